@@ -1,0 +1,262 @@
+"""Well-formedness of core programs, checked after elaboration and after every pass on them."""
+
+from __future__ import annotations
+
+from atoll.core import ir
+from atoll.core.prims import PRIMS
+from atoll.core.rewrite import called
+from atoll.sizes import Poly, Sym
+from atoll.types.types import Array, Fn, Index, Record, Scalar, Tuple, Type, map_sizes, sizes_in
+
+
+class Malformed(AssertionError):
+    """A bug in Atoll: a pass made a core program that is not one."""
+
+
+def check(fn: ir.Function) -> None:
+    """Raise Malformed unless the function and everything it calls is well formed."""
+    for f in called(fn):
+        if f.body is None:
+            raise Malformed(f"{f.name} has no body")
+        scope = {*f.sizes, *(sym for sym, _ in f.params)}
+        _Checker(f).expr(f.body, frozenset(scope), {sym: t for sym, t in f.params})
+
+
+def plain(t: Type) -> Type:
+    """A type without sizes, an index as the integer it is: what two parts of a program must agree on structurally."""
+    if isinstance(t, Index):
+        return Scalar(t.dtype)
+    if isinstance(t, Array):
+        return Array(plain(t.elem), Poly({}))
+    if isinstance(t, Tuple):
+        return Tuple(tuple(map(plain, t.items)))
+    if isinstance(t, Record):
+        return Record(t.decl, tuple(map(plain, t.items)))
+    if isinstance(t, Fn):
+        return map_sizes(t, lambda p: Poly({}))
+    return t
+
+
+class _Checker:
+    def __init__(self, fn: ir.Function) -> None:
+        self.fn = fn
+
+    def need(self, ok: bool, node: object, why: str) -> None:
+        if not ok:
+            raise Malformed(f"in {self.fn.name}: {why}: {type(node).__name__}")
+
+    def poly(self, p: Poly, scope: frozenset[Sym], node: object) -> None:
+        for leaf in p.leaves():
+            self.need(leaf in scope, node, f"the size {p} mentions {leaf}, which is not in scope")
+
+    def same(self, a: Type, b: Type, node: object, why: str) -> None:
+        self.need(plain(a) == plain(b), node, f"{why}: {a!r} and {b!r}")
+
+    def expr(self, e: ir.Expr, scope: frozenset[Sym], types: dict[Sym, Type]) -> Type:
+        if not isinstance(e, ir.Block):  # a block's own names may stand in its type; whoever uses the block checks
+            for size in sizes_in(e.type):
+                self.poly(size, scope | self.opened(e), e)
+        getattr(self, f"_{type(e).__name__.lower()}")(e, scope, types)
+        return e.type
+
+    def opened(self, e: ir.Expr) -> set[Sym]:
+        """Sizes a node's type may leave open: those an enclosing `open` binds."""
+        return self._open if hasattr(self, "_open") else set()
+
+    _open: set[Sym]
+
+    def exprs(self, es: tuple[ir.Expr, ...], scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        for e in es:
+            self.expr(e, scope, types)
+
+    def _var(self, e: ir.Var, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.need(e.sym in scope, e, f"{e.sym} is not in scope")
+        if e.sym in types:
+            self.same(types[e.sym], e.type, e, f"{e.sym} has two types")
+
+    def _lit(self, e: ir.Lit, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.need(isinstance(e.type, (Scalar, Index)) and not getattr(e.type, "weak", 0), e, "a literal is a strong scalar")
+
+    def _sizeof(self, e: ir.SizeOf, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.poly(e.poly, scope, e)
+
+    def _constarray(self, e: ir.ConstArray, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        pass
+
+    def _prim(self, e: ir.Prim, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs(e.args, scope, types)
+        info = PRIMS[e.op]
+        self.need(len(e.args) == info.arity, e, f"{e.op} takes {info.arity} arguments")
+        args = e.args[1:] if e.op == "select" else e.args
+        dtypes = {a.type.dtype for a in args if isinstance(a.type, (Scalar, Index))}
+        self.need(len(dtypes) == 1 and all(isinstance(a.type, (Scalar, Index)) for a in args), e, f"{e.op} on {dtypes}")
+        (dtype,) = dtypes
+        self.need(dtype.kind in info.takes, e, f"{e.op} does not take {dtype}")
+        self.same(e.type, Scalar(info.result(dtype)), e, f"the result of {e.op}")
+
+    def _cast(self, e: ir.Cast, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.expr(e.value, scope, types)
+        self.need(isinstance(e.type, Scalar) and isinstance(e.value.type, (Scalar, Index)), e, "cast of scalars")
+
+    def _if(self, e: ir.If, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs((e.cond, e.then, e.orelse), scope, types)
+        self.same(e.then.type, e.type, e, "a branch")
+        self.same(e.orelse.type, e.type, e, "a branch")
+
+    def _block(self, e: ir.Block, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        types = dict(types)
+        for stmt in e.stmts:
+            match stmt:
+                case ir.Bind(sym, value):
+                    self.expr(value, scope, types)
+                    types[sym] = value.type
+                    scope = scope | {sym}
+                case ir.Open(sizes, sym, value):
+                    outer = getattr(self, "_open", set())
+                    self._open = outer | set(sizes)
+                    self.expr(value, scope, types)
+                    self._open = outer
+                    types[sym] = value.type
+                    scope = scope | {sym, *sizes}
+                case ir.Assert(cond, _, _, parts):
+                    self.expr(cond, scope, types)
+                    self.exprs(tuple(p[0] for p in parts if not isinstance(p, str)), scope, types)
+                case ir.Require(p):
+                    self.poly(p, scope, stmt)
+                case ir.Print(parts):
+                    self.exprs(tuple(p[0] for p in parts if not isinstance(p, str)), scope, types)
+        self.expr(e.result, scope, types)
+        self.same(e.result.type, e.type, e, "a block and its result")
+
+    def _maketuple(self, e: ir.MakeTuple, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs(e.items, scope, types)
+        assert isinstance(e.type, (Tuple, Record))
+        for item, t in zip(e.items, e.type.items, strict=True):
+            self.same(item.type, t, e, "an item")
+
+    def _proj(self, e: ir.Proj, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        t = self.expr(e.value, scope, types)
+        self.need(isinstance(t, (Tuple, Record)), e, "projection of a tuple")
+        assert isinstance(t, (Tuple, Record))
+        self.same(t.items[e.index], e.type, e, "an item")
+
+    def elem(self, t: Type, node: object) -> Type:
+        self.need(isinstance(t, Array), node, "an array is needed")
+        assert isinstance(t, Array)
+        return t.elem
+
+    def _makearray(self, e: ir.MakeArray, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs(e.items, scope, types)
+        for item in e.items:
+            self.same(item.type, self.elem(e.type, e), e, "an item")
+
+    def _build(self, e: ir.Build, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.poly(e.size, scope, e)
+        self.expr(e.body, scope | {e.sym}, types)
+        self.same(self.elem(e.type, e), e.body.type, e, "the element")
+
+    def _map(self, e: ir.Map, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs(e.arrays, scope, types)
+        inner = {sym: self.elem(a.type, e) for sym, a in zip(e.params, e.arrays, strict=True)}
+        self.expr(e.body, scope | set(e.params), {**types, **inner})
+        self.same(self.elem(e.type, e), e.body.type, e, "the element")
+
+    def _at(self, e: ir.At, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs((e.array, e.index), scope, types)
+        self.same(self.elem(e.array.type, e), e.type, e, "the element")
+        self.same(e.index.type, Scalar(Index(Poly({})).dtype), e, "the index")
+
+    def items(self, items: tuple[ir.Item, ...], t: Type, scope: frozenset[Sym], types: dict[Sym, Type], node: object) -> None:
+        for item in items:
+            t = self.elem(t, node)
+            if isinstance(item, ir.Range):
+                for p in (item.low, item.size):
+                    self.poly(p, scope, node)
+            else:
+                self.expr(item, scope, types)  # type: ignore[arg-type]
+
+    def _slice(self, e: ir.Slice, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.items(e.items, self.expr(e.array, scope, types), scope, types, e)
+
+    def _update(self, e: ir.Update, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs((e.array, e.value), scope, types)
+        self.items(e.items, e.array.type, scope, types, e)
+        self.same(e.array.type, e.type, e, "the array")
+        from atoll.types.indexing import slice_type
+
+        self.same(e.value.type, slice_type(e.array.type, list(e.items)), e, "the assigned value")
+
+    def lam(self, lam: ir.Lam, scope: frozenset[Sym], types: dict[Sym, Type], node: object) -> None:
+        self.expr(lam.body, scope | set(lam.params), {**types, **dict(zip(lam.params, lam.types, strict=True))})
+        self.same(lam.body.type, lam.types[0], node, "an operator")
+
+    def _reduce(self, e: ir.Reduce, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs((e.neutral, e.array), scope, types)
+        self.lam(e.op, scope, types, e)
+        self.same(self.elem(e.array.type, e), e.type, e, "the elements of a reduction")
+        self.same(e.neutral.type, e.type, e, "the neutral element")
+
+    def _scan(self, e: ir.Scan, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs((e.neutral, e.array), scope, types)
+        self.lam(e.op, scope, types, e)
+        self.same(e.array.type, e.type, e, "a scan")
+
+    def _argreduce(self, e: ir.ArgReduce, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.expr(e.array, scope, types)
+
+    def _hist(self, e: ir.Hist, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs((e.neutral, e.indices, e.values), scope, types)
+        self.poly(e.size, scope, e)
+        self.lam(e.op, scope, types, e)
+        self.same(self.elem(e.values.type, e), self.elem(e.type, e), e, "the values of a histogram")
+
+    def _scatter(self, e: ir.Scatter, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs((e.array, e.indices, e.values), scope, types)
+        if e.op is not None:
+            self.lam(e.op, scope, types, e)
+        self.same(self.elem(e.values.type, e), self.elem(e.type, e), e, "the values of a scatter")
+
+    def _argsort(self, e: ir.Argsort, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.expr(e.keys, scope, types)
+
+    def _filter(self, e: ir.Filter, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs((e.array, e.mask), scope, types)
+        self.same(e.array.type, e.type, e, "a filter")
+
+    def state(self, state: tuple[tuple[Sym, ir.Expr], ...], scope: frozenset[Sym], types: dict[Sym, Type]) -> dict[Sym, Type]:
+        for _, first in state:
+            self.expr(first, scope, types)
+        return {**types, **{sym: first.type for sym, first in state}}
+
+    def _for(self, e: ir.For, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.poly(e.size, scope, e)
+        inner = self.state(e.state, scope, types)
+        self.expr(e.body, scope | {e.sym} | {sym for sym, _ in e.state}, inner)
+        self.same(e.body.type, Tuple(tuple(first.type for _, first in e.state)), e, "the next state")
+
+    def _while(self, e: ir.While, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        inner = self.state(e.state, scope, types)
+        within = scope | {sym for sym, _ in e.state}
+        self.expr(e.cond, within, inner)
+        self.expr(e.body, within, inner)
+        self.same(e.body.type, Tuple(tuple(first.type for _, first in e.state)), e, "the next state")
+
+    def _view(self, e: ir.View, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs(e.args, scope, types)
+
+    def _zip(self, e: ir.Zip, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs(e.items, scope, types)
+
+    def _unzip(self, e: ir.Unzip, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.expr(e.value, scope, types)
+
+    def _call(self, e: ir.Call, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs(e.args, scope, types)
+        self.need(len(e.sizes) == len(e.fn.sizes), e, "one size argument per size")
+        for p in e.sizes:
+            self.poly(p, scope, e)
+        for (_, t), arg in zip(e.fn.params, e.args, strict=True):
+            self.same(t, arg.type, e, "an argument")
+
+    def _copy(self, e: ir.Copy, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.expr(e.value, scope, types)

@@ -1,0 +1,390 @@
+"""The reference interpreter: the meaning of the language, in plain Python over NumPy scalars and arrays.
+
+Slow and obvious on purpose. Every later stage is tested against it; `f.interpret(...)` and ATOLL_INTERPRET=1 run it, so a user can
+step through a program with an ordinary debugger. `env` maps symbols to values; sizes and integer variables share it.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from atoll.core import ir
+from atoll.core import values as v
+from atoll.core.prims import PRIMS, DivisionByZero, NegativePower, NegativeShift
+from atoll.errors import NOWHERE, Span, fail
+from atoll.sizes import Poly, Sym
+from atoll.sizes.describe import requirement
+from atoll.types.types import Array, Index, Scalar, Type
+from atoll.views.catalogue import evaluate_view
+
+Env = dict[Sym, Any]
+
+
+def call(fn: ir.Function, args: tuple[Any, ...], sizes: dict[Sym, int] | None = None) -> Any:
+    """The value of the function on these arguments; sizes are taken from the arguments when not given."""
+    env: Env = {}
+    if sizes is None:
+        from atoll.types.binding import bind_call
+
+        sizes = bind_call(fn, args)
+    env.update({sym: np.int64(n) for sym, n in sizes.items()})
+    env.update({sym: arg for (sym, _), arg in zip(fn.params, args, strict=True)})
+    with np.errstate(all="ignore"):
+        return _run(fn, env)
+
+
+def _run(fn: ir.Function, env: Env) -> Any:
+    inter = Interpreter(env, fn.name)
+    for need in fn.requires:
+        inter.require(need)
+    assert fn.body is not None
+    try:
+        return inter.eval(fn.body)
+    except RecursionError:
+        pass
+    fail("E0712", fn.span, name=fn.name)
+
+
+class Interpreter:
+    def __init__(self, env: Env, name: str) -> None:
+        self.env = env
+        self.name = name
+
+    # -- sizes
+
+    def size(self, p: Poly) -> int:
+        return p.evaluate(lambda atom: int(self.env[atom]))  # type: ignore[index]
+
+    def require(self, need: ir.Require) -> None:
+        if self.size(need.poly) < 0:
+            text = requirement(need.poly, lambda atom: int(self.env[atom]))  # type: ignore[index]
+            fail("E0709", name=self.name, what=need.text, line=need.span.line, need=text)
+
+    def bind_open(self, t: Type, value: Any, wanted: set[Sym]) -> None:
+        """Give open sizes the values the shapes say."""
+        if isinstance(t, Array):
+            sym = t.size.single()
+            if isinstance(sym, Sym) and sym in wanted:
+                self.env[sym] = np.int64(v.length(value))
+            if v.length(value) or not isinstance(value, tuple):
+                shape = v.leaves(value)[0].shape
+                inner: Type = t
+                for n in shape:
+                    if not isinstance(inner, Array):
+                        break
+                    sym = inner.size.single()
+                    if isinstance(sym, Sym) and sym in wanted:
+                        self.env[sym] = np.int64(n)
+                    inner = inner.elem
+        elif hasattr(t, "items"):
+            for item, part in zip(t.items, value, strict=True):
+                self.bind_open(item, part, wanted)
+
+    # -- expressions
+
+    def eval(self, e: ir.Expr) -> Any:
+        return _EVAL[type(e)](self, e)
+
+    def evals(self, es: tuple[ir.Expr, ...]) -> tuple[Any, ...]:
+        return tuple(self.eval(e) for e in es)
+
+    def apply(self, lam: ir.Lam, *args: Any) -> Any:
+        self.env.update(zip(lam.params, args, strict=True))
+        return self.eval(lam.body)
+
+    def var(self, e: ir.Var) -> Any:
+        return self.env[e.sym]
+
+    def lit(self, e: ir.Lit) -> Any:
+        return v.dtype_of(e.type).type(e.value)
+
+    def size_of(self, e: ir.SizeOf) -> Any:
+        value = self.size(e.poly) & (2**64 - 1)
+        return np.int64(value - 2**64 if value >> 63 else value)
+
+    def const_array(self, e: ir.ConstArray) -> Any:
+        return e.value
+
+    def prim(self, e: ir.Prim) -> Any:
+        args = self.evals(e.args)
+        try:
+            result = PRIMS[e.op].means(*args)
+        except DivisionByZero:
+            fail("E0702", e.span, where=self.name)
+        except NegativeShift:
+            fail("E0706", e.span, count=int(args[1]), where=self.name)
+        except NegativePower:
+            fail("E0711", e.span, power=int(args[1]), where=self.name)
+        return v.dtype_of(e.type).type(result)
+
+    def cast(self, e: ir.Cast) -> Any:
+        return cast(self.eval(e.value), e.type, e.span, self.name)
+
+    def if_(self, e: ir.If) -> Any:
+        return self.eval(e.then if self.eval(e.cond) else e.orelse)
+
+    def block(self, e: ir.Block) -> Any:
+        for stmt in e.stmts:
+            self.stmt(stmt)
+        return self.eval(e.result)
+
+    def stmt(self, stmt: ir.Stmt) -> None:
+        match stmt:
+            case ir.Bind(sym, value):
+                self.env[sym] = self.eval(value)
+            case ir.Open(sizes, sym, value):
+                self.env[sym] = result = self.eval(value)
+                self.bind_open(value.type, result, set(sizes))
+            case ir.Assert(cond, text, span, parts, code):
+                if not self.eval(cond):
+                    fail(code, span, text=self.text(parts) if parts else text, what=text, where=self.name)
+            case ir.Require():
+                self.require(stmt)
+            case ir.Print(parts):
+                builtins.print(self.text(parts))
+
+    def text(self, parts: tuple[str | tuple[ir.Expr, str], ...]) -> str:
+        return "".join(part if isinstance(part, str) else format_value(self.eval(part[0]), part[1]) for part in parts)
+
+    def make_tuple(self, e: ir.MakeTuple) -> Any:
+        return self.evals(e.items)
+
+    def proj(self, e: ir.Proj) -> Any:
+        return self.eval(e.value)[e.index]
+
+    def make_array(self, e: ir.MakeArray) -> Any:
+        assert isinstance(e.type, Array)
+        return v.stack(e.type.elem, self.evals(e.items), self.size)
+
+    def build(self, e: ir.Build) -> Any:
+        assert isinstance(e.type, Array)
+        items = []
+        for i in range(self.size(e.size)):
+            self.env[e.sym] = np.int64(i)
+            items.append(self.eval(e.body))
+        return v.stack(e.type.elem, items, self.size)
+
+    def map(self, e: ir.Map) -> Any:
+        assert isinstance(e.type, Array)
+        arrays = self.evals(e.arrays)
+        items = []
+        for i in range(v.length(arrays[0])):
+            self.env.update(zip(e.params, (v.element(a, i) for a in arrays), strict=True))
+            items.append(self.eval(e.body))
+        return v.stack(e.type.elem, items, self.size)
+
+    def index(self, i: Any, n: int, span: Span) -> int:
+        if not 0 <= i < n:
+            fail("E0701", span, index=int(i), size=n, where=self.name)
+        return int(i)
+
+    def at(self, e: ir.At) -> Any:
+        array = self.eval(e.array)
+        return v.element(array, self.index(self.eval(e.index), v.length(array), e.span))
+
+    def items(self, array: Any, items: tuple[ir.Item, ...], span: Span) -> tuple[Any, ...]:
+        """NumPy's basic index for a slice."""
+        shape = v.leaves(array)[0].shape
+        result: list[Any] = []
+        for n, item in zip(shape, items, strict=False):
+            if isinstance(item, ir.Range):
+                low, count = self.size(item.low), max(0, self.size(item.size))
+                last = low + (count - 1) * item.step
+                if count and not (0 <= low < n and 0 <= last < n):
+                    fail("E0701", span, index=last if 0 <= low < n else low, size=n, where=self.name)
+                if item.step > 0:
+                    result.append(slice(low, low + count * item.step, item.step) if count else slice(0, 0))
+                else:
+                    stop = last - 1
+                    result.append(slice(low, None if stop < 0 else stop, item.step) if count else slice(0, 0))
+            else:
+                result.append(self.index(self.eval(item), n, span))  # type: ignore[arg-type]
+        return tuple(result)
+
+    def slice(self, e: ir.Slice) -> Any:
+        array = self.eval(e.array)
+        return v.element(array, self.items(array, e.items, e.span))
+
+    def update(self, e: ir.Update) -> Any:
+        array = self.eval(e.array)
+        where = self.items(array, e.items, e.span)
+        result = v.copy(array)
+        v.assign(result, where, self.eval(e.value))
+        return result
+
+    def reduce(self, e: ir.Reduce) -> Any:
+        array, result = self.eval(e.array), self.eval(e.neutral)
+        if e.monoid is not None and isinstance(e.type, (Scalar, Index)):
+            return _reduce_known(e.monoid, array, result)
+        for i in range(v.length(array)):
+            result = self.apply(e.op, result, v.element(array, i))
+        return result
+
+    def scan(self, e: ir.Scan) -> Any:
+        assert isinstance(e.type, Array)
+        array, result = self.eval(e.array), self.eval(e.neutral)
+        items = []
+        for i in range(v.length(array)):
+            before = result
+            result = self.apply(e.op, result, v.element(array, i))
+            items.append(before if e.exclusive else result)
+        return v.stack(e.type.elem, items, self.size)
+
+    def arg_reduce(self, e: ir.ArgReduce) -> Any:
+        array = self.eval(e.array)
+        if v.length(array) == 0:
+            fail("E0704", e.span, what=f"arg{e.which}", where=self.name)
+        return np.int64((np.argmin if e.which == "min" else np.argmax)(array))
+
+    def hist(self, e: ir.Hist) -> Any:
+        neutral, indices, values = self.eval(e.neutral), self.eval(e.indices), self.eval(e.values)
+        n = self.size(e.size)
+        assert isinstance(e.type, Array)
+        result = v.stack(e.type.elem, [neutral] * n, self.size)
+        self.combine(result, n, indices, values, e.op, e.drop, e.span)
+        return result
+
+    def scatter(self, e: ir.Scatter) -> Any:
+        result = v.copy(self.eval(e.array))
+        indices, values = self.eval(e.indices), self.eval(e.values)
+        self.combine(result, v.length(result), indices, values, e.op, e.drop, e.span)
+        return result
+
+    def combine(self, result: Any, n: int, indices: Any, values: Any, op: ir.Lam | None, drop: bool, span: Span) -> None:
+        seen: set[int] = set()
+        for k in range(len(indices)):
+            i = int(indices[k])
+            if not 0 <= i < n:
+                if drop:
+                    continue
+                fail("E0708", span, index=i, size=n, where=self.name)
+            new = v.element(values, k)
+            if op is not None:
+                new = self.apply(op, v.copy(v.element(result, i)), new)
+            elif i in seen:
+                fail("E0707", span, index=i, where=self.name)
+            seen.add(i)
+            v.assign(result, i, new)
+
+    def argsort(self, e: ir.Argsort) -> Any:
+        return np.argsort(self.eval(e.keys), kind="stable").astype(np.int64)
+
+    def filter(self, e: ir.Filter) -> Any:
+        array, mask = self.eval(e.array), self.eval(e.mask)
+        return v.element(array, np.asarray(mask, bool))
+
+    def for_(self, e: ir.For) -> Any:
+        state = tuple(self.eval(first) for _, first in e.state)
+        for i in range(self.size(e.size)):
+            self.env[e.sym] = np.int64(i)
+            self.env.update(zip((sym for sym, _ in e.state), state, strict=True))
+            state = self.eval(e.body)
+        return state
+
+    def while_(self, e: ir.While) -> Any:
+        state = tuple(self.eval(first) for _, first in e.state)
+        names = [sym for sym, _ in e.state]
+        while True:
+            self.env.update(zip(names, state, strict=True))
+            if not self.eval(e.cond):
+                return state
+            state = self.eval(e.body)
+
+    def view(self, e: ir.View) -> Any:
+        return evaluate_view(e.op, e.params, self.evals(e.args), self.size)
+
+    def zip(self, e: ir.Zip) -> Any:
+        return self.evals(e.items)
+
+    def unzip(self, e: ir.Unzip) -> Any:
+        return self.eval(e.value)
+
+    def call(self, e: ir.Call) -> Any:
+        env: Env = {sym: np.int64(self.size(p)) for sym, p in zip(e.fn.sizes, e.sizes, strict=True)}
+        args = self.evals(e.args)
+        env.update({sym: arg for (sym, _), arg in zip(e.fn.params, args, strict=True)})
+        return _run(e.fn, env)
+
+    def copy(self, e: ir.Copy) -> Any:
+        return v.copy(self.eval(e.value))
+
+
+_EVAL: dict[type, Callable[[Interpreter, Any], Any]] = {
+    ir.Var: Interpreter.var,
+    ir.Lit: Interpreter.lit,
+    ir.SizeOf: Interpreter.size_of,
+    ir.ConstArray: Interpreter.const_array,
+    ir.Prim: Interpreter.prim,
+    ir.Cast: Interpreter.cast,
+    ir.If: Interpreter.if_,
+    ir.Block: Interpreter.block,
+    ir.MakeTuple: Interpreter.make_tuple,
+    ir.Proj: Interpreter.proj,
+    ir.MakeArray: Interpreter.make_array,
+    ir.Build: Interpreter.build,
+    ir.Map: Interpreter.map,
+    ir.At: Interpreter.at,
+    ir.Slice: Interpreter.slice,
+    ir.Update: Interpreter.update,
+    ir.Reduce: Interpreter.reduce,
+    ir.Scan: Interpreter.scan,
+    ir.ArgReduce: Interpreter.arg_reduce,
+    ir.Hist: Interpreter.hist,
+    ir.Scatter: Interpreter.scatter,
+    ir.Argsort: Interpreter.argsort,
+    ir.Filter: Interpreter.filter,
+    ir.For: Interpreter.for_,
+    ir.While: Interpreter.while_,
+    ir.View: Interpreter.view,
+    ir.Zip: Interpreter.zip,
+    ir.Unzip: Interpreter.unzip,
+    ir.Call: Interpreter.call,
+    ir.Copy: Interpreter.copy,
+}
+
+
+def _reduce_known(monoid: str, array: Any, neutral: Any) -> Any:
+    """A known operator over an array of scalars: NumPy's own reduction, which adds floats pairwise."""
+    ufunc = {
+        "add": np.add,
+        "mul": np.multiply,
+        "minimum": np.minimum,
+        "maximum": np.maximum,
+        "and": np.bitwise_and,
+        "or": np.bitwise_or,
+        "xor": np.bitwise_xor,
+    }[monoid]
+    if array.shape[0] == 0:
+        return neutral
+    return ufunc(neutral, array.dtype.type(ufunc.reduce(np.ascontiguousarray(array), dtype=array.dtype)))
+
+
+def cast(value: Any, to: Type, span: Span = NOWHERE, where: str = "") -> Any:
+    """A scalar conversion: float to integer truncates, NaN and what does not fit is an error; integers wrap."""
+    assert isinstance(to, (Scalar, Index))
+    target = to.dtype
+    kind = np.asarray(value).dtype.kind
+    if target.is_integer and kind == "f":
+        low, high = target.limits()
+        whole = np.trunc(value)
+        if not (low <= whole and (whole <= high if high < 2**53 else whole < float(high + 1))):
+            fail("E0705", span, value=repr(float(value)), dtype=target.name, where=where)
+        return target.numpy.type(int(whole))
+    if target.is_integer:
+        from atoll.core.prims import _wrap
+
+        return _wrap(int(value), target.numpy)
+    if target.kind == "b":
+        return np.bool_(value != 0)
+    return target.numpy.type(value)
+
+
+def format_value(value: Any, spec: str) -> str:
+    """A value as `print` shows it."""
+    if isinstance(value, tuple):
+        return "(" + ", ".join(format_value(item, "") for item in value) + ")"
+    return format(value.item() if isinstance(value, np.generic) else value, spec) if spec else str(value)

@@ -1,0 +1,98 @@
+"""Rebuilding core trees: one generic traversal for passes that touch types, polynomials or single nodes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from atoll.core import ir
+from atoll.sizes import Poly
+from atoll.types.types import Type
+
+_PLAIN = (str, int, float, complex, bool, type(None))
+_fields: dict[type, tuple[str, ...]] = {}
+
+
+def _field_names(cls: type) -> tuple[str, ...]:
+    if cls not in _fields:
+        _fields[cls] = tuple(f.name for f in dataclasses.fields(cls))
+    return _fields[cls]
+
+
+def transform(
+    node: Any,
+    on_poly: Callable[[Poly], Poly] | None = None,
+    on_type: Callable[[Type], Type] | None = None,
+    on_node: Callable[[Any], Any] | None = None,
+) -> Any:
+    """A copy of the tree with polynomials, types and (bottom up) nodes replaced. Called functions are left alone."""
+
+    def go(x: Any) -> Any:
+        if isinstance(x, Poly):
+            return on_poly(x) if on_poly is not None else x
+        if isinstance(x, Type):
+            return on_type(x) if on_type is not None else x
+        if isinstance(x, tuple):
+            new = tuple(go(item) for item in x)
+            return x if all(a is b for a, b in zip(x, new, strict=True)) else new
+        if isinstance(x, _PLAIN) or isinstance(x, ir.Function) or not dataclasses.is_dataclass(x):
+            return x
+        changed = {}
+        for name in _field_names(type(x)):
+            if name == "span":
+                continue
+            old = getattr(x, name)
+            new = go(old)
+            if new is not old:
+                changed[name] = new
+        if changed:
+            x = dataclasses.replace(x, **changed)  # type: ignore[type-var]
+        return on_node(x) if on_node is not None and isinstance(x, ir.Node) else x
+
+    return go(node)
+
+
+def children(node: Any) -> Iterator[Any]:
+    """Every node and statement directly below."""
+    for name in _field_names(type(node)):
+        yield from _nodes(getattr(node, name))
+
+
+def _nodes(x: Any) -> Iterator[Any]:
+    if isinstance(x, (ir.Node, ir.Bind, ir.Open, ir.Assert, ir.Require, ir.Print)):
+        yield x
+    elif isinstance(x, tuple):
+        for item in x:
+            yield from _nodes(item)
+    elif isinstance(x, (ir.Lam, ir.Range)):
+        for name in _field_names(type(x)):
+            yield from _nodes(getattr(x, name))
+
+
+def walk(node: Any) -> Iterator[Any]:
+    """Every node and statement, this one first."""
+    stack = [node]
+    while stack:
+        x = stack.pop()
+        yield x
+        stack.extend(reversed(list(children(x))))
+
+
+def called(fn: ir.Function) -> list[ir.Function]:
+    """All functions a function calls, directly or not, callees first."""
+    order: list[ir.Function] = []
+    seen: set[int] = set()
+
+    def visit(f: ir.Function) -> None:
+        if id(f) in seen:
+            return
+        seen.add(id(f))
+        if f.body is not None:
+            for node in walk(f.body):
+                if isinstance(node, ir.Call):
+                    visit(node.fn)
+        order.append(f)
+
+    visit(fn)
+    return order

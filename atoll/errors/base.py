@@ -1,0 +1,118 @@
+"""The error classes and how a message is put together."""
+
+from __future__ import annotations
+
+import builtins
+from typing import NoReturn
+
+from atoll.errors.span import NOWHERE, Span
+
+
+class Error(Exception):
+    """What Atoll raises. `code` is stable, `span` is the place in the user's text, `stage` the part of Atoll that noticed."""
+
+    stage = "atoll"
+
+    def __init__(self, text: str, code: str = "E0000", span: Span = NOWHERE) -> None:
+        super().__init__(text)
+        self.message = self.msg = text
+        self.code = code
+        self.span = span
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class ParseError(Error, SyntaxError):
+    """The text is not an Atoll program."""
+
+    stage = "surface"
+
+
+class TypeError(Error, builtins.TypeError):
+    """Types or ranks do not fit."""
+
+    stage = "types"
+
+
+class SizeError(Error, ValueError):
+    """Sizes do not fit."""
+
+    stage = "sizes"
+
+
+class ScheduleError(Error, ValueError):
+    """A schedule step does not hold."""
+
+    stage = "schedule"
+
+
+class CompileError(Error, RuntimeError):
+    """No code can be made here."""
+
+    stage = "compile"
+
+
+class RunError(Error, RuntimeError):
+    """The program went wrong while it ran."""
+
+    stage = "run"
+
+
+class RunIndexError(RunError, IndexError):
+    """An index was out of range."""
+
+
+class RunZeroDivisionError(RunError, ZeroDivisionError):
+    """An integer was divided by zero."""
+
+
+class RunAssertionError(RunError, AssertionError):
+    """An `assert` did not hold."""
+
+
+class RunValueError(RunError, ValueError):
+    """A value has no result: the minimum of nothing, a float that is no integer."""
+
+
+class RunRecursionError(RunError, RecursionError):
+    """The recursion was too deep."""
+
+
+class RunMemoryError(RunError, MemoryError):
+    """There was not enough memory."""
+
+
+def make(
+    code: str,
+    span: Span = NOWHERE,
+    *,
+    expected: object = None,
+    found: object = None,
+    notes: builtins.list[str] | None = None,
+    help: str | None = None,
+    where: str | None = None,
+    **values: object,
+) -> Error:
+    """The error with this code. The first line and the class come from the catalogue; `values` fill its holes."""
+    from atoll.errors.catalog import CODES
+
+    row = CODES[code]
+    lines = [f"{code}: {row.title.format(**values)}"]
+    if span is not NOWHERE and span.line:
+        lines.append(f"  --> {span.source.name}:{span.line}:{span.column + 1}" + (f", in {where}" if where else ""))
+        lines += ["   " + line for line in span.excerpt()]
+    if expected is not None:
+        lines.append(f"   expected: {expected}")
+    if found is not None:
+        lines.append(f"   found:    {found}")
+    lines += [f"   note: {note}" for note in notes or ()]
+    suggestion = help if help is not None else row.help
+    if suggestion:
+        lines.append(f"   help: {suggestion.format(**values) if help is None else suggestion}")
+    return row.cls("\n".join(lines), code, span)
+
+
+def fail(code: str, span: Span = NOWHERE, **parts: object) -> NoReturn:
+    """Raise the error with this code; see `make`."""
+    raise make(code, span, **parts) from None  # type: ignore[arg-type]

@@ -1,0 +1,147 @@
+"""Every error code: its class, its first line, its usual suggestion, and the longer story `atoll explain CODE` tells.
+
+    E01xx  text and names      E02xx  types and ranks     E03xx  sizes            E04xx  memory and modes
+    E05xx  schedules           E06xx  calls from Python   E07xx  running          E08xx  compiling, cache, tools
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from atoll.errors import base as b
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    code: str
+    cls: type[b.Error]
+    title: str
+    help: str
+    story: str
+
+
+_P, _T, _S, _C, _R = b.ParseError, b.TypeError, b.SizeError, b.CompileError, b.RunError
+
+_ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
+    # -- text and names
+    ("E0101", _P, "{what} is not part of Atoll", "", "An Atoll body is a pure function written in a subset of Python. Statements that have effects (`del`, `global`, `try`, `with`, `yield`) or that leave a loop early (`break`, `continue`, `return` in a loop) are refused by name; the suggestion says what to write instead."),
+    ("E0102", _P, "the annotation {text!r} is not an expression", "write a type, for example f32[n]", "An annotation may be written as a string; the string must then be a Python expression that spells a type."),
+    ("E0103", _P, "the text of {name} cannot be found (looked in {file})", "pass the text itself: at.fn(source=text)", "Atoll reads the text of a function, it never traces it. In the plain REPL before Python 3.13, under exec, in a frozen application or from a .pyc without its .py file Python does not keep the text. at.fn(source=text) takes the text of a module and returns its last function."),
+    ("E0104", _P, "the text given with source= is not Python: {message}", "", "at.fn(source=text) takes the text of a whole module."),
+    ("E0105", _P, "the name {name} is not defined here", "", "Names are looked up as in Python: the function's own names, those around it, the module's globals, then Atoll's built-in names."),
+    ("E0106", _P, "{name} is {found}, which an Atoll function cannot use", "pass it as an argument", "A function may capture other Atoll functions and constants: numbers, tuples of numbers, NumPy arrays. Constants are frozen when the function is first compiled."),
+    ("E0107", b.CompileError, "{name} means something only inside a function decorated with @at.fn", "call it in a body, or use NumPy's own function here", "Built-in names such as at.map or at.exp are part of the language. From plain Python, call NumPy, or wrap the expression in an @at.fn function."),
+    ("E0108", _P, "{module}.{name} has no meaning in Atoll", "see docs/reference.md for the functions there are", "A dotted name into math, numpy or operator that Atoll knows is that function or constant; others are refused rather than guessed."),
+    ("E0109", _P, "Python's {name} has no meaning in Atoll", "see docs/reference.md for the functions there are", "Only those of Python's built-in functions that make sense on arrays are part of the language."),
+    ("E0110", _P, "{name} may be unbound here: only some paths bind it (line {line})", "give {name} a value before the `if` or the loop", "A name that is first bound inside a loop or in one branch of an `if` has no value when that code does not run."),
+    ("E0113", _P, "`return` without a value", "return the result", "Every Atoll function returns a value."),
+    ("E0114", _P, "some path through this `if` ends without `return`", "return a value in every branch", "When one branch returns, the rest of the body is the other branch; it must return too."),
+    ("E0115", _P, "this expression is computed and thrown away", "assign it to a name, return it, or remove it", "A statement that is only an expression has no effect in a pure function. print(...) is the exception."),
+    ("E0116", _T, "{name} is {found}, which cannot be carried by a loop", "pass functions as arguments instead of rebinding them in a loop", "Loop state consists of run-time values: numbers, arrays, tuples, records."),
+    ("E0117", _T, "{name} changes its type in the loop", "give {name} its final type before the loop, for example {name}: f64 = ...", "A loop carries each name with one type and one size. A literal first value takes the type the loop gives it; anything else must already have it."),
+    ("E0118", _P, "the parameter {name} has no type", "annotate it, for example {name}: f64[n]", "Parameters of a top-level function are annotated; results and everything inside may be left to inference."),
+    ("E0119", _P, "the type or size {name} is not defined", 'declare sizes with {name} = at.sizes("{name}")', "Sizes are declared like SymPy's symbols: n, m = at.sizes(\"n m\"). One name gives one size everywhere."),
+    ("E0120", _T, "{name} calls itself", "make it a top-level @at.fn function with an annotated result", "A local function is expanded where it is called, so it cannot call itself."),
+    ("E0121", _P, "{name} ends without `return`", "return the result", "Atoll functions are pure: what is not returned is lost. Updating a parameter rebinds the local name only; return it."),
+    ("E0122", _P, "{name} uses {captured}, which has been rebound since {name} was defined", "define {name} after the last change of {captured}, or pass {captured} as a parameter", "A local function captures names by value at its `def`. Python would see the new value; Atoll refuses, so that both readings cannot differ."),
+    ("E0123", _T, "{name} calls itself, so its result needs a type", "annotate the result: def {name}(...) -> f64:", "The result of a recursive function cannot be inferred from its own body."),
+    ("E0124", _P, "too many branches return only sometimes", "compute the result in a variable and return it once", "After an `if` that returns on some paths only, the rest of the body is copied into the others. A long chain of those would copy it exponentially often."),
+    ("E0125", _P, "at.fn takes a Python function, not a {found}", "", "Use it as a decorator: @at.fn above a def."),
+    ("E0126", _P, "the text given with source= defines no function", "", "at.fn(source=text) returns the last function of the text."),
+    # -- types and ranks
+    ("E0201", _T, "{what} does not have the expected type", "", "Values change type by themselves only where an operator would change it anyway: integers to floats, narrow to wide. Everything else is written: f32(x), i64(x)."),
+    ("E0202", _T, "{what} have different types: {first} and {second}", "convert one of them", "The branches of an `if`, the items of a display and the parts of a concat have one common type."),
+    ("E0203", _T, "{what} needs numbers or arrays of numbers", "", "Operators and scalar functions work on numbers and lift over arrays of numbers. Tuples and records are taken apart first."),
+    ("E0204", _T, "`{op}` does not combine {first} and {second}", "convert one side", "A u64 and a signed integer have no common type that holds both; complex numbers have no floor division."),
+    ("E0205", _T, "`{op}` needs integers or bools", "use `and`, `or`, `not` for conditions, or convert with i64(...)", "Bit operators and shifts work on integers; on bools & | ^ ~ are the logical operators that lift."),
+    ("E0206", _T, "complex numbers have no order, so `{op}` does not apply", "compare abs(x), x.real or x.imag", "Only == and != compare complex numbers."),
+    ("E0207", _T, "{what} needs one condition", "use any(...) or all(...) for an array, or where(c, x, y) to choose elementwise", "`if`, `while`, `and`, `or` and `not` decide about one bool. On arrays, & | ^ ~ lift and where(...) chooses elementwise."),
+    ("E0208", _T, "{what} needs a bool", "compare: x != 0", "Numbers are not conditions in Atoll."),
+    ("E0209", _T, "{what} is not defined for {found}", "", "Most scalar functions take floats; integers become f64. Some are defined for complex numbers too."),
+    ("E0210", _T, "a complex number does not become {dtype}", "take x.real or abs(x)", "Dropping the imaginary part must be written."),
+    ("E0211", _P, "{text} is not a type", "write a type such as f32[n, m], (f64, i64) or a record", "Types are scalars (f32, i64, at.bool_), arrays t[n, m], tuples (t, u), records, functions at.Fn[[t], r] and type variables."),
+    ("E0212", _T, "{value} does not fit {dtype}", "use a wider type", "A literal takes the type of what it meets; one that does not fit that type is an error instead of wrapping around."),
+    ("E0213", _T, "{what} must be an integer", "convert with i64(...)", "Sizes, bounds and shapes are integers."),
+    ("E0214", _T, "a value of type {found} does not become {dtype}", "", "Conversions apply to numbers and, element by element, to arrays of numbers."),
+    ("E0215", _T, "there is no value of type {found} to stand in", "", "Where a condition fails a value nobody looks at stands in; functions have none."),
+    ("E0216", _T, "this cannot be indexed", "", "Arrays are indexed by integers and slices, tuples by a literal number."),
+    ("E0217", _T, "index {index} is out of range for a tuple of {size}", "", "A tuple has as many items as were written."),
+    ("E0218", _T, "a tuple is indexed by one literal number", "unpack it: a, b = t", "The items of a tuple have different types, so the index must be known."),
+    ("E0219", _T, "{what} is not supported", "", "Atoll has one way to say each of these: filter and where for masks, scatter and hist for updates at many places, comprehensions and rep for new axes."),
+    ("E0220", _T, "{text} is a type, not a value", "", "In a body a scalar type is a conversion f32(x) and a record is a constructor P(x=1.0)."),
+    ("E0221", _T, "{count} indices for {rank} axes", "", "An index has at most one item per axis."),
+    ("E0222", _T, "an index must be an integer", "convert with i64(...)", "Arrays are indexed by integers, slices or arrays of integers."),
+    ("E0223", _T, "a step must be a literal number other than 0", "", "Steps of ranges and slices are part of the shape, so they must be known."),
+    ("E0224", _P, "this cannot be assigned to", "assign to a name, an element or a field", "An assignment rebinds a name; a[i] = v, a[i, :k] = v and p.x = v rebind a and p."),
+    ("E0225", _T, "only an array of literal size can be unpacked", "index it instead", "Unpacking needs to know how many parts there are."),
+    ("E0226", _T, "this cannot be unpacked", "", "Tuples, records and arrays of literal size can be unpacked."),
+    ("E0227", _T, "{count} names for {found} values", "", "Unpacking needs one name per value."),
+    ("E0228", _T, "this cannot be stored in an array", "", "Arrays hold numbers, tuples and records."),
+    ("E0229", _T, "{record} has no field {name}", "it has {fields}", "Fields are those declared in the @at.record class."),
+    ("E0230", _T, "there is no attribute {name} here", "", "Arrays have .shape, .ndim, .size, .T, .real and .imag; records have their fields."),
+    ("E0231", _T, "a generator is used where a value is needed", "write [...] for an array, or put it into sum, min, any, ...", "A generator expression has no value of its own; a reduction consumes it."),
+    ("E0232", _T, "a value is needed here", "", "Functions, types and modules are known at compile time and cannot be stored or returned as data."),
+    ("E0233", _T, "an empty display has no type", "write zeros(0, dtype=f64)", "The type of an array comes from its items."),
+    ("E0234", _T, "this cannot be iterated over", "", "Loops and comprehensions go over ranges, arrays, zip, enumerate and reversed."),
+    ("E0235", _T, "{name} takes {expected} arguments, not {found}", "", ""),
+    ("E0236", _T, "{name} has no parameter {keyword}, or it is given twice", "", ""),
+    ("E0237", _T, "{name} is missing its argument {missing}", "", ""),
+    ("E0238", _T, "{name} needs an array", "", ""),
+    ("E0239", _T, "this is not a function", "", "Functions are other @at.fn functions, local functions, lambdas, built-in names and types."),
+    ("E0240", _T, "the argument {name} of {fn} must be a function", "", ""),
+    ("E0241", _T, "the type variable {name} of {fn} would be both {first} and {second}", "convert one of the arguments", "All parameters that mention a type variable agree on it at each call."),
+    ("E0242", _T, "this pattern does not fit the value", "", "Patterns follow the structure of the value: numbers, tuples, records."),
+    ("E0243", _T, "the type variable {name} occurs in the result only", "use it in a parameter", "What a type variable stands for is decided by the arguments."),
+    ("E0244", _T, "{name} returns a function", "return a value, or make it a local function", "A function called from Python returns numbers, arrays, tuples or records."),
+    ("E0245", _P, "at.bound(n) belongs in the condition of a while", "write `while at.bound(n) and condition:`", "It promises that the loop has at most n rounds, which reverse derivatives need."),
+    ("E0246", _T, "dtype must be a scalar type", "write dtype=f32", ""),
+    ("E0247", _T, "{name} needs a function first", "", "map, reduce, scan, fold, filter and hist take the function first, then the data."),
+    ("E0248", _T, "unzip needs an array of tuples", "", ""),
+    ("E0249", _T, "axis {axis} does not exist in an array of {rank} axes", "", "Axes are counted from 0, or from -1 backwards, and are literal."),
+    ("E0250", _T, "{name}: the elements have fewer axes than the neutral element", "", "The neutral element has the type of one element."),
+    ("E0251", _T, "{name} needs one axis of real numbers as keys", "use key= for other elements", "Keys are integers, floats or bools."),
+    ("E0252", _T, "{name} over a generator needs exactly one `for`", "", "The result is the number of the round."),
+    ("E0253", _T, "{name} needs one axis of integers as indices", "", ""),
+    ("E0254", _T, '{name}: mode must be "error" or "drop"', "", "An index out of range is an error, or is ignored with mode=\"drop\"."),
+    ("E0255", _T, "{name} without axes needs exactly 2 axes, not {rank}", "write transpose(a, (...)) with the axes you mean", "Transposing more than two axes has several meanings."),
+    ("E0256", _T, "{axes} is no order of the axes of an array of {rank}", "", "transpose(a, axes) takes a permutation of the leading axes as literals."),
+    ("E0257", _T, "flatten needs at least 2 axes", "", ""),
+    ("E0258", _T, "{name} pads numbers only", "take the tuple apart first", ""),
+    ("E0259", _T, "pad widths are one number, a pair, or {count} pairs", "", ""),
+    ("E0260", _T, "a matrix product needs arrays: {first} and {second}", "use * for numbers", ""),
+    # -- sizes
+    ("E0301", _S, "sizes do not match in {what}: {left} is not {right}", "", "Sizes are polynomials in the size variables, compared in normal form. Atoll never stretches axes of size 1 and never guesses."),
+    ("E0302", _S, "the sizes in {what} leave an equation that has no unique solution: {equation}", "annotate the value, or pass the size", "Inference eliminates unknown sizes that stand alone in an equation; it never picks one of several solutions."),
+    ("E0303", _S, "nothing determines the size {name} here", "annotate the value, or use repeat(x, n)", "rep(x) and functions with a free size take it from what they are combined with."),
+    ("E0304", _S, "the size {name} is not bound by any parameter of this function", "use it in a parameter's type, or make it an integer parameter", "A size variable in a body is the size the caller's arguments have."),
+    ("E0305", _S, "the result's size {name} is not bound by any parameter", 'declare it with {name} = at.some("{name}") if the result decides it', "A result size is a polynomial of the parameters' sizes, an integer parameter, or existential."),
+    ("E0306", _S, "{what} has a negative size", "", "The sizes are known here and do not fit."),
+    ("E0307", _S, "{size} is not known to be a multiple of {k}", "use tile(a, k) to pad the last row, or take a size such as 4*n", "split is exact: the length is a multiple of k by type."),
+    ("E0308", _S, "no argument determines the size {name}", "use {name} alone, or linearly, as a size of some argument", "At a call a size is bound by any axis that is linear in it once the others are known."),
+    ("E0309", _S, "the size {name} is known only inside this branch or loop", "make the array outside, or return its sum, its elements, ... instead", "A size that is made inside a branch, a loop or a comprehension (by filter, at.size or a computed integer) may not occur in the type of what leaves it."),
+    ("E0310", _S, "the rows would have different sizes: the size mentions {name}", "pad the rows to one size", "Arrays are regular: there are no ragged arrays."),
+    # -- calls from Python
+    ("E0601", _S, "{name}: {text}", "", "Sizes are measured on the arguments before any code runs. Each size name has one value."),
+    ("E0602", _T, "{fn}: argument {name} must be {expected}, not {found}", "", "Arrays are anything with the array interface or DLPack on the host; scalars are Python numbers or NumPy scalars; records are instances of their class."),
+    ("E0603", _T, "{fn}: argument {name} must have dtype {expected}, not {found}", "convert it: {name}.astype(np.{to})", "Dtypes are never converted silently at a call."),
+    ("E0604", b.RunIndexError, "{name}: argument {arg} is declared {shown}, but holds {value}, which is not in 0..{size}-1", "", "A parameter of type idx[n] is checked once, on entry; then no read through it needs a check."),
+    ("E0605", _T, "{fn}: {text}", "", "Positional, keyword and default arguments work as in Python."),
+    ("E0606", _C, "{fn}: the captured constant {name} has changed since {fn} was compiled", "pass {name} as an argument, or call {fn}.refresh()", "Captured constants are frozen at the first compile and are part of the cache key."),
+    ("E0607", _T, "{fn}: argument {name} is {value}, which does not fit {dtype}", "", "Python numbers convert if they fit."),
+    ("E0608", _T, "{fn}: argument {name} must have {expected} axes ({shown}), not {found}", "", "From Python the rank must be as declared; inside Atoll calls lift."),
+    ("E0609", _T, "{name} is generic: it has type variables or function parameters", "call it from another Atoll function", "A generic function is compiled for each use."),
+    # -- running
+    ("E0701", b.RunIndexError, "index {index} is out of range for size {size}", "", "Every read is proved in range or checked; nothing is clamped or wrapped."),
+    ("E0702", b.RunZeroDivisionError, "integer division by zero", "", "Floats divide by zero as IEEE says; integers do not."),
+    ("E0703", b.RunAssertionError, "assertion failed: {text}", "", "The condition of an `assert` was false."),
+    ("E0704", b.RunValueError, "{what} of nothing", "give default=, or make sure there is an element", "The least and greatest element of an empty array do not exist."),
+    ("E0705", b.RunValueError, "{value} does not become {dtype}", "", "A conversion from float to integer truncates; NaN, infinities and values out of range are errors."),
+    ("E0706", b.RunValueError, "shift by {count}", "", "Shifting by the width or more gives 0 (or -1); a negative count is an error."),
+    ("E0707", b.RunIndexError, "index {index} occurs twice in scatter", "give op= to combine values", "Without an operator the result would depend on the order."),
+    ("E0708", b.RunIndexError, "index {index} is out of range for size {size}", 'use mode="drop" to ignore such indices', "hist and scatter check every index."),
+    ("E0709", b.SizeError, "{name}: {what} (line {line}) needs {need}", "", "A size that could be negative is a precondition, checked before any code runs."),
+    ("E0711", b.RunValueError, "integer to the power {power}", "convert to a float first", "A negative power of an integer is no integer."),
+    ("E0712", b.RunRecursionError, "{name} recurses too deeply", "use a loop, or a tail call", "A recursion that does not end is an error, not a crash."),
+]
+
+CODES = {code: Code(code, cls, title, help_, story) for code, cls, title, help_, story in _ROWS}

@@ -1,0 +1,65 @@
+"""Places in the user's text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A text a user wrote: a file, a notebook cell, a string. `first_line` is the line number of its first line."""
+
+    name: str
+    text: str = field(repr=False)
+    first_line: int = 1
+
+    def line(self, number: int) -> str | None:
+        lines = self.text.splitlines()
+        at = number - self.first_line
+        return lines[at] if 0 <= at < len(lines) else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Span:
+    """A stretch of a source, lines from 1, columns from 0, end exclusive."""
+
+    source: Source
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __repr__(self) -> str:
+        return f"{self.source.name}:{self.line}:{self.column + 1}"
+
+    def text(self) -> str:
+        """The characters of the span, on one line."""
+        lines = []
+        for number in range(self.line, self.end_line + 1):
+            line = self.source.line(number)
+            if line is None:
+                return ""
+            start = self.column if number == self.line else 0
+            end = self.end_column if number == self.end_line else None
+            lines.append(_slice_bytes(line, start, end).strip())
+        return " ".join(lines)
+
+    def excerpt(self) -> list[str]:
+        """The first line of the span with a caret below it; empty when the text is not at hand."""
+        line = self.source.line(self.line)
+        if line is None or self is NOWHERE:
+            return []
+        start = len(_slice_bytes(line, 0, self.column))
+        end = len(_slice_bytes(line, 0, self.end_column)) if self.end_line == self.line else len(line.rstrip())
+        gutter = str(self.line)
+        pad = " " * len(gutter)
+        return [f"{gutter} | {line.rstrip()}", f"{pad} | {' ' * start}{'^' * max(1, end - start)}"]
+
+
+def _slice_bytes(line: str, start: int, end: int | None) -> str:
+    """Python's ast counts columns in UTF-8 bytes."""
+    raw = line.encode()
+    return raw[start : len(raw) if end is None else end].decode(errors="replace")
+
+
+NOWHERE = Span(Source("<atoll>", ""), 0, 0, 0, 0)

@@ -1,0 +1,206 @@
+"""`@at.fn`: a Python function read as an Atoll function. Everything a user can ask of it starts here."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import os
+import types as pytypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, overload
+
+from atoll.core import interpret as interpreter
+from atoll.core import ir
+from atoll.errors import Error, Source, fail
+from atoll.runtime.arguments import from_python, result_to_python
+from atoll.surface import source as text
+from atoll.surface import syntax as s
+from atoll.surface.names import Liveness
+from atoll.surface.parse import Parser
+from atoll.types.namespace import Namespace
+from atoll.types.session import Session
+from atoll.types.signature import Signature, read_signature, show_signature
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What @at.fn(...) may say about a function."""
+
+    reassociate: bool = True
+    copies: str = "any"
+
+
+class Function:
+    """A function of Atoll. Call it with NumPy arrays; look into it with .type, .explain(), .show(stage), .memory()."""
+
+    def __init__(self, source: Source, node: ast.FunctionDef, namespace: Namespace, options: Options) -> None:
+        self.options = options
+        self.namespace = namespace
+        self.surface: s.Function = Parser(source).function(node)
+        self.name = self.surface.name
+        self.__name__ = self.name
+        self.__doc__ = self.surface.doc
+        self.signature: Signature = read_signature(self.surface, namespace)
+        self._core: ir.Function | None = None
+        self._session: Session | None = None
+
+    # -- stages
+
+    @cached_property
+    def liveness(self) -> Liveness:
+        return Liveness(self.surface.body)
+
+    @property
+    def core(self) -> ir.Function:
+        """The core program: typed, explicit, checked."""
+        if self._core is None:
+            if self.signature.is_generic:
+                fail("E0609", self.surface.span, name=self.name)
+            session = Session()
+            core = session.instance(self, {}, None, self.surface.span)
+            from atoll.core.check import check
+
+            check(core)
+            self._session, self._core = session, core
+        return self._core
+
+    def check_early(self) -> None:
+        """Type-check at the decoration; names that are defined further down are looked at when the function is used."""
+        if self.signature.is_generic:
+            return
+        try:
+            _ = self.core
+        except Error as error:
+            if error.code not in ("E0105", "E0106"):
+                raise
+            self.namespace.captured.clear()
+
+    # -- running
+
+    def _arguments(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
+        """Arguments in order, keywords and defaults filled in."""
+        params = self.signature.params
+        if len(args) == len(params) and not keywords:
+            return args
+        if len(args) > len(params):
+            fail("E0605", fn=self.name, text=f"takes {len(params)} arguments, not {len(args)}")
+        given: dict[str, Any] = dict(zip((p.name for p in params), args, strict=False))
+        for name, value in keywords.items():
+            if name in given or all(p.name != name for p in params):
+                what = "is given twice" if name in given else "is not a parameter"
+                fail("E0605", fn=self.name, text=f"{name} {what}")
+            given[name] = value
+        for p in params:
+            if p.name not in given:
+                if p.default is None:
+                    fail("E0605", fn=self.name, text=f"the argument {p.name} is missing")
+                given[p.name] = self._defaults[p.name]
+        return tuple(given[p.name] for p in params)
+
+    @cached_property
+    def _defaults(self) -> dict[str, Any]:
+        """Default values as Python numbers."""
+        found = {}
+        for p in self.signature.params:
+            if p.default is not None:
+                scope: dict[str, Any] = {n: c.cell_contents for n, c in self.namespace.cells.items()}
+                found[p.name] = eval(p.default.span.text(), self.namespace.globals, scope)  # noqa: S307  the user's own default
+        return found
+
+    def _unchanged(self) -> None:
+        changed = self.namespace.changed()
+        if changed is not None:
+            fail("E0606", fn=self.name, name=changed)
+
+    def interpret(self, *args: Any, **keywords: Any) -> Any:
+        """The value by the reference interpreter."""
+        core = self.core
+        self._unchanged()
+        given = from_python(core, self._arguments(args, keywords))
+        value = interpreter.call(core, given)
+        return result_to_python(core.result, value)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if os.environ.get("ATOLL_INTERPRET") == "1":
+            return self.interpret(*args, **keywords)
+        return self.interpret(*args, **keywords)
+
+    def refresh(self) -> None:
+        """Forget what was compiled, so that captured constants are read anew."""
+        self.namespace.captured.clear()
+        self._core = self._session = None
+
+    # -- looking inside
+
+    @property
+    def type(self) -> str:
+        """`matmul(a: f32[n, k], b: f32[k, m]) -> f32[n, m]`"""
+        result = None if self.signature.is_generic else self.core.result
+        return show_signature(self.name, self.signature, result if result is not None else self.signature.result)
+
+    def __repr__(self) -> str:
+        return f"<atoll function {show_signature(self.name, self.signature, self.signature.result)}>"
+
+
+@overload
+def fn(function: Callable[..., Any], /) -> Function: ...
+@overload
+def fn(*, source: str, reassociate: bool = ..., copies: str = ...) -> Function: ...
+@overload
+def fn(*, reassociate: bool = ..., copies: str = ...) -> Callable[[Callable[..., Any]], Function]: ...
+def fn(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    source: str | None = None,
+    reassociate: bool = True,
+    copies: str = "any",
+) -> Any:
+    """Make a Python function an Atoll function. The body is parsed, never run by Python.
+
+    >>> import atoll as at
+    >>> n = at.sizes("n")
+    >>> @at.fn
+    ... def double(x: at.f64[n]) -> at.f64[n]:
+    ...     return 2 * x
+    """
+    options = Options(reassociate, copies)
+    if source is not None:
+        return _from_text(source, options)
+    if function is None:
+        return functools.partial(_from_function, options=options)
+    return _from_function(function, options)
+
+
+def _from_function(function: Any, options: Options) -> Function:
+    if isinstance(function, Function):
+        return function
+    plain = text.unwrap(function)
+    if not isinstance(plain, pytypes.FunctionType):
+        fail("E0125", found=type(function).__name__)
+    source, node = text.find(plain)
+    made = Function(source, node, Namespace(plain), options)
+    made.__module__ = plain.__module__
+    made.__qualname__ = plain.__qualname__
+    made.check_early()
+    return made
+
+
+def _from_text(module_text: str, options: Options) -> Function:
+    """The last function of a module given as text."""
+    name = text.remember(module_text)
+    source, tree = text.parse_text(module_text, name)
+    namespace: dict[str, Any] = {"__name__": name, "__file__": name}
+    exec(compile(tree, name, "exec"), namespace)  # noqa: S102  the user's own text
+    definitions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    if not definitions:
+        fail("E0126")
+    last = definitions[-1]
+    found = namespace.get(last.name)
+    if isinstance(found, Function):
+        return found
+    made = Function(source, last, Namespace(names=namespace), options)
+    made.check_early()
+    return made

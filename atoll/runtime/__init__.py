@@ -1,0 +1,1 @@
+"""Running programs: arguments and results at the Python boundary (`arguments`), building and caching binaries, calling them."""

@@ -1,0 +1,136 @@
+"""Python values to Atoll values and back, with errors in the user's names.
+
+Zero copies for C-contiguous arrays of the right dtype. Other layouts are accepted as they are by the interpreter; compiled code
+gets a contiguous copy (documented in docs/reference.md). A wrong dtype, rank or kind is an error before any code runs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from atoll.core import ir
+from atoll.errors import fail
+from atoll.types.dtypes import DType, fits
+from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, array, shape_of
+
+
+def from_python(fn: ir.Function, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments as Atoll values."""
+    return tuple(_convert(fn.name, sym.name, t, arg) for (sym, t), arg in zip(fn.params, args, strict=True))
+
+
+def _convert(fn: str, name: str, t: Type, arg: Any) -> Any:
+    if type(arg).__name__ == "Donated":
+        arg = arg.value
+    if isinstance(t, (Scalar, Index)):
+        return _scalar(fn, name, t.dtype, arg)
+    sizes, elem = shape_of(t)
+    if isinstance(elem, (Tuple, Record)):
+        items = [array(item, sizes) for item in elem.items]
+        return _parts(fn, name, elem, items, arg)
+    if isinstance(elem, (Scalar, Index)):
+        return _array(fn, name, len(sizes), elem.dtype, arg, t)
+    fail("E0602", fn=fn, name=name, expected=repr(t), found=type(arg).__name__)
+
+
+def _parts(fn: str, name: str, elem: Tuple | Record, items: list[Type], arg: Any) -> tuple[Any, ...]:
+    if isinstance(elem, Record):
+        if elem.decl.cls is None or not isinstance(arg, elem.decl.cls):
+            fail("E0602", fn=fn, name=name, expected=elem.decl.name, found=type(arg).__name__)
+        values = [getattr(arg, f) for f in elem.decl.fields]
+        return tuple(_convert(fn, f"{name}.{f}", t, x) for f, t, x in zip(elem.decl.fields, items, values, strict=True))
+    if not isinstance(arg, tuple) or len(arg) != len(items):
+        found = f"a tuple of {len(arg)}" if isinstance(arg, tuple) else type(arg).__name__
+        fail("E0602", fn=fn, name=name, expected=f"a tuple of {len(items)}", found=found)
+    return tuple(_convert(fn, f"{name}[{k}]", t, x) for k, (t, x) in enumerate(zip(items, arg, strict=True)))
+
+
+def _scalar(fn: str, name: str, dtype: DType, arg: Any) -> Any:
+    if isinstance(arg, np.ndarray) and arg.ndim == 0:
+        arg = arg[()]
+    if isinstance(arg, np.generic):
+        if arg.dtype != dtype.numpy:
+            fail("E0603", fn=fn, name=name, expected=dtype.name, found=_dtype_words(arg.dtype), to=dtype.numpy_name)
+        return arg
+    if isinstance(arg, (bool, int, float, complex)):
+        if not fits(arg, dtype) or (isinstance(arg, bool) != (dtype.kind == "b")):
+            fail("E0607", fn=fn, name=name, value=arg, dtype=dtype.name)
+        return dtype.numpy.type(arg)
+    if hasattr(arg, "__array__") and np.ndim(arg) == 0:
+        return _scalar(fn, name, dtype, np.asarray(arg)[()])
+    fail("E0602", fn=fn, name=name, expected=dtype.name, found=_kind(arg))
+
+
+def _array(fn: str, name: str, rank: int, dtype: DType, arg: Any, t: Type) -> Any:
+    value = as_array(fn, name, arg, t)
+    if value.dtype != dtype.numpy:
+        if value.dtype == dtype.numpy.newbyteorder("S") and value.dtype.itemsize > 1:
+            value = value.astype(dtype.numpy)
+        else:
+            fail("E0603", fn=fn, name=name, expected=dtype.name, found=_dtype_words(value.dtype), to=dtype.numpy_name)
+    if value.ndim != rank:
+        fail("E0608", fn=fn, name=name, expected=rank, found=value.ndim, shown=repr(t))
+    return value
+
+
+def as_array(fn: str, name: str, arg: Any, t: Type | None = None) -> Any:
+    """Any array on the host as an ndarray, without a copy."""
+    if isinstance(arg, np.ndarray):
+        return arg
+    try:
+        if hasattr(arg, "__array_interface__") or hasattr(arg, "__array__"):
+            return np.asarray(arg)
+        if hasattr(arg, "__dlpack__"):
+            return np.from_dlpack(arg)
+        memory = memoryview(arg)
+        return np.asarray(memory)
+    except Exception:  # noqa: BLE001  whatever the foreign object raises, it is not usable here
+        fail("E0602", fn=fn, name=name, expected=repr(t) if t is not None else "an array", found=_kind(arg))
+
+
+def _kind(arg: Any) -> str:
+    return {"list": "a list", "NoneType": "None", "str": "a text", "dict": "a dictionary"}.get(
+        type(arg).__name__, f"a {type(arg).__name__}"
+    )
+
+
+def _dtype_words(dtype: Any) -> str:
+    from atoll.types.dtypes import BY_NUMPY
+
+    known = BY_NUMPY.get(dtype)
+    return known.name if known is not None else str(dtype)
+
+
+def to_python(t: Type, value: Any) -> Any:
+    """An Atoll value as a user sees it: arrays, NumPy scalars, tuples, record instances."""
+    sizes, elem = shape_of(t)
+    if isinstance(elem, (Tuple, Record)):
+        items = [to_python(array(item, sizes), part) for item, part in zip(elem.items, value, strict=True)]
+        if isinstance(elem, Record) and elem.decl.cls is not None:
+            return _instance(elem, items)
+        return tuple(items)
+    return value
+
+
+def _instance(t: Record, items: list[Any]) -> Any:
+    assert t.decl.cls is not None and dataclasses.is_dataclass(t.decl.cls)
+    return t.decl.cls(*items)
+
+
+def result_to_python(t: Type, value: Any) -> Any:
+    """Results own their memory: the interpreter may have handed out a view of an argument."""
+    return to_python(t, _owned(value))
+
+
+def _owned(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_owned(item) for item in value)
+    if isinstance(value, np.ndarray):
+        return np.array(value, order="C", copy=True)
+    return value
+
+
+__all__ = ["Array", "as_array", "from_python", "result_to_python", "to_python"]

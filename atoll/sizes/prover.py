@@ -1,0 +1,350 @@
+"""What follows from what: `facts |- goal >= 0` over integer polynomials, with a proof that can be replayed.
+
+A `Facts` is a list of hypotheses, each a polynomial known to be >= 0, outermost first. A goal is proved by eliminating its atoms,
+innermost first: subtract `mult * fact` with a multiplier of known sign so that an atom cancels, until only a non-negative
+combination of non-negative atoms is left. So a proof is a polynomial identity
+
+    scale * goal'  =  sum of mult * fact  +  rem          scale > 0, every mult and rem >= 0
+
+which a checker verifies without any search (notes/scheduling_lessons.md section 5, 6). `goal'` is the goal, or `cut*goal + cut - 1` (the
+integer cut: goal >= 0 follows because the goal is an integer). Quotients add the two facts that define a floor. Before searching,
+the goal is tried on a dozen sampled valuations that satisfy the facts: most false goals die there, and the valuation is the
+counterexample the user is shown. The prover is incomplete on purpose: it has a node budget and never asks a solver.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from atoll.sizes.poly import ONE, ZERO, Atom, Poly, PolyLike, Quot, Sym, exact_quotient, floordiv, poly
+
+_DEPTH = 8
+_NODES = 400
+_SAMPLES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """scale * (cut*goal + cut - 1, or goal) = sum(mult * fact) + rem. See the head of this module."""
+
+    goal: Poly
+    scale: Poly
+    terms: tuple[tuple[Poly, Poly], ...]
+    rem: Poly
+    cut: Poly | None = None
+    via: tuple[int, int, Proof] | None = None  # goal = k*g + r with 0 <= r < k, and a proof of g >= 0
+
+
+class Facts:
+    """Hypotheses `p >= 0`, with memo tables. Made by `facts(...)` so that equal contexts share their memo."""
+
+    __slots__ = ("known", "_memo", "_nonneg", "_by_atom", "_order", "_floors", "_samples")
+
+    def __init__(self, known: tuple[Poly, ...]) -> None:
+        self.known = known
+        self._memo: dict[Poly, Proof | None] = {}
+        self._nonneg: dict[object, bool] = {}
+        self._by_atom: dict[Atom, list[Poly]] = {}
+        self._order: dict[Atom, int] = {}
+        self._floors: dict[Quot, Poly | None] = {}
+        self._samples: list[dict[Atom, int]] | None = None
+        for position, fact in enumerate(known):
+            for atom in fact.atoms():
+                self._by_atom.setdefault(atom, []).append(fact)
+            for leaf in fact.leaves():
+                self._order.setdefault(leaf, position)
+
+    def __repr__(self) -> str:
+        return ", ".join(f"{fact} >= 0" for fact in self.known)
+
+    def add(self, more: Iterable[Poly]) -> Facts:
+        """These hypotheses and more; those that are trivially true are left out."""
+        new = dict.fromkeys(p for p in more if ((c := p.const()) is None or c < 0) and p not in self.known)
+        return facts(self.known + tuple(new)) if new else self
+
+    # -- questions
+
+    def proves(self, goal: PolyLike) -> bool:
+        """True when goal >= 0 follows."""
+        return self.proof(poly(goal)) is not None
+
+    def proves_range(self, value: PolyLike, size: PolyLike) -> bool:
+        """True when 0 <= value < size follows."""
+        value, size = poly(value), poly(size)
+        return self.proves(value) and self.proves(size - 1 - value)
+
+    def proves_equal(self, a: PolyLike, b: PolyLike) -> bool:
+        difference = self.simplify(poly(a) - poly(b))
+        return not difference.terms or (self.proves(difference) and self.proves(-difference))
+
+    def proof(self, goal: Poly) -> Proof | None:
+        """A proof of goal >= 0, or None."""
+        const = goal.const()
+        if const is not None and const >= 0:
+            return Proof(goal, ONE, (), goal)
+        if goal not in self._memo:
+            self._memo[goal] = None  # a provisional "no" stops circular sign questions
+            if self.counterexample(goal) is None:
+                self._memo[goal] = _prove(self, goal)
+        return self._memo[goal]
+
+    def counterexample(self, goal: Poly) -> dict[Atom, int] | None:
+        """A sampled valuation that satisfies every fact and makes goal negative."""
+        for sample in self.samples():
+            extended = dict(sample)
+            for leaf in goal.leaves():
+                extended.setdefault(leaf, 0)
+            if goal.evaluate(extended) < 0 and goal.leaves() <= sample.keys():
+                return sample
+        return None
+
+    def contradictory(self) -> bool:
+        """True when some fact is a negative constant or two facts visibly exclude each other."""
+        return any(self.proves(-fact - 1) for fact in self.known)
+
+    def simplify(self, p: Poly) -> Poly:
+        """p with every quotient whose value the facts determine replaced by it."""
+        result = p
+        for _ in range(4):
+            env: dict[Atom, Poly] = {}
+            for atom in result.atoms():
+                if isinstance(atom, Quot):
+                    num, den = self.simplify(atom.num), self.simplify(atom.den)
+                    value = self._quotient(num, den)
+                    if value is not None:
+                        env[atom] = value
+                    elif num != atom.num or den != atom.den:
+                        env[atom] = floordiv(num, den)
+            if not env:
+                return result
+            result = result.subst(env)
+        return result
+
+    def _quotient(self, num: Poly, den: Poly) -> Poly | None:
+        candidates = [ZERO] + ([poly(-1)] if num.constant_term() < 0 else [])
+        if len(den.terms) > 1:
+            candidates[0:0] = [poly(a) for a in num.atoms() if num.coefficient(a) == den]
+        for guess in candidates:
+            rest = num - guess * den
+            if self.proves(rest) and self.proves(den - 1 - rest):
+                return guess
+            if guess.const() is None:
+                return guess + floordiv(rest, den)
+        return None
+
+    # -- signs
+
+    def is_nonneg(self, atom: Atom) -> bool:
+        if atom not in self._nonneg:
+            self._nonneg[atom] = False
+            if poly(atom) in self.known:
+                self._nonneg[atom] = True
+            elif isinstance(atom, Quot):
+                self._nonneg[atom] = self.is_positive(atom.den) and _search(self, atom.num, 6) is not None
+            else:
+                self._nonneg[atom] = _search(self, poly(atom), 5, use_signs=False) is not None
+        return self._nonneg[atom]
+
+    def is_positive(self, p: Poly) -> bool:
+        const = p.const()
+        if const is not None:
+            return const > 0
+        if p - 1 in self.known:
+            return True
+        key = ("positive", p)
+        if key not in self._nonneg:
+            self._nonneg[key] = False
+            self._nonneg[key] = _search(self, p - 1, 5) is not None
+        return self._nonneg[key]
+
+    def sign(self, p: Poly) -> int:
+        """+1 if p is a non-negative combination of non-negative atoms, -1 if -p is, else 0."""
+        const = p.const()
+        if const is not None:
+            return (const > 0) - (const < 0)
+        positive = all(c > 0 for c in p.terms.values())
+        if not positive and not all(c < 0 for c in p.terms.values()):
+            return 0
+        if all(self.is_nonneg(a) for a in p.atoms()):
+            return 1 if positive else -1
+        return 0
+
+    def floor_bound(self, quot: Quot) -> Poly | None:
+        """quot - c >= 0 for c in (2, 1) when num - c*den >= 0: constants reduced by `floordiv` hide such bounds."""
+        if quot not in self._floors:
+            self._floors[quot] = None
+            for c in (2, 1):
+                if _search(self, quot.num - quot.den * c, 6) is not None:
+                    self._floors[quot] = poly(quot) - c
+                    break
+        return self._floors[quot]
+
+    # -- sampling
+
+    def samples(self) -> list[dict[Atom, int]]:
+        if self._samples is None:
+            self._samples = list(_sample(self))
+        return self._samples
+
+
+@lru_cache(maxsize=20_000)
+def facts(known: tuple[Poly, ...] = ()) -> Facts:
+    """The context with these hypotheses; equal lists give the same object and so share proofs."""
+    return Facts(known)
+
+
+def _sample(ctx: Facts) -> Iterable[dict[Atom, int]]:
+    rng = random.Random(7)
+    order = sorted(ctx._order, key=lambda leaf: (ctx._order[leaf], leaf.uid))
+    involved = [(fact, fact.leaves()) for fact in ctx.known]
+    found = 0
+    for _ in range(40):
+        env: dict[Atom, int] = {}
+        for leaf in order:
+            low: int | None = None
+            high: int | None = None
+            for fact, leaves in involved:
+                if leaf in leaves and all(u is leaf or u in env for u in leaves):
+                    coef = fact.coefficient(leaf)
+                    if coef is None or not coef.terms or leaf in (fact - coef * leaf).leaves():
+                        continue
+                    c = coef.evaluate(env)
+                    rest = fact.evaluate({**env, leaf: 0})
+                    if c > 0:
+                        low = max(low, -(rest // c)) if low is not None else -(rest // c)
+                    elif c < 0:
+                        high = min(high, rest // -c) if high is not None else rest // -c
+            if low is None:
+                low = 0 if high is None else min(high, 0) - rng.choice((0, 1, 5))
+            if high is None:
+                high = low + rng.choice((0, 1, 2, 3, 7, 70, 200, 1000))
+            if low > high:
+                break
+            env[leaf] = rng.choice((low, high, rng.randint(low, high)))
+        else:
+            try:
+                satisfied = all(fact.evaluate(env) >= 0 for fact in ctx.known)
+            except ZeroDivisionError:
+                continue
+            if satisfied:
+                yield env
+                found += 1
+                if found == _SAMPLES:
+                    return
+
+
+def _prove(ctx: Facts, goal: Poly) -> Proof | None:
+    for fact in ctx.known:  # a hypothesis plus a constant
+        if abs(len(fact.terms) - len(goal.terms)) <= 1:
+            const = (goal - fact).const()
+            if const is not None and const >= 0:
+                return Proof(goal, ONE, ((ONE, fact),), poly(const))
+    common = goal.content()
+    if common > 1:  # goal = common*g + r: prove g >= 0
+        whole, rest = divmod(goal.constant_term(), common)
+        reduced = Poly({mono: coef // common for mono, coef in goal.terms.items() if mono}) + whole
+        inner = ctx.proof(reduced)
+        return inner and Proof(goal, ONE, (), ZERO, via=(common, rest, inner))
+    direct = _search(ctx, goal, _DEPTH)
+    if direct is not None:
+        return direct
+    for divisor in _cuts(ctx, goal)[:4]:
+        if ctx.is_positive(divisor):
+            found = _search(ctx, divisor * goal + divisor - 1, _DEPTH)
+            if found is not None:
+                return Proof(goal, found.scale, found.terms, found.rem, cut=divisor)
+    return None
+
+
+def _cuts(ctx: Facts, goal: Poly) -> list[Poly]:
+    """Divisors in sight of the goal, for the integer cut."""
+    found: dict[Poly, None] = {}
+    for atom in goal.atoms():
+        if isinstance(atom, Quot):
+            found[atom.den] = None
+    for atom in goal.atoms():
+        for fact in ctx._by_atom.get(atom, ()):
+            coef = fact.coefficient(atom)
+            if coef is not None and coef.terms:
+                found[coef if all(c > 0 for c in coef.terms.values()) else -coef] = None
+            for other in fact.atoms():
+                if isinstance(other, Quot):
+                    found[other.den] = None
+    return [p for p in found if p.const() != 1]
+
+
+def _search(ctx: Facts, goal: Poly, depth: int, use_signs: bool = True) -> Proof | None:
+    """Depth-first elimination of the goal's atoms, innermost first, within a node budget."""
+    seen: set[Poly] = set()
+    budget = _NODES
+
+    def go(g: Poly, scale: Poly, terms: tuple[tuple[Poly, Poly], ...], left: int) -> Proof | None:
+        nonlocal budget
+        if budget <= 0 or g in seen:
+            return None
+        budget -= 1
+        seen.add(g)
+        const = g.const()
+        if const is not None:
+            return Proof(goal, scale, terms, g) if const >= 0 else None
+        if use_signs and all(c > 0 for c in g.terms.values()) and all(ctx.is_nonneg(a) for a in g.atoms()):
+            return Proof(goal, scale, terms, g)
+        if left == 0:
+            return None
+        for atom in sorted(g.atoms(), key=lambda a: (-ctx._order.get(a, -1), isinstance(a, Quot), a.uid)):
+            coef = g.coefficient(atom)
+            if coef is None or not coef.terms:
+                continue
+            for fact in _candidates(ctx, g, atom):
+                step = _cancel(ctx, coef, fact.coefficient(atom))
+                if step is None:
+                    continue
+                mult, factor = step
+                new_terms = tuple((m * factor, f) for m, f in terms) + ((mult, fact),)
+                result = go(factor * g - mult * fact, scale * factor, new_terms, left - 1)
+                if result is not None:
+                    return result
+        return None
+
+    if goal in ctx.known:
+        return Proof(goal, ONE, ((ONE, goal),), ZERO)
+    return go(goal, ONE, (), depth)
+
+
+def _candidates(ctx: Facts, g: Poly, atom: Atom) -> list[Poly]:
+    found = list(ctx._by_atom.get(atom, ()))
+    if isinstance(atom, Quot) and ctx.is_positive(atom.den):
+        bound = ctx.floor_bound(atom)
+        if bound is not None:
+            found.append(bound)
+        found += quotient_facts(atom)
+    if len(found) > 1:
+        found.sort(key=lambda fact: len((g - fact).terms))
+    return found
+
+
+def quotient_facts(quot: Quot) -> tuple[Poly, Poly]:
+    """num - den*q >= 0 and den*q + den - 1 - num >= 0."""
+    scaled = quot.den * quot
+    return quot.num - scaled, scaled + quot.den - 1 - quot.num
+
+
+def _cancel(ctx: Facts, wanted: Poly, offered: Poly | None) -> tuple[Poly, Poly] | None:
+    """(mult, factor) with factor*wanted = mult*offered, mult >= 0 and factor > 0."""
+    if offered is None or not offered.terms:
+        return None
+    exact = exact_quotient(wanted, offered)
+    if exact is not None:
+        return (exact, ONE) if ctx.sign(exact) > 0 else None
+    sign = ctx.sign(offered)
+    if sign == 0 or ctx.sign(wanted) != sign or not ctx.is_positive(offered * sign):
+        return None
+    return wanted * sign, offered * sign
+
+
+def size_atoms(p: Poly) -> list[Sym]:
+    """The named unknowns of a polynomial, in a stable order."""
+    return sorted((leaf for leaf in p.leaves() if isinstance(leaf, Sym)), key=lambda s: s.uid)

@@ -1,0 +1,228 @@
+"""Which names a piece of text reads and binds, and which are alive where.
+
+Loop state is *what is carried*: bound before the loop and read in a round before it is assigned there, or read after the loop.
+`if` joins only what is read later. Both need liveness, computed backwards over the statements of one function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from atoll.surface import syntax as s
+
+Names = frozenset[str]
+_NONE: Names = frozenset()
+
+
+def reads(node: object) -> Names:
+    """Names an expression, target or item reads (those bound inside by lambdas and comprehensions left out)."""
+    match node:
+        case s.Name(id):
+            return frozenset((id,))
+        case s.Lambda(params, body):
+            defaults = _union(reads(p.default) for p in params if p.default is not None)
+            return defaults | (reads(body) - {p.name for p in params})
+        case s.Comprehension(element, clauses):
+            bound: set[str] = set()
+            used: set[str] = set()
+            for clause in clauses:
+                used |= reads(clause.iter) - bound
+                bound |= binds_target(clause.target)
+                for condition in clause.conditions:
+                    used |= reads(condition) - bound
+            return frozenset(used | (reads(element) - bound))
+        case s.Call(fn, args, keywords):
+            return reads(fn) | _union(map(reads, args)) | _union(reads(value) for _, value in keywords)
+        case s.Text(parts):
+            return _union(reads(part[0]) for part in parts if not isinstance(part, str))
+        case s.Attr(value):
+            return reads(value)
+        case s.BinOp(_, left, right):
+            return reads(left) | reads(right)
+        case s.Unary(_, value):
+            return reads(value)
+        case s.BoolOp(_, values):
+            return _union(map(reads, values))
+        case s.Compare(first, rest):
+            return reads(first) | _union(reads(e) for _, e in rest)
+        case s.IfExp(test, then, orelse):
+            return reads(test) | reads(then) | reads(orelse)
+        case s.ListDisplay(items) | s.TupleDisplay(items) | s.TupleTarget(items):
+            return _union(map(reads, items))
+        case s.Subscript(value, items):
+            return reads(value) | _union(map(reads, items))
+        case s.Slice(low, high, step):
+            return _union(reads(e) for e in (low, high, step) if e is not None)
+        case s.ValuePattern(value):
+            return reads(value)
+        case s.ClassPattern(cls, args, keywords):
+            return reads(cls) | _union(map(reads, args)) | _union(reads(p) for _, p in keywords)
+        case s.OrPattern(options):
+            return _union(map(reads, options))
+        case s.TuplePattern(items):
+            return _union(map(reads, items))
+        case s.Capture(_, pattern):
+            return reads(pattern) if pattern is not None else _NONE
+    return _NONE
+
+
+def binds_target(target: object) -> Names:
+    """Names an assignment to this target rebinds: a[i] = v rebinds a."""
+    match target:
+        case s.Name(id):
+            return frozenset((id,))
+        case s.TupleTarget(items):
+            return _union(map(binds_target, items))
+        case s.Subscript(value, _) | s.Attr(value):
+            return binds_target(value)
+    return _NONE
+
+
+def _target_reads(target: object) -> Names:
+    match target:
+        case s.Name():
+            return _NONE
+        case s.TupleTarget(items):
+            return _union(map(_target_reads, items))
+    return reads(target)
+
+
+def binds_pattern(pattern: object) -> Names:
+    match pattern:
+        case s.Capture(name, inner):
+            return frozenset((name,)) | (binds_pattern(inner) if inner is not None else _NONE)
+        case s.ClassPattern(_, args, keywords):
+            return _union(map(binds_pattern, args)) | _union(binds_pattern(p) for _, p in keywords)
+        case s.OrPattern(items) | s.TuplePattern(items):
+            return _union(map(binds_pattern, items))
+    return _NONE
+
+
+def binds(stmts: Iterable[s.Stmt]) -> Names:
+    """Names some path through the statements binds."""
+    found: set[str] = set()
+    for stmt in stmts:
+        match stmt:
+            case s.Assign(targets):
+                found |= _union(map(binds_target, targets))
+            case s.AugAssign(target):
+                found |= binds_target(target)
+            case s.If(_, then, orelse):
+                found |= binds(then) | binds(orelse)
+            case s.While(_, body):
+                found |= binds(body)
+            case s.For(target, _, body):
+                found |= binds_target(target) | binds(body)
+            case s.Match(_, cases):
+                for case in cases:
+                    found |= binds_pattern(case.pattern) | binds(case.body)
+            case s.Function(name):
+                found.add(name)
+    return frozenset(found)
+
+
+def free_names(params: Iterable[s.Param], body: object) -> Names:
+    """Names a function takes from outside."""
+    own = {p.name for p in params}
+    defaults = _union(reads(p.default) for p in params if p.default is not None)
+    annotations = _union(reads(p.annotation) for p in params if p.annotation is not None)
+    if isinstance(body, tuple):
+        inner = Liveness(body).before_all - own
+    else:
+        inner = reads(body) - own
+    return inner | defaults | annotations
+
+
+def has_return(stmts: Iterable[s.Stmt]) -> s.Return | None:
+    """A `return` somewhere in the statements, not counting inner functions."""
+    for stmt in stmts:
+        parts: tuple[tuple[s.Stmt, ...], ...] = ()
+        match stmt:
+            case s.Return():
+                return stmt
+            case s.If(_, then, orelse):
+                parts = (then, orelse)
+            case s.While(_, body) | s.For(_, _, body):
+                parts = (body,)
+            case s.Match(_, cases):
+                parts = tuple(case.body for case in cases)
+        for part in parts:
+            found = has_return(part)
+            if found is not None:
+                return found
+    return None
+
+
+class Liveness:
+    """What is alive after each statement of a body, by the statement's identity."""
+
+    def __init__(self, body: tuple[s.Stmt, ...]) -> None:
+        self.after: dict[int, Names] = {}
+        self.at_entry: dict[int, Names] = {}  # of a loop body
+        self.before_all = self._block(body, _NONE)
+
+    def carried(self, loop: s.For | s.While) -> Names:
+        """Names bound in the loop that a round may read before it binds them, or that are read after the loop."""
+        return binds(loop.body) & (self.at_entry[id(loop)] | self.after[id(loop)])
+
+    def _block(self, stmts: tuple[s.Stmt, ...], live: Names) -> Names:
+        for stmt in reversed(stmts):
+            self.after[id(stmt)] = live
+            live = self._stmt(stmt, live)
+        return live
+
+    def _stmt(self, stmt: s.Stmt, live: Names) -> Names:
+        match stmt:
+            case s.Assign(targets, value):
+                for target in targets:
+                    live = (live - _plain(target)) | _target_reads(target)
+                return live | reads(value)
+            case s.AugAssign(target, _, value):
+                return live | reads(target) | reads(value)
+            case s.If(test, then, orelse):
+                return self._block(then, live) | self._block(orelse, live) | reads(test)
+            case s.While(test, body):
+                return self._loop(stmt, body, live | reads(test)) | reads(test)
+            case s.For(target, iter_, body):
+                return self._loop(stmt, body, live, binds_target(target)) | reads(iter_)
+            case s.Return(value):
+                return reads(value) if value is not None else _NONE
+            case s.Assert(test, message):
+                return live | reads(test) | reads(message)
+            case s.ExprStmt(value):
+                return live | reads(value)
+            case s.Match(subject, cases):
+                result = live
+                for case in cases:
+                    inner = self._block(case.body, live)
+                    if case.guard is not None:
+                        inner |= reads(case.guard)
+                    result |= (inner - binds_pattern(case.pattern)) | reads(case.pattern)
+                return result | reads(subject)
+            case s.Function(name, params, _, body):
+                return (live - {name}) | free_names(params, body)
+        return live
+
+    def _loop(self, loop: s.For | s.While, body: tuple[s.Stmt, ...], live: Names, bound: Names = _NONE) -> Names:
+        entry = _NONE
+        while True:
+            new = self._block(body, live | entry) - bound
+            if new <= entry:
+                break
+            entry = entry | new
+        self.at_entry[id(loop)] = entry
+        return live | entry
+
+
+def _plain(target: object) -> Names:
+    """Names a target rebinds without reading: not a in a[i] = v."""
+    match target:
+        case s.Name(id):
+            return frozenset((id,))
+        case s.TupleTarget(items):
+            return _union(map(_plain, items))
+    return _NONE
+
+
+def _union(sets: Iterable[Names]) -> Names:
+    return frozenset().union(*sets)

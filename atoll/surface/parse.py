@@ -1,0 +1,343 @@
+"""Python's own parse tree to the surface language; everything outside it is refused by name with what to write instead."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from atoll.errors import Source, Span, fail
+from atoll.surface import syntax as s
+
+_BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.MatMult: "@",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+}
+_UNARY: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Not: "not", ast.Invert: "~"}
+_COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
+
+# What Python has and Atoll refuses: the words for it, and what to write instead.
+_REFUSED: dict[str, tuple[str, str]] = {
+    "Delete": ("`del`", "names go out of use by themselves; remove the statement"),
+    "Global": ("`global`", "return the value instead: an Atoll function has no effects"),
+    "Nonlocal": ("`nonlocal`", "return the value instead: an Atoll function has no effects"),
+    "Try": ("`try`", "test for the condition with `if` before it goes wrong"),
+    "TryStar": ("`try`", "test for the condition with `if` before it goes wrong"),
+    "Raise": ("`raise`", "use `assert condition, message`"),
+    "With": ("`with`", "an Atoll function has no resources to manage; remove it"),
+    "AsyncWith": ("`async with`", "an Atoll function has no resources to manage; remove it"),
+    "AsyncFor": ("`async for`", "use `for`; independent rounds run in parallel by themselves"),
+    "AsyncFunctionDef": ("`async def`", "use `def`; calls are synchronous"),
+    "Await": ("`await`", "call the function directly"),
+    "Yield": ("`yield`", "build an array with a comprehension and return it"),
+    "YieldFrom": ("`yield from`", "build an array with a comprehension and return it"),
+    "Import": ("`import` inside a function", "import at the top of the file"),
+    "ImportFrom": ("`import` inside a function", "import at the top of the file"),
+    "ClassDef": ("a class inside a function", "declare the record at the top of the file with @at.record"),
+    "NamedExpr": ("`:=`", "assign on a line of its own"),
+    "Dict": ("a dictionary", "use a record (@at.record) or a tuple"),
+    "DictComp": ("a dictionary comprehension", "build arrays of keys and of values"),
+    "Set": ("a set", "use an array"),
+    "SetComp": ("a set comprehension", "build an array with [...]"),
+    "Starred": ("`*`", "write the items out"),
+    "Break": ("`break`", "use `while condition:` and make the condition false"),
+    "Continue": ("`continue`", "put the rest of the round under `if`"),
+    "In": ("`in`", "use any(x == item for item in xs)"),
+    "NotIn": ("`not in`", "use not any(x == item for item in xs)"),
+    "Is": ("`is`", "use `==`, or `match` for the cases of a union"),
+    "IsNot": ("`is not`", "use `!=`, or `match` for the cases of a union"),
+    "MatchStar": ("`*` in a pattern", "arrays are taken apart by indexing and slices"),
+    "MatchMapping": ("a dictionary pattern", "match on records"),
+    "TypeAlias": ("`type`", "declare the type at the top of the file"),
+}
+
+
+class Parser:
+    """Turns one function's ast into a surface tree. `shift` is added to ast line numbers to get lines of the source."""
+
+    def __init__(self, source: Source, where: str = "") -> None:
+        self.source = source
+        self.where = where
+
+    def span(self, node: ast.AST) -> Span:
+        line = getattr(node, "lineno", 0)
+        column = getattr(node, "col_offset", 0)
+        return Span(
+            self.source, line, column, getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or column
+        )
+
+    def refuse(self, node: ast.AST, what: str | None = None, instead: str | None = None) -> None:
+        name = type(node).__name__
+        words = _REFUSED.get(name, (f"this use of {name}", "see docs/reference.md for what a body may contain"))
+        fail("E0101", self.span(node), what=what or words[0], help=instead or words[1], where=self.where)
+
+    # -- functions and statements
+
+    def function(self, node: ast.FunctionDef) -> s.Function:
+        outer, self.where = self.where, node.name
+        doc = ast.get_docstring(node)
+        body = node.body[1:] if doc is not None else node.body
+        if getattr(node, "type_params", None):
+            self.refuse(node, "a type parameter list", 'declare type variables with a = at.types("a")')
+        result = s.Function(
+            node.name,
+            self.params(node.args),
+            None if node.returns is None else self.annotation(node.returns),
+            self.body(body),
+            doc,
+            span=self.header_span(node),
+        )
+        self.where = outer
+        return result
+
+    def header_span(self, node: ast.FunctionDef) -> Span:
+        whole = self.span(node)
+        line = self.source.line(whole.line) or ""
+        return Span(self.source, whole.line, whole.column, whole.line, len(line.rstrip().encode()) or whole.column + 1)
+
+    def params(self, args: ast.arguments) -> tuple[s.Param, ...]:
+        if args.vararg or args.kwarg:
+            star = args.vararg or args.kwarg
+            assert star is not None
+            self.refuse(star, "`*args` and `**kwargs`", "write every parameter out, or take a tuple")
+        plain = args.posonlyargs + args.args
+        defaults: list[ast.expr | None] = [None] * (len(plain) - len(args.defaults)) + list(args.defaults)
+        everything = list(zip(plain, defaults, strict=True)) + list(zip(args.kwonlyargs, args.kw_defaults, strict=True))
+        return tuple(
+            s.Param(
+                arg.arg,
+                None if arg.annotation is None else self.annotation(arg.annotation),
+                None if default is None else self.expr(default),
+                span=self.span(arg),
+            )
+            for arg, default in everything
+        )
+
+    def annotation(self, node: ast.expr) -> s.Expr:
+        """An annotation; one written as a string is parsed as the expression it spells."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            try:
+                inner = ast.parse(node.value, mode="eval").body
+            except SyntaxError:
+                fail("E0102", self.span(node), text=node.value, where=self.where)
+            span = self.span(node)
+            return Parser(Source(span.source.name, node.value), self.where)._at(span).expr(inner)
+        return self.expr(node)
+
+    def _at(self, span: Span) -> Parser:
+        parser = self
+
+        class Fixed(Parser):
+            def span(self, node: ast.AST) -> Span:
+                return span
+
+        return Fixed(parser.source, parser.where)
+
+    def body(self, nodes: Sequence[ast.stmt]) -> tuple[s.Stmt, ...]:
+        return tuple(self.stmt(node) for node in nodes)
+
+    def stmt(self, node: ast.stmt) -> s.Stmt:
+        span = self.span(node)
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                return s.Assign(tuple(self.target(t) for t in targets), self.expr(value), span=span)
+            case ast.AnnAssign(target=target, annotation=annotation, value=value):
+                if value is None:
+                    self.refuse(node, "an annotation without a value", "give the name a value: x: f32 = 0.0")
+                    raise AssertionError
+                return s.Assign((self.target(target),), self.expr(value), self.annotation(annotation), span=span)
+            case ast.AugAssign(target=target, op=op, value=value):
+                return s.AugAssign(self.target(target), _BINARY[type(op)], self.expr(value), span=span)
+            case ast.If(test=test, body=body, orelse=orelse):
+                return s.If(self.expr(test), self.body(body), self.body(orelse), span=span)
+            case ast.While(test=test, body=body, orelse=orelse):
+                if orelse:
+                    self.refuse(orelse[0], "`else` after a loop", "put the statements after the loop")
+                return s.While(self.expr(test), self.body(body), span=span)
+            case ast.For(target=target, iter=iter_, body=body, orelse=orelse):
+                if orelse:
+                    self.refuse(orelse[0], "`else` after a loop", "put the statements after the loop")
+                return s.For(self.target(target), self.expr(iter_), self.body(body), span=span)
+            case ast.Return(value=value):
+                return s.Return(None if value is None else self.expr(value), span=span)
+            case ast.Assert(test=test, msg=message):
+                return s.Assert(self.expr(test), None if message is None else self.expr(message), span=span)
+            case ast.Expr(value=value):
+                return s.ExprStmt(self.expr(value), span=span)
+            case ast.Pass():
+                return s.Pass(span=span)
+            case ast.Match(subject=subject, cases=cases):
+                return s.Match(self.expr(subject), tuple(self.case(c) for c in cases), span=span)
+            case ast.FunctionDef():
+                if node.decorator_list:
+                    self.refuse(node.decorator_list[0], "a decorator on an inner function", "remove it")
+                return self.function(node)
+        self.refuse(node)
+        raise AssertionError
+
+    def target(self, node: ast.expr) -> s.Target:
+        span = self.span(node)
+        match node:
+            case ast.Name(id=name):
+                return s.Name(name, span=span)
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                return s.TupleTarget(tuple(self.target(i) for i in items), span=span)
+            case ast.Subscript():
+                subscript = self.expr(node)
+                assert isinstance(subscript, s.Subscript)
+                return subscript
+            case ast.Attribute(value=value, attr=name):
+                return s.Attr(self.expr(value), name, span=span)
+        self.refuse(node)
+        raise AssertionError
+
+    def case(self, node: ast.match_case) -> s.Case:
+        guard = None if node.guard is None else self.expr(node.guard)
+        return s.Case(self.pattern(node.pattern), guard, self.body(node.body), span=self.span(node.pattern))
+
+    def pattern(self, node: ast.pattern) -> s.Pattern:
+        span = self.span(node)
+        match node:
+            case ast.MatchAs(pattern=None, name=None):
+                return s.Wildcard(span=span)
+            case ast.MatchAs(pattern=inner, name=str(name)):
+                return s.Capture(name, None if inner is None else self.pattern(inner), span=span)
+            case ast.MatchValue(value=value):
+                return s.ValuePattern(self.expr(value), span=span)
+            case ast.MatchSingleton(value=value):
+                if value is None:
+                    return s.ValuePattern(s.NoneValue(span=span), span=span)
+                return s.ValuePattern(s.Num(value, span=span), span=span)
+            case ast.MatchClass(cls=cls, patterns=patterns, kwd_attrs=names, kwd_patterns=values):
+                keywords = tuple((n, self.pattern(p)) for n, p in zip(names, values, strict=True))
+                return s.ClassPattern(self.expr(cls), tuple(self.pattern(p) for p in patterns), keywords, span=span)
+            case ast.MatchOr(patterns=patterns):
+                return s.OrPattern(tuple(self.pattern(p) for p in patterns), span=span)
+            case ast.MatchSequence(patterns=patterns):
+                return s.TuplePattern(tuple(self.pattern(p) for p in patterns), span=span)
+        self.refuse(node)
+        raise AssertionError
+
+    # -- expressions
+
+    def exprs(self, nodes: Sequence[ast.expr]) -> tuple[s.Expr, ...]:
+        return tuple(self.expr(node) for node in nodes)
+
+    def expr(self, node: ast.expr) -> s.Expr:
+        span = self.span(node)
+        match node:
+            case ast.Constant(value=value):
+                return self.constant(node, value)
+            case ast.Name(id=name):
+                return s.Name(name, span=span)
+            case ast.Attribute(value=value, attr=name):
+                return s.Attr(self.expr(value), name, span=span)
+            case ast.Call(func=fn, args=args, keywords=keywords):
+                for keyword in keywords:
+                    if keyword.arg is None:
+                        self.refuse(keyword.value, "`**`", "write the keyword arguments out")
+                named = tuple((str(k.arg), self.expr(k.value)) for k in keywords)
+                return s.Call(self.expr(fn), self.exprs(args), named, span=span)
+            case ast.BinOp(op=op, left=left, right=right):
+                return s.BinOp(_BINARY[type(op)], self.expr(left), self.expr(right), span=span)
+            case ast.UnaryOp(op=op, operand=operand):
+                return self.unary(_UNARY[type(op)], operand, span)
+            case ast.BoolOp(op=op, values=values):
+                return s.BoolOp("and" if isinstance(op, ast.And) else "or", self.exprs(values), span=span)
+            case ast.Compare(left=left, ops=ops, comparators=comparators):
+                for op in ops:
+                    if type(op) not in _COMPARE:
+                        words = _REFUSED[type(op).__name__]
+                        self.refuse(node, *words)
+                rest = tuple((_COMPARE[type(op)], self.expr(e)) for op, e in zip(ops, comparators, strict=True))
+                return s.Compare(self.expr(left), rest, span=span)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return s.IfExp(self.expr(test), self.expr(body), self.expr(orelse), span=span)
+            case ast.Lambda(args=args, body=body):
+                return s.Lambda(self.params(args), self.expr(body), span=span)
+            case ast.List(elts=items):
+                return s.ListDisplay(self.exprs(items), span=span)
+            case ast.Tuple(elts=items):
+                return s.TupleDisplay(self.exprs(items), span=span)
+            case ast.ListComp(elt=element, generators=clauses):
+                return s.Comprehension(self.expr(element), self.clauses(clauses), True, span=span)
+            case ast.GeneratorExp(elt=element, generators=clauses):
+                return s.Comprehension(self.expr(element), self.clauses(clauses), False, span=span)
+            case ast.Subscript(value=value, slice=index):
+                items = index.elts if isinstance(index, ast.Tuple) else [index]
+                return s.Subscript(self.expr(value), tuple(self.item(i) for i in items), span=span)
+            case ast.JoinedStr(values=values):
+                return s.Text(tuple(self.text_part(v) for v in values), span=span)
+        self.refuse(node)
+        raise AssertionError
+
+    def constant(self, node: ast.Constant, value: object) -> s.Expr:
+        span = self.span(node)
+        if isinstance(value, (bool, int, float, complex)):
+            return s.Num(value, span=span)
+        if isinstance(value, str):
+            return s.Text((value,), span=span)
+        if value is None:
+            return s.NoneValue(span=span)
+        self.refuse(node, "a bytes literal" if isinstance(value, bytes) else f"`{value!r}`", "use a u8 array")
+        raise AssertionError
+
+    def unary(self, op: str, operand: ast.expr, span: Span) -> s.Expr:
+        """Signs belong to literals, so that -128 is an i8."""
+        value = self.expr(operand)
+        if op == "-" and isinstance(value, s.Num) and not isinstance(value.value, bool):
+            return s.Num(-value.value, span=span)
+        if op == "+" and isinstance(value, s.Num):
+            return value
+        return s.Unary(op, value, span=span)
+
+    def clauses(self, nodes: Sequence[ast.comprehension]) -> tuple[s.Clause, ...]:
+        result = []
+        for node in nodes:
+            if node.is_async:
+                self.refuse(node.iter, "`async for`", "use `for`")
+            result.append(
+                s.Clause(self.target(node.target), self.expr(node.iter), self.exprs(node.ifs), span=self.span(node.target))
+            )
+        return tuple(result)
+
+    def item(self, node: ast.expr) -> s.Item:
+        span = self.span(node)
+        match node:
+            case ast.Slice(lower=low, upper=high, step=step):
+                low_, high_, step_ = (None if e is None else self.expr(e) for e in (low, high, step))
+                return s.Slice(low_, high_, step_, span=span)
+            case ast.Constant(value=None):
+                return s.NewAxis(span=span)
+            case ast.Constant(value=value) if value is ...:
+                return s.Ellipsis(span=span)
+        return self.expr(node)
+
+    def text_part(self, node: ast.expr) -> str | tuple[s.Expr, str]:
+        if isinstance(node, ast.Constant):
+            return str(node.value)
+        assert isinstance(node, ast.FormattedValue)
+        spec = ""
+        if node.format_spec is not None:
+            assert isinstance(node.format_spec, ast.JoinedStr)
+            if not all(isinstance(v, ast.Constant) for v in node.format_spec.values):
+                self.refuse(node, "a computed format", "write the format out")
+            spec = "".join(str(v.value) for v in node.format_spec.values if isinstance(v, ast.Constant))
+        return (self.expr(node.value), spec)

@@ -1,0 +1,166 @@
+"""Sizes at a call: which axis of which argument says what, decided once per function.
+
+A size is bound by any axis that is linear in it once the others are known, in any order; every other axis is a check. The plan is a
+list of steps that Python and the generated call path both follow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from atoll.core import ir
+from atoll.core import values as v
+from atoll.errors import fail
+from atoll.sizes import Poly, Sym, poly
+from atoll.types.types import Array, Index, Type, flatten, shape_of
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Axis `axis` of leaf `leaf` of parameter `param`; `path` names the component of a tuple."""
+
+    param: int
+    leaf: int
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The extent at `place` equals `poly`. When `solves` is set, this step defines it as (extent - rest) / factor."""
+
+    place: Place
+    poly: Poly
+    solves: Sym | None = None
+    factor: int = 1
+    rest: Poly | None = None
+
+
+@lru_cache(maxsize=1000)
+def plan(fn: ir.Function) -> tuple[Step, ...]:
+    """The steps for a function, definitions before what uses them."""
+    known: set[Any] = {sym for sym, t in fn.params if isinstance(t, Index) or _is_i64(t)}
+    wanted = set(fn.sizes)
+    places: list[tuple[Place, Poly]] = []
+    for k, (_, t) in enumerate(fn.params):
+        for leaf, (_, leaf_type) in enumerate(flatten(t)):
+            sizes, _ = shape_of(leaf_type)
+            places += [(Place(k, leaf, axis), size) for axis, size in enumerate(sizes)]
+    steps: list[Step] = []
+    pending = list(places)
+    progress = True
+    while progress:
+        progress = False
+        for place, size in sorted(pending, key=lambda item: _difficulty(item[1], wanted)):
+            unknown = [leaf for leaf in size.leaves() if leaf in wanted and leaf not in known]
+            if len(unknown) != 1:
+                continue
+            sym = unknown[0]
+            coef = size.coefficient(sym)
+            factor = coef.const() if coef is not None else None
+            if not factor or sym in (size - poly(sym) * factor).leaves():
+                continue
+            assert isinstance(sym, Sym)
+            steps.append(Step(place, size, sym, factor, size - poly(sym) * factor))
+            known.add(sym)
+            pending.remove((place, size))
+            progress = True
+            break
+    unbound = wanted - known
+    if unbound:
+        name = sorted(sym.name for sym in unbound)[0]
+        fail("E0308", fn.span, name=name, where=fn.name)
+    steps += [Step(place, size) for place, size in pending]
+    return tuple(steps)
+
+
+def _is_i64(t: Type) -> bool:
+    return getattr(getattr(t, "dtype", None), "name", "") == "i64"
+
+
+def _difficulty(size: Poly, wanted: set[Sym]) -> tuple[int, int]:
+    sym = size.single()
+    return (0 if sym in wanted else 1, len(size.terms))
+
+
+def bind_call(fn: ir.Function, args: tuple[Any, ...]) -> dict[Sym, int]:
+    """The sizes of these argument values, checked."""
+    env: dict[Any, int] = {}
+    for (sym, t), arg in zip(fn.params, args, strict=True):
+        if isinstance(t, Index) or _is_i64(t):
+            env[sym] = int(arg)
+    defined: dict[Sym, Step] = {}
+    for step in plan(fn):
+        extent = _extent(args, step.place)
+        if step.solves is not None:
+            assert step.rest is not None
+            numerator = extent - step.rest.evaluate(env)
+            if numerator % step.factor:
+                _no_solution(fn, step, extent, env)
+            env[step.solves] = numerator // step.factor
+            defined[step.solves] = step
+        elif step.poly.evaluate(env) != extent:
+            _conflict(fn, step, extent, env, defined)
+    for (sym, t), (k, arg) in zip(fn.params, enumerate(args), strict=True):
+        check_index(fn, sym, t, arg, k, env)
+    return {sym: env[sym] for sym in fn.sizes}
+
+
+def check_index(fn: ir.Function, sym: Sym, t: Type, arg: Any, k: int, env: dict[Any, int]) -> None:
+    """Arguments declared idx[n] lie in range."""
+    for (_, leaf_type), leaf in zip(flatten(t), v.leaves(arg), strict=True):
+        _, elem = shape_of(leaf_type)
+        if isinstance(elem, Index) and np.size(leaf):
+            n = elem.size.evaluate(env)
+            low, high = int(np.min(leaf)), int(np.max(leaf))
+            if low < 0 or high >= n:
+                fail("E0604", name=fn.name, arg=sym.name, value=low if low < 0 else high, size=n, shown=repr(elem))
+
+
+def _extent(args: tuple[Any, ...], place: Place) -> int:
+    return int(v.leaves(args[place.param])[place.leaf].shape[place.axis])
+
+
+def axis_words(fn: ir.Function, place: Place) -> str:
+    """`argument a (axis 1)`"""
+    sym, t = fn.params[place.param]
+    parts = flatten(t)
+    inside = ""
+    if len(parts) > 1:
+        path, _ = parts[place.leaf]
+        inside = "".join(f"[{k}]" for k in path)
+    return f"argument {sym.name}{inside} (axis {place.axis})"
+
+
+def _conflict(fn: ir.Function, step: Step, extent: int, env: dict[Any, int], defined: dict[Sym, Step]) -> None:
+    """The same size measured twice with different results."""
+    sym = step.poly.single()
+    if isinstance(sym, Sym) and sym in defined:
+        first = defined[sym]
+        if first.poly.single() is sym:
+            text = f"size {sym.name} is {env[sym]} in {axis_words(fn, first.place)} but {extent} in {axis_words(fn, step.place)}"
+            fail("E0601", name=fn.name, text=text)
+    where = axis_words(fn, step.place)
+    value = step.poly.evaluate(env)
+    if step.poly.const() is not None:
+        fail("E0601", name=fn.name, text=f"{where} must have size {value}, not {extent}")
+    known = ", ".join(f"{leaf} is {env[leaf]}" for leaf in sorted(step.poly.leaves(), key=lambda a: a.uid))
+    fail("E0601", name=fn.name, text=f"{where} is {extent}, but {step.poly} is {value} ({known})")
+
+
+def _no_solution(fn: ir.Function, step: Step, extent: int, env: dict[Any, int]) -> None:
+    assert step.solves is not None and step.rest is not None
+    below = (extent - step.rest.evaluate(env)) // step.factor
+    near = [step.poly.evaluate({**env, step.solves: k}) for k in (below, below + 1)]
+    where = f"{fn.params[step.place.param][0].name} axis {step.place.axis}"
+    fail("E0601", name=fn.name, text=f"{where} is {extent}, but {step.poly} is {min(near)} or {max(near)}")
+
+
+def element_types(t: Type) -> list[Type]:
+    return [shape_of(leaf)[1] for _, leaf in flatten(t)]
+
+
+__all__ = ["Array", "Place", "Step", "bind_call", "plan"]

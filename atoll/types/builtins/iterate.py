@@ -1,0 +1,118 @@
+"""range, enumerate, zip, reversed, at.loop: what loops and comprehensions go over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atoll.core import ir
+from atoll.sizes import poly
+from atoll.surface import syntax as s
+from atoll.types import entities as en
+from atoll.types.calls import Args
+from atoll.types.coerce import make_tuple
+from atoll.types.comprehension import iterable, range_of
+from atoll.types.elaborator import Elaborator, Mismatch
+from atoll.types.entities import Value
+from atoll.types.types import I64_T, Array, Index, Tuple
+
+
+def _range(args: Args) -> en.Iterable:
+    el = args.el
+    if args.keywords or not 1 <= len(args.args) <= 3:
+        el.fail("E0235", args.span, name="range", expected="1 to 3", found=len(args.args))
+    bounds = [args.poly(a, "a bound of range") for a in args.args]
+    step = 1
+    if len(bounds) == 3:
+        const = bounds[2].const()
+        if const is None or const == 0:
+            el.fail("E0223", args.span)
+        step = const
+    low, high = (poly(0), bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
+    return range_of(el, low, high, step)
+
+
+def _iterable(args: Args, entity: Any) -> en.Iterable:
+    return iterable(args.el, entity, s.NoneValue(span=args.span))
+
+
+def _enumerate(args: Args) -> en.Iterable:
+    xs, start = args.take("xs", optional=("start",))
+    it = _iterable(args, xs)
+    first = args.poly(start, "the start") if start is not None else poly(0)
+
+    def element(el: Elaborator, index: Value) -> en.TupleEntity:
+        assert index.poly is not None
+        p = first + index.poly
+        number = index if not first.terms else Value(ir.SizeOf(p, type=I64_T, span=args.span), I64_T, p)
+        return en.TupleEntity((number, it.element(el, index)))
+
+    return en.Iterable(it.size, element)
+
+
+def zip_iterables(args: Args, entities: list[Any]) -> en.Iterable:
+    el = args.el
+    parts = [_iterable(args, x) for x in entities]
+    first = parts[0]
+    for other in parts[1:]:
+        shown = [p.array.type if p.array is not None else Index(p.size) for p in (first, other)]
+        el.equate(first.size, other.size, Mismatch(args.span, shown[0], shown[1], "`zip`", el.facts))
+
+    def element(el: Elaborator, index: Value) -> en.TupleEntity:
+        return en.TupleEntity(tuple(p.element(el, index) for p in parts))
+
+    array = None
+    if all(p.array is not None for p in parts):
+        values = [p.array for p in parts if p.array is not None]
+        elems = tuple(v.type.elem for v in values if isinstance(v.type, Array))
+        core = tuple(v.expr.type.elem for v in values if isinstance(v.expr.type, Array))
+        expr = ir.Zip(tuple(v.expr for v in values), type=Array(Tuple(core), first.size), span=args.span)
+        array = Value(expr, Array(Tuple(elems), first.size))
+    return en.Iterable(first.size, element, array)
+
+
+def _zip(args: Args) -> en.Iterable:
+    if not args.args or args.keywords:
+        args.el.fail("E0237", args.span, name="zip", missing="xs")
+    return zip_iterables(args, list(args.args))
+
+
+def _reversed(args: Args) -> en.Iterable:
+    (xs,) = args.take("xs")
+    it = _iterable(args, xs)
+
+    def element(el: Elaborator, index: Value) -> Any:
+        assert index.poly is not None
+        p = it.size - 1 - index.poly
+        t = Index(it.size)
+        return it.element(el, Value(ir.SizeOf(p, type=t, span=args.span), t, p))
+
+    return en.Iterable(it.size, element)
+
+
+def _loop(args: Args) -> en.Iterable:
+    """at.loop(n, checkpoint=k, no_false_deps=True): a range with advice for derivatives."""
+    n, checkpoint, no_false_deps = args.take("n", optional=("checkpoint", "no_false_deps"))
+    it = n if isinstance(n, en.Iterable) else range_of(args.el, poly(0), args.poly(n, "the number of rounds"), 1)
+    options: dict[str, Any] = {}
+    if checkpoint is not None:
+        depth = args.poly(checkpoint, "checkpoint").const()
+        if depth is None or depth < 0:
+            args.el.fail("E0223", args.span)
+        options["checkpoint"] = depth
+    if no_false_deps is not None:
+        options["no_false_deps"] = isinstance(no_false_deps, Value) and getattr(no_false_deps.expr, "value", False) is True
+    return en.Iterable(it.size, it.element, it.array, options)
+
+
+def _bound(args: Args) -> Any:
+    args.el.fail("E0245", args.span)
+
+
+HANDLERS = {
+    "range": _range,
+    "enumerate": _enumerate,
+    "zip": _zip,
+    "reversed": _reversed,
+    "loop": _loop,
+    "bound": _bound,
+}

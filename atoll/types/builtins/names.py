@@ -1,0 +1,151 @@
+"""Every built-in name, and which names of math, numpy and operator mean the same thing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NoReturn
+
+from atoll.errors import fail
+
+SCALAR_UNARY = {
+    # name in a body -> primitive
+    **{
+        name: name
+        for name in (
+            "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh "
+            "arctanh erf erfc lgamma tgamma digamma floor ceil trunc isnan isinf isfinite conj real imag abs sign signbit"
+        ).split()
+    },
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
+    "round": "round",
+    "rint": "round",
+    "fabs": "abs",
+    "gamma": "tgamma",
+    "gammaln": "lgamma",
+    "conjugate": "conj",
+    "absolute": "abs",
+}
+SCALAR_NARY = {
+    "arctan2": ("arctan2", 2),
+    "atan2": ("arctan2", 2),
+    "hypot": ("hypot", 2),
+    "copysign": ("copysign", 2),
+    "fmod": ("fmod", 2),
+    "minimum": ("min", 2),
+    "maximum": ("max", 2),
+    "fma": ("fma", 3),
+    "fmin": ("min", 2),
+    "fmax": ("max", 2),
+}
+OPERATORS = {"add": "+", "sub": "-", "mul": "*", "and_": "&", "or_": "|", "xor": "^", "truediv": "/", "floordiv": "//", "mod": "%"}
+OTHERS = (
+    "map reduce scan fold hist scatter gather filter sort argsort argmin argmax zip unzip iota rep full zeros ones where pad "
+    "transpose flatten split tile concat pad_l pad_r trunc_l trunc_r window sample reverse rotate repeat "
+    "len range enumerate reversed sum prod min max any all print pow clip int float bool complex dot matmul "
+    "size copy loop bound stop zeros_like ones_like full_like cumsum cumprod mean outer square stack"
+).split()
+CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau": math.tau}
+
+BUILTINS: frozenset[str] = frozenset((*SCALAR_UNARY, *SCALAR_NARY, *OPERATORS, *OTHERS))
+
+
+class BuiltinName:
+    """`at.exp` and the like: means something in a body only."""
+
+    __slots__ = ("__name__",)
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __repr__(self) -> str:
+        return f"<atoll built-in {self.__name__}>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        fail("E0107", name=self.__name__)
+
+
+_SHARED = (
+    "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh "
+    "floor ceil trunc isnan isinf isfinite copysign hypot fmod"
+).split()
+
+MODULES: dict[str, dict[str, str]] = {
+    "math": {
+        **{name: name for name in (*_SHARED, "erf", "erfc", "lgamma", "gamma", "fabs", "pow", "fma")},
+        **{name: name for name in "asin acos atan asinh acosh atanh atan2 prod".split()},
+    },
+    "numpy": {
+        **{name: name for name in (*_SHARED, "sum", "prod", "any", "all", "argmin", "argmax", "sort", "argsort", "where")},
+        **{name: name for name in "zeros ones full zeros_like ones_like full_like minimum maximum clip sign abs absolute".split()},
+        **{name: name for name in "round rint conj conjugate real imag dot matmul transpose arctan2 signbit square outer".split()},
+        **{name: name for name in "cumsum cumprod mean fmin fmax pad stack asin acos atan asinh acosh atanh atan2".split()},
+        **{name: name for name in "float_power fabs".split() if name != "float_power"},
+        "amin": "min",
+        "amax": "max",
+        "min": "min",
+        "max": "max",
+        "power": "pow",
+        "pow": "pow",
+        "concatenate": "concat",
+        "concat": "concat",
+        "flip": "reverse",
+        "add": "add",
+        "subtract": "sub",
+        "multiply": "mul",
+        "arange": "iota",
+    },
+    "operator": {
+        **{name: name for name in "add sub mul truediv floordiv mod and_ or_ xor matmul pow".split()},
+    },
+}
+SCALAR_TYPES: dict[str, str] = {
+    "float32": "f32",
+    "float64": "f64",
+    "double": "f64",
+    "single": "f32",
+    "int8": "i8",
+    "int16": "i16",
+    "int32": "i32",
+    "int64": "i64",
+    "uint8": "u8",
+    "uint16": "u16",
+    "uint32": "u32",
+    "uint64": "u64",
+    "bool_": "bool",
+    "bool": "bool",
+    "complex64": "c64",
+    "complex128": "c128",
+}
+"""numpy's scalar types."""
+
+
+def meaning(module: str, name: str) -> str | None:
+    """The built-in a dotted name means."""
+    return MODULES.get(module, {}).get(name)
+
+
+_BY_IDENTITY: dict[int, str] = {}
+
+
+def meaning_of_object(obj: Any) -> str | None:
+    """The built-in a function object imported from math, numpy or operator means."""
+    if not _BY_IDENTITY:
+        import builtins
+        import operator
+
+        import numpy as np
+
+        for module, table in ((math, MODULES["math"]), (np, MODULES["numpy"]), (operator, MODULES["operator"])):
+            for there, here in table.items():
+                found = getattr(module, there, None)
+                if found is not None:
+                    _BY_IDENTITY[id(found)] = here
+        for name in BUILTINS:
+            if hasattr(builtins, name):
+                _BY_IDENTITY[id(getattr(builtins, name))] = name
+    return _BY_IDENTITY.get(id(obj)) if callable(obj) else None

@@ -1,0 +1,462 @@
+"""Applications: of built-ins, types, local functions and other Atoll functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from atoll.core import ir
+from atoll.errors import Span
+from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.surface import syntax as s
+from atoll.surface.names import Liveness, free_names
+from atoll.types import entities as en
+from atoll.types.annotations import type_expr, type_of_object
+from atoll.types.coerce import coerce, make_tuple
+from atoll.types.dtypes import I64
+from atoll.types.elaborator import Elaborator, describe
+from atoll.types.entities import Value
+from atoll.types.lifting import lift
+from atoll.types.records import record_of, record_type
+from atoll.types.types import (
+    Array,
+    Fn,
+    Index,
+    Record,
+    Scalar,
+    Tuple,
+    Type,
+    Var,
+    rank,
+    shape_of,
+    strong,
+    subst_sizes,
+    subst_types,
+    type_vars,
+)
+
+_METHODS = "sum prod min max mean any all argmin argmax conj copy sort cumsum cumprod clip round transpose dot".split()
+
+
+@dataclass(frozen=True, slots=True)
+class Args:
+    """The arguments of a built-in, with errors that name it."""
+
+    el: Elaborator
+    name: str
+    span: Span
+    args: tuple[Any, ...]
+    keywords: dict[str, Any]
+
+    def take(self, *params: str, optional: tuple[str, ...] = ()) -> list[Any]:
+        """Arguments by parameter name, positional first; missing optional ones are None."""
+        everything = (*params, *optional)
+        if len(self.args) > len(everything):
+            self.el.fail("E0235", self.span, name=self.name, expected=_count(params, optional), found=len(self.args))
+        given = dict(zip(everything, self.args, strict=False))
+        for name, value in self.keywords.items():
+            if name not in everything or name in given:
+                self.el.fail("E0236", self.span, name=self.name, keyword=name)
+            given[name] = value
+        missing = [p for p in params if p not in given]
+        if missing:
+            self.el.fail("E0237", self.span, name=self.name, missing=missing[0])
+        return [given.get(p) for p in everything]
+
+    def array(self, entity: Any, which: str = "") -> Value:
+        """An argument that must be an array."""
+        value = self.value(entity)
+        if not isinstance(value.type, Array):
+            self.el.fail("E0238", self.span, name=self.name, found=self.el.show(value.type))
+        return self.el.bind(value)
+
+    def value(self, entity: Any) -> Value:
+        from atoll.types.expressions import as_value
+
+        return as_value(self.el, entity, s.NoneValue(span=self.span))
+
+    def poly(self, entity: Any, what: str) -> Poly:
+        return self.el.as_poly(entity, self.span, what)
+
+
+def _count(params: tuple[str, ...], optional: tuple[str, ...]) -> str:
+    low, high = len(params), len(params) + len(optional)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def call(el: Elaborator, node: s.Call) -> Any:
+    """fn(args)"""
+    from atoll.types.expressions import expr
+
+    if isinstance(node.fn, s.Attr):
+        base = expr(el, node.fn.value)
+        if isinstance(base, Value):
+            return _method(el, base, node)
+    fn = expr(el, node.fn)
+    args = [expr(el, a) for a in node.args]
+    keywords = {name: expr(el, value) for name, value in node.keywords}
+    return apply(el, fn, args, node.span, keywords)
+
+
+def _method(el: Elaborator, base: Value, node: s.Call) -> Any:
+    from atoll.types.expressions import expr
+
+    assert isinstance(node.fn, s.Attr)
+    name = node.fn.name
+    args = [expr(el, a) for a in node.args]
+    keywords = {key: expr(el, value) for key, value in node.keywords}
+    if name == "astype" and len(args) == 1 and isinstance(args[0], en.TypeRef):
+        return apply(el, args[0], [base], node.span)
+    if name in _METHODS:
+        return apply(el, en.Builtin(name), [base, *args], node.span, keywords)
+    el.fail("E0230", node.span, name=name, found=el.show(base.type))
+
+
+def apply(el: Elaborator, fn: Any, args: Sequence[Any], span: Span, keywords: dict[str, Any] | None = None) -> Any:
+    """Apply any entity that is a function."""
+    keywords = keywords or {}
+    if isinstance(fn, en.Builtin):
+        from atoll.types.builtins.table import apply_builtin
+
+        return apply_builtin(Args(el, fn.name, span, tuple(args), keywords))
+    if isinstance(fn, en.TypeRef):
+        return _construct(el, fn.type, args, keywords, span)
+    if isinstance(fn, en.Closure):
+        return _call_closure(el, fn, list(args), keywords, span)
+    if isinstance(fn, en.FnRef):
+        return _call_fn(el, fn, list(args), keywords, span)
+    el.fail("E0239", span, found=el.show(fn.type) if isinstance(fn, Value) else describe(fn))
+
+
+def is_function(entity: Any) -> bool:
+    return isinstance(entity, (en.Builtin, en.TypeRef, en.Closure, en.FnRef))
+
+
+# -- types as functions
+
+
+def _construct(el: Elaborator, t: Any, args: Sequence[Any], keywords: dict[str, Any], span: Span) -> Value:
+    """f32(x), c128(re, im), P(x=1.0)"""
+    from atoll.types.arithmetic import cast_call, nary_math
+
+    if isinstance(t, Scalar):
+        a = Args(el, t.dtype.name, span, tuple(args), keywords)
+        if t.dtype.is_complex and len(args) == 2:
+            parts = [cast_call(el, t.dtype.part(), a.value(x), span) for x in args]
+            return nary_math(el, "complex", list(parts), span, t.dtype.name)
+        (x,) = a.take("x")
+        return cast_call(el, t.dtype, a.value(x), span)
+    if record_of(t) is not None:
+        return _make_record(el, t, args, keywords, span)
+    el.fail("E0220", span, text=span.text())
+
+
+def _make_record(el: Elaborator, cls: Any, args: Sequence[Any], keywords: dict[str, Any], span: Span) -> Value:
+    t = record_type(cls)
+    given = Args(el, t.decl.name, span, tuple(args), keywords).take(*t.decl.fields)
+    env: dict[Atom, Poly] = {}
+    parts = []
+    for name, declared, entity in zip(t.decl.fields, t.items, given, strict=True):
+        for leaf in sorted({x for size in _all_sizes(declared) for x in size.leaves()}, key=lambda a: a.uid):
+            if leaf not in env:
+                env[leaf] = el.solver.fresh(repr(leaf), el.level)
+        value = Args(el, t.decl.name, span, (), {}).value(entity)
+        parts.append(coerce(el, value, subst_sizes(declared, env), span, f"field {name} of {t.decl.name}"))
+    resolved = Record(t.decl, tuple(el.resolve(subst_sizes(item, env)) for item in t.items))
+    return make_tuple([el.bind(p) for p in parts], resolved, span)
+
+
+def _all_sizes(t: Type) -> list[Poly]:
+    from atoll.types.types import sizes_in
+
+    return sizes_in(t)
+
+
+# -- local functions
+
+
+def make_closure(
+    el: Elaborator, name: str, params: tuple[s.Param, ...], body: Any, span: Span, result: s.Expr | None = None
+) -> en.Closure:
+    captured = {}
+    for free in free_names(params, body):
+        found = el.scope.lookup(free)
+        if found is not None:
+            captured[free] = found
+    return en.Closure(name, params, body, el.scope, captured, span, result)
+
+
+def _call_closure(el: Elaborator, fn: en.Closure, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
+    _check_captures(el, fn, span)
+    if el.calling.count(f"{id(fn)}") >= 1:
+        el.fail("E0120", span, name=fn.name)
+    given = _match_params(el, fn.name, [(p.name, p.default is not None) for p in fn.params], args, keywords, span)
+    scope = en.Scope(None, dict(fn.captured))
+    annotations = [None if p.annotation is None else _closure_type(el, p.annotation, scope) for p in fn.params]
+    values: list[Any] = []
+    for p, entity in zip(fn.params, given, strict=True):
+        if entity is None:
+            assert p.default is not None
+            entity = _in_scope(el, scope, lambda p=p: _expr(el, p.default))
+        if isinstance(entity, (en.Iterable, en.Generator)):
+            entity = _as_value(el, entity, span)
+        values.append(entity)
+    ranks = [None if t is None else rank(t) for t in annotations]
+
+    def run(xs: list[Any]) -> Any:
+        inner = scope.child()
+        for p, t, x in zip(fn.params, annotations, xs, strict=True):
+            if t is not None:
+                x = coerce(el, _as_value(el, x, span), t, span, f"argument {p.name} of {fn.name}")
+            inner.names[p.name] = el.bind(x, p.name) if isinstance(x, Value) else x
+        return _in_scope(el, inner, lambda: _closure_body(el, fn, span))
+
+    saved = el.calling
+    el.calling = (*saved, f"{id(fn)}")
+    try:
+        if all(r is None for r in ranks):
+            return run(values)
+        return lift(el, values, ranks, run, span, fn.name)
+    finally:
+        el.calling = saved
+
+
+def _closure_body(el: Elaborator, fn: en.Closure, span: Span) -> Any:
+    from atoll.types.statements import body
+
+    if not isinstance(fn.body, tuple):
+        return _expr(el, fn.body)
+    result = body(el, fn.body, Liveness(fn.body))
+    if result is None:
+        el.fail("E0121", fn.span, name=fn.name)
+    if fn.result is not None and isinstance(result, Value):
+        t = _closure_type(el, fn.result, el.scope)
+        result = coerce(el, result, t, span, f"the result of {fn.name}")
+    return result
+
+
+def _in_scope(el: Elaborator, scope: en.Scope, f: Any) -> Any:
+    saved = el.scope
+    el.scope = scope
+    try:
+        return f()
+    finally:
+        el.scope = saved
+
+
+def _expr(el: Elaborator, node: Any) -> Any:
+    from atoll.types.expressions import expr
+
+    return expr(el, node)
+
+
+def _as_value(el: Elaborator, entity: Any, span: Span) -> Value:
+    from atoll.types.expressions import as_value
+
+    return as_value(el, entity, s.NoneValue(span=span))
+
+
+def _check_captures(el: Elaborator, fn: en.Closure, span: Span) -> None:
+    """A captured name must still mean what it meant at the `def`."""
+    scope: en.Scope | None = el.scope
+    while scope is not None and scope.parent is not fn.scope.parent:
+        scope = scope.parent
+    if scope is None:
+        return
+    for name, then in fn.captured.items():
+        now = scope.names.get(name)
+        if now is not None and now is not then and now is not fn:
+            el.fail("E0122", span, name=fn.name, captured=name)
+
+
+def _match_params(
+    el: Elaborator, name: str, params: list[tuple[str, bool]], args: list[Any], keywords: dict[str, Any], span: Span
+) -> list[Any]:
+    """Arguments in parameter order; None where a default applies."""
+    if len(args) > len(params):
+        el.fail("E0235", span, name=name, expected=len(params), found=len(args))
+    given: dict[str, Any] = {p: a for (p, _), a in zip(params, args, strict=False)}
+    for key, value in keywords.items():
+        if key not in (p for p, _ in params) or key in given:
+            el.fail("E0236", span, name=name, keyword=key)
+        given[key] = value
+    for p, has_default in params:
+        if p not in given and not has_default:
+            el.fail("E0237", span, name=name, missing=p)
+    return [given.get(p) for p, _ in params]
+
+
+def local_type(el: Elaborator, node: s.Expr) -> Type:
+    """An annotation inside a body: local integers can be sizes, and a size nobody has bound yet is a new unknown."""
+    return _closure_type(el, node, el.scope)
+
+
+def _closure_type(el: Elaborator, node: s.Expr, scope: en.Scope) -> Type:
+    from atoll.types.namespace import _MISSING
+    from atoll.types.signature import type_name
+
+    fresh: dict[str, Poly] = {}
+
+    def look(name: str, span: Span) -> Any:
+        entity = scope.lookup(name)
+        if isinstance(entity, Value) and entity.poly is not None:
+            return entity.poly
+        if isinstance(entity, en.TypeRef):
+            return entity.type
+        value = el.namespace.python_value(name)
+        if isinstance(value, Poly):
+            known = value.subst(el.globals_to_local)
+            missing = [leaf for leaf in value.leaves() if leaf not in el.globals_to_local]
+            env = {leaf: fresh.setdefault(repr(leaf), el.solver.fresh(repr(leaf), el.level)) for leaf in missing}
+            return known.subst(env)
+        if value is not _MISSING:
+            return value
+        found = type_name(name)
+        if found is not None:
+            return found
+        el.fail("E0119", span, name=name)
+
+    return type_expr(node, look, el.name)
+
+
+# -- other Atoll functions
+
+
+def _call_fn(el: Elaborator, ref: en.FnRef, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
+    fn = ref.fn
+    signature = fn.signature
+    given = _match_params(el, fn.name, [(p.name, p.default is not None) for p in signature.params], args, keywords, span)
+    values: list[Any] = []
+    for p, entity in zip(signature.params, given, strict=True):
+        if entity is None:
+            entity = _default(el, fn, p)
+        if isinstance(entity, (en.Iterable, en.Generator)):
+            entity = _as_value(el, entity, span)
+        if isinstance(p.type, Fn):
+            if not is_function(entity):
+                el.fail("E0240", span, name=p.name, fn=fn.name, found=describe(entity))
+        else:
+            entity = _as_value(el, entity, span)
+        values.append(entity)
+    ranks = [None if type_vars(p.type) or isinstance(p.type, Fn) else rank(p.type) for p in signature.params]
+    if any(isinstance(p.type, Fn) for p in signature.params):
+        return lift(el, values, ranks, lambda xs: _inline_fn(el, fn, xs, span), span, fn.name)
+    return lift(el, values, ranks, lambda xs: _call_instance(el, fn, xs, span), span, fn.name)
+
+
+def _default(el: Elaborator, fn: Any, p: Any) -> Any:
+    saved = el.namespace
+    el.namespace = fn.namespace
+    try:
+        return _in_scope(el, en.Scope(), lambda: _expr(el, p.default))
+    finally:
+        el.namespace = saved
+
+
+def _call_instance(el: Elaborator, fn: Any, xs: list[Value], span: Span) -> Value:
+    types = match_type_vars(el, fn, xs, span)
+    instance = el.session.instance(fn, types, el, span)
+    env: dict[Atom, Poly] = {sym: el.solver.fresh(sym.name, el.level) for sym in instance.sizes}
+    args = []
+    for (sym, t), p, x in zip(instance.params, fn.signature.params, xs, strict=True):
+        what = f"argument {p.name} of {fn.name}"
+        x = coerce(el, x, subst_sizes(t, env), span, what)
+        if sym in el.session.size_params(instance):
+            env[sym] = el.as_poly(x, span)
+        args.append(el.bind(x) if isinstance(t, (Array, Tuple, Record)) else x)
+    for need in instance.requires:
+        p2 = el.solver.resolve(need.poly.subst(env))
+        el.require(p2, f"{span.text() or fn.name}: {need.text} in {fn.name}", span)
+    opened = {sym: poly(Sym(sym.name)) for sym in instance.open_sizes}
+    result = subst_sizes(instance.result, {**env, **opened})
+    expr = ir.Call(instance, tuple(env[sym] for sym in instance.sizes), tuple(a.expr for a in args), type=result, span=span)
+    if not opened:
+        return Value(expr, result)
+    return open_value(el, expr, result, [p.single() for p in opened.values()], span)  # type: ignore[misc]
+
+
+def open_value(el: Elaborator, expr: ir.Expr, t: Type, syms: list[Sym], span: Span) -> Value:
+    """Bind a value whose type has sizes only the value knows."""
+    name = Sym("opened")
+    el.emit(ir.Open(tuple(syms), name, expr))
+    for sym in syms:
+        el.solver.rigid[sym] = el.level
+        el.session.bounded.add(sym)
+        el.assume(poly(sym))
+    return Value(ir.Var(name, type=t, span=span), t)
+
+
+def match_type_vars(el: Elaborator, fn: Any, xs: list[Value], span: Span) -> dict[str, Type]:
+    """What each type variable of a generic function stands for at this call."""
+    found: dict[str, Type] = {}
+
+    def go(declared: Type, given: Type, p: Any) -> None:
+        if isinstance(declared, Var):
+            given = strong(given)
+            if isinstance(given, Index):
+                given = Scalar(I64)
+            known = found.setdefault(declared.name, given)
+            if known != given and not _same_but_sizes(known, given):
+                el.fail("E0241", span, name=declared.name, fn=fn.name, first=el.show(known), second=el.show(given))
+        elif isinstance(declared, Array) and isinstance(given, Array):
+            go(declared.elem, given.elem, p)
+        elif isinstance(declared, (Tuple, Record)) and isinstance(given, (Tuple, Record)):
+            if len(declared.items) == len(given.items):
+                for a, b in zip(declared.items, given.items, strict=True):
+                    go(a, b, p)
+        elif type_vars(declared):
+            el.fail("E0201", span, what=f"argument {p.name} of {fn.name}", expected=repr(declared), found=el.show(given))
+
+    for p, x in zip(fn.signature.params, xs, strict=True):
+        if isinstance(x, Value):
+            go(p.type, x.type, p)
+    return found
+
+
+def _same_but_sizes(a: Type, b: Type) -> bool:
+    return rank(a) == rank(b) and shape_of(a)[1] == shape_of(b)[1]
+
+
+def _inline_fn(el: Elaborator, fn: Any, xs: list[Any], span: Span) -> Any:
+    """A call of a second-order function: its body is elaborated here with the function arguments known."""
+    marker = f"{id(fn)}"
+    if el.calling.count(marker) >= 1:
+        el.fail("E0120", span, name=fn.name)
+    types = match_type_vars(el, fn, xs, span)
+    env: dict[Atom, Poly] = {sym: el.solver.fresh(sym.name, el.level) for sym in fn.signature.sizes}
+    scope = en.Scope()
+    for p, x in zip(fn.signature.params, xs, strict=True):
+        if isinstance(x, Value):
+            wanted = subst_sizes(subst_types(p.type, types), env)
+            x = el.bind(coerce(el, x, wanted, span, f"argument {p.name} of {fn.name}"), p.name)
+            if x.poly is not None:
+                from atoll.sizes.declare import size_symbol
+
+                env[size_symbol(p.name)] = x.poly
+        scope.names[p.name] = x
+    saved = (el.namespace, el.globals_to_local, el.calling)
+    el.namespace, el.globals_to_local, el.calling = fn.namespace, env, (*el.calling, marker)
+    try:
+        from atoll.types.statements import body
+
+        result = _in_scope(el, scope, lambda: body(el, fn.surface.body, fn.liveness))
+        if result is None:
+            el.fail("E0121", fn.surface.span, name=fn.name)
+        if fn.signature.result is not None and isinstance(result, Value):
+            wanted = subst_sizes(subst_types(fn.signature.result, types), env)
+            if not type_vars(wanted):
+                result = coerce(el, result, wanted, span, f"the result of {fn.name}")
+        return result
+    finally:
+        el.namespace, el.globals_to_local, el.calling = saved
+
+
+# -- text and match
+
+
+def text_parts(text: en.TextValue) -> tuple[str | tuple[ir.Expr, str], ...]:
+    return tuple(p if isinstance(p, str) else (p[0].expr, p[1]) for p in text.parts)
+
+
+__all__ = ["Args", "apply", "call", "is_function", "make_closure", "type_of_object"]

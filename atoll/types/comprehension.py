@@ -1,0 +1,262 @@
+"""Comprehensions, generators and what they iterate over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from atoll.core import ir
+from atoll.errors import Span
+from atoll.sizes import Poly, Sym, poly
+from atoll.surface import syntax as s
+from atoll.types import entities as en
+from atoll.types.arithmetic import condition
+from atoll.types.coerce import element_value, zero
+from atoll.types.elaborator import Elaborator, describe
+from atoll.types.entities import Value
+from atoll.types.types import BOOL_T, I64_T, Array, Index, Tuple, strong
+
+
+def iterable(el: Elaborator, entity: Any, node: s.Node) -> en.Iterable:
+    """Something that can be iterated over, as rounds and elements."""
+    if isinstance(entity, en.Iterable):
+        return entity
+    if isinstance(entity, en.Generator):
+        entity = build(el, entity.node)
+    if isinstance(entity, Value) and isinstance(entity.type, Tuple):
+        from atoll.types.coerce import project_all
+        from atoll.types.expressions import array_of
+
+        entity = array_of(el, project_all(el, entity), node)
+    if isinstance(entity, Value) and isinstance(entity.type, Array):
+        return over(el, el.bind(entity))
+    found = el.show(entity.type) if isinstance(entity, Value) else describe(entity)
+    is_integer = isinstance(entity, Value) and entity.poly is not None
+    el.fail("E0234", node.span, found=found, help=f"write range({node.span.text()})" if is_integer else None)
+
+
+def over(el: Elaborator, array: Value) -> en.Iterable:
+    """The elements of an array."""
+    assert isinstance(array.type, Array)
+
+    def element(el: Elaborator, index: Value) -> Value:
+        from atoll.types.indexing import element_at
+
+        return element_at(el, array, index, array.expr.span)
+
+    return en.Iterable(array.type.size, element, array)
+
+
+def materialise(el: Elaborator, it: en.Iterable, span: Span) -> Value:
+    """The array of everything an iterable gives."""
+    if it.array is not None:
+        return it.array
+    el.require(it.size, span.text() or "the range", span)
+    return build_array(el, it.size, "i", lambda index: _value(el, it.element(el, index), span), span)
+
+
+def _value(el: Elaborator, entity: Any, span: Span) -> Value:
+    from atoll.types.expressions import as_value
+
+    return as_value(el, entity, s.NoneValue(span=span))
+
+
+def build_array(el: Elaborator, size: Poly, name: str, body: Callable[[Value], Value], span: Span) -> Value:
+    """[body(i) for i in range(size)]"""
+    el.level += 1
+    index = el.fresh_index(name, size)
+    assert isinstance(index.expr, ir.Var)
+    el.session.bounded.add(index.expr.sym)
+    with el.block(), el.hypotheses(*el.index_facts(index, size), lazy=False):
+        result = body(index)
+        inner = el.close(result.expr, index.expr.sym)
+    el.level -= 1
+    expr = ir.Build(index.expr.sym, size, inner, type=Array(result.expr.type, size), span=span)
+    return Value(expr, Array(result.type, size))
+
+
+@contextmanager
+def comprehension_scope(el: Elaborator) -> Iterator[None]:
+    """A comprehension has names of its own, as in Python."""
+    saved = el.scope
+    el.scope = saved.child()
+    try:
+        yield
+    finally:
+        el.scope = saved
+
+
+def build(el: Elaborator, node: s.Comprehension) -> Value:
+    """[element for ... if ...]"""
+    from atoll.types.expressions import expr, value
+
+    conditions = [c for clause in node.clauses for c in clause.conditions]
+    if conditions:
+        return _filtered(el, node)
+
+    def nest(clauses: tuple[s.Clause, ...]) -> Value:
+        clause, *rest = clauses
+        it = iterable(el, expr(el, clause.iter), clause.iter)
+        el.require(it.size, clause.iter.span.text() or "the range", clause.iter.span)
+        return each(el, it, clause.target, lambda: nest(tuple(rest)) if rest else value(el, node.element), node.span)
+
+    with comprehension_scope(el):
+        result = nest(node.clauses)
+    for _ in node.clauses[1:]:
+        result = _flat(el, result, node.span)
+    return result
+
+
+def _flat(el: Elaborator, value: Value, span: Span) -> Value:
+    from atoll.types.builtins.reshape import flatten
+
+    return flatten(el, value, span)
+
+
+def each(el: Elaborator, it: en.Iterable, target: s.Target, body: Callable[[], Value], span: Span) -> Value:
+    """[body() for target in it] with the target's names bound."""
+    from atoll.types.indexing import assign
+
+    if it.array is not None and isinstance(target, s.Name):
+        return _map_one(el, it.array, target, body, span)
+    name = target.id if isinstance(target, s.Name) else "i"
+
+    def inner(index: Value) -> Value:
+        assign(el, target, it.element(el, index), span)
+        return body()
+
+    return build_array(el, it.size, name, inner, span)
+
+
+def _map_one(el: Elaborator, array: Value, target: s.Name, body: Callable[[], Value], span: Span) -> Value:
+    assert isinstance(array.type, Array) and isinstance(array.expr.type, Array)
+    sym = Sym(target.id)
+    param = element_value(el, sym, array.expr.type.elem, array.type.elem)
+    facts = ()
+    if isinstance(param.type, Index) and param.poly is not None:
+        facts = el.index_facts(param, param.type.size)
+    el.level += 1
+    with el.block(), el.hypotheses(*facts, lazy=False):
+        el.scope.names[target.id] = param
+        result = body()
+        inner = el.close(result.expr, sym)
+    el.level -= 1
+    size = array.type.size
+    expr = ir.Map((sym,), (array.expr,), inner, type=Array(result.expr.type, size), span=span)
+    return Value(expr, Array(result.type, size))
+
+
+def _filtered(el: Elaborator, node: s.Comprehension) -> Value:
+    """[element for ... if p]: elements where p is false are neither evaluated nor kept."""
+    from atoll.types.builtins.select import filter_by_mask
+
+    pairs = with_conditions(el, node)
+    for _ in node.clauses[1:]:
+        pairs = _flat(el, pairs, node.span)
+    pairs = el.bind(pairs)
+    from atoll.types.builtins.structure import unzip
+
+    parts = unzip(el, pairs, node.span)
+    from atoll.types.coerce import project
+
+    return filter_by_mask(el, project(parts, 1), project(parts, 0), node.span)
+
+
+def with_conditions(el: Elaborator, node: s.Comprehension) -> Value:
+    """The array, one axis per clause, of (p, element or a value nobody looks at)."""
+    from atoll.types.coerce import make_tuple
+    from atoll.types.expressions import choose, expr, operand, value
+
+    def leaf() -> Value:
+        element = el.bind(value(el, node.element))
+        yes = Value(ir.Lit(True, type=BOOL_T, span=node.span), BOOL_T)
+        return make_tuple([yes, element], None, node.span)
+
+    def guarded(conditions: list[s.Expr], inner: Callable[[], Value]) -> Value:
+        if not conditions:
+            return inner()
+        test = el.bind(condition(el, operand(el, conditions[0]), conditions[0].span, "`if`"))
+        found: list[Value] = []
+
+        def then() -> Value:
+            found.append(guarded(conditions[1:], inner))
+            return found[0]
+
+        def orelse() -> Value:
+            t = strong(found[0].type)
+            return Value(zero(el, t, node.span), t)
+
+        return choose(el, test, then, orelse, node)  # type: ignore[no-any-return]
+
+    def nest(clauses: tuple[s.Clause, ...]) -> Value:
+        clause, *rest = clauses
+        it = iterable(el, expr(el, clause.iter), clause.iter)
+        el.require(it.size, clause.iter.span.text() or "the range", clause.iter.span)
+
+        def body() -> Value:
+            return guarded(list(clause.conditions), lambda: nest(tuple(rest)) if rest else leaf())
+
+        return each(el, it, clause.target, body, node.span)
+
+    with comprehension_scope(el):
+        return nest(node.clauses)
+
+
+def reduce_clauses(
+    el: Elaborator,
+    node: s.Comprehension,
+    leaf: Callable[[Value], Value],
+    neutral: Callable[[Value], Value],
+    combine: Callable[[Value], Value],
+) -> Value:
+    """A reduction over a generator: one `combine` per clause; where a condition fails the neutral element stands."""
+    from atoll.types.expressions import choose, expr, operand, value
+
+    def guarded(conditions: list[s.Expr], inner: Callable[[], Value]) -> Value:
+        if not conditions:
+            return inner()
+        test = el.bind(condition(el, operand(el, conditions[0]), conditions[0].span, "`if`"))
+        found: list[Value] = []
+
+        def then() -> Value:
+            found.append(guarded(conditions[1:], inner))
+            return found[0]
+
+        return choose(el, test, then, lambda: neutral(found[0]), node)  # type: ignore[no-any-return]
+
+    def nest(clauses: tuple[s.Clause, ...]) -> Value:
+        clause, *rest = clauses
+        it = iterable(el, expr(el, clause.iter), clause.iter)
+
+        def body() -> Value:
+            return guarded(list(clause.conditions), lambda: nest(tuple(rest)) if rest else leaf(value(el, node.element)))
+
+        return combine(each(el, it, clause.target, body, node.span))
+
+    with comprehension_scope(el):
+        return nest(node.clauses)
+
+
+def count_of(el: Elaborator, low: Poly, high: Poly, step: int) -> Poly:
+    """How many rounds range(low, high, step) has; negative means none."""
+    from atoll.sizes import cdiv
+
+    distance = high - low if step > 0 else low - high
+    return distance if abs(step) == 1 else cdiv(distance, abs(step))
+
+
+def range_of(el: Elaborator, low: Poly, high: Poly, step: int) -> en.Iterable:
+    size = count_of(el, low, high, step)
+
+    def element(el: Elaborator, index: Value) -> Value:
+        assert index.poly is not None
+        if not low.terms and step == 1:
+            return index
+        p = low + index.poly * step
+        return Value(ir.SizeOf(p, type=I64_T), I64_T, p)
+
+    return en.Iterable(size, element)
+
+
+__all__ = ["build", "build_array", "count_of", "iterable", "materialise", "over", "poly", "range_of", "reduce_clauses"]

@@ -1,0 +1,131 @@
+"""The scalar types as a table, and which type two of them make together (language.md section 3, Numbers).
+
+    same kind            the wider
+    integer with float   the float's type
+    signed with unsigned the smallest signed type that holds both; u64 with a signed type is refused
+    bool                 counts as 0/1: it takes the other's type
+    real with complex    the complex type whose parts hold both
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class DType:
+    """One scalar type. `kind` is b(ool), i, u, f or c; `bits` counts a complex number whole."""
+
+    name: str
+    kind: str
+    bits: int
+    c_name: str
+    numpy_name: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def size(self) -> int:
+        """Bytes in memory."""
+        return max(1, self.bits // 8)
+
+    @property
+    def numpy(self) -> np.dtype:  # type: ignore[type-arg]
+        return np.dtype(self.numpy_name)
+
+    @property
+    def is_integer(self) -> bool:
+        return self.kind in "iu"
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind == "f"
+
+    @property
+    def is_complex(self) -> bool:
+        return self.kind == "c"
+
+    @property
+    def is_real(self) -> bool:
+        return self.kind in "iuf"
+
+    def limits(self) -> tuple[int, int]:
+        """Least and greatest value of an integer type."""
+        if self.kind == "u":
+            return 0, 2**self.bits - 1
+        return -(2 ** (self.bits - 1)), 2 ** (self.bits - 1) - 1
+
+    def part(self) -> DType:
+        """The type of the real part."""
+        return {"c64": F32, "c128": F64}.get(self.name, self)
+
+    def complex_of(self) -> DType:
+        return C64 if self.name == "f32" else C128
+
+
+BOOL = DType("bool", "b", 8, "bool", "bool")
+I8 = DType("i8", "i", 8, "int8_t", "int8")
+I16 = DType("i16", "i", 16, "int16_t", "int16")
+I32 = DType("i32", "i", 32, "int32_t", "int32")
+I64 = DType("i64", "i", 64, "int64_t", "int64")
+U8 = DType("u8", "u", 8, "uint8_t", "uint8")
+U16 = DType("u16", "u", 16, "uint16_t", "uint16")
+U32 = DType("u32", "u", 32, "uint32_t", "uint32")
+U64 = DType("u64", "u", 64, "uint64_t", "uint64")
+F32 = DType("f32", "f", 32, "float", "float32")
+F64 = DType("f64", "f", 64, "double", "float64")
+C64 = DType("c64", "c", 64, "float complex", "complex64")
+C128 = DType("c128", "c", 128, "double complex", "complex128")
+
+DTYPES = {d.name: d for d in (BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, C64, C128)}
+BY_NUMPY = {d.numpy: d for d in DTYPES.values()}
+
+
+def promote(a: DType, b: DType) -> DType | None:
+    """The type of `a op b`, or None when the pair is refused (u64 with a signed integer)."""
+    if a is b:
+        return a
+    if a.kind == "b":
+        return b
+    if b.kind == "b":
+        return a
+    if a.kind == b.kind:
+        return a if a.bits >= b.bits else b
+    if a.is_complex or b.is_complex:
+        part_a, part_b = a.part(), b.part()
+        part = promote(part_a, part_b) if part_a.is_float and part_b.is_float else (part_a if part_a.is_float else part_b)
+        return part.complex_of() if part else None
+    if a.is_float or b.is_float:
+        return a if a.is_float else b
+    signed, unsigned = (a, b) if a.kind == "i" else (b, a)
+    if unsigned.bits < signed.bits:
+        return signed
+    return {8: I16, 16: I32, 32: I64}.get(unsigned.bits)
+
+
+def fits(value: complex | int | float | bool, dtype: DType) -> bool:
+    """True when a Python number may become this type without losing what it says."""
+    if isinstance(value, bool) or dtype.kind == "b":
+        return isinstance(value, bool)
+    if isinstance(value, int):
+        if dtype.is_integer:
+            low, high = dtype.limits()
+            return low <= value <= high
+        return abs(value) < 2**1024 if dtype.part() is F64 else abs(value) < 2**128
+    if isinstance(value, float):
+        if dtype.part() is F32 and np.isfinite(value) and abs(value) > 3.4028235677973366e38:
+            return False
+        return dtype.is_float or dtype.is_complex
+    return dtype.is_complex
+
+
+def weak_dtype(value: object) -> DType:
+    """The type a literal has when it meets nothing."""
+    if isinstance(value, bool):
+        return BOOL
+    if isinstance(value, int):
+        return I64
+    return C128 if isinstance(value, complex) else F64

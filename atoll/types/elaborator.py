@@ -1,0 +1,267 @@
+"""The state of one function while it is elaborated: scope, statements under construction, hypotheses, sizes.
+
+Elaboration walks a body once, in order, and makes core code with every type, map and size explicit. Types and ranks are decided as
+the walk goes (an error stops it); equations between sizes are collected and solved at the end, so a wrong size is only reported
+in a program whose types fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from atoll.core import ir
+from atoll.errors import NOWHERE, Span, fail, make
+from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.sizes.prover import Facts, facts
+from atoll.sizes.solver import Solver
+from atoll.types.entities import Scope, Value
+from atoll.types.types import I64_T, Array, Index, Scalar, Type, map_sizes, rank, sizes_in, strong
+
+if TYPE_CHECKING:
+    from atoll.types.namespace import Namespace
+    from atoll.types.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Why two sizes must be equal, for the error if they are not."""
+
+    span: Span
+    expected: Type
+    found: Type
+    what: str
+    facts: Facts
+    notes: tuple[str, ...] = ()
+
+
+class Elaborator:
+    def __init__(self, session: Session, name: str, namespace: Namespace) -> None:
+        self.session = session
+        self.name = name
+        self.namespace = namespace
+        self.scope = Scope()
+        self.frames: list[list[ir.Stmt]] = []
+        self.facts: Facts = facts()
+        self.solver: Solver[Mismatch] = Solver()
+        self.level = 0
+        self.lazy = 0  # > 0 inside a branch or a loop: what is reached there need not be reached
+        self.globals_to_local: dict[Atom, Poly] = {}
+        self.entry_sizes: set[Atom] = set()  # known before any code runs
+        self.requires: list[ir.Require] = []
+        self.inserted: list[tuple[Span, str]] = []
+        self.calling: tuple[str, ...] = ()
+        self.loop_types: dict[int, tuple[Type, ...]] = {}
+
+    # -- errors
+
+    def fail(self, code: str, span: Span, **parts: object) -> NoReturn:
+        fail(code, span, where=self.name, **parts)
+
+    # -- statements
+
+    def emit(self, stmt: ir.Stmt) -> None:
+        self.frames[-1].append(stmt)
+
+    def bind(self, value: Value, name: str = "t") -> Value:
+        """The value under a name of its own, so that using it twice does not compute it twice."""
+        if isinstance(value.expr, (ir.Var, ir.Lit, ir.SizeOf, ir.ConstArray)):
+            return value
+        sym = Sym(name)
+        self.emit(ir.Bind(sym, value.expr))
+        known = value.poly
+        if known is None and isinstance(value.type, (Scalar, Index)) and value.type.dtype.name == "i64" and not value.weak:
+            known = poly(sym)
+            if isinstance(value.type, Index):
+                self.assume(known, value.type.size - 1 - known)
+        return Value(
+            ir.Var(sym, type=value.expr.type, span=value.expr.span), value.type, known, value.holds, value.fails
+        )
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """Collect statements; `close` ends the block with its result."""
+        self.frames.append([])
+        before = len(self.frames)
+        try:
+            yield
+        except BaseException:
+            del self.frames[before - 1 :]
+            raise
+
+    def close(self, result: ir.Expr, index: Sym | None = None) -> ir.Expr:
+        """End the block with its result, whose sizes must make sense outside it."""
+        stmts = self.frames.pop()
+        if self.frames:
+            self._check_escape(stmts, result, index)
+        return ir.Block(tuple(stmts), result, type=result.type, span=result.span) if stmts else result
+
+    def _check_escape(self, stmts: list[ir.Stmt], result: ir.Expr, index: Sym | None) -> None:
+        leaves = {leaf for size in sizes_in(self.resolve(result.type)) for leaf in size.leaves()}
+        if not leaves:
+            return
+        if index in leaves:
+            self.fail("E0310", result.span, name=repr(index), found=self.show(result.type))
+        inner = {stmt.sym for stmt in stmts if isinstance(stmt, ir.Bind)}
+        inner |= {sym for stmt in stmts if isinstance(stmt, ir.Open) for sym in stmt.sizes}
+        escaping = leaves & inner
+        if escaping:
+            name = sorted(map(repr, escaping))[0]
+            self.fail("E0309", result.span, name=name, found=self.show(result.type))
+
+    # -- hypotheses
+
+    def assume(self, *polys: Poly) -> None:
+        """Facts that hold from here on."""
+        self.facts = self.facts.add(polys)
+
+    @contextmanager
+    def hypotheses(self, *polys: Poly, lazy: bool = True) -> Iterator[None]:
+        """Facts that hold inside only."""
+        saved = self.facts
+        self.facts = self.facts.add(polys)
+        self.lazy += lazy
+        try:
+            yield
+        finally:
+            self.facts = saved
+            self.lazy -= lazy
+
+    @contextmanager
+    def inner_scope(self) -> Iterator[Scope]:
+        saved = self.scope
+        self.scope = saved.child()
+        try:
+            yield self.scope
+        finally:
+            self.scope = saved
+
+    def require(self, p: Poly, text: str, span: Span) -> None:
+        """p >= 0: dropped where it can be proved, checked on entry where it is about sizes only, checked here otherwise."""
+        if (c := p.const()) is not None and c < 0:
+            self.fail("E0306", span, what=text)
+        if self.facts.proves(p):
+            return
+        need = ir.Require(p, text, span, self.facts)
+        if not self.lazy and all(leaf in self.entry_sizes for leaf in p.leaves()):
+            self.requires.append(need)
+        else:
+            self.emit(need)
+        self.assume(p)
+
+    # -- sizes
+
+    def fresh_index(self, name: str, size: Poly) -> Value:
+        """A new index 0 <= i < size; the facts about it are the caller's to add."""
+        sym = Sym(name)
+        self.solver.rigid[sym] = self.level
+        t = Index(size)
+        return Value(ir.Var(sym, type=t), t, poly(sym))
+
+    def index_facts(self, index: Value, size: Poly) -> tuple[Poly, Poly]:
+        assert index.poly is not None
+        return index.poly, size - 1 - index.poly
+
+    def resolve(self, t: Type) -> Type:
+        """t with the sizes known so far."""
+        return map_sizes(t, self.solver.resolve) if self.solver.solution else t
+
+    def size_value(self, p: Poly, span: Span = NOWHERE) -> Value:
+        const = p.const()
+        if const is not None:
+            return Value(ir.Lit(const, type=I64_T, span=span), Scalar(I64_T.dtype, weak=True), p)
+        return Value(ir.SizeOf(p, type=I64_T, span=span), I64_T, p)
+
+    def as_poly(self, value: Any, span: Span, what: str = "a size") -> Poly:
+        """An integer value as a polynomial; one that is not yet a polynomial is bound to a name that can be a size."""
+        if isinstance(value, Value):
+            if value.poly is not None:
+                return value.poly
+            if isinstance(value.type, (Scalar, Index)) and value.type.dtype.is_integer:
+                from atoll.types.coerce import to_dtype
+
+                bound = self.bind(to_dtype(self, value, I64_T.dtype, span), "k")
+                assert isinstance(bound.expr, ir.Var)
+                self.solver.rigid[bound.expr.sym] = self.level
+                return poly(bound.expr.sym)
+            self.fail("E0213", span, what=what, found=self.show(value.type))
+        self.fail("E0213", span, what=what, found=describe(value))
+
+    def equate(self, left: Poly, right: Poly, why: Mismatch) -> None:
+        self.solver.equate(left, right, why)
+
+    def same_sizes(self, expected: Type, found: Type, span: Span, what: str, notes: tuple[str, ...] = ()) -> None:
+        """Require two types of one structure to have equal sizes."""
+        why = Mismatch(span, expected, found, what, self.facts, notes)
+        for a, b in zip(_sizes(expected), _sizes(found), strict=True):
+            self.equate(a, b, why)
+
+    def show(self, t: Type) -> str:
+        return repr(strong(self.resolve(t)))
+
+    def finish_sizes(self) -> None:
+        """Solve what is left; report the first equation that does not hold or cannot be decided."""
+        self.solver.propagate()
+        for equation in self.solver.pending:
+            left, right = self.solver.resolve(equation.left), self.solver.resolve(equation.right)
+            why = equation.reason
+            if why.facts.proves_equal(left, right):
+                continue
+            unknown = self.solver.open_unknowns(left - right)
+            parts: dict[str, Any] = {"expected": self.show(why.expected), "found": self.show(why.found)}
+            if unknown:
+                raise make("E0302", why.span, what=why.what, equation=f"{left} = {right}", where=self.name, **parts)
+            raise make(
+                "E0301", why.span, what=why.what, left=left, right=right, where=self.name, notes=list(why.notes), **parts
+            )
+
+
+def _sizes(t: Type) -> list[Poly]:
+    found: list[Poly] = []
+
+    def walk(t: Type) -> None:
+        if isinstance(t, Array):
+            found.append(t.size)
+            walk(t.elem)
+        else:
+            for item in getattr(t, "items", ()):
+                walk(item)
+
+    walk(t)
+    return found
+
+
+def describe(entity: Any) -> str:
+    """What an entity is, in the user's words."""
+    from atoll.types import entities as en
+
+    match entity:
+        case Value():
+            return repr(strong(entity.type))
+        case en.Closure():
+            return "a function" if entity.name == "<lambda>" else f"the function {entity.name}"
+        case en.FnRef():
+            return f"the function {entity.fn.name}"
+        case en.Builtin():
+            return f"the function {entity.name}"
+        case en.TypeRef():
+            return f"the type {entity.type!r}"
+        case en.Module():
+            return f"the module {entity.module.__name__}"
+        case en.TextValue():
+            return "a text"
+        case en.NoneEntity():
+            return "None"
+        case en.Iterable():
+            return "a range"
+        case en.Generator():
+            return "a generator"
+        case en.TupleEntity():
+            return "a tuple"
+    return "something unknown"
+
+
+def rank_of(value: Value) -> int:
+    return rank(value.type)

@@ -1,0 +1,149 @@
+"""What a name or an expression can stand for while a body is elaborated.
+
+A `Value` is something that exists at run time. Everything else is known now: functions, types, modules, text, things to iterate
+over. Scopes map names to entities; a rebinding puts a new entity in place of the old one, so `is` tells whether a captured name
+still means what it meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from atoll.core import ir
+from atoll.errors import Span
+from atoll.sizes import Poly
+from atoll.surface import syntax as s
+from atoll.types.types import Scalar, Type
+
+if TYPE_CHECKING:
+    from atoll.types.elaborator import Elaborator
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """A run-time value. `type` may be weak; `expr` has the type it has alone.
+
+    `poly` is the value of an integer as a polynomial, when it is one: then it can be a size. `holds`/`fails` are polynomials
+    known to be >= 0 when a condition is true/false.
+    """
+
+    expr: ir.Expr
+    type: Type
+    poly: Poly | None = None
+    holds: tuple[Poly, ...] = ()
+    fails: tuple[Poly, ...] = ()
+
+    @property
+    def weak(self) -> bool:
+        return isinstance(self.type, Scalar) and self.type.weak
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """A local function or lambda, with the scope it was made in and what its free names meant there."""
+
+    name: str
+    params: tuple[s.Param, ...]
+    body: s.Expr | tuple[s.Stmt, ...]
+    scope: Scope
+    captured: dict[str, Any]
+    span: Span
+    result: s.Expr | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FnRef:
+    """Another Atoll function (atoll.function.Function)."""
+
+    fn: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """A name the language gives; `call` elaborates an application of it."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TypeRef:
+    """A type used as an expression: f32(x), P(x=1.0)."""
+
+    type: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Module:
+    """`at`, `np`, `math`, `operator`: a dotted name into it is looked up in its meaning table."""
+
+    module: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextValue:
+    parts: tuple[str | tuple[Value, str], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoneEntity:
+    pass
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Iterable:
+    """Something to iterate over: `size` rounds, round i gives `element(i)` for an index value i.
+
+    `array` is the array when the elements are just its own.
+    """
+
+    size: Poly
+    element: Callable[[Elaborator, Value], Entity]
+    array: Value | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Generator:
+    """A comprehension nobody has consumed yet."""
+
+    node: s.Comprehension
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unbound:
+    """A name that only some paths bind."""
+
+    why: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TupleEntity:
+    """A tuple with parts that are not run-time values (functions in a tuple)."""
+
+    items: tuple[Any, ...]
+
+
+Entity = Value | Closure | FnRef | Builtin | TypeRef | Module | TextValue | NoneEntity | Iterable | Generator | Unbound | TupleEntity
+
+
+class Scope:
+    """Names of one function or comprehension; lookups go outwards."""
+
+    __slots__ = ("names", "parent")
+
+    def __init__(self, parent: Scope | None = None, names: dict[str, Any] | None = None) -> None:
+        self.names: dict[str, Any] = names if names is not None else {}
+        self.parent = parent
+
+    def lookup(self, name: str) -> Any | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.parent
+        return None
+
+    def child(self) -> Scope:
+        return Scope(self)

@@ -1,0 +1,252 @@
+"""Expressions: one function per form, from a surface node to the entity it denotes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from atoll.core import ir
+from atoll.surface import syntax as s
+from atoll.types import arithmetic, calls, comprehension, indexing
+from atoll.types import entities as en
+from atoll.types.coerce import coerce, join_types, make_tuple, unify
+from atoll.types.elaborator import Elaborator, describe
+from atoll.types.entities import Value
+from atoll.types.namespace import attribute, literal
+from atoll.types.types import BOOL_T, Array, Type, strong
+
+
+def expr(el: Elaborator, node: Any) -> Any:
+    """What an expression denotes: a value, or something known at compile time."""
+    return _FORMS[type(node)](el, node)
+
+
+def value(el: Elaborator, node: s.Expr) -> Value:
+    """An expression that must be a run-time value."""
+    return as_value(el, expr(el, node), node)
+
+
+def as_value(el: Elaborator, entity: Any, node: s.Node) -> Value:
+    if isinstance(entity, Value):
+        return entity
+    if isinstance(entity, en.Iterable):
+        return comprehension.materialise(el, entity, node.span)
+    if isinstance(entity, en.TupleEntity):
+        parts = [as_value(el, item, node) for item in entity.items]
+        return make_tuple(parts, None, node.span)
+    if isinstance(entity, en.Generator):
+        el.fail("E0231", node.span)
+    el.fail("E0232", node.span, found=describe(entity))
+
+
+def _num(el: Elaborator, node: s.Num) -> Value:
+    if isinstance(node.value, int) and not -(2**63) <= node.value < 2**64:
+        el.fail("E0212", node.span, value=node.value, dtype="i64")
+    return literal(node.value, node.span)
+
+
+def _text(el: Elaborator, node: s.Text) -> en.TextValue:
+    return en.TextValue(tuple(p if isinstance(p, str) else (value(el, p[0]), p[1]) for p in node.parts))
+
+
+def _name(el: Elaborator, node: s.Name) -> Any:
+    found = el.scope.lookup(node.id)
+    if found is None:
+        found = el.namespace.lookup(el, node.id, node.span)
+    if found is None:
+        el.fail("E0105", node.span, name=node.id, help=_similar(el, node.id))
+    if isinstance(found, en.Unbound):
+        el.fail("E0110", node.span, name=node.id, line=found.why.line)
+    return found
+
+
+def _similar(el: Elaborator, name: str) -> str | None:
+    import difflib
+
+    from atoll.types.builtins.names import BUILTINS
+
+    names: list[str] = list(BUILTINS) + list(el.namespace.globals)
+    scope: en.Scope | None = el.scope
+    while scope is not None:
+        names += scope.names
+        scope = scope.parent
+    close = difflib.get_close_matches(name, names, 1, 0.7)
+    return f"did you mean {close[0]}?" if close else None
+
+
+def _attr(el: Elaborator, node: s.Attr) -> Any:
+    base = expr(el, node.value)
+    if isinstance(base, en.Module):
+        return attribute(el, base.module, node.name, node.span)
+    if isinstance(base, Value):
+        return indexing.attribute(el, base, node.name, node.span)
+    el.fail("E0230", node.span, name=node.name, found=describe(base))
+
+
+def _binop(el: Elaborator, node: s.BinOp) -> Value:
+    return arithmetic.binary(el, node.op, operand(el, node.left), operand(el, node.right), node.span)
+
+
+def operand(el: Elaborator, node: s.Expr) -> Any:
+    entity = expr(el, node)
+    return as_value(el, entity, node) if isinstance(entity, en.Iterable) else entity
+
+
+def _unary(el: Elaborator, node: s.Unary) -> Value:
+    x = operand(el, node.value)
+    if node.op == "-":
+        return arithmetic.negate(el, x, node.span)
+    if node.op == "~":
+        return arithmetic.invert(el, x, node.span)
+    if node.op == "not":
+        return arithmetic.logical_not(el, x, node.span)
+    return arithmetic.need_numbers(el, "`+`", [x], node.span)[0]
+
+
+def _bool_op(el: Elaborator, node: s.BoolOp) -> Value:
+    """`and`, `or`: lazy, left to right; what is known from the left is known on the right."""
+    return _chain(el, node.op, [lambda n=n: arithmetic.condition(el, operand(el, n), n.span, f"`{node.op}`") for n in node.values], node)
+
+
+def _chain(el: Elaborator, op: str, parts: list[Callable[[], Value]], node: s.Node) -> Value:
+    first = parts[0]()
+    if len(parts) == 1:
+        return first
+    given = first.holds if op == "and" else first.fails
+    first = el.bind(first)
+    with el.block(), el.hypotheses(*given):
+        rest = _chain(el, op, parts[1:], node)
+        inner = el.close(rest.expr)
+    if op == "and":
+        out = ir.If(first.expr, inner, ir.Lit(False, type=BOOL_T, span=node.span), type=BOOL_T, span=node.span)
+        return Value(out, BOOL_T, None, first.holds + rest.holds, ())
+    out = ir.If(first.expr, ir.Lit(True, type=BOOL_T, span=node.span), inner, type=BOOL_T, span=node.span)
+    return Value(out, BOOL_T, None, (), first.fails + rest.fails)
+
+
+def _compare(el: Elaborator, node: s.Compare) -> Value:
+    """a < b <= c evaluates b once and stops at the first false."""
+    if len(node.rest) == 1:
+        op, right = node.rest[0]
+        return arithmetic.binary(el, op, operand(el, node.first), operand(el, right), node.span)
+    state: dict[str, Any] = {"left": operand(el, node.first)}
+
+    def step(op: str, right: s.Expr) -> Value:
+        left = state["left"]
+        other = operand(el, right)
+        state["left"] = other = el.bind(other) if isinstance(other, Value) else other
+        return arithmetic.condition(el, arithmetic.binary(el, op, left, other, node.span), node.span, "a chained comparison")
+
+    return _chain(el, "and", [lambda o=o, r=r: step(o, r) for o, r in node.rest], node)
+
+
+def _if_exp(el: Elaborator, node: s.IfExp) -> Any:
+    test = arithmetic.condition(el, operand(el, node.test), node.test.span, "the condition")
+    return choose(el, test, lambda: expr(el, node.then), lambda: expr(el, node.orelse), node)
+
+
+def choose(el: Elaborator, test: Value, then: Callable[[], Any], orelse: Callable[[], Any], node: s.Node) -> Any:
+    """then() if test else orelse(), lazily, at one common type."""
+    constant = test.expr.value if isinstance(test.expr, ir.Lit) else None
+    if constant is not None:
+        return then() if constant else orelse()
+    with el.block(), el.hypotheses(*test.holds):
+        a = as_value(el, then(), node)
+        first = el.close(a.expr)
+    with el.block(), el.hypotheses(*test.fails):
+        b = as_value(el, orelse(), node)
+        second = el.close(b.expr)
+    a, b = Value(first, a.type, a.poly), Value(second, b.type, b.poly)
+    if strong(a.type) != strong(b.type) or a.type != b.type:
+        t = join_types(el, a.type, b.type, node.span, "the two branches")
+        a, b = _branch(el, a, t, node), _branch(el, b, t, node)
+    else:
+        t = a.type
+    out = ir.If(test.expr, a.expr, b.expr, type=a.expr.type, span=node.span)
+    return Value(out, t)
+
+
+def _branch(el: Elaborator, v: Value, t: Type, node: s.Node) -> Value:
+    with el.block():
+        v = coerce(el, v, strong(t), node.span, "the branch")
+        return Value(el.close(v.expr), t)
+
+
+def _lambda(el: Elaborator, node: s.Lambda) -> en.Closure:
+    return calls.make_closure(el, "<lambda>", node.params, node.body, node.span)
+
+
+def _list(el: Elaborator, node: s.ListDisplay) -> Value:
+    """[a, b, c]: an array of literal size."""
+    if not node.items:
+        el.fail("E0233", node.span)
+    items = [value(el, item) for item in node.items]
+    return array_of(el, items, node)
+
+
+def array_of(el: Elaborator, items: list[Value], node: s.Node) -> Value:
+    t = items[0].type
+    for item in items[1:]:
+        t = join_types(el, t, item.type, node.span, "the items of the array")
+    parts = [coerce(el, item, strong(t), node.span, "an item of the array") for item in items]
+    size = el.size_value(_poly(len(items))).poly
+    assert size is not None
+    out = ir.MakeArray(tuple(p.expr for p in parts), type=Array(parts[0].expr.type, size), span=node.span)
+    return Value(out, Array(t, size))
+
+
+def _poly(n: int) -> Any:
+    from atoll.sizes import poly
+
+    return poly(n)
+
+
+def _tuple(el: Elaborator, node: s.TupleDisplay) -> Any:
+    parts = [expr(el, item) for item in node.items]
+    parts = [as_value(el, p, node) if isinstance(p, (en.Iterable, en.Generator)) else p for p in parts]
+    if all(isinstance(p, Value) for p in parts):
+        return make_tuple([_keep(el, p) for p in parts], None, node.span)
+    return en.TupleEntity(tuple(parts))
+
+
+def _keep(el: Elaborator, v: Value) -> Value:
+    """A value that stays one computation when the tuple is taken apart."""
+    return el.bind(v)
+
+
+def _comprehension(el: Elaborator, node: s.Comprehension) -> Any:
+    return comprehension.build(el, node) if node.is_list else en.Generator(node)
+
+
+def _subscript(el: Elaborator, node: s.Subscript) -> Any:
+    return indexing.read(el, operand(el, node.value), node)
+
+
+def _none(el: Elaborator, node: s.NoneValue) -> en.NoneEntity:
+    return en.NoneEntity()
+
+
+def _call(el: Elaborator, node: s.Call) -> Any:
+    return calls.call(el, node)
+
+
+_FORMS: dict[type, Callable[[Elaborator, Any], Any]] = {
+    s.Num: _num,
+    s.Text: _text,
+    s.Name: _name,
+    s.Attr: _attr,
+    s.Call: _call,
+    s.BinOp: _binop,
+    s.Unary: _unary,
+    s.BoolOp: _bool_op,
+    s.Compare: _compare,
+    s.IfExp: _if_exp,
+    s.Lambda: _lambda,
+    s.ListDisplay: _list,
+    s.TupleDisplay: _tuple,
+    s.Comprehension: _comprehension,
+    s.Subscript: _subscript,
+    s.NoneValue: _none,
+}
+
+__all__ = ["as_value", "choose", "expr", "operand", "unify", "value"]

@@ -1,0 +1,399 @@
+"""Reading and replacing parts of arrays, tuples and records: a[i], a[lo:hi:step], a[i] = v, p.x = v."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from atoll.core import ir
+from atoll.errors import Span
+from atoll.sizes import Poly, Sym, cdiv, poly
+from atoll.surface import syntax as s
+from atoll.types import entities as en
+from atoll.types.arithmetic import binary
+from atoll.types.coerce import coerce, element_value, make_tuple, map_arrays, project, project_all, scalar_dtype, to_dtype
+from atoll.types.dtypes import BOOL, I64
+from atoll.types.elaborator import Elaborator, describe
+from atoll.types.entities import Value
+from atoll.types.lifting import lift
+from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, array, rank, shape_of
+
+
+class AliasWarning(UserWarning):
+    """A name that shares its value with another one is updated: the other keeps the old value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis of an index: a number, an array of numbers, or a range."""
+
+    index: Value | None
+    range: ir.Range | None
+    span: Span
+
+
+def read(el: Elaborator, value: Any, node: s.Subscript) -> Any:
+    """value[items]"""
+    from atoll.types.expressions import expr
+
+    if isinstance(value, en.TupleEntity):
+        return value.items[_literal_index(el, node, len(value.items))]
+    if isinstance(value, en.TypeRef):
+        el.fail("E0220", node.span, text=node.span.text())
+    if not isinstance(value, Value):
+        el.fail("E0216", node.span, found=describe(value))
+    if isinstance(value.type, (Tuple, Record)):
+        return project(value, _literal_index(el, node, len(value.type.items)))
+    if not isinstance(value.type, Array):
+        el.fail("E0216", node.span, found=el.show(value.type))
+    value = el.bind(value)
+    axes = parse_items(el, value, node, expr)
+    return read_axes(el, value, axes, node.span)
+
+
+def _literal_index(el: Elaborator, node: s.Subscript, n: int) -> int:
+    if len(node.items) == 1 and isinstance(node.items[0], s.Num) and isinstance(node.items[0].value, int):
+        index = node.items[0].value
+        if -n <= index < n:
+            return index % n
+        el.fail("E0217", node.span, index=index, size=n)
+    el.fail("E0218", node.span)
+
+
+def parse_items(el: Elaborator, value: Value, node: s.Subscript, expr: Any, assigning: bool = False) -> list[Axis]:
+    """The items of an index, one per leading axis."""
+    sizes, _ = shape_of(value.type)
+    items = list(node.items)
+    for item in items:
+        if isinstance(item, s.NewAxis):
+            el.fail("E0219", item.span, what="None in an index", help="use a comprehension, or rep(x) for a new leading axis")
+    dots = [k for k, item in enumerate(items) if isinstance(item, s.Ellipsis)]
+    if dots:
+        missing = len(sizes) - (len(items) - 1)
+        items[dots[0] : dots[0] + 1] = [s.Slice(None, None, None, span=node.span)] * max(0, missing)
+    if len(items) > len(sizes):
+        el.fail("E0221", node.span, count=len(items), rank=len(sizes), found=el.show(value.type))
+    axes = []
+    for size, item in zip(sizes, items, strict=False):
+        if isinstance(item, s.Slice):
+            axes.append(Axis(None, _range(el, size, item, node.span, expr), item.span))
+        else:
+            axes.append(Axis(_index(el, size, item, expr, assigning), None, item.span))
+    return axes
+
+
+def _counted(el: Elaborator, size: Poly, node: s.Expr, expr: Any) -> Any:
+    """An index or bound; a negative literal, or minus a size, counts from the end."""
+    if isinstance(node, s.Num) and isinstance(node.value, int) and not isinstance(node.value, bool) and node.value < 0:
+        return el.size_value(size + node.value, node.span)
+    if isinstance(node, s.Unary) and node.op == "-":
+        inner = expr(el, node.value)
+        if isinstance(inner, Value) and inner.poly is not None and _is_size(el, inner.poly):
+            return el.size_value(size - inner.poly, node.span)
+    return expr(el, node)
+
+
+def _is_size(el: Elaborator, p: Poly) -> bool:
+    return all(leaf in el.session.bounded and leaf not in el.solver.rigid for leaf in p.leaves())
+
+
+def _index(el: Elaborator, size: Poly, item: Any, expr: Any, assigning: bool) -> Value:
+    index = _counted(el, size, item, expr)
+    if isinstance(index, en.NoneEntity):
+        el.fail("E0219", item.span, what="None in an index", help="use a comprehension, or rep(x) for a new leading axis")
+    if not isinstance(index, Value):
+        el.fail("E0222", item.span, found=describe(index))
+    _, elem = shape_of(index.type)
+    if not isinstance(elem, (Scalar, Index)) or not (elem.dtype.is_integer or elem.dtype is BOOL):
+        el.fail("E0222", item.span, found=el.show(index.type))
+    if elem.dtype is BOOL:
+        if rank(index.type):
+            help_ = "use filter(p, xs) for the elements themselves, or where(mask, x, y)"
+            el.fail("E0219", item.span, what="an array of bools as an index", help=help_)
+        el.fail("E0222", item.span, found=el.show(index.type))
+    if assigning and rank(index.type):
+        help_ = "use scatter(a, is, vs), or hist(op, ne, k, is, vs) to combine"
+        el.fail("E0219", item.span, what="assignment through an array of indices", help=help_)
+    return index
+
+
+def _range(el: Elaborator, size: Poly, node: s.Slice, whole: Span, expr: Any) -> ir.Range:
+    step = 1
+    if node.step is not None:
+        if not (isinstance(node.step, s.Num) and isinstance(node.step.value, int) and node.step.value != 0):
+            el.fail("E0223", node.step.span)
+        step = node.step.value
+
+    def bound(side: s.Expr | None, default: Poly) -> Poly:
+        if side is None or isinstance(side, s.NoneValue):
+            return default
+        value = _counted(el, size, side, expr)
+        return el.as_poly(value, side.span, "a slice bound")
+
+    text = whole.text() or "the slice"
+    if step > 0:
+        low, high = bound(node.low, poly(0)), bound(node.high, size)
+        count = high - low
+        el.require(low, text, whole)
+        el.require(size - high, text, whole)
+    else:
+        low, high = bound(node.low, size - 1), bound(node.high, poly(-1))
+        count = low - high
+        el.require(high + 1, text, whole)
+        el.require(size - 1 - low, text, whole)
+    el.require(count, text, whole)
+    extent = count if abs(step) == 1 else cdiv(count, abs(step))
+    return ir.Range(low, step, extent)
+
+
+def read_axes(el: Elaborator, value: Value, axes: list[Axis], span: Span) -> Value:
+    """The element or slice; arrays of indices lift, like arguments of a function."""
+    indices = [axis.index for axis in axes if axis.index is not None]
+
+    def apply(given: list[Any]) -> Value:
+        array_, *numbers = given
+        rest = iter(numbers)
+        items: list[ir.Item] = []
+        for axis in axes:
+            items.append(axis.range if axis.range is not None else _as_i64(el, next(rest), axis.span).expr)
+        return _read(array_, items, span)
+
+    return lift(el, [value, *indices], [None, *[0] * len(indices)], apply, span, "indexing")
+
+
+def _as_i64(el: Elaborator, index: Value, span: Span) -> Value:
+    return index if isinstance(index.type, Index) else to_dtype(el, index, I64, span)
+
+
+def _read(value: Value, items: list[ir.Item], span: Span) -> Value:
+    if all(not isinstance(item, ir.Range) for item in items):
+        for item in items:
+            assert isinstance(value.type, Array) and isinstance(value.expr.type, Array)
+            expr = ir.At(value.expr, item, type=value.expr.type.elem, span=span)  # type: ignore[arg-type]
+            value = Value(expr, value.type.elem)
+        return value
+    t, core_type = slice_type(value.type, items), slice_type(value.expr.type, items)
+    return Value(ir.Slice(value.expr, tuple(items), type=core_type, span=span), t)
+
+
+def slice_type(t: Type, items: list[ir.Item]) -> Type:
+    kept = []
+    for item in items:
+        assert isinstance(t, Array)
+        if isinstance(item, ir.Range):
+            kept.append(item.size)
+        t = t.elem
+    return array(t, kept)
+
+
+# -- replacing
+
+
+def assign(el: Elaborator, target: s.Target, value: Any, span: Span) -> None:
+    """target = value"""
+    from atoll.types.statements import bind_name
+
+    match target:
+        case s.Name(id):
+            bind_name(el, id, value)
+        case s.TupleTarget(items):
+            for item, part in zip(items, unpack(el, value, len(items), target.span), strict=True):
+                assign(el, item, part, span)
+        case s.Subscript(base, _):
+            assign(el, _as_target(el, base), _replaced(el, target, value), span)
+        case s.Attr(base, name):
+            assign(el, _as_target(el, base), _with_field(el, base, name, value, target.span), span)
+
+
+def _as_target(el: Elaborator, node: s.Expr) -> s.Target:
+    if isinstance(node, (s.Name, s.Subscript, s.Attr)):
+        return node
+    el.fail("E0224", node.span)
+
+
+def unpack(el: Elaborator, value: Any, count: int, span: Span) -> list[Any]:
+    """The parts of a tuple, a record or an array of literal size."""
+    parts: list[Any] | None = None
+    if isinstance(value, en.TupleEntity):
+        parts = list(value.items)
+    elif isinstance(value, Value) and isinstance(value.type, (Tuple, Record)):
+        parts = list(project_all(el, value))
+    elif isinstance(value, Value) and isinstance(value.type, Array):
+        n = el.solver.resolve(value.type.size).const()
+        if n is None:
+            el.fail("E0225", span, found=el.show(value.type))
+        value = el.bind(value)
+        zero_to = [el.size_value(poly(k), span).expr for k in range(n)]
+        parts = [_read(value, [index], span) for index in zero_to]
+    if parts is None:
+        el.fail("E0226", span, found=el.show(value.type) if isinstance(value, Value) else describe(value))
+    if len(parts) != count:
+        el.fail("E0227", span, count=count, found=len(parts))
+    return parts
+
+
+def _replaced(el: Elaborator, target: s.Subscript, value: Any) -> Any:
+    from atoll.types.expressions import expr
+
+    base = expr(el, target.value)
+    if isinstance(base, en.Unbound) or not isinstance(base, Value):
+        el.fail("E0216", target.span, found=describe(base))
+    _warn_alias(el, target, base)
+    if isinstance(base.type, (Tuple, Record)):
+        position = _literal_index(el, target, len(base.type.items))
+        return _with_part(el, base, position, value, target.span)
+    if not isinstance(base.type, Array):
+        el.fail("E0216", target.span, found=el.show(base.type))
+    base = el.bind(base)
+    axes = parse_items(el, base, target, expr, assigning=True)
+    items: list[ir.Item] = [
+        axis.range if axis.range is not None else _as_i64(el, axis.index, axis.span).expr  # type: ignore[arg-type]
+        for axis in axes
+    ]
+    return update(el, base, items, value, target.span)
+
+
+def update(el: Elaborator, base: Value, items: list[ir.Item], value: Any, span: Span) -> Value:
+    """A copy of base with base[items] = value. A weak array takes the type of what is put into it."""
+    if not isinstance(value, Value):
+        el.fail("E0228", span, found=describe(value))
+    wanted = slice_type(base.type, items)
+    base = _meet_weak(el, base, value.type, span)
+    wanted = slice_type(base.type, items)
+    new = repeat_into(el, value, wanted, span)
+    new = coerce(el, new, wanted, span, "the assigned value")
+    expr = ir.Update(base.expr, tuple(items), new.expr, type=base.expr.type, span=span)
+    return Value(expr, base.type)
+
+
+def _meet_weak(el: Elaborator, base: Value, new: Type, span: Span) -> Value:
+    from atoll.types.coerce import common, convert
+
+    sizes, elem = shape_of(base.type)
+    _, other = shape_of(new)
+    if isinstance(elem, Scalar) and elem.weak and isinstance(other, (Scalar, Index)):
+        both = common(elem, other)
+        if both is not None:
+            if both.weak:
+                return convert_weak(el, base, both, sizes, span)
+            return convert(el, base, both.dtype, span)
+    return base
+
+
+def convert_weak(el: Elaborator, base: Value, both: Scalar, sizes: tuple[Poly, ...], span: Span) -> Value:
+    from atoll.types.coerce import convert
+
+    changed = convert(el, base, both.dtype, span)
+    return Value(changed.expr, array(both, sizes))
+
+
+def repeat_into(el: Elaborator, value: Value, wanted: Type, span: Span) -> Value:
+    """The value repeated along leading axes until it has the wanted rank."""
+    sizes, _ = shape_of(wanted)
+    missing = rank(wanted) - rank(value.type)
+    if missing < 0:
+        return value
+    for size in reversed(sizes[:missing]):
+        expr = ir.View("repeat", (size,), (value.expr,), type=Array(value.expr.type, size), span=span)
+        value = Value(expr, Array(value.type, size))
+    return value
+
+
+def _with_part(el: Elaborator, base: Value, position: int, value: Any, span: Span) -> Value:
+    if not isinstance(value, Value):
+        el.fail("E0228", span, found=describe(value))
+    parts = project_all(el, base)
+    if not isinstance(base.type, Record):
+        parts[position] = value
+    else:
+        parts[position] = coerce(el, value, base.type.items[position], span, "the assigned value")
+    return make_tuple(parts, base.type, span)
+
+
+def _with_field(el: Elaborator, base_node: s.Expr, name: str, value: Any, span: Span) -> Value:
+    from atoll.types.expressions import expr
+
+    base = expr(el, base_node)
+    if isinstance(base, Value) and isinstance(base.type, Record):
+        if name not in base.type.decl.fields:
+            el.fail("E0229", span, name=name, record=base.type.decl.name, fields=", ".join(base.type.decl.fields))
+        return _with_part(el, base, base.type.decl.fields.index(name), value, span)
+    el.fail("E0230", span, name=name, found=el.show(base.type) if isinstance(base, Value) else describe(base))
+
+
+def _warn_alias(el: Elaborator, target: s.Subscript, base: Value) -> None:
+    if not isinstance(target.value, s.Name) or not isinstance(base.type, Array):
+        return
+    others = [
+        name for name, entity in el.scope.names.items() if entity is base and name != target.value.id
+    ]
+    if others:
+        place = f"{target.span.source.name}:{target.span.line}"
+        warnings.warn(
+            f"{place}: {target.span.text()} = ... changes {target.value.id} only; {others[0]} keeps the old value "
+            f"(arrays are values in Atoll). Write {target.value.id} = at.copy({others[0]}) to say so.",
+            AliasWarning,
+            stacklevel=2,
+        )
+
+
+def aug_assign(el: Elaborator, node: s.AugAssign) -> None:
+    """target op= value"""
+    from atoll.types.expressions import expr
+
+    if isinstance(node.target, s.TupleTarget):
+        el.fail("E0224", node.target.span)
+    value = expr(el, node.value)
+    current = expr(el, node.target)
+    assign(el, node.target, binary(el, node.op, current, value, node.span), node.span)
+
+
+# -- fields and attributes of values
+
+
+def attribute(el: Elaborator, value: Value, name: str, span: Span) -> Any:
+    """value.name"""
+    t = value.type
+    sizes, elem = shape_of(t)
+    if isinstance(elem, Record) and name in elem.decl.fields:
+        position = elem.decl.fields.index(name)
+        return field_of(el, value, position, span)
+    if isinstance(t, Array):
+        if name == "shape":
+            return make_tuple([el.size_value(n, span) for n in sizes], None, span)
+        if name == "ndim":
+            return el.size_value(poly(len(sizes)), span)
+        if name == "size":
+            total = poly(1)
+            for n in sizes:
+                total = total * n
+            return el.size_value(total, span)
+        if name == "T":
+            from atoll.types.builtins.reshape import transpose
+
+            return transpose(el, value, None, span, ".T")
+    if name in ("real", "imag") and isinstance(elem, (Scalar, Index)):
+        from atoll.types.arithmetic import unary_math
+
+        if scalar_dtype(elem).is_complex:
+            return unary_math(el, name, value, span, f".{name}")
+        return value if name == "real" else binary(el, "*", value, el.size_value(poly(0)), span)
+    if isinstance(elem, Record):
+        el.fail("E0229", span, name=name, record=elem.decl.name, fields=", ".join(elem.decl.fields))
+    el.fail("E0230", span, name=name, found=el.show(t))
+
+
+def field_of(el: Elaborator, value: Value, position: int, span: Span) -> Value:
+    """A field of a record; of an array of records, the array of that field."""
+    if isinstance(value.type, Array):
+        return map_arrays(el, [value], lambda xs: field_of(el, xs[0], position, span), ["p"])
+    return project(value, position)
+
+
+def element_at(el: Elaborator, value: Value, index: Value, span: Span) -> Value:
+    """value[index] for an index known to be in range."""
+    return _read(value, [index.expr], span)
+
+
+__all__ = ["AliasWarning", "Axis", "Sym", "assign", "attribute", "aug_assign", "element_at", "element_value", "read", "unpack", "update"]

@@ -1,0 +1,200 @@
+"""What the names around a function mean: its closure, its module's globals, the language's built-ins, Python's.
+
+Captured constants are frozen when they are first used and remembered, so that they are part of the cache key and a later change can
+be reported.
+"""
+
+from __future__ import annotations
+
+import builtins
+import types as pytypes
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atoll.core import ir
+from atoll.errors import NOWHERE, Span
+from atoll.sizes import Poly, poly
+from atoll.types import entities as en
+from atoll.types.builtins.names import BUILTINS, CONSTANTS, SCALAR_TYPES, BuiltinName, meaning, meaning_of_object
+from atoll.types.dtypes import BY_NUMPY, weak_dtype
+from atoll.types.records import record_of
+from atoll.types.types import SCALARS, Array, Scalar, Type
+
+if TYPE_CHECKING:
+    from atoll.types.elaborator import Elaborator
+
+_MISSING = object()
+_PYTHON_TYPES = {int: "i64", float: "f64", bool: "bool", complex: "c128"}
+
+
+class Namespace:
+    """The names visible from one Python function."""
+
+    def __init__(self, fn: pytypes.FunctionType | None = None, names: dict[str, Any] | None = None) -> None:
+        self.globals: dict[str, Any] = fn.__globals__ if fn is not None else (names or {})
+        self.cells: dict[str, Any] = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True)) if fn is not None else {}
+        self.captured: dict[str, Any] = {}
+
+    def python_value(self, name: str) -> Any:
+        """The Python object a name means, or _MISSING."""
+        if name in self.cells:
+            try:
+                return self.cells[name].cell_contents
+            except ValueError:
+                return _MISSING
+        if name in self.globals:
+            return self.globals[name]
+        return _MISSING
+
+    def lookup(self, el: Elaborator, name: str, span: Span) -> Any | None:
+        """The entity a free name means, or None."""
+        value = self.python_value(name)
+        if value is not _MISSING:
+            return entity_of(el, value, name, span)
+        if name in BUILTINS:
+            return en.Builtin(name)
+        if name in SCALARS and name != "bool":
+            return en.TypeRef(SCALARS[name])
+        if name in CONSTANTS:
+            return literal(CONSTANTS[name])
+        if hasattr(builtins, name):
+            el.fail("E0109", span, name=name)
+        return None
+
+    def capture(self, name: str, value: Any) -> None:
+        self.captured.setdefault(name, value)
+
+    def changed(self) -> str | None:
+        """The name of a captured constant that has been given another value since, or None."""
+        for name, frozen in self.captured.items():
+            now = self.python_value(name)
+            if now is not frozen and not _same(now, frozen):
+                return name
+            if isinstance(frozen, np.ndarray) and not _same(now, frozen):
+                return name
+        return None
+
+
+def _same(a: Any, b: Any) -> bool:
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and a.shape == b.shape and bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, float):
+        return a == b or (a != a and b != b)
+    return bool(a == b)
+
+
+def literal(value: bool | int | float | complex, span: Span = NOWHERE) -> en.Value:
+    """A Python number: weak."""
+    dtype = weak_dtype(value)
+    known = poly(value) if isinstance(value, int) and not isinstance(value, bool) else None
+    return en.Value(ir.Lit(value, type=Scalar(dtype), span=span), Scalar(dtype, weak=True), known)
+
+
+def entity_of(el: Elaborator, value: Any, name: str, span: Span) -> Any:
+    """What a Python object means in a body."""
+    from atoll.function import Function
+
+    if isinstance(value, Function):
+        return en.FnRef(value)
+    if isinstance(value, BuiltinName):
+        return en.Builtin(value.__name__)
+    if isinstance(value, Poly):
+        return el.size_value(el.session.local_size(el, value, name, span), span)
+    if isinstance(value, Type):
+        return en.TypeRef(value)
+    if isinstance(value, pytypes.ModuleType):
+        return en.Module(value)
+    if isinstance(value, type):
+        return _class_entity(el, value, name, span)
+    if value is None:
+        return en.NoneEntity()
+    if isinstance(value, str):
+        return en.TextValue((value,))
+    found = meaning_of_object(value)
+    if found is not None:
+        return en.Builtin(found)
+    constant = _constant(el, value, name, span)
+    if constant is not None:
+        el.namespace.capture(name, value if not isinstance(value, np.ndarray) else value.copy())
+        return constant
+    if isinstance(value, pytypes.FunctionType):
+        el.fail("E0106", span, name=name, found="a plain Python function", help=f"decorate {name} with @at.fn")
+    if isinstance(value, list):
+        el.fail("E0106", span, name=name, found="a list", help=f"make it an array: {name} = np.array({name})")
+    if isinstance(value, dict):
+        el.fail("E0106", span, name=name, found="a dictionary", help="use a record (@at.record), or pass the values")
+    el.fail("E0106", span, name=name, found=f"a {type(value).__name__}", help="pass it as an argument")
+
+
+def _class_entity(el: Elaborator, value: type, name: str, span: Span) -> Any:
+    decl = record_of(value)
+    if decl is not None:
+        return en.TypeRef(value)
+    if value in _PYTHON_TYPES:
+        return en.TypeRef(SCALARS[_PYTHON_TYPES[value]])
+    if issubclass(value, np.generic) and value.__name__ in SCALAR_TYPES:
+        return en.TypeRef(SCALARS[SCALAR_TYPES[value.__name__]])
+    found = meaning_of_object(value)  # zip, map, filter, range are classes
+    if found is not None:
+        return en.Builtin(found)
+    el.fail("E0106", span, name=name, found=f"the class {value.__name__}", help="declare a record with @at.record")
+
+
+def _constant(el: Elaborator, value: Any, name: str, span: Span) -> Any | None:
+    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+        if isinstance(value, int) and not -(2**63) <= value < 2**64:
+            el.fail("E0212", span, value=value, dtype="i64")
+        return literal(value, span)
+    if isinstance(value, np.generic) and value.dtype in BY_NUMPY:
+        dtype = BY_NUMPY[value.dtype]
+        t = Scalar(dtype)
+        number = value.item()
+        return en.Value(ir.Lit(number, type=t, span=span), t, poly(number) if dtype.name == "i64" else None)
+    if isinstance(value, np.ndarray):
+        if value.dtype.newbyteorder("=") not in BY_NUMPY:
+            el.fail("E0106", span, name=name, found=f"an array of {value.dtype}", help="convert it to a type of Atoll")
+        dtype = BY_NUMPY[value.dtype.newbyteorder("=")]
+        t2: Type = Scalar(dtype)
+        for n in reversed(value.shape):
+            t2 = Array(t2, poly(n))
+        frozen = np.array(value, dtype=dtype.numpy, order="C", copy=True)
+        if value.ndim == 0:
+            return en.Value(ir.Lit(frozen.item(), type=t2, span=span), t2)
+        return en.Value(ir.ConstArray(frozen, type=t2, span=span), t2)
+    if isinstance(value, tuple):
+        parts = [entity_of(el, item, name, span) for item in value]
+        if all(isinstance(p, en.Value) for p in parts):
+            from atoll.types.coerce import make_tuple
+
+            return make_tuple(parts, None, span)
+        return en.TupleEntity(tuple(parts))
+    return None
+
+
+def attribute(el: Elaborator, module: Any, name: str, span: Span) -> Any:
+    """`module.name` for math, numpy, operator and atoll itself."""
+    where = module.__name__
+    if where == "atoll" or where.startswith("atoll."):
+        found = getattr(module, name, None)
+        if found is not None:
+            return entity_of(el, found, f"{where}.{name}", span)
+    elif where in ("math", "numpy", "operator"):
+        if name in CONSTANTS or name in ("pi", "e", "inf", "nan"):
+            return literal(CONSTANTS[name], span)
+        if where == "numpy" and name in SCALAR_TYPES:
+            return en.TypeRef(SCALARS[SCALAR_TYPES[name]])
+        if where == "numpy" and name == "newaxis":
+            return en.NoneEntity()
+        mapped = meaning(where, name)
+        if mapped is not None:
+            return en.Builtin(mapped)
+    else:
+        value = getattr(module, name, _MISSING)
+        if value is not _MISSING:
+            return entity_of(el, value, f"{where}.{name}", span)
+    el.fail("E0108", span, module=where, name=name)

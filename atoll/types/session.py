@@ -1,0 +1,211 @@
+"""Elaborating a whole program: one core function per Atoll function and choice of type variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atoll.core import ir
+from atoll.core.rewrite import transform
+from atoll.errors import Span, fail
+from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.sizes.declare import is_some, size_symbol
+from atoll.sizes.prover import facts
+from atoll.types.coerce import coerce
+from atoll.types.elaborator import Elaborator
+from atoll.types.entities import Scope, Value
+from atoll.types.types import Array, Index, Scalar, Type, map_sizes, sizes_in, strong, subst_sizes, subst_types, type_vars
+
+_DUPLICATIONS = 200
+
+
+class Session:
+    """What the functions of one program share."""
+
+    def __init__(self) -> None:
+        self.instances: dict[tuple[Any, ...], ir.Function] = {}
+        self.bounded: set[Atom] = set()
+        self._size_params: dict[int, set[Sym]] = {}
+        self._duplications = 0
+        self.elaborators: dict[int, Elaborator] = {}
+
+    def instance(self, fn: Any, types: dict[str, Type], caller: Elaborator | None, span: Span) -> ir.Function:
+        """The core function for these types, elaborated on first use."""
+        key = (id(fn), *sorted((name, repr(_sizeless(t))) for name, t in types.items()))
+        found = self.instances.get(key)
+        if found is not None:
+            if found.body is None:
+                found.recursive = True
+                if fn.signature.result is None:
+                    fail("E0123", span, name=fn.name, where=caller.name if caller else None)
+            return found
+        return _elaborate(self, fn, types, key)
+
+    def size_params(self, fn: ir.Function) -> set[Sym]:
+        """Integer parameters that occur in sizes."""
+        return self._size_params[id(fn)]
+
+    def local_size(self, el: Elaborator, p: Poly, name: str, span: Span) -> Poly:
+        """A declared size in this function's own symbols."""
+        for leaf in p.leaves():
+            if leaf not in el.globals_to_local:
+                el.fail("E0304", span, name=repr(leaf))
+        return p.subst(el.globals_to_local)
+
+    def spend_duplication(self, el: Elaborator, span: Span) -> None:
+        """Branches that return only sometimes copy the rest of the body; a program must not explode that way."""
+        self._duplications += 1
+        if self._duplications > _DUPLICATIONS:
+            el.fail("E0124", span)
+
+
+def _sizeless(t: Type) -> Type:
+    return map_sizes(t, lambda p: Poly({}))
+
+
+def _elaborate(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, ...]) -> ir.Function:
+    from atoll.types.statements import body
+
+    signature = fn.signature
+    el = Elaborator(session, fn.name, fn.namespace)
+    local: dict[Atom, Poly] = {}
+    extra: list[Sym] = []  # sizes inside the types a type variable stands for
+    resolved: dict[str, Type] = {}
+    for name, t in types.items():
+        if rank_sizes := sizes_in(t):
+            env = {}
+            for size in rank_sizes:
+                sym = Sym("s")
+                extra.append(sym)
+                env[size] = poly(sym)
+            resolved[name] = map_sizes(t, lambda p, env=env: env[p])
+        else:
+            resolved[name] = t
+    sizes = []
+    for sym in signature.sizes:
+        mine = Sym(sym.name)
+        sizes.append(mine)
+        local[sym] = poly(mine)
+    params: list[tuple[Sym, Type]] = []
+    used = {leaf for p in signature.params for size in sizes_in(p.type) for leaf in size.leaves()}
+    if signature.result is not None:
+        used |= {leaf for size in sizes_in(signature.result) for leaf in size.leaves()}
+    as_sizes: set[Sym] = set()
+    for p in signature.params:
+        sym = Sym(p.name)
+        if isinstance(p.type, Index) or p.type == Scalar(Index(poly(0)).dtype):
+            local[size_symbol(p.name)] = poly(sym)
+            if size_symbol(p.name) in used:
+                as_sizes.add(sym)
+        params.append((sym, p.type))
+    params = [(sym, subst_sizes(subst_types(t, resolved), local)) for sym, t in params]
+    el.globals_to_local = local
+    el.entry_sizes = {*sizes, *extra, *as_sizes}
+    session.bounded |= {*sizes, *extra}
+    known = [poly(sym) for sym in (*sizes, *extra)]
+    for _, t in params:
+        known += [size for size in sizes_in(t) if size.single() is None]
+    el.facts = facts().add(known)
+    open_sizes: dict[Atom, Poly] = {}
+    declared: Type | None = None
+    if signature.result is not None:
+        for size in sizes_in(signature.result):
+            for leaf in size.leaves():
+                if is_some(leaf):
+                    open_sizes.setdefault(leaf, poly(Sym(repr(leaf))))
+                elif leaf not in local:
+                    fail("E0305", fn.surface.result.span, name=repr(leaf), where=fn.name)
+        declared = subst_sizes(subst_types(signature.result, resolved), {**local, **open_sizes})
+        if type_vars(declared):
+            fail("E0243", fn.surface.result.span, name=type_vars(declared)[0], where=fn.name)
+    out = ir.Function(
+        fn.name,
+        tuple(sizes + extra),
+        tuple(params),
+        declared if declared is not None else strong(Scalar(Index(poly(0)).dtype)),
+        owned=tuple(p.owned for p in signature.params),
+        reassociate=fn.options.reassociate,
+        span=fn.surface.span,
+        open_sizes=tuple(p.single() for p in open_sizes.values()),  # type: ignore[misc]
+    )
+    session.instances[key] = out
+    session._size_params[id(out)] = as_sizes
+    session.elaborators[id(out)] = el
+    try:
+        el.scope = Scope()
+        el.frames.append([])
+        for (sym, t), p in zip(params, signature.params, strict=True):
+            is_int = isinstance(t, Index) or (isinstance(t, Scalar) and t.dtype.name == "i64")
+            el.scope.names[p.name] = Value(ir.Var(sym, type=t, span=p.span), t, poly(sym) if is_int else None)
+            if isinstance(t, Index):
+                el.assume(poly(sym), t.size - 1 - poly(sym))
+            if sym in as_sizes:
+                el.require(poly(sym), f"the size {p.name}", p.span)
+        result = body(el, fn.surface.body, fn.liveness)
+        if result is None:
+            fail("E0121", fn.surface.span, name=fn.name)
+        if not isinstance(result, Value):
+            el.fail("E0244", fn.surface.span, name=fn.name)
+        _finish(el, fn, out, result, declared, set(open_sizes.values()))
+    except BaseException:
+        del session.instances[key]
+        raise
+    return out
+
+
+def _finish(el: Elaborator, fn: Any, out: ir.Function, result: Value, declared: Type | None, opened: set[Poly]) -> None:
+    """Give the result its type, solve the sizes, put them in, and move checks on sizes to the entry."""
+    span = fn.surface.result.span if fn.surface.result is not None else fn.surface.span
+    if declared is not None:
+        env = _open_match(el, declared, result.type, opened)
+        result = coerce(el, result, subst_sizes(declared, env), span, "the result")
+    t = strong(result.type)
+    code = el.close(result.expr)
+    el.finish_sizes()
+    ghosts = [sym for sym in el.solver.unknowns if sym not in el.solver.solution]
+    resolve = el.solver.resolve
+
+    def final_type(x: Type) -> Type:
+        return map_sizes(x, resolve)
+
+    requires = [ir.Require(resolve(r.poly), r.text, r.span) for r in el.requires]
+    code = transform(code, resolve, final_type)
+    if ghosts:
+        _check_ghosts(el, code, set(ghosts))
+    t = final_type(t)
+    inner = {leaf for size in sizes_in(t) for leaf in size.leaves()} - set(out.sizes) - el.session.size_params(out)
+    inner -= {leaf for leaf in inner if leaf in {sym for sym, _ in out.params}}
+    out.open_sizes = tuple(sorted((leaf for leaf in inner if isinstance(leaf, Sym)), key=lambda s: s.uid))
+    from atoll.types.checks import settle
+
+    out.result = t
+    out.body, out.requires = settle(code, requires, resolve)
+
+
+def _open_match(el: Elaborator, declared: Type, found: Type, opened: set[Poly]) -> dict[Atom, Poly]:
+    """An existential size of the declared result is whatever size the value has there."""
+    env: dict[Atom, Poly] = {}
+
+    def go(d: Type, f: Type) -> None:
+        if isinstance(d, Array) and isinstance(f, Array):
+            sym = d.size.single()
+            if sym is not None and d.size in opened:
+                env.setdefault(sym, f.size)
+            go(d.elem, f.elem)
+        else:
+            for a, b in zip(getattr(d, "items", ()), getattr(f, "items", ()), strict=False):
+                go(a, b)
+
+    go(declared, found)
+    return env
+
+
+def _check_ghosts(el: Elaborator, code: ir.Expr, ghosts: set[Sym]) -> None:
+    """A size nothing determines is an error at the place that needs it."""
+    from atoll.core.rewrite import walk
+
+    for node in walk(code):
+        if isinstance(node, ir.Node):
+            for size in sizes_in(node.type):
+                bad = [leaf for leaf in size.leaves() if leaf in ghosts]
+                if bad:
+                    el.fail("E0303", node.span, name=repr(bad[0]), found=repr(node.type))

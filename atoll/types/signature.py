@@ -1,0 +1,103 @@
+"""The declared type of a function: parameters, result, the sizes that occur, in the user's own symbols."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from atoll.errors import Span, fail
+from atoll.sizes import Sym, poly
+from atoll.sizes.declare import is_some, size_symbol
+from atoll.surface import syntax as s
+from atoll.types.annotations import FnMaker, IndexMaker, OwnMaker, TupleMaker, type_expr
+from atoll.types.builtins.names import BUILTINS, BuiltinName
+from atoll.types.namespace import _MISSING, Namespace
+from atoll.types.types import SCALARS, Fn, Index, Own, Scalar, Type, sizes_in, type_vars
+
+
+@dataclass(frozen=True, slots=True)
+class ParamInfo:
+    name: str
+    type: Type
+    default: s.Expr | None
+    owned: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    params: tuple[ParamInfo, ...]
+    result: Type | None
+    sizes: tuple[Sym, ...]  # bound from arguments, in order of appearance
+    type_vars: tuple[str, ...]
+
+    @property
+    def is_generic(self) -> bool:
+        return bool(self.type_vars) or any(isinstance(p.type, Fn) for p in self.params)
+
+    def integer_params(self) -> dict[str, ParamInfo]:
+        """Parameters that can be sizes."""
+        return {p.name: p for p in self.params if isinstance(p.type, Index) or p.type == SCALARS["i64"]}
+
+
+def read_signature(fn: s.Function, namespace: Namespace) -> Signature:
+    """The signature of a top-level function; every parameter must be annotated."""
+    names = {p.name for p in fn.params}
+    params = []
+    for p in fn.params:
+        if p.annotation is None:
+            fail("E0118", p.span, name=p.name, where=fn.name)
+        t = type_expr(p.annotation, _lookup(namespace, names, fn.name), fn.name)
+        owned = isinstance(t, Own)
+        inner = t.inner if isinstance(t, Own) else t
+        params.append(ParamInfo(p.name, inner, p.default, owned, p.span))
+    result = None if fn.result is None else type_expr(fn.result, _lookup(namespace, names, fn.name), fn.name)
+    integers = {p.name for p in params if isinstance(p.type, (Scalar, Index)) and p.type.dtype.name == "i64"}
+    found: dict[Sym, None] = {}
+    for p in params:
+        for size in sizes_in(p.type):
+            for leaf in sorted(size.leaves(), key=lambda a: a.uid):
+                if isinstance(leaf, Sym) and leaf.name not in integers and not is_some(leaf):
+                    found[leaf] = None
+    generic = tuple(dict.fromkeys(name for p in params for name in type_vars(p.type)))
+    return Signature(tuple(params), result, tuple(found), generic)
+
+
+def _lookup(namespace: Namespace, params: set[str], where: str) -> Any:
+    def look(name: str, span: Span) -> Any:
+        value = namespace.python_value(name)
+        if value is not _MISSING:
+            return value
+        found = type_name(name)
+        if found is not None:
+            return found
+        if name in params:
+            return poly(size_symbol(name))
+        fail("E0119", span, name=name, where=where)
+
+    return look
+
+
+def type_name(name: str) -> Any | None:
+    """A name the language gives to types."""
+    if name in SCALARS:
+        return SCALARS[name]
+    special: dict[str, Any] = {
+        "bool_": SCALARS["bool"],
+        "idx": IndexMaker(),
+        "Tuple": TupleMaker(),
+        "Fn": FnMaker(),
+        "own": OwnMaker(),
+        "int": SCALARS["i64"],
+        "float": SCALARS["f64"],
+        "complex": SCALARS["c128"],
+    }
+    if name in special:
+        return special[name]
+    return BuiltinName(name) if name in BUILTINS else None
+
+
+def show_signature(name: str, signature: Signature, result: Type | None) -> str:
+    """`matmul(a: f32[n, k], b: f32[k, m]) -> f32[n, m]`"""
+    params = ", ".join(f"{p.name}: {Own(p.type) if p.owned else p.type!r}" for p in signature.params)
+    return f"{name}({params})" + (f" -> {result!r}" if result is not None else "")

@@ -1,0 +1,436 @@
+"""Statements: assignments rebind names, `if` joins them, loops carry them. A body either returns a value or falls through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atoll.core import ir
+from atoll.errors import Error, Span
+from atoll.sizes import Poly, Sym, poly
+from atoll.surface import syntax as s
+from atoll.surface.names import Liveness, binds, has_return
+from atoll.types import calls, comprehension, indexing, matching
+from atoll.types import entities as en
+from atoll.types.arithmetic import condition
+from atoll.types.coerce import coerce, join_types, make_tuple, project
+from atoll.types.dtypes import I64
+from atoll.types.elaborator import Elaborator, describe
+from atoll.types.entities import Value
+from atoll.types.expressions import as_value, choose, expr, operand
+from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, rank, strong, with_components
+
+
+def bind_name(el: Elaborator, name: str, entity: Any) -> None:
+    """name = entity; a computed value gets a variable of its own in the core."""
+    if isinstance(entity, Value):
+        entity = el.bind(entity, name)
+    elif isinstance(entity, en.Generator):
+        el.fail("E0231", entity.node.span)
+    el.scope.names[name] = entity
+
+
+def body(el: Elaborator, stmts: tuple[s.Stmt, ...], live: Liveness, in_loop: bool = False) -> Any | None:
+    """Elaborate statements in order; what is returned, or None when control falls off the end."""
+    for k, stmt in enumerate(stmts):
+        rest = stmts[k + 1 :]
+        match stmt:
+            case s.Return(value):
+                if in_loop:
+                    help_ = "use `while condition:` and return after the loop"
+                    el.fail("E0101", stmt.span, what="`return` in a loop", help=help_)
+                if value is None:
+                    el.fail("E0113", stmt.span)
+                entity = expr(el, value)
+                return entity if calls.is_function(entity) else el.bind(as_value(el, entity, value), "result")
+            case s.If() | s.Match() if has_return((stmt,)) is not None and not in_loop:
+                return _branching_return(el, stmt, rest, live)
+            case _:
+                _statement(el, stmt, live, in_loop)
+    return None
+
+
+def _branching_return(el: Elaborator, stmt: s.If | s.Match, rest: tuple[s.Stmt, ...], live: Liveness) -> Value:
+    """An `if` that returns in some branch: the rest of the body is the other branch."""
+    if isinstance(stmt, s.Match):
+        stmt = matching.as_if(el, stmt, live)
+    el.session.spend_duplication(el, stmt.span)
+    test = condition(el, operand(el, stmt.test), stmt.test.span, "`if`")
+    saved = el.scope
+
+    def branch(stmts: tuple[s.Stmt, ...]) -> Value:
+        el.scope = en.Scope(saved.parent, dict(saved.names))
+        try:
+            result = body(el, stmts + rest, live)
+        finally:
+            el.scope = saved
+        if result is None:
+            el.fail("E0114", stmt.span)
+        return result
+
+    return choose(el, test, lambda: branch(stmt.then), lambda: branch(stmt.orelse), stmt)  # type: ignore[no-any-return]
+
+
+def _statement(el: Elaborator, stmt: s.Stmt, live: Liveness, in_loop: bool) -> None:
+    match stmt:
+        case s.Assign(targets, value, annotation):
+            entity = expr(el, value)
+            if isinstance(entity, (en.Iterable, en.Generator)):
+                entity = as_value(el, entity, value)
+            if annotation is not None:
+                t = calls.local_type(el, annotation)
+                entity = coerce(el, as_value(el, entity, value), t, value.span, "the value")
+            if isinstance(entity, Value) and (len(targets) > 1 or not isinstance(targets[0], s.Name)):
+                entity = el.bind(entity)
+            for target in targets:
+                indexing.assign(el, target, entity, stmt.span)
+        case s.AugAssign():
+            indexing.aug_assign(el, stmt)
+        case s.If():
+            _if(el, stmt, live, in_loop)
+        case s.For():
+            _for(el, stmt, live)
+        case s.While():
+            _while(el, stmt, live)
+        case s.Assert(test, message):
+            _assert(el, test, message, stmt.span)
+        case s.ExprStmt(value):
+            _expression(el, value)
+        case s.Function():
+            closure = calls.make_closure(el, stmt.name, stmt.params, stmt.body, stmt.span, stmt.result)
+            el.scope.names[stmt.name] = closure
+            closure.captured[stmt.name] = closure
+        case s.Match():
+            _if(el, matching.as_if(el, stmt, live), live, in_loop)
+        case s.Return():
+            help_ = "use `while condition:` and return after the loop"
+            el.fail("E0101", stmt.span, what="`return` in a loop", help=help_)
+
+
+def _expression(el: Elaborator, node: s.Expr) -> None:
+    entity = expr(el, node)
+    if isinstance(entity, en.NoneEntity):
+        return
+    if isinstance(node, s.Text):
+        return
+    el.fail("E0115", node.span)
+
+
+def _assert(el: Elaborator, test: s.Expr, message: s.Expr | None, span: Span) -> None:
+    """Checked, and then known."""
+    cond = condition(el, operand(el, test), test.span, "`assert`")
+    text = test.span.text()
+    parts: tuple[Any, ...] = ()
+    if message is not None:
+        said = expr(el, message)
+        if not isinstance(said, en.TextValue):
+            said = en.TextValue(((as_value(el, said, message), ""),))
+        parts = calls.text_parts(said)
+    el.emit(ir.Assert(cond.expr, text, span, parts))
+    el.assume(*cond.holds)
+
+
+# -- joining branches
+
+
+def _if(el: Elaborator, stmt: s.If, live: Liveness, in_loop: bool) -> None:
+    test = condition(el, operand(el, stmt.test), stmt.test.span, "`if`")
+    if isinstance(test.expr, ir.Lit):
+        body(el, stmt.then if test.expr.value else stmt.orelse, live, in_loop)
+        return
+    after = live.after.get(id(stmt), frozenset())
+    saved = el.scope
+    scopes = []
+    codes: list[list[ir.Stmt]] = []
+    for stmts, given in ((stmt.then, test.holds), (stmt.orelse, test.fails)):
+        el.scope = en.Scope(saved.parent, dict(saved.names))
+        with el.block(), el.hypotheses(*given):
+            body(el, stmts, live, in_loop)
+            codes.append(el.frames.pop())
+        scopes.append(el.scope)
+    el.scope = saved
+    _join(el, test, scopes, codes, sorted(binds(stmt.then) | binds(stmt.orelse)), after, stmt)
+
+
+def _join(
+    el: Elaborator,
+    test: Value,
+    scopes: list[en.Scope],
+    codes: list[list[ir.Stmt]],
+    names: list[str],
+    after: frozenset[str],
+    stmt: s.If,
+) -> None:
+    """After the `if`, each name bound in a branch and read later is one value of one type."""
+    joined: list[tuple[str, Value, Value, Type]] = []
+    for name in names:
+        first, second = (scope.names.get(name) for scope in scopes)
+        if first is second:
+            if first is not None:
+                el.scope.names[name] = first
+            continue
+        if name not in after:
+            el.scope.names[name] = en.Unbound(stmt.span)
+            continue
+        if isinstance(first, Value) and isinstance(second, Value):
+            el.frames.append([])
+            t = join_types(el, first.type, second.type, stmt.span, f"`{name}` after the `if`")
+            el.frames.pop()
+            joined.append((name, first, second, t))
+        else:
+            el.scope.names[name] = en.Unbound(stmt.span)
+    effects = any(isinstance(x, (ir.Assert, ir.Print, ir.Require)) or _effectful(x) for code in codes for x in code)
+    if not joined and not effects:
+        return
+    branches = []
+    for k, code in enumerate(codes):
+        el.frames.append(code)
+        parts = []
+        for name, first, second, t in joined:
+            given = (first, second)[k]
+            part = coerce(el, given, strong(t), stmt.span, f"`{name}` after the `if`")
+            parts.append(Value(part.expr, t))
+        branches.append(el.close(make_tuple(parts, None, stmt.span).expr))
+    out = ir.If(test.expr, branches[0], branches[1], type=branches[0].type, span=stmt.span)
+    pair = el.bind(Value(out, Tuple(tuple(t for *_, t in joined))), "joined")
+    if not joined:
+        return
+    for position, (name, *_) in enumerate(joined):
+        part = project(pair, position)
+        el.scope.names[name] = el.bind(part, name)
+
+
+def _effectful(stmt: ir.Stmt) -> bool:
+    """A binding nobody reads can still matter: it may check or print."""
+    return isinstance(stmt, (ir.Bind, ir.Open))
+
+
+# -- loops
+
+
+def _for(el: Elaborator, stmt: s.For, live: Liveness) -> None:
+    it = comprehension.iterable(el, expr(el, stmt.iter), stmt.iter)
+    loop = _Loop(el, stmt, live)
+    el.level += 1
+    name = stmt.target.id if isinstance(stmt.target, s.Name) else "i"
+
+    def round_(state: list[Value]) -> tuple[list[Any], Any]:
+        index = el.fresh_index(name, it.size)
+        assert isinstance(index.expr, ir.Var)
+        el.session.bounded.add(index.expr.sym)
+        with el.hypotheses(*el.index_facts(index, it.size)):
+            indexing.assign(el, stmt.target, it.element(el, index), stmt.span)
+            body(el, stmt.body, live, in_loop=True)
+            return loop.next_values(), index.expr.sym
+
+    types, first, state, code, extra = loop.solve(round_)
+    el.level -= 1
+    out = ir.For(
+        extra,
+        it.size,
+        tuple(zip(state, first, strict=True)),
+        code,
+        type=code.type,
+        span=stmt.span,
+        checkpoint=it.options.get("checkpoint"),
+        no_false_deps=bool(it.options.get("no_false_deps", False)),
+    )
+    loop.finish(out, types)
+
+
+def _while(el: Elaborator, stmt: s.While, live: Liveness) -> None:
+    loop = _Loop(el, stmt, live)
+    el.level += 1
+    bound: Poly | None = None
+    test = stmt.test
+    if isinstance(test, s.BoolOp) and test.op == "and" and _is_bound(el, test.values[0]):
+        call = test.values[0]
+        assert isinstance(call, s.Call)
+        bound = el.as_poly(expr(el, call.args[0]), call.span, "a bound")
+        rest = test.values[1:]
+        test = rest[0] if len(rest) == 1 else s.BoolOp("and", rest, span=test.span)
+
+    def round_(state: list[Value]) -> tuple[list[Any], Any]:
+        with el.block():
+            cond = condition(el, operand(el, test), test.span, "`while`")
+            cond_code = el.close(cond.expr)
+        with el.hypotheses(*cond.holds):
+            body(el, stmt.body, live, in_loop=True)
+            return loop.next_values(), cond_code
+
+    types, first, state, code, extra = loop.solve(round_)
+    el.level -= 1
+    out = ir.While(tuple(zip(state, first, strict=True)), extra, code, bound, type=code.type, span=stmt.span)
+    loop.finish(out, types)
+
+
+def _is_bound(el: Elaborator, node: s.Expr) -> bool:
+    return isinstance(node, s.Call) and isinstance(found := _quiet(el, node.fn), en.Builtin) and found.name == "bound"
+
+
+def _quiet(el: Elaborator, node: s.Expr) -> Any:
+    return expr(el, node) if isinstance(node, (s.Name, s.Attr)) else None
+
+
+class _Loop:
+    """The state of a loop: which names, of which types.
+
+    A name's type is the type of its first value; a weak first value takes the type the round gives it, so the round is elaborated
+    again until nothing changes (at most three times: int, float, complex).
+    """
+
+    def __init__(self, el: Elaborator, stmt: s.For | s.While, live: Liveness) -> None:
+        self.el, self.stmt = el, stmt
+        self.outer = el.scope
+        carried = live.carried(stmt)
+        self.names: list[str] = []
+        for name in sorted(carried):
+            entity = el.scope.names.get(name)
+            if isinstance(entity, Value):
+                self.names.append(name)
+            elif entity is not None and not isinstance(entity, en.Unbound):
+                el.fail("E0116", stmt.span, name=name, found=describe(entity))
+        self.first = [el.scope.names[name] for name in self.names]
+        self.assigned = binds(stmt.body) | (indexing_names(stmt.target) if isinstance(stmt, s.For) else frozenset())
+
+    def solve(self, round_: Any) -> tuple[list[Type], list[ir.Expr], list[Sym], ir.Expr, Any]:
+        el = self.el
+        key = (id(self.stmt), tuple(repr(v.type) for v in self.first))
+        types = list(el.loop_types.get(hash(key), tuple(_decayed(v.type) for v in self.first)))
+        for _ in range(4):
+            saved = _snapshot(el)
+            state, syms = self._state(types)
+            el.scope = en.Scope(self.outer.parent, {**self._visible(), **dict(zip(self.names, state, strict=True))})
+            el.frames.append([])
+            depth = len(el.frames)
+            try:
+                next_values, extra = round_(state)
+                new = [self._merge(name, t, v) for name, t, v in zip(self.names, types, next_values, strict=True)]
+                if [_shape_key(t) for t in new] == [_shape_key(t) for t in types]:
+                    parts = [self._coerce(v, t, name) for name, t, v in zip(self.names, types, next_values, strict=True)]
+                    code = el.close(make_tuple(parts, None, self.stmt.span).expr)
+                    break
+            finally:
+                el.scope = self.outer
+            del el.frames[depth - 1 :]
+            _restore(el, saved)
+            types = new
+        else:
+            raise AssertionError("loop types do not settle")
+        el.loop_types[hash(key)] = tuple(types)
+        first = [
+            coerce(el, v, strong(t), self.stmt.span, f"`{name}` before the loop").expr
+            for name, v, t in zip(self.names, self.first, types, strict=True)
+        ]
+        return types, first, syms, code, extra
+
+    def _visible(self) -> dict[str, Any]:
+        """Names of the round: those assigned in it but not carried are unbound until they are assigned."""
+        hidden = {name: en.Unbound(self.stmt.span) for name in self.assigned if name not in self.names}
+        return {**self.outer.names, **hidden}
+
+    def _state(self, types: list[Type]) -> tuple[list[Value], list[Sym]]:
+        values, syms = [], []
+        for name, t in zip(self.names, types, strict=True):
+            sym = Sym(name)
+            known = poly(sym) if isinstance(t, Scalar) and t.dtype is I64 and not t.weak else None
+            if known is not None:
+                self.el.solver.rigid[sym] = self.el.level
+            values.append(Value(ir.Var(sym, type=strong(t), span=self.stmt.span), t, known))
+            syms.append(sym)
+        return values, syms
+
+    def next_values(self) -> list[Any]:
+        found = []
+        for name in self.names:
+            entity = self.el.scope.names.get(name)
+            if isinstance(entity, en.Unbound):
+                self.el.fail("E0110", self.stmt.span, name=name, line=entity.why.line)
+            if not isinstance(entity, Value):
+                self.el.fail("E0116", self.stmt.span, name=name, found=describe(entity))
+            found.append(entity)
+        return found
+
+    def _merge(self, name: str, t: Type, new: Value) -> Type:
+        """The state's type after seeing what a round makes of it."""
+        return merge_state(self.el, t, new.type, name, self.stmt.span)
+
+    def _coerce(self, v: Value, t: Type, name: str) -> Value:
+        try:
+            part = coerce(self.el, v, strong(t), self.stmt.span, f"`{name}` after a round")
+        except Error as error:
+            if error.code != "E0201":
+                raise
+            self.el.fail("E0117", self.stmt.span, name=name, expected=self.el.show(t), found=self.el.show(v.type))
+        return Value(part.expr, t)
+
+    def finish(self, out: ir.For | ir.While, types: list[Type]) -> None:
+        """Bind what comes out; names that are not carried are unbound after the loop."""
+        el = self.el
+        result = el.bind(Value(out, Tuple(tuple(types))), "loop")
+        for name in self.assigned:
+            if name not in self.names:
+                el.scope.names[name] = en.Unbound(self.stmt.span)
+        for position, name in enumerate(self.names):
+            el.scope.names[name] = el.bind(project(result, position), name)
+
+
+def indexing_names(target: Any) -> frozenset[str]:
+    from atoll.surface.names import binds_target
+
+    return binds_target(target)
+
+
+def _decayed(t: Type) -> Type:
+    """An index as loop state is just an integer."""
+    if isinstance(t, Index):
+        return Scalar(I64)
+    if isinstance(t, (Tuple, Record)):
+        return with_components(t, map(_decayed, t.items))
+    return t
+
+
+def merge_state(el: Elaborator, t: Type, new: Type, name: str, span: Span) -> Type:
+    """A weak state type gives way to what it meets; a strong one stays, and what does not fit is an error."""
+    if isinstance(t, Scalar) and isinstance(new, (Scalar, Index)):
+        if t.weak:
+            from atoll.types.coerce import common
+
+            both = common(t, new)
+            return both if both is not None else t
+        return t
+    if isinstance(t, Array) and isinstance(new, Array) and rank(t) == rank(new):
+        return Array(merge_state(el, t.elem, new.elem, name, span), t.size)
+    if isinstance(t, (Tuple, Record)) and isinstance(new, (Tuple, Record)) and len(t.items) == len(new.items):
+        return with_components(t, [merge_state(el, a, b, name, span) for a, b in zip(t.items, new.items, strict=True)])
+    if type(t) is not type(new):
+        el.fail("E0117", span, name=name, expected=el.show(t), found=el.show(new))
+    return t
+
+
+def _shape_key(t: Type) -> object:
+    return t
+
+
+def _snapshot(el: Elaborator) -> Any:
+    sv = el.solver
+    return (
+        dict(sv.unknowns),
+        dict(sv.rigid),
+        dict(sv.solution),
+        list(sv.pending),
+        el.facts,
+        len(el.inserted),
+        len(el.requires),
+        el.level,
+        el.lazy,
+    )
+
+
+def _restore(el: Elaborator, saved: Any) -> None:
+    sv = el.solver
+    sv.unknowns, sv.rigid, sv.solution, sv.pending, el.facts, inserted, requires, el.level, el.lazy = saved
+    del el.inserted[inserted:]
+    del el.requires[requires:]
+
+
+__all__ = ["bind_name", "body"]

@@ -1,0 +1,272 @@
+"""Types, which are also what a user writes in annotations.
+
+    t ::= Scalar dtype          f32, i64, at.bool_
+        | Index n               idx[n]: an i64 proved to lie in 0..n-1
+        | Array t n             t[n]; t[n, m] is an array of n arrays of m t, and so is t[m][n]
+        | Tuple t...            (t, u)
+        | Record decl t...      a class made by @at.record, with the types of its fields
+        | Union decl            records joined by `|`
+        | Fn t... r             at.Fn[[t, u], r]
+        | Var name              a type variable made by at.types
+
+Arrays are regular and always carry their full shape. `Own` marks a parameter the function may overwrite; it stands only around
+a parameter's type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from atoll.sizes import Atom, Poly, PolyLike, poly
+from atoll.types.dtypes import BOOL, DTYPES, I64, DType
+
+if TYPE_CHECKING:
+    import builtins
+
+
+class Type:
+    """Base of all types; `t[n, m]` makes an array type."""
+
+    __slots__ = ()
+
+    def __getitem__(self, sizes: PolyLike | tuple[PolyLike, ...]) -> Array:
+        items = sizes if isinstance(sizes, tuple) else (sizes,)
+        result: Type = self
+        for size in reversed(items):
+            result = Array(result, poly(size))
+        assert isinstance(result, Array)
+        return result
+
+    def __or__(self, other: object) -> Any:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar(Type):
+    """A number. `weak` marks literals and what is made of literals only: they take the type of what they meet.
+
+    Weak 1 is a literal, which has a kind; weak 2 is a blank (zeros, ones), which takes even that from what it meets.
+    """
+
+    dtype: DType
+    weak: int = 0
+
+    def __repr__(self) -> str:
+        return self.dtype.name
+
+    def __call__(self, value: Any, *more: Any) -> Any:
+        """From Python: a NumPy scalar of this type. In a body: a conversion."""
+        return self.dtype.numpy.type(complex(value, *more) if more else value)
+
+
+@dataclass(frozen=True, slots=True)
+class Index(Type):
+    size: Poly
+
+    def __repr__(self) -> str:
+        return f"idx[{self.size}]"
+
+    @property
+    def dtype(self) -> DType:
+        return I64
+
+
+@dataclass(frozen=True, slots=True)
+class Array(Type):
+    elem: Type
+    size: Poly
+
+    def __repr__(self) -> str:
+        sizes, elem = shape_of(self)
+        inner = f"at.Tuple[{', '.join(map(repr, elem.items))}]" if isinstance(elem, Tuple) else repr(elem)
+        return f"{inner}[{', '.join(map(repr, sizes))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple(Type):
+    items: tuple[Type, ...]
+
+    def __repr__(self) -> str:
+        inner = ", ".join(map(repr, self.items))
+        return f"({inner},)" if len(self.items) == 1 else f"({inner})"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDecl:
+    """A class made by @at.record. Two declarations are different types even with equal fields."""
+
+    name: str
+    fields: tuple[str, ...]
+    cls: builtins.type[Any] | None = field(default=None, compare=False)
+    key: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record(Type):
+    decl: RecordDecl
+    items: tuple[Type, ...]
+
+    def __repr__(self) -> str:
+        return self.decl.name
+
+    def describe(self) -> str:
+        return f"{self.decl.name}({', '.join(f'{n}: {t!r}' for n, t in zip(self.decl.fields, self.items, strict=True))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Fn(Type):
+    params: tuple[Type, ...]
+    result: Type
+
+    def __repr__(self) -> str:
+        return f"at.Fn[[{', '.join(map(repr, self.params))}], {self.result!r}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Var(Type):
+    """A type variable; bounded by use to numbers or floats (`constraint` is shown, not part of identity)."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Own(Type):
+    inner: Type
+
+    def __repr__(self) -> str:
+        return f"at.own[{self.inner!r}]"
+
+
+SCALARS = {name: Scalar(dtype) for name, dtype in DTYPES.items()}
+BOOL_T, I64_T, F64_T = Scalar(BOOL), Scalar(I64), SCALARS["f64"]
+UNIT = Tuple(())
+
+Numeric = Scalar | Index
+
+
+def is_scalar(t: Type) -> bool:
+    return isinstance(t, (Scalar, Index))
+
+
+def rank(t: Type) -> int:
+    """How many array axes stand around the element."""
+    count = 0
+    while isinstance(t, Array):
+        t, count = t.elem, count + 1
+    return count
+
+
+def shape_of(t: Type) -> tuple[tuple[Poly, ...], Type]:
+    """All leading sizes, and what is below them."""
+    sizes = []
+    while isinstance(t, Array):
+        sizes.append(t.size)
+        t = t.elem
+    return tuple(sizes), t
+
+
+def array(elem: Type, sizes: Iterable[PolyLike]) -> Type:
+    """elem with these axes around it, outermost first."""
+    for size in reversed(list(sizes)):
+        elem = Array(elem, poly(size))
+    return elem
+
+
+def components(t: Type) -> tuple[Type, ...]:
+    """The parts of a tuple or record."""
+    if isinstance(t, (Tuple, Record)):
+        return t.items
+    raise AssertionError(f"{t!r} has no components")
+
+
+def with_components(t: Type, items: Iterable[Type]) -> Type:
+    return Record(t.decl, tuple(items)) if isinstance(t, Record) else Tuple(tuple(items))
+
+
+def map_sizes(t: Type, f: Callable[[Poly], Poly]) -> Type:
+    """t with every size replaced."""
+    if isinstance(t, Array):
+        return Array(map_sizes(t.elem, f), f(t.size))
+    if isinstance(t, Index):
+        return Index(f(t.size))
+    if isinstance(t, Tuple):
+        return Tuple(tuple(map_sizes(item, f) for item in t.items))
+    if isinstance(t, Record):
+        return Record(t.decl, tuple(map_sizes(item, f) for item in t.items))
+    if isinstance(t, Fn):
+        return Fn(tuple(map_sizes(p, f) for p in t.params), map_sizes(t.result, f))
+    if isinstance(t, Own):
+        return Own(map_sizes(t.inner, f))
+    return t
+
+
+def subst_sizes(t: Type, env: Mapping[Atom, Poly]) -> Type:
+    return map_sizes(t, lambda p: p.subst(env)) if env else t
+
+
+def subst_types(t: Type, env: Mapping[str, Type]) -> Type:
+    """t with type variables replaced."""
+    if isinstance(t, Var):
+        return env.get(t.name, t)
+    if isinstance(t, Array):
+        return Array(subst_types(t.elem, env), t.size)
+    if isinstance(t, Tuple):
+        return Tuple(tuple(subst_types(item, env) for item in t.items))
+    if isinstance(t, Record):
+        return Record(t.decl, tuple(subst_types(item, env) for item in t.items))
+    if isinstance(t, Fn):
+        return Fn(tuple(subst_types(p, env) for p in t.params), subst_types(t.result, env))
+    if isinstance(t, Own):
+        return Own(subst_types(t.inner, env))
+    return t
+
+
+def strong(t: Type) -> Type:
+    """t with weak scalars given the type they have alone."""
+    if isinstance(t, Scalar):
+        return Scalar(t.dtype) if t.weak else t
+    if isinstance(t, Array):
+        return Array(strong(t.elem), t.size)
+    if isinstance(t, Tuple):
+        return Tuple(tuple(map(strong, t.items)))
+    if isinstance(t, Record):
+        return Record(t.decl, tuple(map(strong, t.items)))
+    return t
+
+
+def sizes_in(t: Type) -> list[Poly]:
+    """Every size that occurs, outermost first."""
+    found: list[Poly] = []
+    map_sizes(t, lambda p: (found.append(p), p)[1])
+    return found
+
+
+def type_vars(t: Type) -> list[str]:
+    """The names of the type variables that occur, in order."""
+    if isinstance(t, Var):
+        return [t.name]
+    parts: tuple[Type, ...] = ()
+    if isinstance(t, Array):
+        parts = (t.elem,)
+    elif isinstance(t, (Tuple, Record)):
+        parts = t.items
+    elif isinstance(t, Fn):
+        parts = (*t.params, t.result)
+    elif isinstance(t, Own):
+        parts = (t.inner,)
+    return list(dict.fromkeys(name for part in parts for name in type_vars(part)))
+
+
+def flatten(t: Type) -> list[tuple[tuple[int, ...], Type]]:
+    """The scalar arrays a value of this type is stored as (structure of arrays), each with its path of components."""
+    sizes, elem = shape_of(t)
+    if isinstance(elem, (Tuple, Record)):
+        return [
+            ((k, *path), array(leaf, sizes)) for k, item in enumerate(elem.items) for path, leaf in flatten(item)
+        ]
+    return [((), t)]
