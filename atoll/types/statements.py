@@ -217,7 +217,7 @@ def _for(el: Elaborator, stmt: s.For, live: Liveness) -> None:
         index = el.fresh_index(name, it.size)
         assert isinstance(index.expr, ir.Var)
         el.session.bounded.add(index.expr.sym)
-        with el.hypotheses(*el.index_facts(index, it.size)):
+        with el.hypotheses(*el.index_facts(index, it.size), lazy=False):
             indexing.assign(el, stmt.target, it.element(el, index), stmt.span)
             body(el, stmt.body, live, in_loop=True)
             return loop.next_values(), index.expr.sym

@@ -1,0 +1,419 @@
+"""Making lines: hash-consing, placement, conditions and proofs of ranges.
+
+A new line goes into the outermost block that has everything it mentions; its dims are the indices free in it. `path` holds the conditions
+under which code is being translated; a line keeps only those it needs: the conditions of the conditional lines it reads, all of them
+when it has an effect, those of its own block when it is a loop or a reduction (so that work under a condition stays under it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from atoll.ainf import ir
+from atoll.ainf.scan_prim import blocks, leaves, own_binders, refs
+from atoll.errors import NOWHERE, Span
+from atoll.sizes import Atom, Poly, Quot, Sym, poly
+from atoll.sizes.prover import Facts, facts
+from atoll.types.dtypes import BOOL, I64
+
+_EXPENSIVE = (ir.Reduce, ir.ArgReduce, ir.Fold, ir.Scan, ir.ScanFold, ir.Argsort, ir.Compress, ir.Scatter, ir.ScatterFold, ir.Loop, ir.While)
+
+
+class Given:
+    """A condition that holds where code is being translated. `lazy` ones guard a branch; the others were checked before.
+
+    A condition that has no form of its own (not all of several) is made into a bool only when a line needs it.
+    """
+
+    __slots__ = ("block", "lazy", "facts", "_cond")
+
+    def __init__(self, cond: ir.Cond | Callable[[], ir.Cond], block: ir.Block, lazy: bool) -> None:
+        self._cond = cond
+        self.block, self.lazy = block, lazy
+        self.facts: tuple[Poly, ...] = cond.facts() if isinstance(cond, ir.Cond) else ()
+
+    @property
+    def cond(self) -> ir.Cond:
+        if not isinstance(self._cond, ir.Cond):
+            self._cond = self._cond()
+        return self._cond
+
+
+class Builder:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.root = ir.Block(None)
+        self.block = self.root
+        self.path: list[Given] = []
+        self.binders: list[ir.Binder] = []
+        self.owner: dict[Atom, ir.Block] = {}  # loop indices
+        self.index_facts: dict[Atom, tuple[Poly, ...]] = {}
+        self.known: list[Poly] = []  # requirements and asserts that hold from here on
+        self.sizes: set[Atom] = set()
+        self._tables: dict[int, dict[Any, list[ir.Line]]] = {}
+        self._count = 0
+
+    # -- context
+
+    def fresh_binder(self, name: str, extent: Poly, extra: tuple[Poly, ...] = ()) -> ir.Binder:
+        return ir.Binder(name, extent, extra)
+
+    @contextmanager
+    def binding(self, *binders: ir.Binder) -> Iterator[None]:
+        self.binders += binders
+        try:
+            yield
+        finally:
+            del self.binders[len(self.binders) - len(binders) :]
+
+    @contextmanager
+    def under(self, *conds: ir.Cond | Callable[[], ir.Cond], lazy: bool = True) -> Iterator[None]:
+        before = len(self.path)
+        self.path += [Given(cond, self.block, lazy) for cond in conds]
+        try:
+            yield
+        finally:
+            del self.path[before:]
+
+    def given(self, *conds: ir.Cond) -> None:
+        """Conditions that were checked: they hold until the enclosing block or branch ends."""
+        self.path += [Given(cond, self.block, False) for cond in conds]
+
+    @contextmanager
+    def inside(self, block: ir.Block) -> Iterator[None]:
+        outer, self.block = self.block, block
+        before = len(self.path)
+        try:
+            yield
+        finally:
+            self.block = outer
+            del self.path[before:]
+
+    def new_block(self, owned: Iterable[Sym] = ()) -> ir.Block:
+        block = ir.Block(self.block, frozenset(self.binders), frozenset(owned))
+        for sym in owned:
+            self.owner[sym] = block
+        return block
+
+    # -- facts
+
+    def context(self, goals: Iterable[Poly], path: bool = True) -> Facts:
+        """Everything known that could matter for these polynomials."""
+        found: dict[Poly, None] = {}
+        seen: set[Atom] = set()
+        queue: list[Atom] = [leaf for goal in goals for leaf in goal.leaves()]
+        conditions = [fact for given in self.path for fact in given.facts] if path else []
+        general = self.known + conditions
+        order: list[tuple[int, list[Poly]]] = []
+        while queue:
+            atom = queue.pop()
+            if atom in seen:
+                continue
+            seen.add(atom)
+            mine = self.atom_facts(atom)
+            order.append((atom.uid, mine))
+            for fact in mine:
+                queue += fact.leaves()
+            for fact in general:
+                if atom in fact.leaves():
+                    queue += fact.leaves()
+        for _, mine in sorted(order, key=lambda pair: pair[0]):
+            found.update(dict.fromkeys(mine))
+        for fact in general:
+            if fact.leaves() & seen:
+                found[fact] = None
+        return facts().add(found)
+
+    def atom_facts(self, atom: Atom) -> list[Poly]:
+        p = poly(atom)
+        if isinstance(atom, ir.Binder):
+            result = [p, atom.extent - 1 - p, *atom.facts]
+            if len(atom.extent.terms) == 1:  # a non-empty product has no zero factor
+                ((mono, coef),) = atom.extent.terms.items()
+                if coef > 0 and len(mono) > 1:
+                    result += [poly(a) - 1 for a in mono]
+            return result
+        if isinstance(atom, ir.RefAtom):
+            bound = atom.ref.line.results[atom.ref.result].bound
+            if bound is not None:
+                env = dict(zip(atom.ref.line.dims, atom.ref.index, strict=False))
+                return [p, bound.subst(env) - 1 - p]
+            return []
+        if atom in self.index_facts:
+            return list(self.index_facts[atom])
+        if atom in self.sizes:
+            return [p]
+        return []
+
+    def trusted(self, p: Poly) -> bool:
+        """True when evaluating p in 64-bit arithmetic cannot wrap: bounded atoms, small coefficients, low degree."""
+        if p.degree() > 3 or any(abs(c) > 2**20 for mono, c in p.terms.items() if mono):
+            return False
+        return all(self.bounded(a) for a in p.atoms())
+
+    def bounded(self, atom: Atom) -> bool:
+        if isinstance(atom, ir.Binder) or atom in self.sizes or atom in self.index_facts:
+            return True
+        if isinstance(atom, ir.RefAtom):
+            return atom.ref.line.results[atom.ref.result].bound is not None
+        return isinstance(atom, Quot) and self.trusted(atom.num) and self.trusted(atom.den)
+
+    def comparable(self, p: Poly) -> bool:
+        """True when a comparison with p means what it means over the integers."""
+        return p.single() is not None or self.trusted(p)
+
+    def proves_range(self, p: Poly, size: Poly, path: bool = True) -> bool:
+        return self.context((p, size), path).proves_range(p, size)
+
+    # -- lines
+
+    def emit(
+        self,
+        prim: ir.Prim,
+        results: tuple[ir.Result, ...],
+        span: Span = NOWHERE,
+        hint: str = "x",
+        inner: int = 0,
+        needs: tuple[Given, ...] = (),
+    ) -> tuple[ir.Line, tuple[Poly, ...]]:
+        """The line for a primitive and the index that reads it here; an equal line is used again.
+
+        `inner` dims, the last ones made, are nested inside the result's axes in storage (rows of a scan). `needs` are the
+        conditions on the path without which the line must not run.
+        """
+        used = list(refs(prim))
+        for result in results:
+            for axis in result.axes:
+                used += ir.poly_refs(axis)
+        free = leaves(prim)
+        for result in results:
+            for axis in result.axes:
+                free |= axis.leaves()
+        home = self._home(prim, used, free)
+        for given in needs:
+            if given.block.depth > home.depth:
+                home = given.block
+        effect = isinstance(prim, ir.EFFECTS)
+        if effect:
+            home = self.block
+        needed = self._needed(prim, used, home)
+        needed.update({given.cond: None for given in needs if given.block is home})
+        if effect or isinstance(prim, _EXPENSIVE):
+            for given in self.path:
+                if given.lazy and given.block is home:
+                    needed.setdefault(given.cond)
+        conds = tuple(needed)
+        for cond in conds:
+            free |= cond.leaves()
+        dims = self._dims(free, prim, home)
+        if not effect:
+            found = self._find(prim, results, dims, conds, home)
+            if found is not None:
+                return found, tuple(poly(d) for d in dims)
+        line = ir.Line(self._count, dims, conds, prim, results, home, span, hint)
+        self._count += 1
+        if inner:
+            axes = len(results[-1].axes)
+            outer = len(dims) - inner
+            line.order = (*range(outer), *range(len(dims), len(dims) + axes), *range(outer, len(dims)))
+        home.lines.append(line)
+        if not effect:
+            self._tables.setdefault(id(home), {}).setdefault(_key(prim, results, dims), []).append(line)
+        return line, tuple(poly(d) for d in dims)
+
+    def _home(self, prim: ir.Prim, used: list[ir.Ref], free: set[Atom]) -> ir.Block:
+        inner = set(map(id, blocks(prim)))
+        home = self.root
+        candidates = [ref.line.block for ref in used] + [self.owner[a] for a in free if a in self.owner]
+        for block in candidates:
+            if block.depth > home.depth and not _within(block, inner):
+                home = block
+        return home
+
+    def _needed(self, prim: ir.Prim, used: list[ir.Ref], home: ir.Block) -> dict[ir.Cond, None]:
+        """Conditions of the conditional lines read, seen from here."""
+        needed: dict[ir.Cond, None] = {}
+        for ref in used:
+            if ref.line.block is not home or not ref.line.conds:
+                continue
+            env = dict(zip(ref.line.dims, ref.index, strict=False))
+            for cond in ref.line.conds:
+                needed.setdefault(cond.subst(env))
+        if isinstance(prim, ir.Select):
+            drop = set(prim.conds)
+            if len(prim.conds) == 1:
+                drop.add(prim.conds[0].negated())
+            needed = {c: None for c in needed if c not in drop}
+        return needed
+
+    def _dims(self, free: set[Atom], prim: ir.Prim, home: ir.Block) -> tuple[ir.Binder, ...]:
+        own = set(own_binders(prim))
+        found: set[ir.Binder] = set()
+        queue = list(free)
+        while queue:
+            atom = queue.pop()
+            if isinstance(atom, ir.Binder) and atom not in found and atom not in own and atom not in home.ambient:
+                found.add(atom)
+                queue += atom.extent.leaves()
+                for fact in atom.facts:
+                    queue += fact.leaves()
+        return tuple(sorted(found, key=lambda b: b.uid))
+
+    def _find(
+        self, prim: ir.Prim, results: tuple[ir.Result, ...], dims: tuple[ir.Binder, ...], conds: tuple[ir.Cond, ...], home: ir.Block
+    ) -> ir.Line | None:
+        """An equal line that has a value wherever this one would."""
+        if blocks(prim):
+            return None
+        for line in self._tables.get(id(home), {}).get(_key(prim, results, dims), ()):
+            env: dict[Atom, Poly] = {a: poly(b) for a, b in zip(line.dims, dims, strict=True)}
+            theirs = [cond.subst(env) for cond in line.conds]
+            if set(theirs) <= set(conds):
+                return line
+            back: dict[Atom, Poly] = {b: poly(a) for a, b in zip(line.dims, dims, strict=True)}
+            if set(conds) < set(theirs) and self._dims_of(line, conds, back, home) == line.dims:
+                line.conds = tuple(cond.subst(back) for cond in conds)
+                return line
+            opposite = _merge_opposite(theirs, list(conds))
+            if opposite is not None and isinstance(prim, _EXPENSIVE):
+                line.conds = tuple(cond.subst(back) for cond in opposite)
+                return line
+        return None
+
+    def _dims_of(self, line: ir.Line, conds: tuple[ir.Cond, ...], back: dict[Atom, Poly], home: ir.Block) -> tuple[ir.Binder, ...]:
+        free = leaves(line.prim)
+        for result in line.results:
+            for axis in result.axes:
+                free |= axis.leaves()
+        for cond in conds:
+            free |= cond.subst(back).leaves()
+        return self._dims(free, line.prim, home)
+
+    def ref(
+        self, prim: ir.Prim, result: ir.Result, span: Span = NOWHERE, hint: str = "x", needs: tuple[Given, ...] = ()
+    ) -> ir.Ref:
+        """A scalar line, read here."""
+        line, index = self.emit(prim, (result,), span, hint, needs=needs)
+        return ir.Ref(line, 0, index)
+
+    def needed_for_range(self, goals: list[tuple[Poly, Poly]]) -> tuple[Given, ...] | None:
+        """The fewest conditions of the path under which every p lies in 0..n-1; None when no proof is found."""
+        polys = [x for pair in goals for x in pair]
+        base = self.context(polys, path=False)
+
+        def enough(given: list[Given]) -> bool:
+            context = base.add(fact for g in given for fact in g.facts)
+            return all(context.proves_range(p, n) for p, n in goals)
+
+        if enough([]):
+            return ()
+        if not self.path:
+            return None
+        kept = [given for given in self.path if given.facts]
+        if not enough(kept):
+            return None
+        for one in list(kept):
+            fewer = [given for given in kept if given is not one]
+            if enough(fewer):
+                kept = fewer
+        return tuple(kept)
+
+    # -- values out of conditions
+
+    def truth(self, cond: ir.Cond, span: Span = NOWHERE) -> ir.Operand:
+        """A condition as a bool operand."""
+        if cond.kind == "true":
+            assert cond.ref is not None
+            return cond.ref
+        if cond.kind == "false":
+            assert cond.ref is not None
+            return self.ref(ir.Op("not", (cond.ref,)), ir.Result(BOOL), span)
+        return self.ref(ir.Truth(cond), ir.Result(BOOL), span)
+
+    def check(self, conds: tuple[ir.Cond, ...], site: ir.Site, args: tuple[ir.Operand, ...] = ()) -> None:
+        self.emit(ir.Check(conds, site, args), (), site.span, "check")
+
+    def check_index(self, p: Poly, size: Poly, site: ir.Site) -> Poly:
+        """p when 0 <= p < size is proved, otherwise a checked integer that equals it."""
+        if self.proves_range(p, size):
+            return p
+        value = ir.IndexValue(p)
+        conds = (ir.Cond("ge", p), ir.Cond("ge", size - 1 - p))
+        prim = ir.Check(conds, site, (value, ir.IndexValue(size)), value)
+        line, index = self.emit(prim, (ir.Result(I64, (), size),), site.span, "at")
+        return poly(ir.ref_atom(ir.Ref(line, 0, index)))
+
+
+def _within(block: ir.Block, inner: set[int]) -> bool:
+    b: ir.Block | None = block
+    while b is not None:
+        if id(b) in inner:
+            return True
+        b = b.parent
+    return False
+
+
+def _merge_opposite(a: list[ir.Cond], b: list[ir.Cond]) -> list[ir.Cond] | None:
+    """a and b differing in one condition of opposite polarity hold together wherever the rest holds."""
+    only_a, only_b = [c for c in a if c not in b], [c for c in b if c not in a]
+    if len(only_a) == 1 and len(only_b) == 1 and only_a[0] == only_b[0].negated():
+        return [c for c in a if c in b]
+    return None
+
+
+# -- keys for hash-consing: structure with bound indices by position
+
+
+def _key(prim: ir.Prim, results: tuple[ir.Result, ...], dims: tuple[ir.Binder, ...]) -> Any:
+    own = own_binders(prim)
+    position: dict[Atom, int] = {b: k for k, b in enumerate((*dims, *own))}
+    extents = tuple(_poly_key(b.extent, position) for b in (*dims, *own))
+    return (type(prim).__name__, extents, _any_key(prim, position), tuple(_any_key(r, position) for r in results))
+
+
+def _any_key(x: Any, position: dict[Atom, int]) -> Any:
+    if isinstance(x, Poly):
+        return _poly_key(x, position)
+    if isinstance(x, ir.Ref):
+        return ("ref", x.line.id, x.result, tuple(_poly_key(p, position) for p in x.index))
+    if isinstance(x, ir.IndexValue):
+        return ("index", _poly_key(x.poly, position))
+    if isinstance(x, ir.Const):
+        return ("const", x.dtype.name, repr(x.value))
+    if isinstance(x, ir.Binder):
+        return ("bound", position.get(x, x))
+    if isinstance(x, ir.Abs):
+        inner = {**position, **{b: len(position) + k for k, b in enumerate(x.binders)}}
+        return ("abs", tuple(_poly_key(b.extent, inner) for b in x.binders), _any_key(x.body, inner))
+    if isinstance(x, ir.Cond):
+        return (x.kind, _any_key(x.poly, position), _any_key(x.ref, position))
+    if isinstance(x, tuple):
+        return tuple(_any_key(item, position) for item in x)
+    if isinstance(x, (ir.ConstArray, ir.Site, ir.Block)):
+        return id(x)
+    if hasattr(x, "__dataclass_fields__") and not isinstance(x, type):
+        from atoll.ainf.scan_prim import field_names
+
+        if type(x).__module__ == ir.__name__:
+            return tuple(_any_key(getattr(x, name), position) for name in field_names(type(x)))
+    return x
+
+
+def _poly_key(p: Poly, position: dict[Atom, int]) -> Any:
+    if not position or not (p.leaves() & position.keys()):
+        return p
+    return frozenset(
+        (frozenset((_atom_key(a, position), mono.count(a)) for a in mono), coef) for mono, coef in p.terms.items()
+    )
+
+
+def _atom_key(atom: Atom, position: dict[Atom, int]) -> Any:
+    if atom in position:
+        return ("bound", position[atom])
+    if isinstance(atom, Quot):
+        return ("quot", _poly_key(atom.num, position), _poly_key(atom.den, position))
+    if isinstance(atom, ir.RefAtom):
+        return _any_key(atom.ref, position)
+    return atom

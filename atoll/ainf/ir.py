@@ -1,0 +1,564 @@
+"""Indexed administrative normal form: every line is one primitive under a context of indices and conditions.
+
+    program ::= inputs, block, results
+    block   ::= line...                                   in an order that respects uses
+    line    ::= for i < n, ... if cond, ... :  x = prim    x has the dims i, ... and, after them, the result's own axes
+    ref     ::= x[index, ...]                             index: a polynomial of indices, sizes and integer values
+    operand ::= ref | constant | {polynomial}
+    array   ::= λ i < n, ... . operand                     an array given by its elements
+    prim    ::= op operand...                             scalar primitives, cast, select, extent
+             |  input k | const array | param k           where values come from
+             |  reduce r < n. operand                     by a known operator; also argmin, argmax
+             |  fold r < n. (block)                       by any operator: state, elements, block
+             |  scan r < n. ... | argsort r < n. operand | compress r < n. operand | display operand...
+             |  scatter array, r < n. [index, ...] operand
+             |  loop t < n (array, ...) block | while (array, ...) block
+             |  check | print                             kept although nobody uses a value of theirs
+
+A line's dims are *exactly the indices free in it*, in the order their binders were made (source nesting), except those of loops the
+line's block already stands in. Lines are hash-consed, so equal computations are one line (CSE) and nothing is computed inside a
+loop it does not depend on (LICM); dead lines are those the results do not reach (notes/ad_lessons.md section 1). Arrays never
+exist as values: a read is a reference with an index map, and whether a line is stored is the plan's decision.
+
+Conditions make a line *conditional*: it has a value only where they hold. A pure line that cannot fail drops conditions it does not
+need; lines that check, print or loop keep them. `select c x y` looks at x only where c holds, at y only where it does not.
+Index conditions are polynomials (ge, eq, ne); conditions on data are references (true, false).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+import numpy as np
+
+from atoll.errors import NOWHERE, Span
+from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.types.dtypes import DType
+
+
+class Binder(Sym):
+    """An index 0 <= i < extent. Extents may mention outer binders. `facts` are further polynomials known >= 0."""
+
+    __slots__ = ("extent", "facts")
+
+    def __init__(self, name: str, extent: Poly, facts: tuple[Poly, ...] = ()) -> None:
+        super().__init__(name)
+        self.extent = extent
+        self.facts = facts
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    value: Any  # a Python number
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class IndexValue:
+    """An i64 given by a polynomial."""
+
+    poly: Poly
+
+
+class Ref:
+    """The value of result `result` of a line at an index (dims first, then the result's axes)."""
+
+    __slots__ = ("line", "result", "index", "_hash", "_leaves")
+
+    def __init__(self, line: Line, result: int, index: tuple[Poly, ...]) -> None:
+        self.line, self.result, self.index = line, result, index
+        self._hash = hash((line.id, result, index))
+        self._leaves: frozenset[Atom] | None = None
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Ref) and self.line is other.line and self.result == other.result and self.index == other.index
+        )
+
+    def __repr__(self) -> str:
+        name = self.line.name if self.result == 0 or len(self.line.results) == 1 else f"{self.line.name}.{self.result}"
+        return f"{name}[{', '.join(map(repr, self.index))}]" if self.index else name
+
+    @property
+    def dtype(self) -> DType:
+        return self.line.results[self.result].dtype
+
+    def subst(self, env: Mapping[Atom, Poly]) -> Ref:
+        index = tuple(p.subst(env) for p in self.index)
+        return self if all(a is b for a, b in zip(index, self.index, strict=True)) else Ref(self.line, self.result, index)
+
+    def leaves(self) -> frozenset[Atom]:
+        """All atoms in the index, also inside data-dependent parts."""
+        if self._leaves is None:
+            self._leaves = frozenset().union(*(p.leaves() for p in self.index))
+        return self._leaves
+
+
+class RefAtom(Atom):
+    """The integer value of a reference, inside an index. Interned: one per reference."""
+
+    __slots__ = ("ref",)
+
+    def __init__(self, ref: Ref) -> None:
+        super().__init__()
+        self.ref = ref
+
+    def __repr__(self) -> str:
+        return repr(self.ref)
+
+    def substitute(self, env: Mapping[Atom, Poly]) -> Poly | None:
+        new = self.ref.subst(env)
+        return None if new is self.ref else poly(ref_atom(new))
+
+    def leaves(self) -> frozenset[Atom]:
+        return self.ref.leaves() | {self}
+
+
+def ref_atom(ref: Ref) -> RefAtom:
+    atoms = ref.line.atoms
+    if ref not in atoms:
+        atoms[ref] = RefAtom(ref)
+    return atoms[ref]
+
+
+Operand = Union[Ref, Const, IndexValue]
+
+
+def operand_dtype(operand: Operand) -> DType:
+    if isinstance(operand, IndexValue):
+        from atoll.types.dtypes import I64
+
+        return I64
+    return operand.dtype
+
+
+def subst_operand(operand: Operand, env: Mapping[Atom, Poly]) -> Operand:
+    if isinstance(operand, Ref):
+        return operand.subst(env)
+    if isinstance(operand, IndexValue):
+        new = operand.poly.subst(env)
+        return operand if new is operand.poly else IndexValue(new)
+    return operand
+
+
+def operand_leaves(operand: Operand) -> frozenset[Atom]:
+    if isinstance(operand, Ref):
+        return operand.leaves()
+    return operand.poly.leaves() if isinstance(operand, IndexValue) else frozenset()
+
+
+def operand_refs(operand: Operand) -> Iterator[Ref]:
+    """The reference and every reference inside its indices."""
+    if isinstance(operand, Ref):
+        yield operand
+        for p in operand.index:
+            yield from poly_refs(p)
+    elif isinstance(operand, IndexValue):
+        yield from poly_refs(operand.poly)
+
+
+def poly_refs(p: Poly) -> Iterator[Ref]:
+    for leaf in p.leaves():
+        if isinstance(leaf, RefAtom):
+            yield from operand_refs(leaf.ref)
+
+
+@dataclass(frozen=True, slots=True)
+class Cond:
+    """kind: ge, eq, ne on a polynomial; true, false on a bool operand."""
+
+    kind: str
+    poly: Poly | None = None
+    ref: Ref | None = None
+
+    def __repr__(self) -> str:
+        if self.poly is not None:
+            return f"{self.poly} {dict(ge='>=', eq='==', ne='!=')[self.kind]} 0"
+        return f"{self.ref}" if self.kind == "true" else f"not {self.ref}"
+
+    def negated(self) -> Cond:
+        if self.kind == "ge":
+            assert self.poly is not None
+            return Cond("ge", -self.poly - 1)
+        return Cond({"eq": "ne", "ne": "eq", "true": "false", "false": "true"}[self.kind], self.poly, self.ref)
+
+    def subst(self, env: Mapping[Atom, Poly]) -> Cond:
+        if self.poly is not None:
+            return Cond(self.kind, self.poly.subst(env))
+        assert self.ref is not None
+        return Cond(self.kind, None, self.ref.subst(env))
+
+    def leaves(self) -> frozenset[Atom]:
+        return self.poly.leaves() if self.poly is not None else self.ref.leaves()  # type: ignore[union-attr]
+
+    def refs(self) -> Iterator[Ref]:
+        if self.poly is not None:
+            yield from poly_refs(self.poly)
+        elif self.ref is not None:
+            yield from operand_refs(self.ref)
+
+    def facts(self) -> tuple[Poly, ...]:
+        """What the prover may use."""
+        if self.kind == "ge":
+            return (self.poly,)  # type: ignore[return-value]
+        if self.kind == "eq":
+            assert self.poly is not None
+            return (self.poly, -self.poly)
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Abs:
+    """An array by its elements: body, for binders in their ranges."""
+
+    binders: tuple[Binder, ...]
+    body: Operand
+
+    def leaves(self) -> frozenset[Atom]:
+        inner = operand_leaves(self.body).union(*(b.extent.leaves() for b in self.binders))
+        return inner - set(self.binders)
+
+    def __repr__(self) -> str:
+        heads = "".join(f"λ{b}<{b.extent}. " for b in self.binders)
+        return f"({heads}{self.body})" if heads else repr(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One result of a line: its scalar type and the extents of its own axes. `bound` says 0 <= value < bound."""
+
+    dtype: DType
+    axes: tuple[Poly, ...] = ()
+    bound: Poly | None = None
+
+
+# -- primitives
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    name: str
+    args: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Conversion to the result's dtype; a float to an integer can fail."""
+
+    arg: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """`then` where all conditions hold, `orelse` elsewhere."""
+
+    conds: tuple[Cond, ...]
+    then: Operand
+    orelse: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """The value of a condition as a bool."""
+
+    cond: Cond
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """max(high - low, 0) without overflow: the number of rounds of range(low, high)."""
+
+    low: Operand
+    high: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Leaf `leaf` of parameter `param`."""
+
+    param: int
+    leaf: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConstArray:
+    value: np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A value a block is given: loop state, the arguments of an operator."""
+
+    position: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    """A known operator (core.prims.MONOIDS) over one index, starting from the neutral element, then combined with `start`."""
+
+    monoid: str
+    binder: Binder
+    arg: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class ArgReduce:
+    """The first index of the least or greatest value; the range is not empty by a check before it."""
+
+    which: str
+    binder: Binder
+    arg: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """result = start; for r: result = op(result, element r). Associative; `block` has params (state..., element...)."""
+
+    binder: Binder
+    start: tuple[Abs, ...]
+    elements: tuple[Abs, ...]
+    block: Block
+    results: tuple[Abs, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    monoid: str
+    binder: Binder
+    arg: Operand
+    start: Operand
+    exclusive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScanFold:
+    """A scan by any operator; see Fold."""
+
+    binder: Binder
+    start: tuple[Abs, ...]
+    elements: tuple[Abs, ...]
+    block: Block
+    results: tuple[Abs, ...]
+    exclusive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Argsort:
+    binder: Binder
+    key: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class Compress:
+    """Results: how many values of `mask` are true, then their positions, then for each of `values` those elements."""
+
+    binder: Binder
+    mask: Operand
+    values: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """An array of literal size; the one axis indexes the items."""
+
+    items: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """A copy of base, then for every value of the binders in order: result[index] = value, or combined by monoid.
+
+    `drop` ignores indices out of range; otherwise they have been checked or proved. Without a monoid the indices are distinct.
+    """
+
+    base: Abs
+    binders: tuple[Binder, ...]
+    index: tuple[Poly, ...]
+    value: Operand
+    monoid: str | None = None
+    drop: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterFold:
+    """A scatter combined by any operator, one binder, elements may be rows. `block` params: (old..., new...)."""
+
+    base: tuple[Abs, ...]
+    binder: Binder
+    index: Poly
+    elements: tuple[Abs, ...]
+    block: Block
+    results: tuple[Abs, ...]
+    drop: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`size` rounds; the block has params for the state and its own index, and gives the next state."""
+
+    index: Sym
+    size: Poly
+    state: tuple[Abs, ...]
+    block: Block
+    results: tuple[Abs, ...]
+    checkpoint: int | None = None
+    no_false_deps: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """While `cond` holds of the state: next state. Both are computed in the block; `head` are the effects of the condition."""
+
+    state: tuple[Abs, ...]
+    cond: Operand
+    head: tuple[Line, ...]
+    block: Block
+    results: tuple[Abs, ...]
+    bound: Poly | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Site:
+    """A place that can fail: the error's code, where, and what to put into its message."""
+
+    code: str
+    span: Span
+    values: dict[str, Any] = field(default_factory=dict)
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Fail with the site's error unless the conditions hold; `args` are shown in the message. Gives `value` back."""
+
+    conds: tuple[Cond, ...]
+    site: Site
+    args: tuple[Operand, ...] = ()
+    value: Operand | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckUnique:
+    """Fail when two values of the binder have the same index below `size`."""
+
+    binder: Binder
+    index: Operand
+    size: Poly
+    drop: bool
+    site: Site
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Print:
+    """`parts` are texts and (array, format) pairs."""
+
+    parts: tuple[str | tuple[Any, str], ...]
+    span: Span
+
+
+Prim = Union[
+    Op,
+    Cast,
+    Select,
+    Truth,
+    Extent,
+    Input,
+    ConstArray,
+    Param,
+    Reduce,
+    ArgReduce,
+    Fold,
+    Scan,
+    ScanFold,
+    Argsort,
+    Compress,
+    Display,
+    Scatter,
+    ScatterFold,
+    Loop,
+    While,
+    Check,
+    CheckUnique,
+    Print,
+]
+
+EFFECTS = (Check, CheckUnique, Print)
+
+
+class Line:
+    """x = prim under dims and conditions. `order` is how dims and axes are nested in storage, outermost first."""
+
+    __slots__ = ("id", "dims", "conds", "prim", "results", "block", "span", "atoms", "hint", "order")
+
+    def __init__(
+        self,
+        id: int,
+        dims: tuple[Binder, ...],
+        conds: tuple[Cond, ...],
+        prim: Prim,
+        results: tuple[Result, ...],
+        block: Block,
+        span: Span = NOWHERE,
+        hint: str = "x",
+    ) -> None:
+        self.id, self.dims, self.conds, self.prim, self.results, self.block = id, dims, conds, prim, results, block
+        self.span, self.hint = span, hint
+        self.atoms: dict[Ref, RefAtom] = {}
+        self.order: tuple[int, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.hint}{self.id}"
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def extents(self, result: int = 0) -> tuple[Poly, ...]:
+        """The extents of dims and axes, in index order."""
+        return tuple(d.extent for d in self.dims) + self.results[result].axes
+
+
+class Block:
+    """Lines that run together: the program, or the body of a loop or operator.
+
+    `ambient` are indices that are fixed inside; `owned` symbols (the loop's index) make a line belong here.
+    """
+
+    __slots__ = ("parent", "lines", "ambient", "owned", "params", "depth", "facts")
+
+    def __init__(self, parent: Block | None, ambient: frozenset[Binder] = frozenset(), owned: frozenset[Sym] = frozenset()) -> None:
+        self.parent = parent
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.lines: list[Line] = []
+        self.ambient = ambient
+        self.owned = owned
+        self.params: list[Line] = []
+        self.facts: tuple[Poly, ...] = ()
+
+    def encloses(self, other: Block) -> bool:
+        block: Block | None = other
+        while block is not None:
+            if block is self:
+                return True
+            block = block.parent
+        return False
+
+
+@dataclass(eq=False)
+class Program:
+    """A function in normal form. `results` follow the leaves of the function's result type."""
+
+    name: str
+    sizes: tuple[Sym, ...]
+    inputs: list[Line]
+    block: Block
+    results: list[Abs]
+    facts: tuple[Poly, ...] = ()
+    reassociate: bool = True

@@ -1,0 +1,134 @@
+"""Looking into primitives: operands, polynomials and binders of any of them, by one generic walk."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from atoll.ainf import ir
+from atoll.sizes import Atom, Poly
+
+_fields: dict[type, tuple[str, ...]] = {}
+
+
+def field_names(cls: type) -> tuple[str, ...]:
+    if cls not in _fields:
+        _fields[cls] = tuple(f.name for f in dataclasses.fields(cls))
+    return _fields[cls]
+
+
+def parts(prim: Any) -> Iterator[Any]:
+    """Operands, conditions, arrays, polynomials, binders and blocks directly in a primitive."""
+    for name in field_names(type(prim)):
+        yield from _flat(getattr(prim, name))
+
+
+def _flat(x: Any) -> Iterator[Any]:
+    if isinstance(x, tuple):
+        for item in x:
+            yield from _flat(item)
+    elif isinstance(x, (ir.Ref, ir.Const, ir.IndexValue, ir.Cond, ir.Abs, Poly, ir.Binder, ir.Block)):
+        yield x
+
+
+def own_binders(prim: Any) -> list[ir.Binder]:
+    """Binders the primitive itself binds, not counting those of its arrays."""
+    return [part for part in parts(prim) if isinstance(part, ir.Binder)]
+
+
+def blocks(prim: Any) -> list[ir.Block]:
+    return [part for part in parts(prim) if isinstance(part, ir.Block)]
+
+
+def _own_symbols(prim: Any) -> set[Atom]:
+    own: set[Atom] = set(own_binders(prim))
+    for block in blocks(prim):
+        own |= block.owned
+    return own
+
+
+def leaves(prim: Any) -> set[Atom]:
+    """Atoms free in a primitive, those used inside its blocks included."""
+    found: set[Atom] = set()
+    for part in parts(prim):
+        if isinstance(part, (ir.Ref, ir.IndexValue)):
+            found |= ir.operand_leaves(part)
+        elif isinstance(part, Poly):
+            found |= part.leaves()
+        elif isinstance(part, (ir.Cond, ir.Abs)):
+            found |= part.leaves()
+        elif isinstance(part, ir.Binder):
+            found |= part.extent.leaves()
+            for fact in part.facts:
+                found |= fact.leaves()
+        elif isinstance(part, ir.Block):
+            for line in part.lines:
+                found |= line_leaves(line)
+    return found - _own_symbols(prim)
+
+
+def line_leaves(line: ir.Line) -> set[Atom]:
+    """Atoms free in a line."""
+    found = leaves(line.prim)
+    for cond in line.conds:
+        found |= cond.leaves()
+    for result in line.results:
+        for axis in result.axes:
+            found |= axis.leaves()
+    for dim in line.dims:
+        found |= dim.extent.leaves()
+    return found - set(line.dims)
+
+
+def refs(prim: Any, inside: bool = True) -> Iterator[ir.Ref]:
+    """Every reference in a primitive, also those inside indices and, when `inside`, in the lines of its blocks."""
+    for part in parts(prim):
+        if isinstance(part, (ir.Ref, ir.IndexValue)):
+            yield from ir.operand_refs(part)
+        elif isinstance(part, Poly):
+            yield from ir.poly_refs(part)
+        elif isinstance(part, ir.Cond):
+            yield from part.refs()
+        elif isinstance(part, ir.Abs):
+            yield from ir.operand_refs(part.body)
+            for b in part.binders:
+                yield from ir.poly_refs(b.extent)
+        elif isinstance(part, ir.Binder):
+            yield from ir.poly_refs(part.extent)
+        elif isinstance(part, ir.Block) and inside:
+            for line in part.lines:
+                yield from line_refs(line)
+
+
+def line_refs(line: ir.Line) -> Iterator[ir.Ref]:
+    yield from refs(line.prim)
+    for cond in line.conds:
+        yield from cond.refs()
+    for result in line.results:
+        for axis in result.axes:
+            yield from ir.poly_refs(axis)
+    for dim in line.dims:
+        yield from ir.poly_refs(dim.extent)
+
+
+def subst(x: Any, env: Mapping[Atom, Poly]) -> Any:
+    """A primitive without blocks with atoms replaced."""
+    if isinstance(x, (ir.Ref, ir.IndexValue)):
+        return ir.subst_operand(x, env)
+    if isinstance(x, (Poly, ir.Cond)):
+        return x.subst(env)
+    if isinstance(x, tuple):
+        return tuple(subst(item, env) for item in x)
+    if isinstance(x, ir.Abs):
+        return ir.Abs(x.binders, ir.subst_operand(x.body, env))
+    if isinstance(x, (ir.Block, ir.Site, ir.Const, ir.Binder)) or not dataclasses.is_dataclass(x) or isinstance(x, ir.Result):
+        return x
+    changed = {}
+    for name in field_names(type(x)):
+        old = getattr(x, name)
+        if isinstance(old, (Poly, tuple, ir.Ref, ir.IndexValue, ir.Cond, ir.Abs)):
+            new = subst(old, env)
+            if new is not old:
+                changed[name] = new
+    return dataclasses.replace(x, **changed) if changed else x  # type: ignore[type-var]
