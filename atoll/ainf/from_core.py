@@ -25,6 +25,7 @@ from atoll.types.types import Scalar as ScalarType
 from atoll.views.catalogue import VIEWS
 
 Env = dict[Sym, Value]
+_UPDATED = (ir.Param, ir.Scatter, ir.ScatterFold, ir.Loop, ir.While)
 _COMPARE = {"lt", "le", "gt", "ge", "eq", "ne"}
 
 
@@ -255,8 +256,11 @@ class Translator:
         return b.ref(ir.Op("read", (ref,)), ir.Result(ref.dtype, (), bound), hint="r", needs=needs)
 
     def read(self, line: ir.Line, result: int, index: tuple[Poly, ...]) -> ir.Operand:
-        """An element of a stored array."""
-        return ir.Ref(line, result, index)
+        """An element of a stored array. Reads of arrays that may be updated in place are lines, so that a plan can move them."""
+        ref = ir.Ref(line, result, index)
+        if not line.results[result].axes or not isinstance(line.prim, _UPDATED):
+            return ref
+        return self.b.ref(ir.Op("read", (ref,)), ir.Result(ref.dtype, (), line.results[result].bound), hint="r")
 
     def site(self, code: str, span: Span, **values: Any) -> ir.Site:
         return ir.Site(code, span, values, self.where)
@@ -609,10 +613,14 @@ class Translator:
         p = self.b.check_index(index, extent, self.site("E0701", e.span, args=("index", "size")))
         return self.get(array, p)
 
-    def axis_items(self, items: tuple[core.Item, ...], array: Value, env: Env, span: Span) -> list[Any]:
+    def extents(self, t: Type, env: Env) -> tuple[Poly, ...]:
+        sizes, _ = shape_of(t)
+        return tuple(self.poly(s, env) for s in sizes)
+
+    def axis_items(self, items: tuple[core.Item, ...], t: Type, env: Env, span: Span) -> list[Any]:
         """Per axis: a checked index, or (low, step, size)."""
         result: list[Any] = []
-        extents = _extents(array)
+        extents = self.extents(t, env)
         for item, extent in zip(items, extents, strict=False):
             if isinstance(item, core.Range):
                 result.append((self.poly(item.low, env), item.step, self.poly(item.size, env)))
@@ -623,7 +631,7 @@ class Translator:
 
     def slice(self, e: core.Slice, env: Env) -> Value:
         array = self.eval(e.array, env)
-        axes = self.axis_items(e.items, array, env, e.span)
+        axes = self.axis_items(e.items, e.array.type, env, e.span)
 
         def level(value: Value, rest: list[Any]) -> Value:
             if not rest:
@@ -639,12 +647,12 @@ class Translator:
     def update(self, e: core.Update, env: Env) -> Value:
         """A copy with some elements replaced: one scatter per leaf, its indices the items."""
         array, new = self.eval(e.array, env), self.eval(e.value, env)
-        axes = self.axis_items(e.items, array, env, e.span)
+        axes = self.axis_items(e.items, e.array.type, env, e.span)
         return self.update_value(array, axes, new, e.type, env, e.span)
 
     def update_value(self, array: Value, axes: list[Any], new: Value, t: Type, env: Env, span: Span) -> Value:
-        if _nearly_all(axes, _extents(array)):
-            return self.replace_region(array, axes, new, span)
+        if _nearly_all(axes, self.extents(t, env)):
+            return self.replace_region(array, axes, new, self.extents(t, env)[: len(axes)], span)
         b = self.b
         olds = self.leaves_of(array, t, env)
         results = []
@@ -669,9 +677,8 @@ class Translator:
             results.append(b.emit(prim, (ir.Result(dtype, extents),), span, "u"))
         return self.from_emitted(t, results, env)
 
-    def replace_region(self, array: Value, axes: list[Any], new: Value, span: Span) -> Value:
+    def replace_region(self, array: Value, axes: list[Any], new: Value, extents: tuple[Poly, ...], span: Span) -> Value:
         """An update of nearly everything, element by element: the new value inside the region, the old one outside."""
-        extents = _extents(array)[: len(axes)]
 
         def element(index: tuple[Poly, ...]) -> Value:
             conds: list[ir.Cond] = []
@@ -716,24 +723,24 @@ class Translator:
         array = self.eval(e.array, env)
         start = self.eval(e.neutral, env)
         if e.monoid is not None:
-            return self.reduce_known(e.monoid, array, start, e.type, e.span)
+            return self.reduce_known(e.monoid, array, start, e.type, env, e.span)
         return self.fold_general(e, array, start, env)
 
-    def reduce_known(self, monoid: str, array: Value, start: Value, t: Type, span: Span) -> Value:
+    def reduce_known(self, monoid: str, array: Value, start: Value, t: Type, env: Env, span: Span) -> Value:
         if isinstance(t, (Tuple, Record)):
             parts = [
-                self.reduce_known(monoid, _component(array, k), start.items[k], item, span)  # type: ignore[union-attr]
+                self.reduce_known(monoid, _component(array, k), start.items[k], item, env, span)  # type: ignore[union-attr]
                 for k, item in enumerate(t.items)
             ]
             return VTuple(tuple(parts))
         if isinstance(t, Array):
-            inner = _inner_extent(self.b, array)
-            return VArray(
-                inner,
-                lambda p: self.reduce_known(
-                    monoid, VArray(_extent(array), lambda r: self.get(self.get(array, r), p)), self.get(start, p), t.elem, span
-                ),
-            )
+            n, elem = _extent(array), t.elem
+
+            def column(p: Poly) -> Value:
+                part = VArray(n, lambda r: self.get(self.get(array, r), p))
+                return self.reduce_known(monoid, part, self.get(start, p), elem, env, span)
+
+            return VArray(self.poly(t.size, env), column)
         b = self.b
         binder = self.b.fresh_binder("r", _extent(array))
         with b.binding(binder):
@@ -795,7 +802,7 @@ class Translator:
         array, start = self.eval(e.array, env), self.eval(e.neutral, env)
         assert isinstance(e.type, Array)
         if e.monoid is not None:
-            return self.scan_known(e, array, start, e.type.elem, len(self.b.binders))
+            return self.scan_known(e, array, start, e.type.elem, env, len(self.b.binders))
         b = self.b
         binder = b.fresh_binder("r", _extent(array))
         with b.binding(binder):
@@ -808,20 +815,20 @@ class Translator:
         line, index = b.emit(ir.ScanFold(binder, starts, elements, block, results, e.exclusive), types, e.span, "f")
         return self.from_results(e.type, line, index, env)
 
-    def scan_known(self, e: core.Scan, array: Value, start: Value, t: Type, outer: int) -> Value:
+    def scan_known(self, e: core.Scan, array: Value, start: Value, t: Type, env: Env, outer: int) -> Value:
         if isinstance(t, (Tuple, Record)):
             parts = [
-                self.scan_known(e, _component(array, k), start.items[k], item, outer)  # type: ignore[union-attr]
+                self.scan_known(e, _component(array, k), start.items[k], item, env, outer)  # type: ignore[union-attr]
                 for k, item in enumerate(t.items)
             ]
             return self.push_in(VTuple(tuple(parts)), 1)
         n = _extent(array)
         if isinstance(t, Array):
-            inner = _inner_extent(self.b, array)
+            inner = self.poly(t.size, env)
 
             def column(p: Poly) -> Value:
                 part = VArray(n, lambda r: self.get(self.get(array, r), p))
-                return self.scan_known(e, part, self.get(start, p), t.elem, outer)
+                return self.scan_known(e, part, self.get(start, p), t.elem, env, outer)
 
             binder = self.b.fresh_binder("j", inner)
             with self.b.binding(binder):
@@ -1019,7 +1026,7 @@ class Translator:
         params = tuple(self._param(p, env) for p in e.params)
         arrays = args[:-1] if info.fills else args
         axes = info.axes if info.axes >= 0 else len(params)
-        shapes = tuple(tuple(_extents(a)[:axes]) for a in arrays)
+        shapes = tuple(self.extents(a.type, env)[:axes] for a in e.args[: len(arrays)])
         extents = info.shape(shapes, params)
         fill = args[-1] if info.fills else None
 
@@ -1115,27 +1122,6 @@ def _extent(value: Value) -> Poly:
     return value.extent
 
 
-def _extents(value: Value) -> list[Poly]:
-    """The extents of all leading axes (arrays are regular: any index shows the inner ones)."""
-    found = []
-    while True:
-        while isinstance(value, VTuple):
-            value = value.items[0]
-        if not isinstance(value, VArray):
-            return found
-        found.append(value.extent)
-        value = value.get(_probe(value.extent))
-
-
-def _inner_extent(b: Builder, array: Value) -> Poly:
-    return _extents(array)[1]
-
-
-def _probe(extent: Poly) -> Poly:
-    """An index to look at the shape below; it never reaches a line that is kept."""
-    return poly(ir.Binder("probe", extent))
-
-
 def _extents_at(line: ir.Line, result: int, index: tuple[Poly, ...]) -> tuple[Poly, ...]:
     env = dict(zip(line.dims, index, strict=False))
     return tuple(n.subst(env) for n in line.extents(result))
@@ -1148,7 +1134,7 @@ def _conditions(f: Formula) -> list[ir.Cond]:
     return found
 
 
-def _nearly_all(axes: list[Any], extents: list[Poly]) -> bool:
+def _nearly_all(axes: list[Any], extents: tuple[Poly, ...]) -> bool:
     """True when an update leaves only a border of constant width untouched."""
     if any(isinstance(item, Poly) for item in axes):
         return False

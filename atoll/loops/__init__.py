@@ -1,0 +1,1 @@
+"""The loop language: grammar (`ir`), printer (`show`), checked executor (`execute`)."""

@@ -1,0 +1,244 @@
+"""A checked executor of loops at concrete sizes: every index in range, nothing read before it is written, no two writes of one
+cell where one was meant. Slow; for tests of lowering and schedules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from atoll.ainf.evaluate import raise_site
+from atoll.core.interpret import cast, format_value
+from atoll.core.prims import MONOIDS, PRIMS, DivisionByZero, NegativePower, NegativeShift
+from atoll.errors import Error
+from atoll.loops import ir as lp
+from atoll.sizes import Atom, Poly, Sym
+from atoll.types.types import Scalar
+
+
+class Stuck(AssertionError):
+    """The loops did something the loop language does not allow: a bug in a pass."""
+
+
+class _Break(Exception):
+    pass
+
+
+class Memory:
+    """A buffer's cells and which of them have been written."""
+
+    __slots__ = ("cells", "written")
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any, filled: Any = None) -> None:
+        self.cells = np.zeros(shape, dtype) if filled is None else filled
+        self.written = np.full(shape, filled is not None)
+
+
+class Executor:
+    def __init__(self, fn: lp.Function, inputs: list[Any], sizes: dict[Sym, int], piece: int = 3) -> None:
+        self.fn = fn
+        self.piece = piece  # pieces are cut this small, so that boundaries are met at small sizes
+        self.values: dict[Any, Any] = dict(sizes)
+        self.memory: dict[lp.Buffer, Memory] = {}
+        for p, arg in zip(fn.inputs, inputs, strict=True):
+            if isinstance(p, lp.Var):
+                self.values[p.atom] = self.values[p] = arg
+            else:
+                self.memory[p] = Memory(arg.shape, arg.dtype, arg)
+        for c in fn.consts:
+            self.memory[c] = Memory(c.value.shape, c.value.dtype, c.value)
+
+    def run(self) -> list[Any]:
+        with np.errstate(all="ignore"):
+            for out in self.fn.outputs:
+                if all(self._known(p) for p in out.buffer.extents):
+                    self._alloc(out.buffer)
+            self.stmts(self.fn.body)
+        results = []
+        for out in self.fn.outputs:
+            m = self.memory[out.buffer]
+            if not m.written.all():
+                raise Stuck(f"{out.buffer} was not written everywhere")
+            results.append(m.cells if out.rank else m.cells[()])
+        return results
+
+    def _known(self, p: Poly) -> bool:
+        return all(leaf in self.values for leaf in p.leaves())
+
+    def _alloc(self, b: lp.Buffer) -> None:
+        self.memory[b] = Memory(tuple(max(0, self.poly(p)) for p in b.extents), b.dtype.numpy)
+
+    # -- values
+
+    def poly(self, p: Poly) -> int:
+        def value(atom: Atom) -> int:
+            if isinstance(atom, lp.VarAtom):
+                return int(self.values[atom.var])
+            return int(self.values[atom])
+
+        return p.evaluate(value)
+
+    def at(self, b: lp.Buffer, index: tuple[Poly, ...]) -> tuple[int, ...]:
+        found = tuple(self.poly(p) for p in index)
+        shape = self.memory[b].cells.shape
+        if len(found) != len(shape) or not all(0 <= i < n for i, n in zip(found, shape, strict=True)):
+            raise Stuck(f"{b}{list(index)} is {b}{list(found)}, outside {shape}")
+        return found
+
+    def expr(self, e: lp.Expr) -> Any:
+        match e:
+            case lp.Use(var):
+                if var not in self.values:
+                    raise Stuck(f"{var} is read before it is set")
+                return self.values[var]
+            case lp.Const(value, dtype):
+                return dtype.numpy.type(value)
+            case lp.Index(p):
+                v = self.poly(p) & (2**64 - 1)
+                return np.int64(v - 2**64 if v >> 63 else v)
+            case lp.Load(b, index):
+                at = self.at(b, index)
+                if not self.memory[b].written[at]:
+                    raise Stuck(f"{b}{list(at)} is read before it is written")
+                return self.memory[b].cells[at]
+            case lp.Call("extent", (low, high), _):
+                return np.int64(min(max(int(self.expr(high)) - int(self.expr(low)), 0), 2**63 - 1))
+            case lp.Call("and", (a, b), dtype) if dtype.kind == "b":
+                return np.bool_(self.expr(a) and self.expr(b))
+            case lp.Call("or", (a, b), dtype) if dtype.kind == "b":
+                return np.bool_(self.expr(a) or self.expr(b))
+            case lp.Call(op, args, dtype):
+                return self.op(op, [self.expr(a) for a in args], dtype)
+            case lp.Cast(arg, dtype):
+                try:
+                    return cast(self.expr(arg), Scalar(dtype))
+                except Error:
+                    return dtype.numpy.type(0)
+            case lp.Choose(tests, then, orelse):
+                return self.expr(then if self.tests(tests) else orelse)
+            case lp.Truth(tests):
+                return np.bool_(self.tests(tests))
+        raise AssertionError(e)
+
+    def op(self, op: str, args: list[Any], dtype: Any) -> Any:
+        try:
+            return dtype.numpy.type(PRIMS[op].means(*args))
+        except (DivisionByZero, NegativeShift, NegativePower):
+            return dtype.numpy.type(0)
+
+    def tests(self, tests: tuple[lp.Test, ...]) -> bool:
+        for t in tests:
+            if t.poly is not None:
+                v = self.poly(t.poly)
+                ok = v >= 0 if t.kind == "ge" else (v == 0) == (t.kind == "eq")
+            else:
+                assert t.expr is not None
+                ok = bool(self.expr(t.expr)) == (t.kind == "true")
+            if not ok:
+                return False
+        return True
+
+    # -- statements
+
+    def stmts(self, stmts: list[lp.Stmt]) -> None:
+        for stmt in stmts:
+            self.stmt(stmt)
+
+    def set(self, var: lp.Var, value: Any) -> None:
+        self.values[var] = var.dtype.numpy.type(value)
+
+    def stmt(self, stmt: lp.Stmt) -> None:
+        match stmt:
+            case lp.Let(var, value) | lp.Assign(var, value):
+                self.set(var, self.expr(value))
+            case lp.Declare(var, value):
+                if value is not None:
+                    self.set(var, self.expr(value))
+            case lp.Store(b, index, value):
+                v = self.expr(value)
+                self.write(b, self.at(b, index), v)
+            case lp.Update(b, index, op, value):
+                at = self.at(b, index)
+                if not self.memory[b].written[at]:
+                    raise Stuck(f"{b}{list(at)} is combined before it is written")
+                self.memory[b].cells[at] = self.op(op, [self.memory[b].cells[at], self.expr(value)], b.dtype)
+            case lp.Alloc(b):
+                self._alloc(b)
+            case lp.Free(b):
+                self.memory.pop(b, None)
+            case lp.For(sym, low, high, body, _):
+                for i in range(self.poly(low), self.poly(high)):
+                    self.values[sym] = i
+                    self.stmts(body)
+            case lp.Accumulate(sym, low, high, body, accs):
+                for acc in accs:
+                    self.set(acc.var, self.neutral(acc))
+                for i in range(self.poly(low), self.poly(high)):
+                    self.values[sym] = i
+                    self.stmts(body)
+            case lp.Add(var, monoid, value):
+                self.set(var, self.op(MONOIDS[monoid][0], [self.values[var], self.expr(value)], var.dtype))
+            case lp.Chunks(low, high, extent, _, body, _):
+                n = self.poly(extent)
+                for start in range(0, n, self.piece):
+                    self.values[low], self.values[high] = start, min(n, start + self.piece)
+                    self.stmts(body)
+            case lp.If(tests, then, orelse):
+                self.stmts(then if self.tests(tests) else orelse)
+            case lp.Forever(body):
+                try:
+                    while True:
+                        self.stmts(body)
+                except _Break:
+                    pass
+            case lp.BreakUnless(tests):
+                if not self.tests(tests):
+                    raise _Break
+            case lp.Check(tests, site, args):
+                if not self.tests(tests):
+                    raise_site(site, [self.expr(a) for a in args])
+            case lp.Helper():
+                self.helper(stmt)
+            case lp.CopyBuffer(target, source):
+                self.memory[target].cells[...] = self.memory[source].cells
+                self.memory[target].written[...] = self.memory[source].written
+            case lp.Swap(a, b):
+                self.memory[a], self.memory[b] = self.memory[b], self.memory[a]
+            case lp.Print(parts):
+                print("".join(p if isinstance(p, str) else self._shown(p) for p in parts))
+            case lp.Note():
+                pass
+
+    def neutral(self, acc: lp.Acc) -> Any:
+        return acc.var.dtype.numpy.type(MONOIDS[acc.monoid][1](acc.var.dtype))
+
+    def write(self, b: lp.Buffer, at: tuple[int, ...], value: Any) -> None:
+        if b.kind in ("in", "const"):
+            raise Stuck(f"{b} is written")
+        self.memory[b].cells[at] = value
+        self.memory[b].written[at] = True
+
+    def helper(self, h: lp.Helper) -> None:
+        if h.name == "argsort":
+            (keys, first), (out, at) = h.buffers
+            n = self.poly(h.sizes[0])
+            source = self.memory[keys].cells.reshape(-1)[:n]
+            del first
+            order = np.argsort(source, kind="stable")
+            where = tuple(self.poly(p) for p in at)
+            self.memory[out].cells[where[:-1]][:n] = order
+            self.memory[out].written[where[:-1]][:n] = True
+        elif h.name == "settle":
+            return  # the buffers' memory has been exchanged an even or odd number of times; values are in the first
+        else:
+            raise AssertionError(h.name)
+
+    def _shown(self, part: Any) -> str:
+        _, shown, spec = part
+        values = tuple(self.memory[x].cells if isinstance(x, lp.Buffer) else self.expr(x) for x in shown)
+        return format_value(values[0] if len(values) == 1 else values, spec)
+
+
+def execute(fn: lp.Function, inputs: list[Any], sizes: dict[Sym, int], piece: int = 3) -> list[Any]:
+    """The leaves of the result, with everything checked."""
+    return Executor(fn, inputs, sizes, piece).run()

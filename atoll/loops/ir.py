@@ -1,0 +1,393 @@
+"""The loop language: buffers, scalar variables, loops and stores. What is here is what is printed as C.
+
+    function ::= sizes, buffers in and out, scalar parameters, stmt...
+    stmt ::= x = e (let) | declare x = e | x := e | b[i, ...] = e | b[i, ...] op= e | alloc b | free b
+          |  for i in low..high: stmt...                      parallel (rounds independent) or sequential
+          |  accumulate i in low..high: stmt... (x op= e)       a sum or other known operator into scalars
+          |  chunks lo..hi of n: stmt...                       the range cut into pieces that depend on sizes only; may run in parallel
+          |  if test: stmt... else: stmt... | forever: stmt... | break if test
+          |  check test else site | call helper | print
+    e ::= x | constant | {poly} | b[i, ...] | op(e, ...) | cast e | e if test else e | test
+    test ::= poly >= 0, poly == 0, poly != 0, e, not e       all of them together
+
+Indices are 64-bit; polynomials mention loop indices, sizes and integer variables. Buffers are row-major. Every name is unique. A buffer
+is allocated before it is written and written before it is read; the checker (check/) proves what can be proved and the executor
+checks the rest at concrete sizes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from atoll.ainf.ir import Site
+from atoll.errors import NOWHERE, Span
+from atoll.sizes import Atom, Poly, Sym
+from atoll.types.dtypes import DType
+
+_numbers = itertools.count()
+
+
+class Buffer:
+    """Memory for an array. kind: in, out, temp, const. `reason` says why a temp exists, for .memory()."""
+
+    __slots__ = ("name", "dtype", "extents", "kind", "value", "reason", "span", "number", "private")
+
+    def __init__(
+        self,
+        name: str,
+        dtype: DType,
+        extents: tuple[Poly, ...],
+        kind: str,
+        reason: str = "",
+        span: Span = NOWHERE,
+        value: Any = None,
+    ) -> None:
+        self.name, self.dtype, self.extents, self.kind = name, dtype, extents, kind
+        self.reason, self.span, self.value = reason, span, value
+        self.number = next(_numbers)
+        self.private = False
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Var:
+    """A scalar variable."""
+
+    __slots__ = ("name", "dtype", "atom")
+
+    def __init__(self, name: str, dtype: DType) -> None:
+        self.name, self.dtype = name, dtype
+        self.atom = VarAtom(self)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class VarAtom(Atom):
+    """An integer variable inside an index."""
+
+    __slots__ = ("var",)
+
+    def __init__(self, var: Var) -> None:
+        super().__init__()
+        self.var = var
+
+    def __repr__(self) -> str:
+        return self.var.name
+
+
+# -- expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    var: Var
+
+    @property
+    def dtype(self) -> DType:
+        return self.var.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    value: Any
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    poly: Poly
+
+    @property
+    def dtype(self) -> DType:
+        from atoll.types.dtypes import I64
+
+        return I64
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    buffer: Buffer
+    index: tuple[Poly, ...]
+
+    @property
+    def dtype(self) -> DType:
+        return self.buffer.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    op: str
+    args: tuple[Expr, ...]
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    arg: Expr
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    tests: tuple[Test, ...]
+    then: Expr
+    orelse: Expr
+
+    @property
+    def dtype(self) -> DType:
+        return self.then.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    tests: tuple[Test, ...]
+
+    @property
+    def dtype(self) -> DType:
+        from atoll.types.dtypes import BOOL
+
+        return BOOL
+
+
+Expr = Union[Use, Const, Index, Load, Call, Cast, Choose, Truth]
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """kind: ge, eq, ne on a polynomial; true, false on an expression."""
+
+    kind: str
+    poly: Poly | None = None
+    expr: Expr | None = None
+
+
+# -- statements
+
+
+@dataclass(slots=True)
+class Let:
+    var: Var
+    value: Expr
+
+
+@dataclass(slots=True)
+class Declare:
+    var: Var
+    value: Expr | None
+
+
+@dataclass(slots=True)
+class Assign:
+    var: Var
+    value: Expr
+
+
+@dataclass(slots=True)
+class Store:
+    buffer: Buffer
+    index: tuple[Poly, ...]
+    value: Expr
+
+
+@dataclass(slots=True)
+class Update:
+    """buffer[index] = op(buffer[index], value)"""
+
+    buffer: Buffer
+    index: tuple[Poly, ...]
+    op: str
+    value: Expr
+
+
+@dataclass(slots=True)
+class Alloc:
+    buffer: Buffer
+
+
+@dataclass(slots=True)
+class Free:
+    buffer: Buffer
+
+
+@dataclass(slots=True)
+class For:
+    sym: Sym
+    low: Poly
+    high: Poly
+    body: list[Stmt]
+    parallel: bool  # rounds are independent of each other
+
+
+@dataclass(slots=True)
+class Acc:
+    """A scalar that a loop accumulates into by a known operator, starting from its neutral element."""
+
+    var: Var
+    monoid: str
+
+
+@dataclass(slots=True)
+class Accumulate:
+    """A loop whose `add` statements combine into scalars. The order is fixed by the sizes, not by the machine."""
+
+    sym: Sym
+    low: Poly
+    high: Poly
+    body: list[Stmt]
+    accs: list[Acc]
+    exact: bool = False  # left to right
+
+
+@dataclass(slots=True)
+class Add:
+    """acc = op(acc, value), inside the Accumulate that has the acc."""
+
+    var: Var
+    monoid: str
+    value: Expr
+
+
+@dataclass(slots=True)
+class Chunks:
+    """low..high run through pieces of 0..extent. `work` is an estimate of operations per index; `partials` are combined
+    over pieces in a fixed tree: scalars of `accs`, or whole private buffers added into shared ones."""
+
+    low: Sym
+    high: Sym
+    extent: Poly
+    work: Poly
+    body: list[Stmt]
+    accs: list[Acc] = field(default_factory=list)
+    buffers: list[tuple[Buffer, Buffer, str]] = field(default_factory=list)  # private, shared, monoid
+    align: int = 1
+    most: int = 256
+
+
+@dataclass(slots=True)
+class If:
+    tests: tuple[Test, ...]
+    then: list[Stmt]
+    orelse: list[Stmt] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Forever:
+    body: list[Stmt]
+
+
+@dataclass(slots=True)
+class BreakUnless:
+    tests: tuple[Test, ...]
+
+
+@dataclass(slots=True)
+class Check:
+    tests: tuple[Test, ...]
+    site: Site
+    args: tuple[Expr, ...]
+
+
+@dataclass(slots=True)
+class Helper:
+    """A call of a library routine on whole buffers: sort, compress, unique."""
+
+    name: str
+    buffers: tuple[tuple[Buffer, tuple[Poly, ...]], ...]  # each with the index of its first element
+    sizes: tuple[Poly, ...]
+    result: Var | None = None
+    site: Site | None = None
+    dtype: DType | None = None
+
+
+@dataclass(slots=True)
+class CopyBuffer:
+    target: Buffer
+    source: Buffer
+
+
+@dataclass(slots=True)
+class Swap:
+    """Exchange the memory of two buffers."""
+
+    first: Buffer
+    second: Buffer
+
+
+@dataclass(slots=True)
+class Print:
+    parts: tuple[Any, ...]  # text, or (type, [buffer or expression], format)
+    span: Span
+
+
+@dataclass(slots=True)
+class Note:
+    """A comment for the reader of the C."""
+
+    text: str
+
+
+Stmt = Union[
+    Let,
+    Declare,
+    Assign,
+    Store,
+    Update,
+    Alloc,
+    Free,
+    For,
+    Accumulate,
+    Add,
+    Chunks,
+    If,
+    Forever,
+    BreakUnless,
+    Check,
+    Helper,
+    CopyBuffer,
+    Swap,
+    Print,
+    Note,
+]
+
+
+@dataclass(slots=True)
+class Function:
+    """A compiled function: sizes first, then one pointer or scalar per leaf of the parameters, one pointer per result leaf."""
+
+    name: str
+    sizes: tuple[Sym, ...]
+    inputs: list[Buffer | Var]
+    outputs: list[Output]
+    body: list[Stmt]
+    consts: list[Buffer]
+    sites: list[Site] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Output:
+    """A result leaf. Scalars are one-element buffers. `open_size` is set when the extent is known only after running."""
+
+    buffer: Buffer
+    rank: int
+    open_sizes: tuple[Var | None, ...] = ()
+
+
+def bodies(stmt: Stmt) -> Iterator[list[Stmt]]:
+    """Statement lists directly inside a statement."""
+    if isinstance(stmt, (For, Accumulate, Chunks, Forever)):
+        yield stmt.body
+    elif isinstance(stmt, If):
+        yield stmt.then
+        yield stmt.orelse
+
+
+def walk(stmts: list[Stmt]) -> Iterator[Stmt]:
+    for stmt in stmts:
+        yield stmt
+        for body in bodies(stmt):
+            yield from walk(body)

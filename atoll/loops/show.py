@@ -1,0 +1,120 @@
+"""Loops as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atoll.loops import ir as lp
+
+_SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+
+
+def show(fn: lp.Function) -> str:
+    sizes = ", ".join(s.name for s in fn.sizes)
+    params = ", ".join(_param(p) for p in (*fn.inputs, *(o.buffer for o in fn.outputs)))
+    return "\n".join([f"{fn.name}<{sizes}>({params}):", *_stmts(fn.body, 1)])
+
+
+def _param(p: lp.Buffer | lp.Var) -> str:
+    if isinstance(p, lp.Var):
+        return f"{p.name}: {p.dtype}"
+    kind = "out " if p.kind == "out" else ""
+    return f"{kind}{p.name}: {p.dtype}[{', '.join(map(repr, p.extents))}]"
+
+
+def _stmts(stmts: list[lp.Stmt], depth: int) -> list[str]:
+    out: list[str] = []
+    pad = "  " * depth
+    for stmt in stmts:
+        match stmt:
+            case lp.Let(var, value):
+                out.append(f"{pad}{var} = {expr(value)}")
+            case lp.Declare(var, value):
+                out.append(f"{pad}var {var} = {'?' if value is None else expr(value)}")
+            case lp.Assign(var, value):
+                out.append(f"{pad}{var} := {expr(value)}")
+            case lp.Store(buffer, index, value):
+                out.append(f"{pad}{_at(buffer, index)} = {expr(value)}")
+            case lp.Update(buffer, index, op, value):
+                out.append(f"{pad}{_at(buffer, index)} {_SIGNS.get(op, op)}= {expr(value)}")
+            case lp.Alloc(b):
+                out.append(f"{pad}alloc {b}: {b.dtype}[{', '.join(map(repr, b.extents))}]" + (f"  # {b.reason}" if b.reason else ""))
+            case lp.Free(b):
+                out.append(f"{pad}free {b}")
+            case lp.For(sym, low, high, body, parallel):
+                out.append(f"{pad}for{'' if parallel else ' in order'} {sym} in {low}..{high}:")
+                out += _stmts(body, depth + 1)
+            case lp.Accumulate(sym, low, high, body, accs):
+                names = ", ".join(f"{a.var} by {a.monoid}" for a in accs)
+                out.append(f"{pad}accumulate {names} over {sym} in {low}..{high}:")
+                out += _stmts(body, depth + 1)
+            case lp.Add(var, monoid, value):
+                out.append(f"{pad}{var} {_SIGNS.get(monoid, monoid)}= {expr(value)}")
+            case lp.Chunks(low, high, extent, _, body, accs):
+                names = f" accumulate {', '.join(f'{a.var} by {a.monoid}' for a in accs)}" if accs else ""
+                out.append(f"{pad}pieces {low}..{high} of {extent}{names}:")
+                out += _stmts(body, depth + 1)
+            case lp.If(tests, then, orelse):
+                out.append(f"{pad}if {_tests(tests)}:")
+                out += _stmts(then, depth + 1)
+                if orelse:
+                    out.append(f"{pad}else:")
+                    out += _stmts(orelse, depth + 1)
+            case lp.Forever(body):
+                out.append(f"{pad}forever:")
+                out += _stmts(body, depth + 1)
+            case lp.BreakUnless(tests):
+                out.append(f"{pad}break unless {_tests(tests)}")
+            case lp.Check(tests, site, args):
+                out.append(f"{pad}check {_tests(tests)} else {site.code}({', '.join(map(expr, args))})")
+            case lp.Helper(name, buffers, sizes, result):
+                given = ", ".join([*(_at(b, i) for b, i in buffers), *map(repr, sizes)])
+                out.append(f"{pad}{f'{result} = ' if result else ''}{name}({given})")
+            case lp.CopyBuffer(target, source):
+                out.append(f"{pad}copy {source} to {target}")
+            case lp.Swap(a, b):
+                out.append(f"{pad}swap {a}, {b}")
+            case lp.Print(parts):
+                shown = [p if isinstance(p, str) else ", ".join(x.name if isinstance(x, lp.Buffer) else expr(x) for x in p[1]) for p in parts]
+                out.append(f"{pad}print {shown}")
+            case lp.Note(text):
+                out.append(f"{pad}# {text}")
+    return out
+
+
+def _at(buffer: lp.Buffer, index: tuple[Any, ...]) -> str:
+    return f"{buffer}[{', '.join(map(repr, index))}]"
+
+
+def _tests(tests: tuple[lp.Test, ...]) -> str:
+    parts = []
+    for t in tests:
+        if t.poly is not None:
+            parts.append(f"{t.poly} {dict(ge='>=', eq='==', ne='!=')[t.kind]} 0")
+        else:
+            assert t.expr is not None
+            parts.append(expr(t.expr) if t.kind == "true" else f"not {expr(t.expr)}")
+    return " and ".join(parts)
+
+
+def expr(e: lp.Expr) -> str:
+    match e:
+        case lp.Use(var):
+            return var.name
+        case lp.Const(value, _):
+            return repr(value)
+        case lp.Index(p):
+            return f"{{{p}}}"
+        case lp.Load(buffer, index):
+            return _at(buffer, index)
+        case lp.Call(op, args, _):
+            if op in _SIGNS and len(args) == 2:
+                return f"({expr(args[0])} {_SIGNS[op]} {expr(args[1])})"
+            return f"{op}({', '.join(map(expr, args))})"
+        case lp.Cast(arg, dtype):
+            return f"{dtype}({expr(arg)})"
+        case lp.Choose(tests, then, orelse):
+            return f"({expr(then)} if {_tests(tests)} else {expr(orelse)})"
+        case lp.Truth(tests):
+            return f"({_tests(tests)})"
+    raise AssertionError(e)

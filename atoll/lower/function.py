@@ -1,0 +1,135 @@
+"""Lowering a whole program to one loop function."""
+
+from __future__ import annotations
+
+import keyword
+from typing import Any
+
+from atoll.ainf import ir
+from atoll.loops import ir as lp
+from atoll.lower.block import BlockLowerer, BufferSink, Sink
+from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
+from atoll.sizes import Atom, Poly
+from atoll.types.dtypes import BOOL, DType
+
+
+class FunctionLowerer:
+    """Names, buffers and constants of one function."""
+
+    def __init__(self, program: ir.Program) -> None:
+        self.program = program
+        self.reassociate = program.reassociate
+        self.names: dict[str, int] = {}
+        self.consts: list[lp.Buffer] = []
+        self.size_atoms: set[Atom] = set(program.sizes)
+        self.open: set[lp.Buffer] = set()
+
+    def name(self, hint: str) -> str:
+        base = "".join(c if c.isalnum() or c == "_" else "_" for c in hint) or "x"
+        if base[0].isdigit() or keyword.iskeyword(base):
+            base = f"v{base}"
+        count = self.names.get(base, 0)
+        self.names[base] = count + 1
+        return base if count == 0 else f"{base}_{count}"
+
+    def var(self, hint: str, dtype: DType) -> lp.Var:
+        return lp.Var(self.name(hint), dtype)
+
+    def buffer(
+        self, hint: str, dtype: DType, extents: tuple[Poly, ...], kind: str, reason: str = "", span: Any = None, value: Any = None
+    ) -> lp.Buffer:
+        from atoll.errors import NOWHERE
+
+        return lp.Buffer(self.name(hint), dtype, extents, kind, reason, span or NOWHERE, value)
+
+    def zero(self, dtype: DType) -> lp.Const:
+        return lp.Const(False if dtype is BOOL else 0 if dtype.is_integer else 0.0, dtype)
+
+    def is_open(self, buffer: lp.Buffer) -> bool:
+        return buffer in self.open
+
+    def emit_open_alloc(self, buffer: lp.Buffer, scope: Scope) -> None:
+        """A result whose size is known now: the caller's allocator makes it."""
+        scope.add(lp.Alloc(buffer))
+        self.open.discard(buffer)
+
+    def lower(self) -> lp.Function:
+        program = self.program
+        for sym in program.sizes:
+            self.names[sym.name] = 1
+        scope = Scope()
+        places: dict[tuple[ir.Line, int], Place] = {}
+        inputs: list[lp.Buffer | lp.Var] = []
+        for line in program.inputs:
+            info = line.results[0]
+            assert isinstance(line.prim, ir.Input)
+            hint = line.prim.name if line.prim.leaf == 0 else f"{line.prim.name}_{line.prim.leaf}"
+            if info.axes:
+                buffer = self.buffer(hint, info.dtype, info.axes, "in")
+                inputs.append(buffer)
+                places[(line, 0)] = BufferPlace(buffer, tuple(range(len(info.axes))))
+            else:
+                var = self.var(hint, info.dtype)
+                inputs.append(var)
+                places[(line, 0)] = VarPlace(lp.Use(var))
+                self.size_atoms.add(ir.ref_atom(ir.Ref(line, 0, ())))
+                self.size_atoms.add(var.atom)
+        for line in program.block.lines:
+            if isinstance(line.prim, ir.ConstArray):
+                const = self.buffer(line.name, line.results[0].dtype, line.results[0].axes, "const", value=line.prim.value)
+                self.consts.append(const)
+                places[(line, 0)] = BufferPlace(const, tuple(range(len(line.results[0].axes))))
+        outputs: list[lp.Output] = []
+        sinks: list[Sink] = []
+        lowerer_ambient: dict[Atom, Poly] = {}
+        for k, array in enumerate(program.results):
+            extents = tuple(b.extent for b in array.binders)
+            closed = all(leaf in self.size_atoms for p in extents for leaf in p.leaves())
+            buffer = self.buffer("result" if len(program.results) == 1 else f"result{k}", ir.operand_dtype(array.body), extents, "out")
+            if not closed:
+                self.open.add(buffer)
+            outputs.append(lp.Output(buffer, len(extents)))
+            sinks.append(BufferSink(buffer))
+        block = BlockLowerer(self, None, program.block, program.results, sinks, places, lowerer_ambient, True, set())
+        for buffer in [o.buffer for o in outputs]:
+            if not self.is_open(buffer):
+                buffer.extents = tuple(block.translate(p, {}, scope) for p in buffer.extents)
+        block.lower(scope)
+        body = tidy(scope.stmts)
+        close_scopes(body)
+        return lp.Function(program.name, program.sizes, inputs, outputs, body, self.consts)
+
+
+def tidy(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+    """Drop loops that do nothing; join neighbouring tests of one condition."""
+    out: list[lp.Stmt] = []
+    for stmt in stmts:
+        if isinstance(stmt, (lp.For, lp.Accumulate, lp.Chunks, lp.Forever)):
+            stmt.body = tidy(stmt.body)
+            if not stmt.body and not isinstance(stmt, lp.Forever):
+                continue
+        elif isinstance(stmt, lp.If):
+            stmt.then, stmt.orelse = tidy(stmt.then), tidy(stmt.orelse)
+            if not stmt.then and not stmt.orelse:
+                continue
+            last = out[-1] if out else None
+            if isinstance(last, lp.If) and last.tests == stmt.tests and not last.orelse and not stmt.orelse:
+                last.then += stmt.then
+                continue
+        out.append(stmt)
+    return out
+
+
+def close_scopes(stmts: list[lp.Stmt]) -> None:
+    """Buffers allocated in a statement list and not freed there are freed at its end; loops inside loops alike."""
+    freed = {s.buffer for s in stmts if isinstance(s, lp.Free)}
+    for stmt in list(stmts):
+        if isinstance(stmt, lp.Alloc) and stmt.buffer not in freed and stmt.buffer.kind != "out":
+            stmts.append(lp.Free(stmt.buffer))
+        for body in lp.bodies(stmt):
+            close_scopes(body)
+
+
+def lower(program: ir.Program) -> lp.Function:
+    """The loops of a program."""
+    return FunctionLowerer(program).lower()

@@ -1,0 +1,349 @@
+"""Sequential loops, general folds, and their state.
+
+State that is a scalar is a variable. An array of state lives in one buffer when every round updates it in place, and in two that are
+exchanged after each round otherwise. The first value is copied in unless the loop may take over its memory.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from atoll.ainf import ir
+from atoll.loops import ir as lp
+from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
+from atoll.plan.inplace import identity_of
+from atoll.plan.stages import Stage
+from atoll.sizes import Atom, Poly, Sym, poly
+
+if TYPE_CHECKING:
+    from atoll.lower.block import BlockLowerer
+
+
+class State:
+    """One leaf of a loop's state."""
+
+    def __init__(self, place: Place, spare: lp.Buffer | None, var: lp.Var | None, next_var: lp.Var | None) -> None:
+        self.place, self.spare, self.var, self.next_var = place, spare, var, next_var
+
+
+def _axes(b: BlockLowerer, info: ir.Result, env: dict[Atom, Poly], scope: Scope) -> tuple[Poly, ...]:
+    return tuple(b.translate(a, env, scope) for a in info.axes)
+
+
+def _make_state(
+    b: BlockLowerer, stage: Stage, firsts: tuple[ir.Abs, ...], results: tuple[ir.Abs, ...], block: ir.Block, scope: Scope
+) -> list[State]:
+    line = stage.line
+    assert line is not None
+    env = b.env(stage)
+    states = []
+    for k, (first, result) in enumerate(zip(firsts, results, strict=True)):
+        info = line.results[k] if k < len(line.results) else ir.Result(ir.operand_dtype(first.body))
+        param = block.params[k]
+        if not first.binders:
+            name = param.prim.name  # type: ignore[union-attr]
+            var = b.fn.var(name, param.results[0].dtype)
+            scope.add(lp.Declare(var, b.value(first.body, env, scope)))
+            states.append(State(VarPlace(lp.Use(var)), None, var, b.fn.var(f"{name}_next", var.dtype)))
+            continue
+        extents = _axes(b, info, env, scope)
+        place = b.places.get((line, k))
+        taken = (line, k) in b.inplace.takes
+        whole = isinstance(place, BufferPlace) and len(place.positions) == len(extents) and not place.offsets
+        if whole and isinstance(place, BufferPlace):
+            buffer = place.buffer
+        else:
+            buffer = b.fn.buffer(f"{param.prim.name}_state", info.dtype, extents, "temp", "loop state", line.span)  # type: ignore[union-attr]
+            scope.add(lp.Alloc(buffer))
+        if not taken:
+            b.fill(first, buffer, (), env, scope)
+        spare = None
+        if not _stays(result, param, block):
+            spare = b.fn.buffer(
+                f"{param.prim.name}_next", info.dtype, extents, "temp", "the next value of loop state that is not updated in place", line.span  # type: ignore[union-attr]
+            )
+            scope.add(lp.Alloc(spare))
+        states.append(State(BufferPlace(buffer, tuple(range(len(extents)))), spare, None, None))
+    return states
+
+
+def _stays(result: ir.Abs, param: ir.Line, block: ir.Block) -> bool:
+    """True when the result is the parameter's own array, unchanged or updated in place, as far as the text shows."""
+    found = identity_of(result)
+    while found is not None:
+        line, k = found
+        if line is param:
+            return True
+        if line.block is not block:
+            return False
+        if isinstance(line.prim, ir.Scatter):
+            found = identity_of(line.prim.base)
+        elif isinstance(line.prim, (ir.Loop, ir.While)):
+            found = identity_of(line.prim.state[k])
+        elif isinstance(line.prim, ir.ScatterFold):
+            found = identity_of(line.prim.base[k])
+        else:
+            return False
+    return False
+
+
+def _inner(b: BlockLowerer, stage: Stage, block: ir.Block, results: tuple[ir.Abs, ...], states: list[State], more: dict[Any, Place], env: Any) -> BlockLowerer:
+    """The lowerer of a body: parameters in their places, results to the next state."""
+    from atoll.lower.block import BlockLowerer, BufferSink, Sink, VarSink
+
+    places: dict[tuple[ir.Line, int], Place] = dict(more)
+    sinks: list[Sink] = []
+    writable: set[ir.Line] = set()
+    for param, state in zip(block.params, states, strict=False):
+        places[(param, 0)] = state.place
+        if isinstance(state.place, BufferPlace):
+            writable.add(param)
+            sinks.append(BufferSink(state.spare if state.spare is not None else state.place.buffer))
+        else:
+            assert state.next_var is not None
+            sinks.append(VarSink(state.next_var))
+    pieces = b.pieces and b.piece is None
+    return BlockLowerer(b.fn, b, block, list(results), sinks, places, env, pieces, writable)
+
+
+def _round(inner: BlockLowerer, states: list[State], scope: Scope) -> None:
+    """One round: compute the next state, then make it the state."""
+    for state in states:
+        if state.next_var is not None:
+            scope.add(lp.Declare(state.next_var, inner.fn.zero(state.next_var.dtype)))
+    inner.lower(scope)
+    _advance(inner, states, scope)
+
+
+def _advance(inner: BlockLowerer, states: list[State], scope: Scope) -> None:
+    for k, state in enumerate(states):
+        if state.next_var is not None and state.var is not None:
+            scope.add(lp.Assign(state.var, lp.Use(state.next_var)))
+        elif state.spare is not None:
+            assert isinstance(state.place, BufferPlace)
+            scope.add(lp.Swap(state.place.buffer, state.spare))
+        else:
+            _copy_back(inner, k, state, scope)
+
+
+def _copy_back(inner: BlockLowerer, k: int, state: State, scope: Scope) -> None:
+    """An update that was meant to be in place but had to copy: its result becomes the state by a copy."""
+    found = identity_of(inner.results[k])
+    assert isinstance(state.place, BufferPlace) and found is not None
+    place = inner.places.get(found)
+    if isinstance(place, BufferPlace) and place.buffer is not state.place.buffer:
+        scope.add(lp.CopyBuffer(state.place.buffer, place.buffer))
+
+
+def _finish(b: BlockLowerer, stage: Stage, states: list[State], scope: Scope) -> None:
+    """After the loop the state is the result."""
+    from atoll.lower.stage_code import settle
+
+    line = stage.line
+    assert line is not None
+    env = b.env(stage)
+    for k, state in enumerate(states):
+        if state.var is not None:
+            settle(b, stage, k, lp.Use(state.var), scope)
+            continue
+        place = b.places.get((line, k))
+        assert isinstance(state.place, BufferPlace)
+        if place is None:
+            b.places[(line, k)] = state.place
+        elif isinstance(place, BufferPlace) and place.buffer is not state.place.buffer:
+            _copy_into(b, stage, k, state.place.buffer, place, env, scope)
+        elif state.spare is not None and isinstance(place, BufferPlace) and place.buffer.kind == "out":
+            scope.add(lp.Helper("settle", ((place.buffer, ()), (state.spare, ())), ()))
+
+
+def _copy_into(b: BlockLowerer, stage: Stage, k: int, source: lp.Buffer, place: BufferPlace, env: Any, scope: Scope) -> None:
+    line = stage.line
+    assert line is not None
+    prefix = tuple(b.translate(poly(d), env, scope) for d in line.dims)
+    syms = [Sym("ijklmn"[n % 6]) for n in range(len(source.extents))]
+    index = tuple(poly(s) for s in syms)
+    body: list[lp.Stmt] = [lp.Store(place.buffer, place.index((*prefix, *index)), lp.Load(source, index))]
+    for sym, extent in zip(reversed(syms), reversed(source.extents), strict=True):
+        body = [lp.For(sym, poly(0), extent, body, parallel=True)]
+    scope.stmts += body
+
+
+def loop_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
+    prim: ir.Loop = stage.prim
+    env = b.env(stage)
+    size = b.translate(prim.size, env, scope)
+    states = _make_state(b, stage, prim.state, prim.results, prim.block, scope)
+    sym = Sym(prim.index.name)
+    inner = _inner(b, stage, prim.block, prim.results, states, {}, {**env, prim.index: poly(sym)})
+    body = scope.child()
+    _round(inner, states, body)
+    scope.add(lp.For(sym, poly(0), size, body.stmts, parallel=False))
+    _finish(b, stage, states, scope)
+
+
+def while_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
+    """The lines the condition needs come first, then the test, then the rest of the round."""
+    prim: ir.While = stage.prim
+    env = b.env(stage)
+    states = _make_state(b, stage, prim.state, prim.results, prim.block, scope)
+    inner = _inner(b, stage, prim.block, prim.results, states, {}, env)
+    body = scope.child()
+    for state in states:
+        if state.next_var is not None:
+            body.add(lp.Declare(state.next_var, inner.fn.zero(state.next_var.dtype)))
+    first = inner.stages_for([prim.cond], prim.head)
+    inner.lower(body, only=first)
+    cond = inner.value(prim.cond, env, body)
+    body.add(lp.BreakUnless((lp.Test("true", None, cond),)))
+    inner.lower(body, only=None, done=first)
+    _advance(inner, states, body)
+    scope.add(lp.Forever(body.stmts))
+    _finish(b, stage, states, scope)
+
+
+def _elements(b: BlockLowerer, prim: Any, env: Any, scope: Scope) -> dict[Any, Place]:
+    """The element of this round, as the second half of the operator's parameters."""
+    places: dict[Any, Place] = {}
+    count = len(prim.elements)
+    for param, array in zip(prim.block.params[count:], prim.elements, strict=True):
+        places[(param, 0)] = b.abs_value(array, env, scope, param.prim.name)
+    return places
+
+
+def fold_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
+    _fold(b, stage, scope, None)
+
+
+def scan_fold_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
+    _fold(b, stage, scope, stage.prim.exclusive)
+
+
+def _fold(b: BlockLowerer, stage: Stage, scope: Scope, exclusive: bool | None) -> None:
+    """A reduction or scan by any operator, left to right."""
+    prim: ir.Fold | ir.ScanFold = stage.prim
+    line = stage.line
+    assert line is not None
+    env = b.env(stage)
+    if exclusive is None:
+        states = _make_state(b, stage, prim.start, prim.results, prim.block, scope)
+    else:
+        states = _scan_state(b, stage, prim, scope)
+    sym = Sym(prim.binder.name)
+    here = {**env, prim.binder: poly(sym)}
+    body = scope.child()
+    elements = _elements(b, prim, here, body)
+    if exclusive:
+        _record(b, stage, states, here, body)
+    inner = _inner(b, stage, prim.block, prim.results, states, elements, here)
+    inner.pieces = False
+    _round(inner, states, body)
+    if exclusive is False:
+        _record(b, stage, states, here, body)
+    scope.add(lp.For(sym, poly(0), b.translate(prim.binder.extent, env, scope), body.stmts, parallel=False))
+    if exclusive is None:
+        _finish(b, stage, states, scope)
+
+
+def _scan_state(b: BlockLowerer, stage: Stage, prim: Any, scope: Scope) -> list[State]:
+    """The running value of a scan: like a fold's, but its history is what the stage stores."""
+    env = b.env(stage)
+    states = []
+    for first, result, param in zip(prim.start, prim.results, prim.block.params, strict=False):
+        name, dtype = param.prim.name, param.results[0].dtype
+        if not first.binders:
+            var = b.fn.var(name, dtype)
+            scope.add(lp.Declare(var, b.value(first.body, env, scope)))
+            states.append(State(VarPlace(lp.Use(var)), None, var, b.fn.var(f"{name}_next", dtype)))
+            continue
+        extents = tuple(b.translate(x.extent, env, scope) for x in first.binders)
+        buffer = b.fn.buffer(f"{name}_state", dtype, extents, "temp", "the running value of a scan")
+        spare = b.fn.buffer(f"{name}_next", dtype, extents, "temp", "the running value of a scan")
+        scope.add(lp.Alloc(buffer))
+        scope.add(lp.Alloc(spare))
+        b.fill(first, buffer, (), env, scope)
+        del result
+        states.append(State(BufferPlace(buffer, tuple(range(len(extents)))), spare, None, None))
+    return states
+
+
+def _record(b: BlockLowerer, stage: Stage, states: list[State], env: Any, scope: Scope) -> None:
+    """Store the running value at this round's place."""
+    line, prim = stage.line, stage.prim
+    assert line is not None
+    outer = tuple(b.translate(poly(d), env, scope) for d in line.dims)
+    at = b.translate(poly(prim.binder), env, scope)
+    for k, state in enumerate(states):
+        place = b.places[(line, k)]
+        assert isinstance(place, BufferPlace)
+        if state.var is not None:
+            scope.add(lp.Store(place.buffer, place.index((*outer, at)), lp.Use(state.var)))
+            continue
+        assert isinstance(state.place, BufferPlace)
+        source = state.place.buffer
+        syms = [Sym("jklmni"[n % 6]) for n in range(len(source.extents))]
+        index = tuple(poly(s) for s in syms)
+        body: list[lp.Stmt] = [lp.Store(place.buffer, place.index((*outer, at, *index)), lp.Load(source, index))]
+        for sym, extent in zip(reversed(syms), reversed(source.extents), strict=True):
+            body = [lp.For(sym, poly(0), extent, body, parallel=True)]
+        scope.stmts += body
+
+
+def scatter_fold_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
+    """result[index] = op(result[index], element), in order."""
+    from atoll.lower.block import BlockLowerer, BufferSink, Sink, VarSink
+
+    prim: ir.ScatterFold = stage.prim
+    line = stage.line
+    assert line is not None
+    env = b.env(stage)
+    outer = tuple(b.translate(poly(d), env, scope) for d in line.dims)
+    places: list[BufferPlace] = []
+    for k, base in enumerate(prim.base):
+        place = b.places[(line, k)]
+        assert isinstance(place, BufferPlace)
+        places.append(place)
+        if (line, k) not in b.inplace.takes:
+            from atoll.lower.stage_code import _fill_place
+
+            _fill_place(b, base, place, outer, env, scope)
+    sym = Sym(prim.binder.name)
+    here = {**env, prim.binder: poly(sym)}
+    body = scope.child()
+    at = b.as_index(lp.Index(b.translate(prim.index, here, body)), body)
+    work = body.child() if prim.drop else body
+    params: dict[Any, Place] = _elements(b, prim, here, work)
+    sinks: list[Sink] = []
+    after: list[lp.Stmt] = []
+    for k, (place, param) in enumerate(zip(places, prim.block.params, strict=False)):
+        info = line.results[k]
+        if len(info.axes) == 1:
+            old, new = b.fn.var("old", info.dtype), b.fn.var("new", info.dtype)
+            work.add(lp.Let(old, lp.Load(place.buffer, place.index((*outer, at)))))
+            work.add(lp.Declare(new, b.fn.zero(info.dtype)))
+            params[(param, 0)] = VarPlace(lp.Use(old))
+            sinks.append(VarSink(new))
+            after.append(lp.Store(place.buffer, place.index((*outer, at)), lp.Use(new)))
+            continue
+        row = tuple(b.translate(a, env, scope) for a in info.axes[1:])
+        old_row = b.fn.buffer("old", info.dtype, row, "temp", "a row being combined")
+        new_row = b.fn.buffer("new", info.dtype, row, "temp", "a row being combined")
+        work.add(lp.Alloc(old_row))
+        work.add(lp.Alloc(new_row))
+        syms = [Sym("jklmni"[n % 6]) for n in range(len(row))]
+        index = tuple(poly(s) for s in syms)
+        copy_in: list[lp.Stmt] = [lp.Store(old_row, index, lp.Load(place.buffer, place.index((*outer, at, *index))))]
+        copy_out: list[lp.Stmt] = [lp.Store(place.buffer, place.index((*outer, at, *index)), lp.Load(new_row, index))]
+        for s, extent in zip(reversed(syms), reversed(row), strict=True):
+            copy_in = [lp.For(s, poly(0), extent, copy_in, parallel=True)]
+            copy_out = [lp.For(s, poly(0), extent, copy_out, parallel=True)]
+        work.stmts += copy_in
+        params[(param, 0)] = BufferPlace(old_row, tuple(range(len(row))))
+        sinks.append(BufferSink(new_row))
+        after += copy_out
+    inner = BlockLowerer(b.fn, b, prim.block, list(prim.results), sinks, params, here, False, set())
+    inner.lower(work)
+    work.stmts += after
+    if prim.drop:
+        n = b.translate(line.results[0].axes[0], env, scope)
+        body.add(lp.If((lp.Test("ge", at), lp.Test("ge", n - 1 - at)), work.stmts))
+    scope.add(lp.For(sym, poly(0), b.translate(prim.binder.extent, env, scope), body.stmts, parallel=False))

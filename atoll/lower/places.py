@@ -1,0 +1,55 @@
+"""Where values live: in a variable or in a buffer, and which part of their index the buffer has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Union
+
+from atoll.loops import ir as lp
+from atoll.sizes import Poly, poly
+
+
+@dataclass(frozen=True, slots=True)
+class VarPlace:
+    expr: lp.Expr
+
+
+@dataclass(frozen=True, slots=True)
+class BufferPlace:
+    """Element [index] is at the kept positions of the index, each less its offset (the start of a piece)."""
+
+    buffer: lp.Buffer
+    positions: tuple[int, ...]
+    offsets: dict[int, Poly] = field(default_factory=dict)
+
+    def index(self, index: tuple[Poly, ...]) -> tuple[Poly, ...]:
+        return tuple(index[k] - self.offsets.get(k, poly(0)) for k in self.positions)
+
+
+Place = Union[VarPlace, BufferPlace]
+
+
+class Scope:
+    """Statements under construction, and values already computed there."""
+
+    __slots__ = ("stmts", "parent", "memo")
+
+    def __init__(self, parent: Scope | None = None, stmts: list[lp.Stmt] | None = None) -> None:
+        self.stmts: list[lp.Stmt] = stmts if stmts is not None else []
+        self.parent = parent
+        self.memo: dict[object, lp.Expr] = {}
+
+    def known(self, key: object) -> lp.Expr | None:
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.memo.get(key)
+            if found is not None:
+                return found
+            scope = scope.parent
+        return None
+
+    def child(self) -> Scope:
+        return Scope(self)
+
+    def add(self, stmt: lp.Stmt) -> None:
+        self.stmts.append(stmt)

@@ -1,0 +1,289 @@
+"""Which stages share a loop: a tree of nests.
+
+Two levels (notes/ad_lessons.md 3.2, 3.3). A **group** has one outer index that all its stages have, cut into pieces: what one stage makes
+for a piece the next ones use for that piece, so an intermediate result needs memory for one piece only, or none. Inside a piece,
+stages are merged into **nests** loop by loop. A stage joins a loop when everything it reads from that loop is at the same index;
+it wants to when it reads something the loop makes or reads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from atoll.ainf import ir
+from atoll.plan.stages import Stage
+from atoll.sizes import Atom, Poly, Sym, poly
+
+
+@dataclass(eq=False)
+class Nest:
+    """A loop over low..high; `members` says which binder of each stage it is."""
+
+    sym: Sym
+    low: Poly
+    high: Poly
+    members: dict[Stage, ir.Binder] = field(default_factory=dict)
+    body: list[Node] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Leaf:
+    """The statement of a stage at its innermost loop, or (`start`) the initialisation of what it accumulates into."""
+
+    stage: Stage
+    start: bool = False
+
+
+Node = Union[Nest, Leaf]
+
+
+@dataclass(eq=False)
+class Group:
+    """Stages that share a piecewise outer index: low..high of 0..extent. Without an index it is a single stage."""
+
+    low: Sym | None
+    high: Sym | None
+    extent: Poly | None
+    members: dict[Stage, ir.Binder] = field(default_factory=dict)
+    stages: list[Stage] = field(default_factory=list)
+    body: list[Node] = field(default_factory=list)
+
+
+_FUSED_INNER = (ir.Reduce, ir.Scan, ir.Scatter)
+
+
+def loop_order(stage: Stage) -> list[ir.Binder]:
+    """The loops of a stage, outermost first: its dims, then what it reduces over; a reduction goes outside a dim along
+    which memory is contiguous when its own index strides."""
+    inner = list(stage.inner) if isinstance(stage.prim, _FUSED_INNER) else []
+    order = [*stage.dims, *inner]
+    if isinstance(stage.prim, ir.Reduce) and stage.dims:
+        last, red = stage.dims[-1], inner[0]
+        if _strides(stage, last) > _strides(stage, red) and last not in red.extent.leaves():
+            return [*stage.dims[:-1], red, last]
+    return order
+
+
+def _strides(stage: Stage, binder: ir.Binder) -> int:
+    """How many arrays are read contiguously along this index, less those read with a stride."""
+    score = 0
+    for ref in stage.refs:
+        if not ref.index:
+            continue
+        places = [k for k, p in enumerate(ref.index) if binder in p.leaves()]
+        if not places:
+            continue
+        score += 1 if places[-1] == len(ref.index) - 1 else -1
+    return score
+
+
+def accumulates_in_memory(stage: Stage, order: list[ir.Binder]) -> bool:
+    """True when a stage combines into a buffer rather than a scalar."""
+    if isinstance(stage.prim, ir.Scatter):
+        return True
+    return isinstance(stage.prim, ir.Reduce) and order[-1] not in stage.inner
+
+
+class Fuser:
+    """Builds the tree for one block."""
+
+    def __init__(self, stages: list[Stage], pieces: bool) -> None:
+        self.stages = stages
+        self.pieces = pieces
+        self.by_line: dict[ir.Line, Stage] = {s.line: s for s in stages if s.line is not None}
+        self.by_number = {s.number: s for s in stages}
+        self.orders = {s: loop_order(s) for s in stages}
+        self.syms: dict[tuple[Stage, ir.Binder], Poly] = {}  # what each binder is, once its loop is chosen
+
+    # -- dependencies
+
+    def reads(self, stage: Stage) -> list[tuple[Stage, ir.Ref | None]]:
+        """Stages of this block a stage depends on; None: for order only."""
+        found: list[tuple[Stage, ir.Ref | None]] = []
+        for ref in stage.refs:
+            other = self.by_line.get(ref.line)
+            if other is not None and other is not stage:
+                found.append((other, ref))
+        found += [(self.by_number[k], None) for k in stage.after if k in self.by_number]
+        return found
+
+    # -- groups
+
+    def groups(self) -> list[Group]:
+        result: list[Group] = []
+        where: dict[Stage, int] = {}
+        for stage in self.stages:
+            deps = self.reads(stage)
+            lowest = max((where[d] for d, _ in deps), default=0)
+            placed = False
+            for binder in self.outer_candidates(stage):
+                for k in range(len(result) - 1, lowest - 1, -1):
+                    group = result[k]
+                    if self.joins(stage, binder, group, deps):
+                        group.members[stage] = binder
+                        group.stages.append(stage)
+                        where[stage] = k
+                        placed = True
+                        break
+                if placed:
+                    break
+            if not placed:
+                candidates = self.outer_candidates(stage)
+                if candidates and self.pieces:
+                    name = candidates[0].name
+                    group = Group(Sym(f"{name}_lo"), Sym(f"{name}_hi"), candidates[0].extent, {stage: candidates[0]}, [stage])
+                else:
+                    group = Group(None, None, None, {}, [stage])
+                result.append(group)
+                where[stage] = len(result) - 1
+        return result
+
+    def outer_candidates(self, stage: Stage) -> list[ir.Binder]:
+        """Indices a stage could be cut along: those whose extent mentions no other index."""
+        if not self.pieces or isinstance(stage.prim, (ir.Print, ir.Scatter, ir.Scan)) and not stage.dims:
+            return []
+        found = [d for d in stage.dims if not any(isinstance(a, ir.Binder) for a in d.extent.leaves())]
+        if not stage.dims and isinstance(stage.prim, ir.Reduce):
+            found = [b for b in stage.inner if not any(isinstance(a, ir.Binder) for a in b.extent.leaves())]
+        if isinstance(stage.prim, ir.Print):
+            return []
+        return found[:1]
+
+    def joins(self, stage: Stage, binder: ir.Binder, group: Group, deps: list[tuple[Stage, ir.Ref | None]]) -> bool:
+        if group.extent is None or group.extent != binder.extent:
+            return False
+        related = False
+        for other, ref in deps:
+            if other not in group.members:
+                continue
+            if ref is None or not self.same_index(other, group.members[other], ref, poly(binder)):
+                return False
+            related = True
+        return related or self.shares_source(stage, binder, group.members)
+
+    def same_index(self, other: Stage, binder: ir.Binder, ref: ir.Ref, wanted: Poly) -> bool:
+        """The reference reads what `other` made in this very round."""
+        assert other.line is not None
+        if binder in other.dims:
+            return ref.index[other.line.dims.index(binder)] == wanted
+        if isinstance(other.prim, ir.Scan):
+            return ref.index[len(other.dims)] == wanted
+        return False
+
+    def shares_source(self, stage: Stage, binder: ir.Binder, members: dict[Stage, ir.Binder]) -> bool:
+        """Both read some array at this index."""
+        mine = {(r.line, k) for r in stage.refs for k, p in enumerate(r.index) if p == poly(binder)}
+        if not mine:
+            return False
+        for other, b in members.items():
+            if any((r.line, k) in mine and p == poly(b) for r in other.refs for k, p in enumerate(r.index)):
+                return True
+        return False
+
+    # -- nests
+
+    def nests(self, group: Group) -> list[Node]:
+        """The loops of a group."""
+        bounds: dict[tuple[Stage, ir.Binder], tuple[Poly, Poly]] = {}
+        if group.low is not None and group.high is not None:
+            for stage, binder in group.members.items():
+                bounds[(stage, binder)] = (poly(group.low), poly(group.high))
+        remaining = {s: list(self.orders[s]) for s in group.stages}
+        group.body = self.level(group.stages, remaining, bounds)
+        return group.body
+
+    def level(
+        self, stages: list[Stage], remaining: dict[Stage, list[ir.Binder]], bounds: dict[tuple[Stage, ir.Binder], tuple[Poly, Poly]]
+    ) -> list[Node]:
+        nodes: list[Node] = []
+        where: dict[Stage, Node] = {}
+        for stage in stages:
+            deps = self.reads(stage)
+            lowest = max((nodes.index(where[d]) for d, _ in deps if d in where), default=0)
+            if not remaining[stage]:
+                leaf = Leaf(stage)
+                nodes.append(leaf)
+                where[stage] = leaf
+                continue
+            binder = remaining[stage][0]
+            low, high = self.range_of(stage, binder, bounds)
+            starts = accumulates_in_memory(stage, self.orders[stage]) and self.starts_here(stage, remaining[stage])
+            found: Nest | None = None
+            for k in range(len(nodes) - 1, lowest - 1, -1):
+                node = nodes[k]
+                if isinstance(node, Nest) and self.merges(stage, binder, low, high, node, deps):
+                    found = node
+                    break
+            if found is None:
+                found = Nest(Sym(binder.name), low, high)
+                if starts:
+                    nodes.append(Leaf(stage, start=True))
+                nodes.append(found)
+            elif starts:
+                nodes.insert(nodes.index(found), Leaf(stage, start=True))
+            found.members[stage] = binder
+            self.syms[(stage, binder)] = poly(found.sym)
+            where[stage] = found
+        for node in nodes:
+            if isinstance(node, Nest):
+                inner = {s: remaining[s][1:] for s in node.members}
+                node.body = self.level(list(node.members), inner, bounds)
+        return nodes
+
+    def starts_here(self, stage: Stage, remaining: list[ir.Binder]) -> bool:
+        """True at the level where the accumulation begins: all dims outside it are fixed."""
+        order = self.orders[stage]
+        first = next(k for k, b in enumerate(order) if b in stage.inner) if stage.inner else len(order)
+        return len(order) - len(remaining) == first
+
+    def range_of(
+        self, stage: Stage, binder: ir.Binder, bounds: dict[tuple[Stage, ir.Binder], tuple[Poly, Poly]]
+    ) -> tuple[Poly, Poly]:
+        given = bounds.get((stage, binder))
+        if given is not None:
+            return given
+        env: dict[Atom, Poly] = {b: p for (s, b), p in self.syms.items() if s is stage}
+        return poly(0), binder.extent.subst(env)
+
+    def merges(self, stage: Stage, binder: ir.Binder, low: Poly, high: Poly, nest: Nest, deps: list[tuple[Stage, ir.Ref | None]]) -> bool:
+        if nest.low != low or nest.high != high:
+            return False
+        related = False
+        for other, ref in deps:
+            if other not in nest.members:
+                continue
+            if ref is None or not self.same_index(other, nest.members[other], ref, poly(binder)):
+                return False
+            related = True
+        if self._sequential(stage, binder) and any(self._sequential(s, b) for s, b in nest.members.items()):
+            if not related:
+                return False
+        return related or self.shares_source(stage, binder, nest.members)
+
+    def _sequential(self, stage: Stage, binder: ir.Binder) -> bool:
+        return binder in stage.inner and isinstance(stage.prim, (ir.Scan, ir.Scatter))
+
+
+def show_plan(groups: list[Group]) -> str:
+    """The plan as text: groups, loops, stages."""
+    lines: list[str] = []
+
+    def go(nodes: list[Node], depth: int) -> None:
+        for node in nodes:
+            if isinstance(node, Leaf):
+                lines.append("  " * depth + (f"start {node.stage}" if node.start else repr(node.stage)))
+            else:
+                lines.append("  " * depth + f"for {node.sym} in {node.low}..{node.high}:")
+                go(node.body, depth + 1)
+
+    for group in groups:
+        if group.extent is not None:
+            lines.append(f"pieces {group.low}..{group.high} of {group.extent}:")
+            go(group.body, 1)
+        else:
+            go(group.body, 0)
+    return "\n".join(lines)
+
+
+__all__ = ["Any", "Fuser", "Group", "Leaf", "Nest", "Node", "show_plan"]

@@ -1,0 +1,205 @@
+"""Which updates happen in the memory of the array they update.
+
+A scatter whose base is a whole array X may overwrite X when nobody needs the old X afterwards. Everything else in the block that reads X
+is put before the update; a reader that cannot come before (it needs the update's result) has its reads of X done early, by
+making the lines that read X stages of their own. If even that fails the array is copied, and .memory() says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from atoll.ainf import ir
+from atoll.plan.stages import Inlining, Stage, make_stages
+from atoll.sizes import poly
+
+
+@dataclass
+class InPlace:
+    """Updates done in place: (line, result) -> the line whose memory it takes. And copies, with the reason."""
+
+    takes: dict[tuple[ir.Line, int], ir.Line] = field(default_factory=dict)
+    copies: dict[tuple[ir.Line, int], str] = field(default_factory=dict)
+
+
+def identity_of(array: ir.Abs) -> tuple[ir.Line, int] | None:
+    """The line and result an array is, element for element."""
+    body = array.body
+    while isinstance(body, ir.Ref) and isinstance(body.line.prim, ir.Op) and body.line.prim.name == "read" and not body.line.conds:
+        inner = body.line.prim.args[0]
+        body = ir.subst_operand(inner, dict(zip(body.line.dims, body.index, strict=False)))
+    if not isinstance(body, ir.Ref) or len(body.index) != len(array.binders):
+        return None
+    if all(p == poly(b) for p, b in zip(body.index, array.binders, strict=True)):
+        return body.line, body.result
+    return None
+
+
+def plan_block(
+    lines: list[ir.Line], results: list[ir.Abs], writable: set[ir.Line]
+) -> tuple[Inlining, list[Stage], InPlace]:
+    """Stages of a block with in-place updates decided. `writable` are sources whose memory the block may change."""
+    forced: set[ir.Line] = set()
+    refused: dict[tuple[ir.Line, int], str] = {}
+    while True:
+        inlining = Inlining(lines, results, forced)
+        stages = make_stages(lines, results, inlining)
+        plan = InPlace(copies=refused)
+        more = _try(lines, inlining, stages, plan, writable)
+        if more is None or more <= forced:
+            return inlining, _sorted(stages), plan
+        forced |= more
+
+
+def _bases(prim: Any) -> list[tuple[int, ir.Abs]]:
+    """Arrays whose memory a line would like to take: result number and array."""
+    if isinstance(prim, ir.Scatter):
+        return [(0, prim.base)]
+    if isinstance(prim, (ir.Loop, ir.While)):
+        return list(enumerate(prim.state))
+    if isinstance(prim, ir.ScatterFold):
+        return list(enumerate(prim.base))
+    return []
+
+
+def _try(
+    lines: list[ir.Line], inlining: Inlining, stages: list[Stage], plan: InPlace, writable: set[ir.Line]
+) -> set[ir.Line] | None:
+    """Decide every update in order; a set of lines to force first, or None when all is decided."""
+    by_line = {s.line: s for s in stages if s.line is not None}
+    for stage in stages:
+        if stage.line is None or stage.dims:
+            continue
+        for k, array in _bases(stage.prim):
+            key = (stage.line, k)
+            found = identity_of(array)
+            if key in plan.copies or found is None or not array.binders:
+                continue
+            base, result = found
+            if base.dims or result or (base not in by_line and base not in writable) or len(base.results) > 1:
+                continue
+            if base in plan.takes.values():
+                plan.copies[key] = "two updates of one array"
+                continue
+            conflict = _conflicts(stage, array, base, stages, by_line, inlining, lines)
+            if isinstance(conflict, str):
+                plan.copies[key] = conflict
+            elif conflict:
+                return conflict
+            else:
+                plan.takes[key] = base
+                for other in stages:
+                    if other is not stage and any(ref.line is base for ref in other.refs):
+                        stage.after.add(other.number)
+    return None
+
+
+def _conflicts(
+    stage: Stage,
+    array: ir.Abs,
+    base: ir.Line,
+    stages: list[Stage],
+    by_line: dict[ir.Line, Stage],
+    inlining: Inlining,
+    lines: list[ir.Line],
+) -> set[ir.Line] | str:
+    """Lines to compute early so that the update can be done in place; empty when it can; text when it cannot."""
+    wanted: set[ir.Line] = set()
+    prim = stage.prim
+    binders = set(getattr(prim, "binders", ()))
+    for ref in stage.refs:
+        if ref.line is not base or _is_base_read(ref, array):
+            continue
+        if not isinstance(prim, ir.Scatter):
+            return "the loop also reads the array it starts from"
+        if ref.index == prim.index or not binders:
+            continue
+        value = prim.value
+        if isinstance(value, ir.Ref) and inlining.is_inlined(value.line):
+            wanted.add(value.line)
+        else:
+            return "the new values read other elements of the array"
+    for other in _depending(stage, stages, by_line):
+        if not any(ref.line is base for ref in other.refs):
+            continue
+        early = {line for line in _readers(base, lines, inlining) if not _needs(line, stage, by_line, inlining)}
+        if not early:
+            return "the old value is needed after the update"
+        wanted |= early
+    return wanted
+
+
+def _is_base_read(ref: ir.Ref, array: ir.Abs) -> bool:
+    """The reads that would copy the array: not done when the update is in place."""
+    return isinstance(array.body, ir.Ref) and _same_read(array.body, ref)
+
+
+def _same_read(a: ir.Ref, b: ir.Ref) -> bool:
+    if a == b:
+        return True
+    if isinstance(a.line.prim, ir.Op) and a.line.prim.name == "read":
+        inner = ir.subst_operand(a.line.prim.args[0], dict(zip(a.line.dims, a.index, strict=False)))
+        return isinstance(inner, ir.Ref) and _same_read(inner, b)
+    return False
+
+
+def _readers(base: ir.Line, lines: list[ir.Line], inlining: Inlining) -> set[ir.Line]:
+    """Inlined lines that read the array directly."""
+    from atoll.ainf.scan_prim import refs
+
+    return {line for line in lines if inlining.is_inlined(line) and any(ref.line is base for ref in refs(line.prim))}
+
+
+def _depending(stage: Stage, stages: list[Stage], by_line: dict[ir.Line, Stage]) -> list[Stage]:
+    """Stages that need this one's result, directly or not."""
+    reached = {stage}
+    for other in stages:
+        if any(by_line.get(ref.line) in reached for ref in other.refs if by_line.get(ref.line) is not other):
+            reached.add(other)
+    reached.discard(stage)
+    return [s for s in stages if s in reached]
+
+
+def _needs(line: ir.Line, stage: Stage, by_line: dict[ir.Line, Stage], inlining: Inlining) -> bool:
+    """True when a line reads the update's result."""
+    from atoll.ainf.scan_prim import line_refs
+
+    reads = inlining.reads(line_refs(line))
+    seen: set[ir.Line] = set()
+    queue = [ref.line for ref in reads]
+    while queue:
+        current = queue.pop()
+        if current is stage.line:
+            return True
+        if current in seen:
+            continue
+        seen.add(current)
+        other = by_line.get(current)
+        if other is not None:
+            queue += [ref.line for ref in other.refs]
+    return False
+
+
+def _sorted(stages: list[Stage]) -> list[Stage]:
+    """Program order, with `after` respected."""
+    by_line = {s.line: s for s in stages if s.line is not None}
+    by_number = {s.number: s for s in stages}
+    done: list[Stage] = []
+    state: dict[Stage, int] = {}
+
+    def visit(stage: Stage) -> None:
+        if state.get(stage) == 2:
+            return
+        if state.get(stage) == 1:
+            raise AssertionError(f"stages depend on each other in a circle at {stage}")
+        state[stage] = 1
+        before = {by_line[ref.line].number for ref in stage.refs if ref.line in by_line and by_line[ref.line] is not stage}
+        for number in sorted(before | {k for k in stage.after if k in by_number}):
+            visit(by_number[number])
+        state[stage] = 2
+        done.append(stage)
+
+    for stage in stages:
+        visit(stage)
+    return done

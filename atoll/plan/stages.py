@@ -1,0 +1,164 @@
+"""Which lines are computed once (stages) and which at each use; what a stage reads.
+
+A line is a **stage** when computing it again would cost more than keeping it: reductions, loops and everything that is not a scalar
+operation; expensive operations; shared ones; and those read at two different shifted indices (recomputing through stencils is
+exponential in the number of steps). Everything else is inlined where it is used. A stage that ends up in the same loop nest as all
+its uses is just a variable, so making a line a stage is the safe side (notes/ad_lessons.md 3.1; the constants are from there).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from atoll.ainf import ir
+from atoll.ainf.scan_prim import blocks, line_refs, own_binders, parts, subst
+from atoll.core.prims import PRIMS
+from atoll.sizes import Poly
+
+HEAVY = 12
+_CHEAP = (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent)
+_SOURCES = (ir.Input, ir.Param, ir.ConstArray)
+
+
+def own_cost(line: ir.Line) -> int:
+    """Operations for one element, apart from its operands."""
+    if isinstance(line.prim, ir.Op):
+        return 0 if line.prim.name == "read" else PRIMS[line.prim.name].cost
+    return 1 if isinstance(line.prim, _CHEAP) else 0
+
+
+@dataclass(eq=False)
+class Stage:
+    """A unit of code: a line, or the store of a result (`target` is then the array and `position` its number)."""
+
+    number: int
+    line: ir.Line | None
+    dims: tuple[ir.Binder, ...]
+    inner: tuple[ir.Binder, ...] = ()
+    conds: tuple[ir.Cond, ...] = ()
+    target: ir.Abs | None = None
+    position: int = -1
+    refs: list[ir.Ref] = field(default_factory=list)
+    after: set[int] = field(default_factory=set)  # stages that must come before, beside those it reads
+
+    def __repr__(self) -> str:
+        return self.line.name if self.line is not None else f"out{self.position}"
+
+    @property
+    def prim(self) -> Any:
+        return self.line.prim if self.line is not None else None
+
+    @property
+    def is_effect(self) -> bool:
+        return self.line is not None and isinstance(self.line.prim, ir.EFFECTS)
+
+
+class Inlining:
+    """Which lines of a block are inlined, and how a reference to one unfolds."""
+
+    def __init__(self, lines: list[ir.Line], results: list[ir.Abs], forced: set[ir.Line]) -> None:
+        self.lines = lines
+        self.stages: set[ir.Line] = set()
+        self._decide(results, forced)
+
+    def is_inlined(self, line: ir.Line) -> bool:
+        return line in self._inlined
+
+    def _decide(self, results: list[ir.Abs], forced: set[ir.Line]) -> None:
+        uses: dict[ir.Line, set[tuple[Any, tuple[Poly, ...]]]] = {}
+        for line in self.lines:
+            for ref in line_refs(line):
+                uses.setdefault(ref.line, set()).add((line.id, ref.index))
+        for k, array in enumerate(results):
+            for ref in ir.operand_refs(array.body):
+                uses.setdefault(ref.line, set()).add((f"out{k}", ref.index))
+        self._inlined: set[ir.Line] = set()
+        again: dict[ir.Line, int] = {}
+        for line in self.lines:
+            if isinstance(line.prim, _SOURCES):
+                continue
+            if not isinstance(line.prim, _CHEAP) or line in forced:
+                self.stages.add(line)
+                again[line] = 0
+                continue
+            own = own_cost(line)
+            cost = own + sum(again.get(ref.line, 0) for ref in line_refs(line))
+            seen = uses.get(line, set())
+            shifted = {index for _, index in seen if any(_is_shifted(p) for p in index)}
+            many = len(seen) > 1
+            heavy = bool(own >= HEAVY and (line.dims or many)) or (cost >= HEAVY and many)
+            if heavy or (cost >= 3 and len(shifted) > 1) or (own >= HEAVY and not line.dims):
+                self.stages.add(line)
+                again[line] = 0
+            else:
+                self._inlined.add(line)
+                again[line] = cost
+
+    def unfold(self, ref: ir.Ref) -> Any:
+        """The primitive of an inlined line at the reference's index."""
+        return subst(ref.line.prim, dict(zip(ref.line.dims, ref.index, strict=False)))
+
+    def unfold_conds(self, ref: ir.Ref) -> tuple[ir.Cond, ...]:
+        env = dict(zip(ref.line.dims, ref.index, strict=False))
+        return tuple(c.subst(env) for c in ref.line.conds)
+
+    def reads(self, refs: Iterator[ir.Ref]) -> list[ir.Ref]:
+        """What these references read in the end: stages and sources."""
+        found: dict[ir.Ref, None] = {}
+        seen: set[ir.Ref] = set()
+        queue = list(refs)
+        while queue:
+            ref = queue.pop()
+            if ref in seen:
+                continue
+            seen.add(ref)
+            if ref.line in self._inlined:
+                prim = self.unfold(ref)
+                for part in parts(prim):
+                    if isinstance(part, (ir.Ref, ir.IndexValue)):
+                        queue += ir.operand_refs(part)
+                    elif isinstance(part, ir.Cond):
+                        queue += part.refs()
+                for cond in self.unfold_conds(ref):
+                    queue += cond.refs()
+            else:
+                found[ref] = None
+        return list(found)
+
+
+def _is_shifted(p: Poly) -> bool:
+    """An index that is not just one atom or a constant."""
+    return p.single() is None and p.const() is None
+
+
+def make_stages(lines: list[ir.Line], results: list[ir.Abs], inlining: Inlining, first: int = 0) -> list[Stage]:
+    """The stages of a block in program order, results last."""
+    stages = []
+    for line in lines:
+        if line in inlining.stages:
+            own = tuple(own_binders(line.prim))
+            stage = Stage(first + len(stages), line, line.dims, own, line.conds)
+            stage.refs = inlining.reads(line_refs(line))
+            stages.append(stage)
+    for k, array in enumerate(results):
+        stage = Stage(first + len(stages), None, array.binders, (), (), array, k)
+        stage.refs = inlining.reads(iter(_abs_refs(array)))
+        stages.append(stage)
+    return stages
+
+
+def _abs_refs(array: ir.Abs) -> list[ir.Ref]:
+    found = list(ir.operand_refs(array.body))
+    for b in array.binders:
+        found += ir.poly_refs(b.extent)
+    return found
+
+
+def inner_lines(line: ir.Line) -> Iterator[ir.Line]:
+    """Lines inside a line's blocks, at any depth."""
+    for block in blocks(line.prim):
+        for inner in block.lines:
+            yield inner
+            yield from inner_lines(inner)
