@@ -15,6 +15,7 @@ from atoll.core import interpret as interpreter
 from atoll.core import ir
 from atoll.errors import Error, Source, fail
 from atoll.runtime.arguments import from_python, result_to_python
+from atoll.runtime.program import Program
 from atoll.surface import source as text
 from atoll.surface import syntax as s
 from atoll.surface.names import Liveness
@@ -45,6 +46,8 @@ class Function:
         self.signature: Signature = read_signature(self.surface, namespace)
         self._core: ir.Function | None = None
         self._session: Session | None = None
+        self._programs: dict[str, Program] = {}
+        self._fast: Callable[..., Any] | None = None
 
     # -- stages
 
@@ -122,15 +125,38 @@ class Function:
         value = interpreter.call(core, given)
         return result_to_python(core.result, value)
 
+    def compile(self, optimise: str = "3") -> Program:
+        """The native program, built or found in the cache."""
+        if optimise not in self._programs:
+            self._programs[optimise] = Program(self.core, self._arguments, optimise)
+        return self._programs[optimise]
+
     def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if self._fast is not None:
+            return self._fast(*args, **keywords)
+        return self._first_call(args, keywords)
+
+    def _first_call(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Decide how calls are made from now on."""
         if os.environ.get("ATOLL_INTERPRET") == "1":
             return self.interpret(*args, **keywords)
-        return self.interpret(*args, **keywords)
+        call = self.compile().call
+        if self.namespace.captured:
+
+            def checked(*args: Any, **keywords: Any) -> Any:
+                self._unchanged()
+                return call(*args, **keywords)
+
+            self._fast = checked
+        else:
+            self._fast = call
+        return self._fast(*args, **keywords)
 
     def refresh(self) -> None:
         """Forget what was compiled, so that captured constants are read anew."""
         self.namespace.captured.clear()
-        self._core = self._session = None
+        self._core = self._session = self._fast = None
+        self._programs.clear()
 
     # -- looking inside
 

@@ -142,6 +142,11 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0709", b.SizeError, "{name}: {what} (line {line}) needs {need}", "", "A size that could be negative is a precondition, checked before any code runs."),
     ("E0711", b.RunValueError, "integer to the power {power}", "convert to a float first", "A negative power of an integer is no integer."),
     ("E0712", b.RunRecursionError, "{name} recurses too deeply", "use a loop, or a tail call", "A recursion that does not end is an error, not a crash."),
+    ("E0713", b.RunMemoryError, "{name}: there is not enough memory", "", "A temporary array could not be allocated; see .memory() for what the program needs."),
+    # -- compiling, cache, tools
+    ("E0801", _C, "{name} is recursive, which compiled code does not support yet", "run it with {name}.interpret(...)", ""),
+    ("E0802", _C, "no C compiler works here (tried {tried})", "install gcc or clang, or pip install ziglang", "Atoll compiles through the system's C compiler; ATOLL_CC names one, and the ziglang wheel carries one."),
+    ("E0803", _C, "the C compiler {compiler} failed: {message}", "this is a bug in Atoll; please report it with the program", ""),
 ]
 
 CODES = {code: Code(code, cls, title, help_, story) for code, cls, title, help_, story in _ROWS}

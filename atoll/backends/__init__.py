@@ -1,0 +1,1 @@
+"""Back ends: one folder per target language."""

@@ -1,0 +1,203 @@
+"""The C file of a program that is called from Python: the kernel, and two entries for the call path.
+
+    int atoll_prepare(at_call *at, const int64_t *shape, int64_t *sizes, int64_t *dims)
+        from the extents of the array arguments, in order: the sizes (checked) and the extents of the results; not 0: an error,
+        which the slow path finds again and words
+    int atoll_entry(at_call *at)
+        the program; 0, or which check failed
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from atoll.ainf.ir import Site
+from atoll.backends.c import ops
+from atoll.backends.c.emit import JIT, Emitter
+from atoll.backends.c.prelude import needed
+from atoll.backends.c.sort import SORTS
+from atoll.core import ir as core
+from atoll.loops import ir as lp
+from atoll.sizes import Atom, Poly, Quot, Sym
+from atoll.types.binding import plan
+from atoll.types.types import Array, Index, flatten, shape_of
+
+_HEAD = """#include <complex.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+"""
+
+_MACROS = """
+#if defined(__clang__)
+#define AT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define AT_SIMD _Pragma("omp simd")
+#elif defined(__GNUC__)
+#define AT_INDEPENDENT _Pragma("GCC ivdep")
+#define AT_SIMD _Pragma("omp simd")
+#else
+#define AT_INDEPENDENT
+#define AT_SIMD
+#endif
+#define AT_PIECE static __attribute__((noinline))
+
+static const at_runtime *at_rt;
+
+static inline void *at_alloc(int64_t count, size_t size) {
+    if (count < 0) count = 0;
+    return count > (int64_t)1 << 46 ? NULL : at_rt->alloc(count * (int64_t)size);
+}
+
+static inline void at_free(void *block) { at_rt->release(block); }
+
+static inline int at_fail(at_call *at, int site) {
+    at->site = site;
+    return site + 1;
+}
+
+static inline int at_no_memory(at_call *at) {
+    (void)at;
+    return -1;
+}
+
+#define at_open_result(at, number, ndim, dims) (at)->open_result(at, number, ndim, dims)
+#define at_print(at, number, count, items) (at)->print(at, number, count, items)
+"""
+
+
+@dataclass
+class Generated:
+    """A C file, and what is needed to talk about it: the places that can fail, what is printed."""
+
+    text: str
+    sites: list[Site]
+    kinds: list[str]  # per site, whether each shown value is an integer or a double
+    prints: list[lp.Print]
+
+
+def abi() -> str:
+    return (Path(__file__).parents[2] / "runtime" / "native" / "abi.h").read_text()
+
+
+def vector_math(text: str) -> str:
+    """Declarations that let gcc use the vector versions of glibc's functions (notes/toolchain.md)."""
+    lines = []
+    for name in ops.VECTOR_MATH:
+        for t, f in (("double", ""), ("float", "f")):
+            if f"{name}{f}(" in text:
+                two = name in ("pow", "atan2", "hypot")
+                params = f"{t}, {t}" if two else t
+                lines.append(f'__attribute__((simd("notinbranch"))) {t} {name}{f}({params});')
+    if not lines:
+        return ""
+    return "\n".join(["#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && defined(__OPTIMIZE__)", *lines, "#endif"])
+
+
+def generate(core_fn: core.Function, fn: lp.Function) -> Generated:
+    """The file for a core function whose loops are `fn`."""
+    emitter = Emitter(fn, JIT, "at_program")
+    kernel = emitter.kernel()
+    entry = _entry(fn, emitter)
+    prepare = _prepare(core_fn, fn)
+    body = "\n\n".join([kernel, prepare, entry])
+    sorts = [text for name, text in SORTS.items() if f"{name}(" in body]
+    support = "\n\n".join([*needed("\n".join([body, *sorts])), *sorts])
+    parts = [_HEAD, abi(), _MACROS, vector_math(body + support), support, body]
+    return Generated("\n".join(p for p in parts if p) + "\n", emitter.sites, emitter.kinds, emitter.prints)
+
+
+def _entry(fn: lp.Function, emitter: Emitter) -> str:
+    args = ["at", *(f"at->sizes[{k}]" for k in range(len(fn.sizes)))]
+    for k, p in enumerate(fn.inputs):
+        t = p.dtype.c_name
+        args.append(f"*(const {t} *)at->in[{k}]" if isinstance(p, lp.Var) else f"at->in[{k}]")
+    for k, o in enumerate(fn.outputs):
+        if not emitter.is_open(o.buffer):
+            args.append(f"at->out[{k}]")
+    return (
+        "void atoll_init(const at_runtime *rt) { at_rt = rt; }\n\n"
+        f"int atoll_entry(at_call *at) {{ return at_program_run({', '.join(args)}); }}"
+    )
+
+
+def _prepare(core_fn: core.Function, fn: lp.Function) -> str:
+    """Sizes from shapes, and the shapes of the results."""
+    position: dict[tuple[int, int, int], int] = {}
+    leaf_number: dict[tuple[int, int], int] = {}
+    count = leaves = 0
+    for k, (_, t) in enumerate(core_fn.params):
+        for leaf, (_, leaf_type) in enumerate(flatten(t)):
+            leaf_number[(k, leaf)] = leaves
+            leaves += 1
+            for axis in range(len(shape_of(leaf_type)[0])):
+                position[(k, leaf, axis)] = count
+                count += 1
+    names: dict[Atom, str] = {sym: f"s_{k}" for k, sym in enumerate(core_fn.sizes)}
+    lines = ["    (void)at; (void)shape; (void)sizes; (void)dims;"]
+    for k, (sym, t) in enumerate(core_fn.params):
+        if isinstance(t, Index) or getattr(getattr(t, "dtype", None), "name", "") == "i64":
+            names[sym] = f"v_{k}"
+            lines.append(f"    const int64_t v_{k} = *(const int64_t *)at->in[{leaf_number[(k, 0)]}];")
+            lines.append(f"    (void)v_{k};")
+    for step in plan(core_fn):
+        at = position[(step.place.param, step.place.leaf, step.place.axis)]
+        if step.solves is not None:
+            assert step.rest is not None
+            rest = _poly(step.rest, names)
+            value = f"shape[{at}]" if not step.rest.terms else f"(shape[{at}] - ({rest}))"
+            if step.factor != 1:
+                lines.append(f"    if ({value} % {step.factor} != 0) return 1;")
+                value = f"{value} / {step.factor}"
+            lines.append(f"    const int64_t {names[step.solves]} = {value};")
+        else:
+            lines.append(f"    if (shape[{at}] != {_poly(step.poly, names)}) return 1;")
+    for sym in core_fn.sizes:
+        lines.append(f"    if ({names[sym]} < 0 || {names[sym]} >= (int64_t)1 << 46) return 1;")
+    for need in core_fn.requires:
+        lines.append(f"    if ({_poly(need.poly, names)} < 0) return 1;")
+    for k, (_, t) in enumerate(core_fn.params):
+        for leaf, (_, leaf_type) in enumerate(flatten(t)):
+            sizes, elem = shape_of(leaf_type)
+            if isinstance(elem, Index):
+                lines += _index_check(leaf_number[(k, leaf)], [position[(k, leaf, a)] for a in range(len(sizes))], _poly(elem.size, names))
+    lines += [f"    sizes[{k}] = {names[sym]};" for k, sym in enumerate(core_fn.sizes)]
+    n = 0
+    for (_, leaf_type), out in zip(flatten(core_fn.result), fn.outputs, strict=True):
+        for size in shape_of(leaf_type)[0]:
+            known = all(leaf in names for leaf in size.leaves())
+            lines.append(f"    dims[{n}] = {_poly(size, names) if known else '-1'};")
+            n += 1
+        del out
+    head = "int atoll_prepare(at_call *at, const int64_t *shape, int64_t *sizes, int64_t *dims) {"
+    return "\n".join([head, *lines, "    return 0;", "}"])
+
+
+def _index_check(leaf: int, axes: list[int], n: str) -> list[str]:
+    total = " * ".join(["(int64_t)1", *(f"shape[{a}]" for a in axes)])
+    return [
+        f"    {{ const int64_t *p = at->in[{leaf}]; const int64_t total = {total}, n = {n};",
+        "      int bad = 0;",
+        "      for (int64_t i = 0; i < total; i++) bad |= p[i] < 0 || p[i] >= n;",
+        "      if (bad) return 1; }",
+    ]
+
+
+def _poly(p: Poly, names: dict[Atom, str]) -> str:
+    def atom(a: Atom) -> str:
+        if isinstance(a, Quot):
+            return f"at_fdiv({_poly(a.num, names)}, {_poly(a.den, names)})"
+        return names[a]
+
+    if not p.terms:
+        return "0"
+    parts = []
+    for mono, coef in p.terms.items():
+        factors = [ops.literal(coef, _I64)] if coef != 1 or not mono else []
+        parts.append(" * ".join([*factors, *(atom(a) for a in mono)]))
+    return " + ".join(parts)
+
+
+_I64 = lp.Index(Poly({})).dtype
+
+__all__ = ["Array", "Generated", "Sym", "generate"]

@@ -1,0 +1,217 @@
+"""Support code printed in front of a program: only what it uses.
+
+Each helper is a row: its C text and the helpers it needs. Names start with at_, which no user name does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from atoll.types.dtypes import DTYPES, DType
+
+_INTEGERS = [d for d in DTYPES.values() if d.is_integer]
+_FLOATS = [d for d in DTYPES.values() if d.is_float]
+
+
+def _unsigned(d: DType) -> str:
+    return f"uint{d.bits}_t"
+
+
+def _integer_helpers() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for d in _INTEGERS:
+        t, u = d.c_name, _unsigned(d)
+        wide = "uint64_t" if d.bits == 64 else "uint32_t"
+        for name, sign in (("add", "+"), ("sub", "-"), ("mul", "*")):
+            found[f"at_{name}_{d.name}"] = (
+                f"static inline {t} at_{name}_{d.name}({t} a, {t} b) {{ return ({t})({u})(({wide})a {sign} ({wide})b); }}"
+            )
+        for name, sign in (("min", "<"), ("max", ">")):
+            found[f"at_{name}_{d.name}"] = f"static inline {t} at_{name}_{d.name}({t} a, {t} b) {{ return a {sign} b ? a : b; }}"
+        if d.kind == "u":
+            found[f"at_floordiv_{d.name}"] = f"static inline {t} at_floordiv_{d.name}({t} a, {t} b) {{ return b == 0 ? 0 : ({t})(a / b); }}"
+            found[f"at_mod_{d.name}"] = f"static inline {t} at_mod_{d.name}({t} a, {t} b) {{ return b == 0 ? 0 : ({t})(a % b); }}"
+            found[f"at_abs_{d.name}"] = f"static inline {t} at_abs_{d.name}({t} a) {{ return a; }}"
+            found[f"at_sign_{d.name}"] = f"static inline {t} at_sign_{d.name}({t} a) {{ return a != 0; }}"
+            found[f"at_shr_{d.name}"] = (
+                f"static inline {t} at_shr_{d.name}({t} a, {t} b) {{ return b < {d.bits} ? ({t})(a >> b) : 0; }}"
+            )
+            found[f"at_shl_{d.name}"] = (
+                f"static inline {t} at_shl_{d.name}({t} a, {t} b) {{ return b < {d.bits} ? ({t})(({wide})a << b) : 0; }}"
+            )
+        else:
+            found[f"at_floordiv_{d.name}"] = (
+                f"static inline {t} at_floordiv_{d.name}({t} a, {t} b) {{\n"
+                f"    if (b == 0) return 0;\n    if (b == -1) return ({t})({u})(0 - ({wide})a);\n"
+                f"    {t} q = ({t})(a / b);\n    return ({t})(q - ((a % b != 0) && ((a < 0) != (b < 0))));\n}}"
+            )
+            found[f"at_mod_{d.name}"] = (
+                f"static inline {t} at_mod_{d.name}({t} a, {t} b) {{\n"
+                f"    if (b == 0 || b == -1) return 0;\n    {t} r = ({t})(a % b);\n"
+                f"    return ({t})(r != 0 && ((r < 0) != (b < 0)) ? r + b : r);\n}}"
+            )
+            found[f"at_abs_{d.name}"] = f"static inline {t} at_abs_{d.name}({t} a) {{ return a < 0 ? ({t})({u})(0 - ({wide})a) : a; }}"
+            found[f"at_sign_{d.name}"] = f"static inline {t} at_sign_{d.name}({t} a) {{ return ({t})((a > 0) - (a < 0)); }}"
+            found[f"at_shr_{d.name}"] = (
+                f"static inline {t} at_shr_{d.name}({t} a, {t} b) {{ return b < 0 ? 0 : b < {d.bits} ? ({t})(a >> b) : ({t})(a < 0 ? -1 : 0); }}"
+            )
+            found[f"at_shl_{d.name}"] = (
+                f"static inline {t} at_shl_{d.name}({t} a, {t} b) {{ return b >= 0 && b < {d.bits} ? ({t})({u})(({wide})a << b) : 0; }}"
+            )
+        found[f"at_pow_{d.name}"] = (
+            f"static inline {t} at_pow_{d.name}({t} a, {t} b) {{\n    {wide} r = 1, x = ({wide})a;\n"
+            f"    if ({'0' if d.kind == 'u' else 'b < 0'}) return 0;\n"
+            f"    for (; b; b = ({t})(b >> 1)) {{ if (b & 1) r *= x; x *= x; }}\n    return ({t})({u})r;\n}}"
+        )
+        for f in _FLOATS:
+            low, high = d.limits()
+            # the largest float below high + 1, so that the conversion is defined for every input
+            top = float(high + 1)
+            limit = f"{top!r}{'f' if f.name == 'f32' else ''}"
+            bottom = f"{float(low)!r}{'f' if f.name == 'f32' else ''}"
+            minimum = "INT64_MIN" if d.name == "i64" else str(low)
+            maximum = {"i64": "INT64_MAX", "u64": "UINT64_MAX"}.get(d.name, f"{high}{'u' if d.bits == 32 and d.kind == 'u' else ''}")
+            found[f"at_{d.name}_of_{f.name}"] = (
+                f"static inline {t} at_{d.name}_of_{f.name}({f.c_name} x) {{\n"
+                f"    return x >= {limit} ? ({t}){maximum} : x >= {bottom} ? ({t})x : ({t}){minimum};\n}}"
+            )
+    return found
+
+
+def _float_helpers() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for d in _FLOATS:
+        t, f = d.c_name, "f" if d.name == "f32" else ""
+        for name, sign in (("min", "<"), ("max", ">")):
+            found[f"at_{name}_{d.name}"] = (
+                f"static inline {t} at_{name}_{d.name}({t} a, {t} b) {{ return (a {sign} b || a != a) ? a : b; }}"
+            )
+        found[f"at_sign_{d.name}"] = (
+            f"static inline {t} at_sign_{d.name}({t} a) {{ return a > 0 ? ({t})1 : a < 0 ? ({t})-1 : a; }}"
+        )
+        found[f"at_mod_{d.name}"] = (
+            f"static inline {t} at_mod_{d.name}({t} a, {t} b) {{\n    {t} r = fmod{f}(a, b);\n"
+            f"    if (r != 0) return ((b < 0) != (r < 0)) ? r + b : r;\n    return copysign{f}(({t})0, b);\n}}"
+        )
+        found[f"at_floordiv_{d.name}"] = (
+            f"static inline {t} at_floordiv_{d.name}({t} a, {t} b) {{\n"
+            f"    if (b == 0) return a / b;\n    {t} m = fmod{f}(a, b), q = (a - m) / b;\n"
+            f"    if (m != 0 && ((b < 0) != (m < 0))) q -= 1;\n"
+            f"    if (q == 0) return copysign{f}(({t})0, a / b);\n"
+            f"    {t} r = floor{f}(q);\n    return q - r > ({t})0.5 ? r + 1 : r;\n}}"
+        )
+        digamma = "1.0 / 12 - y * (1.0 / 120 - y * (1.0 / 252 - y * (1.0 / 240 - y * (1.0 / 132 - y * (691.0 / 32760 - y / 12)))))"
+        trigamma = "1.0 / 6 - y * (1.0 / 30 - y * (1.0 / 42 - y * (1.0 / 30 - y * (5.0 / 66 - y * (691.0 / 2730 - y * 7 / 6)))))"
+        if d.name == "f64":
+            found["at_digamma_f64"] = (
+                "static double at_digamma_f64(double x) {\n    const double pi = 3.14159265358979323846;\n    double r = 0;\n"
+                "    if (x != x || x == INFINITY) return x;\n    if (x == -INFINITY || (x <= 0 && x == floor(x))) return NAN;\n"
+                "    if (x <= 0) { r = -pi / tan(pi * x); x = 1 - x; }\n"
+                "    while (x < 10) { r -= 1 / x; x += 1; }\n    double y = 1 / (x * x);\n"
+                f"    return r + log(x) - 0.5 / x - y * ({digamma});\n}}"
+            )
+            found["at_trigamma_f64"] = (
+                "static double at_trigamma_f64(double x) {\n    const double pi = 3.14159265358979323846;\n    double r = 0, sign = 1;\n"
+                "    if (x != x) return x;\n    if (x == INFINITY) return 0;\n    if (x == -INFINITY) return NAN;\n"
+                "    if (x <= 0) {\n        if (x == floor(x)) return INFINITY;\n"
+                "        double s = sin(pi * x);\n        r = (pi / s) * (pi / s); sign = -1; x = 1 - x;\n    }\n"
+                "    double t = 0;\n    while (x < 10) { t += 1 / (x * x); x += 1; }\n    double y = 1 / (x * x);\n"
+                f"    t += (1 + 0.5 / x + y * ({trigamma})) / x;\n    return r + sign * t;\n}}"
+            )
+        else:
+            for name in ("digamma", "trigamma"):
+                found[f"at_{name}_f32"] = f"static float at_{name}_f32(float x) {{ return (float)at_{name}_f64((double)x); }}"
+    return found
+
+
+def _complex_helpers() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for d in (DTYPES["c64"], DTYPES["c128"]):
+        t, p, f = d.c_name, d.part().c_name, "f" if d.name == "c64" else ""
+        found[f"at_complex_{d.name}"] = (
+            f"static inline {t} at_complex_{d.name}({p} re, {p} im) {{\n"
+            f"    union {{ {p} part[2]; {t} whole; }} z;\n    z.part[0] = re;\n    z.part[1] = im;\n    return z.whole;\n}}"
+        )
+        found[f"at_mul_{d.name}"] = (
+            f"static inline {t} at_mul_{d.name}({t} a, {t} b) {{\n"
+            f"    {p} ar = creal{f}(a), ai = cimag{f}(a), br = creal{f}(b), bi = cimag{f}(b);\n"
+            f"    return at_complex_{d.name}(ar * br - ai * bi, ar * bi + ai * br);\n}}"
+        )
+        found[f"at_div_{d.name}"] = (
+            f"static inline {t} at_div_{d.name}({t} a, {t} b) {{\n"
+            f"    {p} ar = creal{f}(a), ai = cimag{f}(a), br = creal{f}(b), bi = cimag{f}(b);\n"
+            f"    if (fabs{f}(br) >= fabs{f}(bi)) {{\n"
+            f"        if (br == 0 && bi == 0) return at_complex_{d.name}(ar / fabs{f}(br), ai / fabs{f}(br));\n"
+            f"        {p} r = bi / br, s = 1 / (br + bi * r);\n"
+            f"        return at_complex_{d.name}((ar + ai * r) * s, (ai - ar * r) * s);\n    }}\n"
+            f"    {p} r = br / bi, s = 1 / (bi + br * r);\n"
+            f"    return at_complex_{d.name}((ar * r + ai) * s, (ai * r - ar) * s);\n}}"
+        )
+    return found
+
+
+def _index_helpers() -> dict[str, str]:
+    return {
+        "at_fdiv": (
+            "/* floor division of indices; b > 0 */\nstatic inline int64_t at_fdiv(int64_t a, int64_t b) {\n"
+            "    int64_t q = a / b;\n    return q - (a % b < 0);\n}"
+        ),
+        "at_extent": (
+            "/* the number of rounds of range(low, high), without overflow */\n"
+            "static inline int64_t at_extent(int64_t low, int64_t high) {\n    if (high <= low) return 0;\n"
+            "    uint64_t n = (uint64_t)high - (uint64_t)low;\n    return n > (uint64_t)INT64_MAX ? INT64_MAX : (int64_t)n;\n}"
+        ),
+        "at_piece": (
+            "/* how large the pieces of a loop are: depends on sizes only, so results do not depend on threads */\n"
+            "static inline int64_t at_piece(int64_t extent, int64_t work, int64_t align, int64_t most) {\n"
+            "    int64_t piece = work > 0 && work < 32768 ? 32768 / work : 1;\n"
+            "    if (piece < (extent + most - 1) / most) piece = (extent + most - 1) / most;\n"
+            "    return (piece + align - 1) / align * align;\n}"
+        ),
+    }
+
+
+def _sum_helpers() -> dict[str, str]:
+    """Sums with an error that grows with the logarithm of their length."""
+    found: dict[str, str] = {}
+    for d in (*_FLOATS, DTYPES["c64"], DTYPES["c128"]):
+        t = d.c_name
+        found[f"at_sum_{d.name}"] = (
+            f"/* a running sum kept as a binary counter of partial sums */\n"
+            f"typedef struct {{ {t} part[40]; {t} low; int64_t count; int top; }} at_sum_{d.name};\n"
+            f"static inline void at_sum_add_{d.name}(at_sum_{d.name} *s, {t} x) {{\n"
+            f"    s->low += x;\n    if (++s->count % 32 == 0) {{\n        {t} y = s->low;\n        s->low = 0;\n"
+            f"        for (int64_t k = s->count / 32; k % 2 == 0; k /= 2) y = s->part[--s->top] + y;\n"
+            f"        s->part[s->top++] = y;\n    }}\n}}\n"
+            f"static inline {t} at_sum_total_{d.name}(at_sum_{d.name} *s) {{\n"
+            f"    {t} y = s->low;\n    while (s->top > 0) y = s->part[--s->top] + y;\n    return y;\n}}"
+        )
+    return found
+
+
+HELPERS: dict[str, str] = {
+    **_integer_helpers(),
+    **_float_helpers(),
+    **_complex_helpers(),
+    **_index_helpers(),
+    **_sum_helpers(),
+}
+_NAME = re.compile(r"\bat_[a-z0-9_]+\b")
+_PROVIDES = {f"at_sum_{part}_{d}": f"at_sum_{d}" for part in ("add", "total") for d in ("f32", "f64", "c64", "c128")}
+
+
+def needed(text: str) -> list[str]:
+    """The helpers a piece of C uses, each after those it uses itself."""
+    order: dict[str, None] = {}
+
+    def visit(names: Iterable[str]) -> None:
+        for name in names:
+            name = _PROVIDES.get(name, name)
+            if name in HELPERS and name not in order:
+                inner = [n for n in _NAME.findall(HELPERS[name]) if _PROVIDES.get(n, n) != name]
+                visit(inner)
+                order[name] = None
+
+    visit(_NAME.findall(text))
+    return [HELPERS[name] for name in order]

@@ -1,0 +1,87 @@
+"""A content hash of a core program: equal programs have equal hashes whatever their symbols are called inside.
+
+Places in the user's text are not part of it, so that moving a function does not recompile it; `spans` lists them in the same order, so
+that a compiled program can name the place of an error by number.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from atoll.core import ir
+from atoll.core.rewrite import _field_names, called
+from atoll.errors import Span
+from atoll.sizes import Atom, Poly, Quot, Sym
+from atoll.types.dtypes import DType
+from atoll.types.types import RecordDecl
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.hash = hashlib.sha256()
+        self.symbols: dict[Atom, int] = {}
+        self.functions: dict[int, int] = {}
+        self.spans: list[Span] = []
+
+    def text(self, s: str) -> None:
+        self.hash.update(s.encode())
+        self.hash.update(b"\0")
+
+    def symbol(self, atom: Atom) -> int:
+        return self.symbols.setdefault(atom, len(self.symbols))
+
+    def poly(self, p: Poly) -> str:
+        terms = sorted(("*".join(sorted(map(self.atom, mono))), coef) for mono, coef in p.terms.items())
+        return repr(terms)
+
+    def atom(self, a: Atom) -> str:
+        if isinstance(a, Quot):
+            return f"({self.poly(a.num)}/{self.poly(a.den)})"
+        name = a.name if isinstance(a, Sym) else ""
+        return f"{name}#{self.symbol(a)}"
+
+    def any(self, x: Any) -> None:
+        if isinstance(x, Poly):
+            for leaf in sorted(x.leaves(), key=lambda a: a.uid):
+                self.symbol(leaf)
+            self.text("p" + self.poly(x))
+        elif isinstance(x, Sym):
+            self.text(f"s{x.name}#{self.symbol(x)}")
+        elif isinstance(x, np.ndarray):
+            self.text(f"a{x.dtype}{x.shape}")
+            self.hash.update(np.ascontiguousarray(x).tobytes())
+        elif isinstance(x, (tuple, list)):
+            self.text(f"({len(x)}")
+            for item in x:
+                self.any(item)
+        elif isinstance(x, ir.Function):
+            self.text(f"f{self.functions[id(x)]}")
+        elif isinstance(x, DType):
+            self.text(x.name)
+        elif isinstance(x, RecordDecl):
+            self.text(f"record {x.name} {x.fields}")
+        elif dataclasses.is_dataclass(x):
+            self.text(type(x).__name__)
+            for name in _field_names(type(x)):
+                if name == "span":
+                    self.spans.append(x.span)  # type: ignore[union-attr]
+                elif name not in ("known", "cls", "key"):
+                    self.any(getattr(x, name))
+        else:
+            self.text(repr(x))
+
+
+def fingerprint(fn: ir.Function) -> tuple[str, list[Span]]:
+    """The hash, and every place in the text in a fixed order."""
+    w = _Writer()
+    for k, f in enumerate(called(fn)):
+        w.functions[id(f)] = k
+        w.text(f.name)
+        w.any((f.sizes, f.params, f.result, f.open_sizes, f.owned, f.reassociate, f.recursive))
+        w.any(f.requires)
+        w.any(f.body)
+    return w.hash.hexdigest(), w.spans

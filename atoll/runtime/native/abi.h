@@ -1,0 +1,31 @@
+/* What compiled programs, the runtime library and the call path share. */
+#include <stddef.h>
+#include <stdint.h>
+
+typedef union { int64_t i; double d; } at_arg;
+
+/* A value to print: an array (data, ndim, dims) or a scalar (kind 1: real, 2: complex). */
+typedef struct { const void *data; int ndim; int kind; int64_t dims[8]; at_arg v[2]; } at_shown;
+
+typedef struct at_call at_call;
+
+/* What the runtime offers to programs. */
+typedef struct {
+    void *(*alloc)(int64_t bytes);
+    void (*release)(void *block);
+    int (*parallel)(at_call *at, int (*task)(at_call *, void *, int64_t), void *context, int64_t pieces, int serial);
+} at_runtime;
+
+/* One call of a program. */
+struct at_call {
+    const int64_t *sizes;
+    void *const *in;   /* data of arrays, address of scalars */
+    void **out;
+    void *host;        /* the caller's own */
+    void *(*open_result)(at_call *at, int result, int ndim, const int64_t *dims);
+    void (*print)(at_call *at, int number, int count, const at_shown *items);
+    int (*poll)(at_call *at);  /* non-zero: stop, the user asked for it */
+    int64_t piece;     /* the piece that failed, while pieces run */
+    int site;
+    at_arg args[8];
+};

@@ -1,0 +1,272 @@
+/* The runtime library: memory that is reused between calls, and a pool of threads.
+ *
+ * Threads claim pieces from one atomic word that holds an epoch and the next piece; the calling thread claims too and waits only
+ * for workers that have entered, so a worker the system has put to sleep is never waited for. Which thread runs a piece does
+ * not matter: pieces depend on sizes only. After fork the child starts with no workers and makes its own when needed.
+ */
+#define _GNU_SOURCE
+#include "abi.h"
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* -- memory: blocks by power-of-two size class, kept per thread up to a limit */
+
+enum { CLASSES = 48, KEPT = 4, ALIGN = 64 };
+typedef struct { int64_t size_class; int64_t bytes; char pad[ALIGN - 16]; } header;
+typedef struct { header *kept[CLASSES][KEPT]; int count[CLASSES]; int64_t total; } cache;
+
+static _Thread_local cache *mine;
+static pthread_key_t cache_key;
+static pthread_once_t cache_once = PTHREAD_ONCE_INIT;
+
+static void drop_cache(void *p) {
+    cache *c = p;
+    for (int k = 0; k < CLASSES; k++)
+        for (int j = 0; j < c->count[k]; j++) free(c->kept[k][j]);
+    free(c);
+}
+
+static void make_key(void) { pthread_key_create(&cache_key, drop_cache); }
+
+static cache *my_cache(void) {
+    if (!mine) {
+        pthread_once(&cache_once, make_key);
+        mine = calloc(1, sizeof *mine);
+        if (mine) pthread_setspecific(cache_key, mine);
+    }
+    return mine;
+}
+
+void *atoll_alloc(int64_t bytes) {
+    if (bytes < 0 || bytes > ((int64_t)1 << 46)) return NULL;
+    int64_t size = bytes + (int64_t)sizeof(header);
+    int k = 8;
+    while (((int64_t)1 << k) < size) k++;
+    cache *c = my_cache();
+    if (c && c->count[k] > 0) {
+        header *h = c->kept[k][--c->count[k]];
+        c->total -= (int64_t)1 << k;
+        return h + 1;
+    }
+    int64_t whole = bytes < (1 << 20) ? (int64_t)1 << k : (size + 4095) & ~(int64_t)4095;
+    header *h = aligned_alloc(ALIGN, (size_t)((whole + ALIGN - 1) & ~(int64_t)(ALIGN - 1)));
+    if (!h) return NULL;
+#ifdef MADV_HUGEPAGE
+    if (whole >= (4 << 20)) {
+        uintptr_t at = ((uintptr_t)h + 4095) & ~(uintptr_t)4095;
+        madvise((void *)at, (size_t)(whole - 8192), MADV_HUGEPAGE);
+    }
+#endif
+    h->size_class = whole == ((int64_t)1 << k) ? k : -1;
+    h->bytes = whole;
+    if (h->size_class < 0) h->size_class = -(int64_t)k;
+    return h + 1;
+}
+
+void atoll_free(void *block) {
+    if (!block) return;
+    header *h = (header *)block - 1;
+    int64_t k = h->size_class < 0 ? -h->size_class : h->size_class;
+    cache *c = my_cache();
+    if (c && h->size_class > 0 && c->count[k] < KEPT && c->total < (64 << 20)) {
+        c->kept[k][c->count[k]++] = h;
+        c->total += (int64_t)1 << k;
+        return;
+    }
+    free(h);
+}
+
+/* -- threads */
+
+enum { MOST_THREADS = 256 };
+typedef struct {
+    int (*task)(at_call *, void *, int64_t);
+    void *context;
+    at_call *call;
+    int64_t pieces;
+} job;
+
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;   /* one parallel loop at a time */
+static pthread_mutex_t sleep_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+static pthread_mutex_t error_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint64_t word;      /* epoch << 40 | next piece + 1, 0 pieces when closed */
+static _Atomic int inside;         /* workers that have entered the current job */
+static _Atomic int sleeping;
+static _Atomic int failed;
+static job current;
+static int workers, wanted = -1;
+static _Thread_local int in_pool;
+
+static void pause_a_little(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#else
+    sched_yield();
+#endif
+}
+
+static void run_piece(const job *j, int64_t piece) {
+    if (atomic_load_explicit(&failed, memory_order_relaxed)) {
+        pthread_mutex_lock(&error_lock);
+        int skip = j->call->piece < piece;
+        pthread_mutex_unlock(&error_lock);
+        if (skip) return;
+    }
+    at_call local = *j->call;
+    int status = j->task(&local, j->context, piece);
+    if (status) {
+        pthread_mutex_lock(&error_lock);
+        if (!atomic_load(&failed) || piece < j->call->piece) {
+            j->call->piece = piece;
+            j->call->site = status;
+            memcpy(j->call->args, local.args, sizeof local.args);
+            atomic_store(&failed, 1);
+        }
+        pthread_mutex_unlock(&error_lock);
+    }
+}
+
+/* Claim the next piece of the job of this epoch, or -1. */
+static int64_t claim(uint64_t epoch, int64_t pieces) {
+    uint64_t seen = atomic_load(&word);
+    for (;;) {
+        if (seen >> 40 != epoch || (int64_t)(seen & 0xffffffffffu) >= pieces) return -1;
+        if (atomic_compare_exchange_weak(&word, &seen, seen + 1)) return (int64_t)(seen & 0xffffffffffu);
+    }
+}
+
+static void *worker(void *unused) {
+    (void)unused;
+    in_pool = 1;
+    uint64_t last = atomic_load(&word) >> 40;
+    for (;;) {
+        int spins = 0;
+        while (atomic_load_explicit(&word, memory_order_acquire) >> 40 == last) {
+            pause_a_little();
+            if (++spins > 20000) {
+                pthread_mutex_lock(&sleep_lock);
+                atomic_fetch_add(&sleeping, 1);
+                while (atomic_load(&word) >> 40 == last) pthread_cond_wait(&wake, &sleep_lock);
+                atomic_fetch_sub(&sleeping, 1);
+                pthread_mutex_unlock(&sleep_lock);
+            }
+        }
+        atomic_fetch_add(&inside, 1);
+        uint64_t epoch = atomic_load(&word) >> 40;
+        last = epoch;
+        job j = current;   /* valid while inside and the epoch is current: the owner waits for us */
+        if (atomic_load(&word) >> 40 == epoch) {
+            int64_t piece;
+            while ((piece = claim(epoch, j.pieces)) >= 0) run_piece(&j, piece);
+        }
+        atomic_fetch_sub(&inside, 1);
+    }
+    return NULL;
+}
+
+static void after_fork(void) {
+    pthread_mutex_init(&pool_lock, NULL);
+    pthread_mutex_init(&sleep_lock, NULL);
+    pthread_mutex_init(&error_lock, NULL);
+    pthread_cond_init(&wake, NULL);
+    atomic_store(&word, 0);
+    atomic_store(&inside, 0);
+    atomic_store(&sleeping, 0);
+    atomic_store(&failed, 0);
+    workers = 0;
+}
+
+int atoll_threads(int n) {
+    if (n > 0) wanted = n < MOST_THREADS ? n : MOST_THREADS;
+    if (wanted < 0) {
+        const char *text = getenv("ATOLL_NUM_THREADS");
+        int from_env = text ? atoi(text) : 0;
+        cpu_set_t set;
+        int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+        wanted = from_env > 0 ? from_env : cores;
+        if (wanted > MOST_THREADS) wanted = MOST_THREADS;
+        pthread_atfork(NULL, NULL, after_fork);
+    }
+    return wanted;
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Run all pieces; 0 or the status of the first piece that failed. */
+int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *context, int64_t pieces, int serial) {
+    int threads = atoll_threads(0);
+    if (serial || threads <= 1 || in_pool || pieces >= ((int64_t)1 << 39) || pthread_mutex_trylock(&pool_lock) != 0) {
+        double start = 0;
+        for (int64_t k = 0; k < pieces; k++) {
+            int status = task(at, context, k);
+            if (status) return status;
+            if (at->poll && (k & 15) == 15) {
+                double t = now();
+                if (start == 0) start = t;
+                if (t - start > 0.05) {
+                    start = t;
+                    if (at->poll(at)) return -2;
+                }
+            }
+        }
+        return 0;
+    }
+    while (workers < threads - 1) {
+        pthread_t thread;
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        int made = pthread_create(&thread, &attributes, worker, NULL);
+        pthread_attr_destroy(&attributes);
+        if (made != 0) break;
+        workers++;
+    }
+    current = (job){task, context, at, pieces};
+    atomic_store(&failed, 0);
+    at->piece = INT64_MAX;
+    uint64_t epoch = (atomic_load(&word) >> 40) + 1;
+    if (epoch >= ((uint64_t)1 << 23)) epoch = 1;
+    atomic_store(&word, epoch << 40);
+    if (atomic_load(&sleeping) > 0) {
+        pthread_mutex_lock(&sleep_lock);
+        pthread_cond_broadcast(&wake);
+        pthread_mutex_unlock(&sleep_lock);
+    }
+    int64_t piece;
+    int stopped = 0;
+    double start = 0;
+    while ((piece = claim(epoch, pieces)) >= 0) {
+        run_piece(&current, piece);
+        if (at->poll && (piece & 7) == 7) {
+            double t = now();
+            if (start == 0) start = t;
+            if (t - start > 0.05) {
+                start = t;
+                if (at->poll(at)) {
+                    stopped = 1;
+                    break;
+                }
+            }
+        }
+    }
+    atomic_store(&word, (epoch << 40) | 0xffffffffffu);   /* close: nothing left to claim */
+    while (atomic_load(&inside) > 0) pause_a_little();
+    int status = atomic_load(&failed) ? at->site : stopped ? -2 : 0;
+    pthread_mutex_unlock(&pool_lock);
+    return status;
+}
+
+static const at_runtime runtime = {atoll_alloc, atoll_free, atoll_parallel};
+
+const at_runtime *atoll_runtime(void) { return &runtime; }

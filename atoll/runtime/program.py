@@ -1,0 +1,250 @@
+"""A compiled program: built or found in the cache, loaded, and called."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from atoll.ainf.ir import Site
+from atoll.core import ir
+from atoll.core import values as v
+from atoll.core.fingerprint import fingerprint
+from atoll.core.interpret import format_value
+from atoll.errors import NOWHERE, Span, fail, make
+from atoll.loops import ir as lp
+from atoll.runtime.arguments import from_python, to_python
+from atoll.runtime.cache import cache
+from atoll.runtime.library import call_path, runtime
+from atoll.runtime.toolchain import compile_c, compiler, target
+from atoll.sizes.describe import condition
+from atoll.types.binding import bind_call
+from atoll.types.types import Record, Tuple, Type, flatten, shape_of
+
+
+@functools.cache
+def _atoll_itself() -> str:
+    """What this Atoll is, for the cache key: its files' sizes and times."""
+    root = Path(__file__).parents[1]
+    found = [f"{p.relative_to(root)}:{p.stat().st_size}:{p.stat().st_mtime_ns}" for p in sorted(root.rglob("*.py"))]
+    found += [f"{p.name}:{p.stat().st_size}:{p.stat().st_mtime_ns}" for p in sorted((root / "runtime" / "native").glob("*.[ch]"))]
+    return hashlib.sha256("\n".join(found).encode()).hexdigest()
+
+
+def make_loops(fn: ir.Function) -> lp.Function:
+    """The loops of a core function."""
+    from atoll.ainf.dead import remove_dead
+    from atoll.ainf.from_core import translate
+    from atoll.lower.function import lower
+
+    return lower(remove_dead(translate(fn)))
+
+
+class Program:
+    """A core function as native code."""
+
+    def __init__(self, fn: ir.Function, arrange: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]], optimise: str = "3") -> None:
+        self.fn = fn
+        self.arrange = arrange
+        digest, spans = fingerprint(fn)
+        cc = compiler()
+        extra = os.environ.get("ATOLL_CFLAGS", "").split()
+        parts = [digest, _atoll_itself(), cc.version, " ".join(cc.flags(optimise) + extra), target()]
+        self.key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        path, meta = cache.get(self.key, lambda folder: _build(fn, spans, folder, optimise, extra))
+        self.path = path
+        self.sites = [_site_from_json(s, spans) for s in meta["sites"]]
+        self.prints: list[list[Any]] = meta["prints"]
+        self.library = ctypes.CDLL(str(path))
+        self.library.atoll_init(ctypes.c_void_p(runtime().atoll_runtime()))
+        self.leaf_types = [shape_of(t)[1] for _, p in fn.params for _, t in flatten(p)]
+        self.out_types = [t for _, t in flatten(fn.result)]
+        self.call = self._make_call()
+
+    # -- calling
+
+    def _make_call(self) -> Callable[..., Any]:
+        params = tuple(_leaf(t) for _, p in self.fn.params for _, t in flatten(p))
+        results = tuple(_leaf(t) for t in self.out_types)
+        plain = all(not isinstance(t, (Tuple, Record)) for _, t in self.fn.params)
+        result = self.fn.result
+        single = not isinstance(shape_of(result)[1], (Tuple, Record))
+        flat = single or (isinstance(result, Tuple) and all(not isinstance(shape_of(t)[1], (Tuple, Record)) for t in result.items))
+        module = call_path()
+        if module is not None:
+            self.entry = module.make(
+                _address(self.library.atoll_prepare),
+                _address(self.library.atoll_entry),
+                params,
+                results,
+                single,
+                self._slow_flat if plain else self._never,
+                self._fail,
+                self._show,
+            )
+            self.run_leaves = functools.partial(module.run_leaves, self.entry)
+            if plain and flat:
+                return self.entry  # type: ignore[no-any-return]
+        else:
+            from atoll.runtime.plain_call import PlainCall
+
+            self.run_leaves = PlainCall(self, params, results, single)
+        return self._slow
+
+    def _slow(self, *args: Any, **keywords: Any) -> Any:
+        """Arguments of any kind: converted, checked, with errors in words."""
+        return to_python(self.fn.result, self._structure(self._slow_flat(*args, **keywords)))
+
+    def _never(self, *args: Any, **keywords: Any) -> Any:
+        raise AssertionError("the fast path is not used for tuples")
+
+    def _slow_flat(self, *args: Any, **keywords: Any) -> Any:
+        values = from_python(self.fn, self.arrange(args, keywords))
+        sizes = bind_call(self.fn, values)
+        env = {**sizes, **{sym: int(x) for (sym, t), x in zip(self.fn.params, values, strict=True) if np.ndim(_first(x)) == 0 and _is_int(x)}}
+        for need in self.fn.requires:
+            if need.poly.evaluate(lambda atom: env[atom]) < 0:  # type: ignore[index]
+                from atoll.sizes.describe import requirement
+
+                text = requirement(need.poly, lambda atom: env[atom])  # type: ignore[index]
+                fail("E0709", name=self.fn.name, what=need.text, line=need.span.line, need=text)
+        leaves = tuple(_contiguous(x) for value in values for x in v.leaves(value))
+        return self.run_leaves(leaves)
+
+    def _structure(self, flat: Any) -> Any:
+        """Leaves as a nest of tuples."""
+        items = iter([flat] if len(self.out_types) == 1 and not isinstance(flat, tuple) else flat)
+
+        def build(t: Type) -> Any:
+            _, elem = shape_of(t)
+            if isinstance(elem, (Tuple, Record)):
+                return tuple(build(item) for item in elem.items)
+            return next(items)
+
+        return build(self.fn.result)
+
+    # -- what programs tell the host
+
+    def _fail(self, status: int, values: list[tuple[int, float]]) -> None:
+        if status == -1:
+            fail("E0713", name=self.fn.name)
+        if status == -2:
+            raise KeyboardInterrupt
+        site, kinds = self.sites[status - 1]
+        raise_site(site, [float(d) if kind == "d" else i for kind, (i, d) in zip(kinds, values, strict=False)])
+
+    def _show(self, number: int, items: list[tuple[Any, ...]]) -> None:
+        given = iter(items)
+        text = ""
+        for part in self.prints[number]:
+            if isinstance(part, str):
+                text += part
+                continue
+            dtypes, spec = part
+            values = tuple(_shown(np.dtype(name), next(given)) for name in dtypes)
+            text += format_value(values[0] if len(values) == 1 else values, spec)
+        print(text)
+
+
+def raise_site(site: Site, args: list[Any]) -> None:
+    """Raise the error of a site with the values it shows."""
+    values = dict(site.values)
+    names = values.pop("args", ())
+    if site.code == "E0709":
+        known = ", ".join(f"{name} is {int(x)}" for name, x in zip(values["names"], args, strict=False))
+        fail("E0709", name=site.where, what=values["what"], line=site.span.line, need=f"{values['need']}, but {known.replace(', ', ' and ')}")
+    template = values.pop("template", ())
+    if template:
+        text = ""
+        for part in template:
+            if isinstance(part, str):
+                text += part
+            else:
+                position, spec, dtype = part
+                text += format_value(np.dtype(dtype).type(args[position]), spec)
+        values["text"] = text
+    for name, arg in zip(names, args, strict=False):
+        values[name] = repr(arg) if isinstance(arg, float) else int(arg)
+    raise make(site.code, site.span, where=site.where, **values) from None
+
+
+def _shown(dtype: Any, item: tuple[Any, ...]) -> Any:
+    if len(item) == 2:
+        address, dims = item
+        count = int(np.prod(dims)) if dims else 1
+        if count == 0:
+            return np.zeros(dims, dtype)
+        memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
+        return np.frombuffer(bytes(memory), dtype).reshape(dims)
+    kind, integer, real, imaginary = item
+    if kind == 2:
+        return dtype.type(complex(real, imaginary))
+    return dtype.type(real if dtype.kind == "f" else integer)
+
+
+def _first(x: Any) -> Any:
+    return v.leaves(x)[0] if isinstance(x, tuple) and x else x
+
+
+def _is_int(x: Any) -> bool:
+    return isinstance(x, np.integer)
+
+
+def _contiguous(x: Any) -> Any:
+    """An array compiled code can read; others are copied, which docs/reference.md says."""
+    if isinstance(x, np.ndarray) and x.ndim > 0:
+        if not (x.flags.c_contiguous and x.flags.aligned) or type(x) is not np.ndarray:
+            return np.array(x, order="C", copy=True, subok=False)
+    return x
+
+
+def _leaf(t: Type) -> tuple[int, int]:
+    sizes, elem = shape_of(t)
+    return elem.dtype.numpy.num, len(sizes) if sizes else -1  # type: ignore[union-attr]
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def _build(fn: ir.Function, spans: list[Span], folder: Path, optimise: str, extra: list[str]) -> dict[str, Any]:
+    """Compile into a folder; returns what must be remembered."""
+    from atoll.backends.c.jit import generate
+
+    generated = generate(fn, make_loops(fn))
+    (folder / "program.c").write_text(generated.text)
+    compile_c(folder / "program.c", folder / "program.so", optimise, extra)
+    number = {id(span): k for k, span in reversed(list(enumerate(spans)))}
+    sites = [_site_to_json(s, kinds, number) for s, kinds in zip(generated.sites, generated.kinds, strict=True)]
+    return {"kind": "program", "name": fn.name, "sites": sites, "prints": [_print_to_json(p) for p in generated.prints]}
+
+
+def _site_to_json(site: Site, kinds: str, number: dict[int, int]) -> dict[str, Any]:
+    values = dict(site.values)
+    if "poly" in values:
+        values["need"] = condition(values.pop("poly"))
+    if "template" in values:
+        values["template"] = [p if isinstance(p, str) else [p[0], p[1], p[2].dtype.numpy_name] for p in values["template"]]
+    return {"code": site.code, "span": number.get(id(site.span), -1), "where": site.where, "values": values, "kinds": kinds}
+
+
+def _site_from_json(data: dict[str, Any], spans: list[Span]) -> tuple[Site, str]:
+    span = spans[data["span"]] if data["span"] >= 0 else NOWHERE
+    return Site(data["code"], span, data["values"], data["where"]), data["kinds"]
+
+
+def _print_to_json(p: lp.Print) -> list[Any]:
+    shown: list[Any] = []
+    for part in p.parts:
+        if isinstance(part, str):
+            shown.append(part)
+        else:
+            _, items, spec = part
+            shown.append([[x.dtype.numpy_name for x in items], spec])
+    return shown
