@@ -56,8 +56,7 @@ class Translator:
         self.requires(fn.requires, env, entry=True)
         assert fn.body is not None
         value = self.eval(fn.body, env)
-        self.bind_open(fn.result, value, set(fn.open_sizes), env)
-        results = [self.leaf_abs(leaf) for leaf in self.leaves_of(value, fn.result, env)]
+        results = [self.result_abs(value, path) for path, _ in flatten(fn.result)]
         known = tuple(self.poly(r.poly, env) for r in fn.requires)
         program = ir.Program(fn.name, fn.sizes, inputs, b.root, results, known, fn.reassociate)
         return program
@@ -134,6 +133,18 @@ class Translator:
         with self.b.binding(*binders):
             body = element(tuple(poly(x) for x in binders))
         return ir.Abs(binders, body)
+
+    def result_abs(self, value: Value, path: tuple[int, ...]) -> ir.Abs:
+        """A leaf of the result, with the extents it really has: a type may leave them open."""
+        binders: list[ir.Binder] = []
+        while not isinstance(value, (Scalar, Formula)):
+            if isinstance(value, VTuple):
+                value, path = value.items[path[0]], path[1:]
+            else:
+                binders.append(self.b.fresh_binder(_index_name(len(binders)), value.extent))
+                value = self.get(value, poly(binders[-1]))
+        with self.b.binding(*binders):
+            return ir.Abs(tuple(binders), self.operand(value))
 
     def abs_of(self, value: Value, t: Type, env: Env) -> tuple[ir.Abs, ...]:
         return tuple(self.leaf_abs(leaf) for leaf in self.leaves_of(value, t, env))

@@ -167,6 +167,9 @@ class BlockLowerer:
             same = tuple(b.extent for b in stage.target.binders) == line.extents(result)
             if line in self.by_line and found not in self.preferred and same:
                 self.preferred[found] = sink.buffer
+        for taker, base in reversed(list(self.inplace.takes.items())):  # an update's result starts where it ends
+            if taker in self.preferred and base in self.by_line and (base, 0) not in self.preferred:
+                self.preferred[(base, 0)] = self.preferred[taker]
 
     # -- groups
 
@@ -301,7 +304,9 @@ class BlockLowerer:
         assert line is not None
         taken = self.inplace.takes.get((line, result))
         if taken is not None:
-            return self.place(taken, 0)
+            place = self.place(taken, 0)
+            self._live_longer(place, stage, number)
+            return place
         shared = self._shared(stage)
         fixed = {binder for node in shared if isinstance(node, Nest) for s, binder in node.members.items() if s is stage}
         rest = [k for k, d in enumerate(line.dims) if d not in fixed]
@@ -362,6 +367,15 @@ class BlockLowerer:
         (self.piece[2] if self.piece is not None else scope).add(lp.Alloc(buffer))
         last = max((self._group_of(r) for r in self.readers.get(stage.line, ())), default=number)  # type: ignore[arg-type]
         self.pending_frees.setdefault(max(last, number), []).append(buffer)
+
+    def _live_longer(self, place: Place, stage: Stage, number: int) -> None:
+        """Memory that an update takes over is needed as long as the update's result."""
+        last = max((self._group_of(r) for r in self.readers.get(stage.line, ())), default=number)  # type: ignore[arg-type]
+        for k, buffers in self.pending_frees.items():
+            if isinstance(place, BufferPlace) and place.buffer in buffers and k < last:
+                buffers.remove(place.buffer)
+                self.pending_frees.setdefault(last, []).append(place.buffer)
+                return
 
     def _closed(self, extents: tuple[Poly, ...], group: Group) -> bool:
         allowed = {*self.fn.size_atoms, group.low, group.high}

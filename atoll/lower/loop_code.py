@@ -102,7 +102,7 @@ def _inner(b: BlockLowerer, stage: Stage, block: ir.Block, results: tuple[ir.Abs
         else:
             assert state.next_var is not None
             sinks.append(VarSink(state.next_var))
-    pieces = b.pieces and b.piece is None
+    pieces = b.pieces and b.piece is None and b.block.depth < 1
     return BlockLowerer(b.fn, b, block, list(results), sinks, places, env, pieces, writable)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from atoll.core import ir
 from atoll.errors import Span
-from atoll.sizes import Sym
+from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import BOOL, C128, F64, I64, DType, fits, promote
 from atoll.types.elaborator import Elaborator, Mismatch
 from atoll.types.entities import Value
@@ -141,8 +141,6 @@ def map_arrays(
 
 def element_value(el: Elaborator, sym: Sym, core_type: Type, t: Type) -> Value:
     """The value of a lambda's parameter; an i64 parameter is immutable and so can be a size."""
-    from atoll.sizes import poly
-
     known = None
     if isinstance(t, Index) or (isinstance(t, Scalar) and t.dtype is I64 and not t.weak):
         known = poly(sym)
@@ -157,8 +155,18 @@ def project(value: Value, index: int) -> Value:
         part = value.expr.items[index]
     else:
         part = ir.Proj(value.expr, index, type=components(value.expr.type)[index], span=value.expr.span)
-    known = part.poly if isinstance(part, ir.SizeOf) else None
-    return Value(part, items[index], known)
+    return Value(part, items[index], known_poly(part, items[index]))
+
+
+def known_poly(e: ir.Expr, t: Type) -> Poly | None:
+    """The polynomial an integer expression is, when it shows."""
+    if not isinstance(t, (Scalar, Index)) or t.dtype is not I64:
+        return None
+    if isinstance(e, ir.SizeOf):
+        return e.poly
+    if isinstance(e, ir.Lit):
+        return poly(int(e.value.real))
+    return poly(e.sym) if isinstance(e, ir.Var) else None
 
 
 def project_all(el: Elaborator, value: Value) -> list[Value]:

@@ -69,6 +69,11 @@ class Elaborator:
         """The value under a name of its own, so that using it twice does not compute it twice."""
         if isinstance(value.expr, (ir.Var, ir.Lit, ir.SizeOf, ir.ConstArray)):
             return value
+        if isinstance(value.expr, ir.MakeTuple):  # the parts get names, the tuple stays visible
+            from atoll.types.coerce import make_tuple, project
+
+            parts = [self.bind(project(value, k), f"{name}_{k}") for k in range(len(value.expr.items))]
+            return make_tuple(parts, value.type, value.expr.span)
         sym = Sym(name)
         self.emit(ir.Bind(sym, value.expr))
         known = value.poly
