@@ -14,7 +14,7 @@ import numpy as np
 
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
-from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple, abstraction, index_poly, rows, subst
+from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple, abstraction, index_poly, rows
 from atoll.core import ir as core
 from atoll.core.prims import MONOIDS, PRIMS
 from atoll.errors import NOWHERE, Span, fail
@@ -468,7 +468,7 @@ class Translator:
                 self.bind_open(value.type, result, set(sizes), env)
                 env[sym] = self.reify(result, sym.name)
             case core.Assert(cond, text, span, parts, code):
-                self.assert_(cond, text, span, parts, code, env)
+                self.assertion(cond, text, span, parts, code, env)
             case core.Require():
                 self.requires((stmt,), env, entry=False)
             case core.Print(parts, span):
@@ -505,7 +505,7 @@ class Translator:
             for item, part in zip(t.items, value.items, strict=True):
                 self.bind_open(item, part, wanted, env)
 
-    def assert_(self, cond: core.Expr, text: str, span: Span, parts: Any, code: str, env: Env) -> None:
+    def assertion(self, cond: core.Expr, text: str, span: Span, parts: Any, code: str, env: Env) -> None:
         test = self.cond(self.eval(cond, env))
         if test is True:
             return

@@ -54,9 +54,7 @@ def leaves(prim: Any) -> set[Atom]:
     for part in parts(prim):
         if isinstance(part, (ir.Ref, ir.IndexValue)):
             found |= ir.operand_leaves(part)
-        elif isinstance(part, Poly):
-            found |= part.leaves()
-        elif isinstance(part, (ir.Cond, ir.Abs)):
+        elif isinstance(part, Poly) or isinstance(part, (ir.Cond, ir.Abs)):
             found |= part.leaves()
         elif isinstance(part, ir.Binder):
             found |= part.extent.leaves()

@@ -141,7 +141,7 @@ class Fuser:
 
     def outer_candidates(self, stage: Stage) -> list[ir.Binder]:
         """Indices a stage could be cut along: those whose extent mentions no other index."""
-        if not self.pieces or isinstance(stage.prim, (ir.Print, ir.Scatter, ir.Scan)) and not stage.dims:
+        if not self.pieces or (isinstance(stage.prim, (ir.Print, ir.Scatter, ir.Scan)) and not stage.dims):
             return []
         found = [d for d in stage.dims if not any(isinstance(a, ir.Binder) for a in d.extent.leaves())]
         if not stage.dims and isinstance(stage.prim, ir.Reduce):

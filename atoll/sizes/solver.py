@@ -72,10 +72,7 @@ class Solver(Generic[Reason]):
             changed = False
             for equation in list(self.pending):
                 difference = self.resolve(equation.left - equation.right)
-                if not difference.terms:
-                    self.pending.remove(equation)
-                    changed = True
-                elif self._isolate(difference):
+                if not difference.terms or self._isolate(difference):
                     self.pending.remove(equation)
                     changed = True
                 else:

@@ -204,7 +204,7 @@ def _trusted(el: Elaborator, p: Poly) -> bool:
 def _bounded(el: Elaborator, atom: object) -> bool:
     if isinstance(atom, Quot):
         return atom.den.const() is not None and _trusted(el, atom.num)
-    return isinstance(atom, Sym) and (atom in el.session.bounded or el.facts.proves(poly(atom)) and _has_upper(el, atom))
+    return isinstance(atom, Sym) and (atom in el.session.bounded or (el.facts.proves(poly(atom)) and _has_upper(el, atom)))
 
 
 def _has_upper(el: Elaborator, sym: Sym) -> bool:

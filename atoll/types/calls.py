@@ -36,7 +36,7 @@ from atoll.types.types import (
     type_vars,
 )
 
-_METHODS = "sum prod min max mean any all argmin argmax conj copy sort cumsum cumprod clip round transpose dot".split()
+_METHODS = ["sum", "prod", "min", "max", "mean", "any", "all", "argmin", "argmax", "conj", "copy", "sort", "cumsum", "cumprod", "clip", "round", "transpose", "dot"]
 
 
 @dataclass(frozen=True, slots=True)

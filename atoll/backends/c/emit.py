@@ -20,10 +20,7 @@ from atoll.sizes import Atom, Poly, Quot, Sym, poly
 from atoll.types.dtypes import BOOL, I64, DType
 
 _KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register restrict "
-    "return short signed sizeof static struct switch typedef union unsigned void volatile while bool true false complex I "
-    "main exp log sin cos tan pow sqrt floor ceil abs div time y0 y1 yn j0 j1 jn gamma index remove rename signal hypot erf "
-    "erfc fma fmin fmax round rint trunc status done NAN INFINITY NULL free malloc printf".split()
+    ["auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "bool", "true", "false", "complex", "I", "main", "exp", "log", "sin", "cos", "tan", "pow", "sqrt", "floor", "ceil", "abs", "div", "time", "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "index", "remove", "rename", "signal", "hypot", "erf", "erfc", "fma", "fmin", "fmax", "round", "rint", "trunc", "status", "done", "NAN", "INFINITY", "NULL", "free", "malloc", "printf"]
 )
 _RELATION = {"ge": ">=", "eq": "==", "ne": "!="}
 
@@ -184,7 +181,7 @@ class Emitter:
             case lp.Const(value, dtype):
                 return ops.literal(value, dtype)
             case lp.Index(p):
-                return f"({self.poly(p)})" if len(p.terms) > 1 or p.const() is None and " " in self.poly(p) else self.poly(p)
+                return f"({self.poly(p)})" if len(p.terms) > 1 or (p.const() is None and " " in self.poly(p)) else self.poly(p)
             case lp.Load(buffer, index):
                 return self.element(buffer, index)
             case lp.Call(op, args, dtype):

@@ -9,7 +9,6 @@ from atoll.sizes import poly
 from atoll.surface import syntax as s
 from atoll.types import entities as en
 from atoll.types.calls import Args
-from atoll.types.coerce import make_tuple
 from atoll.types.comprehension import iterable, range_of
 from atoll.types.elaborator import Elaborator, Mismatch
 from atoll.types.entities import Value

@@ -11,10 +11,7 @@ SCALAR_UNARY = {
     # name in a body -> primitive
     **{
         name: name
-        for name in (
-            "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh "
-            "arctanh erf erfc lgamma tgamma digamma floor ceil trunc isnan isinf isfinite conj real imag abs sign signbit"
-        ).split()
+        for name in ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "erf", "erfc", "lgamma", "tgamma", "digamma", "floor", "ceil", "trunc", "isnan", "isinf", "isfinite", "conj", "real", "imag", "abs", "sign", "signbit"]
     },
     "asin": "arcsin",
     "acos": "arccos",
@@ -43,12 +40,7 @@ SCALAR_NARY = {
     "fmax": ("max", 2),
 }
 OPERATORS = {"add": "+", "sub": "-", "mul": "*", "and_": "&", "or_": "|", "xor": "^", "truediv": "/", "floordiv": "//", "mod": "%"}
-OTHERS = (
-    "map reduce scan fold hist scatter gather filter sort argsort argmin argmax zip unzip iota rep full zeros ones where pad "
-    "transpose flatten split tile concat pad_l pad_r trunc_l trunc_r window sample reverse rotate repeat "
-    "len range enumerate reversed sum prod min max any all print pow clip int float bool complex dot matmul "
-    "size copy loop bound stop zeros_like ones_like full_like cumsum cumprod mean outer square stack"
-).split()
+OTHERS = ["map", "reduce", "scan", "fold", "hist", "scatter", "gather", "filter", "sort", "argsort", "argmin", "argmax", "zip", "unzip", "iota", "rep", "full", "zeros", "ones", "where", "pad", "transpose", "flatten", "split", "tile", "concat", "pad_l", "pad_r", "trunc_l", "trunc_r", "window", "sample", "reverse", "rotate", "repeat", "len", "range", "enumerate", "reversed", "sum", "prod", "min", "max", "any", "all", "print", "pow", "clip", "int", "float", "bool", "complex", "dot", "matmul", "size", "copy", "loop", "bound", "stop", "zeros_like", "ones_like", "full_like", "cumsum", "cumprod", "mean", "outer", "square", "stack"]
 CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau": math.tau}
 
 BUILTINS: frozenset[str] = frozenset((*SCALAR_UNARY, *SCALAR_NARY, *OPERATORS, *OTHERS))
@@ -69,22 +61,19 @@ class BuiltinName:
         fail("E0107", name=self.__name__)
 
 
-_SHARED = (
-    "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh "
-    "floor ceil trunc isnan isinf isfinite copysign hypot fmod"
-).split()
+_SHARED = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "floor", "ceil", "trunc", "isnan", "isinf", "isfinite", "copysign", "hypot", "fmod"]
 
 MODULES: dict[str, dict[str, str]] = {
     "math": {
         **{name: name for name in (*_SHARED, "erf", "erfc", "lgamma", "gamma", "fabs", "pow", "fma")},
-        **{name: name for name in "asin acos atan asinh acosh atanh atan2 prod".split()},
+        **{name: name for name in ["asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2", "prod"]},
     },
     "numpy": {
         **{name: name for name in (*_SHARED, "sum", "prod", "any", "all", "argmin", "argmax", "sort", "argsort", "where")},
-        **{name: name for name in "zeros ones full zeros_like ones_like full_like minimum maximum clip sign abs absolute".split()},
-        **{name: name for name in "round rint conj conjugate real imag dot matmul transpose arctan2 signbit square outer".split()},
-        **{name: name for name in "cumsum cumprod mean fmin fmax pad stack asin acos atan asinh acosh atanh atan2".split()},
-        **{name: name for name in "float_power fabs".split() if name != "float_power"},
+        **{name: name for name in ["zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "minimum", "maximum", "clip", "sign", "abs", "absolute"]},
+        **{name: name for name in ["round", "rint", "conj", "conjugate", "real", "imag", "dot", "matmul", "transpose", "arctan2", "signbit", "square", "outer"]},
+        **{name: name for name in ["cumsum", "cumprod", "mean", "fmin", "fmax", "pad", "stack", "asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2"]},
+        **{name: name for name in ["float_power", "fabs"] if name != "float_power"},
         "amin": "min",
         "amax": "max",
         "min": "min",
@@ -100,7 +89,7 @@ MODULES: dict[str, dict[str, str]] = {
         "arange": "iota",
     },
     "operator": {
-        **{name: name for name in "add sub mul truediv floordiv mod and_ or_ xor matmul pow".split()},
+        **{name: name for name in ["add", "sub", "mul", "truediv", "floordiv", "mod", "and_", "or_", "xor", "matmul", "pow"]},
     },
 }
 SCALAR_TYPES: dict[str, str] = {

@@ -79,8 +79,8 @@ def operator_lambda(el: Elaborator, op: Any, t: Type, span: Span, what: str) -> 
         if known is not None:
             result = lift_known(el, known, x, y, span)
         else:
-            from atoll.types.expressions import as_value
             from atoll.surface import syntax as s
+            from atoll.types.expressions import as_value
 
             result = as_value(el, apply(el, op, [x, y], span), s.NoneValue(span=span))
         result = coerce(el, result, t, span, f"the operator of {what}")
