@@ -9,7 +9,8 @@ import types as pytypes
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
 from atoll.core import interpret as interpreter
 from atoll.core import ir
@@ -23,6 +24,9 @@ from atoll.surface.parse import Parser
 from atoll.types.namespace import Namespace
 from atoll.types.session import Session
 from atoll.types.signature import Signature, read_signature, show_signature
+
+if TYPE_CHECKING:
+    from atoll.runtime.memory import Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +169,31 @@ class Function:
         """`matmul(a: f32[n, k], b: f32[k, m]) -> f32[n, m]`"""
         result = None if self.signature.is_generic else self.core.result
         return show_signature(self.name, self.signature, result if result is not None else self.signature.result)
+
+    def show(self, stage: str = "core") -> str:
+        """The program at a stage: surface, core, ainf, term, loops or c."""
+        from atoll.stages import show
+
+        return show(self, stage)
+
+    def memory(self) -> Memory:
+        """Every allocation and copy of the compiled program: place, bytes as a polynomial of the sizes, reason."""
+        from atoll.runtime.memory import memory
+        from atoll.runtime.program import make_loops
+
+        return memory(make_loops(self.core))
+
+    def export_c(self, folder: str | Path, workspace: str = "heap") -> list[Path]:
+        """Write readable C99 (a .c, a .h, an example caller) that needs neither Python nor a runtime library."""
+        from atoll.backends.c.export import export
+        from atoll.runtime.program import make_loops
+
+        return export(self.core, make_loops(self.core), Path(folder), workspace)
+
+    def _repr_html_(self) -> str:
+        from atoll.stages import html
+
+        return html(self)
 
     def __repr__(self) -> str:
         return f"<atoll function {show_signature(self.name, self.signature, self.signature.result)}>"

@@ -147,6 +147,10 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0801", _C, "{name} is recursive, which compiled code does not support yet", "run it with {name}.interpret(...)", ""),
     ("E0802", _C, "no C compiler works here (tried {tried})", "install gcc or clang, or pip install ziglang", "Atoll compiles through the system's C compiler; ATOLL_CC names one, and the ziglang wheel carries one."),
     ("E0803", _C, "the C compiler {compiler} failed: {message}", "this is a bug in Atoll; please report it with the program", ""),
+    ("E0804", _C, "workspace must be \"heap\" or \"caller\", not {given!r}", "", ""),
+    ("E0805", _C, "{name}: {what} needs the heap, so it cannot be exported this way", "", "With workspace=\"caller\" every temporary array must have a size the caller can compute; results must have sizes known before running."),
+    ("E0806", _C, "there is no stage {stage!r}", "use one of surface, core, ainf, term, loops, c", ""),
+    ("E0807", _C, "{name} needs a copy that nobody wrote: {reason} (line {line})", "write at.copy(x), or give the function other data", "@at.fn(copies=\"explicit\") refuses programs that would copy an array on their own."),
 ]
 
 CODES = {code: Code(code, cls, title, help_, story) for code, cls, title, help_, story in _ROWS}

@@ -391,3 +391,23 @@ def walk(stmts: list[Stmt]) -> Iterator[Stmt]:
         yield stmt
         for body in bodies(stmt):
             yield from walk(body)
+
+
+def used_vars(x: Any) -> Iterator[Var]:
+    """Variables a statement, expression or polynomial reads (not those it sets)."""
+    if isinstance(x, Use):
+        yield x.var
+    elif isinstance(x, Poly):
+        for leaf in x.leaves():
+            if isinstance(leaf, VarAtom):
+                yield leaf.var
+    elif isinstance(x, Buffer):
+        for p in x.extents:
+            yield from used_vars(p)
+    elif isinstance(x, (tuple, list)):
+        for item in x:
+            yield from used_vars(item)
+    elif hasattr(x, "__dataclass_fields__") and not isinstance(x, Site):
+        for name in x.__dataclass_fields__:
+            if not (name == "var" and isinstance(x, (Let, Declare, Assign))):
+                yield from used_vars(getattr(x, name))

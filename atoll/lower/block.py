@@ -444,12 +444,23 @@ class BlockLowerer:
         replace: dict[Atom, Poly] = {}
         for leaf in p.leaves():
             if isinstance(leaf, ir.RefAtom):
-                replace[leaf] = self.as_index(self.ref(leaf.ref, env, scope), scope)
+                replace[leaf] = self.index_ref(leaf.ref, env, scope)
             elif leaf in env:
                 replace[leaf] = env[leaf]
             elif leaf in self.ambient:
                 replace[leaf] = self.ambient[leaf]
         return p.subst(replace) if replace else p
+
+    def index_ref(self, ref: ir.Ref, env: dict[Atom, Poly], scope: Scope) -> Poly:
+        """The value of a line inside an index; read once per scope."""
+        index = tuple(self.translate(p, env, scope) for p in ref.index)
+        key = ("index", ref.line, ref.result, index)
+        known = scope.known(key)
+        if known is None:
+            known = lp.Index(self.as_index(self.ref(ref, env, scope), scope))
+            scope.memo[key] = known
+        assert isinstance(known, lp.Index)
+        return known.poly
 
     def as_index(self, e: lp.Expr, scope: Scope) -> Poly:
         """An integer expression as something that can stand in an index."""

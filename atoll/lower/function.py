@@ -95,7 +95,7 @@ class FunctionLowerer:
             if not self.is_open(buffer):
                 buffer.extents = tuple(block.translate(p, {}, scope) for p in buffer.extents)
         block.lower(scope)
-        body = tidy(scope.stmts)
+        body = tidy(drop_unused(scope.stmts))
         close_scopes(body)
         return lp.Function(program.name, program.sizes, inputs, outputs, body, self.consts)
 
@@ -118,6 +118,31 @@ def tidy(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
                 continue
         out.append(stmt)
     return out
+
+
+def drop_unused(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+    """Drop variables nobody reads; their values have no effect."""
+    while True:
+        used = set(lp.used_vars(stmts))
+        removed = False
+
+        def sweep(body: list[lp.Stmt]) -> list[lp.Stmt]:
+            nonlocal removed
+            kept: list[lp.Stmt] = []
+            for stmt in body:
+                if isinstance(stmt, (lp.Let, lp.Declare, lp.Assign)) and stmt.var not in used:
+                    removed = True
+                    continue
+                if isinstance(stmt, (lp.For, lp.Accumulate, lp.Chunks, lp.Forever)):
+                    stmt.body = sweep(stmt.body)
+                elif isinstance(stmt, lp.If):
+                    stmt.then, stmt.orelse = sweep(stmt.then), sweep(stmt.orelse)
+                kept.append(stmt)
+            return kept
+
+        stmts = sweep(stmts)
+        if not removed:
+            return stmts
 
 
 def close_scopes(stmts: list[lp.Stmt]) -> None:

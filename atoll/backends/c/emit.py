@@ -7,6 +7,7 @@ mood. Every failure goes to the label `done`, where memory is given back.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,11 +33,11 @@ class Dialect:
     name: str
     wrapping: bool  # the compiler wraps signed integers (-fwrapv)
     gnu: bool  # GNU attributes and pragmas
-    parallel: bool  # piecewise loops may run on several threads
+    hosted: bool  # called through the runtime: threads, messages with values, the host's memory
 
 
-JIT = Dialect("jit", wrapping=True, gnu=True, parallel=True)
-C99 = Dialect("c99", wrapping=False, gnu=False, parallel=False)
+JIT = Dialect("jit", wrapping=True, gnu=True, hosted=True)
+C99 = Dialect("c99", wrapping=False, gnu=False, hosted=False)
 
 
 class Names:
@@ -103,6 +104,12 @@ class Emitter:
         self.pieces = 0
         self.uses_done = False
         self.prints: list[lp.Print] = []
+        self.offsets: dict[lp.Buffer, Poly] | None = None  # where buffers lie in the caller's workspace
+        self.adders: dict[lp.Var, Any] = {}
+
+    @property
+    def no_memory(self) -> str:
+        return "at_no_memory(at)" if self.dialect.hosted else "-1"
 
     # -- text
 
@@ -283,8 +290,6 @@ class Emitter:
         else:
             self.update(safe(var.name), MONOIDS[monoid][0], value, var.dtype)
 
-    adders: dict[lp.Var, Any] = {}
-
     # -- memory
 
     def count(self, buffer: lp.Buffer) -> str:
@@ -298,11 +303,17 @@ class Emitter:
         if buffer.kind == "out":
             dims = ", ".join(self.poly(p) for p in buffer.extents)
             self.put(f"{name} = at_open_result(at, {self.open_outputs[buffer]}, {len(buffer.extents)}, (int64_t[]){{{dims}}});")
+        elif self.offsets is not None:
+            offset = self.poly(self.offsets[buffer])
+            self.put(f"{name} = ({t} *)(void *)((char *)workspace + {offset});")
+            return
         else:
             self.put(f"{name} = ({t} *)at_alloc({self.count(buffer)}, sizeof({t}));")
-        self.fail_unless(f"{name} != NULL", "at_no_memory(at)")
+        self.fail_unless(f"{name} != NULL", self.no_memory)
 
     def free(self, buffer: lp.Buffer) -> None:
+        if self.offsets is not None:
+            return
         name = safe(buffer.name)
         self.put(f"at_free({name});")
         self.put(f"{name} = NULL;")
@@ -316,6 +327,9 @@ class Emitter:
         self.sites.append(check.site)
         self.kinds.append("".join("d" if a.dtype.is_float else "i" for a in check.args))
         self.uses_done = True
+        if not self.dialect.hosted:
+            self.put(f"if (!({self.tests(check.tests)})) {{ status = {number + 1}; goto done; }}")
+            return
         with self.braces(f"if (!({self.tests(check.tests)}))"):
             for k, arg in enumerate(check.args):
                 text = self.expr(arg)
@@ -347,7 +361,7 @@ class Emitter:
             self.declare(acc.var, self.neutral(acc), False)
         if loop.exact or not floats:
             self.plain_loop(loop)
-        elif self.is_innermost(loop.body) and not _may_fail(loop.body) and all(not a.var.dtype.is_complex for a in loop.accs):
+        elif self.dialect.gnu and self.is_innermost(loop.body) and not _may_fail(loop.body) and not any(a.var.dtype.is_complex for a in floats):
             self.lanes(loop)
         else:
             self.tree(loop)
@@ -441,6 +455,9 @@ class Emitter:
 
     def chunks(self, chunk: lp.Chunks) -> None:
         """A loop in pieces: a function for one piece, called for each, perhaps by several threads."""
+        if not self.dialect.hosted:
+            self.one_piece(chunk)
+            return
         used = collect(chunk.body, {chunk.low, chunk.high})
         accs = {a.var for a in chunk.accs}
         used.vars = {v: None for v in used.vars if v not in accs}
@@ -449,6 +466,22 @@ class Emitter:
         name = f"{self.prefix}_piece{number}"
         fails = self.piece_function(name, chunk, used)
         self.call_pieces(name, number, chunk, used, fails)
+
+    def one_piece(self, chunk: lp.Chunks) -> None:
+        """Without a runtime there is one piece: everything."""
+        low, high = self.names.enter(chunk.low), self.names.enter(chunk.high)
+        self.names.active[chunk.low] = "0"
+        extent = self.poly(chunk.extent)
+        if extent.isidentifier():
+            self.names.active[chunk.high] = extent
+            self.stmts(chunk.body)
+        else:
+            with self.braces(""):
+                self.put(f"const int64_t {high} = {extent};")
+                self.stmts(chunk.body)
+        del low
+        self.names.leave(chunk.low)
+        self.names.leave(chunk.high)
 
     def params(self, used: Used, body: list[lp.Stmt]) -> list[tuple[str, str, str]]:
         """(type, name, argument) for everything a piece needs."""
@@ -471,7 +504,7 @@ class Emitter:
         with self.function_text():
             low, high = self.names.enter(chunk.low), self.names.enter(chunk.high)
             given = ["at_call *at", f"int64_t {low}", f"int64_t {high}"]
-            given += [f"{t} {n}" if not t.endswith("restrict") else f"{t} {n}" for t, n, _ in params]
+            given += [f"{t} {n}" for t, n, _ in params]
             given += [f"{a.var.dtype.c_name} *{safe(a.var.name)}_out" for a in chunk.accs]
             start = len(self.lines)
             with self.braces(f"AT_PIECE int {name}({', '.join(given)})"):
@@ -506,7 +539,7 @@ class Emitter:
         self.lines.insert(self.status_line, "    " * self.depth + "int status = 0;")
         self.lines.append("    " * (self.depth - 1) + "done:")
         for buffer in _allocated(body):
-            if buffer.kind != "out":
+            if buffer.kind != "out" and self.offsets is None:
                 self.put(f"at_free({safe(buffer.name)});")
         self.put("return status;")
 
@@ -520,44 +553,11 @@ class Emitter:
         with self.braces(""):
             self.put(f"const int64_t {n} = {extent};")
             self.put(f"const int64_t {size} = at_piece({n}, {work}, {chunk.align}, {chunk.most});")
-            if self.dialect.parallel:
-                self.parallel_call(name, number, chunk, params, partial, n, size, f"({work})", private)
-            else:
-                self.serial_call(name, chunk, params, n, size, bool(chunk.accs) or private)
-
-    def serial_call(self, name: str, chunk: lp.Chunks, params: list[tuple[str, str, str]], n: str, size: str, cut: bool) -> None:
-        args = ", ".join(a for _, _, a in params)
-        tail = f", {args}" if args else ""
-        if not cut:
-            self.uses_done = True
-            self.put(f"if ({n} > 0 && (status = {name}(at, 0, {n}{tail})) != 0) goto done;")
-            return
-        for acc in chunk.accs:
-            v, d = safe(acc.var.name), acc.var.dtype
-            if acc.monoid == "add" and (d.is_float or d.is_complex):
-                self.put(f"at_sum_{d.name} {v}_sum = {{{{0}}, 0, 0, 0}};")
-        with self.braces(f"for (int64_t at_k = 0; at_k < {n}; at_k += {size})"):
-            for acc in chunk.accs:
-                self.put(f"{acc.var.dtype.c_name} {safe(acc.var.name)}_one;")
-            outs = "".join(f", &{safe(a.var.name)}_one" for a in chunk.accs)
-            self.uses_done = True
-            self.put(f"status = {name}(at, at_k, at_k + {size} < {n} ? at_k + {size} : {n}{tail}{outs});")
-            self.put("if (status != 0) goto done;")
-            for acc in chunk.accs:
-                v, d = safe(acc.var.name), acc.var.dtype
-                if acc.monoid == "add" and (d.is_float or d.is_complex):
-                    self.put(f"at_sum_add_{d.name}(&{v}_sum, {v}_one);")
-                else:
-                    self.put(f"{v} = {self._combine(acc, v, f'{v}_one')};")
-        for acc in chunk.accs:
-            v, d = safe(acc.var.name), acc.var.dtype
-            if acc.monoid == "add" and (d.is_float or d.is_complex):
-                self.put(f"{v} = at_sum_total_{d.name}(&{v}_sum);")
+            self.parallel_call(name, chunk, params, partial, n, size, f"({work})", private)
 
     def parallel_call(
         self,
         name: str,
-        number: int,
         chunk: lp.Chunks,
         params: list[tuple[str, str, str]],
         partial: list[str],
@@ -610,7 +610,7 @@ class Emitter:
             (keys, first), (out, at) = h.buffers
             assert h.dtype is not None
             a, b = self.element(keys, first), self.element(out, at)
-            self.fail_unless(f"at_argsort_{h.dtype.name}(&{a}, &{b}, {self.poly(h.sizes[0])}) == 0", "at_no_memory(at)")
+            self.fail_unless(f"at_argsort_{h.dtype.name}(&{a}, &{b}, {self.poly(h.sizes[0])}) == 0", self.no_memory)
         elif h.name == "settle":
             (out, _), (spare, _) = h.buffers
             o, s = safe(out.name), safe(spare.name)
@@ -624,6 +624,9 @@ class Emitter:
         """Values go to the host, which formats them."""
         number = len(self.prints)
         self.prints.append(stmt)
+        if not self.dialect.hosted:
+            self.plain_print(stmt)
+            return
         with self.braces(""):
             items: list[str] = []
             for part in stmt.parts:
@@ -633,6 +636,32 @@ class Emitter:
                     items.append(self.printed(shown))
             self.put(f"const at_shown at_items[] = {{{', '.join(items) if items else '{0, 0, 0, {0}, {0}}'}}};")
             self.put(f"at_print(at, {number}, {len(items)}, at_items);")
+
+    def plain_print(self, stmt: lp.Print) -> None:
+        """printf, for scalars; arrays one element after the other."""
+        for part in stmt.parts:
+            if isinstance(part, str):
+                text = part.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+                self.put(f'printf("{text}");')
+                continue
+            for shown in part[1]:
+                if isinstance(shown, lp.Buffer):
+                    name = safe(shown.name)
+                    self.put('printf("[");')
+                    self.put(f"for (int64_t at_k = 0; at_k < {self.count(shown)}; at_k++) {self._printf(f'{name}[at_k]', shown.dtype, ' ')}")
+                    self.put('printf("]");')
+                else:
+                    self.put(self._printf(self.expr(shown), shown.dtype, ""))
+        self.put('printf("\\n");')
+
+    def _printf(self, text: str, dtype: DType, after: str) -> str:
+        if dtype.is_complex:
+            return f'printf("%g%+gj{after}", (double)creal({text}), (double)cimag({text}));'
+        if dtype.is_float:
+            return f'printf("%g{after}", (double)({text}));'
+        if dtype.name == "u64":
+            return f'printf("%llu{after}", (unsigned long long)({text}));'
+        return f'printf("%lld{after}", (long long)({text}));'
 
     def printed(self, shown: Any) -> str:
         if isinstance(shown, lp.Buffer):
@@ -665,7 +694,8 @@ class Emitter:
         for sym in self.fn.sizes:
             self.names.enter(sym)
         with self.function_text():
-            params = ["at_call *at", *(f"int64_t {self.names[s]}" for s in self.fn.sizes)]
+            params = ["at_call *at"] if self.dialect.hosted else []
+            params += [f"int64_t {self.names[s]}" for s in self.fn.sizes]
             for p in self.fn.inputs:
                 t = p.dtype.c_name
                 params.append(f"{t} {safe(p.name)}" if isinstance(p, lp.Var) else f"const {t} *restrict {safe(p.name)}")
@@ -675,16 +705,22 @@ class Emitter:
                     continue
                 star = "*" if o.buffer in self.swapped else "*restrict"
                 params.append(f"{t} {star} {safe(o.buffer.name)}".replace("* ", "*"))
+            if self.offsets:
+                params.append("void *workspace")
             start = len(self.lines)
-            with self.braces(f"static int {self.prefix}_run({', '.join(params)})"):
+            with self.braces(f"static int {self.prefix}_run({', '.join(params) or 'void'})"):
                 self.locals(self.fn.body)
                 for o in self.fn.outputs:
                     if o.buffer in self.swapped:
                         self.put(f"{o.buffer.dtype.c_name} *const at_{safe(o.buffer.name)} = {safe(o.buffer.name)};")
                 self.stmts(self.fn.body)
                 self.finish(self.fn.body)
-            quiet = [f"(void){self.names[s]};" for s in self.fn.sizes] + [f"(void){safe(p.name)};" for p in self.fn.inputs]
-            self.lines.insert(start + 1, "    " + " ".join(["(void)at;", *quiet]))
+            text = "\n".join(self.lines[start + 1 :])
+            given = [self.names[s] for s in self.fn.sizes] + [safe(p.name) for p in self.fn.inputs]
+            given += ["at"] if self.dialect.hosted else []
+            quiet = [f"(void){g};" for g in given if not re.search(rf"\b{g}\b", text)]
+            if quiet:
+                self.lines.insert(start + 1, "    " + " ".join(quiet))
         return "\n\n".join([*self.const_arrays(), *self.functions])
 
     def is_open(self, buffer: lp.Buffer) -> bool:

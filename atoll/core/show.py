@@ -1,0 +1,177 @@
+"""Core as text: what `f.show("core")` prints. Python-like, every size and map explicit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atoll.core import ir
+from atoll.core.rewrite import called
+from atoll.sizes import Sym
+
+_SIGNS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "floordiv": "//",
+    "mod": "%",
+    "pow": "**",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "eq": "==",
+    "ne": "!=",
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+    "shl": "<<",
+    "shr": ">>",
+}
+
+
+def show(fn: ir.Function) -> str:
+    """The function and everything it calls, callees first."""
+    return "\n\n".join(_Printer().function(f) for f in called(fn))
+
+
+class _Printer:
+    """Symbols of one name get numbers, so that the text is unambiguous."""
+
+    def __init__(self) -> None:
+        self.names: dict[Sym, str] = {}
+        self.used: dict[str, int] = {}
+
+    def name(self, sym: Sym) -> str:
+        if sym not in self.names:
+            count = self.used.get(sym.name, 0)
+            self.used[sym.name] = count + 1
+            self.names[sym] = sym.name if count == 0 else f"{sym.name}_{count}"
+        return self.names[sym]
+
+    def function(self, f: ir.Function) -> str:
+        sizes = ", ".join(self.name(s) for s in f.sizes)
+        params = ", ".join(f"{self.name(sym)}: {t!r}" for sym, t in f.params)
+        head = f"def {f.name}[{sizes}]({params}) -> {f.result!r}:" if f.sizes else f"def {f.name}({params}) -> {f.result!r}:"
+        lines = [head]
+        for need in f.requires:
+            lines.append(f"    require {need.poly} >= 0  # {need.text}")
+        assert f.body is not None
+        return "\n".join([*lines, *self.body(f.body, 1)])
+
+    def body(self, e: ir.Expr, depth: int) -> list[str]:
+        """A block as lines, its result last."""
+        pad = "    " * depth
+        if not isinstance(e, ir.Block):
+            return [f"{pad}{self.expr(e, depth)}"]
+        lines = []
+        for stmt in e.stmts:
+            match stmt:
+                case ir.Bind(sym, value):
+                    lines.append(f"{pad}{self.name(sym)}: {value.type!r} = {self.expr(value, depth)}")
+                case ir.Open(sizes, sym, value):
+                    opened = ", ".join(self.name(s) for s in sizes)
+                    lines.append(f"{pad}open {opened}: {self.name(sym)} = {self.expr(value, depth)}")
+                case ir.Assert(cond, text):
+                    lines.append(f"{pad}assert {self.expr(cond, depth)}  # {text}")
+                case ir.Require(p, text):
+                    lines.append(f"{pad}require {p} >= 0  # {text}")
+                case ir.Print(parts):
+                    shown = ", ".join(repr(p) if isinstance(p, str) else self.expr(p[0], depth) for p in parts)
+                    lines.append(f"{pad}print({shown})")
+        return [*lines, f"{pad}{self.expr(e.result, depth)}"]
+
+    def nested(self, e: ir.Expr, depth: int) -> str:
+        """A body on lines of its own when it has statements."""
+        if isinstance(e, ir.Block):
+            return "\n" + "\n".join(self.body(e, depth + 1))
+        return " " + self.expr(e, depth)
+
+    def exprs(self, es: tuple[Any, ...], depth: int) -> str:
+        return ", ".join(self.expr(e, depth) for e in es)
+
+    def items(self, items: tuple[Any, ...], depth: int) -> str:
+        return ", ".join(
+            f"{i.low}:{i.low}+{i.size}:{i.step}" if isinstance(i, ir.Range) else self.expr(i, depth) for i in items
+        )
+
+    def lam(self, lam: ir.Lam, depth: int) -> str:
+        return f"(lambda {', '.join(self.name(p) for p in lam.params)}:{self.nested(lam.body, depth)})"
+
+    def expr(self, e: Any, depth: int) -> str:
+        match e:
+            case ir.Var(sym):
+                return self.name(sym)
+            case ir.Lit(value):
+                return repr(value) if e.type.dtype.name in ("i64", "f64", "bool", "c128") else f"{e.type!r}({value!r})"
+            case ir.SizeOf(p):
+                return f"{{{p}}}"
+            case ir.ConstArray(value):
+                return f"constant {value.dtype}{list(value.shape)}"
+            case ir.Prim(op, args):
+                if op in _SIGNS and len(args) == 2:
+                    return f"({self.expr(args[0], depth)} {_SIGNS[op]} {self.expr(args[1], depth)})"
+                return f"{op}({self.exprs(args, depth)})"
+            case ir.Cast(value):
+                return f"{e.type!r}({self.expr(value, depth)})"
+            case ir.If(cond, then, orelse):
+                pad = "    " * depth
+                if isinstance(then, ir.Block) or isinstance(orelse, ir.Block):
+                    return (
+                        f"if {self.expr(cond, depth)}:{self.nested(then, depth)}\n{pad}else:{self.nested(orelse, depth)}"
+                    )
+                return f"({self.expr(then, depth)} if {self.expr(cond, depth)} else {self.expr(orelse, depth)})"
+            case ir.Block():
+                return "block:" + self.nested(e, depth)
+            case ir.MakeTuple(items):
+                return f"({self.exprs(items, depth)}{',' if len(items) == 1 else ''})"
+            case ir.Proj(value, index):
+                return f"{self.expr(value, depth)}.{index}"
+            case ir.MakeArray(items):
+                return f"[{self.exprs(items, depth)}]"
+            case ir.Build(sym, size, body):
+                return f"build({self.name(sym)} < {size}:{self.nested(body, depth)})"
+            case ir.Map(params, arrays, body):
+                names = ", ".join(self.name(p) for p in params)
+                return f"map(lambda {names}:{self.nested(body, depth)}, {self.exprs(arrays, depth)})"
+            case ir.At(array, index):
+                return f"{self.expr(array, depth)}[{self.expr(index, depth)}]"
+            case ir.Slice(array, items):
+                return f"{self.expr(array, depth)}[{self.items(items, depth)}]"
+            case ir.Update(array, items, value):
+                return f"update({self.expr(array, depth)}[{self.items(items, depth)}] = {self.expr(value, depth)})"
+            case ir.Reduce(op, neutral, array, monoid):
+                return f"reduce({monoid or self.lam(op, depth)}, {self.expr(neutral, depth)}, {self.expr(array, depth)})"
+            case ir.Scan(op, neutral, array, exclusive, monoid):
+                word = "scan_exclusive" if exclusive else "scan"
+                return f"{word}({monoid or self.lam(op, depth)}, {self.expr(neutral, depth)}, {self.expr(array, depth)})"
+            case ir.ArgReduce(which, array):
+                return f"arg{which}({self.expr(array, depth)})"
+            case ir.Hist(op, neutral, size, indices, values, monoid):
+                return f"hist({monoid or self.lam(op, depth)}, {self.expr(neutral, depth)}, {size}, {self.expr(indices, depth)}, {self.expr(values, depth)})"
+            case ir.Scatter(array, indices, values, op, monoid):
+                how = f", {monoid or self.lam(op, depth)}" if op is not None else ""
+                return f"scatter({self.expr(array, depth)}, {self.expr(indices, depth)}, {self.expr(values, depth)}{how})"
+            case ir.Argsort(keys):
+                return f"argsort({self.expr(keys, depth)})"
+            case ir.Filter(array, mask):
+                return f"filter({self.expr(mask, depth)}, {self.expr(array, depth)})"
+            case ir.For(sym, size, state, body):
+                return f"for {self.name(sym)} < {size} {self.state(state, depth)}:{self.nested(body, depth)}"
+            case ir.While(state, cond, body):
+                return f"while {self.expr(cond, depth)} {self.state(state, depth)}:{self.nested(body, depth)}"
+            case ir.View(op, params, args):
+                given = ", ".join(map(repr, params))
+                return f"{op}({self.exprs(args, depth)}{', ' + given if given else ''})"
+            case ir.Zip(items):
+                return f"zip({self.exprs(items, depth)})"
+            case ir.Unzip(value):
+                return f"unzip({self.expr(value, depth)})"
+            case ir.Call(fn, sizes, args):
+                return f"{fn.name}[{', '.join(map(repr, sizes))}]({self.exprs(args, depth)})"
+            case ir.Copy(value):
+                return f"copy({self.expr(value, depth)})"
+        return f"{type(e).__name__}(...)"
+
+    def state(self, state: tuple[tuple[Sym, Any], ...], depth: int) -> str:
+        return "(" + ", ".join(f"{self.name(sym)} = {self.expr(first, depth)}" for sym, first in state) + ")"

@@ -1,0 +1,47 @@
+"""The plan of a program as text: what is stored, which stages share loops."""
+
+from __future__ import annotations
+
+from atoll.ainf.dead import remove_dead
+from atoll.ainf.from_core import translate
+from atoll.ainf.show import prim_text
+from atoll.core import ir as core
+from atoll.plan.fuse import Fuser, Leaf, Node
+from atoll.plan.inplace import plan_block
+from atoll.plan.stages import Stage
+
+
+def show_plan_of(fn: core.Function) -> str:
+    """Groups, nests and stages of a function's outermost block."""
+    from atoll.ainf import ir
+
+    program = remove_dead(translate(fn))
+    lines = [line for line in program.block.lines if not isinstance(line.prim, (ir.Input, ir.ConstArray))]
+    _, stages, inplace = plan_block(lines, program.results, set())
+    fuser = Fuser(stages, True)
+    text: list[str] = []
+
+    def stage_text(stage: Stage) -> str:
+        if stage.target is not None:
+            return f"result {stage.position} = {stage.target.body!r}"
+        assert stage.line is not None
+        note = " (in place)" if any(line is stage.line for line, _ in inplace.takes) else ""
+        return f"{stage.line.name} = {prim_text(stage.line.prim)}{note}"
+
+    def go(nodes: list[Node], depth: int) -> None:
+        for node in nodes:
+            pad = "  " * depth
+            if isinstance(node, Leaf):
+                text.append(pad + (f"start {node.stage}" if node.start else stage_text(node.stage)))
+            else:
+                text.append(f"{pad}for {node.sym} in {node.low}..{node.high}:")
+                go(node.body, depth + 1)
+
+    for group in fuser.groups():
+        nodes = fuser.nests(group)
+        if group.extent is not None:
+            text.append(f"pieces {group.low}..{group.high} of {group.extent}:")
+            go(nodes, 1)
+        else:
+            go(nodes, 0)
+    return "\n".join(text)

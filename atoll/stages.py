@@ -1,0 +1,81 @@
+"""Looking into a function: its text at every stage, and a page for notebooks."""
+
+from __future__ import annotations
+
+import html as escape
+from typing import TYPE_CHECKING
+
+from atoll.errors import fail
+
+if TYPE_CHECKING:
+    from atoll.function import Function
+
+STAGES = ("surface", "core", "ainf", "term", "loops", "c")
+
+
+def show(fn: Function, stage: str) -> str:
+    """The program at a stage, as text."""
+    if stage == "surface":
+        return surface(fn)
+    if stage == "core":
+        from atoll.core.show import show as show_core
+
+        return show_core(fn.core)
+    if stage == "ainf":
+        from atoll.ainf.dead import remove_dead
+        from atoll.ainf.from_core import translate
+        from atoll.ainf.show import show as show_ainf
+
+        return show_ainf(remove_dead(translate(fn.core)))
+    if stage == "term":
+        from atoll.plan.show import show_plan_of
+
+        return show_plan_of(fn.core)
+    if stage == "loops":
+        from atoll.loops.show import show as show_loops
+        from atoll.runtime.program import make_loops
+
+        return show_loops(make_loops(fn.core))
+    if stage == "c":
+        from atoll.backends.c.jit import generate
+        from atoll.runtime.program import make_loops
+
+        return generate(fn.core, make_loops(fn.core)).text
+    fail("E0806", stage=stage)
+
+
+def surface(fn: Function) -> str:
+    """The function's own text."""
+    source, first = fn.surface.span.source, fn.surface.span.line
+    lines = []
+    indent: int | None = None
+    number = first
+    while (line := source.line(number)) is not None:
+        width = len(line) - len(line.lstrip())
+        if indent is None:
+            indent = width
+        elif line.strip() and width <= indent and number > first and not line.strip().startswith(")"):
+            break
+        lines.append(line[indent:])
+        number += 1
+    return "\n".join(lines).rstrip()
+
+
+def html(fn: Function) -> str:
+    """Source, type, loops and memory, for notebooks."""
+    from atoll.errors import Error
+
+    def block(title: str, text: str, is_open: bool = False) -> str:
+        state = " open" if is_open else ""
+        return f"<details{state}><summary>{title}</summary><pre>{escape.escape(text)}</pre></details>"
+
+    try:
+        parts = [
+            f"<b><code>{escape.escape(fn.type)}</code></b>",
+            block("source", show(fn, "surface"), True),
+            block("loops", show(fn, "loops")),
+            block("memory", repr(fn.memory())),
+        ]
+    except Error as error:
+        parts = [f"<b><code>{escape.escape(fn.name)}</code></b>", block("error", str(error), True)]
+    return "\n".join(parts)
