@@ -1,18 +1,43 @@
-"""Atoll: a compiler for functional array programs, used from Python."""
+"""Atoll: a compiler for functional array programs, written in Python and used from Python.
+
+A program goes through these stages, one folder each; docs/architecture.md is the tour.
+
+    surface/   the text of a function, parsed, never run by Python
+    types/     names, types, ranks and sizes made explicit; errors in the user's words
+    core/      the typed core language and its reference interpreter, which is the meaning of everything
+    functions/ first-class functions and recursive data, compiled away
+    ainf/      the normal form: one primitive per line under a context of indices; optimisation is construction
+    ad/        derivatives of normal forms
+    plan/      which lines are stored, inlined, updated in place, and which share a loop
+    schedule/  the user's own schedules as proved rewrites; check/ verifies them without trusting them
+    lower/     from a plan to loops/
+    backends/  loops printed as C
+    runtime/   building, caching, calling
+    madl/      memory-aware declarative programs (.madl), down to the same loops
+    sizes/ views/ errors/   the arithmetic of sizes, reshapes as index maps, messages
+
+Start reading at function.py, then the head of each stage's ir.py.
+"""
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
-from atoll.errors import CompileError, Error, ParseError, RunError, ScheduleError, SizeError, TypeError
-from atoll.function import Function, fn
+from atoll.errors import AliasWarning, CompileError, Error, ParseError, RunError, ScheduleError, SizeError, TypeError
 from atoll.sizes import cdiv
 from atoll.sizes.declare import sizes, some
 from atoll.types.annotations import FnMaker, IndexMaker, OwnMaker, TupleMaker
 from atoll.types.builtins.names import BUILTINS, CONSTANTS, BuiltinName
-from atoll.types.indexing import AliasWarning
 from atoll.types.records import record
 from atoll.types.types import SCALARS, Var
+
+if TYPE_CHECKING:
+    from atoll.doctor import doctor
+    from atoll.function import Function, donate, fn
+    from atoll.runtime.cache import cache
+
+__version__ = "0.1.0"
 
 i8, i16, i32, i64 = (SCALARS[t] for t in ("i8", "i16", "i32", "i64"))
 u8, u16, u32, u64 = (SCALARS[t] for t in ("u8", "u16", "u32", "u64"))
@@ -20,20 +45,79 @@ f32, f64, c64, c128 = (SCALARS[t] for t in ("f32", "f64", "c64", "c128"))
 bool_ = SCALARS["bool"]
 idx, Tuple, Fn, own = IndexMaker(), TupleMaker(), FnMaker(), OwnMaker()
 
+# Loaded when first asked for, so that `import atoll` is quick.
+_LATER = {
+    "fn": "atoll.function",
+    "Function": "atoll.function",
+    "donate": "atoll.function",
+    "cache": "atoll.runtime.cache",
+    "doctor": "atoll.doctor",
+}
 
-def types(names: str) -> Var | tuple[Var, ...]:
-    """Declare type variables: `a, b = at.types("a b")`."""
+
+def types(names: str) -> Any:
+    """Declare type variables: `a, b = at.types("a b")`; one name gives one variable."""
     made = tuple(Var(name) for name in names.replace(",", " ").split())
     return made[0] if len(made) == 1 else made
 
 
-if TYPE_CHECKING:
+def set_threads(n: int) -> None:
+    """How many threads compiled loops may use from now on (the same as ATOLL_NUM_THREADS)."""
+    from atoll.runtime.library import set_threads
 
-    def __getattr__(name: str) -> Any: ...
-else:
-    for _name in BUILTINS:
-        if _name not in globals():
-            globals()[_name] = BuiltinName(_name)
-    for _name, _value in CONSTANTS.items():
-        globals()[_name] = _value
-    del _name, _value
+    set_threads(n)
+
+
+def __getattr__(name: str) -> Any:
+    module = _LATER.get(name)
+    if module is None:
+        raise AttributeError(f"module 'atoll' has no attribute {name!r}")
+    value = getattr(importlib.import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+for _name in BUILTINS - globals().keys() - _LATER.keys():
+    globals()[_name] = BuiltinName(_name)
+globals().update(CONSTANTS)
+del _name
+
+__all__ = [
+    "AliasWarning",
+    "CompileError",
+    "Error",
+    "Fn",
+    "Function",
+    "ParseError",
+    "RunError",
+    "ScheduleError",
+    "SizeError",
+    "Tuple",
+    "TypeError",
+    "bool_",
+    "c64",
+    "c128",
+    "cache",
+    "cdiv",
+    "doctor",
+    "donate",
+    "f32",
+    "f64",
+    "fn",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "idx",
+    "own",
+    "record",
+    "set_threads",
+    "sizes",
+    "some",
+    "types",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    *sorted(BUILTINS - {"types"}),
+]

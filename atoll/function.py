@@ -12,11 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from atoll.core import interpret as interpreter
 from atoll.core import ir
 from atoll.errors import Error, Source, fail
-from atoll.runtime.arguments import from_python, result_to_python
-from atoll.runtime.program import Program
 from atoll.surface import source as text
 from atoll.surface import syntax as s
 from atoll.surface.names import Liveness
@@ -27,6 +24,7 @@ from atoll.types.signature import Signature, read_signature, show_signature
 
 if TYPE_CHECKING:
     from atoll.runtime.memory import Memory
+    from atoll.runtime.program import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +121,9 @@ class Function:
 
     def interpret(self, *args: Any, **keywords: Any) -> Any:
         """The value by the reference interpreter."""
+        from atoll.core import interpret as interpreter
+        from atoll.runtime.arguments import from_python, result_to_python
+
         core = self.core
         self._unchanged()
         given = from_python(core, self._arguments(args, keywords))
@@ -131,6 +132,8 @@ class Function:
 
     def compile(self, optimise: str = "3") -> Program:
         """The native program, built or found in the cache."""
+        from atoll.runtime.program import Program
+
         if optimise not in self._programs:
             self._programs[optimise] = Program(self.core, self._arguments, optimise)
         return self._programs[optimise]
@@ -197,6 +200,20 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<atoll function {show_signature(self.name, self.signature, self.signature.result)}>"
+
+
+class Donated:
+    """An argument whose memory the called function may overwrite (at.donate)."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def donate(x: Any) -> Donated:
+    """Let a function overwrite this array, where its parameter is declared at.own[...]. The array's contents are then undefined."""
+    return Donated(x)
 
 
 @overload

@@ -7,6 +7,7 @@ of every message is data with a test. Every class is also the Python class a use
 from __future__ import annotations
 
 from atoll.errors.base import (
+    AliasWarning,
     CompileError,
     Error,
     ParseError,
@@ -21,6 +22,7 @@ from atoll.errors.span import NOWHERE, Source, Span
 
 __all__ = [
     "NOWHERE",
+    "AliasWarning",
     "CompileError",
     "Error",
     "ParseError",

@@ -8,6 +8,10 @@ from typing import NoReturn
 from atoll.errors.span import NOWHERE, Span
 
 
+class AliasWarning(UserWarning):
+    """A name that shares its value with another one is updated: the other keeps the old value."""
+
+
 class Error(Exception):
     """What Atoll raises. `code` is stable, `span` is the place in the user's text, `stage` the part of Atoll that noticed."""
 

@@ -98,9 +98,9 @@ def _kind(arg: Any) -> str:
 
 
 def _dtype_words(dtype: Any) -> str:
-    from atoll.types.dtypes import BY_NUMPY
+    from atoll.types.dtypes import by_numpy
 
-    known = BY_NUMPY.get(dtype)
+    known = by_numpy(dtype)
     return known.name if known is not None else str(dtype)
 
 

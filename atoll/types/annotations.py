@@ -7,16 +7,16 @@ by Python, so that local integers can be sizes and `from __future__ import annot
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from atoll.errors import Error, Span, fail
 from atoll.sizes import Poly, cdiv, poly
-from atoll.surface import syntax as s
 from atoll.types.builtins.names import SCALAR_TYPES
 from atoll.types.records import record_of, record_type
 from atoll.types.types import SCALARS, Fn, Own, Tuple, Type
+
+if TYPE_CHECKING:
+    from atoll.surface import syntax as s
 
 Lookup = Callable[[str, Span], Any]
 
@@ -64,7 +64,7 @@ def type_of_object(value: Any) -> Type:
         plain = {int: "i64", float: "f64", bool: "bool", complex: "c128"}.get(value)
         if plain is not None:
             return SCALARS[plain]
-        if issubclass(value, np.generic) and value.__name__ in SCALAR_TYPES:
+        if value.__module__ == "numpy" and value.__name__ in SCALAR_TYPES:
             return SCALARS[SCALAR_TYPES[value.__name__]]
     raise LookupError(repr(value))
 
@@ -79,6 +79,8 @@ def type_expr(node: s.Expr, lookup: Lookup, where: str) -> Type:
 
 
 def _evaluate(node: Any, lookup: Lookup, where: str) -> Any:
+    from atoll.surface import syntax as s
+
     def go(n: Any) -> Any:
         return _evaluate(n, lookup, where)
 

@@ -9,9 +9,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@cache
+def _numpy_dtype(name: str) -> np.dtype[Any]:
+    import numpy as np
+
+    return np.dtype(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +44,8 @@ class DType:
         return max(1, self.bits // 8)
 
     @property
-    def numpy(self) -> np.dtype:  # type: ignore[type-arg]
-        return np.dtype(self.numpy_name)
+    def numpy(self) -> np.dtype[Any]:
+        return _numpy_dtype(self.numpy_name)
 
     @property
     def is_integer(self) -> bool:
@@ -81,7 +92,17 @@ C64 = DType("c64", "c", 64, "float complex", "complex64")
 C128 = DType("c128", "c", 128, "double complex", "complex128")
 
 DTYPES = {d.name: d for d in (BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, C64, C128)}
-BY_NUMPY = {d.numpy: d for d in DTYPES.values()}
+
+
+def by_numpy(dtype: np.dtype[Any]) -> DType | None:
+    """The scalar type of a NumPy dtype in native byte order, or None when there is none."""
+    return _by_numpy().get(dtype)
+
+
+@cache
+def _by_numpy() -> dict[np.dtype[Any], DType]:
+    return {d.numpy: d for d in DTYPES.values()}
+
 
 
 def promote(a: DType, b: DType) -> DType | None:
@@ -116,7 +137,7 @@ def fits(value: complex | int | float | bool, dtype: DType) -> bool:
             return low <= value <= high
         return abs(value) < 2**1024 if dtype.part() is F64 else abs(value) < 2**128
     if isinstance(value, float):
-        if dtype.part() is F32 and np.isfinite(value) and abs(value) > 3.4028235677973366e38:
+        if dtype.part() is F32 and math.isfinite(value) and abs(value) > 3.4028235677973366e38:
             return False
         return dtype.is_float or dtype.is_complex
     return dtype.is_complex

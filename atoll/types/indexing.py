@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from atoll.core import ir
-from atoll.errors import Span
+from atoll.errors import AliasWarning, Span
 from atoll.sizes import Poly, Sym, cdiv, poly
 from atoll.surface import syntax as s
 from atoll.types import entities as en
@@ -18,10 +18,6 @@ from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.lifting import lift
 from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, array, rank, shape_of
-
-
-class AliasWarning(UserWarning):
-    """A name that shares its value with another one is updated: the other keeps the old value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,4 +392,4 @@ def element_at(el: Elaborator, value: Value, index: Value, span: Span) -> Value:
     return _read(value, [index.expr], span)
 
 
-__all__ = ["AliasWarning", "Axis", "Sym", "assign", "attribute", "aug_assign", "element_at", "element_value", "read", "unpack", "update"]
+__all__ = ["Axis", "Sym", "assign", "attribute", "aug_assign", "element_at", "element_value", "read", "unpack", "update"]

@@ -17,7 +17,7 @@ from atoll.errors import NOWHERE, Span
 from atoll.sizes import Poly, poly
 from atoll.types import entities as en
 from atoll.types.builtins.names import BUILTINS, CONSTANTS, SCALAR_TYPES, BuiltinName, meaning, meaning_of_object
-from atoll.types.dtypes import BY_NUMPY, weak_dtype
+from atoll.types.dtypes import by_numpy, weak_dtype
 from atoll.types.records import record_of
 from atoll.types.types import SCALARS, Array, Scalar, Type
 
@@ -150,15 +150,14 @@ def _constant(el: Elaborator, value: Any, name: str, span: Span) -> Any | None:
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
             el.fail("E0212", span, value=value, dtype="i64")
         return literal(value, span)
-    if isinstance(value, np.generic) and value.dtype in BY_NUMPY:
-        dtype = BY_NUMPY[value.dtype]
+    if isinstance(value, np.generic) and (dtype := by_numpy(value.dtype)) is not None:
         t = Scalar(dtype)
         number = value.item()
         return en.Value(ir.Lit(number, type=t, span=span), t, poly(number) if dtype.name == "i64" else None)
     if isinstance(value, np.ndarray):
-        if value.dtype.newbyteorder("=") not in BY_NUMPY:
+        dtype = by_numpy(value.dtype.newbyteorder("="))
+        if dtype is None:
             el.fail("E0106", span, name=name, found=f"an array of {value.dtype}", help="convert it to a type of Atoll")
-        dtype = BY_NUMPY[value.dtype.newbyteorder("=")]
         t2: Type = Scalar(dtype)
         for n in reversed(value.shape):
             t2 = Array(t2, poly(n))

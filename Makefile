@@ -1,0 +1,34 @@
+# Two commands do everything on a fresh machine with python3 and make: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+
+.PHONY: demo test lint fuzz fuzz-ad bench docs clean
+
+$(VENV)/.ready: pyproject.toml tools/setup_env.py
+	$(PYTHON) tools/setup_env.py $(VENV)
+	@touch $@
+
+demo: $(VENV)/.ready
+	$(RUN) examples/demo.py
+
+test: $(VENV)/.ready
+	$(RUN) -m ruff check atoll tests examples bench tools
+	$(RUN) -m mypy
+	$(RUN) -m pytest -q -n 2 tests
+
+lint: $(VENV)/.ready
+	$(RUN) -m ruff check atoll tests examples bench tools
+	$(RUN) -m mypy
+
+fuzz: $(VENV)/.ready
+	$(RUN) -m tests.fuzz --seeds 0:5000
+
+fuzz-ad: $(VENV)/.ready
+	$(RUN) -m tests.fuzz_ad --seeds 0:10000
+
+bench: $(VENV)/.ready
+	$(RUN) bench/run.py
+
+clean:
+	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache

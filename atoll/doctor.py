@@ -1,0 +1,86 @@
+"""`at.doctor()`: what this machine has, what Atoll will use, and whether a program compiles and runs."""
+
+from __future__ import annotations
+
+import importlib.util
+import platform
+import sys
+import time
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report."""
+
+    name: str
+    ok: bool
+    text: str
+
+    def __repr__(self) -> str:
+        return f"{'ok  ' if self.ok else 'FAIL'} {self.name:<14} {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    findings: tuple[Finding, ...]
+
+    @property
+    def ok(self) -> bool:
+        return all(f.ok for f in self.findings)
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self.findings))
+
+
+def doctor() -> Report:
+    """Look at the installation and try it."""
+    import numpy as np
+
+    from atoll.errors import Error
+
+    found = [
+        Finding("python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.machine()}"),
+        Finding("numpy", True, np.__version__),
+    ]
+    try:
+        from atoll.runtime.toolchain import compiler, python_headers
+
+        cc = compiler()
+        found.append(Finding("C compiler", True, f"{' '.join(cc.command)}: {cc.version}"))
+        headers = python_headers()
+        text = str(headers) if headers else "missing: calls go through ctypes, some microseconds slower (install python3-dev)"
+        found.append(Finding("call path", True, text))
+        found += _try_it()
+    except Error as error:
+        found.append(Finding("C compiler", False, str(error).splitlines()[0]))
+    for name, use in (("highspy", "rank inference"), ("lark", "MADL files"), ("rich", "coloured output")):
+        there = importlib.util.find_spec(name) is not None
+        found.append(Finding(name, there or name != "highspy", f"installed ({use})" if there else f"not installed ({use})"))
+    return Report(tuple(found))
+
+
+def _try_it() -> list[Finding]:
+    import numpy as np
+
+    from atoll.errors import Error
+    from atoll.function import fn
+    from atoll.runtime.cache import cache
+    from atoll.runtime.library import threads
+
+    text = (
+        "import atoll as at\nn = at.sizes('n')\n\n@at.fn\ndef doctor_sum(x: at.f64[n]) -> at.f64:\n    return sum(x * x)\n"
+    )
+    try:
+        start = time.perf_counter()
+        f = fn(source=text)
+        value = f(np.arange(4.0))
+        seconds = time.perf_counter() - start
+        ok = bool(value == 14.0)
+        return [
+            Finding("compile, run", ok, f"sum of squares = {value} in {seconds:.2f} s"),
+            Finding("cache", True, f"{cache.dir} ({cache.stats()['entries']} entries)"),
+            Finding("threads", True, f"{threads()} (ATOLL_NUM_THREADS)"),
+        ]
+    except Error as error:
+        return [Finding("compile, run", False, str(error).splitlines()[0])]

@@ -1,0 +1,100 @@
+"""Operators: what a λANF program does besides calling, building and looking at data.
+
+A scalar operator is a row of core/prims.py at one dtype, a conversion, or a check that stops the program. `pure` operators always have
+a value and may be dropped, moved and copied; `takes` says which arguments are given away (reference counting, notes/functions_lessons.md
+section 3): all others are only looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from atoll.core.prims import PRIMS
+from atoll.errors import NOWHERE, Span
+from atoll.functions.ir import BOOL_REP, Rep
+from atoll.types.dtypes import DTYPES
+
+
+class Stopped(Exception):
+    """A check that did not hold."""
+
+    def __init__(self, site: Site, args: tuple[Any, ...]) -> None:
+        super().__init__(site.code)
+        self.site, self.args_ = site, args
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What a failed check reports: the error's code, its place, the values of its text. `args` names the values shown."""
+
+    code: str
+    span: Span = NOWHERE
+    where: str = ""
+    values: tuple[tuple[str, Any], ...] = ()
+    args: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operator:
+    name: str
+    params: tuple[Rep, ...]
+    results: tuple[Rep, ...]
+    means: Callable[..., Any] = field(repr=False)
+    pure: bool = True
+    takes: frozenset[int] = frozenset()
+    info: Any = None
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+_made: dict[tuple[str, ...], Operator] = {}
+
+
+def scalar(op: str, dtype: str) -> Operator:
+    """A primitive of core/prims.py on numbers of this dtype. Where it could fail, a check has to stand before it.
+
+    >>> scalar("add", "i64").means(np.int64(2), np.int64(3))
+    5
+    """
+    key = (op, dtype)
+    if key not in _made:
+        row = PRIMS[op]
+        result = row.result(DTYPES[dtype]).numpy.type
+        params = (BOOL_REP, dtype, dtype) if op == "select" else (dtype,) * row.arity
+        meaning = row.means
+
+        def means(*args: Any) -> Any:
+            with np.errstate(all="ignore"):
+                return result(meaning(*args))
+
+        _made[key] = Operator(f"{op}.{dtype}", params, (row.result(DTYPES[dtype]).name,), means, info=(op, dtype))
+    return _made[key]
+
+
+def cast(source: str, target: str) -> Operator:
+    """A conversion between numbers; a float that is no integer of the target has been refused before."""
+    key = ("cast", source, target)
+    if key not in _made:
+        from atoll.core.interpret import cast as convert
+        from atoll.types.types import SCALARS
+
+        _made[key] = Operator(
+            f"{target}.of.{source}", (source,), (target,), lambda x: convert(x, SCALARS[target]), info=("cast", source, target)
+        )
+    return _made[key]
+
+
+def check(site: Site, shown: tuple[Rep, ...] = ()) -> Operator:
+    """Stops the program with the site's error unless its first argument is true; the others are shown in the error."""
+
+    def means(test: Any, *args: Any) -> tuple[()]:
+        if not test:
+            raise Stopped(site, args)
+        return ()
+
+    return Operator("check", (BOOL_REP, *shown), (), means, pure=False, info=site)
