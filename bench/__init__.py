@@ -1,0 +1,1 @@
+"""Benchmarks: Atoll beside its peers in one process, interleaved, medians and ratios."""
