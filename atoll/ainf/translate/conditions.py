@@ -1,0 +1,235 @@
+"""Scalars, conditionals, asserts: conditions stay conditions until someone needs them as data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from atoll.ainf import ir, scalars
+from atoll.ainf.translate.context import Context, Env, conditions_in
+from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple
+from atoll.core import ir as core
+from atoll.core.prims import PRIMS
+from atoll.errors import Span
+from atoll.sizes import Poly, Sym, poly
+from atoll.types.dtypes import BOOL, I64, DType
+from atoll.types.types import Index
+from atoll.types.types import Scalar as ScalarType
+
+_COMPARE = {"lt", "le", "gt", "ge", "eq", "ne"}
+
+
+class Conditions(Context):
+    def var(self, e: core.Var, env: Env) -> Value:
+        return env[e.sym]
+
+    def lit(self, e: core.Lit, env: Env) -> Value:
+        assert isinstance(e.type, (ScalarType, Index))
+        return Scalar(ir.Const(e.value, e.type.dtype))
+
+    def size_of(self, e: core.SizeOf, env: Env) -> Value:
+        return Scalar(scalars.from_poly(self.poly(e.poly, env)))
+
+    def prim(self, e: core.Prim, env: Env) -> Value:
+        values = [self.eval(a, env) for a in e.args]
+        dtype = e.type.dtype  # type: ignore[union-attr]
+        if e.op == "not" and dtype is BOOL:
+            c = self.cond(values[0])
+            return Scalar(ir.Const(not c, BOOL)) if isinstance(c, bool) else c.negated()
+        if e.op in ("and", "or") and dtype is BOOL and any(isinstance(v, Formula) for v in values):
+            return self.junction("all" if e.op == "and" else "any", values)
+        if e.op == "select":
+            return self.select(self.cond(values[0]), values[1], values[2], e.span)
+        args = tuple(self.operand(v) for v in values)
+        if e.op in _COMPARE:
+            found = scalars.compare(self.b, e.op, args[0], args[1], e.span)
+            return Formula("is", (found,)) if isinstance(found, ir.Cond) else Scalar(found)
+        self.guard_prim(e, args)
+        result = scalars.op(self.b, e.op, args, dtype, e.span)
+        if isinstance(e.type, Index) and isinstance(result, ir.Ref) and isinstance(result.line.prim, ir.Op):
+            bound = self.poly(e.type.size, env)
+            line, index = self.b.emit(result.line.prim, (ir.Result(I64, (), bound),), e.span)
+            if result.line.prim == line.prim and set(line.dims) == set(result.line.dims):
+                return Scalar(ir.Ref(line, 0, index))
+        return Scalar(result)
+
+    def junction(self, op: str, values: list[Value]) -> Value:
+        parts = []
+        for v in values:
+            c = self.cond(v)
+            if isinstance(c, bool):
+                if c == (op == "any"):
+                    return Scalar(ir.Const(c, BOOL))
+                continue
+            parts.append(c)
+        if not parts:
+            return Scalar(ir.Const(op == "all", BOOL))
+        return parts[0] if len(parts) == 1 else Formula(op, tuple(parts))
+
+    def guard_prim(self, e: core.Prim, args: tuple[ir.Operand, ...]) -> None:
+        """Check what can go wrong before it is computed; the operation itself is then total."""
+        dtype = ir.operand_dtype(args[0])
+        if not PRIMS[e.op].fails_on(dtype):
+            return
+        second = args[1]
+        if e.op in ("floordiv", "mod"):
+            if isinstance(second, ir.Const) and second.value != 0:
+                return
+            p = scalars.as_poly(self.b, second)
+            if p is not None and self.b.context((p,)).proves(p - 1):
+                return
+            found = scalars.compare(self.b, "ne", second, ir.Const(0, dtype), e.span)
+            self.need(found, self.site("E0702", e.span), ())
+            return
+        if isinstance(second, ir.Const) and second.value >= 0:
+            return
+        if dtype.kind == "u":
+            return
+        found = scalars.compare(self.b, "ge", second, ir.Const(0, dtype), e.span)
+        code, name = ("E0711", "power") if e.op == "pow" else ("E0706", "count")
+        self.need(found, self.site(code, e.span, args=(name,)), (second,))
+
+    def cast(self, e: core.Cast, env: Env) -> Value:
+        operand = self.operand(self.eval(e.value, env))
+        target = e.type.dtype  # type: ignore[union-attr]
+        source = ir.operand_dtype(operand)
+        result = scalars.cast(self.b, operand, target, e.span)
+        if target.is_integer and source.is_float and not isinstance(result, ir.Const):
+            low, high = target.limits()
+            # a float fits when trunc(x) does: x > low - 1 and x < high + 1, with exact bounds in the source type
+            b = self.b
+            above: tuple[str, float] = ("gt", float(low - 1)) if float(low - 1) != float(low) else ("ge", float(low))
+            lower = b.ref(ir.Op(above[0], (operand, ir.Const(_bound(above[1], source), source))), ir.Result(BOOL), e.span)
+            upper = b.ref(ir.Op("lt", (operand, ir.Const(_bound(float(high + 1), source), source))), ir.Result(BOOL), e.span)
+            conds = (ir.Cond("true", None, lower), ir.Cond("true", None, upper))
+            b.check(conds, self.site("E0705", e.span, args=("value",), dtype=target.name), (operand,))
+        return Scalar(result)
+
+    def if_(self, e: core.If, env: Env) -> Value:
+        test = self.cond(self.eval(e.cond, env))
+        if isinstance(test, bool):
+            return self.eval(e.then if test else e.orelse, env)
+        if isinstance(e.type, ScalarType) and e.type.dtype is BOOL:
+            found = self.bool_if(test, e, env)
+            if found is not None:
+                return found
+        with self.b.under(*self.path_conds(test)):
+            then = self.eval(e.then, env)
+        with self.b.under(*self.path_conds(test.negated())):
+            orelse = self.eval(e.orelse, env)
+        return self.select(test, then, orelse, e.span)
+
+    def bool_if(self, test: Formula, e: core.If, env: Env) -> Value | None:
+        """`a and b`, `a or b`: conditions stay conditions."""
+        if isinstance(e.orelse, core.Lit) and e.orelse.value is False:
+            with self.b.under(*self.path_conds(test)):
+                rest = self.cond(self.eval(e.then, env))
+            if isinstance(rest, bool):
+                return test if rest else Scalar(ir.Const(False, BOOL))
+            return self.lazy("all", test, rest, e.span)
+        if isinstance(e.then, core.Lit) and e.then.value is True:
+            with self.b.under(*self.path_conds(test.negated())):
+                rest = self.cond(self.eval(e.orelse, env))
+            if isinstance(rest, bool):
+                return Scalar(ir.Const(True, BOOL)) if rest else test
+            return self.lazy("any", test, rest, e.span)
+        return None
+
+    def lazy(self, op: str, test: Formula, rest: Formula, span: Span) -> Value:
+        """test and rest, or test or rest, where rest may have a value only under (not) test."""
+        if not any(ref.line.conds for cond in conditions_in(rest) for ref in cond.refs()):
+            return Formula(op, (test, rest))
+        other = ir.Const(op == "any", BOOL)
+        return Scalar(
+            scalars.select(self.b, self.conditions(test if op == "all" else test.negated()), self.formula(rest), other, span)
+        )
+
+    def select(self, test: Formula | bool, then: Value, orelse: Value, span: Span) -> Value:
+        """then where test holds, orelse elsewhere; arrays element by element, each side read under its condition."""
+        if isinstance(test, bool):
+            return then if test else orelse
+        if isinstance(then, VTuple) and isinstance(orelse, VTuple):
+            return VTuple(tuple(self.select(test, a, b, span) for a, b in zip(then.items, orelse.items, strict=True)))
+        if isinstance(then, VArray) and isinstance(orelse, VArray):
+
+            def get(p: Poly) -> Value:
+                with self.b.under(*self.path_conds(test)):
+                    a = then.get(p)
+                with self.b.under(*self.path_conds(test.negated())):
+                    c = orelse.get(p)
+                return self.select(test, a, c, span)
+
+            return VArray(then.extent, get)
+        with self.b.under(*self.path_conds(test)):
+            a = self.operand(then)
+        with self.b.under(*self.path_conds(test.negated())):
+            c = self.operand(orelse)
+        if a == c:
+            return Scalar(a)
+        if test.op == "any" and (found := test.negated().conds()) is not None:
+            return Scalar(scalars.select(self.b, found, c, a, span))
+        return Scalar(scalars.select(self.b, self.conditions(test), a, c, span))
+
+    def block(self, e: core.Block, env: Env) -> Value:
+        env = dict(env)
+        for stmt in e.stmts:
+            self.stmt(stmt, env)
+        return self.eval(e.result, env)
+
+    def stmt(self, stmt: core.Stmt, env: Env) -> None:
+        match stmt:
+            case core.Bind(sym, value):
+                env[sym] = self.reify(self.eval(value, env), sym.name)
+            case core.Open(sizes, sym, value):
+                result = self.eval(value, env)
+                self.bind_open(value.type, result, set(sizes), env)
+                env[sym] = self.reify(result, sym.name)
+            case core.Assert(cond, text, span, parts, code):
+                self.assertion(cond, text, span, parts, code, env)
+            case core.Require():
+                self.requires((stmt,), env, entry=False)
+            case core.Print(parts, span):
+                shown = tuple(p if isinstance(p, str) else (self.printed(p[0], env), p[1]) for p in parts)
+                self.b.emit(ir.Print(shown, span), (), span, "print")
+
+    def printed(self, e: core.Expr, env: Env) -> Any:
+        value = self.eval(e, env)
+        return (e.type, self.abs_of(value, e.type, env))
+
+    def assertion(self, cond: core.Expr, text: str, span: Span, parts: Any, code: str, env: Env) -> None:
+        test = self.cond(self.eval(cond, env))
+        if test is True:
+            return
+        args: list[ir.Operand] = []
+        template: list[Any] = []
+        for part in parts:
+            if isinstance(part, str):
+                template.append(part)
+            else:
+                shown = self.eval(part[0], env)
+                if isinstance(shown, (Scalar, Formula)):
+                    template.append((len(args), part[1], part[0].type))
+                    args.append(self.operand(shown))
+                else:
+                    template.append("<array>")
+        site = self.site(code, span, text=text, what=text, template=tuple(template))
+        conds: tuple[ir.Cond, ...]
+        conds = self.conditions(test) if isinstance(test, Formula) else (ir.Cond("ge", poly(-1)),)
+        self.b.check(conds, site, tuple(args))
+        self.b.given(*conds)
+
+    def requires(self, needs: Sequence[core.Require], env: Env, entry: bool) -> None:
+        for need in needs:
+            p = self.poly(need.poly, env)
+            if entry:
+                self.b.known.append(p)
+            elif not self.b.context((p,)).proves(p):
+                names = {leaf.name: env[leaf] for leaf in need.poly.leaves() if isinstance(leaf, Sym) and leaf in env}
+                args = tuple(self.operand(v) for v in names.values())
+                site = self.site("E0709", need.span, poly=need.poly, what=need.text, names=tuple(names))
+                self.b.check((ir.Cond("ge", p),), site, args)
+                self.b.given(ir.Cond("ge", p))
+
+
+def _bound(value: float, dtype: DType) -> float:
+    return float(dtype.numpy.type(value))

@@ -1,0 +1,347 @@
+"""What every part of the translation shares: the builder, values as leaves, sizes, conditions, and safe reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from atoll.ainf import ir, scalars
+from atoll.ainf.builder import Builder
+from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple, abstraction, index_poly, rows
+from atoll.core import ir as core
+from atoll.errors import NOWHERE, Span
+from atoll.sizes import Poly, Sym, poly
+from atoll.types.dtypes import BOOL, I64, DType
+from atoll.types.types import Array, Index, Record, Tuple, Type, flatten, shape_of
+from atoll.types.types import Scalar as ScalarType
+
+Env = dict[Sym, Value]
+_UPDATED = (ir.Param, ir.Scatter, ir.ScatterFold, ir.Loop, ir.While)
+
+
+class Context:
+    def __init__(self, fn: core.Function) -> None:
+        self.fn = fn
+        self.b = Builder(fn.name)
+        self.where = fn.name
+        self.calls: list[core.Function] = []
+
+    def eval(self, e: core.Expr, env: Env) -> Value:
+        """The value of an expression; the whole translator knows how."""
+        raise NotImplementedError
+
+    def from_lines(self, t: Type, lines: Sequence[ir.Line], env: Env, result: int | None = None) -> Value:
+        """The value of this type whose leaves are these lines (result 0 of each, or results of one line)."""
+        refs = [lambda index, line=line: Scalar(self.read(line, 0, index)) for line in lines]
+        return self.from_leaves(t, refs, env)
+
+    def from_leaves(self, t: Type, leaves: Sequence[Callable[[tuple[Poly, ...]], Value]], env: Env) -> Value:
+        """The value of this type whose k-th leaf has element leaves[k](index)."""
+        counter = iter(leaves)
+
+        def build(t: Type, outer: tuple[Poly, ...]) -> Value:
+            sizes, elem = shape_of(t)
+            extents = outer + tuple(self.poly(s, env) for s in sizes)
+            if isinstance(elem, (Tuple, Record)):
+                return self.push_in(VTuple(tuple(build(item, extents) for item in elem.items)), len(extents))
+            return rows(next(counter), extents)
+
+        return build(t, ())
+
+    def push_in(self, value: VTuple, depth: int) -> Value:
+        """A tuple of arrays (depth axes each) as an array of tuples."""
+        if depth == 0:
+            return value
+
+        def extent(v: Value) -> Poly:
+            while isinstance(v, VTuple):
+                v = v.items[0]
+            assert isinstance(v, VArray)
+            return v.extent
+
+        first = extent(value)
+
+        def get(p: Poly) -> Value:
+            return self.push_in(VTuple(tuple(self.get(item, p) for item in value.items)), depth - 1)
+
+        return VArray(first, get)
+
+    def leaves_of(
+        self, value: Value, t: Type, env: Env
+    ) -> list[tuple[tuple[Poly, ...], Callable[[tuple[Poly, ...]], ir.Operand], DType]]:
+        """(extents, element function, dtype) for every leaf of a value of this type."""
+        found = []
+        for path, leaf_type in flatten(t):
+            sizes, elem = shape_of(leaf_type)
+            assert isinstance(elem, (ScalarType, Index))
+            extents = tuple(self.poly(s, env) for s in sizes)
+
+            def element(index: tuple[Poly, ...], path: tuple[int, ...] = path) -> ir.Operand:
+                return self.operand(self.element(value, index, path))
+
+            found.append((extents, element, elem.dtype))
+        return found
+
+    def leaf_abs(self, leaf: tuple[tuple[Poly, ...], Callable[[tuple[Poly, ...]], ir.Operand], DType]) -> ir.Abs:
+        """A leaf as an array by its elements."""
+        extents, element, _ = leaf
+        binders = tuple(self.b.fresh_binder("ijklmn"[k % 6], e) for k, e in enumerate(extents))
+        with self.b.binding(*binders):
+            body = element(tuple(poly(x) for x in binders))
+        return ir.Abs(binders, body)
+
+    def result_abs(self, value: Value, path: tuple[int, ...]) -> ir.Abs:
+        """A leaf of the result, with the extents it really has: a type may leave them open."""
+        binders: list[ir.Binder] = []
+        while not isinstance(value, (Scalar, Formula)):
+            if isinstance(value, VTuple):
+                value, path = value.items[path[0]], path[1:]
+            else:
+                binders.append(self.b.fresh_binder(index_name(len(binders)), value.extent))
+                value = self.get(value, poly(binders[-1]))
+        with self.b.binding(*binders):
+            return ir.Abs(tuple(binders), self.operand(value))
+
+    def abs_of(self, value: Value, t: Type, env: Env) -> tuple[ir.Abs, ...]:
+        return tuple(self.leaf_abs(leaf) for leaf in self.leaves_of(value, t, env))
+
+    def poly(self, p: Poly, env: Env) -> Poly:
+        """A size polynomial over core symbols as one over AiNF atoms."""
+        leaves = [leaf for leaf in p.leaves() if leaf in env]
+        if not leaves:
+            return p
+        return p.subst({leaf: index_poly(env[leaf]) for leaf in leaves})  # type: ignore[index]
+
+    def extents(self, t: Type, env: Env) -> tuple[Poly, ...]:
+        sizes, _ = shape_of(t)
+        return tuple(self.poly(s, env) for s in sizes)
+
+    def operand(self, value: Value) -> ir.Operand:
+        """A scalar value as an operand."""
+        if isinstance(value, Scalar):
+            return value.operand
+        assert isinstance(value, Formula), value
+        return self.formula(value)
+
+    def formula(self, f: Formula) -> ir.Operand:
+        if f.op == "is":
+            return self.b.truth(f.parts[0])
+        parts = [self.formula(p) for p in f.parts]
+        result = parts[0]
+        name = "and" if f.op == "all" else "or"
+        for part in parts[1:]:
+            result = scalars.op(self.b, name, (result, part), BOOL, NOWHERE)
+        return result
+
+    def cond(self, value: Value) -> Formula | bool:
+        """A bool value as a condition, or the constant it is."""
+        if isinstance(value, Formula):
+            return value
+        operand = value.operand  # type: ignore[union-attr]
+        if isinstance(operand, ir.Const):
+            return bool(operand.value)
+        assert isinstance(operand, ir.Ref)
+        return Formula("is", (ir.Cond("true", None, operand),))
+
+    def path_conds(self, f: Formula) -> tuple[Any, ...]:
+        """Conditions to put on the path for a formula: its parts when they hold together, else its truth value when needed."""
+        found = f.conds()
+        if found is not None:
+            return found
+
+        def truth() -> ir.Cond:
+            operand = self.formula(f)
+            assert isinstance(operand, ir.Ref)
+            return ir.Cond("true", None, operand)
+
+        return (truth,)
+
+    def conditions(self, f: Formula) -> tuple[ir.Cond, ...]:
+        """Conditions that hold together exactly when the formula does."""
+        return tuple(c if isinstance(c, ir.Cond) else c() for c in self.path_conds(f))
+
+    def get(self, value: Value, p: Poly) -> Value:
+        """Element p of an array (of every component of a tuple of arrays), safe to use where we are."""
+        if isinstance(value, VTuple):
+            return VTuple(tuple(self.get(item, p) for item in value.items))
+        assert isinstance(value, VArray), value
+        return self.guard(value.get(p))
+
+    def element(self, value: Value, index: tuple[Poly, ...], path: tuple[int, ...]) -> Value:
+        """The scalar at an index tuple and a path of components, in whatever order they are nested."""
+        while True:
+            if isinstance(value, VTuple):
+                value, path = value.items[path[0]], path[1:]
+            elif isinstance(value, VArray):
+                value, index = self.get(value, index[0]), index[1:]
+            else:
+                return value
+
+    def guard(self, value: Value) -> Value:
+        """A reference that is only in range under the conditions of the path becomes a line under those conditions."""
+        if not self.b.path or isinstance(value, VArray):
+            return value
+        if isinstance(value, VTuple):
+            return VTuple(tuple(self.guard(item) for item in value.items))
+        if isinstance(value, Formula):
+            return Formula(
+                value.op, tuple(self.guard_cond(c) if isinstance(c, ir.Cond) else self.guard(c) for c in value.parts)
+            )
+        operand = value.operand
+        if isinstance(operand, ir.Ref):
+            return Scalar(self.guard_ref(operand))
+        if isinstance(operand, ir.IndexValue):
+            return Scalar(scalars.from_poly(self.guard_poly(operand.poly)))
+        return value
+
+    def guard_cond(self, cond: ir.Cond) -> ir.Cond:
+        if cond.poly is not None:
+            return ir.Cond(cond.kind, self.guard_poly(cond.poly))
+        assert cond.ref is not None
+        return ir.Cond(cond.kind, None, self.guard_ref(cond.ref))
+
+    def guard_poly(self, p: Poly) -> Poly:
+        env: dict[Any, Poly] = {}
+        for leaf in p.leaves():
+            if isinstance(leaf, ir.RefAtom):
+                new = self.guard_ref(leaf.ref)
+                if new is not leaf.ref:
+                    env[leaf] = poly(ir.ref_atom(new))
+        return p.subst(env)
+
+    def guard_ref(self, ref: ir.Ref) -> ir.Ref:
+        b = self.b
+        if not ref.index:
+            return ref
+        index = tuple(self.guard_poly(p) for p in ref.index)
+        if any(a is not c for a, c in zip(index, ref.index, strict=True)):
+            ref = ir.Ref(ref.line, ref.result, index)
+        goals = list(zip(index, extents_at(ref.line, ref.result, index), strict=True))
+        needs = b.needed_for_range(goals)
+        if needs is None:  # in range by construction, but only the whole path says so
+            needs = tuple(given for given in b.path if given.lazy)
+        if not needs:
+            return ref
+        result = ref.line.results[ref.result]
+        bound = None if result.bound is None else result.bound.subst(dict(zip(ref.line.dims, index, strict=False)))
+        return b.ref(ir.Op("read", (ref,)), ir.Result(ref.dtype, (), bound), hint="r", needs=needs)
+
+    def read(self, line: ir.Line, result: int, index: tuple[Poly, ...]) -> ir.Operand:
+        """An element of a stored array. Reads of arrays that may be updated in place are lines, so that a plan can move them."""
+        ref = ir.Ref(line, result, index)
+        if not line.results[result].axes or not isinstance(line.prim, _UPDATED):
+            return ref
+        return self.b.ref(ir.Op("read", (ref,)), ir.Result(ref.dtype, (), line.results[result].bound), hint="r")
+
+    def site(self, code: str, span: Span, **values: Any) -> ir.Site:
+        return ir.Site(code, span, values, self.where)
+
+    def reify(self, value: Value, name: str) -> Value:
+        """Bind array elements to lines once."""
+        if isinstance(value, VTuple):
+            return VTuple(tuple(self.reify(item, name) for item in value.items))
+        if not isinstance(value, VArray):
+            return value
+        binder = self.b.fresh_binder("ijklmn"[len(self.b.binders) % 6], value.extent)
+        with self.b.binding(binder):
+            inner = self.reify(value.get(poly(binder)), name)
+        return abstraction(binder, inner)
+
+    def bind_open(self, t: Type, value: Value, wanted: set[Sym], env: Env) -> None:
+        """Give open sizes the extents the value has."""
+        if isinstance(t, Array):
+            assert isinstance(value, VArray)
+            sym = t.size.single()
+            if isinstance(sym, Sym) and sym in wanted:
+                env[sym] = Scalar(scalars.from_poly(value.extent))
+            if isinstance(t.elem, Array):
+                binder = self.b.fresh_binder("i", value.extent)
+                self.bind_open(t.elem, value.get(poly(binder)), wanted, env)
+        elif isinstance(t, (Tuple, Record)):
+            assert isinstance(value, VTuple)
+            for item, part in zip(t.items, value.items, strict=True):
+                self.bind_open(item, part, wanted, env)
+
+    def result_types(self, t: Type, env: Env) -> tuple[ir.Result, ...]:
+        found = []
+        for _, leaf_type in flatten(t):
+            sizes, elem = shape_of(leaf_type)
+            assert isinstance(elem, (ScalarType, Index))
+            found.append(ir.Result(elem.dtype, tuple(self.poly(s, env) for s in sizes)))
+        return tuple(found)
+
+    def from_emitted(self, t: Type, emitted: list[tuple[ir.Line, tuple[Poly, ...]]], env: Env) -> Value:
+        refs = [lambda i, line=line, index=index: Scalar(self.read(line, 0, index + i)) for line, index in emitted]
+        return self.from_leaves(t, refs, env)
+
+    def from_results(self, t: Type, line: ir.Line, index: tuple[Poly, ...], env: Env, first: int = 0) -> Value:
+        """The value whose leaves are results first, first+1, ... of one line."""
+        count = len(flatten(t))
+        refs = [lambda i, k=k: Scalar(self.read(line, first + k, index + i)) for k in range(count)]
+        return self.from_leaves(t, refs, env)
+
+    def param(self, block: ir.Block, position: int, name: str, dtype: DType, axes: tuple[Poly, ...]) -> ir.Line:
+        """A parameter line of a block; not shared with anything."""
+        line = ir.Line(self.b._count, (), (), ir.Param(position, name), (ir.Result(dtype, axes),), block, NOWHERE, f"{name}_")
+        self.b._count += 1
+        block.lines.append(line)
+        block.params.append(line)
+        return line
+
+    def binder(self, name: str, size: Poly, span: Span) -> ir.Binder:
+        """A new index; an extent that could wrap is computed without wrapping first."""
+        extent, extra = self.safe_extent(size, span)
+        binder = self.b.fresh_binder(name, extent)
+        if extra is not None:
+            binder.facts = (extra - 1 - poly(binder),)
+        return binder
+
+    def safe_extent(self, size: Poly, span: Span) -> tuple[Poly, Poly | None]:
+        """An extent whose machine value is its integer value; second, a polynomial it equals when there are rounds at all."""
+        if self.b.comparable(size):
+            return size, None
+        high = Poly({m: c for m, c in size.terms.items() if c > 0})
+        low = Poly({m: -c for m, c in size.terms.items() if c < 0})
+        prim = ir.Extent(scalars.from_poly(low), scalars.from_poly(high))
+        ref = self.b.ref(prim, ir.Result(I64), span, "n")
+        exact = all(self.b.comparable(side) for side in (low, high))
+        return poly(ir.ref_atom(ref)), size if exact else None
+
+    def need(self, found: ir.Cond | ir.Operand, site: ir.Site, args: tuple[ir.Operand, ...]) -> None:
+        if isinstance(found, ir.Const):
+            if found.value:
+                return
+            found = ir.Cond("ge", poly(-1))
+        cond = found if isinstance(found, ir.Cond) else ir.Cond("true", None, found)  # type: ignore[arg-type]
+        self.b.check((cond,), site, args)
+
+
+def extents_at(line: ir.Line, result: int, index: tuple[Poly, ...]) -> tuple[Poly, ...]:
+    env = dict(zip(line.dims, index, strict=False))
+    return tuple(n.subst(env) for n in line.extents(result))
+
+
+def component(value: Value, k: int) -> Value:
+    """Component k of an array of tuples, as an array."""
+    if isinstance(value, VTuple):
+        return value.items[k]  # type: ignore[no-any-return]
+    assert isinstance(value, VArray)
+    return VArray(value.extent, lambda p: component(value.get(p), k))
+
+
+def extent_of(value: Value) -> Poly:
+    while isinstance(value, VTuple):
+        value = value.items[0]
+    assert isinstance(value, VArray), value
+    return value.extent
+
+
+def conditions_in(f: Formula) -> list[ir.Cond]:
+    found: list[ir.Cond] = []
+    for part in f.parts:
+        found += [part] if isinstance(part, ir.Cond) else conditions_in(part)
+    return found
+
+
+def index_name(k: int) -> str:
+    return "ijklmn"[k % 6]

@@ -1,0 +1,71 @@
+"""Sequential loops: a block of lines with a parameter per leaf of the state."""
+
+from __future__ import annotations
+
+from atoll.ainf import ir
+from atoll.ainf.translate.context import Env
+from atoll.ainf.translate.scatters import Scatters
+from atoll.ainf.values import Scalar, Value
+from atoll.core import ir as core
+from atoll.sizes import Sym, poly
+from atoll.types.types import Tuple, Type, flatten, shape_of
+
+
+class Loops(Scatters):
+    def loop_block(
+        self, state: tuple[tuple[Sym, core.Expr], ...], env: Env, owned: tuple[Sym, ...]
+    ) -> tuple[ir.Block, Env, tuple[ir.Abs, ...], Type]:
+        """The body's block with a parameter per leaf of the state, and the first values."""
+        b = self.b
+        t = Tuple(tuple(first.type for _, first in state))
+        firsts: list[ir.Abs] = []
+        for _, first in state:
+            firsts += self.abs_of(self.eval(first, env), first.type, env)
+        block = b.new_block(owned)
+        inner = dict(env)
+        position = 0
+        for sym, first in state:
+            lines = []
+            for _, leaf_type in flatten(first.type):
+                sizes, elem = shape_of(leaf_type)
+                axes = tuple(self.poly(s, env) for s in sizes)
+                lines.append(self.param(block, position, sym.name, elem.dtype, axes))  # type: ignore[union-attr]
+                position += 1
+            inner[sym] = self.from_lines(first.type, lines, env)
+        return block, inner, tuple(firsts), t
+
+    def for_(self, e: core.For, env: Env) -> Value:
+        b = self.b
+        size, extra = self.safe_extent(self.poly(e.size, env), e.span)
+        index = Sym(e.sym.name)
+        block, inner, firsts, t = self.loop_block(e.state, env, (index,))
+        known = [poly(index), size - 1 - poly(index)]
+        if extra is not None:
+            known.append(extra - 1 - poly(index))
+        b.index_facts[index] = tuple(known)
+        inner[e.sym] = Scalar(ir.IndexValue(poly(index)))
+        with b.inside(block):
+            value = self.eval(e.body, inner)
+            results = self.abs_of(value, t, env)
+        prim = ir.Loop(index, size, firsts, block, results, e.checkpoint, e.no_false_deps)
+        line, where = b.emit(prim, self.result_types(t, env), e.span, "l")
+        return self.from_results(t, line, where, env)
+
+    def while_(self, e: core.While, env: Env) -> Value:
+        b = self.b
+        block, inner, firsts, t = self.loop_block(e.state, env, ())
+        with b.inside(block):
+            test = self.eval(e.cond, inner)
+            cond = self.operand(test)
+            head = tuple(line for line in block.lines if isinstance(line.prim, ir.EFFECTS))
+            b.given(*self._while_conds(test))
+            value = self.eval(e.body, inner)
+            results = self.abs_of(value, t, env)
+        bound = None if e.bound is None else self.poly(e.bound, env)
+        prim = ir.While(firsts, cond, head, block, results, bound)
+        line, where = b.emit(prim, self.result_types(t, env), e.span, "w")
+        return self.from_results(t, line, where, env)
+
+    def _while_conds(self, test: Value) -> tuple[ir.Cond, ...]:
+        found = self.cond(test)
+        return () if isinstance(found, bool) else self.conditions(found)
