@@ -244,7 +244,7 @@ def _bench(args: argparse.Namespace) -> int:
     start = time.perf_counter()
     f(*values)
     first = time.perf_counter() - start
-    times = []
+    times: list[float] = []
     until = time.perf_counter() + 1.0
     while len(times) < 5 or (time.perf_counter() < until and len(times) < 1000):
         start = time.perf_counter()

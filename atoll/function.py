@@ -45,6 +45,7 @@ class Function:
         self.name = self.surface.name
         self.__name__ = self.name
         self.__doc__ = self.surface.doc
+        self.__qualname__ = self.name
         self.signature: Signature = read_signature(self.surface, namespace)
         self._core: ir.Function | None = None
         self._session: Session | None = None

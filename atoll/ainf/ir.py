@@ -88,7 +88,7 @@ class Ref:
     def dtype(self) -> DType:
         return self.line.results[self.result].dtype
 
-    def subst(self, env: Mapping[Atom, Poly]) -> Ref:
+    def subst(self, env: Mapping[Any, Poly]) -> Ref:
         index = tuple(p.subst(env) for p in self.index)
         return self if all(a is b for a, b in zip(index, self.index, strict=True)) else Ref(self.line, self.result, index)
 
@@ -111,7 +111,7 @@ class RefAtom(Atom):
     def __repr__(self) -> str:
         return repr(self.ref)
 
-    def substitute(self, env: Mapping[Atom, Poly]) -> Poly | None:
+    def substitute(self, env: Mapping[Any, Poly]) -> Poly | None:
         new = self.ref.subst(env)
         return None if new is self.ref else poly(ref_atom(new))
 
@@ -137,7 +137,7 @@ def operand_dtype(operand: Operand) -> DType:
     return operand.dtype
 
 
-def subst_operand(operand: Operand, env: Mapping[Atom, Poly]) -> Operand:
+def subst_operand(operand: Operand, env: Mapping[Any, Poly]) -> Operand:
     if isinstance(operand, Ref):
         return operand.subst(env)
     if isinstance(operand, IndexValue):
@@ -187,7 +187,7 @@ class Cond:
             return Cond("ge", -self.poly - 1)
         return Cond({"eq": "ne", "ne": "eq", "true": "false", "false": "true"}[self.kind], self.poly, self.ref)
 
-    def subst(self, env: Mapping[Atom, Poly]) -> Cond:
+    def subst(self, env: Mapping[Any, Poly]) -> Cond:
         if self.poly is not None:
             return Cond(self.kind, self.poly.subst(env))
         assert self.ref is not None

@@ -48,7 +48,7 @@ def from_poly(p: Poly) -> ir.Operand:
 
 def op(b: Builder, name: str, args: tuple[ir.Operand, ...], dtype: DType, span: Span) -> ir.Operand:
     """A primitive other than comparisons; `dtype` is the result's."""
-    simple = _fold(name, args, dtype) if all(isinstance(a, ir.Const) for a in args) else None
+    simple: ir.Operand | None = _fold(name, args, dtype) if all(isinstance(a, ir.Const) for a in args) else None
     if simple is not None:
         return simple
     if dtype is I64 and name in _RING:

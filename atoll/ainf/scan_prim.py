@@ -110,7 +110,7 @@ def line_refs(line: ir.Line) -> Iterator[ir.Ref]:
         yield from ir.poly_refs(dim.extent)
 
 
-def subst(x: Any, env: Mapping[Atom, Poly]) -> Any:
+def subst(x: Any, env: Mapping[Any, Poly]) -> Any:
     """A primitive without blocks with atoms replaced."""
     if isinstance(x, (ir.Ref, ir.IndexValue)):
         return ir.subst_operand(x, env)

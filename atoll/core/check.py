@@ -112,7 +112,7 @@ class _Checker:
                     types[sym] = value.type
                     scope = scope | {sym}
                 case ir.Open(sizes, sym, value):
-                    outer = getattr(self, "_open", set())
+                    outer: set[Sym] = getattr(self, "_open", set())
                     self._open = outer | set(sizes)
                     self.expr(value, scope, types)
                     self._open = outer

@@ -7,6 +7,7 @@ from typing import Any
 from atoll.core import ir
 from atoll.core.rewrite import called
 from atoll.sizes import Sym
+from atoll.types.types import dtype_of
 
 _SIGNS = {
     "add": "+",
@@ -103,7 +104,7 @@ class _Printer:
             case ir.Var(sym):
                 return self.name(sym)
             case ir.Lit(value):
-                return repr(value) if e.type.dtype.name in ("i64", "f64", "bool", "c128") else f"{e.type!r}({value!r})"
+                return repr(value) if dtype_of(e.type).name in ("i64", "f64", "bool", "c128") else f"{e.type!r}({value!r})"
             case ir.SizeOf(p):
                 return f"{{{p}}}"
             case ir.ConstArray(value):

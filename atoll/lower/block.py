@@ -538,8 +538,8 @@ class BlockLowerer:
             case ir.Truth(cond):
                 return lp.Truth(self.tests((cond,), env, scope))
             case ir.Extent(low, high):
-                args = (self.value(low, env, scope, depth), self.value(high, env, scope, depth))
-                return lp.Call("extent", args, I64)
+                bounds = (self.value(low, env, scope, depth), self.value(high, env, scope, depth))
+                return lp.Call("extent", bounds, I64)
         raise AssertionError(line.prim)
 
     def tests(self, conds: tuple[ir.Cond, ...], env: dict[Atom, Poly], scope: Scope) -> tuple[lp.Test, ...]:

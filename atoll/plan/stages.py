@@ -135,7 +135,7 @@ def _is_shifted(p: Poly) -> bool:
 
 def make_stages(lines: list[ir.Line], results: list[ir.Abs], inlining: Inlining, first: int = 0) -> list[Stage]:
     """The stages of a block in program order, results last."""
-    stages = []
+    stages: list[Stage] = []
     for line in lines:
         if line in inlining.stages:
             own = tuple(own_binders(line.prim))

@@ -25,7 +25,7 @@ from atoll.runtime.library import call_path, runtime
 from atoll.runtime.toolchain import compile_c, compiler, target
 from atoll.sizes.describe import condition
 from atoll.types.binding import bind_call
-from atoll.types.types import Record, Tuple, Type, flatten, shape_of
+from atoll.types.types import Record, Tuple, Type, dtype_of, flatten, shape_of
 
 
 @functools.cache
@@ -88,7 +88,7 @@ class Program:
                 self._fail,
                 self._show,
             )
-            self.run_leaves = functools.partial(module.run_leaves, self.entry)
+            self.run_leaves: Callable[..., Any] = functools.partial(module.run_leaves, self.entry)
             if plain and flat:
                 return self.entry  # type: ignore[no-any-return]
         else:
@@ -206,7 +206,7 @@ def _contiguous(x: Any) -> Any:
 
 def _leaf(t: Type) -> tuple[int, int]:
     sizes, elem = shape_of(t)
-    return elem.dtype.numpy.num, len(sizes) if sizes else -1  # type: ignore[union-attr]
+    return dtype_of(elem).numpy.num, len(sizes) if sizes else -1  # type: ignore[union-attr]
 
 
 def _address(function: Any) -> int:

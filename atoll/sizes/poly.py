@@ -17,7 +17,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from math import gcd
-from typing import Union
+from typing import Any, Union
 
 _uids = itertools.count(1)
 
@@ -30,7 +30,7 @@ class Atom:
     def __init__(self) -> None:
         self.uid = next(_uids)
 
-    def substitute(self, env: Mapping[Atom, Poly]) -> Poly | None:
+    def substitute(self, env: Mapping[Any, Poly]) -> Poly | None:
         """The polynomial this atom becomes when its parts are replaced, or None when nothing changes."""
         return None
 
@@ -68,7 +68,7 @@ class Quot(Atom):
         den = show(self.den)
         return f"{_factor(self.num)} // {den if self.den.const() or self.den.single() else f'({den})'}"
 
-    def substitute(self, env: Mapping[Atom, Poly]) -> Poly | None:
+    def substitute(self, env: Mapping[Any, Poly]) -> Poly | None:
         num, den = self.num.subst(env), self.den.subst(env)
         if num is self.num and den is self.den:
             return None
@@ -230,7 +230,7 @@ class Poly:
 
     # -- replacing and evaluating
 
-    def subst(self, env: Mapping[Atom, Poly]) -> Poly:
+    def subst(self, env: Mapping[Any, Poly]) -> Poly:
         """Replace atoms by polynomials, also inside quotients and opaque atoms; returns self when nothing changes."""
         if not env or not self.terms:
             return self

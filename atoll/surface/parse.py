@@ -262,11 +262,11 @@ class Parser:
             case ast.BoolOp(op=op, values=values):
                 return s.BoolOp("and" if isinstance(op, ast.And) else "or", self.exprs(values), span=span)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
-                for op in ops:
-                    if type(op) not in _COMPARE:
-                        words = _REFUSED[type(op).__name__]
+                for relation in ops:
+                    if type(relation) not in _COMPARE:
+                        words = _REFUSED[type(relation).__name__]
                         self.refuse(node, *words)
-                rest = tuple((_COMPARE[type(op)], self.expr(e)) for op, e in zip(ops, comparators, strict=True))
+                rest = tuple((_COMPARE[type(r)], self.expr(e)) for r, e in zip(ops, comparators, strict=True))
                 return s.Compare(self.expr(left), rest, span=span)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return s.IfExp(self.expr(test), self.expr(body), self.expr(orelse), span=span)

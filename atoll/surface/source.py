@@ -48,7 +48,7 @@ def _recent_cells() -> list[tuple[str, str]]:
     if shell is None:
         return []
     cells = [cell for cell in reversed(shell.history_manager.input_hist_raw[-20:]) if cell]
-    found = []
+    found: list[tuple[str, str]] = []
     for cell in cells:
         lines = cell.splitlines(keepends=True)
         if lines and lines[0].startswith("%%"):

@@ -153,6 +153,18 @@ def is_scalar(t: Type) -> bool:
     return isinstance(t, (Scalar, Index))
 
 
+def dtype_of(t: Type) -> DType:
+    """The dtype of a scalar type."""
+    assert isinstance(t, (Scalar, Index)), t
+    return t.dtype
+
+
+def elem_of(t: Type) -> Type:
+    """The type of an array's elements."""
+    assert isinstance(t, Array), t
+    return t.elem
+
+
 def rank(t: Type) -> int:
     """How many array axes stand around the element."""
     count = 0

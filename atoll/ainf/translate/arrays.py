@@ -13,7 +13,7 @@ from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple, abstractio
 from atoll.core import ir as core
 from atoll.errors import Span
 from atoll.sizes import Poly, poly
-from atoll.types.types import Array, Record, Tuple, Type, components, flatten, shape_of
+from atoll.types.types import Array, Record, Tuple, Type, components, elem_of, flatten, shape_of
 from atoll.types.types import Scalar as ScalarType
 from atoll.views.catalogue import VIEWS
 
@@ -44,7 +44,7 @@ class Arrays(Conditions):
     def make_array(self, e: core.MakeArray, env: Env) -> Value:
         items = [self.eval(item, env) for item in e.items]
         assert isinstance(e.type, Array)
-        return VArray(poly(len(items)), lambda p: self.pick(items, p, e.type.elem, env, e.span))  # type: ignore[union-attr]
+        return VArray(poly(len(items)), lambda p: self.pick(items, p, elem_of(e.type), env, e.span))
 
     def pick(self, items: list[Value], p: Poly, t: Type, env: Env, span: Span) -> Value:
         """Item p of a display."""

@@ -13,7 +13,7 @@ from atoll.core.prims import PRIMS
 from atoll.errors import Span
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import BOOL, I64, DType
-from atoll.types.types import Index
+from atoll.types.types import Index, dtype_of
 from atoll.types.types import Scalar as ScalarType
 
 _COMPARE = {"lt", "le", "gt", "ge", "eq", "ne"}
@@ -32,7 +32,7 @@ class Conditions(Context):
 
     def prim(self, e: core.Prim, env: Env) -> Value:
         values = [self.eval(a, env) for a in e.args]
-        dtype = e.type.dtype  # type: ignore[union-attr]
+        dtype = dtype_of(e.type)
         if e.op == "not" and dtype is BOOL:
             c = self.cond(values[0])
             return Scalar(ir.Const(not c, BOOL)) if isinstance(c, bool) else c.negated()
@@ -91,7 +91,7 @@ class Conditions(Context):
 
     def cast(self, e: core.Cast, env: Env) -> Value:
         operand = self.operand(self.eval(e.value, env))
-        target = e.type.dtype  # type: ignore[union-attr]
+        target = dtype_of(e.type)
         source = ir.operand_dtype(operand)
         result = scalars.cast(self.b, operand, target, e.span)
         if target.is_integer and source.is_float and not isinstance(result, ir.Const):

@@ -8,7 +8,7 @@ from atoll.ainf.translate.scatters import Scatters
 from atoll.ainf.values import Scalar, Value
 from atoll.core import ir as core
 from atoll.sizes import Sym, poly
-from atoll.types.types import Tuple, Type, flatten, shape_of
+from atoll.types.types import Tuple, Type, dtype_of, flatten, shape_of
 
 
 class Loops(Scatters):
@@ -29,7 +29,7 @@ class Loops(Scatters):
             for _, leaf_type in flatten(first.type):
                 sizes, elem = shape_of(leaf_type)
                 axes = tuple(self.poly(s, env) for s in sizes)
-                lines.append(self.param(block, position, sym.name, elem.dtype, axes))  # type: ignore[union-attr]
+                lines.append(self.param(block, position, sym.name, dtype_of(elem), axes))
                 position += 1
             inner[sym] = self.from_lines(first.type, lines, env)
         return block, inner, tuple(firsts), t

@@ -11,7 +11,7 @@ from atoll.core.prims import MONOIDS
 from atoll.errors import Span
 from atoll.sizes import Poly, poly
 from atoll.types.dtypes import I64
-from atoll.types.types import Array, Record, Tuple, Type, flatten, shape_of
+from atoll.types.types import Array, Record, Tuple, Type, dtype_of, flatten, shape_of
 
 
 class Reductions(Arrays):
@@ -46,7 +46,7 @@ class Reductions(Arrays):
         binder = self.b.fresh_binder("r", extent_of(array))
         with b.binding(binder):
             arg = self.operand(self.get(array, poly(binder)))
-        dtype = t.dtype  # type: ignore[union-attr]
+        dtype = dtype_of(t)
         total: ir.Operand = b.ref(ir.Reduce(monoid, binder, arg), ir.Result(dtype), span, "s")
         first_value = self.operand(start)
         if not self.is_neutral(monoid, first_value):
@@ -65,7 +65,7 @@ class Reductions(Arrays):
                 for _, leaf_type in flatten(t):
                     sizes, elem = shape_of(leaf_type)
                     axes = tuple(self.poly(s, env) for s in sizes)
-                    lines.append(self.param(block, position, sym.name, elem.dtype, axes))  # type: ignore[union-attr]
+                    lines.append(self.param(block, position, sym.name, dtype_of(elem), axes))
                     position += 1
                 inner[sym] = self.from_lines(t, lines, env)
             value = self.eval(lam.body, inner)
@@ -122,7 +122,7 @@ class Reductions(Arrays):
         binder = b.fresh_binder("r", n)
         with b.binding(binder):
             arg = self.operand(self.get(array, poly(binder)))
-        dtype = t.dtype  # type: ignore[union-attr]
+        dtype = dtype_of(t)
         prim = ir.Scan(e.monoid or "add", binder, arg, self.operand(start), e.exclusive)
         line, index = b.emit(prim, (ir.Result(dtype, (n,)),), e.span, "s", len(b.binders) - outer)
         return VArray(n, lambda p: Scalar(self.read(line, 0, (*index, p))))
