@@ -1,0 +1,432 @@
+"""What is written in a .madl file.
+
+    program   ::= { import | type | let }
+    import    ::= import "file.py" : name, ...                      Atoll functions
+    type      ::= type name = { field of t, ... }                   a record
+    let       ::= let [rec] operator { and operator }
+    operator  ::= [patt | view | func | node] name interface [= (e)] [: body] [end]
+    interface ::= { (size n ..) | (type t ..) | (data d ..) } [<<s, ..>>] { (clause) } [returns { (clause) }]
+    clause    ::= e [= e]                                           one side inside, the other in the enclosing scope
+    body      ::= { e ; } [restart | resume | reset e]
+
+    s ::= n | name | 'name | _ | s + s | s - s | s * s | s / s
+    t ::= name | idx<<s>> | 'name | _ | [s]t | t * t | (t)
+
+    e ::= x | 3 | 0.5 | true | _ | 'l                               variable, literals, ignored, location
+        | e, e                                                      group: wiring only
+        | f<<s, ..>>(e)                                             operator, builtin or scalar function
+        | [| e |] | (| e |) | [s]e                                  array, tuple, constant array
+        | e of t | e at e | e init e | e as p                       type, place, first value, second name
+        | p = e | p += e                                            equation
+        | !e | last e                                               the only copy; the value of the cycle before
+        | e ++ e                                                    concat
+        | [e] | {e}                                                 in the interface of a forward: element, accumulator
+        | e.[s] | e.name | e with [s].name = e                      part, and the whole with a part replaced
+        | e + e, e < e, e && e, -e, not e, if e then e else e       scalar operations
+        | forward level, .. : body [end]                            iteration
+        | block interface [: body] [end]                            scope
+        | if e then body else body end                              one of two bodies
+
+    level ::= [<<s>> | <<low:>> | <<low:high>>] [[x] | [size n] | [x : size n]] { (clause) } [returns { (clause) }]
+
+Every node carries the stretch of text it came from; `text(node)` is what messages quote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from atoll.errors import NOWHERE, Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+# -- sizes
+
+
+@dataclass(frozen=True, slots=True)
+class SizeNumber(Node):
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class SizeName(Node):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SizeMeta(Node):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SizeHole(Node):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class SizeOp(Node):
+    op: str
+    left: Size
+    right: Size
+
+
+Size = SizeNumber | SizeName | SizeMeta | SizeHole | SizeOp
+
+
+# -- types
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName(Node):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypeMeta(Node):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypeHole(Node):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class IndexType(Node):
+    size: Size
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType(Node):
+    size: Size
+    elem: TypeExpr
+
+
+@dataclass(frozen=True, slots=True)
+class TupleType(Node):
+    items: tuple[TypeExpr, ...]
+
+
+TypeExpr = TypeName | TypeMeta | TypeHole | IndexType | ArrayType | TupleType
+
+
+# -- expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Variable(Node):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Node):
+    value: int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hole(Node):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Meta(Node):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group(Node):
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Node):
+    name: str
+    sizes: tuple[Size, ...] | None
+    arg: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyBlock(Node):
+    block: Block
+    arg: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayOf(Node):
+    arg: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class TupleOf(Node):
+    arg: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Node):
+    """[s]e"""
+
+    size: Size
+    arg: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Typed(Node):
+    arg: Expr
+    type: TypeExpr
+
+
+@dataclass(frozen=True, slots=True)
+class Located(Node):
+    arg: Expr
+    place: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Initial(Node):
+    arg: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Alias(Node):
+    arg: Expr
+    pattern: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Equation(Node):
+    pattern: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Copy(Node):
+    arg: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Last(Node):
+    arg: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate(Node):
+    arg: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulate(Node):
+    arg: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Field(Node):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Element(Node):
+    index: Size
+
+
+Accessor = Field | Element
+
+
+@dataclass(frozen=True, slots=True)
+class Project(Node):
+    arg: Expr
+    accessor: Accessor
+
+
+@dataclass(frozen=True, slots=True)
+class Update(Node):
+    arg: Expr
+    accessors: tuple[Accessor, ...]
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Node):
+    """A scalar operation: op is a row of scalars.py."""
+
+    op: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Clause(Node):
+    """`left = right`; an operator's parameters and unnamed results have no left."""
+
+    left: Expr | None
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Param(Node):
+    kind: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Interface(Node):
+    params: tuple[Param, ...] = ()
+    sizes: tuple[Size, ...] | None = None
+    args: tuple[Clause, ...] = ()
+    results: tuple[Clause, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Level(Node):
+    """One dimension of a forward. `size` is the number of rounds, `low` the first index."""
+
+    size: Size | None = None
+    low: Size | None = None
+    index: str | None = None
+    index_size: str | None = None
+    args: tuple[Clause, ...] = ()
+    results: tuple[Clause, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reset(Node):
+    """kind: restart, resume or reset (with a condition)."""
+
+    kind: str
+    condition: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forward(Node):
+    levels: tuple[Level, ...]
+    body: tuple[Expr, ...]
+    reset: Reset
+
+
+@dataclass(frozen=True, slots=True)
+class Block(Node):
+    interface: Interface
+    body: tuple[Expr, ...]
+    reset: Reset
+
+
+@dataclass(frozen=True, slots=True)
+class Branch(Node):
+    condition: Expr
+    then: tuple[Expr, ...]
+    orelse: tuple[Expr, ...]
+
+
+Expr = (
+    Variable
+    | Number
+    | Hole
+    | Meta
+    | Group
+    | Apply
+    | ApplyBlock
+    | ArrayOf
+    | TupleOf
+    | Constant
+    | Typed
+    | Located
+    | Initial
+    | Alias
+    | Equation
+    | Copy
+    | Last
+    | Aggregate
+    | Accumulate
+    | Project
+    | Update
+    | Operation
+    | Forward
+    | Block
+    | Branch
+)
+
+
+# -- the file
+
+
+@dataclass(frozen=True, slots=True)
+class Operator(Node):
+    kind: str | None
+    name: str
+    interface: Interface
+    body: tuple[Expr, ...]
+    reset: Reset
+    recursive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RecordType(Node):
+    name: str
+    fields: tuple[tuple[str, TypeExpr], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Import(Node):
+    file: str
+    names: tuple[str, ...]
+
+
+Item = Operator | RecordType | Import
+
+
+@dataclass(frozen=True, slots=True)
+class Program(Node):
+    items: tuple[Item, ...]
+
+
+# -- looking around
+
+
+def children(node: Any) -> Iterator[Any]:
+    """The nodes directly inside a node."""
+    for f in fields(node):
+        if f.name == "span":
+            continue
+        yield from _nodes(getattr(node, f.name))
+
+
+def _nodes(value: Any) -> Iterator[Any]:
+    if isinstance(value, Node):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _nodes(item)
+
+
+def walk(node: Any) -> Iterator[Any]:
+    """The node and everything inside it, outermost first."""
+    yield node
+    for child in children(node):
+        yield from walk(child)
+
+
+def text(node: Node, most: int = 48) -> str:
+    """The user's own words, on one line, cut when long."""
+    words = " ".join(node.span.text().split())
+    return words if len(words) <= most else words[: most - 2].rstrip() + ".."
+
+
+def items(expr: Expr) -> tuple[Expr, ...]:
+    """The parts of a group, nested groups opened."""
+    if isinstance(expr, Group):
+        return tuple(part for item in expr.items for part in items(item))
+    return (expr,)
+
+
+def bare(expr: Expr) -> Expr:
+    """The expression without its annotations: what `p op= e` reads under `last`."""
+    while isinstance(expr, (Typed, Located, Initial, Alias)):
+        expr = expr.arg
+    if isinstance(expr, Group):
+        return Group(tuple(bare(item) for item in expr.items), span=expr.span)
+    return expr
