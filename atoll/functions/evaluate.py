@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from atoll.functions import ir
+from atoll.functions.closure_convert import CLOSURE
 from atoll.types.dtypes import DTYPES
 
 
@@ -56,7 +57,7 @@ class Closure:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`values` is None when time ran out. `closures` counts closure cells built (after conversion) or functions that escaped."""
+    """`values` is None when time ran out. `closures` counts closure cells built, after conversion."""
 
     values: tuple[Any, ...] | None
     fuel: int
@@ -165,9 +166,10 @@ class _Machine:
     def make(self, con: ir.Constructor, fields: tuple[Any, ...]) -> Any:
         if con.data is ir.BOOL:
             return np.bool_(con is ir.TRUE)
-        if fields and con.name != "static":
+        constant = con is CLOSURE and isinstance(fields[1], Cell) and fields[1].con is ir.UNIT
+        if fields and not constant:
             self.cells += 1
-            self.closures += con.name == "closure"
+            self.closures += con is CLOSURE
         return Cell(con, fields)
 
 
@@ -180,13 +182,13 @@ def constructor_of(value: Any) -> ir.Constructor:
 
 def observe(value: Any) -> Any:
     """What can be seen of a value from outside: all of it, except that functions look alike."""
-    if isinstance(value, Closure) or (isinstance(value, Cell) and value.con.data.name == "closure"):
+    if isinstance(value, Closure) or (isinstance(value, Cell) and value.con is CLOSURE):
         return "function"
     if isinstance(value, tuple):
         return tuple(map(observe, value))
     if isinstance(value, Cell):
         spine: list[Any] = []  # lists are long: go down the last field without recursion
-        while isinstance(value, Cell) and value.fields and value.con.data.name != "closure":
+        while isinstance(value, Cell) and value.fields and value.con is not CLOSURE:
             spine.append((value.con.name, tuple(map(observe, value.fields[:-1]))))
             value = value.fields[-1]
         return (*spine, observe(value) if not (isinstance(value, Cell) and not value.fields) else value.con.name)

@@ -4,11 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from atoll.functions import ir
 from atoll.functions.deep import Deep, run
 
 Renaming = Mapping[ir.Var, ir.Var]
+
+
+class Resolved(dict[ir.Var, ir.Var]):
+    """What stands for what, through any number of steps; paths are shortened as they are followed."""
+
+    def get(self, x: ir.Var, default: Any = None) -> Any:
+        if x not in self:
+            return x
+        end = self[x]
+        while end in self:
+            end = self[end]
+        while self[x] is not end:
+            self[x], x = end, self[x]
+        return end
 
 
 def occurrences(block: ir.Block) -> Counter[ir.Var]:

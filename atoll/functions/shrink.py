@@ -5,7 +5,8 @@
     x = 1; y = 2; z = x + y        z = 3
     x = e                          nothing, when x is not used and e is pure
     fun f(p...) = b; x = f(y...)   b with p = y, x its result, when this is f's only use and not inside f
-    join j(p...) = b; jump j(y...) b with p = y, likewise
+    join j(p...) = b; jump j(y...) b with p = y, likewise, or when b is only a `ret` or another `jump`
+    x... = f(y...); ret x...       f(y...)
     functions nothing reaches      nothing (also when they call each other)
 
 A round: functions nothing reaches go; uses are counted; one walk forward rewrites and one walk backward drops what has become
@@ -17,6 +18,7 @@ quadratic in a trial.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +27,7 @@ import numpy as np
 
 from atoll.functions import ir
 from atoll.functions.deep import Deep, run
-from atoll.functions.names import occurrences, rename
+from atoll.functions.names import Resolved, occurrences, rename, rename_term
 from atoll.types.dtypes import DTYPES
 
 
@@ -59,27 +61,14 @@ class _Waiting:
     k: ir.Var | None
 
 
-class _Resolved(dict[ir.Var, ir.Var]):
-    """What stands for what, through any number of steps."""
-
-    def get(self, x: ir.Var, default: Any = None) -> Any:
-        if x not in self:
-            return x
-        end = self[x]
-        while end in self:
-            end = self[end]
-        while self[x] is not end:
-            self[x], x = end, self[x]
-        return end
-
-
 class _Round:
     def __init__(self, block: ir.Block) -> None:
         self.steps = 0
         self.block = self.reachable(block)
         self.count: Counter[ir.Var] = occurrences(self.block)
-        self.same = _Resolved()
+        self.same = Resolved()
         self.made: dict[ir.Var, ir.Make] = {}
+        self.branch: dict[ir.Var, ir.Constructor] = {}  # what the branches we are in say about their values
         self.literal: dict[ir.Var, Any] = {}
         self.funs: dict[ir.Var, ir.Fun] = {}
         self.joins: dict[ir.Var, _Waiting] = {}
@@ -204,7 +193,7 @@ class _Round:
             if len(frames) > 1:
                 k = self.flush(frames, out, k)
                 continue
-            last, end = yield self.finish(term, k)
+            last, end = yield self.finish(term, k, out)
             out.extend(last)
             break
         binds = yield self.backward(out)
@@ -288,25 +277,30 @@ class _Round:
         match term:
             case ir.Case(value, branches):
                 value = self.same.get(value)
-                known = self.made.get(value)
+                made = self.made.get(value)
+                known = made.con if made is not None else self.branch.get(value)
                 if known is None:
                     return None
                 self.count[value] -= 1
                 self.steps += 1
                 taken = None
                 for con, inner in branches:
-                    if con is known.con:
+                    if con is known:
                         taken = inner
                     else:
                         self.discard(inner)
-                assert taken is not None, f"no branch for {known.con}"
+                assert taken is not None, f"no branch for {known}"
                 return taken, 0
             case ir.Tail(fn, args):
                 fn, args = self.same.get(fn), self.all(args)
                 return (self.open(fn, args), 0) if self.only_use(fn, args) else None
             case ir.Jump(name, args) if depth == 1:
                 join = self.joins.get(name)
-                if join is None or self.count[name] != 1 or name in self.inside or name in self.gone:
+                if join is None or name in self.inside or name in self.gone:
+                    return None
+                if len(join.body.binds) == join.start and isinstance(join.body.term, (ir.Ret, ir.Jump)) and self.count[name] > 1:
+                    return self.straight_on(join, self.all(args)), 0
+                if self.count[name] != 1:
                     return None
                 self.gone.add(name)
                 self.count[name] = 0
@@ -315,9 +309,19 @@ class _Round:
                 return join.body, join.start
         return None
 
+    def straight_on(self, join: _Waiting, args: ir.Vars) -> ir.Block:
+        """A jump to a join that only goes on goes on itself."""
+        self.count[join.name] -= 1
+        self.steps += 1
+        self.unuse(args)
+        term = rename_term(join.body.term, dict(zip(join.params, args, strict=True)))
+        for x in ir.term_uses(term):
+            self.count[self.same.get(x)] += 1
+        return ir.Block((), term)
+
     def flush(self, frames: list[_Frame], out: list[ir.Bind | _Waiting], k: ir.Var | None) -> ir.Var:
         """What waits becomes joins, outermost first; the topmost frame goes on alone."""
-        for below, above in zip(frames, frames[1:], strict=False):
+        for below, above in itertools.pairwise(frames):
             name = ir.Var("next", ir.CODE)
             self.joins[name] = waiting = _Waiting(name, above.results, below.block, below.position, k)
             out.append(waiting)
@@ -326,11 +330,18 @@ class _Round:
         assert k is not None
         return k
 
-    def finish(self, term: ir.Term, k: ir.Var | None) -> Deep[tuple[list[ir.Bind], ir.Term]]:
+    def finish(self, term: ir.Term, k: ir.Var | None, out: list[ir.Bind | _Waiting]) -> Deep[tuple[list[ir.Bind], ir.Term]]:
         match term:
             case ir.Ret(values):
                 if k is None:
-                    return [], ir.Ret(self.all(values))
+                    values = self.all(values)
+                    if out and isinstance(out[-1], ir.Call) and out[-1].results == values and values:
+                        last = out.pop()
+                        assert isinstance(last, ir.Call)
+                        self.unuse(values)
+                        self.steps += 1
+                        return [], ir.Tail(last.fn, last.args)
+                    return [], ir.Ret(values)
                 self.count[k] += 1
                 return [], ir.Jump(k, self.all(values))
             case ir.Tail(fn, args):
@@ -345,9 +356,12 @@ class _Round:
                 return [], ir.Jump(name, self.all(args))
             case ir.Case(value, branches):
                 done = []
+                value = self.same.get(value)
                 for con, inner in branches:
+                    self.branch[value] = con
                     done.append((con, (yield self.forward(inner, 0, k))))
-                return [], ir.Case(self.same.get(value), tuple(done))
+                del self.branch[value]
+                return [], ir.Case(value, tuple(done))
 
     # -- backward
 
