@@ -91,6 +91,16 @@ class Builder:
             self.block = outer
             del self.path[before:]
 
+    @contextmanager
+    def reenter(self, block: ir.Block) -> Iterator[None]:
+        """Add lines to a block made before, as if its code were being translated."""
+        saved = (self.block, self.path, self.binders)
+        self.block, self.path, self.binders = block, [], list(block.ambient)
+        try:
+            yield
+        finally:
+            self.block, self.path, self.binders = saved
+
     def new_block(self, owned: Iterable[Sym] = ()) -> ir.Block:
         block = ir.Block(self.block, frozenset(self.binders), frozenset(owned))
         for sym in owned:
@@ -241,6 +251,8 @@ class Builder:
             env = dict(zip(ref.line.dims, ref.index, strict=False))
             for cond in ref.line.conds:
                 needed.setdefault(cond.subst(env))
+        if isinstance(prim, ir.Scatter) and prim.when:
+            needed = {c: None for c in needed if c not in prim.when}
         if isinstance(prim, ir.Select):
             drop = set(prim.conds)
             if len(prim.conds) == 1:

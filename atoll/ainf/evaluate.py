@@ -175,7 +175,7 @@ class Evaluator:
                 return [value]
             case ir.Param(position, _):
                 return [frame.params[position]]
-            case ir.Op("read", (arg,)):
+            case ir.Op("read", (arg,)) | ir.Active(_, arg):
                 return [self.operand(arg, frame, env)]
             case ir.Op(name, args):
                 return [self.op(name, [self.operand(a, frame, env) for a in args], dtype)]
@@ -291,6 +291,8 @@ class Evaluator:
 
     def scatter(self, p: ir.Scatter, result: ir.Result, frame: Frame, env: Env) -> Any:
         out = np.array(self.array(p.base, frame, env), result.dtype.numpy)
+        if not all(self.holds(c, frame, env) for c in p.when):
+            return out
         for inner in self.each(p.binders, frame, env):
             index = tuple(self.poly(q, frame, inner) for q in p.index)
             if not all(0 <= i < n for i, n in zip(index, out.shape, strict=True)):

@@ -376,6 +376,7 @@ class Scatter:
     """A copy of base, then for every value of the binders in order: result[index] = value, or combined by monoid.
 
     `drop` ignores indices out of range; otherwise they have been checked or proved. Without a monoid the indices are distinct.
+    Nothing is put, and neither index nor value is looked at, unless all of `when` hold.
     """
 
     base: Abs
@@ -384,6 +385,7 @@ class Scatter:
     value: Operand
     monoid: str | None = None
     drop: bool = False
+    when: tuple[Cond, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -487,7 +489,16 @@ Prim = Union[
     Check,
     CheckUnique,
     Print,
+    "Active",
 ]
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """A value a derivative is taken with respect to: arg itself, but never merged with anything else."""
+
+    key: object
+    arg: Operand
+
 
 EFFECTS = (Check, CheckUnique, Print)
 

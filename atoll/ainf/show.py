@@ -83,8 +83,12 @@ def prim_text(p: ir.Prim) -> str:
             return f"[{', '.join(map(_operand, items))}]"
         case ir.Scatter(base, binders, index, value, monoid, drop):
             over = "".join(f"{x}:{x.extent} " for x in binders)
-            how = monoid or "put"
-            return f"scatter {base} {over}. {list(index)} {how}{' drop' if drop else ''} {_operand(value)}"
+            how = (monoid or "put") + (" drop" if drop else "")
+            if p.when:
+                how = f"if {' and '.join(map(repr, p.when))} {how}"
+            return f"scatter {base} {over}. {list(index)} {how} {_operand(value)}"
+        case ir.Active(_, arg):
+            return f"active {_operand(arg)}"
         case ir.ScatterFold(base, binder, index, elements, _, results, _):
             return f"scatter {_operand(base)} {binder}:{binder.extent}. [{index}] {_operand(elements)} -> {_operand(results)}"
         case ir.Loop(index, size, state, _, results):

@@ -56,8 +56,11 @@ class VTuple:
 
 @dataclass(frozen=True, slots=True)
 class VArray:
+    """`source` is the line (result, and index of its dims) an array is, element for element, when it is one."""
+
     extent: Poly
     get: Callable[[Poly], Any]
+    source: tuple[ir.Line, int, tuple[Poly, ...]] | None = None
 
 
 Value = Scalar | Formula | VTuple | VArray
@@ -71,8 +74,10 @@ def subst(value: Value, env: Mapping[Atom, Poly]) -> Value:
         return Formula(value.op, tuple(p.subst(env) if isinstance(p, ir.Cond) else subst(p, env) for p in value.parts))
     if isinstance(value, VTuple):
         return VTuple(tuple(subst(item, env) for item in value.items))
-    get = value.get
-    return VArray(value.extent.subst(env), lambda p: subst(get(p), env))
+    get, source = value.get, value.source
+    if source is not None:
+        source = (source[0], source[1], tuple(p.subst(env) for p in source[2]))
+    return VArray(value.extent.subst(env), lambda p: subst(get(p), env), source)
 
 
 def abstraction(binder: ir.Binder, body: Value) -> VArray:

@@ -526,7 +526,7 @@ class BlockLowerer:
     def expression(self, line: ir.Line, env: dict[Atom, Poly], scope: Scope, depth: int) -> lp.Expr:
         dtype = line.results[0].dtype
         match line.prim:
-            case ir.Op("read", (arg,)):
+            case ir.Op("read", (arg,)) | ir.Active(_, arg):
                 return self.value(arg, env, scope, depth)
             case ir.Op(name, args):
                 return lp.Call(name, tuple(self.value(a, env, scope, depth) for a in args), dtype)

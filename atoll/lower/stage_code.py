@@ -130,7 +130,7 @@ def main_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
         _store_result(b, stage, scope)
         return
     prim = stage.prim
-    if isinstance(prim, (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent)):
+    if isinstance(prim, (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent, ir.Active)):
         _element(b, stage, scope)
         return
     code = _CODE[type(prim)]
@@ -250,6 +250,19 @@ def _scatter(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     env = b.env(stage)
     place = b.places[(line, 0)]
     assert isinstance(place, BufferPlace)
+    if prim.when:
+        tests = b.tests(prim.when, env, scope)
+        inner_scope = scope.child()
+        _put(b, stage, place, inner_scope)
+        scope.add(lp.If(tests, inner_scope.stmts))
+    else:
+        _put(b, stage, place, scope)
+
+
+def _put(b: BlockLowerer, stage: Stage, place: BufferPlace, scope: Scope) -> None:
+    prim, line = stage.prim, stage.line
+    assert line is not None
+    env = b.env(stage)
     target = tuple(b.translate(p, env, scope) for p in prim.index)
     outer = tuple(b.translate(poly(d), env, scope) for d in line.dims)
     index = place.index((*outer, *target))

@@ -202,6 +202,8 @@ class Fuser:
             deps = self.reads(stage)
             lowest = max((nodes.index(where[d]) for d, _ in deps if d in where), default=0)
             if not remaining[stage]:
+                if accumulates_in_memory(stage, self.orders[stage]) and not stage.inner:
+                    nodes.append(Leaf(stage, start=True))
                 leaf = Leaf(stage)
                 nodes.append(leaf)
                 where[stage] = leaf

@@ -23,17 +23,26 @@ class InPlace:
     copies: dict[tuple[ir.Line, int], str] = field(default_factory=dict)
 
 
-def identity_of(array: ir.Abs) -> tuple[ir.Line, int] | None:
-    """The line and result an array is, element for element."""
+def identity_of(array: ir.Abs, conditional: bool = False) -> tuple[ir.Line, int] | None:
+    """The line and result an array is, element for element (`conditional`: where it has a value at all)."""
     body = array.body
-    while isinstance(body, ir.Ref) and isinstance(body.line.prim, ir.Op) and body.line.prim.name == "read" and not body.line.conds:
-        inner = body.line.prim.args[0]
+    while isinstance(body, ir.Ref) and is_read(body.line, conditional):
+        inner = read_arg(body.line)
         body = ir.subst_operand(inner, dict(zip(body.line.dims, body.index, strict=False)))
     if not isinstance(body, ir.Ref) or len(body.index) != len(array.binders):
         return None
     if all(p == poly(b) for p, b in zip(body.index, array.binders, strict=True)):
         return body.line, body.result
     return None
+
+
+def is_read(line: ir.Line, conditional: bool = False) -> bool:
+    """A line that is just another value, unconditionally so unless asked otherwise."""
+    return (conditional or not line.conds) and ((isinstance(line.prim, ir.Op) and line.prim.name == "read") or isinstance(line.prim, ir.Active))
+
+
+def read_arg(line: ir.Line) -> ir.Operand:
+    return line.prim.arg if isinstance(line.prim, ir.Active) else line.prim.args[0]  # type: ignore[union-attr]
 
 
 def plan_block(
@@ -123,7 +132,8 @@ def _conflicts(
     for other in _depending(stage, stages, by_line):
         if not any(ref.line is base for ref in other.refs):
             continue
-        early = {line for line in _readers(base, lines, inlining) if not _needs(line, stage, by_line, inlining)}
+        reached = _inlined_by(other, inlining)
+        early = {x for x in _readers(base, lines, inlining) if x in reached and not _needs(x, stage, by_line, inlining)}
         if not early:
             return "the old value is needed after the update"
         wanted |= early
@@ -138,8 +148,8 @@ def _is_base_read(ref: ir.Ref, array: ir.Abs) -> bool:
 def _same_read(a: ir.Ref, b: ir.Ref) -> bool:
     if a == b:
         return True
-    if isinstance(a.line.prim, ir.Op) and a.line.prim.name == "read":
-        inner = ir.subst_operand(a.line.prim.args[0], dict(zip(a.line.dims, a.index, strict=False)))
+    if is_read(a.line):
+        inner = ir.subst_operand(read_arg(a.line), dict(zip(a.line.dims, a.index, strict=False)))
         return isinstance(inner, ir.Ref) and _same_read(inner, b)
     return False
 
@@ -149,6 +159,20 @@ def _readers(base: ir.Line, lines: list[ir.Line], inlining: Inlining) -> set[ir.
     from atoll.ainf.scan_prim import refs
 
     return {line for line in lines if inlining.is_inlined(line) and any(ref.line is base for ref in refs(line.prim))}
+
+
+def _inlined_by(stage: Stage, inlining: Inlining) -> set[ir.Line]:
+    """Inlined lines whose code becomes part of a stage."""
+    from atoll.ainf.scan_prim import line_refs
+
+    queue = list(line_refs(stage.line)) if stage.line is not None else list(ir.operand_refs(stage.target.body))  # type: ignore[union-attr]
+    found: set[ir.Line] = set()
+    while queue:
+        line = queue.pop().line
+        if inlining.is_inlined(line) and line not in found:
+            found.add(line)
+            queue += line_refs(line)
+    return found
 
 
 def _depending(stage: Stage, stages: list[Stage], by_line: dict[ir.Line, Stage]) -> list[Stage]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
+from atoll.ainf.guards import guard_cond, guard_operand
 from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple, abstraction, index_poly, rows
 from atoll.core import ir as core
 from atoll.errors import NOWHERE, Span
@@ -25,6 +26,7 @@ class Context:
         self.b = Builder(fn.name)
         self.where = fn.name
         self.calls: list[core.Function] = []
+        self.guarded_loops: dict[ir.Line, tuple[ir.Cond, ...]] = {}  # loops that have no rounds unless these hold
 
     def eval(self, e: core.Expr, env: Env) -> Value:
         """The value of an expression; the whole translator knows how."""
@@ -32,8 +34,7 @@ class Context:
 
     def from_lines(self, t: Type, lines: Sequence[ir.Line], env: Env, result: int | None = None) -> Value:
         """The value of this type whose leaves are these lines (result 0 of each, or results of one line)."""
-        refs = [lambda index, line=line: Scalar(self.read(line, 0, index)) for line in lines]
-        return self.from_leaves(t, refs, env)
+        return self.from_leaves(t, [LineLeaf(self, line, 0, ()) for line in lines], env)
 
     def from_leaves(self, t: Type, leaves: Sequence[Callable[[tuple[Poly, ...]], Value]], env: Env) -> Value:
         """The value of this type whose k-th leaf has element leaves[k](index)."""
@@ -44,7 +45,11 @@ class Context:
             extents = outer + tuple(self.poly(s, env) for s in sizes)
             if isinstance(elem, (Tuple, Record)):
                 return self.push_in(VTuple(tuple(build(item, extents) for item in elem.items)), len(extents))
-            return rows(next(counter), extents)
+            leaf = next(counter)
+            made = rows(leaf, extents)
+            if isinstance(made, VArray) and isinstance(leaf, LineLeaf) and not outer:
+                made = VArray(made.extent, made.get, (leaf.line, leaf.result, leaf.index))
+            return made
 
         return build(t, ())
 
@@ -185,46 +190,9 @@ class Context:
             return VTuple(tuple(self.guard(item) for item in value.items))
         if isinstance(value, Formula):
             return Formula(
-                value.op, tuple(self.guard_cond(c) if isinstance(c, ir.Cond) else self.guard(c) for c in value.parts)
+                value.op, tuple(guard_cond(self.b, c) if isinstance(c, ir.Cond) else self.guard(c) for c in value.parts)
             )
-        operand = value.operand
-        if isinstance(operand, ir.Ref):
-            return Scalar(self.guard_ref(operand))
-        if isinstance(operand, ir.IndexValue):
-            return Scalar(scalars.from_poly(self.guard_poly(operand.poly)))
-        return value
-
-    def guard_cond(self, cond: ir.Cond) -> ir.Cond:
-        if cond.poly is not None:
-            return ir.Cond(cond.kind, self.guard_poly(cond.poly))
-        assert cond.ref is not None
-        return ir.Cond(cond.kind, None, self.guard_ref(cond.ref))
-
-    def guard_poly(self, p: Poly) -> Poly:
-        env: dict[Any, Poly] = {}
-        for leaf in p.leaves():
-            if isinstance(leaf, ir.RefAtom):
-                new = self.guard_ref(leaf.ref)
-                if new is not leaf.ref:
-                    env[leaf] = poly(ir.ref_atom(new))
-        return p.subst(env)
-
-    def guard_ref(self, ref: ir.Ref) -> ir.Ref:
-        b = self.b
-        if not ref.index:
-            return ref
-        index = tuple(self.guard_poly(p) for p in ref.index)
-        if any(a is not c for a, c in zip(index, ref.index, strict=True)):
-            ref = ir.Ref(ref.line, ref.result, index)
-        goals = list(zip(index, extents_at(ref.line, ref.result, index), strict=True))
-        needs = b.needed_for_range(goals)
-        if needs is None:  # in range by construction, but only the whole path says so
-            needs = tuple(given for given in b.path if given.lazy)
-        if not needs:
-            return ref
-        result = ref.line.results[ref.result]
-        bound = None if result.bound is None else result.bound.subst(dict(zip(ref.line.dims, index, strict=False)))
-        return b.ref(ir.Op("read", (ref,)), ir.Result(ref.dtype, (), bound), hint="r", needs=needs)
+        return Scalar(guard_operand(self.b, value.operand))
 
     def read(self, line: ir.Line, result: int, index: tuple[Poly, ...]) -> ir.Operand:
         """An element of a stored array. Reads of arrays that may be updated in place are lines, so that a plan can move them."""
@@ -240,7 +208,7 @@ class Context:
         """Bind array elements to lines once."""
         if isinstance(value, VTuple):
             return VTuple(tuple(self.reify(item, name) for item in value.items))
-        if not isinstance(value, VArray):
+        if not isinstance(value, VArray) or value.source is not None:
             return value
         binder = self.b.fresh_binder("ijklmn"[len(self.b.binders) % 6], value.extent)
         with self.b.binding(binder):
@@ -271,13 +239,12 @@ class Context:
         return tuple(found)
 
     def from_emitted(self, t: Type, emitted: list[tuple[ir.Line, tuple[Poly, ...]]], env: Env) -> Value:
-        refs = [lambda i, line=line, index=index: Scalar(self.read(line, 0, index + i)) for line, index in emitted]
-        return self.from_leaves(t, refs, env)
+        return self.from_leaves(t, [LineLeaf(self, line, 0, index) for line, index in emitted], env)
 
     def from_results(self, t: Type, line: ir.Line, index: tuple[Poly, ...], env: Env, first: int = 0) -> Value:
         """The value whose leaves are results first, first+1, ... of one line."""
         count = len(flatten(t))
-        refs = [lambda i, k=k: Scalar(self.read(line, first + k, index + i)) for k in range(count)]
+        refs = [LineLeaf(self, line, first + k, index) for k in range(count)]
         return self.from_leaves(t, refs, env)
 
     def param(self, block: ir.Block, position: int, name: str, dtype: DType, axes: tuple[Poly, ...]) -> ir.Line:
@@ -316,11 +283,6 @@ class Context:
         self.b.check((cond,), site, args)
 
 
-def extents_at(line: ir.Line, result: int, index: tuple[Poly, ...]) -> tuple[Poly, ...]:
-    env = dict(zip(line.dims, index, strict=False))
-    return tuple(n.subst(env) for n in line.extents(result))
-
-
 def component(value: Value, k: int) -> Value:
     """Component k of an array of tuples, as an array."""
     if isinstance(value, VTuple):
@@ -345,3 +307,15 @@ def conditions_in(f: Formula) -> list[ir.Cond]:
 
 def index_name(k: int) -> str:
     return "ijklmn"[k % 6]
+
+
+class LineLeaf:
+    """A leaf that is a result of a line, read at an index."""
+
+    __slots__ = ("context", "line", "result", "index")
+
+    def __init__(self, context: Context, line: ir.Line, result: int, index: tuple[Poly, ...]) -> None:
+        self.context, self.line, self.result, self.index = context, line, result, index
+
+    def __call__(self, index: tuple[Poly, ...]) -> Value:
+        return Scalar(self.context.read(self.line, self.result, self.index + index))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from atoll.ainf import ir
+from atoll.ainf import ir, scalars
 from atoll.ainf.translate.context import Env
 from atoll.ainf.translate.scatters import Scatters
 from atoll.ainf.values import Scalar, Value
 from atoll.core import ir as core
-from atoll.sizes import Sym, poly
+from atoll.sizes import Poly, Sym, poly
+from atoll.types.dtypes import I64
 from atoll.types.types import Tuple, Type, dtype_of, flatten, shape_of
 
 
@@ -47,9 +48,43 @@ class Loops(Scatters):
         with b.inside(block):
             value = self.eval(e.body, inner)
             results = self.abs_of(value, t, env)
-        prim = ir.Loop(index, size, firsts, block, results, e.checkpoint, e.no_false_deps)
-        line, where = b.emit(prim, self.result_types(t, env), e.span, "l")
+        types = self.result_types(t, env)
+        made = self.unconditional(index, size, firsts, block, results, e, types)
+        if made is None:
+            prim = ir.Loop(index, size, firsts, block, results, e.checkpoint, e.no_false_deps)
+            made = b.emit(prim, types, e.span, "l")
+        line, where = made
         return self.from_results(t, line, where, env)
+
+    def unconditional(
+        self,
+        index: Sym,
+        size: Poly,
+        firsts: tuple[ir.Abs, ...],
+        block: ir.Block,
+        results: tuple[ir.Abs, ...],
+        e: core.For,
+        types: tuple[ir.Result, ...],
+    ) -> tuple[ir.Line, tuple[Poly, ...]] | None:
+        """A loop in a branch that updates arrays: the same loop with no rounds when the branch is not taken, so that it can
+        work in place. Only when its first values exist outside the branch."""
+        b = self.b
+        given = [g for g in b.path if g.lazy and g.block is b.block]
+        if not given or not any(first.binders for first in firsts):
+            return None
+        used = [ref for first in firsts for ref in ir.operand_refs(first.body)]
+        if any(ref.line.conds for ref in used) or any(ref.line.conds for ref in ir.poly_refs(size)):
+            return None
+        conds = tuple(g.cond for g in given)
+        count = scalars.select(b, conds, scalars.from_poly(size), ir.Const(0, I64), e.span)
+        rounds = scalars.as_poly(b, count)
+        assert rounds is not None
+        saved, b.path = b.path, [g for g in b.path if g not in given]
+        prim = ir.Loop(index, rounds, firsts, block, results, e.checkpoint, e.no_false_deps)
+        line, where = b.emit(prim, types, e.span, "l")
+        b.path = saved
+        self.guarded_loops[line] = conds
+        return line, where
 
     def while_(self, e: core.While, env: Env) -> Value:
         b = self.b

@@ -1,0 +1,52 @@
+"""The algebra the scalar rules are written in, made of lines."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from atoll.ainf import ir, scalars
+from atoll.ainf.builder import Builder
+from atoll.errors import NOWHERE, fail
+from atoll.types.dtypes import DType
+
+
+class LineAlgebra:
+    """Operations on operands of one dtype; products and sums with 0 and 1 are not made."""
+
+    def __init__(self, b: Builder, dtype: DType) -> None:
+        self.b, self.dtype = b, dtype
+
+    def const(self, value: float) -> ir.Operand:
+        return ir.Const(float(value), self.dtype)
+
+    def op(self, name: str, *args: ir.Operand) -> ir.Operand:
+        if name == "mul":
+            for x, y in (args, args[::-1]):
+                if isinstance(x, ir.Const):
+                    if x.value == 1.0:
+                        return y
+                    if x.value == -1.0:
+                        return scalars.op(self.b, "neg", (y,), self.dtype, NOWHERE)
+        return scalars.op(self.b, name, args, self.dtype, NOWHERE)
+
+    def choose(self, test: str, a: ir.Operand, b: ir.Operand, then: ir.Operand, orelse: ir.Operand) -> ir.Operand:
+        found = scalars.compare(self.b, test, a, b, NOWHERE)
+        if isinstance(found, ir.Const):
+            return then if found.value else orelse
+        cond = found if isinstance(found, ir.Cond) else ir.Cond("true", None, found)  # type: ignore[arg-type]
+        return scalars.select(self.b, (cond,), then, orelse, NOWHERE)
+
+
+def refuse(line: ir.Line, what: str | None = None) -> NoReturn:
+    """There is no derivative: say what has none."""
+    if what is None:
+        if any(r.dtype.is_complex for r in line.results):
+            what = "a complex number"
+        elif isinstance(line.prim, ir.Op):
+            what = line.prim.name
+        else:
+            what = type(line.prim).__name__.lower()
+    fail("E1001", line.span, what=what)
+
+
+__all__ = ["Any", "LineAlgebra", "refuse"]

@@ -1,0 +1,259 @@
+"""Forward mode: a tangent for every line that depends on the active ones, in the order of the program (Schenck 2.1).
+
+Loops carry their tangents beside their state: the loop gets more state and its block more lines, so the primal is computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from atoll.ad import lines as help_
+from atoll.ad.algebra import LineAlgebra, refuse
+from atoll.ad.indicator import guarded, sum_over, zero
+from atoll.ad.rules import RULES
+from atoll.ainf import ir, scalars
+from atoll.ainf.builder import Builder
+from atoll.ainf.guards import guard_operand
+from atoll.errors import NOWHERE
+from atoll.sizes import Poly, poly
+
+Reader = Callable[[tuple[Poly, ...]], ir.Operand]
+
+
+class Forward:
+    """Tangents of lines. `tangents` maps (line, result) to a function from an index to the tangent there."""
+
+    def __init__(self, b: Builder) -> None:
+        self.b = b
+        self.tangents: dict[tuple[ir.Line, int], Reader] = {}
+
+    def give(self, line: ir.Line, result: int, reader: Reader) -> None:
+        self.tangents[(line, result)] = reader
+
+    def operand(self, x: ir.Operand) -> ir.Operand | None:
+        """The tangent of an operand, None when it is zero."""
+        if not isinstance(x, ir.Ref):
+            return None
+        reader = self.tangents.get((x.line, x.result))
+        return None if reader is None else guard_operand(self.b, reader(x.index))
+
+    def run(self, lines: list[ir.Line]) -> None:
+        for line in lines:
+            if help_.is_active(line, self.tangents.keys()):
+                self.line(line)
+
+    # -- one line
+
+    def line(self, line: ir.Line) -> None:
+        b = self.b
+        with b.binding(*line.dims), b.under(*line.conds):
+            rule = _RULES.get(type(line.prim))
+            if rule is None:
+                refuse(line)
+            rule(self, line)
+
+    def scalar(self, line: ir.Line, result: int, value: ir.Operand | None) -> None:
+        """A tangent over the line's own indices."""
+        if value is None:
+            return
+        dims = line.dims
+
+        def read(index: tuple[Poly, ...]) -> ir.Operand:
+            return ir.subst_operand(value, dict(zip(dims, index, strict=True)))
+
+        self.give(line, result, read)
+
+    def op(self, line: ir.Line) -> None:
+        prim = line.prim
+        assert isinstance(prim, ir.Op)
+        dtype = line.results[0].dtype
+        if not dtype.is_float:
+            if dtype.is_complex:
+                refuse(line)
+            return
+        rule = RULES.get(prim.name)
+        if rule is None:
+            refuse(line)
+        c = LineAlgebra(self.b, dtype)
+        y = help_.own_ref(line, 0)
+        partials = rule(c, *prim.args, y)
+        total: ir.Operand | None = None
+        for partial, arg in zip(partials, prim.args, strict=True):
+            tangent = self.operand(arg)
+            if partial is None or tangent is None:
+                continue
+            term = c.op("mul", partial, tangent)
+            total = term if total is None else c.op("add", total, term)
+        self.scalar(line, 0, total)
+
+    def cast(self, line: ir.Line) -> None:
+        prim = line.prim
+        assert isinstance(prim, ir.Cast)
+        dtype = line.results[0].dtype
+        tangent = self.operand(prim.arg)
+        if dtype.is_float and tangent is not None:
+            self.scalar(line, 0, scalars.cast(self.b, tangent, dtype, NOWHERE))
+
+    def select(self, line: ir.Line) -> None:
+        prim = line.prim
+        assert isinstance(prim, ir.Select)
+        dtype = line.results[0].dtype
+        if not dtype.is_float:
+            return
+        b = self.b
+        with b.under(*prim.conds):
+            then = self.operand(prim.then)
+        negated = prim.conds[0].negated() if len(prim.conds) == 1 else None
+        with b.under(*((negated,) if negated is not None else ())):
+            orelse = self.operand(prim.orelse)
+        if then is None and orelse is None:
+            return
+        value = scalars.select(b, prim.conds, then or zero(dtype), orelse or zero(dtype), NOWHERE)
+        self.scalar(line, 0, value)
+
+    def reduce(self, line: ir.Line) -> None:
+        prim = line.prim
+        assert isinstance(prim, ir.Reduce)
+        dtype = line.results[0].dtype
+        if not dtype.is_float:
+            return
+        b = self.b
+        with b.binding(prim.binder):
+            tangent = self.operand(prim.arg)
+            if tangent is None:
+                return
+            if prim.monoid == "mul":
+                tangent = scalars.op(b, "mul", (help_.product_of_others(b, line), tangent), dtype, NOWHERE)
+            elif prim.monoid in ("minimum", "maximum"):
+                where = help_.arg_of(b, line)
+                tangent = guarded(b, [ir.Cond("eq", poly(prim.binder) - where)], tangent, dtype)
+        self.scalar(line, 0, sum_over(b, prim.binder, tangent, dtype))
+
+    def scan(self, line: ir.Line) -> None:
+        prim = line.prim
+        assert isinstance(prim, ir.Scan)
+        if not line.results[0].dtype.is_float:
+            return
+        if prim.monoid != "add":
+            self.as_loop(line)
+            return
+        b = self.b
+        dtype = line.results[0].dtype
+        with b.binding(prim.binder):
+            tangent = self.operand(prim.arg)
+        start = self.operand(prim.start)
+        if tangent is None and start is None:
+            return
+        new = ir.Scan("add", prim.binder, tangent or zero(dtype), start or zero(dtype), prim.exclusive)
+        made, at = b.emit(new, line.results, hint="s")
+        made.order = line.order
+        self.array(line, 0, made, 0, at)
+
+    def array(self, line: ir.Line, result: int, made: ir.Line, k: int, at: tuple[Poly, ...]) -> None:
+        """A tangent that is a result of another line with the same indices and axes."""
+        dims = line.dims
+
+        def read(index: tuple[Poly, ...]) -> ir.Operand:
+            env = dict(zip(dims, index[: len(dims)], strict=True))
+            return ir.Ref(made, k, tuple(p.subst(env) for p in at) + index[len(dims) :])
+
+        self.give(line, result, read)
+
+    def display(self, line: ir.Line) -> None:
+        prim = line.prim
+        assert isinstance(prim, ir.Display)
+        dtype = line.results[0].dtype
+        tangents = [self.operand(i) for i in prim.items]
+        if not dtype.is_float or all(t is None for t in tangents):
+            return
+        made, at = self.b.emit(ir.Display(tuple(t or zero(dtype) for t in tangents)), line.results, hint="d")
+        made.order = line.order
+        self.array(line, 0, made, 0, at)
+
+    def abs_tangent(self, array: ir.Abs, dtype: Any) -> ir.Abs | None:
+        with self.b.binding(*array.binders):
+            tangent = self.operand(array.body)
+        return None if tangent is None else ir.Abs(array.binders, tangent)
+
+    def scatter(self, line: ir.Line) -> None:
+        prim = line.prim
+        assert isinstance(prim, ir.Scatter)
+        dtype = line.results[0].dtype
+        if not dtype.is_float:
+            return
+        if prim.monoid not in (None, "add"):
+            self.as_loop(line)
+            return
+        b = self.b
+        base = self.abs_tangent(prim.base, dtype)
+        with b.binding(*prim.binders):
+            value = self.operand(prim.value)
+        if base is None and value is None:
+            return
+        base = base if base is not None else ir.Abs(prim.base.binders, zero(dtype))
+        new = ir.Scatter(base, prim.binders, prim.index, value or zero(dtype), prim.monoid, prim.drop)
+        made, at = b.emit(new, line.results, hint="g")
+        made.order = line.order
+        self.array(line, 0, made, 0, at)
+
+    def compress(self, line: ir.Line) -> None:
+        prim = line.prim
+        assert isinstance(prim, ir.Compress)
+        for k, value in enumerate(prim.values):
+            with self.b.binding(prim.binder):
+                tangent = self.operand(value)
+            if tangent is None:
+                continue
+            dims, binder = line.dims, prim.binder
+
+            def read(index: tuple[Poly, ...], tangent: ir.Operand = tangent) -> ir.Operand:
+                env = dict(zip(dims, index[: len(dims)], strict=True))
+                where = ir.Ref(line, 1, index)
+                return ir.subst_operand(tangent, {**env, binder: poly(ir.ref_atom(where))})
+
+            self.give(line, 2 + k, read)
+
+    def loop(self, line: ir.Line) -> None:
+        from atoll.ad.loops import forward_loop
+
+        forward_loop(self, line)
+
+    def as_loop(self, line: ir.Line) -> None:
+        """A fold by any operator is a loop; its tangents are the loop's."""
+        from atoll.ad.loops import as_loop
+
+        made = as_loop(self.b, line)
+        self.loop(made.line)
+        for k in range(len(line.results)):
+            source = made.results[k]
+            reader = self.tangents.get((made.line, source))
+            if reader is not None:
+                self.give(line, k, reader)
+
+    def ignore(self, line: ir.Line) -> None:
+        return
+
+
+_RULES: dict[type, Callable[[Forward, ir.Line], None]] = {
+    ir.Op: Forward.op,
+    ir.Cast: Forward.cast,
+    ir.Select: Forward.select,
+    ir.Reduce: Forward.reduce,
+    ir.Scan: Forward.scan,
+    ir.Display: Forward.display,
+    ir.Scatter: Forward.scatter,
+    ir.Compress: Forward.compress,
+    ir.Loop: Forward.loop,
+    ir.While: Forward.loop,
+    ir.Fold: Forward.as_loop,
+    ir.ScanFold: Forward.as_loop,
+    ir.ScatterFold: Forward.as_loop,
+    ir.ArgReduce: Forward.ignore,
+    ir.Argsort: Forward.ignore,
+    ir.Truth: Forward.ignore,
+    ir.Extent: Forward.ignore,
+    ir.Check: Forward.ignore,
+    ir.CheckUnique: Forward.ignore,
+    ir.Print: Forward.ignore,
+}

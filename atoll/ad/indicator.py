@@ -1,0 +1,187 @@
+"""Adjoints as sums of indicators: y_bar[J] = sum over I of [J = e(I)] * c(I).
+
+When c(I) flows into y[e(I)], the adjoint of y at J is the sum of c over all I that read it. Equations J = e(I) are solved for I where they
+can be: a unit coefficient by substitution, another literal coefficient with a divisibility condition, a quotient and remainder (a
+flattened index) together. What is solved turns broadcasts, transposes, shifts, strides, diagonals and convolutions into gathers; what
+is not (data-dependent indices) is a scatter, which is deterministic. Nothing here is ever an atomic (notes/ad_lessons.md 1, 2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from atoll.ainf import ir, scalars
+from atoll.ainf.builder import Builder
+from atoll.ainf.guards import guard_operand
+from atoll.errors import NOWHERE
+from atoll.sizes import Atom, Poly, Quot, floordiv, poly
+from atoll.types.dtypes import BOOL, DType
+
+
+@dataclass
+class Solved:
+    """What solving the equations gave."""
+
+    replace: dict[Atom, Poly] = field(default_factory=dict)  # indices that are determined by J
+    conds: list[ir.Cond] = field(default_factory=list)  # under which there is a solution
+    open: list[int] = field(default_factory=list)  # positions of J that stay unsolved
+    left: list[ir.Binder] = field(default_factory=list)  # indices to sum over
+
+
+def solve(b: Builder, target: tuple[ir.Binder, ...], index: tuple[Poly, ...], binders: list[ir.Binder]) -> Solved:
+    """Solve target = index for the binders."""
+    result = Solved(left=list(binders))
+    waiting = list(range(len(target)))
+    quotients: list[tuple[Quot, Poly]] = []
+    progress = True
+    while progress:
+        progress = False
+        for k in list(waiting):
+            p = (poly(target[k]) - index[k]).subst(result.replace)
+            for quot, value in quotients:
+                p = p.subst({quot: value})
+            free = [x for x in result.left if x in p.leaves()]
+            if not free:
+                result.conds.append(ir.Cond("eq", p))
+            elif not _solve_one(b, p, free, result):
+                found = _quotient(p, free)
+                if found is None:
+                    continue
+                quotients.append(found)
+            waiting.remove(k)
+            progress = True
+    for quot, value in quotients:
+        new = poly(quot).subst(result.replace)
+        result.conds.append(ir.Cond("eq", new - value.subst(result.replace)))
+    result.open = waiting
+    return result
+
+
+def _solve_one(b: Builder, p: Poly, free: list[ir.Binder], result: Solved) -> bool:
+    """p = 0 for one index that occurs linearly and nowhere inside."""
+    ranked: list[tuple[int, ir.Binder, int]] = []
+    for x in free:
+        coef = p.coefficient(x)
+        c = coef.const() if coef is not None else None
+        if c and x not in (p - poly(x) * c).leaves():
+            ranked.append((abs(c), x, c))
+    if not ranked:
+        return False
+    size, x, c = min(ranked, key=lambda item: (item[0], -item[1].uid))
+    rest = p - poly(x) * c
+    if size == 1:
+        value = -rest if c > 0 else rest
+    else:
+        value = floordiv(-rest if c > 0 else rest, poly(size))
+        result.conds.append(ir.Cond("eq", rest + value * c))
+    for key in result.replace:
+        result.replace[key] = result.replace[key].subst({x: value})
+    result.conds = [cond.subst({x: value}) for cond in result.conds]
+    result.replace[x] = value
+    result.left.remove(x)
+    extent = x.extent.subst(result.replace)
+    result.conds += [ir.Cond("ge", value), ir.Cond("ge", extent - 1 - value)]
+    result.conds += [ir.Cond("ge", fact.subst(result.replace)) for fact in x.facts]
+    return True
+
+
+def _quotient(p: Poly, free: list[ir.Binder]) -> tuple[Quot, Poly] | None:
+    """J = x // k + rest: the quotient is known, which may make the remainder solvable."""
+    for mono, c in p.terms.items():
+        if len(mono) == 1 and isinstance(mono[0], Quot) and abs(c) == 1:
+            quot = mono[0]
+            rest = p - poly(quot) * c
+            if not any(x in rest.leaves() for x in free):
+                return quot, -rest if c > 0 else rest
+    return None
+
+
+def accumulate(
+    b: Builder,
+    dtype: DType,
+    target: tuple[ir.Binder, ...],
+    index: tuple[Poly, ...],
+    value: ir.Operand,
+    conds: tuple[ir.Cond, ...],
+    binders: list[ir.Binder],
+) -> ir.Operand:
+    """The adjoint contribution at `target`: the sum over the binders of value where index = target and all conds hold."""
+    solved = solve(b, target, index, binders)
+    tests = [cond.subst(solved.replace) for cond in conds] + solved.conds
+    kept: list[ir.Cond] = []
+    with b.binding(*target, *solved.left):
+        for test in tests:
+            if test.poly is None:
+                kept.append(test)
+                continue
+            found = scalars.simplify_cond(b, test)
+            if isinstance(found, ir.Const):
+                if not found.value:
+                    return zero(dtype)
+            elif found not in kept:
+                kept.append(found)
+        with b.under(*kept):
+            inner = guard_operand(b, ir.subst_operand(value, solved.replace))
+        if solved.open:
+            return _scatter(b, dtype, target, index, inner, kept, solved)
+        return _sum(b, dtype, inner, kept, solved.left)
+
+
+def zero(dtype: DType) -> ir.Const:
+    return ir.Const(False if dtype is BOOL else 0 if dtype.is_integer else 0.0, dtype)
+
+
+def guarded(b: Builder, conds: list[ir.Cond], value: ir.Operand, dtype: DType) -> ir.Operand:
+    """value where the conditions hold, 0 elsewhere."""
+    if not conds or (isinstance(value, ir.Const) and value.value == 0):
+        return value
+    return scalars.select(b, tuple(conds), value, zero(dtype), NOWHERE)
+
+
+def _sum(b: Builder, dtype: DType, value: ir.Operand, conds: list[ir.Cond], left: list[ir.Binder]) -> ir.Operand:
+    """Sum over the indices that are left; conditions without them go outside."""
+    outer = conds
+    inner: list[ir.Cond] = []
+    if left:
+        inside = set(left)
+        inner = [c for c in conds if _mentions(c, inside)]
+        outer = [c for c in conds if c not in inner]
+    with b.under(*outer):
+        total = guarded(b, inner, value, dtype)
+        for x in reversed(left):
+            total = sum_over(b, x, total, dtype)
+    return guarded(b, outer, total, dtype)
+
+
+def _mentions(cond: ir.Cond, atoms: set[ir.Binder]) -> bool:
+    return bool(cond.leaves() & atoms)
+
+
+def sum_over(b: Builder, x: ir.Binder, value: ir.Operand, dtype: DType) -> ir.Operand:
+    """The sum over one index; of something that does not mention it, a product."""
+    if isinstance(value, ir.Const) and value.value == 0:
+        return value
+    if x not in ir.operand_leaves(value):
+        count = scalars.cast(b, scalars.op(b, "max", (scalars.from_poly(x.extent), ir.Const(0, _I64)), _I64, NOWHERE), dtype, NOWHERE)
+        return scalars.op(b, "mul", (count, value), dtype, NOWHERE)
+    return b.ref(ir.Reduce("add", x, value), ir.Result(dtype), hint="s")
+
+
+def _scatter(
+    b: Builder, dtype: DType, target: tuple[ir.Binder, ...], index: tuple[Poly, ...], value: ir.Operand, conds: list[ir.Cond], solved: Solved
+) -> ir.Operand:
+    """Positions that could not be solved: add into an array of zeros at computed places."""
+    where = tuple(index[k].subst(solved.replace) for k in solved.open)
+    axes = tuple(target[k].extent for k in solved.open)
+    base = ir.Abs(tuple(b.fresh_binder(target[k].name, target[k].extent) for k in solved.open), zero(dtype))
+    inside = set(solved.left)
+    inner = [c for c in conds if _mentions(c, inside)]
+    outer = [c for c in conds if c not in inner]
+    with b.under(*outer):
+        prim = ir.Scatter(base, tuple(solved.left), where, guarded(b, inner, value, dtype), "add")
+        line, at = b.emit(prim, (ir.Result(dtype, axes),), hint="g")
+    read = ir.Ref(line, 0, at + tuple(poly(target[k]) for k in solved.open))
+    return guarded(b, outer, read, dtype)
+
+
+_I64 = ir.operand_dtype(ir.IndexValue(poly(0)))

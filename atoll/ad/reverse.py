@@ -1,0 +1,378 @@
+"""Reverse mode: adjoints, line by line, backwards (Schenck 2.2 to 2.9 on normal forms).
+
+For every line with an adjoint, each active operand y[e(I)] gets the contribution of its partial derivative; the sum over I of the indicator
+[J = e(I)] is solved where it can be (ad/indicator.py). Because a line is a perfect nest nothing is executed again: what a rule reads
+are the lines of the primal, and the plan decides whether they are kept or computed anew. Loops are in ad/loops.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from atoll.ad import lines as help_
+from atoll.ad.algebra import LineAlgebra, refuse
+from atoll.ad.indicator import accumulate, guarded, zero
+from atoll.ad.replay import Reader
+from atoll.ad.rules import RULES
+from atoll.ainf import ir, scalars
+from atoll.ainf.builder import Builder
+from atoll.errors import NOWHERE
+from atoll.sizes import Poly, poly
+
+Key = tuple[ir.Line, int]
+
+
+class Reverse:
+    """Adjoints of lines. A key's contributions are operands over `target(key)`: the line's dims, then binders for its axes."""
+
+    def __init__(self, b: Builder, fixed: frozenset[ir.Binder]) -> None:
+        self.b = b
+        self.fixed = fixed  # indices of the context: the same for everyone, never summed over
+        self.active: set[Key] = set()
+        self.targets: dict[Key, tuple[ir.Binder, ...]] = {}
+        self.contributions: dict[Key, list[ir.Operand]] = {}
+        self.sinks: dict[Key, Callable[[tuple[Poly, ...], ir.Operand, tuple[ir.Cond, ...], list[ir.Binder]], None]] = {}
+
+    # -- keys
+
+    def activate(self, key: Key) -> None:
+        self.active.add(key)
+
+    def spread(self, lines: list[ir.Line]) -> None:
+        """Everything that depends on something active is active."""
+        for line in lines:
+            if help_.is_active(line, self.active):
+                for k, r in enumerate(line.results):
+                    if r.dtype.is_float or r.dtype.is_complex:
+                        self.active.add((line, k))
+
+    def target(self, key: Key) -> tuple[ir.Binder, ...]:
+        """Indices the adjoint of a result is a function of."""
+        if key not in self.targets:
+            line, k = key
+            own: list[ir.Binder] = []
+            env: dict[ir.Binder, Poly] = {}
+            for d in line.dims:
+                if d in self.fixed:
+                    own.append(d)
+                    continue
+                fresh = self.b.fresh_binder(d.name, d.extent.subst(env))
+                fresh.facts = tuple(f.subst({**env, d: poly(fresh)}) for f in d.facts)
+                env[d] = poly(fresh)
+                own.append(fresh)
+            axes = [self.b.fresh_binder("ijk"[n % 3], a.subst(env)) for n, a in enumerate(line.results[k].axes)]
+            self.targets[key] = (*own, *axes)
+        return self.targets[key]
+
+    def adjoint(self, key: Key) -> Reader | None:
+        """The whole adjoint of a result as a function of its index; None when nothing reached it."""
+        found = self.contributions.get(key)
+        if not found:
+            return None
+        target = self.target(key)
+        dtype = key[0].results[key[1]].dtype
+        total = found[0]
+        with self.b.binding(*target):
+            for other in found[1:]:
+                total = scalars.op(self.b, "add", (total, other), dtype, NOWHERE)
+        self.contributions[key] = [total]
+
+        def read(index: tuple[Poly, ...]) -> ir.Operand:
+            return ir.subst_operand(total, dict(zip(target, index, strict=True)))
+
+        return read
+
+    def seed(self, key: Key, value: Callable[[tuple[Poly, ...]], ir.Operand]) -> None:
+        """An adjoint that comes from outside."""
+        target = self.target(key)
+        with self.b.binding(*target):
+            self.contributions.setdefault(key, []).append(value(tuple(poly(x) for x in target)))
+
+    def push(self, operand: ir.Operand, value: ir.Operand | None, conds: tuple[ir.Cond, ...], binders: list[ir.Binder]) -> None:
+        """value flows into operand, for all values of the binders where conds hold."""
+        if not isinstance(operand, ir.Ref) or value is None or (operand.line, operand.result) not in self.active:
+            return
+        if isinstance(value, ir.Const) and value.value == 0:
+            return
+        key = (operand.line, operand.result)
+        summed = [x for x in binders if x not in self.fixed]
+        sink = self.sinks.get(key)
+        if sink is not None:
+            sink(operand.index, value, conds, summed)
+            return
+        target = self.target(key)
+        fixed = [k for k, d in enumerate(operand.line.dims) if d in self.fixed]
+        free = [k for k in range(len(target)) if k not in fixed]
+        dtype = operand.dtype
+        made = accumulate(
+            self.b, dtype, tuple(target[k] for k in free), tuple(operand.index[k] for k in free), value, conds, summed
+        )
+        if not (isinstance(made, ir.Const) and made.value == 0):
+            self.contributions.setdefault(key, []).append(made)
+
+    # -- lines
+
+    def run(self, lines: list[ir.Line]) -> None:
+        for line in reversed(lines):
+            if any(self.contributions.get((line, k)) for k in range(len(line.results))):
+                self.line(line)
+
+    def line(self, line: ir.Line) -> None:
+        rule = _RULES.get(type(line.prim))
+        if isinstance(line.prim, (ir.Input, ir.Param, ir.Active)):
+            return
+        if rule is None or any(r.dtype.is_complex for r in line.results):
+            refuse(line)
+        if not help_.is_active(line, self.active):
+            return
+        rule(self, line)
+
+    def instance(self, line: ir.Line) -> tuple[list[ir.Binder], dict[ir.Binder, Poly]]:
+        """Fresh indices for one instance of a line."""
+        env: dict[ir.Binder, Poly] = {}
+        fresh = []
+        for d in line.dims:
+            if d in self.fixed:
+                fresh.append(d)
+                continue
+            x = self.b.fresh_binder(d.name, d.extent.subst(env))
+            x.facts = tuple(f.subst({**env, d: poly(x)}) for f in d.facts)
+            env[d] = poly(x)
+            fresh.append(x)
+        return fresh, env
+
+    def _op(self, line: ir.Line) -> None:
+        prim = line.prim
+        assert isinstance(prim, ir.Op)
+        dtype = line.results[0].dtype
+        rule = RULES.get(prim.name)
+        if not dtype.is_float:
+            return
+        if rule is None:
+            refuse(line)
+        b = self.b
+        fresh, env = self.instance(line)
+        adjoint = self.adjoint((line, 0))
+        assert adjoint is not None
+        conds = tuple(c.subst(env) for c in line.conds)
+        args = tuple(ir.subst_operand(a, env) for a in prim.args)
+        index = tuple(poly(x) for x in fresh)
+        with b.binding(*fresh), b.under(*conds):
+            bar = adjoint(index)
+            c = LineAlgebra(b, dtype)
+            partials = rule(c, *args, ir.Ref(line, 0, index))
+            values = [None if p is None else c.op("mul", bar, p) for p in partials]
+        for arg, value in zip(args, values, strict=True):
+            self.push(arg, value, conds, fresh)
+
+    def _cast(self, line: ir.Line) -> None:
+        prim = line.prim
+        assert isinstance(prim, ir.Cast)
+        source = ir.operand_dtype(prim.arg)
+        if not source.is_float:
+            return
+        fresh, env = self.instance(line)
+        adjoint = self.adjoint((line, 0))
+        assert adjoint is not None
+        with self.b.binding(*fresh):
+            value = scalars.cast(self.b, adjoint(tuple(poly(x) for x in fresh)), source, NOWHERE)
+        self.push(ir.subst_operand(prim.arg, env), value, tuple(c.subst(env) for c in line.conds), fresh)
+
+    def _select(self, line: ir.Line) -> None:
+        prim = line.prim
+        assert isinstance(prim, ir.Select)
+        b = self.b
+        fresh, env = self.instance(line)
+        adjoint = self.adjoint((line, 0))
+        assert adjoint is not None
+        outer = tuple(c.subst(env) for c in line.conds)
+        conds = tuple(c.subst(env) for c in prim.conds)
+        dtype = line.results[0].dtype
+        with b.binding(*fresh), b.under(*outer):
+            bar = adjoint(tuple(poly(x) for x in fresh))
+        self.push(ir.subst_operand(prim.then, env), bar, (*outer, *conds), fresh)
+        orelse = ir.subst_operand(prim.orelse, env)
+        if len(conds) == 1:
+            self.push(orelse, bar, (*outer, conds[0].negated()), fresh)
+        else:
+            with b.binding(*fresh), b.under(*outer):
+                rest = scalars.select(b, conds, zero(dtype), bar, NOWHERE)
+            self.push(orelse, rest, outer, fresh)
+
+    def _reduce(self, line: ir.Line) -> None:
+        prim = line.prim
+        assert isinstance(prim, ir.Reduce)
+        dtype = line.results[0].dtype
+        if not dtype.is_float:
+            return
+        b = self.b
+        fresh, env = self.instance(line)
+        adjoint = self.adjoint((line, 0))
+        assert adjoint is not None
+        r = b.fresh_binder(prim.binder.name, prim.binder.extent.subst(env))
+        r.facts = tuple(f.subst({**env, prim.binder: poly(r)}) for f in prim.binder.facts)
+        conds = tuple(c.subst(env) for c in line.conds)
+        inner = {**env, prim.binder: poly(r)}
+        extra: tuple[ir.Cond, ...] = ()
+        with b.binding(*fresh), b.under(*conds):
+            bar = adjoint(tuple(poly(x) for x in fresh))
+            if prim.monoid in ("minimum", "maximum"):
+                where = help_.arg_of(b, line).subst(env)
+                extra = (ir.Cond("eq", poly(r) - where),)
+            elif prim.monoid == "mul":
+                others = ir.subst_operand(help_.product_of_others(b, line), inner)
+                bar = scalars.op(b, "mul", (bar, others), dtype, NOWHERE)
+        self.push(ir.subst_operand(prim.arg, inner), bar, (*conds, *extra), [*fresh, r])
+
+    def _scan(self, line: ir.Line) -> None:
+        """A sum scanned forwards sends its adjoints backwards: x_bar[i] = sum of y_bar[k] for k >= i (k > i when exclusive)."""
+        prim = line.prim
+        assert isinstance(prim, ir.Scan)
+        if prim.monoid != "add":
+            self.as_loop(line)
+            return
+        b = self.b
+        dtype = line.results[0].dtype
+        fresh, env = self.instance(line)
+        adjoint = self.adjoint((line, 0))
+        assert adjoint is not None
+        conds = tuple(c.subst(env) for c in line.conds)
+        n = prim.binder.extent.subst(env)
+        at = tuple(poly(x) for x in fresh)
+        q = b.fresh_binder("q", n)
+        with b.binding(*fresh, q), b.under(*conds):
+            bar = adjoint((*at, n - 1 - poly(q)))
+        with b.binding(*fresh), b.under(*conds):
+            made, where = b.emit(ir.Scan("add", q, bar, zero(dtype), prim.exclusive), (ir.Result(dtype, (n,)),), hint="s")
+        r = b.fresh_binder(prim.binder.name, n)
+        value = ir.Ref(made, 0, (*where, n - 1 - poly(r)))
+        self.push(ir.subst_operand(prim.arg, {**env, prim.binder: poly(r)}), value, conds, [*fresh, r])
+        first = b.fresh_binder("q", n)
+        with b.binding(*fresh), b.under(*conds):
+            total = b.ref(ir.Reduce("add", first, adjoint((*at, poly(first)))), ir.Result(dtype), hint="s")
+        self.push(ir.subst_operand(prim.start, env), total, conds, fresh)
+
+    def _display(self, line: ir.Line) -> None:
+        prim = line.prim
+        assert isinstance(prim, ir.Display)
+        fresh, env = self.instance(line)
+        adjoint = self.adjoint((line, 0))
+        assert adjoint is not None
+        conds = tuple(c.subst(env) for c in line.conds)
+        at = tuple(poly(x) for x in fresh)
+        for k, item in enumerate(prim.items):
+            with self.b.binding(*fresh), self.b.under(*conds):
+                value = adjoint((*at, poly(k)))
+            self.push(ir.subst_operand(item, env), value, conds, fresh)
+
+    def _scatter(self, line: ir.Line) -> None:
+        """A put takes the adjoint of what it overwrites away from the base; an addition does not (Schenck 2.8)."""
+        prim = line.prim
+        assert isinstance(prim, ir.Scatter)
+        if prim.monoid not in (None, "add"):
+            self.as_loop(line)
+            return
+        b = self.b
+        dtype = line.results[0].dtype
+        fresh, env = self.instance(line)
+        adjoint = self.adjoint((line, 0))
+        assert adjoint is not None
+        conds = tuple(c.subst(env) for c in line.conds)
+        at = tuple(poly(x) for x in fresh)
+        inner = dict(env)
+        own = []
+        for x in prim.binders:
+            new = b.fresh_binder(x.name, x.extent.subst(inner))
+            new.facts = tuple(f.subst({**inner, x: poly(new)}) for f in x.facts)
+            inner[x] = poly(new)
+            own.append(new)
+        index = tuple(p.subst(inner) for p in prim.index)
+        extra: tuple[ir.Cond, ...] = ()
+        if prim.drop:
+            axes = [a.subst(env) for a in line.results[0].axes]
+            extra = tuple(ir.Cond("ge", q) for p, a in zip(index, axes, strict=True) for q in (p, a - 1 - p))
+        with b.binding(*fresh, *own), b.under(*conds, *extra):
+            bar = adjoint((*at, *index))
+        self.push(ir.subst_operand(prim.value, inner), bar, (*conds, *extra), [*fresh, *own])
+        axes_b = tuple(b.fresh_binder(x.name, x.extent.subst(env)) for x in prim.base.binders)
+        base_env = {**env, **{x: poly(y) for x, y in zip(prim.base.binders, axes_b, strict=True)}}
+        where = tuple(poly(x) for x in axes_b)
+        body = ir.subst_operand(prim.base.body, base_env)
+        if not isinstance(body, ir.Ref) or (body.line, body.result) not in self.active:
+            return
+        with b.binding(*fresh), b.under(*conds):
+            if prim.monoid is None:
+                fill = tuple(b.fresh_binder(x.name, x.extent.subst(env)) for x in prim.base.binders)
+                with b.binding(*fill):
+                    kept = ir.Abs(fill, adjoint((*at, *(poly(x) for x in fill))))
+                cleared = ir.Scatter(kept, tuple(own), index, zero(dtype), None, prim.drop)
+                axes2 = tuple(a.subst(env) for a in line.results[0].axes)
+                made, place = b.emit(cleared, (ir.Result(dtype, axes2),), hint="g")
+                with b.binding(*axes_b):
+                    value: ir.Operand = ir.Ref(made, 0, (*place, *where))
+            else:
+                with b.binding(*axes_b):
+                    value = adjoint((*at, *where))
+        self.push(body, value, conds, [*fresh, *axes_b])
+
+    def _compress(self, line: ir.Line) -> None:
+        prim = line.prim
+        assert isinstance(prim, ir.Compress)
+        b = self.b
+        fresh, env = self.instance(line)
+        conds = tuple(c.subst(env) for c in line.conds)
+        at = tuple(poly(x) for x in fresh)
+        for k, value in enumerate(prim.values):
+            adjoint = self.adjoint((line, 2 + k))
+            if adjoint is None:
+                continue
+            count = poly(ir.ref_atom(ir.Ref(line, 0, at)))
+            kept = b.fresh_binder("k", count)
+            with b.binding(*fresh, kept), b.under(*conds):
+                bar = adjoint((*at, poly(kept)))
+            position = poly(ir.ref_atom(ir.Ref(line, 1, (*at, poly(kept)))))
+            self.push(ir.subst_operand(value, {**env, prim.binder: position}), bar, conds, [*fresh, kept])
+
+    def _loop(self, line: ir.Line) -> None:
+        from atoll.ad.loops import reverse_loop
+
+        reverse_loop(self, line)
+
+    def as_loop(self, line: ir.Line) -> None:
+        """A fold by any operator is a loop; adjoints go to the loop."""
+        from atoll.ad.loops import as_loop
+
+        made = as_loop(self.b, line)
+        self.spread([made.line])
+        for k in range(len(line.results)):
+            adjoint = self.adjoint((line, k))
+            if adjoint is not None:
+                self.seed((made.line, made.results[k]), adjoint)
+        self._loop(made.line)
+
+    def _nothing(self, line: ir.Line) -> None:
+        return
+
+
+_RULES: dict[type, Callable[[Reverse, ir.Line], None]] = {
+    ir.Op: Reverse._op,
+    ir.Cast: Reverse._cast,
+    ir.Select: Reverse._select,
+    ir.Reduce: Reverse._reduce,
+    ir.Scan: Reverse._scan,
+    ir.Display: Reverse._display,
+    ir.Scatter: Reverse._scatter,
+    ir.Compress: Reverse._compress,
+    ir.Loop: Reverse._loop,
+    ir.While: Reverse._loop,
+    ir.Fold: Reverse.as_loop,
+    ir.ScanFold: Reverse.as_loop,
+    ir.ScatterFold: Reverse.as_loop,
+    ir.ArgReduce: Reverse._nothing,
+    ir.Argsort: Reverse._nothing,
+    ir.Truth: Reverse._nothing,
+    ir.Extent: Reverse._nothing,
+    ir.Check: Reverse._nothing,
+}
+
+__all__ = ["Reverse", "guarded"]

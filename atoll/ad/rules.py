@@ -1,0 +1,116 @@
+"""Partial derivatives of the scalar primitives, as a table used by both modes, by AiNF and by the interpreter.
+
+A row maps a primitive to a function of an algebra `c`, its arguments and its result; it gives one partial derivative per argument, None
+where there is none (the derivative is zero or does not exist). `c` has the operations the formulas need, so the same row makes lines or
+computes numbers. At a kink the choice is stated: min and max follow the first argument on a tie, abs has slope 0 at 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+
+class Algebra(Protocol):
+    """What the formulas are written in."""
+
+    def const(self, value: float) -> Any: ...
+    def op(self, name: str, *args: Any) -> Any: ...
+    def choose(self, test: str, a: Any, b: Any, then: Any, orelse: Any) -> Any: ...
+
+
+Partials = tuple[Any, ...]
+Rule = Callable[..., Partials]
+
+_TWO_OVER_SQRT_PI = 2 / math.sqrt(math.pi)
+
+
+def _mul(c: Algebra, a: Any, b: Any) -> Any:
+    return c.op("mul", a, b)
+
+
+def _div(c: Algebra, a: Any, b: Any) -> Any:
+    return c.op("div", a, b)
+
+
+def _one_minus(c: Algebra, x: Any) -> Any:
+    return c.op("sub", c.const(1.0), x)
+
+
+def _inverse_sqrt(c: Algebra, x: Any) -> Any:
+    return _div(c, c.const(1.0), c.op("sqrt", x))
+
+
+def _pow(c: Algebra, a: Any, b: Any, y: Any) -> Partials:
+    """b*a**(b-1) and a**b*log(a); where a is 0 the second is 0, as it is the limit for positive powers."""
+    da = _mul(c, b, c.op("pow", a, c.op("sub", b, c.const(1.0))))
+    log_a = c.choose("gt", a, c.const(0.0), c.op("log", c.choose("gt", a, c.const(0.0), a, c.const(1.0))), c.const(0.0))
+    return (da, _mul(c, y, log_a))
+
+
+def _hypot(c: Algebra, a: Any, b: Any, y: Any) -> Partials:
+    zero = c.const(0.0)
+    safe = c.choose("gt", y, zero, y, c.const(1.0))
+    return (_div(c, a, safe), _div(c, b, safe))
+
+
+def _arctan2(c: Algebra, a: Any, b: Any, y: Any) -> Partials:
+    size = c.op("add", _mul(c, a, a), _mul(c, b, b))
+    return (_div(c, b, size), c.op("neg", _div(c, a, size)))
+
+
+RULES: dict[str, Rule] = {
+    "add": lambda c, a, b, y: (c.const(1.0), c.const(1.0)),
+    "sub": lambda c, a, b, y: (c.const(1.0), c.const(-1.0)),
+    "mul": lambda c, a, b, y: (b, a),
+    "div": lambda c, a, b, y: (_div(c, c.const(1.0), b), c.op("neg", _div(c, y, b))),
+    "neg": lambda c, a, y: (c.const(-1.0),),
+    "abs": lambda c, a, y: (c.op("sign", a),),
+    "min": lambda c, a, b, y: (c.choose("le", a, b, c.const(1.0), c.const(0.0)), c.choose("le", a, b, c.const(0.0), c.const(1.0))),
+    "max": lambda c, a, b, y: (c.choose("ge", a, b, c.const(1.0), c.const(0.0)), c.choose("ge", a, b, c.const(0.0), c.const(1.0))),
+    "pow": _pow,
+    "fma": lambda c, a, b, d, y: (b, a, c.const(1.0)),
+    "sqrt": lambda c, a, y: (_div(c, c.const(0.5), y),),
+    "cbrt": lambda c, a, y: (_div(c, c.const(1 / 3), _mul(c, y, y)),),
+    "exp": lambda c, a, y: (y,),
+    "exp2": lambda c, a, y: (_mul(c, c.const(math.log(2)), y),),
+    "expm1": lambda c, a, y: (c.op("add", y, c.const(1.0)),),
+    "log": lambda c, a, y: (_div(c, c.const(1.0), a),),
+    "log2": lambda c, a, y: (_div(c, c.const(1 / math.log(2)), a),),
+    "log10": lambda c, a, y: (_div(c, c.const(1 / math.log(10)), a),),
+    "log1p": lambda c, a, y: (_div(c, c.const(1.0), c.op("add", a, c.const(1.0))),),
+    "sin": lambda c, a, y: (c.op("cos", a),),
+    "cos": lambda c, a, y: (c.op("neg", c.op("sin", a)),),
+    "tan": lambda c, a, y: (c.op("add", c.const(1.0), _mul(c, y, y)),),
+    "arcsin": lambda c, a, y: (_inverse_sqrt(c, _one_minus(c, _mul(c, a, a))),),
+    "arccos": lambda c, a, y: (c.op("neg", _inverse_sqrt(c, _one_minus(c, _mul(c, a, a)))),),
+    "arctan": lambda c, a, y: (_div(c, c.const(1.0), c.op("add", c.const(1.0), _mul(c, a, a))),),
+    "arctan2": _arctan2,
+    "sinh": lambda c, a, y: (c.op("cosh", a),),
+    "cosh": lambda c, a, y: (c.op("sinh", a),),
+    "tanh": lambda c, a, y: (_one_minus(c, _mul(c, y, y)),),
+    "arcsinh": lambda c, a, y: (_inverse_sqrt(c, c.op("add", _mul(c, a, a), c.const(1.0))),),
+    "arccosh": lambda c, a, y: (_inverse_sqrt(c, c.op("sub", _mul(c, a, a), c.const(1.0))),),
+    "arctanh": lambda c, a, y: (_div(c, c.const(1.0), _one_minus(c, _mul(c, a, a))),),
+    "hypot": _hypot,
+    "fmod": lambda c, a, b, y: (c.const(1.0), c.op("neg", c.op("trunc", _div(c, a, b)))),
+    "mod": lambda c, a, b, y: (c.const(1.0), c.op("neg", c.op("floor", _div(c, a, b)))),
+    "floordiv": lambda c, a, b, y: (None, None),
+    "erf": lambda c, a, y: (_mul(c, c.const(_TWO_OVER_SQRT_PI), c.op("exp", c.op("neg", _mul(c, a, a)))),),
+    "erfc": lambda c, a, y: (_mul(c, c.const(-_TWO_OVER_SQRT_PI), c.op("exp", c.op("neg", _mul(c, a, a)))),),
+    "lgamma": lambda c, a, y: (c.op("digamma", a),),
+    "tgamma": lambda c, a, y: (_mul(c, y, c.op("digamma", a)),),
+    "digamma": lambda c, a, y: (c.op("trigamma", a),),
+    "copysign": lambda c, a, b, y: (_mul(c, c.op("sign", a), c.op("copysign", c.const(1.0), b)), None),
+    "floor": lambda c, a, y: (None,),
+    "ceil": lambda c, a, y: (None,),
+    "round": lambda c, a, y: (None,),
+    "trunc": lambda c, a, y: (None,),
+    "sign": lambda c, a, y: (None,),
+    "read": lambda c, a, y: (c.const(1.0),),
+}
+"""Primitives that are missing here have no derivative (comparisons, bits) or are refused by name (trigamma, complex numbers)."""
+
+LINEAR = {"add", "sub", "neg", "read"}
+NOT_DIFFERENTIABLE = {"trigamma": "the derivative of trigamma"}
