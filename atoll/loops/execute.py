@@ -27,11 +27,15 @@ class _Break(Exception):
 class Memory:
     """A buffer's cells and which of them have been written."""
 
-    __slots__ = ("cells", "written")
+    __slots__ = ("cells", "written", "rows", "newest")
 
-    def __init__(self, shape: tuple[int, ...], dtype: Any, filled: Any = None) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: Any, filled: Any = None, rows: int | None = None) -> None:
         self.cells = np.zeros(shape, dtype) if filled is None else filled
         self.written = np.full(shape, filled is not None)
+        self.rows, self.newest = rows, -1  # when only some rows are kept: how many, and the last one written
+
+    def forgotten(self, at: tuple[int, ...]) -> bool:
+        return self.rows is not None and at[0] <= self.newest - self.rows
 
 
 class Executor:
@@ -66,7 +70,7 @@ class Executor:
         return all(leaf in self.values for leaf in p.leaves())
 
     def _alloc(self, b: lp.Buffer) -> None:
-        self.memory[b] = Memory(tuple(max(0, self.poly(p)) for p in b.extents), b.dtype.numpy)
+        self.memory[b] = Memory(tuple(max(0, self.poly(p)) for p in b.extents), b.dtype.numpy, rows=b.rows)
 
     # -- values
 
@@ -98,7 +102,7 @@ class Executor:
                 return np.int64(v - 2**64 if v >> 63 else v)
             case lp.Load(b, index):
                 at = self.at(b, index)
-                if not self.memory[b].written[at]:
+                if not self.memory[b].written[at] or self.memory[b].forgotten(at):
                     raise Stuck(f"{b}{list(at)} is read before it is written")
                 return self.memory[b].cells[at]
             case lp.Call("extent", (low, high), _):
@@ -159,7 +163,7 @@ class Executor:
                 self.write(b, self.at(b, index), v)
             case lp.Update(b, index, op, value):
                 at = self.at(b, index)
-                if not self.memory[b].written[at]:
+                if not self.memory[b].written[at] or self.memory[b].forgotten(at):
                     raise Stuck(f"{b}{list(at)} is combined before it is written")
                 self.memory[b].cells[at] = self.op(op, [self.memory[b].cells[at], self.expr(value)], b.dtype)
             case lp.Alloc(b):
@@ -206,6 +210,8 @@ class Executor:
                 self.memory[a], self.memory[b] = self.memory[b], self.memory[a]
             case lp.Print(parts):
                 print("".join(p if isinstance(p, str) else self._shown(p) for p in parts))
+            case lp.Section(_, body):
+                self.stmts(body)
             case lp.Note():
                 pass
 
@@ -215,8 +221,13 @@ class Executor:
     def write(self, b: lp.Buffer, at: tuple[int, ...], value: Any) -> None:
         if b.kind in ("in", "const"):
             raise Stuck(f"{b} is written")
-        self.memory[b].cells[at] = value
-        self.memory[b].written[at] = True
+        m = self.memory[b]
+        if m.rows is not None:
+            if m.forgotten(at):
+                raise Stuck(f"{b}{list(at)} is written after its row was given up")
+            m.newest = max(m.newest, at[0])
+        m.cells[at] = value
+        m.written[at] = True
 
     def helper(self, h: lp.Helper) -> None:
         if h.name == "argsort":

@@ -2,7 +2,8 @@
 
     function ::= sizes, buffers in and out, scalar parameters, stmt...
     stmt ::= x = e (let) | declare x = e | x := e | b[i, ...] = e | b[i, ...] op= e | alloc b | free b
-          |  for i in low..high: stmt...                      parallel (rounds independent) or sequential
+          |  for i in low..high: stmt...                      parallel (rounds independent) or sequential; maybe vector, unrolled
+          |  section "label": stmt...                         an opaque part of a scheduled program
           |  accumulate i in low..high: stmt... (x op= e)       a sum or other known operator into scalars
           |  chunks lo..hi of n: stmt...                       the range cut into pieces that depend on sizes only; may run in parallel
           |  if test: stmt... else: stmt... | forever: stmt... | break if test
@@ -31,9 +32,13 @@ _numbers = itertools.count()
 
 
 class Buffer:
-    """Memory for an array. kind: in, out, temp, const. `reason` says why a temp exists, for .memory()."""
+    """Memory for an array. kind: in, out, temp, const. `reason` says why a temp exists, for .memory().
 
-    __slots__ = ("name", "dtype", "extents", "kind", "value", "reason", "span", "number", "private")
+    `local`: a small temp of literal extents in automatic storage. `rows`: only that many rows are kept, row i at i % rows; indices
+    are those of the whole array.
+    """
+
+    __slots__ = ("name", "dtype", "extents", "kind", "value", "reason", "span", "number", "private", "local", "rows")
 
     def __init__(
         self,
@@ -49,6 +54,8 @@ class Buffer:
         self.reason, self.span, self.value = reason, span, value
         self.number = next(_numbers)
         self.private = False
+        self.local = False
+        self.rows: int | None = None
 
     def __repr__(self) -> str:
         return self.name
@@ -221,6 +228,8 @@ class For:
     high: Poly
     body: list[Stmt]
     parallel: bool  # rounds are independent of each other
+    vector: int = 0  # rounds run this many at a time; they are independent
+    unroll: bool = False  # the body is repeated instead of looping; literal bounds
 
 
 @dataclass(slots=True)
@@ -325,6 +334,14 @@ class Print:
 
 
 @dataclass(slots=True)
+class Section:
+    """Statements that belong to one opaque part; nothing is checked inside."""
+
+    label: str
+    body: list[Stmt]
+
+
+@dataclass(slots=True)
 class Note:
     """A comment for the reader of the C."""
 
@@ -351,6 +368,7 @@ Stmt = Union[
     CopyBuffer,
     Swap,
     Print,
+    Section,
     Note,
 ]
 
@@ -379,7 +397,7 @@ class Output:
 
 def bodies(stmt: Stmt) -> Iterator[list[Stmt]]:
     """Statement lists directly inside a statement."""
-    if isinstance(stmt, (For, Accumulate, Chunks, Forever)):
+    if isinstance(stmt, (For, Accumulate, Chunks, Forever, Section)):
         yield stmt.body
     elif isinstance(stmt, If):
         yield stmt.then

@@ -41,8 +41,10 @@ def _stmts(stmts: list[lp.Stmt], depth: int) -> list[str]:
                 out.append(f"{pad}alloc {b}: {b.dtype}[{', '.join(map(repr, b.extents))}]" + (f"  # {b.reason}" if b.reason else ""))
             case lp.Free(b):
                 out.append(f"{pad}free {b}")
-            case lp.For(sym, low, high, body, parallel):
-                out.append(f"{pad}for{'' if parallel else ' in order'} {sym} in {low}..{high}:")
+            case lp.For(sym, low, high, body, parallel, vector, unroll):
+                how = "" if parallel else " in order"
+                how += f" by {vector}" if vector else ""
+                out.append(f"{pad}for{how}{' unrolled' if unroll else ''} {sym} in {low}..{high}:")
                 out += _stmts(body, depth + 1)
             case lp.Accumulate(sym, low, high, body, accs):
                 names = ", ".join(f"{a.var} by {a.monoid}" for a in accs)
@@ -77,6 +79,9 @@ def _stmts(stmts: list[lp.Stmt], depth: int) -> list[str]:
             case lp.Print(parts):
                 shown = [p if isinstance(p, str) else ", ".join(x.name if isinstance(x, lp.Buffer) else expr(x) for x in p[1]) for p in parts]
                 out.append(f"{pad}print {shown}")
+            case lp.Section(label, body):
+                out.append(f"{pad}section {label!r}:")
+                out += _stmts(body, depth + 1)
             case lp.Note(text):
                 out.append(f"{pad}# {text}")
     return out

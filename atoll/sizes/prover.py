@@ -182,6 +182,24 @@ class Facts:
                     break
         return self._floors[quot]
 
+    # -- the proofs behind signs, for certificates
+
+    def nonneg_proof(self, atom: Atom) -> Proof | None:
+        """Why an atom is >= 0: a proof of that, or for a quotient of its numerator being >= 0; None when it is a hypothesis."""
+        if poly(atom) in self.known:
+            return None
+        if isinstance(atom, Quot):
+            return _search(self, atom.num, 6)
+        return _search(self, poly(atom), 5, use_signs=False)
+
+    def positive_proof(self, p: Poly) -> Proof | None:
+        """Why p >= 1: a proof of p - 1 >= 0."""
+        return _search(self, p - 1, 5)
+
+    def floor_proof(self, quot: Quot, c: int) -> Proof | None:
+        """Why quot >= c: a proof of num - c*den >= 0."""
+        return _search(self, quot.num - quot.den * c, 6)
+
     # -- sampling
 
     def samples(self) -> list[dict[Atom, int]]:
@@ -190,18 +208,30 @@ class Facts:
         return self._samples
 
 
+def refute(ctx: Facts, goal: Poly, tries: int = 400) -> dict[Atom, int] | None:
+    """A valuation of the unknowns that satisfies the facts and makes goal negative, looked for harder than the prover does."""
+    found = ctx.counterexample(goal)
+    if found is not None:
+        return found
+    wider = ctx.add(p for leaf in sorted(goal.leaves(), key=lambda a: a.uid) if leaf not in ctx._order for p in (poly(leaf) + 10**6,))
+    for sample in _sample(wider, seed=11, tries=tries, want=tries):
+        if goal.leaves() <= sample.keys() and goal.evaluate(sample) < 0:
+            return sample
+    return None
+
+
 @lru_cache(maxsize=20_000)
 def facts(known: tuple[Poly, ...] = ()) -> Facts:
     """The context with these hypotheses; equal lists give the same object and so share proofs."""
     return Facts(known)
 
 
-def _sample(ctx: Facts) -> Iterable[dict[Atom, int]]:
-    rng = random.Random(7)
+def _sample(ctx: Facts, seed: int = 7, tries: int = 40, want: int = _SAMPLES) -> Iterable[dict[Atom, int]]:
+    rng = random.Random(seed)
     order = sorted(ctx._order, key=lambda leaf: (ctx._order[leaf], leaf.uid))
     involved = [(fact, fact.leaves()) for fact in ctx.known]
     found = 0
-    for _ in range(40):
+    for _ in range(tries):
         env: dict[Atom, int] = {}
         for leaf in order:
             low: int | None = None
@@ -232,7 +262,7 @@ def _sample(ctx: Facts) -> Iterable[dict[Atom, int]]:
             if satisfied:
                 yield env
                 found += 1
-                if found == _SAMPLES:
+                if found == want:
                     return
 
 

@@ -168,7 +168,7 @@ class Emitter:
         """Row-major position."""
         if not index:
             return "0"
-        text = self.poly(index[0])
+        text = self.poly(index[0]) if buffer.rows is None else f"({self.poly(index[0])}) % {buffer.rows}"
         for p, n in zip(index[1:], buffer.extents[1:], strict=True):
             if text == "0":
                 text = self.poly(p)
@@ -273,6 +273,9 @@ class Emitter:
                 self.put(f"{{ {t} *at_other = {a}; {a} = {b}; {b} = at_other; }}")
             case lp.Print():
                 self.print(stmt)
+            case lp.Section(label, body):
+                self.put(f"/* {label.replace('*/', '* /')} */")
+                self.stmts(body)
             case lp.Note(text):
                 self.put(f"/* {text} */")
 
@@ -294,12 +297,16 @@ class Emitter:
 
     def count(self, buffer: lp.Buffer) -> str:
         total = poly(1)
-        for n in buffer.extents:
+        for n in buffer.extents if buffer.rows is None else (poly(buffer.rows), *buffer.extents[1:]):
             total = total * n
         return self.poly(total)
 
     def alloc(self, buffer: lp.Buffer) -> None:
         name, t = safe(buffer.name), buffer.dtype.c_name
+        if buffer.local:
+            aligned = " __attribute__((aligned(64)))" if self.dialect.gnu else ""
+            self.put(f"{t} {name}[{self.count(buffer)}]{aligned};")
+            return
         if buffer.kind == "out":
             dims = ", ".join(self.poly(p) for p in buffer.extents)
             self.put(f"{name} = at_open_result(at, {self.open_outputs[buffer]}, {len(buffer.extents)}, (int64_t[]){{{dims}}});")
@@ -312,7 +319,7 @@ class Emitter:
         self.fail_unless(f"{name} != NULL", self.no_memory)
 
     def free(self, buffer: lp.Buffer) -> None:
-        if self.offsets is not None:
+        if self.offsets is not None or buffer.local:
             return
         name = safe(buffer.name)
         self.put(f"at_free({name});")
@@ -346,7 +353,11 @@ class Emitter:
         return not any(isinstance(s, (lp.For, lp.Accumulate, lp.Chunks, lp.Forever)) for s in lp.walk(stmts))
 
     def loop(self, loop: lp.For) -> None:
-        if loop.parallel and self.dialect.gnu and self.is_innermost(loop.body) and not _may_fail(loop.body):
+        if loop.vector and self.dialect.gnu:
+            self.put(f"#pragma omp simd simdlen({loop.vector})")
+        elif loop.unroll and self.dialect.gnu and (rounds := (loop.high - loop.low).const()):
+            self.put(f"#pragma GCC unroll {rounds}")
+        elif loop.parallel and self.dialect.gnu and self.is_innermost(loop.body) and not _may_fail(loop.body):
             self.put("AT_INDEPENDENT")
         low, high = self.poly(loop.low), self.poly(loop.high)
         name = self.names.enter(loop.sym)
@@ -737,7 +748,7 @@ def _allocated(stmts: list[lp.Stmt]) -> list[lp.Buffer]:
 
     def go(body: list[lp.Stmt]) -> None:
         for stmt in body:
-            if isinstance(stmt, lp.Alloc):
+            if isinstance(stmt, lp.Alloc) and not stmt.buffer.local:
                 found[stmt.buffer] = None
             if not isinstance(stmt, lp.Chunks):
                 for inner in lp.bodies(stmt):
