@@ -58,7 +58,7 @@ _LATER = {
 def types(names: str) -> Any:
     """Declare type variables: `a, b = at.types("a b")`; one name gives one variable."""
     made = tuple(Var(name) for name in names.replace(",", " ").split())
-    return made[0] if len(made) == 1 else made
+    return made if made[1:] else made[0]
 
 
 def set_threads(n: int) -> None:

@@ -21,6 +21,7 @@ from atoll.surface.parse import Parser
 from atoll.types.namespace import Namespace
 from atoll.types.session import Session
 from atoll.types.signature import Signature, read_signature, show_signature
+from atoll.types.types import Fn
 
 if TYPE_CHECKING:
     from atoll.runtime.memory import Memory
@@ -47,6 +48,7 @@ class Function:
         self.__doc__ = self.surface.doc
         self.__qualname__ = self.name
         self.signature: Signature = read_signature(self.surface, namespace)
+        self.returns_function = isinstance(self.signature.result, Fn)  # then calls of it are expanded
         self._core: ir.Function | None = None
         self._session: Session | None = None
         self._programs: dict[str, Program] = {}
@@ -79,7 +81,9 @@ class Function:
         try:
             _ = self.core
         except Error as error:
-            if error.code not in ("E0105", "E0106"):
+            if error.code == "E0244":
+                self.returns_function = True
+            elif error.code not in ("E0105", "E0106"):
                 raise
             self.namespace.captured.clear()
 

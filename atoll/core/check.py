@@ -6,7 +6,7 @@ from atoll.core import ir
 from atoll.core.prims import PRIMS
 from atoll.core.rewrite import called
 from atoll.sizes import Poly, Sym
-from atoll.types.types import Array, Fn, Index, Record, Scalar, Tuple, Type, map_sizes, sizes_in
+from atoll.types.types import Array, Fn, Index, Record, Scalar, Tuple, Type, Union, map_sizes, sizes_in
 
 
 class Malformed(AssertionError):
@@ -33,7 +33,9 @@ def plain(t: Type) -> Type:
     if isinstance(t, Record):
         return Record(t.decl, tuple(map(plain, t.items)))
     if isinstance(t, Fn):
-        return map_sizes(t, lambda p: Poly({}))
+        return Fn(tuple(map(plain, t.params)), plain(t.result))
+    if isinstance(t, Union):
+        return map_sizes(Union(t.decl, tuple(map(plain, t.types or ())), t.sizes), lambda p: Poly({}))
     return t
 
 
@@ -125,6 +127,11 @@ class _Checker:
                     self.poly(p, scope, stmt)
                 case ir.Print(parts):
                     self.exprs(tuple(p[0] for p in parts if not isinstance(p, str)), scope, types)
+                case ir.Fix(defs):
+                    scope = scope | {sym for sym, _ in defs}
+                    types.update((sym, made.type) for sym, made in defs)
+                    for _, made in defs:
+                        self.expr(made, scope, types)
         self.expr(e.result, scope, types)
         self.same(e.result.type, e.type, e, "a block and its result")
 
@@ -257,6 +264,65 @@ class _Checker:
             self.poly(p, scope, e)
         for (_, t), arg in zip(e.fn.params, e.args, strict=True):
             self.same(t, arg.type, e, "an argument")
+
+    def _inject(self, e: ir.Inject, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs(e.items, scope, types)
+        self.need(isinstance(e.type, Union), e, "a case of a union")
+        assert isinstance(e.type, Union)
+        for item, t in zip(e.items, e.type.decl.member(e.type, e.member).items, strict=True):
+            self.same(item.type, t, e, "a field")
+
+    def _match(self, e: ir.Match, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.expr(e.value, scope, types)
+        self.tree(e.tree, e, scope | {e.sym}, {**types, e.sym: e.value.type})
+        for arm in e.arms:
+            inner = dict(zip(arm.params, arm.types, strict=True))
+            self.expr(arm.body, scope | set(arm.params), {**types, **inner})
+            self.same(arm.body.type, e.type, e, "an arm")
+
+    def tree(self, tree: ir.Tree, e: ir.Match, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        match tree:
+            case ir.Switch(sym, t, cases, default):
+                self.need(sym in scope and isinstance(t, Union), e, f"{sym} is looked at")
+                assert isinstance(t, Union)
+                self.same(types[sym], t, e, "what is looked at")
+                self.need(default is not None or len(cases) == len(t.decl.members), e, "every case is there")
+                for case in cases:
+                    inner = {**types, **dict(zip(case.fields, case.types, strict=True))}
+                    self.tree(case.tree, e, scope | set(case.fields) | set(case.sizes), inner)
+                if default is not None:
+                    self.tree(default, e, scope, types)
+            case ir.LetTree(sym, value, inner_tree):
+                self.expr(value, scope, types)
+                self.tree(inner_tree, e, scope | {sym}, {**types, sym: value.type})
+            case ir.TestTree(cond, then, orelse):
+                self.expr(cond, scope, types)
+                self.tree(then, e, scope, types)
+                self.tree(orelse, e, scope, types)
+            case ir.Leaf(arm, args):
+                self.exprs(args, scope, types)
+                for arg, t in zip(args, e.arms[arm].types, strict=True):
+                    self.same(arg.type, t, e, "an argument of an arm")
+
+    def _closure(self, e: ir.Closure, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        lam = e.lam
+        self.need(isinstance(e.type, Fn), e, "the type of a function")
+        assert isinstance(e.type, Fn)
+        self.expr(lam.body, scope | set(lam.params), {**types, **dict(zip(lam.params, lam.types, strict=True))})
+        self.same(lam.body.type, e.type.result, e, "the result of a function")
+        for a, b in zip(lam.types, e.type.params, strict=True):
+            self.same(a, b, e, "a parameter")
+
+    def _apply(self, e: ir.Apply, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs((e.fn, *e.args), scope, types)
+        self.need(isinstance(e.fn.type, Fn), e, "a function is applied")
+        assert isinstance(e.fn.type, Fn)
+        for a, t in zip(e.args, e.fn.type.params, strict=True):
+            self.same(a.type, t, e, "an argument")
+        self.same(e.type, e.fn.type.result, e, "the result")
+
+    def _hide(self, e: ir.Hide, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.same(self.expr(e.value, scope, types), e.type, e, "a hidden size")
 
     def _copy(self, e: ir.Copy, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
         self.expr(e.value, scope, types)

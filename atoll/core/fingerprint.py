@@ -17,7 +17,9 @@ from atoll.core.rewrite import _field_names, called
 from atoll.errors import Span
 from atoll.sizes import Atom, Poly, Quot, Sym
 from atoll.types.dtypes import DType
+from atoll.types.records import field_types
 from atoll.types.types import RecordDecl
+from atoll.types.unions import UnionDecl
 
 
 class _Writer:
@@ -26,6 +28,7 @@ class _Writer:
         self.symbols: dict[Atom, int] = {}
         self.functions: dict[int, int] = {}
         self.spans: list[Span] = []
+        self.unions: dict[UnionDecl, int] = {}
 
     def text(self, s: str) -> None:
         self.hash.update(s.encode())
@@ -62,6 +65,12 @@ class _Writer:
             self.text(f"f{self.functions[id(x)]}")
         elif isinstance(x, DType):
             self.text(x.name)
+        elif isinstance(x, UnionDecl):
+            new = x not in self.unions
+            self.text(f"union {self.unions.setdefault(x, len(self.unions))}")
+            if new:
+                for decl, member in zip(x.decls, x.members, strict=True):
+                    self.any((decl, field_types(member) if member is not None else ()))
         elif isinstance(x, RecordDecl):
             self.text(f"record {x.name} {x.fields}")
         elif dataclasses.is_dataclass(x):
@@ -78,8 +87,8 @@ class _Writer:
 def fingerprint(fn: ir.Function) -> tuple[str, list[Span]]:
     """The hash, and every place in the text in a fixed order."""
     w = _Writer()
-    for k, f in enumerate(called(fn)):
-        w.functions[id(f)] = k
+    w.functions = {id(f): k for k, f in enumerate(called(fn))}
+    for f in called(fn):
         w.text(f.name)
         w.any((f.sizes, f.params, f.result, f.open_sizes, f.owned, f.reassociate, f.recursive))
         w.any(f.requires)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from atoll.core import interpret_data as data
 from atoll.core import ir
 from atoll.core import values as v
 from atoll.core.prims import PRIMS, DivisionByZero, NegativePower, NegativeShift
@@ -33,8 +34,19 @@ def call(fn: ir.Function, args: tuple[Any, ...], sizes: dict[Sym, int] | None = 
         sizes = bind_call(fn, args)
     env.update({sym: np.int64(n) for sym, n in sizes.items()})
     env.update({sym: arg for (sym, _), arg in zip(fn.params, args, strict=True)})
-    with np.errstate(all="ignore"):
-        return _run(fn, env)
+
+    def run() -> Any:
+        with np.errstate(all="ignore"):
+            return _run(fn, env)
+
+    return data.deeply(run) if recurses(fn) else run()
+
+
+def recurses(fn: ir.Function) -> bool:
+    """Some function calls itself, or functions exist at run time: the depth of calls is not known."""
+    from atoll.core.rewrite import called, walk
+
+    return any(f.recursive or any(isinstance(node, ir.Apply) for node in walk(f.body)) for f in called(fn))
 
 
 def _run(fn: ir.Function, env: Env) -> Any:
@@ -111,6 +123,10 @@ class Interpreter:
 
     def prim(self, e: ir.Prim) -> Any:
         args = self.evals(e.args)
+        if any(isinstance(a, v.Dual) for a in args):
+            from atoll.core.dual import apply
+
+            return apply(self, e, args)
         try:
             result = PRIMS[e.op].means(*args)
         except DivisionByZero:
@@ -146,6 +162,8 @@ class Interpreter:
                 self.require(stmt)
             case ir.Print(parts):
                 builtins.print(self.text(parts))
+            case ir.Fix():
+                data.fix(self, stmt)
 
     def text(self, parts: tuple[str | tuple[ir.Expr, str], ...]) -> str:
         return "".join(part if isinstance(part, str) else format_value(self.eval(part[0]), part[1]) for part in parts)
@@ -212,13 +230,11 @@ class Interpreter:
     def update(self, e: ir.Update) -> Any:
         array = self.eval(e.array)
         where = self.items(array, e.items, e.span)
-        result = v.copy(array)
-        v.assign(result, where, self.eval(e.value))
-        return result
+        return v.assign(v.copy(array), where, self.eval(e.value))
 
     def reduce(self, e: ir.Reduce) -> Any:
         array, result = self.eval(e.array), self.eval(e.neutral)
-        if e.monoid is not None and isinstance(e.type, (Scalar, Index)):
+        if e.monoid is not None and isinstance(e.type, (Scalar, Index)) and not isinstance(array, v.Dual):
             return _reduce_known(e.monoid, array, result)
         for i in range(v.length(array)):
             result = self.apply(e.op, result, v.element(array, i))
@@ -238,23 +254,21 @@ class Interpreter:
         array = self.eval(e.array)
         if v.length(array) == 0:
             fail("E0704", e.span, what=f"arg{e.which}", where=self.name)
-        return np.int64((np.argmin if e.which == "min" else np.argmax)(array))
+        return np.int64((np.argmin if e.which == "min" else np.argmax)(v.primal(array)))
 
     def hist(self, e: ir.Hist) -> Any:
         neutral, indices, values = self.eval(e.neutral), self.eval(e.indices), self.eval(e.values)
         n = self.size(e.size)
         assert isinstance(e.type, Array)
         result = v.stack(e.type.elem, [neutral] * n, self.size)
-        self.combine(result, n, indices, values, e.op, e.drop, e.span)
-        return result
+        return self.combine(result, n, indices, values, e.op, e.drop, e.span)
 
     def scatter(self, e: ir.Scatter) -> Any:
         result = v.copy(self.eval(e.array))
         indices, values = self.eval(e.indices), self.eval(e.values)
-        self.combine(result, v.length(result), indices, values, e.op, e.drop, e.span)
-        return result
+        return self.combine(result, v.length(result), indices, values, e.op, e.drop, e.span)
 
-    def combine(self, result: Any, n: int, indices: Any, values: Any, op: ir.Lam | None, drop: bool, span: Span) -> None:
+    def combine(self, result: Any, n: int, indices: Any, values: Any, op: ir.Lam | None, drop: bool, span: Span) -> Any:
         seen: set[int] = set()
         for k in range(len(indices)):
             i = int(indices[k])
@@ -268,10 +282,11 @@ class Interpreter:
             elif i in seen:
                 fail("E0707", span, index=i, where=self.name)
             seen.add(i)
-            v.assign(result, i, new)
+            result = v.assign(result, i, new)
+        return result
 
     def argsort(self, e: ir.Argsort) -> Any:
-        return np.argsort(self.eval(e.keys), kind="stable").astype(np.int64)
+        return np.argsort(v.primal(self.eval(e.keys)), kind="stable").astype(np.int64)
 
     def filter(self, e: ir.Filter) -> Any:
         array, mask = self.eval(e.array), self.eval(e.mask)
@@ -344,7 +359,20 @@ _EVAL: dict[type, Callable[[Interpreter, Any], Any]] = {
     ir.Unzip: Interpreter.unzip,
     ir.Call: Interpreter.call,
     ir.Copy: Interpreter.copy,
+    ir.Jvp: lambda self, e: _derivatives().jvp(self, e),
+    ir.Vjp: lambda self, e: _derivatives().vjp(self, e),
+    ir.Inject: data.inject,
+    ir.Match: data.match,
+    ir.Closure: data.closure,
+    ir.Apply: data.apply,
+    ir.Hide: data.hide,
 }
+
+
+def _derivatives() -> Any:
+    from atoll.core import dual
+
+    return dual
 
 
 def _reduce_known(monoid: str, array: Any, neutral: Any) -> Any:
@@ -367,6 +395,10 @@ def cast(value: Any, to: Type, span: Span = NOWHERE, where: str = "") -> Any:
     """A scalar conversion: float to integer truncates, NaN and what does not fit is an error; integers wrap."""
     assert isinstance(to, (Scalar, Index))
     target = to.dtype
+    if isinstance(value, v.Dual):
+        if not target.is_float:
+            return cast(v.primal(value), to, span, where)
+        return v.Dual(value.tag, cast(value.primal, to, span, where), cast(value.tangent, to, span, where))
     kind = np.asarray(value).dtype.kind
     if target.is_integer and kind == "f":
         low, high = target.limits()

@@ -21,7 +21,13 @@ functions. What is left is a pure, strict, first-order language of scalars, tupl
         | view op (params) e...                                  reshapes (views/)
         | zip e... | unzip e                                     between a tuple of arrays and an array of tuples: no code
         | call f <poly...> (e...)
-    stmt ::= x = e | open n... x = e | assert e "text" | require poly >= 0 "text" | print part...
+        | inject k (e...)                                        case k of a union, from its fields
+        | match x = e in tree with arms                          the tree looks at the cases and picks an arm; every value has one
+        | closure (x...) e | apply e (e...)                      functions that exist at run time; sizes in their types are fixed
+        | hide e                                                 the same array, its sizes known to its value only: `open` binds them
+    tree ::= switch x {k <size...> (x...) -> tree, ...} | let x = e tree | test e tree tree | leaf arm (e...)
+    stmt ::= x = e | fix x = closure, ... (each may mention all)
+            | open n... x = e | assert e "text" | require poly >= 0 "text" | print part...
 
 Meaning. Evaluation is strict except under `if`. Integers wrap at their width; floats are IEEE. An index out of range, an integer
 division by zero, a failed assert or require, a float that is no integer: the program stops with an error that names the place.
@@ -135,7 +141,14 @@ class Print:
     span: Span
 
 
-Stmt = Bind | Open | Assert | Require | Print
+@dataclass(frozen=True, slots=True, eq=False)
+class Fix:
+    """Functions that may mention each other and themselves."""
+
+    defs: tuple[tuple[Sym, Closure], ...]
+
+
+Stmt = Bind | Open | Assert | Require | Print | Fix
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -340,6 +353,107 @@ class Call(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Inject(Node):
+    """Case `member` of the union this node's type is."""
+
+    member: int
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaseOf:
+    """A case of a switch: its fields, and the sizes that are the value's own, under these names."""
+
+    member: int
+    sizes: tuple[Sym, ...]
+    fields: tuple[Sym, ...]
+    types: tuple[Type, ...]
+    tree: Tree
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Switch:
+    """Look at the case of a variable of union type; `default` is for the cases not listed."""
+
+    sym: Sym
+    type: Type
+    cases: tuple[CaseOf, ...]
+    default: Tree | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LetTree:
+    sym: Sym
+    value: Expr
+    tree: Tree
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TestTree:
+    cond: Expr
+    then: Tree
+    orelse: Tree
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaf:
+    """Go on with an arm; the arguments are sizes and parts of the value."""
+
+    arm: int
+    args: tuple[Expr, ...]
+
+
+Tree = Switch | LetTree | TestTree | Leaf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Match(Node):
+    sym: Sym
+    value: Expr
+    tree: Tree
+    arms: tuple[Lam, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure(Node):
+    lam: Lam
+    name: str = "function"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Apply(Node):
+    fn: Expr
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hide(Node):
+    """The value with sizes of its own: an enclosing `Open` binds them. So branches may give arrays of different sizes."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Jvp(Node):
+    """The derivative of a function at args along tangents (each like its argument). With value: (result, tangent)."""
+
+    fn: Lam
+    args: tuple[Expr, ...]
+    tangents: tuple[Expr, ...]
+    value: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vjp(Node):
+    """The transposed derivative at args applied to seed (like the result): a tuple like args. With value: (result, tuple)."""
+
+    fn: Lam
+    args: tuple[Expr, ...]
+    seed: Expr
+    value: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Copy(Node):
     """A copy a user asked for."""
 
@@ -376,7 +490,14 @@ Expr = (
     | Zip
     | Unzip
     | Call
+    | Inject
+    | Match
+    | Closure
+    | Apply
+    | Hide
     | Copy
+    | Jvp
+    | Vjp
 )
 
 

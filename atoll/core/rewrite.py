@@ -60,12 +60,12 @@ def children(node: Any) -> Iterator[Any]:
 
 
 def _nodes(x: Any) -> Iterator[Any]:
-    if isinstance(x, (ir.Node, ir.Bind, ir.Open, ir.Assert, ir.Require, ir.Print)):
+    if isinstance(x, (ir.Node, ir.Bind, ir.Open, ir.Assert, ir.Require, ir.Print, ir.Fix)):
         yield x
     elif isinstance(x, tuple):
         for item in x:
             yield from _nodes(item)
-    elif isinstance(x, (ir.Lam, ir.Range)):
+    elif isinstance(x, (ir.Lam, ir.Range, ir.CaseOf, ir.Switch, ir.LetTree, ir.TestTree, ir.Leaf)):
         for name in _field_names(type(x)):
             yield from _nodes(getattr(x, name))
 

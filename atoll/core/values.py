@@ -18,6 +18,73 @@ from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, shape_o
 Value = Any
 
 
+class Dual:
+    """A number or array with a tangent, for derivatives in the interpreter. `tag` keeps nested derivatives apart.
+
+    Both parts may be duals of an outer derivative themselves. It behaves like an array where values are moved around.
+    """
+
+    __slots__ = ("tag", "primal", "tangent")
+
+    def __init__(self, tag: int, primal: Any, tangent: Any) -> None:
+        self.tag, self.primal, self.tangent = tag, primal, tangent
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.primal.shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> Any:
+        return self.primal.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: Any) -> Dual:
+        return Dual(self.tag, self.primal[index], self.tangent[index])
+
+    def copy(self) -> Dual:
+        return Dual(self.tag, self.primal.copy(), self.tangent.copy())
+
+
+def primal(x: Any) -> Any:
+    """The plain number or array below any derivative."""
+    while isinstance(x, Dual):
+        x = x.primal
+    return x
+
+
+def zeros_like(x: Any) -> Any:
+    if isinstance(x, Dual):
+        return Dual(x.tag, zeros_like(x.primal), zeros_like(x.tangent))
+    return np.zeros_like(x)[()] if not np.ndim(x) else np.zeros_like(x)
+
+
+def stack_leaves(parts: tuple[Any, ...]) -> Any:
+    """np.stack, also of duals."""
+    tags = [p.tag for p in parts if isinstance(p, Dual)]
+    if not tags:
+        return np.stack([np.asarray(p) for p in parts])
+    tag = max(tags)
+    split = [(p.primal, p.tangent) if isinstance(p, Dual) and p.tag == tag else (p, zeros_like(p)) for p in parts]
+    return Dual(tag, stack_leaves(tuple(a for a, _ in split)), stack_leaves(tuple(t for _, t in split)))
+
+
+def put_leaf(leaf: Any, index: Any, new: Any) -> Any:
+    """leaf with leaf[index] = new; the leaf is changed in place unless it has to become a dual."""
+    tag = max((x.tag for x in (leaf, new) if isinstance(x, Dual)), default=None)
+    if tag is None:
+        leaf[index] = new
+        return leaf
+    a, da = (leaf.primal, leaf.tangent) if isinstance(leaf, Dual) and leaf.tag == tag else (leaf, zeros_like(leaf))
+    b, db = (new.primal, new.tangent) if isinstance(new, Dual) and new.tag == tag else (new, zeros_like(new))
+    return Dual(tag, put_leaf(a, index, b), put_leaf(da, index, db))
+
+
 def leaves(value: Value) -> list[Any]:
     if isinstance(value, tuple):
         return [leaf for item in value for leaf in leaves(item)]
@@ -57,7 +124,7 @@ def empty(t: Type, size: Callable[[Poly], int]) -> Value:
 def _make(elem: Type, shape: tuple[int, ...], size: Callable[[Poly], int]) -> Value:
     if isinstance(elem, (Tuple, Record)):
         return tuple(_make_leaf(item, shape, size) for item in elem.items)
-    return np.zeros(shape, dtype_of(elem))
+    return np.zeros(shape, dtype_of(elem)) if isinstance(elem, (Scalar, Index)) else np.empty(shape, object)
 
 
 def _make_leaf(item: Type, shape: tuple[int, ...], size: Callable[[Poly], int]) -> Value:
@@ -69,20 +136,16 @@ def stack(elem: Type, items: Sequence[Value], size: Callable[[Poly], int]) -> Va
     """The array of these elements."""
     if not items:
         return empty(Array(elem, Poly({})), size)
-    return map_leaves(lambda *parts: np.stack([np.asarray(p) for p in parts]), *items)
+    return map_leaves(lambda *parts: stack_leaves(parts), *items)
 
 
-def assign(target: Value, index: Any, value: Value) -> None:
-    """target[index] = value on every leaf, in place."""
-
-    def put(leaf: Any, new: Any) -> None:
-        leaf[index] = new
-
-    map_leaves(put, target, value)
+def assign(target: Value, index: Any, value: Value) -> Value:
+    """target with target[index] = value on every leaf; changed in place where that is possible."""
+    return map_leaves(lambda leaf, new: put_leaf(leaf, index, new), target, value)
 
 
 def copy(value: Value) -> Value:
-    return map_leaves(lambda leaf: leaf.copy() if isinstance(leaf, np.ndarray) else leaf, value)
+    return map_leaves(lambda leaf: leaf.copy() if isinstance(leaf, (np.ndarray, Dual)) else leaf, value)
 
 
 def equal(a: Value, b: Value) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from atoll.errors import base as b
+from atoll.errors.function_codes import ROWS as _FUNCTION_ROWS
 from atoll.errors.madl_codes import ROWS as _MADL
 from atoll.errors.schedule_codes import ROWS as _SCHEDULE_ROWS
 
@@ -111,6 +112,9 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0258", _T, "{name} pads numbers only", "take the tuple apart first", ""),
     ("E0259", _T, "pad widths are one number, a pair, or {count} pairs", "", ""),
     ("E0260", _T, "a matrix product needs arrays: {first} and {second}", "use * for numbers", ""),
+    ("E0261", _T, "{text} has {count} readings that insert equally little", "", "A function is lifted by `map`, or an argument repeated by `rep`, as little as possible. When two different ways insert equally little, neither is chosen: write one of the maps or reps yourself, or annotate a parameter. `f.explain()` prints what was inserted."),
+    ("E0262", _T, "the ranks of {name} could not be decided", "annotate its parameters", "A local function without annotations has one type, found from its body and its uses. Where none fits all of them, its parameters need types."),
+    ("E0263", _T, "map(...) applies {name} to elements of another rank", "", "An explicit map inserts nothing: the function takes the elements as they are. A lambda is lifted inside, because its body is an application of its own."),
     # -- sizes
     ("E0301", _S, "sizes do not match in {what}: {left} is not {right}", "", "Sizes are polynomials in the size variables, compared in normal form. Atoll never stretches axes of size 1 and never guesses."),
     ("E0302", _S, "the sizes in {what} leave an equation that has no unique solution: {equation}", "annotate the value, or pass the size", "Inference eliminates unknown sizes that stand alone in an equation; it never picks one of several solutions."),
@@ -155,4 +159,4 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0807", _C, "{name} needs a copy that nobody wrote: {reason} (line {line})", "write at.copy(x), or give the function other data", "@at.fn(copies=\"explicit\") refuses programs that would copy an array on their own."),
 ]
 
-CODES = {code: Code(code, cls, title, help_, story) for code, cls, title, help_, story in [*_ROWS, *_SCHEDULE_ROWS, *_MADL]}
+CODES = {code: Code(code, cls, title, help_, story) for code, cls, title, help_, story in [*_ROWS, *_SCHEDULE_ROWS, *_MADL, *_FUNCTION_ROWS]}

@@ -13,7 +13,7 @@ from atoll.errors import Error, Span, fail
 from atoll.sizes import Poly, cdiv, poly
 from atoll.types.builtins.names import SCALAR_TYPES
 from atoll.types.records import record_of, record_type
-from atoll.types.types import SCALARS, Fn, Own, Tuple, Type
+from atoll.types.types import SCALARS, Fn, Own, Record, Tuple, Type, Union
 
 if TYPE_CHECKING:
     from atoll.surface import syntax as s
@@ -72,8 +72,10 @@ def type_of_object(value: Any) -> Type:
 def type_expr(node: s.Expr, lookup: Lookup, where: str) -> Type:
     """The type an annotation denotes."""
     value = _evaluate(node, lookup, where)
+    from atoll.types.unions import normal
+
     try:
-        return type_of_object(value)
+        return normal(type_of_object(value))
     except LookupError:
         fail("E0211", node.span, text=node.span.text(), where=where)
 
@@ -141,10 +143,12 @@ def _subscript(value: Any, index: Any) -> Any:
 
     if isinstance(value, BuiltinName) and value.__name__ == "bool":
         value = SCALARS["bool"]
-    if isinstance(value, type):
+    if isinstance(value, (type, tuple)):
         value = type_of_object(value)
-    if isinstance(value, tuple):
-        value = type_of_object(value)
+    if isinstance(value, (Record, Union)):
+        from atoll.types.unions import subscript
+
+        return subscript(value, index)
     return value[index]
 
 

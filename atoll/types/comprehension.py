@@ -24,6 +24,9 @@ def iterable(el: Elaborator, entity: Any, node: s.Node) -> en.Iterable:
         return entity
     if isinstance(entity, en.Generator):
         entity = build(el, entity.node)
+    if isinstance(entity, en.FnArray):
+        fns = entity.items
+        return en.Iterable(poly(len(fns)), lambda el, index: en.Pick(index, fns, node.span))
     if isinstance(entity, Value) and isinstance(entity.type, Tuple):
         from atoll.types.coerce import project_all
         from atoll.types.expressions import array_of

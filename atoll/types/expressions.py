@@ -7,7 +7,7 @@ from typing import Any
 
 from atoll.core import ir
 from atoll.surface import syntax as s
-from atoll.types import arithmetic, calls, comprehension, indexing
+from atoll.types import arithmetic, calls, comprehension, data, function_values, indexing
 from atoll.types import entities as en
 from atoll.types.coerce import coerce, join_types, make_tuple, unify
 from atoll.types.elaborator import Elaborator, describe
@@ -36,6 +36,10 @@ def as_value(el: Elaborator, entity: Any, node: s.Node) -> Value:
         return make_tuple(parts, None, node.span)
     if isinstance(entity, en.Generator):
         el.fail("E0231", node.span)
+    if isinstance(entity, en.NoneEntity):
+        return data.none(node.span)
+    if isinstance(entity, (en.FnRef, en.Closure, en.Choice, en.Pick)):
+        return function_values.as_function(el, entity, None, node.span)
     el.fail("E0232", node.span, found=describe(entity))
 
 
@@ -150,12 +154,25 @@ def choose(el: Elaborator, test: Value, then: Callable[[], Any], orelse: Callabl
     constant = test.expr.value if isinstance(test.expr, ir.Lit) else None
     if constant is not None:
         return then() if constant else orelse()
-    with el.block(), el.hypotheses(*test.holds):
-        a = as_value(el, then(), node)
-        first = el.close(a.expr)
-    with el.block(), el.hypotheses(*test.fails):
-        b = as_value(el, orelse(), node)
-        second = el.close(b.expr)
+    known: list[Any] = []
+    codes: list[tuple[Value, ir.Expr]] = []
+    for branch, given in ((then, test.holds), (orelse, test.fails)):
+        with el.block(), el.hypotheses(*given):
+            found = branch()
+            if function_values.is_known(found) and not el.frames[-1] and len(codes) == 0:
+                el.frames.pop()  # nothing to compute: it stays known
+                known.append(found)
+                continue
+            if known:  # the other branch is a function that is no longer known
+                found = function_values.as_function(el, found, None, node.span)
+            a = as_value(el, found, node)
+            codes.append((a, el.close(a.expr)))
+    if len(known) == 2:
+        return en.Choice(el.bind(test), known[0], known[1])
+    if known:
+        a = function_values.as_function(el, known[0], codes[0][0].type, node.span)  # type: ignore[arg-type]
+        codes.insert(0, (a, a.expr))
+    (a, first), (b, second) = codes
     a, b = Value(first, a.type, a.poly), Value(second, b.type, b.poly)
     if strong(a.type) != strong(b.type) or a.type != b.type:
         t = join_types(el, a.type, b.type, node.span, "the two branches")
@@ -176,12 +193,14 @@ def _lambda(el: Elaborator, node: s.Lambda) -> en.Closure:
     return calls.make_closure(el, "<lambda>", node.params, node.body, node.span)
 
 
-def _list(el: Elaborator, node: s.ListDisplay) -> Value:
+def _list(el: Elaborator, node: s.ListDisplay) -> Any:
     """[a, b, c]: an array of literal size."""
     if not node.items:
         el.fail("E0233", node.span)
-    items = [value(el, item) for item in node.items]
-    return array_of(el, items, node)
+    entities = [expr(el, item) for item in node.items]
+    if all(map(function_values.is_known, entities)):
+        return en.FnArray(tuple(entities))
+    return array_of(el, [as_value(el, e, item) for e, item in zip(entities, node.items, strict=True)], node)
 
 
 def array_of(el: Elaborator, items: list[Value], node: s.Node) -> Value:
@@ -219,7 +238,21 @@ def _comprehension(el: Elaborator, node: s.Comprehension) -> Any:
 
 
 def _subscript(el: Elaborator, node: s.Subscript) -> Any:
-    return indexing.read(el, operand(el, node.value), node)
+    base = operand(el, node.value)
+    if isinstance(base, en.FnArray):
+        return _pick(el, base, node)
+    return indexing.read(el, base, node)
+
+
+def _pick(el: Elaborator, base: en.FnArray, node: s.Subscript) -> Any:
+    """One function of a display: known when the index is."""
+    if len(node.items) != 1 or isinstance(node.items[0], (s.Slice, s.Ellipsis, s.NewAxis)):
+        el.fail("E0216", node.span, found="an array of functions")
+    index = el.bind(value(el, node.items[0]))
+    number = index.poly.const() if index.poly is not None else None
+    if number is not None and -len(base.items) <= number < len(base.items):
+        return base.items[number]
+    return en.Pick(index, base.items, node.span)
 
 
 def _none(el: Elaborator, node: s.NoneValue) -> en.NoneEntity:

@@ -17,7 +17,7 @@ from atoll.types.dtypes import BOOL, I64
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.lifting import lift
-from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, array, rank, shape_of
+from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, Union, array, rank, shape_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +355,10 @@ def attribute(el: Elaborator, value: Value, name: str, span: Span) -> Any:
     if isinstance(elem, Record) and name in elem.decl.fields:
         position = elem.decl.fields.index(name)
         return field_of(el, value, position, span)
+    if isinstance(t, Union):
+        from atoll.types.data import field
+
+        return field(el, value, name, span)
     if isinstance(t, Array):
         if name == "shape":
             return make_tuple([el.size_value(n, span) for n in sizes], None, span)

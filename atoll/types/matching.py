@@ -16,11 +16,15 @@ from atoll.types.types import Record, Tuple, Type
 _names = itertools.count()
 
 
-def as_if(el: Elaborator, stmt: s.Match, live: Liveness) -> s.If:
-    """The same statement written with `if`; the subject is bound to a name no program can spell."""
+def subject_of(el: Elaborator, stmt: s.Match) -> Value:
+    """What is matched, computed once."""
     from atoll.types.expressions import value
 
-    subject = el.bind(value(el, stmt.subject))
+    return el.bind(value(el, stmt.subject))
+
+
+def as_if(el: Elaborator, stmt: s.Match, live: Liveness, subject: Value) -> s.If:
+    """The same statement written with `if`; the subject is bound to a name no program can spell."""
     name = f"match#{next(_names)}"
     el.scope.names[name] = subject
     after = live.after.get(id(stmt), frozenset())

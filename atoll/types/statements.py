@@ -8,8 +8,8 @@ from atoll.core import ir
 from atoll.errors import Error, Span
 from atoll.sizes import Poly, Sym, poly
 from atoll.surface import syntax as s
-from atoll.surface.names import Liveness, binds, has_return
-from atoll.types import calls, comprehension, indexing, matching
+from atoll.surface.names import Liveness, binds, free_names, has_return
+from atoll.types import calls, comprehension, indexing, match_data, matching
 from atoll.types import entities as en
 from atoll.types.arithmetic import condition
 from atoll.types.coerce import coerce, join_types, make_tuple, project
@@ -17,7 +17,7 @@ from atoll.types.dtypes import I64
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.expressions import as_value, choose, expr, operand
-from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, rank, strong, with_components
+from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, Union, rank, sizes_in, strong, with_components
 
 
 def bind_name(el: Elaborator, name: str, entity: Any) -> None:
@@ -41,6 +41,8 @@ def body(el: Elaborator, stmts: tuple[s.Stmt, ...], live: Liveness, in_loop: boo
                 if value is None:
                     el.fail("E0113", stmt.span)
                 entity = expr(el, value)
+                if el.hidden is not None:
+                    return _hidden(el, as_value(el, entity, value), value.span)
                 return entity if calls.is_function(entity) else el.bind(as_value(el, entity, value), "result")
             case s.If() | s.Match() if has_return((stmt,)) is not None and not in_loop:
                 return _branching_return(el, stmt, rest, live)
@@ -52,7 +54,10 @@ def body(el: Elaborator, stmts: tuple[s.Stmt, ...], live: Liveness, in_loop: boo
 def _branching_return(el: Elaborator, stmt: s.If | s.Match, rest: tuple[s.Stmt, ...], live: Liveness) -> Value:
     """An `if` that returns in some branch: the rest of the body is the other branch."""
     if isinstance(stmt, s.Match):
-        stmt = matching.as_if(el, stmt, live)
+        subject = matching.subject_of(el, stmt)
+        if match_data.applies(subject.type):
+            return match_data.returning(el, stmt, subject, rest, live)
+        stmt = matching.as_if(el, stmt, live, subject)
     el.session.spend_duplication(el, stmt.span)
     test = condition(el, operand(el, stmt.test), stmt.test.span, "`if`")
     saved = el.scope
@@ -99,11 +104,33 @@ def _statement(el: Elaborator, stmt: s.Stmt, live: Liveness, in_loop: bool) -> N
             closure = calls.make_closure(el, stmt.name, stmt.params, stmt.body, stmt.span, stmt.result)
             el.scope.names[stmt.name] = closure
             closure.captured[stmt.name] = closure
+            _complete(el, stmt.name, closure)
         case s.Match():
-            _if(el, matching.as_if(el, stmt, live), live, in_loop)
+            subject = matching.subject_of(el, stmt)
+            if match_data.applies(subject.type):
+                match_data.joining(el, stmt, subject, live, in_loop)
+            else:
+                _if(el, matching.as_if(el, stmt, live, subject), live, in_loop)
         case s.Return():
             help_ = "use `while condition:` and return after the loop"
             el.fail("E0101", stmt.span, what="`return` in a loop", help=help_)
+
+
+def _complete(el: Elaborator, name: str, closure: en.Closure) -> None:
+    """Functions defined above in this body that use the name mean this one, as in Python: it had no meaning for them before."""
+    for other in el.scope.names.values():
+        if isinstance(other, en.Closure) and name not in other.captured and name in free_names(other.params, other.body):
+            other.captured[name] = closure
+
+
+def _hidden(el: Elaborator, value: Value, span: Span) -> Value:
+    """A returned value whose sizes are its own: other paths may return other sizes."""
+    from atoll.types.data import with_sizes_of
+
+    assert el.hidden is not None
+    opened = {leaf for size in sizes_in(el.hidden) for leaf in size.leaves()} - el.entry_sizes
+    value = coerce(el, value, with_sizes_of(el.hidden, value.type, lambda leaf: leaf in opened), span, "the result")
+    return Value(ir.Hide(value.expr, type=el.hidden, span=span), el.hidden)
 
 
 def _expression(el: Elaborator, node: s.Expr) -> None:
@@ -398,6 +425,12 @@ def merge_state(el: Elaborator, t: Type, new: Type, name: str, span: Span) -> Ty
             both = common(t, new)
             return both if both is not None else t
         return t
+    if isinstance(t, (Record, Union)) and isinstance(new, (Record, Union)):
+        from atoll.types.data import join
+
+        met = join(el, t, new, span, f"`{name}`")
+        if met is not None:
+            return met
     if isinstance(t, Array) and isinstance(new, Array) and rank(t) == rank(new):
         return Array(merge_state(el, t.elem, new.elem, name, span), t.size)
     if isinstance(t, (Tuple, Record)) and isinstance(new, (Tuple, Record)) and len(t.items) == len(new.items):

@@ -116,6 +116,30 @@ class Record(Type):
 
 
 @dataclass(frozen=True, slots=True)
+class Union(Type):
+    """Records joined by `|` (types/unions.py). `types` and `sizes` stand for the declaration's own variables; None: just those."""
+
+    decl: Any
+    types: tuple[Type, ...] | None = None
+    sizes: tuple[Poly, ...] | None = None
+
+    def __repr__(self) -> str:
+        return f"{self.decl}[{', '.join(map(repr, self.types))}]" if self.types else repr(self.decl)
+
+    def __getitem__(self, items: Any) -> Any:
+        from atoll.types.unions import subscript
+
+        return subscript(self, items)
+
+    def __or__(self, other: object) -> Any:
+        from atoll.types.unions import union
+
+        return union(self, other)
+
+    __ror__ = __or__
+
+
+@dataclass(frozen=True, slots=True)
 class Fn(Type):
     params: tuple[Type, ...]
     result: Type
@@ -212,6 +236,8 @@ def map_sizes(t: Type, f: Callable[[Poly], Poly]) -> Type:
         return Record(t.decl, tuple(map_sizes(item, f) for item in t.items))
     if isinstance(t, Fn):
         return Fn(tuple(map_sizes(p, f) for p in t.params), map_sizes(t.result, f))
+    if isinstance(t, Union) and t.types is not None:
+        return Union(t.decl, tuple(map_sizes(a, f) for a in t.types), tuple(f(p) for p in t.sizes or ()))
     if isinstance(t, Own):
         return Own(map_sizes(t.inner, f))
     return t
@@ -233,6 +259,8 @@ def subst_types(t: Type, env: Mapping[str, Type]) -> Type:
         return Record(t.decl, tuple(subst_types(item, env) for item in t.items))
     if isinstance(t, Fn):
         return Fn(tuple(subst_types(p, env) for p in t.params), subst_types(t.result, env))
+    if isinstance(t, Union) and t.types is not None:
+        return Union(t.decl, tuple(subst_types(a, env) for a in t.types), t.sizes)
     if isinstance(t, Own):
         return Own(subst_types(t.inner, env))
     return t
@@ -248,6 +276,8 @@ def strong(t: Type) -> Type:
         return Tuple(tuple(map(strong, t.items)))
     if isinstance(t, Record):
         return Record(t.decl, tuple(map(strong, t.items)))
+    if isinstance(t, Union) and t.types is not None:
+        return Union(t.decl, tuple(map(strong, t.types)), t.sizes)
     return t
 
 
@@ -269,6 +299,8 @@ def type_vars(t: Type) -> list[str]:
         parts = t.items
     elif isinstance(t, Fn):
         parts = (*t.params, t.result)
+    elif isinstance(t, Union):
+        parts = t.types or ()
     elif isinstance(t, Own):
         parts = (t.inner,)
     return list(dict.fromkeys(name for part in parts for name in type_vars(part)))

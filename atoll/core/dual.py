@@ -1,0 +1,170 @@
+"""Derivatives in the interpreter: dual numbers forwards, and one forward derivative per input element for the transposed ones.
+
+This is the meaning of `jvp` and `vjp`, independent of how compiled code gets them: slow, obvious, nested by tags.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atoll.ad.rules import RULES
+from atoll.core import ir
+from atoll.core import values as v
+from atoll.core.prims import PRIMS
+from atoll.errors import fail
+from atoll.types.types import Type, dtype_of, flatten, shape_of
+
+if TYPE_CHECKING:
+    from atoll.core.interpret import Interpreter
+
+_tags = itertools.count(1)
+
+
+class _Numbers:
+    """The algebra the rules are written in, on numbers and duals of one dtype."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+
+    def const(self, value: float) -> Any:
+        return self.dtype.type(value)
+
+    def op(self, name: str, *args: Any) -> Any:
+        return _apply(name, args, self.dtype)
+
+    def choose(self, test: str, a: Any, b: Any, then: Any, orelse: Any) -> Any:
+        return then if PRIMS[test].means(v.primal(a), v.primal(b)) else orelse
+
+
+def _apply(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
+    """A primitive on numbers and duals."""
+    tags = [a.tag for a in args if isinstance(a, v.Dual)]
+    if not tags:
+        return dtype.type(PRIMS[name].means(*args))
+    tag = max(tags)
+    primals = tuple(a.primal if isinstance(a, v.Dual) and a.tag == tag else a for a in args)
+    y = _apply(name, primals, dtype)
+    c = _Numbers(dtype)
+    total: Any = None
+    for partial, a in zip(RULES[name](c, *primals, y), args, strict=True):
+        if partial is None or not (isinstance(a, v.Dual) and a.tag == tag):
+            continue
+        term = c.op("mul", partial, a.tangent)
+        total = term if total is None else c.op("add", total, term)
+    return y if total is None else v.Dual(tag, y, total)
+
+
+def apply(inter: Interpreter, e: ir.Prim, args: tuple[Any, ...]) -> Any:
+    """A primitive of the core with duals among its arguments."""
+    dtype = dtype_of(e.type)
+    if e.op == "select":
+        return args[1] if args[0] else args[2]
+    if dtype.is_complex or any(np.asarray(v.primal(a)).dtype.kind == "c" for a in args):
+        fail("E1001", e.span, what="a complex number", where=inter.name)
+    if not dtype.is_float:
+        return dtype.numpy.type(PRIMS[e.op].means(*map(v.primal, args)))
+    if e.op not in RULES:
+        fail("E1001", e.span, what=e.op, where=inter.name)
+    return _apply(e.op, args, dtype.numpy)
+
+
+def _floats(t: Type) -> list[bool]:
+    return [dtype_of(shape_of(leaf)[1]).is_float for _, leaf in flatten(t)]
+
+
+def _with_leaves(value: Any, new: list[Any]) -> Any:
+    items = iter(new)
+    return v.map_leaves(lambda _: next(items), value)
+
+
+def _seeded(tag: int, t: Type, value: Any, tangent: Any) -> Any:
+    """A value whose float leaves carry tangents."""
+    pairs = zip(_floats(t), v.leaves(value), v.leaves(tangent), strict=True)
+    return _with_leaves(value, [v.Dual(tag, x, dx) if is_float else x for is_float, x, dx in pairs])
+
+
+def _split(tag: int, value: Any) -> tuple[Any, Any]:
+    """The value and the tangent of a result."""
+
+    def parts(leaf: Any) -> tuple[Any, Any]:
+        if isinstance(leaf, v.Dual) and leaf.tag == tag:
+            return leaf.primal, leaf.tangent
+        return leaf, v.zeros_like(leaf)
+
+    pairs = [parts(leaf) for leaf in v.leaves(value)]
+    return _with_leaves(value, [a for a, _ in pairs]), _with_leaves(value, [t for _, t in pairs])
+
+
+def _along(inter: Interpreter, e: ir.Jvp | ir.Vjp, args: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+    tag = next(_tags)
+    seeded = tuple(_seeded(tag, t, a, d) for t, a, d in zip(e.fn.types, args, tangents, strict=True))
+    return _split(tag, inter.apply(e.fn, *seeded))
+
+
+def jvp(inter: Interpreter, e: ir.Jvp) -> Any:
+    value, tangent = _along(inter, e, inter.evals(e.args), inter.evals(e.tangents))
+    return (value, tangent) if e.value else tangent
+
+
+def vjp(inter: Interpreter, e: ir.Vjp) -> Any:
+    """One forward derivative per element of the arguments, dotted with the seed."""
+    args, seed = inter.evals(e.args), inter.eval(e.seed)
+    zeros = [v.map_leaves(v.zeros_like, a) for a in args]
+    value = inter.apply(e.fn, *args)
+    results = []
+    for k, (t, arg) in enumerate(zip(e.fn.types, args, strict=True)):
+        new = []
+        for position, (is_float, leaf) in enumerate(zip(_floats(t), v.leaves(arg), strict=True)):
+            new.append(_gradient(inter, e, args, zeros, k, position, leaf, seed) if is_float else v.zeros_like(leaf))
+        results.append(_with_leaves(arg, new))
+    adjoints = tuple(results)
+    return (value, adjoints) if e.value else adjoints
+
+
+def _gradient(inter: Interpreter, e: ir.Vjp, args: Any, zeros: list[Any], k: int, position: int, leaf: Any, seed: Any) -> Any:
+    """The adjoint of one leaf of one argument."""
+    shape = np.shape(v.primal(leaf))
+    dtype = np.asarray(v.primal(leaf)).dtype
+    cells = []
+    for index in np.ndindex(*shape):
+        one = np.zeros(shape, dtype)
+        one[index] = 1
+        spots = v.leaves(zeros[k])
+        spots[position] = one if shape else dtype.type(1)
+        tangents = list(zeros)
+        tangents[k] = _with_leaves(zeros[k], spots)
+        _, column = _along(inter, e, args, tuple(tangents))
+        cells.append(_dot(column, seed, dtype))
+    if not shape:
+        return cells[0]
+    if not cells:
+        return np.zeros(shape, dtype)
+    return _reshape(v.stack_leaves(tuple(cells)), shape)
+
+
+def _reshape(x: Any, shape: tuple[int, ...]) -> Any:
+    if isinstance(x, v.Dual):
+        return v.Dual(x.tag, _reshape(x.primal, shape), _reshape(x.tangent, shape))
+    return x.reshape(shape)
+
+
+def _dot(a: Any, b: Any, dtype: Any) -> Any:
+    """The sum of products of the float leaves of two values."""
+    total: Any = dtype.type(0)
+    for x, y in zip(v.leaves(a), v.leaves(b), strict=True):
+        if np.asarray(v.primal(x)).dtype.kind != "f":
+            continue
+        for index in np.ndindex(*np.shape(v.primal(x))):
+            left, right = (z[index] if index else z for z in (x, y))
+            term = _apply("mul", (left, right), np.asarray(v.primal(left)).dtype)
+            total = _apply("add", (total, _as(term, dtype)), dtype)
+    return total
+
+
+def _as(x: Any, dtype: Any) -> Any:
+    if isinstance(x, v.Dual):
+        return v.Dual(x.tag, _as(x.primal, dtype), _as(x.tangent, dtype))
+    return dtype.type(x)
