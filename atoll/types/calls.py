@@ -7,18 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from atoll.core import ir
-from atoll.errors import Span
+from atoll.errors import Error, Span
 from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.sizes.declare import size_symbol
 from atoll.surface import syntax as s
 from atoll.surface.names import Liveness, free_names
 from atoll.types import entities as en
+from atoll.types import flexible, function_values
 from atoll.types.annotations import type_expr, type_of_object
-from atoll.types.coerce import coerce, make_tuple
+from atoll.types.coerce import coerce
 from atoll.types.dtypes import I64
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.lifting import lift
-from atoll.types.records import record_of, record_type
+from atoll.types.records import record_of
 from atoll.types.types import (
     Array,
     Fn,
@@ -27,9 +29,11 @@ from atoll.types.types import (
     Scalar,
     Tuple,
     Type,
+    Union,
     Var,
     rank,
     shape_of,
+    sizes_in,
     strong,
     subst_sizes,
     subst_types,
@@ -96,7 +100,7 @@ def call(el: Elaborator, node: s.Call) -> Any:
     fn = expr(el, node.fn)
     args = [expr(el, a) for a in node.args]
     keywords = {name: expr(el, value) for name, value in node.keywords}
-    return apply(el, fn, args, node.span, keywords)
+    return apply(el, fn, args, node.span, keywords, node)
 
 
 def _method(el: Elaborator, base: Value, node: s.Call) -> Any:
@@ -109,28 +113,46 @@ def _method(el: Elaborator, base: Value, node: s.Call) -> Any:
     if name == "astype" and len(args) == 1 and isinstance(args[0], en.TypeRef):
         return apply(el, args[0], [base], node.span)
     if name in _METHODS:
-        return apply(el, en.Builtin(name), [base, *args], node.span, keywords)
+        return apply(el, en.Builtin(name), [base, *args], node.span, keywords, node)
+    if isinstance(base.type, (Record, Union)):
+        from atoll.types.indexing import attribute
+
+        return apply(el, attribute(el, base, name, node.fn.span), args, node.span, keywords)
     el.fail("E0230", node.span, name=name, found=el.show(base.type))
 
 
-def apply(el: Elaborator, fn: Any, args: Sequence[Any], span: Span, keywords: dict[str, Any] | None = None) -> Any:
-    """Apply any entity that is a function."""
+def apply(
+    el: Elaborator, fn: Any, args: Sequence[Any], span: Span, keywords: dict[str, Any] | None = None, node: s.Call | None = None
+) -> Any:
+    """Apply any entity that is a function. `node` is the application in the text, when that is what it is."""
     keywords = keywords or {}
     if isinstance(fn, en.Builtin):
         from atoll.types.builtins.table import apply_builtin
 
+        if fn.name in flexible.WATCHED:
+            return flexible.apply_watched(Args(el, fn.name, span, tuple(args), keywords), node)
         return apply_builtin(Args(el, fn.name, span, tuple(args), keywords))
     if isinstance(fn, en.TypeRef):
         return _construct(el, fn.type, args, keywords, span)
     if isinstance(fn, en.Closure):
-        return _call_closure(el, fn, list(args), keywords, span)
+        return _call_closure(el, fn, list(args), keywords, span, node)
     if isinstance(fn, en.FnRef):
-        return _call_fn(el, fn, list(args), keywords, span)
+        return _call_fn(el, fn, list(args), keywords, span, node)
+    if isinstance(fn, en.Lifted):
+        return flexible.apply_lifted(el, fn, args, span)
+    if isinstance(fn, en.Choice):
+        return function_values.apply_choice(el, fn, args, keywords, span)
+    if isinstance(fn, en.Pick):
+        return function_values.apply_pick(el, fn, args, keywords, span)
+    if function_values.is_value(fn):
+        if keywords:
+            el.fail("E0236", span, name="the function", keyword=next(iter(keywords)))
+        return function_values.apply_value(el, fn, args, span)
     el.fail("E0239", span, found=el.show(fn.type) if isinstance(fn, Value) else describe(fn))
 
 
 def is_function(entity: Any) -> bool:
-    return isinstance(entity, (en.Builtin, en.TypeRef, en.Closure, en.FnRef))
+    return function_values.is_known(entity) or function_values.is_value(entity)
 
 
 # -- types as functions
@@ -153,24 +175,9 @@ def _construct(el: Elaborator, t: Any, args: Sequence[Any], keywords: dict[str, 
 
 
 def _make_record(el: Elaborator, cls: Any, args: Sequence[Any], keywords: dict[str, Any], span: Span) -> Value:
-    t = record_type(cls)
-    given = Args(el, t.decl.name, span, tuple(args), keywords).take(*t.decl.fields)
-    env: dict[Atom, Poly] = {}
-    parts = []
-    for name, declared, entity in zip(t.decl.fields, t.items, given, strict=True):
-        for leaf in sorted({x for size in _all_sizes(declared) for x in size.leaves()}, key=lambda a: a.uid):
-            if leaf not in env:
-                env[leaf] = el.solver.fresh(repr(leaf), el.level)
-        value = Args(el, t.decl.name, span, (), {}).value(entity)
-        parts.append(coerce(el, value, subst_sizes(declared, env), span, f"field {name} of {t.decl.name}"))
-    resolved = Record(t.decl, tuple(el.resolve(subst_sizes(item, env)) for item in t.items))
-    return make_tuple([el.bind(p) for p in parts], resolved, span)
+    from atoll.types.data import construct
 
-
-def _all_sizes(t: Type) -> list[Poly]:
-    from atoll.types.types import sizes_in
-
-    return sizes_in(t)
+    return construct(el, cls, args, keywords, span)
 
 
 # -- local functions
@@ -187,7 +194,9 @@ def make_closure(
     return en.Closure(name, params, body, el.scope, captured, span, result)
 
 
-def _call_closure(el: Elaborator, fn: en.Closure, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
+def _call_closure(
+    el: Elaborator, fn: en.Closure, args: list[Any], keywords: dict[str, Any], span: Span, node: s.Call | None = None
+) -> Any:
     _check_captures(el, fn, span)
     if el.calling.count(f"{id(fn)}") >= 1:
         el.fail("E0120", span, name=fn.name)
@@ -202,7 +211,12 @@ def _call_closure(el: Elaborator, fn: en.Closure, args: list[Any], keywords: dic
         if isinstance(entity, (en.Iterable, en.Generator)):
             entity = _as_value(el, entity, span)
         values.append(entity)
+    if function_values.calls_itself(fn):
+        return function_values.call_local(el, fn, values, scope, span)
     ranks = [None if t is None else rank(t) for t in annotations]
+    if None in ranks:
+        found = flexible.wanted_ranks(el, fn, values, node)
+        ranks = [found[k] if r is None else r for k, r in enumerate(ranks)]
 
     def run(xs: list[Any]) -> Any:
         inner = scope.child()
@@ -215,11 +229,15 @@ def _call_closure(el: Elaborator, fn: en.Closure, args: list[Any], keywords: dic
     saved = el.calling
     el.calling = (*saved, f"{id(fn)}")
     try:
-        if all(r is None for r in ranks):
-            return run(values)
-        return lift(el, values, ranks, run, span, fn.name)
+        return flexible.lifted(el, node, given, values, ranks, run, span, fn.name)
     finally:
         el.calling = saved
+
+
+def closure_annotations(el: Elaborator, fn: en.Closure) -> list[Type | None]:
+    """The declared types of a local function's parameters."""
+    scope = en.Scope(None, dict(fn.captured))
+    return [None if p.annotation is None else _closure_type(el, p.annotation, scope) for p in fn.params]
 
 
 def _closure_body(el: Elaborator, fn: en.Closure, span: Span) -> Any:
@@ -237,12 +255,12 @@ def _closure_body(el: Elaborator, fn: en.Closure, span: Span) -> Any:
 
 
 def _in_scope(el: Elaborator, scope: en.Scope, f: Any) -> Any:
-    saved = el.scope
-    el.scope = scope
+    saved, hidden = el.scope, el.hidden
+    el.scope, el.hidden = scope, None
     try:
         return f()
     finally:
-        el.scope = saved
+        el.scope, el.hidden = saved, hidden
 
 
 def _expr(el: Elaborator, node: Any) -> Any:
@@ -317,13 +335,18 @@ def _closure_type(el: Elaborator, node: s.Expr, scope: en.Scope) -> Type:
             return found
         el.fail("E0119", span, name=name)
 
-    return type_expr(node, look, el.name)
+    t = type_expr(node, look, el.name)
+    declared = {leaf for size in sizes_in(t) for leaf in size.leaves() if isinstance(leaf, Sym) and size_symbol(leaf.name) is leaf}
+    here = {leaf: el.globals_to_local[leaf] if leaf in el.globals_to_local else el.solver.fresh(leaf.name, el.level) for leaf in declared}
+    return subst_types(subst_sizes(t, here), el.type_env)
 
 
 # -- other Atoll functions
 
 
-def _call_fn(el: Elaborator, ref: en.FnRef, args: list[Any], keywords: dict[str, Any], span: Span) -> Any:
+def _call_fn(
+    el: Elaborator, ref: en.FnRef, args: list[Any], keywords: dict[str, Any], span: Span, node: s.Call | None = None
+) -> Any:
     fn = ref.fn
     signature = fn.signature
     given = _match_params(el, fn.name, [(p.name, p.default is not None) for p in signature.params], args, keywords, span)
@@ -333,16 +356,33 @@ def _call_fn(el: Elaborator, ref: en.FnRef, args: list[Any], keywords: dict[str,
             entity = _default(el, fn, p)
         if isinstance(entity, (en.Iterable, en.Generator)):
             entity = _as_value(el, entity, span)
-        if isinstance(p.type, Fn):
-            if not is_function(entity):
+        if isinstance(shape_of(p.type)[1], Fn):
+            if not is_function(entity) and not isinstance(entity, en.FnArray) and not isinstance(p.type, Array):
                 el.fail("E0240", span, name=p.name, fn=fn.name, found=describe(entity))
         else:
             entity = _as_value(el, entity, span)
         values.append(entity)
     ranks = [None if type_vars(p.type) or isinstance(p.type, Fn) else rank(p.type) for p in signature.params]
-    if any(isinstance(p.type, Fn) for p in signature.params):
-        return lift(el, values, ranks, lambda xs: _inline_fn(el, fn, xs, span), span, fn.name)
-    return lift(el, values, ranks, lambda xs: _call_instance(el, fn, xs, span), span, fn.name)
+    if signature.type_vars:
+        ranks = flexible.generic_ranks(el, fn)
+    second_order = any(isinstance(shape_of(p.type)[1], Fn) for p in signature.params)
+    if second_order and function_values.reaches_itself(fn):
+        return lift(el, values, ranks, lambda xs: function_values.call_recursive(el, fn, xs, span), span, fn.name)
+    if second_order and node is not None:
+        flexible.check_functions(el, fn, values, span)
+    if (second_order or fn.returns_function) and not function_values.reaches_itself(fn):
+        return flexible.lifted(el, node, given, values, ranks, lambda xs: _inline_fn(el, fn, xs, span), span, fn.name)
+
+    def run(xs: list[Any]) -> Any:
+        try:
+            return _call_instance(el, fn, xs, span)
+        except Error as error:
+            if error.code != "E0244" or fn.returns_function or function_values.reaches_itself(fn):
+                raise
+        fn.returns_function = True  # its result is a function, so it is expanded here
+        return _inline_fn(el, fn, xs, span)
+
+    return flexible.lifted(el, node, given, values, ranks, run, span, fn.name)
 
 
 def _default(el: Elaborator, fn: Any, p: Any) -> Any:
@@ -399,6 +439,13 @@ def match_type_vars(el: Elaborator, fn: Any, xs: list[Value], span: Span) -> dic
             known = found.setdefault(declared.name, given)
             if known != given and not _same_but_sizes(known, given):
                 el.fail("E0241", span, name=declared.name, fn=fn.name, first=el.show(known), second=el.show(given))
+        elif isinstance(declared, (Union, Fn)):
+            from atoll.types.data import match_types
+
+            part: dict[str, Type] = {}
+            match_types(el, declared, given, part, {}, span)
+            for name, t in part.items():
+                go(Var(name), t, p)
         elif isinstance(declared, Array) and isinstance(given, Array):
             go(declared.elem, given.elem, p)
         elif isinstance(declared, (Tuple, Record)) and isinstance(given, (Tuple, Record)):
@@ -411,6 +458,9 @@ def match_type_vars(el: Elaborator, fn: Any, xs: list[Value], span: Span) -> dic
     for p, x in zip(fn.signature.params, xs, strict=True):
         if isinstance(x, Value):
             go(p.type, x.type, p)
+    for name in fn.signature.type_vars:
+        if name not in found and not any(function_values.is_known(x) for x in xs):
+            el.fail("E1109", span, name=name, union=fn.name)
     return found
 
 
@@ -431,12 +481,13 @@ def _inline_fn(el: Elaborator, fn: Any, xs: list[Any], span: Span) -> Any:
             wanted = subst_sizes(subst_types(p.type, types), env)
             x = el.bind(coerce(el, x, wanted, span, f"argument {p.name} of {fn.name}"), p.name)
             if x.poly is not None:
-                from atoll.sizes.declare import size_symbol
-
                 env[size_symbol(p.name)] = x.poly
+        elif isinstance(p.type, Fn):
+            x = flexible.declared(x, tuple(subst_types(t, types) for t in p.type.params))
         scope.names[p.name] = x
-    saved = (el.namespace, el.globals_to_local, el.calling)
-    el.namespace, el.globals_to_local, el.calling = fn.namespace, env, (*el.calling, marker)
+    saved = (el.namespace, el.globals_to_local, el.calling, el.type_env, el.definition)
+    el.namespace, el.globals_to_local, el.calling, el.type_env = fn.namespace, env, (*el.calling, marker), types
+    el.definition = fn
     try:
         from atoll.types.statements import body
 
@@ -449,7 +500,7 @@ def _inline_fn(el: Elaborator, fn: Any, xs: list[Any], span: Span) -> Any:
                 result = coerce(el, result, wanted, span, f"the result of {fn.name}")
         return result
     finally:
-        el.namespace, el.globals_to_local, el.calling = saved
+        el.namespace, el.globals_to_local, el.calling, el.type_env, el.definition = saved
 
 
 # -- text and match

@@ -22,6 +22,7 @@ from atoll.types.types import (
     Scalar,
     Tuple,
     Type,
+    Union,
     components,
     rank,
     shape_of,
@@ -187,6 +188,13 @@ def make_tuple(parts: Sequence[Value], like: Type | None, span: Span) -> Value:
 def coerce(el: Elaborator, value: Value, wanted: Type, span: Span, what: str) -> Value:
     """The value as exactly this type, or the error that says what did not fit. Sizes are equated, not compared."""
     t = value.type
+    if isinstance(wanted, Union):
+        from atoll.types.data import to_union
+
+        return to_union(el, value, wanted, span, what)
+    if isinstance(wanted, Fn) and isinstance(t, Fn) and len(wanted.params) == len(t.params):
+        el.same_structure(wanted, t, span, what)
+        return value
     if isinstance(wanted, Scalar) and isinstance(t, (Scalar, Index)):
         if is_weak(t):
             if isinstance(value.expr, ir.Lit):
@@ -218,11 +226,11 @@ def _narrow(wanted: Scalar, found: Type) -> str | None:
 
 def _rank_help(wanted: Type, found: Type) -> str | None:
     if rank(wanted) != rank(found) and not isinstance(wanted, (Tuple, Fn)):
-        return f"expected {_axes(rank(wanted))}, found {_axes(rank(found))}"
+        return f"expected {count_axes(rank(wanted))}, found {count_axes(rank(found))}"
     return None
 
 
-def _axes(n: int) -> str:
+def count_axes(n: int) -> str:
     return "a scalar" if n == 0 else f"{n} axis" if n == 1 else f"{n} axes"
 
 
@@ -277,6 +285,12 @@ def _as_joined(el: Elaborator, value: Value, t: Type, span: Span, what: str) -> 
 
 def join_types(el: Elaborator, a: Type, b: Type, span: Span, what: str) -> Type:
     """The type both fit, or an error; sizes are equated."""
+    if isinstance(a, (Union, Record)) and isinstance(b, (Union, Record)):
+        from atoll.types.data import join
+
+        met = join(el, a, b, span, what)
+        if met is not None:
+            return met
     if isinstance(a, Index) and isinstance(b, Index) and a.size == b.size:
         return a
     if isinstance(a, (Scalar, Index)) and isinstance(b, (Scalar, Index)):
@@ -312,4 +326,8 @@ def zero(el: Elaborator, t: Type, span: Span) -> ir.Expr:
     if isinstance(t, (Tuple, Record)):
         parts = tuple(zero(el, item, span) for item in t.items)
         return ir.MakeTuple(parts, type=with_components(t, [p.type for p in parts]), span=span)
+    if isinstance(t, Union):
+        for k, member in enumerate(t.decl.members):
+            if member is None or not t.decl.member(t, k).items:
+                return ir.Inject(k, (), type=t, span=span)
     el.fail("E0215", span, found=el.show(t))

@@ -51,9 +51,17 @@ class Elaborator:
         self.globals_to_local: dict[Atom, Poly] = {}
         self.entry_sizes: set[Atom] = set()  # known before any code runs
         self.requires: list[ir.Require] = []
-        self.inserted: list[tuple[Span, str]] = []
+        self.inserted: list[tuple[Span, str, tuple[int, ...], tuple[int, ...]]] = []  # place, what, axes mapped over, reps; per argument
+        self.notes: list[tuple[Span, str]] = []
+        self.definition: Any = None  # the function whose text is read (types/ranks analyses it as a whole)
+        self.flexible = False  # a polymorphic function was applied
+        self.repeated = 0  # values that were repeated because they have too few axes
+        self.unsure: list[Span] = []  # local functions read as they are called, because no type was found
         self.calling: tuple[str, ...] = ()
         self.loop_types: dict[int, tuple[Type, ...]] = {}
+        self.type_env: dict[str, Type] = {}  # what the function's type variables stand for
+        self.locals: list[Any] = []  # local recursive functions defined so far (function_values.Local)
+        self.hidden: Type | None = None  # the declared result, when branches return arrays of different sizes
 
     # -- errors
 
@@ -203,6 +211,16 @@ class Elaborator:
         for a, b in zip(_sizes(expected), _sizes(found), strict=True):
             self.equate(a, b, why)
 
+    def same_structure(self, expected: Type, found: Type, span: Span, what: str) -> None:
+        """Require two types to be equal, their sizes too."""
+        from atoll.types.unions import type_key
+
+        if type_key(strong(expected)) != type_key(strong(found)):
+            self.fail("E0201", span, what=what, expected=self.show(expected), found=self.show(found))
+        why = Mismatch(span, expected, found, what, self.facts)
+        for a, b in zip(sizes_in(expected), sizes_in(found), strict=True):
+            self.equate(a, b, why)
+
     def show(self, t: Type) -> str:
         return repr(strong(self.resolve(t)))
 
@@ -265,6 +283,10 @@ def describe(entity: Any) -> str:
             return "a generator"
         case en.TupleEntity():
             return "a tuple"
+        case en.Choice() | en.Pick() | en.Lifted():
+            return "a function"
+        case en.FnArray():
+            return "an array of functions"
     return "something unknown"
 
 

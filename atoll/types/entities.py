@@ -51,6 +51,15 @@ class Closure:
     captured: dict[str, Any]
     span: Span
     result: s.Expr | None = None
+    ranks: tuple[int | None, ...] | None = None  # of its parameters, where a parameter's type declares them
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lifted:
+    """rep(f): a function mapped over the outermost axis of its arguments, `times` times."""
+
+    fn: Any
+    times: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +134,32 @@ class TupleEntity:
     items: tuple[Any, ...]
 
 
-Entity = Value | Closure | FnRef | Builtin | TypeRef | Module | TextValue | NoneEntity | Iterable | Generator | Unbound | TupleEntity
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """One of two known functions, decided at run time."""
+
+    test: Value
+    then: Any
+    orelse: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FnArray:
+    """A display of known functions."""
+
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pick:
+    """One function of a display, at an index decided at run time."""
+
+    index: Value
+    items: tuple[Any, ...]
+    span: Span
+
+
+Entity = Value | Lifted | Choice | FnArray | Pick | Closure | FnRef | Builtin | TypeRef | Module | TextValue | NoneEntity | Iterable | Generator | Unbound | TupleEntity
 
 
 class Scope:

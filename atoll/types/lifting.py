@@ -13,10 +13,10 @@ from typing import Any
 
 from atoll.core import ir
 from atoll.errors import Span
-from atoll.types.coerce import map_arrays
+from atoll.types.coerce import make_tuple, map_arrays, project_all
 from atoll.types.elaborator import Elaborator, Mismatch
 from atoll.types.entities import Value
-from atoll.types.types import Array, rank
+from atoll.types.types import Array, Tuple, rank
 
 
 def lift(
@@ -28,19 +28,54 @@ def lift(
     what: str,
 ) -> Value:
     """apply(args), mapped over every argument with more axes than its parameter's rank. None: takes any rank."""
-    args = list(args)
-    excess = []
-    for k, (arg, wanted) in enumerate(zip(args, ranks, strict=True)):
+    excess, reps = [], []
+    for arg, wanted in zip(args, ranks, strict=True):
         extra = rank(arg.type) - wanted if isinstance(arg, Value) and wanted is not None else 0
-        while extra < 0:
-            args[k] = rep(el, args[k], span)
-            extra += 1
-        excess.append(extra)
+        excess.append(max(extra, 0))
+        reps.append(max(-extra, 0))
+    el.repeated += sum(reps)
+    return lift_by(el, args, excess, reps, apply, span, what)
+
+
+def lift_by(
+    el: Elaborator,
+    args: Sequence[Any],
+    excess: Sequence[int],
+    reps: Sequence[int],
+    apply: Callable[[list[Any]], Value],
+    span: Span,
+    what: str,
+) -> Value:
+    """apply(args), each argument first repeated `reps` times, then mapped over its `excess` outermost axes."""
+    args = list(args)
     depth = max(excess, default=0)
+    if depth or any(reps):
+        el.inserted.append((span, what, tuple(excess), tuple(reps)))
+    for k, count in enumerate(reps):
+        for _ in range(count):
+            args[k] = rep(el, args[k], span)
     if depth == 0:
         return apply(args)
-    el.inserted.append((span, f"{what} is mapped over {depth} {'axis' if depth == 1 else 'axes'}"))
-    return _nest(el, args, excess, depth, apply, span, what)
+    return _tuple_of_arrays(el, _nest(el, args, list(excess), depth, apply, span, what), depth, span)
+
+
+def _tuple_of_arrays(el: Elaborator, value: Value, depth: int, span: Span) -> Value:
+    """A lifted call with a tuple result gives a tuple of arrays."""
+    inner = value.type
+    for _ in range(depth):
+        assert isinstance(inner, Array)
+        inner = inner.elem
+    if not isinstance(inner, Tuple):
+        return value
+    from atoll.types.builtins.structure import unzip
+
+    def outwards(v: Value, levels: int) -> Value:
+        if levels > 1:
+            v = el.bind(map_arrays(el, [v], lambda x: outwards(x[0], levels - 1)))
+        return unzip(el, v, span)
+
+    parts = project_all(el, outwards(el.bind(value), depth))
+    return make_tuple([_tuple_of_arrays(el, part, depth, span) for part in parts], None, span)
 
 
 def _nest(

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from atoll.core import ir
 from atoll.core.rewrite import transform
-from atoll.errors import Span, fail
+from atoll.errors import Error, Span, fail
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.declare import is_some, size_symbol
 from atoll.sizes.prover import facts
+from atoll.types.calls import open_value
 from atoll.types.coerce import coerce
 from atoll.types.elaborator import Elaborator
 from atoll.types.entities import Scope, Value
-from atoll.types.types import Array, Index, Scalar, Type, map_sizes, sizes_in, strong, subst_sizes, subst_types, type_vars
+from atoll.types.function_values import as_function
+from atoll.types.types import Array, Fn, Index, Scalar, Type, map_sizes, sizes_in, strong, subst_sizes, subst_types, type_vars
+from atoll.types.unions import hides_sizes, type_key
+
+if TYPE_CHECKING:
+    from atoll.types.ranks.analysis import Plan
 
 _DUPLICATIONS = 200
+_INSTANCES = 100
 
 
 class Session:
@@ -27,10 +34,16 @@ class Session:
         self._size_params: dict[int, set[Sym]] = {}
         self._duplications = 0
         self.elaborators: dict[int, Elaborator] = {}
+        self.rank_schemes: dict[int, Any] = {}  # of functions, by identity (types/ranks)
+        self.number_variables: dict[int, frozenset[str]] = {}
+        self.decided: dict[int, bool] = {}  # functions whose ranks were read as a whole, and whether that worked
+        self.plans: Plan = {}
+        self.local_ranks: dict[int, tuple[int | None, ...]] = {}
+        self.latest: dict[int, Elaborator] = {}
 
     def instance(self, fn: Any, types: dict[str, Type], caller: Elaborator | None, span: Span) -> ir.Function:
         """The core function for these types, elaborated on first use."""
-        key = (id(fn), *sorted((name, repr(_sizeless(t))) for name, t in types.items()))
+        key = (id(fn), *sorted((name, repr(type_key(t))) for name, t in types.items()))
         found = self.instances.get(key)
         if found is not None:
             if found.body is None:
@@ -38,7 +51,16 @@ class Session:
                 if fn.signature.result is None:
                     fail("E0123", span, name=fn.name, where=caller.name if caller else None)
             return found
-        return _elaborate(self, fn, types, key)
+        if sum(k[0] == id(fn) for k in self.instances) > _INSTANCES:
+            fail("E1114", span, name=fn.name, where=caller.name if caller else None)
+        before = dict(self.instances)
+        try:
+            return _elaborate(self, fn, types, key)
+        except Error as error:
+            if error.code not in ("E0301", "E0302", "E0309") or fn.signature.result is None or not hides_sizes(fn.signature.result):
+                raise
+        self.instances = before  # some path returns another size: sizes of the result are its value's own
+        return _elaborate(self, fn, types, key, hide=True)
 
     def size_params(self, fn: ir.Function) -> set[Sym]:
         """Integer parameters that occur in sizes."""
@@ -58,15 +80,19 @@ class Session:
             el.fail("E0124", span)
 
 
-def _sizeless(t: Type) -> Type:
-    return map_sizes(t, lambda p: Poly({}))
+def _elaborate(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, ...], hide: bool = False) -> ir.Function:
+    from atoll.types.flexible import with_ranks
+
+    return with_ranks(session, fn, lambda: _attempt(session, fn, types, key, hide))  # type: ignore[no-any-return]
 
 
-def _elaborate(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, ...]) -> ir.Function:
+def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, ...], hide: bool) -> ir.Function:
     from atoll.types.statements import body
 
     signature = fn.signature
     el = Elaborator(session, fn.name, fn.namespace)
+    el.definition = fn
+    session.latest[id(fn)] = el
     local: dict[Atom, Poly] = {}
     extra: list[Sym] = []  # sizes inside the types a type variable stands for
     resolved: dict[str, Type] = {}
@@ -99,6 +125,7 @@ def _elaborate(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any
         params.append((sym, p.type))
     params = [(sym, subst_sizes(subst_types(t, resolved), local)) for sym, t in params]
     el.globals_to_local = local
+    el.type_env = resolved
     el.entry_sizes = {*sizes, *extra, *as_sizes}
     session.bounded |= {*sizes, *extra}
     known = [poly(sym) for sym in (*sizes, *extra)]
@@ -127,6 +154,7 @@ def _elaborate(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any
         span=fn.surface.span,
         open_sizes=tuple(p.single() for p in open_sizes.values()),  # type: ignore[misc]
     )
+    el.hidden = declared if hide else None
     session.instances[key] = out
     session._size_params[id(out)] = as_sizes
     session.elaborators[id(out)] = el
@@ -144,7 +172,12 @@ def _elaborate(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any
         if result is None:
             fail("E0121", fn.surface.span, name=fn.name)
         if not isinstance(result, Value):
-            el.fail("E0244", fn.surface.span, name=fn.name)
+            if not isinstance(declared, Fn):
+                el.fail("E0244", fn.surface.span, name=fn.name)
+            result = as_function(el, result, declared, fn.surface.span)
+        if hide:
+            assert declared is not None
+            result = open_value(el, result.expr, declared, [p.single() for p in open_sizes.values()], fn.surface.span)  # type: ignore[misc]
         _finish(el, fn, out, result, declared, set(open_sizes.values()))
     except BaseException:
         del session.instances[key]

@@ -14,6 +14,7 @@ from atoll.types.comprehension import build_array
 from atoll.types.dtypes import F64
 from atoll.types.elaborator import Elaborator
 from atoll.types.entities import Value
+from atoll.types.function_values import is_known
 from atoll.types.lifting import rep
 from atoll.types.namespace import literal
 from atoll.types.types import Array, Record, Scalar, Tuple, shape_of
@@ -98,8 +99,10 @@ def _iota(args: Args) -> Value:
     return build_array(args.el, size, "i", lambda index: index, args.span)
 
 
-def _rep(args: Args) -> Value:
+def _rep(args: Args) -> Any:
     (x,) = args.take("x")
+    if is_known(x):
+        return en.Lifted(x.fn, x.times + 1) if isinstance(x, en.Lifted) else en.Lifted(x, 1)
     return rep(args.el, args.el.bind(args.value(x)), args.span)
 
 

@@ -226,7 +226,7 @@ def over_axis(args: Args, value: Value, axis: Any, reduce_one: Callable[[Value],
     if axis is None:
         if count > 1:
             note = f"{args.name} of {count} axes reduces the last one and lifts over the rest (axis= says otherwise)"
-            el.inserted.append((span, note))
+            el.notes.append((span, note))
         return lift(el, [value], [1], lambda xs: reduce_one(xs[0]), span, args.name)
     axes = list(range(count)) if isinstance(axis, en.NoneEntity) else _axes(args, axis, count)
     from atoll.types.builtins.reshape import flatten, transpose

@@ -8,10 +8,10 @@ from atoll.core import ir
 from atoll.errors import Span
 from atoll.types import entities as en
 from atoll.types.calls import Args, apply, is_function, text_parts
-from atoll.types.coerce import map_arrays
+from atoll.types.coerce import count_axes, map_arrays
 from atoll.types.elaborator import Elaborator, Mismatch, describe
 from atoll.types.entities import Value
-from atoll.types.types import Array, Record, Tuple, components
+from atoll.types.types import Array, Record, Tuple, components, rank
 
 
 def _map(args: Args) -> Value:
@@ -28,10 +28,25 @@ def _map(args: Args) -> Value:
     for other in arrays[1:]:
         assert isinstance(other.type, Array)
         el.equate(first.size, other.type.size, Mismatch(args.span, first, other.type, "`map`", el.facts))
+    _check_exact(args, f, arrays)
     names = [p.name for p in f.params] if isinstance(f, en.Closure) else None
     if names is not None and len(names) != len(arrays):
         names = None
     return map_arrays(el, arrays, lambda items: args.value(apply(el, f, items, args.span)), names)
+
+
+def _check_exact(args: Args, f: Any, arrays: list[Value]) -> None:
+    """map inserts nothing: a named function must take the elements as they are (a lambda always does)."""
+    from atoll.types.flexible import exact_ranks
+
+    elements = [Value(a.expr, a.type.elem) for a in arrays if isinstance(a.type, Array)]
+    for wanted, element in zip(exact_ranks(args.el, f, len(arrays), elements), elements, strict=True):
+        if wanted is not None and wanted != rank(element.type):
+            name = describe(f).removeprefix("the function ")
+            found = f"{count_axes(rank(element.type))} ({args.el.show(element.type)})"
+            letters = ", ".join("xyzuvw"[: len(arrays)]) if len(arrays) <= 6 else "..."
+            help_ = f"write map(lambda {letters}: {name}({letters}), ...) to lift {name} inside the map"
+            args.el.fail("E0263", args.span, name=name, expected=count_axes(wanted), found=found, help=help_)
 
 
 def unzip(el: Elaborator, value: Value, span: Span) -> Value:

@@ -1,0 +1,97 @@
+"""Several least solutions are an error that shows each of them and the smallest edit that selects it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from atoll.errors import Error, make
+from atoll.surface import syntax as s
+from atoll.types.ranks.constraints import Application
+from atoll.types.ranks.entities import Local
+from atoll.types.ranks.kinds import Arrow, own_rank
+from atoll.types.ranks.readings import Elaborated, differing, identifiers, marks, nodes_of, outermost
+from atoll.types.ranks.solve import Solution
+from atoll.types.types import Type, array, shape_of
+
+if TYPE_CHECKING:
+    from atoll.types.ranks.analysis import Definition
+
+_SHOWN = 6
+
+
+def ambiguous(definition: Definition, where: str, declared: Mapping[str, Type]) -> Error:
+    """The error for a definition with several least solutions. `declared` are the types of its parameters."""
+    solutions = definition.outcome.alternatives()
+    apps = differing(solutions)
+    nodes = outermost(nodes_of(apps))
+    report = _Report(definition, solutions, apps, nodes, declared)
+    shown = range(min(len(solutions), _SHOWN))
+    notes = [f"reading {k + 1}: {report.reading(solutions[k])}" for k in shown]
+    if len(solutions) > _SHOWN:
+        notes.append(f"and {len(solutions) - _SHOWN} more")
+    edits = [f"{report.edit(k)} for reading {k + 1}" for k in shown]
+    text = nodes[0].span.text() if len(nodes) == 1 else "the program"
+    return make("E0261", nodes[0].span, text=text, count=len(solutions), notes=notes, help="write " + ", ".join(edits), where=where)
+
+
+class _Report:
+    def __init__(
+        self,
+        definition: Definition,
+        solutions: Sequence[Solution],
+        apps: Sequence[Application],
+        nodes: Sequence[s.Node],
+        declared: Mapping[str, Type],
+    ) -> None:
+        self.definition, self.solutions, self.apps, self.nodes = definition, solutions, apps, nodes
+        self.declared = declared
+        self.inside = {id(a.node) for a in apps}
+        self.taken = set(declared) | {name for node in nodes for name in identifiers(node.span.text())}
+
+    def reading(self, solution: Solution) -> str:
+        """The applications that differ, as this solution elaborates them."""
+        texts = [self._text(solution, node) for node in self.nodes]
+        if len(texts) == 1:
+            return texts[0]
+        return "; ".join(f"line {n.span.line}: {text}" for n, text in zip(self.nodes, texts, strict=True))
+
+    def _text(self, solution: Solution, node: s.Node) -> str:
+        apps = [a for a in solution.system.applications if id(a.node) in self.inside]
+        return Elaborated(marks((a, solution.insertion(a)) for a in apps), self.taken).expr(node)
+
+    def edit(self, k: int) -> str:
+        """The smallest change that makes this solution the only least one: one insertion the others lack, or an annotation."""
+        solution = self.solutions[k]
+        others = [sol for sol in self.solutions if sol is not solution]
+        for app in self.apps:
+            if solution.maps(app) > max(sol.maps(app) for sol in others):
+                at = [a for a in solution.system.applications if a.node is app.node]
+                return Elaborated(marks((a, solution.insertion(a)) for a in at), self.taken).expr(app.node)
+            reps = solution.insertion(app).reps
+            if reps > max(sol.insertion(app).reps for sol in others) and app.source is not None:
+                return "rep(" * reps + app.source.span.text() + ")" * reps
+        return self._annotation(solution, others) or self.reading(solution)
+
+    def _annotation(self, solution: Solution, others: Sequence[Solution]) -> str | None:
+        """A parameter whose rank is like this in no other solution."""
+        for local, t in self.definition.gen.local_types:
+            if not isinstance(local, Local) or not isinstance(t.body, Arrow):
+                continue
+            for param, kind in zip(local.params, t.body.params, strict=False):
+                if param.annotation is not None or kind.is_function:
+                    continue
+                mine = solution.types().rank(own_rank(kind))[0]
+                if all(sol.types().rank(own_rank(kind))[0] != mine for sol in others):
+                    return self._annotated(local, param.name, kind, mine)
+        return None
+
+    def _annotated(self, local: Local, name: str, kind: Any, rank: int) -> str:
+        """`v: f64[m]`, with the element type and trailing sizes of an argument that is a parameter of the definition."""
+        for app in self.solutions[0].system.applications:
+            if app.param is kind and isinstance(app.source, s.Name) and app.source.id in self.declared:
+                sizes, elem = shape_of(self.declared[app.source.id])
+                if rank <= len(sizes):
+                    return f"`{name}: {array(elem, sizes[len(sizes) - rank :])!r}`"
+        axes = "no axis" if rank == 0 else "1 axis" if rank == 1 else f"{rank} axes"
+        return f"an annotation that gives {name} {axes}"

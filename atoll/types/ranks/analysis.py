@@ -1,0 +1,138 @@
+"""The entry: one definition in, what to insert at each application out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from atoll.surface import syntax as s
+from atoll.types.namespace import Namespace
+from atoll.types.ranks.constraints import Application
+from atoll.types.ranks.entities import Env, Local
+from atoll.types.ranks.generate import Generator
+from atoll.types.ranks.kinds import SCALAR, Arrow, RankType, Variable, arrow, fresh, own_rank
+from atoll.types.ranks.names import Names, number_variables
+from atoll.types.ranks.schemes import of_type
+from atoll.types.ranks.solve import Insertion, Outcome, Solution, Types, least
+
+if TYPE_CHECKING:
+    from atoll.types.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What one argument gets, and the rank it should have (None when that is open)."""
+
+    excess: int
+    reps: int
+    rank: int | None
+
+
+Plan = dict[int, tuple[Planned, ...]]
+"""What to insert, by the identity of the application's node: one entry per argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the elaborator inserts, and the ranks of local functions' parameters by the identity of their parameter list."""
+
+    plan: Plan
+    local_ranks: dict[int, tuple[int | None, ...]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Definition:
+    """A definition that has been read: its constraints, its type, and the least solutions."""
+
+    gen: Generator
+    type: RankType
+    outcome: Outcome
+
+    def decision(self, solution: Solution) -> Decision:
+        """What a solution inserts, with what local functions insert in their own bodies."""
+        found: dict[int, dict[int, Planned]] = {}
+        types = solution.types()
+
+        def put(app: Application, insertion: Insertion, known: Types | None) -> None:
+            count, floating = known.rank(own_rank(app.argument)) if known is not None else (0, app)
+            found.setdefault(id(app.node), {})[app.position] = Planned(
+                insertion.excess, insertion.reps, count if floating is None else None
+            )
+
+        for app, insertion in self.gen.settled:
+            put(app, insertion, None)
+        for app in solution.system.applications:
+            put(app, solution.insertion(app), None if app.argument.is_function else types)
+        nothing = Planned(0, 0, None)
+        plan = {
+            node: tuple(at.get(k, nothing) for k in range(max(at) + 1))
+            for node, at in found.items()
+            if any(planned.excess or planned.reps for planned in at.values())
+        }
+        ranks: dict[int, tuple[int | None, ...]] = {}
+        for local, t in self.gen.local_types:
+            if isinstance(local, Local) and local in self.gen.joint and isinstance(t.body, Arrow):
+                given = [types.rank(own_rank(p)) for p in t.body.params]
+                ranks[id(local.params)] = tuple(
+                    None if p.is_function or floating is not None else count
+                    for p, (count, floating) in zip(t.body.params, given, strict=True)
+                )
+        return Decision(plan, ranks)
+
+
+def decide(session: Session, fn: Any) -> Decision:
+    """What to insert in a definition. Several least solutions are an error; raises Clash or Infeasible when there is none."""
+    from atoll.types.ranks.ambiguity import ambiguous
+
+    definition = read_definition(session, fn)
+    if not definition.outcome.unique:
+        raise ambiguous(definition, fn.name, {p.name: p.type for p in fn.signature.params}) from None
+    return definition.decision(definition.outcome.the_solution())
+
+
+def read_definition(session: Session, fn: Any) -> Definition:
+    """The constraints of an annotated function and their least solutions."""
+    gen = Generator(Names(session, fn.namespace), Env())
+    numeric = number_variables(session, fn) if fn.signature.type_vars else frozenset()
+    made = {name: fresh(name) for name in fn.signature.type_vars}
+
+    def variable(name: str) -> RankType:
+        return SCALAR if name in numeric else made.setdefault(name, fresh(name))
+
+    params = tuple(of_type(p.type, variable) for p in fn.signature.params)
+    declared = of_type(fn.signature.result, variable) if fn.signature.result is not None else None
+    t = _read(gen, fn, params, declared)
+    return Definition(gen, t, least(gen.constraints))
+
+
+def _read(gen: Generator, fn: Any, params: tuple[RankType, ...], declared: RankType | None) -> RankType:
+    from atoll.types.ranks.statements import read_function
+
+    named = [(p.name, t) for p, t in zip(fn.signature.params, params, strict=True)]
+    return arrow(params, read_function(gen, named, fn.surface.body, fn.liveness, declared))
+
+
+def read_body(
+    session: Session, fn: Any, params: tuple[RankType, ...], declared: RankType, made: tuple[Variable, ...] = ()
+) -> Types:
+    """The ranks of a generic function's body; type variables that meet numbers are numbers."""
+    gen = Generator(Names(session, fn.namespace), Env())
+    _read(gen, fn, params, declared)
+    gen.constraints.settle()
+    for variable in made:
+        if variable.skeleton.form == "number":
+            gen.equal(RankType(SCALAR.axes, variable), SCALAR, fn.surface.span)
+    return least(gen.constraints).the_solution().types()
+
+
+def read_local(session: Session, namespace: Namespace, env: Env, function: s.Function) -> Definition:
+    """A function without annotations, read on its own: what `tests/conformance/test_automap.py` looks at."""
+    from atoll.types.ranks.locals import read_alone
+
+    gen = Generator(Names(session, namespace), env)
+    local = Local(function.name, function.params, function.body, env, function.span, function.result)
+    alone = read_alone(gen, local, ())
+    return Definition(alone.gen, alone.type, alone.outcome)
+
+
+__all__ = ["Decision", "Definition", "Plan", "Planned", "decide", "read_body", "read_definition", "read_local"]
