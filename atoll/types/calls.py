@@ -255,12 +255,12 @@ def _closure_body(el: Elaborator, fn: en.Closure, span: Span) -> Any:
 
 
 def _in_scope(el: Elaborator, scope: en.Scope, f: Any) -> Any:
-    saved, hidden = el.scope, el.hidden
-    el.scope, el.hidden = scope, None
+    saved = el.scope, el.hidden, el.returns
+    el.scope, el.hidden, el.returns = scope, None, None
     try:
         return f()
     finally:
-        el.scope, el.hidden = saved, hidden
+        el.scope, el.hidden, el.returns = saved
 
 
 def _expr(el: Elaborator, node: Any) -> Any:

@@ -316,7 +316,12 @@ def _define(el: Elaborator, fn: en.Closure, types: list[Type], result: Type, sco
         inner = scope.child()
         for p, s_, pt in zip(fn.params, syms, types, strict=True):
             inner.names[p.name] = parameter(el, s_, pt)
-        out = _in_scope(el, inner, lambda: _closure_body(el, fn, span))
+
+        def work() -> Any:
+            el.returns = result if isinstance(result, Fn) else None
+            return _closure_body(el, fn, span)
+
+        out = _in_scope(el, inner, work)
         value_out = as_argument(el, out, result, span)
         body = el.close(coerce(el, value_out, result, span, f"the result of {fn.name}").expr)
     made = ir.Closure(ir.Lam(tuple(syms), tuple(types), body), fn.name, type=t, span=fn.span)

@@ -40,6 +40,8 @@ class Session:
         self.plans: Plan = {}
         self.local_ranks: dict[int, tuple[int | None, ...]] = {}
         self.latest: dict[int, Elaborator] = {}
+        self.recorder: Any = None  # remembers the type of every expression (types/explain.py)
+        self.alone: dict[Any, tuple[Any, tuple[int | None, ...]]] = {}  # local functions that need no insertion, and their ranks
 
     def instance(self, fn: Any, types: dict[str, Type], caller: Elaborator | None, span: Span) -> ir.Function:
         """The core function for these types, elaborated on first use."""
@@ -155,6 +157,7 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
         open_sizes=tuple(p.single() for p in open_sizes.values()),  # type: ignore[misc]
     )
     el.hidden = declared if hide else None
+    el.returns = declared if isinstance(declared, Fn) else None
     session.instances[key] = out
     session._size_params[id(out)] = as_sizes
     session.elaborators[id(out)] = el

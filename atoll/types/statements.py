@@ -17,7 +17,8 @@ from atoll.types.dtypes import I64
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.expressions import as_value, choose, expr, operand
-from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, Union, rank, sizes_in, strong, with_components
+from atoll.types.function_values import as_function
+from atoll.types.types import Array, Fn, Index, Record, Scalar, Tuple, Type, Union, rank, sizes_in, strong, with_components
 
 
 def bind_name(el: Elaborator, name: str, entity: Any) -> None:
@@ -41,6 +42,8 @@ def body(el: Elaborator, stmts: tuple[s.Stmt, ...], live: Liveness, in_loop: boo
                 if value is None:
                     el.fail("E0113", stmt.span)
                 entity = expr(el, value)
+                if isinstance(el.returns, Fn):
+                    return el.bind(as_function(el, entity, el.returns, value.span), "result")
                 if el.hidden is not None:
                     return _hidden(el, as_value(el, entity, value), value.span)
                 return entity if calls.is_function(entity) else el.bind(as_value(el, entity, value), "result")
