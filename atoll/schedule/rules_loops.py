@@ -76,17 +76,23 @@ def loop_flat(services: Services, context: Context, t: tm.Term, count: Poly, siz
     return tm.Reshape("flatten", 0, None, nest) if isinstance(t, tm.Gen) else nest
 
 
-@rule("G i<a. G j<k. b = split0 k (G q<a*k. b[q/k][q%k])", "k >= 1, a >= 0, both from 0")
+@rule("G i<a. G j<k. b = split0 k (G q<a*k. b[q/k][q%k]);  S i<a. S j<k. b = S q<a*k. b[q/k][q%k]", "k >= 1, a >= 0, both from 0")
 def loop_join(services: Services, context: Context, t: tm.Term, name: str | None = None) -> tm.Term:
-    if not (isinstance(t, tm.Gen) and isinstance(t.body, tm.Gen)) or t.low.terms or t.body.low.terms:
-        raise Refused("loop_join needs two loops from 0 directly inside each other")
-    inner, k = t.body, t.body.high
+    t = _loop(t, "loop_join")
+    inner = t.body
+    if not isinstance(inner, (tm.Gen, tm.Sum)) or type(inner) is not type(t) or t.low.terms or inner.low.terms:
+        raise Refused("loop_join needs two loops of one kind, from 0, directly inside each other")
+    if isinstance(t, tm.Sum) and isinstance(inner, tm.Sum) and t.monoid != inner.monoid:
+        raise Refused(f"{t.monoid} and {inner.monoid} are different sums")
+    k = inner.high
+    if t.sym in k.leaves():
+        raise Refused(f"the bounds of {inner.sym} depend on {t.sym}")
     services.need(context, k - 1, f"the inner loop {inner.sym} is not empty")
     services.need(context, t.high, f"the outer loop {t.sym} has a size that is not negative")
     joined = Sym(name or f"{t.sym.name}_{inner.sym.name}")
     q = poly(joined)
-    body = tm.substitute(inner.body, {t.sym: floordiv(q, k), inner.sym: q % k})
-    return tm.Reshape("split", 0, k, tm.Gen(joined, ZERO, t.high * k, body))
+    whole = _like(t, joined, ZERO, t.high * k, tm.substitute(inner.body, {t.sym: floordiv(q, k), inner.sym: q % k}))
+    return tm.Reshape("split", 0, k, whole) if isinstance(t, tm.Gen) else whole
 
 
 @rule("G i<hi. b = trunc_r0 c (G i<hi+c. [i<hi] b);  S i<hi. b = S i<hi+c. [i<hi] b", "c >= 0; S by add")
@@ -253,6 +259,8 @@ def guard_mul(services: Services, context: Context, t: tm.Term) -> tm.Term:
 
 @rule("e = G i<shape. e[i]: reshapes and concatenations become indices")
 def expand(services: Services, context: Context, t: tm.Term, names: tuple[str, ...] = ()) -> tm.Term:
+    if _has_results(t):
+        raise Refused("expand needs an array")
     extents = tm.shape(t, context.shapes)
     syms = [Sym(names[k] if k < len(names) else "ijklmn"[k % 6]) for k in range(len(extents))]
     new = tm.element(services.copy(t), tuple(poly(s) for s in syms), context.shapes)
@@ -262,6 +270,10 @@ def expand(services: Services, context: Context, t: tm.Term, names: tuple[str, .
         services.need(context, extent, "the extent is not negative")
         new = tm.Gen(sym, ZERO, extent, new)
     return new
+
+
+def _has_results(t: tm.Term) -> bool:
+    return isinstance(t, tm.Many) or (isinstance(t, (tm.Let, tm.Nest)) and _has_results(t.body))
 
 
 WRAPS = {
@@ -276,6 +288,8 @@ WRAPS = {
 
 @rule("e = R' (R e) for R' R = transpose transpose, trunc_r k pad_r k, flatten split k, trunc_r (flatten tile k), ...", "k >= 0; split: k divides; tile: k >= 1")
 def wrap(services: Services, context: Context, t: tm.Term, op: str, axis: int, amount: Poly | None = None) -> tm.Term:
+    if _has_results(t):
+        raise Refused("wrap needs an array")
     extents = tm.shape(t, context.shapes)
     row = RESHAPES.get(op)
     if row is None or not (0 <= axis <= len(extents) - row.takes) or row.has_amount != (amount is not None):

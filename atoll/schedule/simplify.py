@@ -73,7 +73,7 @@ class _Simplifier:
             case tm.Plus(monoid="add") if isinstance(t.right, tm.Zero):
                 return t.left
             case tm.Plus(monoid="add") if isinstance(t.left, tm.Zero):
-                if context.folding is None:
+                if context.folding != "add":
                     self.services.licence("signed-zero", _float(t))
                 return t.right
             case tm.Cat():

@@ -1,0 +1,8 @@
+"""Is it safe, and is it what was meant: obligations on loops, certificates, and a checker that trusts nothing of the compiler.
+
+    accesses.py      what the loops read and write, and under which conditions
+    obligations.py   C1 to C10 and freedom from races, proved for all sizes
+    separate.py      why two stores never meet
+    certificate.py   everything as JSON;  smtlib.py  the same questions for any solver
+    prove.py, terms.py, rules.py, loops.py, sums.py    the checker: standard library only, no search, no solver
+"""

@@ -1,0 +1,393 @@
+"""`at.schedule(f)`: a schedule is a theorem `f == s.program` and the steps that made it.
+
+A schedule is a value: every primitive returns a new one and leaves the old. Steps are recorded with what they cost in floating point;
+`print(s)` shows the program after the last one. What a step may do and needs is in docs/schedules.md.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from atoll.errors import fail
+from atoll.schedule import from_ainf, loop_steps, named_ainf, show, value_steps
+from atoll.schedule import term as tm
+from atoll.schedule.kernel import RULES, Forbidden, Refused, Theorem, signature, start
+from atoll.schedule.work import Work
+from atoll.sizes import Poly, PolyLike, Sym, poly
+
+if TYPE_CHECKING:
+    from atoll.check.certificate import Certificate
+    from atoll.schedule.compiled import Compiled
+    from atoll.schedule.lowering import Lowered
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a schedule: what was asked, how many rules it took, what it does to floating-point results."""
+
+    text: str
+    rules: int
+    licences: frozenset[str]
+
+    def __str__(self) -> str:
+        cost = f"  ({', '.join(sorted(self.licences))})" if self.licences else ""
+        return f"{self.text}{cost}"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Schedule:
+    """f == s.program, step by step. See `at.schedule`."""
+
+    def __init__(self, function: Any, source: from_ainf.Source, work: Work, steps: tuple[Step, ...], before: Schedule | None) -> None:
+        self.function, self.source = function, source
+        self._work, self.steps, self._before = work, steps, before
+        self._lowered: Any = None
+
+    # -- looking
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    @property
+    def program(self) -> tm.Term:
+        """The program after the last step, as a term."""
+        return self._work.theorem.term
+
+    @property
+    def theorem(self) -> Theorem:
+        return self._work.theorem
+
+    def __str__(self) -> str:
+        facts = self.theorem.facts[len(self._work.base.facts) :] if self._work.base is not None else ()
+        head = [f"{self.name}({', '.join(f'{x}: {x.dtype}{list(n) if n else str()}' for x, n in self.theorem.inputs.items())})"]
+        if facts:
+            head.append(f"  where {show.conditions(facts)}, otherwise as before the first step that needs it:")
+        return "\n".join([*head, show.show(self.program, self._marks(), 1)])
+
+    def __repr__(self) -> str:
+        return f"<schedule of {self.name}, {len(self.steps)} steps>"
+
+    def _marks(self) -> dict[object, str]:
+        notes = self._work.notes
+        marks: dict[object, list[str]] = {}
+        for sym in notes.parallel:
+            marks.setdefault(sym, []).append("parallel")
+        for sym, width in notes.vector.items():
+            marks.setdefault(sym, []).append(f"vector of {width}")
+        for sym in notes.unroll:
+            marks.setdefault(sym, []).append("unrolled")
+        for x in notes.register:
+            marks.setdefault(x, []).append("in registers")
+        return {x: ", ".join(texts) for x, texts in marks.items()}
+
+    @property
+    def licences(self) -> frozenset[str]:
+        """What the steps so far may change in floating-point results; empty: nothing, bit for bit."""
+        return self.theorem.licences
+
+    def loops(self) -> list[str]:
+        """The names of the loops, each as short as it can be."""
+        from atoll.schedule.names import _short, binders
+
+        found = [(p, t, names) for p, t, names in binders(self.program) if isinstance(t, (tm.Gen, tm.Sum))]
+        return ["/".join(_short(names, found)) for _, _, names in found]
+
+    def undo(self, steps: int = 1) -> Schedule:
+        """The schedule some steps ago."""
+        found = self
+        for _ in range(steps):
+            if found._before is None:
+                fail("E0507", step="undo", problem=f"there are only {len(self.steps)} steps")
+            found = found._before
+        return found
+
+    # -- steps
+
+    def _step(self, text: str, action: Callable[[Work], object]) -> Schedule:
+        work = self._work.copy(text)
+        done = len(work.theorem.steps)
+        try:
+            action(work)
+        except Refused as refused:
+            raise refused.error(text) from None
+        except Forbidden:
+            fail("E0504", step=text, name=self.name)
+        new = work.theorem.steps[done:]
+        licences = frozenset().union(*(record.licences for record in new))
+        return Schedule(self.function, self.source, work, (*self.steps, Step(text, len(new), licences)), self)
+
+    def split(self, loop: str, size: PolyLike, tail: str = "cut") -> Schedule:
+        """A loop i as i_o over tiles and i_i inside one. tail: "cut" (a loop of its own, i_t), "guard" (padded), "perfect" (none)."""
+        return self._step(f"split({loop!r}, {size}, tail={tail!r})", lambda w: loop_steps.split(w, loop, size, tail))
+
+    def tile(self, loops: tuple[str, ...], sizes: tuple[PolyLike, ...], tail: str = "cut") -> Schedule:
+        """Split several loops and bring the loops over tiles out: y_o, x_o, y_i, x_i."""
+        return self._step(f"tile({loops}, {sizes}, tail={tail!r})", lambda w: loop_steps.tile(w, loops, sizes, tail))
+
+    def reorder(self, *loops: str) -> Schedule:
+        """Loops in this order, outermost first."""
+        return self._step(f"reorder{loops}", lambda w: loop_steps.reorder(w, *loops))
+
+    def fuse(self, outer: str, inner: str, name: str | None = None) -> Schedule:
+        """Two loops inside each other as one, over the product of their ranges."""
+        return self._step(f"fuse({outer!r}, {inner!r})", lambda w: loop_steps.fuse(w, outer, inner, name))
+
+    def flatten(self, *loops: str) -> Schedule:
+        """Several loops inside each other as one, which keeps the first one's name."""
+        return self._step(f"flatten{loops}", lambda w: loop_steps.flatten(w, *loops))
+
+    def fission(self, loop: str, keep: str = "left") -> Schedule:
+        """A loop over several parts as one loop per part."""
+        return self._step(f"fission({loop!r})", lambda w: loop_steps.fission(w, loop, keep))
+
+    def partition(self, loop: str, points: list[PolyLike] | None = None) -> Schedule:
+        """Cut a range (into i_0, i_1, ...) at points, by default where guards inside start or stop to hold, so that they vanish."""
+        shown = "" if points is None else f", {points}"
+        return self._step(f"partition({loop!r}{shown})", lambda w: loop_steps.partition(w, loop, points))
+
+    def pad(self, loop: str, multiple: PolyLike) -> Schedule:
+        """A range rounded up to a multiple; the added rounds do nothing."""
+        return self._step(f"pad({loop!r}, {multiple})", lambda w: loop_steps.pad(w, loop, multiple))
+
+    def stage(self, value: str, at: str | None = None, name: str | None = None, layout: value_steps.Layout | None = None) -> Schedule:
+        """Keep the part of a value that a loop reads, computed once per round of it; at=None: once, before everything."""
+        shown = "" if at is None else f", at={at!r}"
+        return self._step(f"stage({value!r}{shown})", lambda w: value_steps.stage(w, value, at, name, layout))
+
+    def inline(self, value: str, at: str | None = None) -> Schedule:
+        """Compute a value where it is read, everywhere or only inside one loop."""
+        return self._step(f"inline({value!r})", lambda w: value_steps.inline(w, value, at))
+
+    def interchange_sum(self, loop: str, outside: str) -> Schedule:
+        """Move a sum outside another loop."""
+        return self._step(f"interchange_sum({loop!r}, {outside!r})", lambda w: loop_steps.interchange_sum(w, loop, outside))
+
+    def reassociate(self, loop: str, lanes: int, name: str | None = None) -> Schedule:
+        """A sum as `lanes` interleaved partial sums, which are then added up."""
+        return self._step(f"reassociate({loop!r}, {lanes})", lambda w: loop_steps.reassociate(w, loop, lanes, name))
+
+    def accumulate_in_register(self, loop: str, over: tuple[str, ...] = (), name: str = "acc") -> Schedule:
+        """Add a sum up in registers, a tile of them over the loops `over`, and write it back once."""
+        return self._step(
+            f"accumulate_in_register({loop!r}, over={over})", lambda w: value_steps.accumulate_in_register(w, loop, over, name)
+        )
+
+    def roll(self, value: str, at: str) -> Schedule:
+        """Compute a value row by row as a loop advances and keep only the rows still read."""
+        return self._step(f"roll({value!r}, {at!r})", lambda w: value_steps.roll(w, value, at))
+
+    def simplify(self) -> Schedule:
+        return self._step("simplify()", lambda w: w.simplify())
+
+    def assume(self, condition: str) -> Schedule:
+        """What follows holds for sizes such as these (`"n >= 2 and m >= 2"`); the program tests it and runs as before for others."""
+        facts = _facts(condition, self)
+        return self._step(f"assume({condition!r})", lambda w: w.assume(*facts))
+
+    def rewrite(self, rule: str, at: str | tm.Path = (), **args: Any) -> Schedule:
+        """Any single rule of the kernel, or any of ATL's equations, at a loop or value (or a position) and at the first place below
+        it where the rule applies."""
+        from atoll.schedule.equations import EQUATIONS
+
+        if rule not in RULES and rule not in EQUATIONS:
+            fail("E0507", step=f"rewrite({rule!r})", problem=f"there is no rule {rule!r}; rules are {', '.join(sorted(RULES))}")
+        shown = "".join(f", {k}={v}" for k, v in args.items())
+        text = f"rewrite({rule!r}, at={at!r}{shown})"
+        if rule in EQUATIONS:
+            return self._step(text, lambda w: EQUATIONS[rule].apply(w, _root(w, at), **args))
+        unknown = [name for name in args if name not in signature(rule)]
+        if unknown:
+            fail("E0507", step=text, problem=f"{rule} takes {', '.join(signature(rule)) or 'no arguments'}")
+        return self._step(text, lambda w: _rewrite(w, rule, _root(w, at), args))
+
+    def apply(self, recipe: Callable[..., Schedule], *args: Any, **keywords: Any) -> Schedule:
+        """A schedule written as a function from schedules to schedules."""
+        return recipe(self, *args, **keywords)
+
+    # -- what is asked of loops
+
+    def vectorize(self, loop: str, width: int) -> Schedule:
+        """Run `width` rounds of a loop at a time."""
+
+        def mark(w: Work) -> None:
+            sym = _independent(w, loop)
+            if width < 2:
+                raise Refused(f"{width} is no width")
+            w.notes.vector[sym] = width
+
+        return self._step(f"vectorize({loop!r}, {width})", mark)
+
+    def parallel(self, loop: str) -> Schedule:
+        """Run rounds of a loop on several threads."""
+
+        def mark(w: Work) -> None:
+            sym = _independent(w, loop)
+            path = w.path(sym)
+            for n in range(len(path)):
+                around = tm.at(w.term, path[:n])
+                if isinstance(around, tm.Gen) and around.sym in w.notes.parallel:
+                    raise Refused(f"{around.sym} around it is parallel already")
+            w.notes.parallel.add(sym)
+
+        return self._step(f"parallel({loop!r})", mark)
+
+    def unroll(self, loop: str) -> Schedule:
+        """Repeat the body of a loop of literal size instead of looping."""
+
+        def mark(w: Work) -> None:
+            sym = w.loop(loop)
+            t = w.at_loop(sym)
+            n = w.context(w.path(sym)).facts.simplify(t.high - t.low)
+            if n.const() is None:
+                raise Refused(f"{sym} has {n} rounds, not a number of them")
+            w.notes.unroll.add(sym)
+
+        return self._step(f"unroll({loop!r})", mark)
+
+    # -- results
+
+    @property
+    def lowered(self) -> Lowered:
+        """The checked loops: what `compile` prints as C."""
+        if self._lowered is None:
+            from atoll.check.obligations import check
+
+            self._lowered = check(self)
+        return self._lowered  # type: ignore[no-any-return]
+
+    def compile(self, optimise: str = "3") -> Compiled:
+        """The scheduled program as native code. Its loops have been checked."""
+        from atoll.schedule.compiled import Compiled
+
+        return Compiled(self, optimise)
+
+    def certificate(self, trusted: bool = False) -> Certificate:
+        """The proof of everything: steps, loops, obligations. `.save(path)`; `atoll prove path` checks it."""
+        from atoll.check.certificate import make_certificate
+
+        return make_certificate(self, trusted)
+
+    def assumptions(self) -> str:
+        """What is taken on trust."""
+        from atoll.check.assumptions import assumptions
+
+        return assumptions(self)
+
+    def pads(self) -> str:
+        """The pad types of the program: what is known to be padding, axis by axis."""
+        from atoll.schedule.pads import show_pads
+
+        return show_pads(self.theorem)
+
+
+def _root(w: Work, at: str | tm.Path) -> tm.Path:
+    if not isinstance(at, str):
+        return tuple(at)
+    from atoll.schedule.names import binders, find, matches
+
+    loops = [t for _, t, names in binders(w.term) if isinstance(t, (tm.Gen, tm.Sum)) and matches(names, at.split("/"))]
+    return find(w.term, at, w.step, loops=bool(loops))[0]
+
+
+def _rewrite(w: Work, rule: str, root: tm.Path, args: dict[str, Any]) -> None:
+    first: Refused | None = None
+    for path, _ in tm.walk(tm.at(w.term, root), root):
+        try:
+            w.do(path, rule, **args)
+            return
+        except Refused as refused:
+            if first is None or (first.goal is None and refused.goal is not None):
+                first = refused
+    assert first is not None
+    raise first
+
+
+def _independent(w: Work, loop: str) -> Sym:
+    sym = w.loop(loop)
+    if isinstance(w.at_loop(sym), tm.Sum):
+        raise Refused(f"{sym} is a sum: its rounds add to the same place")
+    return sym
+
+
+def _facts(condition: str, s: Schedule) -> tuple[Poly, ...]:
+    """`n >= 2 and m % 4 == 0` as polynomials >= 0."""
+    step = f"assume({condition!r})"
+    names = {sym.name: poly(sym) for sym in s.theorem.sizes if isinstance(sym, Sym)}
+
+    def value(e: ast.expr) -> Poly:
+        match e:
+            case ast.Constant(int(n)):
+                return poly(n)
+            case ast.Name(name) if name in names:
+                return names[name]
+            case ast.UnaryOp(ast.USub(), x):
+                return -value(x)
+            case ast.BinOp(a, ast.Add(), b):
+                return value(a) + value(b)
+            case ast.BinOp(a, ast.Sub(), b):
+                return value(a) - value(b)
+            case ast.BinOp(a, ast.Mult(), b):
+                return value(a) * value(b)
+            case ast.BinOp(a, ast.FloorDiv(), b):
+                return value(a) // value(b)
+            case ast.BinOp(a, ast.Mod(), b):
+                return value(a) % value(b)
+        fail("E0507", step=step, problem=f"{ast.unparse(e)} is not made of the sizes {', '.join(names)}")
+
+    def facts(e: ast.expr) -> list[Poly]:
+        match e:
+            case ast.BoolOp(ast.And(), parts):
+                return [p for part in parts for p in facts(part)]
+            case ast.Compare(left, ops, rights):
+                found = []
+                for op, a, b in zip(ops, [left, *rights], rights, strict=False):
+                    d = value(b) - value(a)
+                    match op:
+                        case ast.LtE():
+                            found.append(d)
+                        case ast.Lt():
+                            found.append(d - 1)
+                        case ast.GtE():
+                            found.append(-d)
+                        case ast.Gt():
+                            found.append(-d - 1)
+                        case ast.Eq():
+                            found += [d, -d]
+                        case _:
+                            fail("E0507", step=step, problem="conditions are comparisons of sizes")
+                return found
+        fail("E0507", step=step, problem="conditions are comparisons of sizes joined by `and`")
+
+    try:
+        tree = ast.parse(condition, mode="eval").body
+    except SyntaxError:
+        fail("E0507", step=step, problem="this is not a condition")
+    return tuple(facts(tree))
+
+
+def schedule(function: Any) -> Schedule:
+    """A schedule of an Atoll function, without any step yet: the theorem that the function is itself.
+
+    >>> import atoll as at
+    >>> n = at.sizes("n")
+    >>> @at.fn
+    ... def double(x: at.f32[n]) -> at.f32[n]:
+    ...     return [2 * x[i] for i in range(n)]
+    >>> print(at.schedule(double).split("i", 8))  # doctest: +SKIP
+    """
+    core = function.core
+    try:
+        source = from_ainf.translate(named_ainf.translate(core))
+        forbidden = frozenset() if source.reassociate else frozenset(("reassociate", "contract", "finite"))
+        theorem = start(source.name, source.term, source.facts, source.inputs, forbidden)
+    except from_ainf.Inexpressible as problem:
+        fail("E0506", name=core.name, problem=str(problem))
+    except Refused as refused:
+        fail("E0506", name=core.name, problem=refused.problem)
+    return Schedule(function, source, Work(theorem), (), None)

@@ -1,0 +1,639 @@
+"""Terms to loops: destination passing through reindexers (ATL figure 3). No reshape makes code; it only moves where stores go.
+
+    gen i lo hi b     for i in lo..hi: b                             the place is entered at (i - lo, hi - lo)
+    sum i lo hi b     the place is set to zeros first, then for i: b, adding
+    [p] b             if p: b (and zeros elsewhere, where the place has room for them)
+    let x := e in b   memory for x; e into it; b; the memory is given back.  Rank 0: a variable
+    a ++ b, a (+) b   a, then b
+    reshape           nothing: the pairs of (index, extent) on the way to the place are pushed through it
+    scalar            place = e, or place += e
+
+A `Reach` carries pairs from a node to its place; on the way it collects what must hold for a truncation to cut off nothing but padding
+(obligation C4). Where all of that is proved, every reindexer is injective on what is stored and the arms of a concatenation cannot
+meet: pairs in range stay in range, and flatten, split, transpose, pad, concat and reverse are one-to-one on pairs in range.
+
+Beside the statements, lowering says how each cell of a place comes to be written (`Cover`): the index of a cell is pulled back through the
+same nodes to the store that writes it. check/ turns that into proofs that nothing is read or added to before it is written (C9);
+where a cell is not covered, the memory is filled with zeros first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from atoll.core.prims import MONOIDS
+from atoll.loops import ir as lp
+from atoll.lower.function import FunctionLowerer
+from atoll.schedule import term as tm
+from atoll.schedule.context import Context, top
+from atoll.schedule.cover import Cover, Hit, Split, Tree, both, under
+from atoll.schedule.from_ainf import Source
+from atoll.schedule.kernel import sizes_of
+from atoll.schedule.nest_loops import nest_loops
+from atoll.schedule.reshapes import RESHAPES, Pairs, amount_or_zero, drop_conditions
+from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.types.dtypes import BOOL, DType
+
+_STACK = 64 * 1024  # bytes of literal size that are put on the stack
+
+
+class NotLowered(Exception):
+    """The term has a form that has no loops; the text says what to do first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """From pairs at a node to pairs at its place, and the conditions met on the way."""
+
+    push: Callable[[Pairs], tuple[Pairs, list[Poly]]]
+
+    def enter(self, pair: tuple[Poly, Poly]) -> Reach:
+        return Reach(lambda pairs: self.push([pair, *pairs]))
+
+    def through(self, t: tm.Reshape) -> Reach:
+        row, k = RESHAPES[t.op], amount_or_zero(t.amount)
+        if row.push is None:
+            raise NotLowered(f"{t.op} can only be read through")
+        push = row.push
+
+        def go(pairs: Pairs) -> tuple[Pairs, list[Poly]]:
+            mine = pairs[t.axis : t.axis + row.takes]
+            drops = drop_conditions(row, tuple(d for _, d in mine), k, tuple(i for i, _ in mine))
+            moved = [*pairs[: t.axis], *push(mine, k), *pairs[t.axis + row.takes :]]
+            found, more = self.push(moved)
+            return found, [*drops, *more]
+
+        return Reach(go)
+
+    def beside(self, axis: int, shift: Poly, more: Poly) -> Reach:
+        """One half of a concatenation."""
+
+        def go(pairs: Pairs) -> tuple[Pairs, list[Poly]]:
+            i, d = pairs[axis]
+            return self.push([*pairs[:axis], (i + shift, d + more), *pairs[axis + 1 :]])
+
+        return Reach(go)
+
+
+HERE = Reach(lambda pairs: (pairs, []))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value goes, how (`=` or the monoid it is added by), and, when it is added to, how the cells were first written."""
+
+    target: lp.Buffer | lp.Var
+    reach: Reach
+    mode: str = "="
+    first: Cover | None = None
+    local: Reach = HERE  # from here to the node `first` speaks of
+    arms: tuple[tuple[int, int], ...] = ()  # which half of which concatenation
+
+    def moved(self, reach: Reach, local: Reach, arm: tuple[int, int] | None = None) -> Place:
+        arms = self.arms if arm is None else (*self.arms, arm)
+        return Place(self.target, reach, self.mode, self.first, local, arms)
+
+    def adding(self, monoid: str, first: Cover | None) -> Place:
+        """The same place, to be added to; `first` is set where the adding starts."""
+        if self.mode != "=":
+            return self
+        return Place(self.target, self.reach, monoid, first, HERE, self.arms)
+
+
+@dataclass
+class Notes:
+    """What a user asked of loops and values: by binder, never by position."""
+
+    vector: dict[Sym, int] = field(default_factory=dict)
+    unroll: set[Sym] = field(default_factory=set)
+    parallel: set[Sym] = field(default_factory=set)
+    register: set[tm.Tensor] = field(default_factory=set)
+
+
+@dataclass
+class Lowered:
+    """Loops, and what lowering knows about them: how buffers and updates are covered, which memory is filled with zeros."""
+
+    function: lp.Function
+    covers: dict[lp.Buffer, Cover]
+    firsts: dict[int, tuple[Cover, tuple[Poly, ...]]]  # by id of a statement that adds
+    drops: dict[int, list[Poly]]  # C4, by id of a store
+    arms: dict[int, tuple[tuple[int, int], ...]]  # by id of a store: which halves of concatenations it is in
+    finals: list[tuple[lp.Buffer, Cover, tuple[Poly, ...], Context]]
+    known: tuple[Poly, ...]  # what holds everywhere, in the unknowns of the loops
+    filled: set[lp.Buffer]
+    alive: list[lp.Stmt] = field(default_factory=list)  # keeps the identities above valid
+    work: Any = None  # the schedule these loops are of
+    report: Any = None  # what check/ proved of them
+
+
+Lowering = tuple[list[lp.Stmt], Cover]
+
+
+class Lowerer:
+    def __init__(self, source: Source, notes: Notes, fill: set[tm.Tensor | int]) -> None:
+        self.source, self.notes, self.fill = source, notes, fill
+        self.fl = FunctionLowerer(source.program)
+        for sym in source.program.sizes:
+            self.fl.names[sym.name] = 1
+        self.places: dict[tm.Tensor, lp.Buffer | lp.Var] = {}
+        self.params: dict[Atom, Poly] = {}
+        self.covers: dict[lp.Buffer, Cover] = {}
+        self.firsts: dict[int, tuple[Cover, tuple[Poly, ...]]] = {}
+        self.drops: dict[int, list[Poly]] = {}
+        self.arms: dict[int, tuple[tuple[int, int], ...]] = {}
+        self.filled: set[lp.Buffer] = set()
+        self.alive: list[lp.Stmt] = []  # statements stay referenced: tables are keyed by their identity
+        self.in_parallel = False
+        self.variant = 0
+        self.finals: list[tuple[lp.Buffer, Cover, tuple[Poly, ...], Context]] = []  # results, when all is done
+        self.asked: list[tuple[tm.Tensor | int, Cover, tuple[Poly, ...], Context]] = []
+
+    def uncovered(self) -> set[tm.Tensor | int]:
+        """Arrays some cell of which no store is known to write."""
+        missing: set[tm.Tensor | int] = set()
+        for key, cover, extents, context in self.asked:
+            syms = [Sym(f"u{k}") for k in range(len(extents))]
+            index = tuple(poly(s) for s in syms)
+            inside = context.know(*(p for u, n in zip(index, extents, strict=True) for p in (u, n - 1 - u)))
+            if key not in self.fill and cover(index, inside, {}) is None:
+                missing.add(key)
+        return missing
+
+    # -- the whole function
+
+    def function(self, facts: tuple[Poly, ...], variants: list[tuple[tuple[Poly, ...], tm.Term]]) -> lp.Function:
+        """One body per (tests, term), taken in order; the last has no tests. `facts` hold in all of them."""
+        inputs: list[lp.Buffer | lp.Var] = []
+        for line in self.source.program.inputs:
+            result = line.results[0]
+            if line in self.source.params:
+                sym = self.source.params[line]
+                var = self.fl.var(sym.name, result.dtype)
+                self.params[sym] = poly(var.atom)
+                inputs.append(var)
+                continue
+            x = self.source.tensors[line]
+            place = self.fl.var(x.name, x.dtype) if not result.axes else self.fl.buffer(x.name, x.dtype, self.source.inputs[x], "in")
+            self.places[x] = place
+            inputs.append(place)
+        for p in inputs:
+            if isinstance(p, lp.Buffer):
+                p.extents = tuple(self.poly(n) for n in p.extents)
+        for x, extents in self.source.inputs.items():
+            if x.value is not None:
+                self.places[x] = self.fl.buffer(x.name, x.dtype, extents, "const", value=x.value)
+                self.fl.consts.append(self.places[x])  # type: ignore[arg-type]
+        shapes = {x: tuple(self.poly(n) for n in extents) for x, extents in self.source.inputs.items()}
+        self.known = tuple(self.poly(p) for p in facts)
+        self.sizes = sizes_of(self.known, shapes)
+        outputs = self.outputs(tm.substitute(variants[0][1], self.params), top(self.known, shapes))
+        body: list[lp.Stmt] = []
+        for k, (tests, t) in enumerate(reversed(variants)):
+            self.variant = k
+            context = top((*self.known, *(self.poly(p) for p in tests)), shapes)
+            stmts = self.results(tm.substitute(t, self.params), context, [o.buffer for o in outputs])
+            if tests:
+                body = [lp.If(tuple(lp.Test("ge", self.poly(p)) for p in tests), stmts, body)]
+            else:
+                body = stmts
+        return lp.Function(self.source.name, self.source.program.sizes, inputs, outputs, body, self.fl.consts)
+
+    def outputs(self, t: tm.Term, context: Context) -> list[lp.Output]:
+        while isinstance(t, (tm.Let, tm.Nest)):
+            context, t = context.down(t, 1 if isinstance(t, tm.Let) else 0), t.body
+        items = t.items if isinstance(t, tm.Many) else (t,)
+        found = []
+        for k, item in enumerate(items):
+            extents = tuple(self.poly(p) for p in tm.shape(item, context.shapes))
+            buffer = self.fl.buffer("result" if len(items) == 1 else f"result{k}", tm.dtype(item), extents, "out")
+            found.append(lp.Output(buffer, len(extents)))
+        return found
+
+    def results(self, t: tm.Term, context: Context, buffers: list[lp.Buffer]) -> list[lp.Stmt]:
+        match t:
+            case tm.Let():
+                return self.let(t, context, lambda inner: (self.results(t.body, inner, buffers), _nowhere))[0]
+            case tm.Nest():
+                return self.nest(t, context, lambda inner: self.results(t.body, inner, buffers))
+            case tm.Many():
+                return [stmt for item, b in zip(t.items, buffers, strict=True) for stmt in self.result(item, context, b)]
+        return self.result(t, context, buffers[0])
+
+    def result(self, t: tm.Term, context: Context, buffer: lp.Buffer) -> list[lp.Stmt]:
+        stmts, cover = self.lower(t, context, Place(buffer, HERE))
+        key = -1 - self.variant * 64 - int(buffer.name.removeprefix("result") or 0)
+        extents = tm.shape(t, context.shapes)
+        self.asked.append((key, cover, extents, context))
+        filling, cover = self.filling(buffer, key, cover, extents)
+        self.finals.append((buffer, cover, extents, context))
+        return filling + stmts
+
+    def filling(self, buffer: lp.Buffer, key: Any, cover: Cover, extents: tuple[Poly, ...]) -> Lowering:
+        """Zeros before anything else, when the terms do not reach every cell."""
+        if key not in self.fill:
+            return [], cover
+        self.filled.add(buffer)
+        syms = [Sym("z") for _ in extents]
+        store = self.keep(lp.Store(buffer, tuple(poly(s) for s in syms), self.constant(0, buffer.dtype)))
+        body: list[lp.Stmt] = [store]
+        for sym, n in zip(reversed(syms), reversed(extents), strict=True):
+            body = [lp.For(sym, poly(0), self.poly(n), body, True)]
+        return body, lambda index, context, env: Hit(store, dict(zip(syms, index, strict=True)))
+
+    # -- terms
+
+    def lower(self, t: tm.Term, context: Context, place: Place) -> Lowering:
+        match t:
+            case tm.Gen():
+                return self.gen(t, context, place)
+            case tm.Sum():
+                return self.sum(t, context, place)
+            case tm.Plus():
+                left, cover = self.lower(t.left, context.down(t, 0), self.same_monoid(t, place))
+                right, _ = self.lower(t.right, context.down(t, 1), self.same_monoid(t, place).adding(t.monoid, cover))
+                return left + right, cover
+            case tm.Guard() if not is_pure(t):
+                return self.guard(t, context, place)
+            case tm.Let():
+                return self.let(t, context, lambda inner: self.lower(t.body, inner, place))
+            case tm.Cat():
+                return self.cat(t, context, place)
+            case tm.Reshape():
+                return self.reshape(t, context, place)
+            case tm.Choose() if not is_pure(t):
+                return self.choose(t, context, place)
+            case tm.Zero():
+                if place.mode == "add":
+                    return [], _nowhere
+                return self.zeros(t, context, place, self.constant(0, t.dtype)) or ([], _nowhere)
+        if not is_pure(t):
+            raise NotLowered("a sum inside an operation has to be bound to a name first")
+        return self.store(t, context, place)
+
+    def same_monoid(self, t: tm.Sum | tm.Plus, place: Place) -> Place:
+        if place.mode not in ("=", t.monoid):
+            raise NotLowered(f"a {t.monoid} inside a {place.mode} has to be bound to a name first")
+        return place
+
+    def gen(self, t: tm.Gen, context: Context, place: Place) -> Lowering:
+        parallel = t.sym in self.notes.parallel and not self.in_parallel
+        saved, self.in_parallel = self.in_parallel, self.in_parallel or parallel
+        pair = (self.poly(poly(t.sym) - t.low), self.poly(t.high - t.low))
+        body, inner = self.lower(t.body, context.down(t, 0), place.moved(place.reach.enter(pair), place.local.enter(pair)))
+        self.in_parallel = saved
+
+        def cover(index: tuple[Poly, ...], here: Context, env: dict[Sym, Poly]) -> Tree | None:
+            return inner(index[1:], here, {**env, t.sym: self.poly(t.low) + index[0]})
+
+        return self.loop(t, body, parallel), cover
+
+    def loop(self, t: tm.Gen | tm.Sum, body: list[lp.Stmt], parallel: bool = False) -> list[lp.Stmt]:
+        if not body:
+            return []
+        low, high = self.poly(t.low), self.poly(t.high)
+        independent = isinstance(t, tm.Gen)
+        made = lp.For(t.sym, low, high, body, independent, self.notes.vector.get(t.sym, 0), t.sym in self.notes.unroll)
+        if not parallel:
+            return [made]
+        first, last = Sym(f"{t.sym.name}_lo"), Sym(f"{t.sym.name}_hi")
+        made.low, made.high = low + first, low + last
+        return [lp.Chunks(first, last, high - low, work(t.body, self.sizes), [made])]
+
+    def sum(self, t: tm.Sum, context: Context, place: Place) -> Lowering:
+        place = self.same_monoid(t, place)
+        start: list[lp.Stmt] = []
+        cover: Cover = _nowhere
+        if place.mode == "=":
+            neutral = self.constant(MONOIDS[t.monoid][1](tm.dtype(t)), tm.dtype(t))
+            if isinstance(place.target, lp.Var):
+                start = [lp.Assign(place.target, neutral)]
+            else:
+                made = self.zeros(t.body, context.down(t, 0), place, neutral, frozenset((t.sym,)))
+                if made is None:
+                    raise NotLowered("the place of a sum cannot be set to zeros first")
+                start, cover = made
+        body, _ = self.lower(t.body, context.down(t, 0), place.adding(t.monoid, cover))
+        return start + self.loop(t, body), cover
+
+    def guard(self, t: tm.Guard, context: Context, place: Place) -> Lowering:
+        tests = tuple(lp.Test("ge", self.poly(c)) for c in t.conds)
+        body, inner = self.lower(t.body, context.down(t, 0), place)
+        other: list[lp.Stmt] = []
+        beyond: Cover = _nowhere
+        if place.mode == "=":
+            made = self.zeros(t.body, context, place, self.constant(0, tm.dtype(t)))
+            if made is not None:
+                other, beyond = made
+        elif place.mode != "add":
+            raise NotLowered("a guard inside another operator than a sum has to be bound to a name first")
+        return [lp.If(tests, body, other)] if body or other else [], both(tuple(self.poly(c) for c in t.conds), inner, beyond)
+
+    def cat(self, t: tm.Cat, context: Context, place: Place) -> Lowering:
+        n = self.poly(tm.shape(t.left, context.shapes)[t.axis])
+        m = self.poly(tm.shape(t.right, context.shapes)[t.axis])
+        halves = []
+        for side, (arm, shift, more) in enumerate(((t.left, poly(0), m), (t.right, n, n))):
+            reach, local = place.reach.beside(t.axis, shift, more), place.local.beside(t.axis, shift, more)
+            halves.append(self.lower(arm, context, place.moved(reach, local, (id(t), side))))
+        (left, in_left), (right, in_right) = halves
+
+        def cover(index: tuple[Poly, ...], here: Context, env: dict[Sym, Poly]) -> Tree | None:
+            test = n - 1 - index[t.axis]
+            beyond = (*index[: t.axis], index[t.axis] - n, *index[t.axis + 1 :])
+            return under(
+                test, here, lambda c: in_left(index, c, env), lambda c: in_right(beyond, c, env)
+            )
+
+        return left + right, cover
+
+    def reshape(self, t: tm.Reshape, context: Context, place: Place) -> Lowering:
+        body, inner = self.lower(t.body, context, place.moved(place.reach.through(t), place.local.through(t)))
+        row = RESHAPES[t.op]
+        extents = tuple(self.poly(p) for p in tm.shape(t.body, context.shapes)[t.axis : t.axis + row.takes])
+        k = self.poly(amount_or_zero(t.amount))
+
+        def cover(index: tuple[Poly, ...], here: Context, env: dict[Sym, Poly]) -> Tree | None:
+            conds, source = row.pull(extents, k, index[t.axis : t.axis + row.gives])
+            if not all(here.facts.proves(c) for c in conds):
+                return None
+            return inner((*index[: t.axis], *source, *index[t.axis + row.gives :]), here, env)
+
+        return body, cover
+
+    def choose(self, t: tm.Choose, context: Context, place: Place) -> Lowering:
+        """A choice between parts that have loops of their own; one of them always stores."""
+        then, in_then = self.lower(t.then, context.down(t, 0), place)
+        orelse, in_else = self.lower(t.orelse, context.down(t, 1), place)
+        tests = tuple(self.test(x) for x in t.tests)
+
+        def cover(index: tuple[Poly, ...], here: Context, env: dict[Sym, Poly]) -> Tree | None:
+            if len(tests) != 1 or tests[0].kind != "ge" or tests[0].poly is None:
+                return None
+            return under(tests[0].poly.subst(dict(env)), here, lambda c: in_then(index, c, env), lambda c: in_else(index, c, env))
+
+        return [lp.If(tests, then, orelse)], cover
+
+    def zeros(
+        self, t: tm.Term, context: Context, place: Place, value: lp.Const, gone: frozenset[Sym] = frozenset()
+    ) -> Lowering | None:
+        """Every cell t would write set to a constant, if the place has room for all of them: guards are kept where they are needed
+        for that, unless they mention a loop that is gone."""
+        for guarded in (False, True):
+            made = self._zeros(t, context, place, value, gone, guarded)
+            if made is not None:
+                return made
+        return None
+
+    def _zeros(self, t: tm.Term, context: Context, place: Place, value: lp.Const, gone: frozenset[Sym], guarded: bool) -> Lowering | None:
+        def again(u: tm.Term, inside: Context, where: Place, also: frozenset[Sym] = frozenset()) -> Lowering | None:
+            return self._zeros(u, inside, where, value, gone | also, guarded)
+
+        match t:
+            case tm.Gen():
+                sym = Sym(t.sym.name)
+                if t.sym in self.notes.vector:
+                    self.notes.vector[sym] = self.notes.vector[t.sym]
+                if t.sym in self.notes.unroll:
+                    self.notes.unroll.add(sym)
+                copy = tm.Gen(sym, t.low, t.high, tm.substitute(t.body, {t.sym: poly(sym)}))
+                pair = (self.poly(poly(sym) - t.low), self.poly(t.high - t.low))
+                made = again(copy.body, context.down(copy, 0), place.moved(place.reach.enter(pair), place.local.enter(pair)))
+                if made is None:
+                    return None
+                body, inner = made
+                low = self.poly(t.low)
+                return self.loop(copy, body), lambda index, here, env: inner(index[1:], here, {**env, sym: low + index[0]})
+            case tm.Sum():
+                return again(t.body, context.down(t, 0), place, frozenset((t.sym,)))
+            case tm.Let() | tm.Nest():
+                return again(t.body, context.down(t, 1 if isinstance(t, tm.Let) else 0), place)
+            case tm.Plus():
+                return again(t.left, context.down(t, 0), place)
+            case tm.Guard():
+                if not guarded or any(c.leaves() & gone for c in t.conds):
+                    return again(t.body, context, place)
+                made = again(t.body, context.down(t, 0), place)
+                if made is None:
+                    return None
+                conds = tuple(self.poly(c) for c in t.conds)
+                return [lp.If(tuple(lp.Test("ge", c) for c in conds), made[0])], both(conds, made[1], _nowhere)
+            case tm.Cat():
+                n, m = (self.poly(tm.shape(arm, context.shapes)[t.axis]) for arm in (t.left, t.right))
+                sides = [(poly(0), m), (n, n)]
+                reaches = [(place.reach.beside(t.axis, *side), place.local.beside(t.axis, *side)) for side in sides]
+                left = again(t.left, context, place.moved(*reaches[0], (id(t), 0)))
+                right = again(t.right, context, place.moved(*reaches[1], (id(t), 1)))
+                if left is None or right is None:
+                    return None
+                in_left, in_right = left[1], right[1]
+
+                def cover(index: tuple[Poly, ...], here: Context, env: dict[Sym, Poly]) -> Tree | None:
+                    beyond = (*index[: t.axis], index[t.axis] - n, *index[t.axis + 1 :])
+                    return under(
+                        n - 1 - index[t.axis], here, lambda c: in_left(index, c, env), lambda c: in_right(beyond, c, env)
+                    )
+
+                return left[0] + right[0], cover
+            case tm.Reshape():
+                row = RESHAPES[t.op]
+                made = again(t.body, context, place.moved(place.reach.through(t), place.local.through(t)))
+                if made is None:
+                    return None
+                extents = tuple(self.poly(p) for p in tm.shape(t.body, context.shapes)[t.axis : t.axis + row.takes])
+                k, inside = self.poly(amount_or_zero(t.amount)), made[1]
+
+                def pulled(index: tuple[Poly, ...], here: Context, env: dict[Sym, Poly]) -> Tree | None:
+                    conds, source = row.pull(extents, k, index[t.axis : t.axis + row.gives])
+                    if not all(here.facts.proves(c) for c in conds):
+                        return None
+                    return inside((*index[: t.axis], *source, *index[t.axis + row.gives :]), here, env)
+
+                return made[0], pulled
+            case tm.Zero() if t.shape:
+                syms = [Sym("z") for _ in t.shape]
+                nest: tm.Term = tm.Zero((), t.dtype)
+                for sym, n in zip(reversed(syms), reversed(t.shape), strict=True):
+                    nest = tm.Gen(sym, poly(0), n, nest)
+                return again(nest, context, place)
+        pairs, drops = place.reach.push([])
+        if isinstance(place.target, lp.Buffer) and not all(context.facts.proves(d) for d in drops):
+            return None
+        return self.write(value, Place(place.target, place.reach, arms=place.arms))
+
+    # -- named values
+
+    def let(self, t: tm.Let, context: Context, rest: Callable[[Context], Lowering]) -> Lowering:
+        extents = tm.shape(t.bound, context.shapes)
+        inside = context.down(t, 1)
+        if not extents:
+            return self.scalar_let(t, context, rest, inside)
+        buffer = self.fl.buffer(t.name.name, t.name.dtype, tuple(self.poly(p) for p in extents), "temp", "kept by the schedule")
+        total = poly(t.name.dtype.size)
+        for n in extents:
+            total = total * n
+        literal = total.const()
+        buffer.local = literal is not None and literal <= _STACK
+        self.places[t.name] = buffer
+        if t.rolled is not None:
+            from atoll.schedule.rolled import rolled_let
+
+            return rolled_let(self, t, context, buffer, rest, inside)
+        stmts, cover = self.lower(t.bound, context.down(t, 0), Place(buffer, HERE))
+        self.asked.append((t.name, cover, extents, context))
+        filling, cover = self.filling(buffer, t.name, cover, extents)
+        self.covers[buffer] = cover
+        body, inner = rest(inside)
+        return [lp.Alloc(buffer), *filling, *stmts, *body, lp.Free(buffer)], inner
+
+    def scalar_let(self, t: tm.Let, context: Context, rest: Callable[[Context], Lowering], inside: Context) -> Lowering:
+        var = self.fl.var(t.name.name, t.name.dtype)
+        self.places[t.name] = var
+        if is_pure(t.bound):
+            made: list[lp.Stmt] = [lp.Let(var, self.expr(t.bound))]
+        else:
+            stmts, _ = self.lower(t.bound, context.down(t, 0), Place(var, HERE))
+            made = [lp.Declare(var, None), *stmts]
+            if len(made) > 1 and isinstance(made[1], lp.Assign) and made[1].var is var and not _reads(made[1].value, var):
+                made[:2] = [lp.Declare(var, made[1].value)]
+        body, cover = rest(inside)
+        return made + body, cover
+
+    def nest(self, t: tm.Nest, context: Context, rest: Callable[[Context], list[lp.Stmt]]) -> list[lp.Stmt]:
+        made: list[lp.Stmt] = []
+        buffers = []
+        for x, extents in zip(t.names, t.shapes, strict=True):
+            buffer = self.fl.buffer(x.name, x.dtype, tuple(self.poly(p) for p in extents), "temp", "the result of an opaque part")
+            self.places[x] = buffer
+            made.append(lp.Alloc(buffer))
+            buffers.append(buffer)
+        made.append(nest_loops(self.fl, t.routine, [self.places[a] for a in t.args], buffers, self.source, self.params))
+        body = rest(context.down(t, 0))
+        return [*made, *body, *(lp.Free(b) for b in buffers)]
+
+    # -- scalars
+
+    def store(self, t: tm.Term, context: Context, place: Place) -> Lowering:
+        """A scalar into its place. A guarded one is stored as a choice, unless the place has no room where the guard is false."""
+        if isinstance(t, tm.Guard):
+            _, drops = place.reach.push([])
+            roomy = isinstance(place.target, lp.Var) or all(context.facts.proves(d) for d in drops)
+            if not roomy or place.mode == "add":
+                tests = tuple(lp.Test("ge", self.poly(c)) for c in t.conds)
+                made, cover = self.store(t.body, context.down(t, 0), place)
+                return [lp.If(tests, made)], both(tuple(self.poly(c) for c in t.conds), cover, _nowhere)
+        if isinstance(t, tm.Op) and t.name == "mulacc" and place.mode == "add":
+            return self.write(tuple(self.expr(a) for a in t.args), place)
+        return self.write(self.expr(t), place)
+
+    def write(self, value: lp.Expr | tuple[lp.Expr, ...], place: Place) -> Lowering:
+        target = place.target
+        if isinstance(target, lp.Var):
+            return [lp.Assign(target, self.combined(value, lp.Use(target), place.mode, target.dtype))], _nowhere
+        pairs, drops = place.reach.push([])
+        index = tuple(i for i, _ in pairs)
+        made: lp.Store | lp.Update
+        if place.mode == "=" or isinstance(value, tuple):
+            assert place.mode in ("=", "add")
+            made = lp.Store(target, index, self.combined(value, lp.Load(target, index), place.mode, target.dtype))
+        else:
+            made = lp.Update(target, index, MONOIDS[place.mode][0], value)
+        self.keep(made)
+        self.drops[id(made)] = drops
+        self.arms[id(made)] = place.arms
+        if place.mode != "=" and place.first is not None:
+            cells, _ = place.local.push([])
+            self.firsts[id(made)] = (place.first, tuple(i for i, _ in cells))
+        return [made], lambda index, here, env: Hit(made, env)
+
+    def combined(self, value: lp.Expr | tuple[lp.Expr, ...], old: lp.Expr, mode: str, d: DType) -> lp.Expr:
+        if isinstance(value, tuple):
+            return lp.Call("fma", (*value, old), d)
+        return value if mode == "=" else lp.Call(MONOIDS[mode][0], (old, value), d)
+
+    def keep(self, stmt: Any) -> Any:
+        self.alive.append(stmt)
+        return stmt
+
+    def poly(self, p: Poly) -> Poly:
+        """Integer arguments are variables of the loops."""
+        return p.subst(self.params) if self.params else p
+
+    def constant(self, value: Any, d: DType) -> lp.Const:
+        if d is BOOL:
+            return lp.Const(bool(value), d)
+        return lp.Const(int(value) if d.is_integer else complex(value) if d.is_complex else float(value), d)
+
+    def expr(self, t: tm.Term) -> lp.Expr:
+        match t:
+            case tm.Get():
+                place = self.places[t.name]
+                return lp.Use(place) if isinstance(place, lp.Var) else lp.Load(place, tuple(self.poly(p) for p in t.index))
+            case tm.Lit():
+                return self.constant(t.value, t.dtype)
+            case tm.Zero():
+                return self.constant(0, t.dtype)
+            case tm.Index():
+                p = self.poly(t.poly)
+                atom = p.single()
+                return lp.Use(atom.var) if isinstance(atom, lp.VarAtom) else lp.Index(p)
+            case tm.Op():
+                return lp.Call("mul" if t.name == "mulacc" else t.name, tuple(self.expr(a) for a in t.args), t.dtype)
+            case tm.Cast():
+                return lp.Cast(self.expr(t.arg), t.dtype)
+            case tm.Guard():
+                tests = tuple(lp.Test("ge", self.poly(c)) for c in t.conds)
+                return lp.Choose(tests, self.expr(t.body), self.constant(0, tm.dtype(t)))
+            case tm.Choose():
+                if isinstance(t.then, tm.Lit) and isinstance(t.orelse, tm.Lit) and (t.then.value, t.orelse.value) == (True, False):
+                    return lp.Truth(tuple(self.test(x) for x in t.tests))
+                return lp.Choose(tuple(self.test(x) for x in t.tests), self.expr(t.then), self.expr(t.orelse))
+        raise NotLowered("a sum inside an operation has to be bound to a name first")
+
+    def test(self, x: tm.Test) -> lp.Test:
+        if x.poly is not None:
+            return lp.Test(x.kind, self.poly(x.poly))
+        assert x.term is not None
+        return lp.Test(x.kind, None, self.expr(x.term))
+
+
+def _nowhere(index: tuple[Poly, ...], context: Context, env: dict[Sym, Poly]) -> Tree | None:
+    return None
+
+
+def _reads(e: Any, var: lp.Var) -> bool:
+    return var in set(lp.used_vars(e))
+
+
+def is_pure(t: tm.Term) -> bool:
+    """A scalar without loops and names of its own."""
+    match t:
+        case tm.Get() | tm.Lit() | tm.Index():
+            return True
+        case tm.Zero():
+            return not t.shape
+        case tm.Op() | tm.Cast() | tm.Choose():
+            return all(is_pure(k) for k in tm.kids(t))
+        case tm.Guard():
+            return is_pure(t.body)
+    return False
+
+
+def work(t: tm.Term, sizes: frozenset[Atom]) -> Poly:
+    """An estimate of operations, in the sizes."""
+    match t:
+        case tm.Gen() | tm.Sum():
+            n = t.high - t.low
+            return (n if n.leaves() <= sizes else poly(16)) * work(t.body, sizes)
+        case tm.Guard() | tm.Reshape() | tm.Nest():
+            return work(t.body, sizes)
+        case tm.Let() | tm.Cat() | tm.Plus() | tm.Many():
+            return sum((work(k, sizes) for k in tm.kids(t)), poly(0))
+        case tm.Op() | tm.Cast() | tm.Choose():
+            return sum((work(k, sizes) for k in tm.kids(t)), poly(1))
+    return poly(1)
+
+
+__all__ = ["Lowered", "Lowerer", "NotLowered", "Notes", "Place", "Reach", "Split", "Union"]

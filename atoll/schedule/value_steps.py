@@ -1,0 +1,307 @@
+"""Primitives about values: stage, inline, accumulate_in_register, roll; and the footprint of what a loop reads."""
+
+from __future__ import annotations
+
+from atoll.schedule import term as tm
+from atoll.schedule.context import Context
+from atoll.schedule.kernel import Refused
+from atoll.schedule.loop_steps import hoist
+from atoll.schedule.rules_lets import VIEW_J, VIEW_P
+from atoll.schedule.work import Work
+from atoll.sizes import Atom, Poly, PolyLike, Quot, Sym, poly
+from atoll.sizes.prover import Facts
+
+Layout = tuple[tuple[PolyLike, ...], tuple[Poly, ...], tuple[Poly, ...]]
+
+
+# -- footprints
+
+
+def extreme(p: Poly, v: Sym, low: Poly, high: Poly, up: bool, facts: Facts) -> Poly:
+    """The largest (or least) value of p over low <= v <= high, when p is monotone in v."""
+    if v not in p.leaves():
+        return p
+    direction = _direction(p, v, facts)
+    if direction == 0:
+        raise Refused(f"the index {p} does not only grow or only fall with {v}")
+    return p.subst({v: high if (direction > 0) == up else low})
+
+
+def _direction(p: Poly, v: Sym, facts: Facts) -> int:
+    """+1 when p grows with v, -1 when it falls, 0 when neither is seen."""
+    signs: set[int] = set()
+    for atom in p.atoms():
+        if v not in atom.leaves():
+            continue
+        coef = p.coefficient(atom)
+        sign = 0 if coef is None or v in coef.leaves() else facts.sign(coef)
+        if isinstance(atom, Quot):
+            inner = 0 if v in atom.den.leaves() or not facts.is_positive(atom.den) else _direction(atom.num, v, facts)
+            sign *= inner
+        signs.add(sign)
+    return signs.pop() if len(signs) == 1 else 0
+
+
+def footprint(w: Work, x: tm.Tensor, root: tm.Path) -> tuple[list[Poly], list[Poly]]:
+    """(first index, extent) per axis of the part of x read below a position, in terms of what is bound outside it."""
+    here = w.context(root)
+    inner = tm.bound_syms(tm.at(w.term, root))
+    lows: list[tuple[Poly, ...]] = []
+    highs: list[tuple[Poly, ...]] = []
+    for use in w.uses(x, root):
+        context, t = w.theorem.locate(use)
+        assert isinstance(t, tm.Get)
+        ranges = _ranges(w.term, use, inner)
+        lows.append(tuple(_bound(p, ranges, False, context, here) for p in t.index))
+        highs.append(tuple(_bound(p, ranges, True, context, here) for p in t.index))
+    if not lows:
+        raise Refused(f"{x} is not read there")
+    first, extents = [], []
+    for axis in range(len(lows[0])):
+        low = _least([row[axis] for row in lows], here, 1)
+        high = _least([row[axis] for row in highs], here, -1)
+        if low is None or high is None:
+            raise Refused(f"the parts of {x} that are read along axis {axis} have no common window")
+        first.append(low)
+        extents.append(here.facts.simplify(high - low + 1))
+    return first, extents
+
+
+def _ranges(t: tm.Term, path: tm.Path, inner: set[Sym]) -> list[tuple[Sym, Poly, Poly]]:
+    found = []
+    for k in path:
+        if isinstance(t, (tm.Gen, tm.Sum)) and t.sym in inner:
+            found.append((t.sym, t.low, t.high - 1))
+        t = tm.kids(t)[k]
+    return found[::-1]
+
+
+def _bound(p: Poly, ranges: list[tuple[Sym, Poly, Poly]], up: bool, context: Context, here: Context) -> Poly:
+    for v, low, high in ranges:
+        p = extreme(p, v, low, high, up, context.facts)
+    return here.facts.simplify(p)
+
+
+def _least(candidates: list[Poly], here: Context, sign: int) -> Poly | None:
+    """The candidate that is provably the least (or greatest) of all."""
+    unique = list(dict.fromkeys(candidates))
+    for p in unique:
+        if all(here.facts.proves((q - p) * sign) for q in unique):
+            return p
+    return None
+
+
+# -- staging
+
+
+def stage(w: Work, value: str | tm.Tensor, at: str | Sym | None = None, name: str | None = None, layout: Layout | None = None) -> tm.Tensor:
+    """Keep the part of a value that a loop reads, computed (or copied) once per round of that loop; at=None: once, before everything.
+
+    Other parts of the program that read the value beside that loop (tails of a split, other pieces of a partition) get a part of their own.
+    `layout` = (extents, read, index) arranges the copy: read is in VIEW_J, index in VIEW_P.
+    """
+    x = w.value(value)
+    label = name or x.name
+    if at is None:
+        return _stage_at(w, x, _scope_root(w, x), label, layout)
+    sym = w.loop(at)
+    new = _stage_at(w, x, (*w.path(sym), 0), label, layout)
+    if x not in w.theorem.inputs and layout is None:
+        _stage_beside(w, x, sym, label)
+    _drop(w, x)
+    return new
+
+
+def _scope_root(w: Work, x: tm.Tensor) -> tm.Path:
+    """The outermost position where x is in scope and results are not yet told apart."""
+    path: tm.Path = ()
+    t = w.term
+    seen = x in w.theorem.inputs
+    while isinstance(t, (tm.Let, tm.Nest)):
+        if seen and tm.uses(t.bound if isinstance(t, tm.Let) else tm.Zero((), x.dtype), x):
+            break
+        if (isinstance(t, tm.Let) and t.name is x) or (isinstance(t, tm.Nest) and x in t.names):
+            seen = True
+        k = 1 if isinstance(t, tm.Let) else 0
+        if seen and x in w.theorem.inputs and not tm.uses(tm.kids(t)[k], x):
+            break
+        path, t = (*path, k), tm.kids(t)[k]
+    return path if not isinstance(t, tm.Many) else path
+
+
+def _stage_at(w: Work, x: tm.Tensor, root: tm.Path, label: str, layout: Layout | None) -> tm.Tensor:
+    if layout is None:
+        first, extents = footprint(w, x, root)
+        for n in extents:
+            if not w.closed(n):
+                raise Refused(f"the window of {x} has an extent that changes from round to round: {n}")
+        dims = tuple(extents)
+        read = tuple(p + poly(j) for p, j in zip(first, VIEW_J, strict=False))
+        index = tuple(poly(p) - q for p, q in zip(VIEW_P, first, strict=False))
+    else:
+        dims = tuple(poly(d) for d in layout[0])
+        read, index = layout[1], layout[2]
+    w.do(root, "let_view", x=x, name=label, dims=dims, read=read, index=index, names=_loop_names(w, x, root, label, len(dims)))
+    made = tm.at(w.term, root)
+    assert isinstance(made, tm.Let)
+    new = made.name
+    w.simplify(root)
+    return new
+
+
+def _loop_names(w: Work, x: tm.Tensor, root: tm.Path, label: str, rank: int) -> tuple[str, ...]:
+    """Loops that fill a buffer are called after it and after the loops of what it holds."""
+    definition = w.context(root).defs.get(x)
+    own: list[str] = []
+    while isinstance(definition, tm.Gen):
+        own.append(definition.sym.name.rsplit(".", 1)[-1])
+        definition = definition.body
+    if len(own) != rank:
+        own = [str(k) for k in range(rank)]
+    return tuple(f"{label}.{n}" for n in own)
+
+
+def _stage_beside(w: Work, x: tm.Tensor, sym: Sym, label: str) -> None:
+    """Stage x in the other halves of concatenations around a loop, where it is still read there."""
+    path = w.path(sym)
+    for n in range(len(path) - 1, -1, -1):
+        around = tm.at(w.term, path[:n])
+        if not isinstance(around, (tm.Cat, tm.Plus)):
+            continue
+        other = (*path[:n], 1 - path[n])
+        if w.uses(x, other):
+            try:
+                _stage_at(w, x, other, label, None)
+            except Refused:
+                continue  # the whole value is kept for that part
+            path = w.path(sym)
+
+
+def _drop(w: Work, x: tm.Tensor) -> None:
+    """Forget a value nobody reads any more."""
+    if x in w.theorem.inputs:
+        return
+    for path, t in tm.walk(w.term):
+        if isinstance(t, tm.Let) and t.name is x:
+            if not tm.uses(t.body, x):
+                w.do(path, "let_dead")
+            return
+
+
+def inline(w: Work, value: str | tm.Tensor, at: str | Sym | None = None) -> None:
+    """Compute a value where it is read, everywhere or inside one loop."""
+    x = w.value(value)
+    root: tm.Path = () if at is None else w.path(w.loop(at))
+    if x in w.theorem.inputs:
+        raise Refused(f"{x} is an argument")
+    for _ in range(4000):
+        uses = w.uses(x, root)
+        if not uses:
+            break
+        w.do(uses[0], "unfold")
+    _drop(w, x)
+    w.simplify()
+
+
+# -- accumulators
+
+
+def accumulate_in_register(w: Work, loop: str | Sym, over: tuple[str | Sym, ...] = (), name: str = "acc") -> tm.Tensor:
+    """Keep what a sum adds up in registers: one number, or a tile over the loops `over` (given outermost first), which move inside
+    the sum; the tile is written back when the sum is done."""
+    sym = w.loop(loop)
+    if not isinstance(w.at_loop(sym), tm.Sum):
+        raise Refused(f"{sym} is not a sum")
+    tile = [w.loop(x) for x in over]
+    for outer in tile:
+        if not isinstance(w.at_loop(outer), tm.Gen):
+            raise Refused(f"{outer} is a sum itself")
+    path = _above_guards(w, w.path(sym)) if not _readable(w, sym) else w.path(sym)
+    w.do(path, "let_bind", name=name)
+    let = tm.at(w.term, path)
+    assert isinstance(let, tm.Let)
+    acc = let.name
+    made: list[Sym] = []
+    for outer in reversed(tile):
+        _bring_up(w, acc, outer)
+        w.do(w.path(outer), "let_lift", name=f"{name}.{_plain(outer.name)}")
+        bound = w.at(acc)
+        assert isinstance(bound, tm.Let) and isinstance(bound.bound, tm.Gen)
+        made.insert(0, bound.bound.sym)
+    for inner in reversed(made):
+        hoist(w, sym, inner)
+    w.notes.register.add(acc)
+    w.simplify(w.path(acc))
+    return acc
+
+
+def _plain(name: str) -> str:
+    return name.rsplit(".", 1)[-1]
+
+
+def _above_guards(w: Work, path: tm.Path) -> tm.Path:
+    while path and isinstance(tm.at(w.term, path[:-1]), tm.Guard):
+        path = path[:-1]
+    return path
+
+
+def _readable(w: Work, sym: Sym) -> bool:
+    """True when everything below a sum is read in range without the guards above it."""
+    path = w.path(sym)
+    context, t = w.theorem.locate(_above_guards(w, path))
+    while isinstance(t, tm.Guard):
+        t = t.body
+
+    def fine(here: Context, u: tm.Term) -> bool:
+        if isinstance(u, tm.Get):
+            extents = here.shapes[u.name]
+            if not all(here.facts.proves_range(p, n) for p, n in zip(u.index, extents, strict=True)):
+                return False
+        return all(fine(here.down(u, k), inner) for k, inner in enumerate(tm.kids(u)))
+
+    return fine(context, t)
+
+
+def _bring_up(w: Work, x: tm.Tensor, outer: Sym) -> None:
+    """Move the let of x up until it is the body of a loop."""
+    for _ in range(200):
+        path = w.path(x)
+        around = tm.at(w.term, path[:-1])
+        if isinstance(around, (tm.Gen, tm.Sum)):
+            if around.sym is outer:
+                return
+            raise Refused(f"{around.sym} stands between {x} and {outer}")
+        if isinstance(around, tm.Guard):
+            w.do(path[:-1], "guard_in")
+        else:
+            w.do(path[:-1], "let_out", kid=path[-1])
+    raise Refused(f"{x} cannot be brought to {outer}")
+
+
+def roll(w: Work, value: str | tm.Tensor, at: str | Sym) -> None:
+    """Compute a value row by row while a loop runs, keeping only the rows that are still read: a sliding window."""
+    x, sym = w.value(value), w.loop(at)
+    let = w.at(x)
+    if not (isinstance(let, tm.Let) and isinstance(let.body, tm.Gen) and let.body.sym is sym):
+        raise Refused(f"{x} is not read in {sym} alone: stage it at the loop around {sym} first")
+    path = w.path(x)
+    first: Poly | None = None
+    last: Poly | None = None
+    j = poly(sym)
+    root = (*path, 1, 0)
+    inner = tm.bound_syms(tm.at(w.term, root))
+    here = w.context(root)
+    for use in w.uses(x, root):
+        context, t = w.theorem.locate(use)
+        assert isinstance(t, tm.Get)
+        ranges = _ranges(w.term, use, inner)
+        low = _bound(t.index[0], ranges, False, context, here) - j
+        high = _bound(t.index[0], ranges, True, context, here) - j
+        first = low if first is None else _least([first, low], here, 1)
+        last = high if last is None else _least([last, high], here, -1)
+    if first is None or last is None or (rows := (last - first + 1).const()) is None or not w.closed(last):
+        raise Refused(f"the rows of {x} that a round of {sym} reads are not a window of fixed height")
+    w.do(path, "let_roll", lead=last, rows=rows)
+
+
+Atoms = Atom
