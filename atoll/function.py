@@ -20,7 +20,7 @@ from atoll.surface.names import Liveness
 from atoll.surface.parse import Parser
 from atoll.types.namespace import Namespace
 from atoll.types.session import Session
-from atoll.types.signature import Signature, read_signature, show_signature
+from atoll.types.signature import Signature, constraints, read_signature, show_signature
 from atoll.types.types import Fn
 
 if TYPE_CHECKING:
@@ -176,7 +176,14 @@ class Function:
     def type(self) -> str:
         """`matmul(a: f32[n, k], b: f32[k, m]) -> f32[n, m]`"""
         result = None if self.signature.is_generic else self.core.result
-        return show_signature(self.name, self.signature, result if result is not None else self.signature.result)
+        shown = show_signature(self.name, self.signature, result if result is not None else self.signature.result)
+        return shown + constraints(self) if self.signature.type_vars else shown
+
+    def explain(self) -> str:
+        """The program with every inserted map, rep and conversion written out, and the types and sizes that were inferred."""
+        from atoll.types.explain import explain
+
+        return explain(self)
 
     def show(self, stage: str = "core") -> str:
         """The program at a stage: surface, core, ainf, term, loops or c."""

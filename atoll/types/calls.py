@@ -397,7 +397,7 @@ def _default(el: Elaborator, fn: Any, p: Any) -> Any:
 def _call_instance(el: Elaborator, fn: Any, xs: list[Value], span: Span) -> Value:
     types = match_type_vars(el, fn, xs, span)
     instance = el.session.instance(fn, types, el, span)
-    env: dict[Atom, Poly] = {sym: el.solver.fresh(sym.name, el.level) for sym in instance.sizes}
+    env: dict[Atom, Poly] = {sym: el.fresh_size(f"{sym.name} of {fn.name}") for sym in instance.sizes}
     args = []
     for (sym, t), p, x in zip(instance.params, fn.signature.params, xs, strict=True):
         what = f"argument {p.name} of {fn.name}"
@@ -474,7 +474,7 @@ def _inline_fn(el: Elaborator, fn: Any, xs: list[Any], span: Span) -> Any:
     if el.calling.count(marker) >= 1:
         el.fail("E0120", span, name=fn.name)
     types = match_type_vars(el, fn, xs, span)
-    env: dict[Atom, Poly] = {sym: el.solver.fresh(sym.name, el.level) for sym in fn.signature.sizes}
+    env: dict[Atom, Poly] = {sym: el.fresh_size(f"{sym.name} of {fn.name}") for sym in fn.signature.sizes}
     scope = en.Scope()
     for p, x in zip(fn.signature.params, xs, strict=True):
         if isinstance(x, Value):

@@ -53,6 +53,9 @@ class Elaborator:
         self.requires: list[ir.Require] = []
         self.inserted: list[tuple[Span, str, tuple[int, ...], tuple[int, ...]]] = []  # place, what, axes mapped over, reps; per argument
         self.notes: list[tuple[Span, str]] = []
+        self.labels: dict[Atom, str] = {}  # sizes nobody named, in the user's words: len(ys), len(rep(x)), n of f
+        self._shown: dict[str, Sym] = {}
+        self.origins: dict[Atom, Span] = {}  # where a size that only a value knows is made
         self.definition: Any = None  # the function whose text is read (types/ranks analyses it as a whole)
         self.flexible = False  # a polymorphic function was applied
         self.repeated = 0  # values that were repeated because they have too few axes
@@ -117,13 +120,14 @@ class Elaborator:
         if not leaves:
             return
         if index in leaves:
-            self.fail("E0310", result.span, name=repr(index), found=self.show(result.type))
+            self.fail("E0310", result.span, name=self.words(poly(index)), found=self.show(result.type))
         inner = {stmt.sym for stmt in stmts if isinstance(stmt, ir.Bind)}
         inner |= {sym for stmt in stmts if isinstance(stmt, ir.Open) for sym in stmt.sizes}
         escaping = leaves & inner
         if escaping:
-            name = sorted(map(repr, escaping))[0]
-            self.fail("E0309", result.span, name=name, found=self.show(result.type))
+            sym = min(escaping, key=lambda leaf: self.words(poly(leaf)))
+            notes = self._origin_notes(poly(sym))
+            self.fail("E0309", result.span, name=self.words(poly(sym)), found=self.show(result.type), notes=notes)
 
     # -- hypotheses
 
@@ -199,6 +203,8 @@ class Elaborator:
                 bound = self.bind(to_dtype(self, value, I64_T.dtype, span), "k")
                 assert isinstance(bound.expr, ir.Var)
                 self.solver.rigid[bound.expr.sym] = self.level
+                if bound.expr.sym not in self.labels and bound.expr.sym.name == "k":
+                    self.labels[bound.expr.sym] = bound.expr.span.text() or "k"
                 return poly(bound.expr.sym)
             self.fail("E0213", span, what=what, found=self.show(value.type))
         self.fail("E0213", span, what=what, found=describe(value))
@@ -222,8 +228,24 @@ class Elaborator:
         for a, b in zip(sizes_in(expected), sizes_in(found), strict=True):
             self.equate(a, b, why)
 
+    def fresh_size(self, label: str, level: int | None = None) -> Poly:
+        """A size that is to be found; the label says in the user's words which one."""
+        made = self.solver.fresh(label, self.level if level is None else level)
+        sym = made.single()
+        assert sym is not None
+        self.labels[sym] = label
+        return made
+
+    def words(self, p: Poly) -> str:
+        """A size as the user would write it."""
+        return repr(self._labelled(self.solver.resolve(p)))
+
+    def _labelled(self, p: Poly) -> Poly:
+        named = sorted((leaf for leaf in p.leaves() if leaf in self.labels), key=lambda leaf: leaf.uid)
+        return p.subst({leaf: poly(self._shown.setdefault(self.labels[leaf], Sym(self.labels[leaf]))) for leaf in named})
+
     def show(self, t: Type) -> str:
-        return repr(strong(self.resolve(t)))
+        return repr(map_sizes(strong(self.resolve(t)), self._labelled))
 
     def finish_sizes(self) -> None:
         """Solve what is left; report the first equation that does not hold or cannot be decided."""
@@ -235,11 +257,26 @@ class Elaborator:
                 continue
             unknown = self.solver.open_unknowns(left - right)
             parts: dict[str, Any] = {"expected": self.show(why.expected), "found": self.show(why.found)}
+            notes = [*why.notes, *self.lift_notes(why.span), *self._origin_notes(left - right)]
             if unknown:
-                raise make("E0302", why.span, what=why.what, equation=f"{left} = {right}", where=self.name, **parts)
-            raise make(
-                "E0301", why.span, what=why.what, left=left, right=right, where=self.name, notes=list(why.notes), **parts
-            )
+                equation_ = f"{self.words(left)} = {self.words(right)}"
+                raise make("E0302", why.span, what=why.what, equation=equation_, where=self.name, notes=notes, **parts)
+            sides = {"left": self.words(left), "right": self.words(right)}
+            raise make("E0301", why.span, what=why.what, where=self.name, notes=notes, **sides, **parts)
+
+    def lift_notes(self, span: Span) -> list[str]:
+        """How the application at this place was lifted, if it was."""
+        if self.definition is None or all(place is not span for place, *_ in self.inserted):
+            return []
+        from atoll.types.ranks.analysis import reading_at
+
+        found = reading_at(self.session, self.definition, span)
+        return [f"lifted: {found}"] if found is not None else []
+
+    def _origin_notes(self, p: Poly) -> list[str]:
+        """Where the sizes that only a value knows come from."""
+        made = [leaf for leaf in p.leaves() if leaf in self.origins and self.origins[leaf].text()]
+        return [f"{self.words(poly(leaf))} is decided by {self.origins[leaf].text()} (line {self.origins[leaf].line})" for leaf in made]
 
 
 def _sizes(t: Type) -> list[Poly]:

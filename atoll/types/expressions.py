@@ -18,7 +18,10 @@ from atoll.types.types import BOOL_T, Array, Type, strong
 
 def expr(el: Elaborator, node: Any) -> Any:
     """What an expression denotes: a value, or something known at compile time."""
-    return _FORMS[type(node)](el, node)
+    found = _FORMS[type(node)](el, node)
+    if el.session.recorder is not None:
+        el.session.recorder.saw(el, node, found)
+    return found
 
 
 def value(el: Elaborator, node: s.Expr) -> Value:

@@ -25,7 +25,7 @@ from atoll.types.ranks import entities as ranked
 from atoll.types.ranks.analysis import Planned, decide
 from atoll.types.ranks.generate import Argument, Generator
 from atoll.types.ranks.kinds import Arrow, Clash, RankType, arrow, fresh, product
-from atoll.types.ranks.locals import read_alone, structure_of
+from atoll.types.ranks.locals import read_alone, structure_key, structure_of
 from atoll.types.ranks.names import Names, function_scheme
 from atoll.types.ranks.propagate import Infeasible
 from atoll.types.ranks.schemes import POLYMORPHIC, SECOND_ORDER, builtin, fixed_rank, of_type
@@ -190,6 +190,12 @@ def wanted_ranks(el: Elaborator, fn: en.Closure, values: Sequence[Any], node: s.
     direct = node is not None and isinstance(node.fn, s.Lambda)
     if direct and all(rank(v.type) == 0 for v in values if isinstance(v, Value)):
         return anything
+    hints = [structure_of(_type(el, v).skeleton) if isinstance(v, Value) else None for v in values]
+    key = (id(fn), direct, *map(structure_key, hints))
+    memo = el.session.alone.get(key)
+    if memo is not None and not direct:
+        el.flexible = el.flexible or None in memo[1]
+        return list(memo[1])
     gen = _generator(el)
     local = _local(el, fn)
     try:
@@ -198,13 +204,13 @@ def wanted_ranks(el: Elaborator, fn: en.Closure, values: Sequence[Any], node: s.
             if _fits(el, t, list(values), fn.span, gen):
                 return anything
         else:
-            hints = [structure_of(_type(el, v).skeleton) if isinstance(v, Value) else None for v in values]
             alone = read_alone(gen, local, hints)
             if alone.outcome.unique and alone.outcome.the_solution().cost == 0:
                 closed = alone.outcome.the_solution().types().close(alone.type)
                 assert isinstance(closed.body, Arrow)
                 found = [fixed_rank(p) for p in closed.body.params]
                 el.flexible = el.flexible or None in found
+                el.session.alone[key] = (fn, tuple(found))
                 return found
     except (Clash, Infeasible):
         el.unsure.append(fn.span)

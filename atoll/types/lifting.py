@@ -112,8 +112,18 @@ def _name(value: Value) -> str:
     return value.expr.sym.name if isinstance(value.expr, ir.Var) else "x"
 
 
+def _text(el: Elaborator, value: Value) -> str:
+    """What a value is called in the text."""
+    if isinstance(value.expr, ir.Var):
+        named = el.scope.lookup(value.expr.sym.name)
+        if isinstance(named, Value) and isinstance(named.expr, ir.Var) and named.expr.sym is value.expr.sym:
+            return value.expr.sym.name
+    return value.expr.span.text() or "..."
+
+
 def rep(el: Elaborator, value: Value, span: Span) -> Value:
     """The value repeated along a new outermost axis whose size the rest of the program decides."""
-    size = el.solver.fresh("rep", el.level)
+    text = span.text()
+    size = el.fresh_size(f"len({text})" if text.startswith("rep(") else f"len(rep({_text(el, value)}))")
     expr = ir.View("repeat", (size,), (value.expr,), type=Array(value.expr.type, size), span=span)
     return Value(expr, Array(value.type, size))

@@ -244,4 +244,5 @@ def _check_ghosts(el: Elaborator, code: ir.Expr, ghosts: set[Sym]) -> None:
             for size in sizes_in(node.type):
                 bad = [leaf for leaf in size.leaves() if leaf in ghosts]
                 if bad:
-                    el.fail("E0303", node.span, name=repr(bad[0]), found=repr(node.type))
+                    notes = el.lift_notes(node.span)
+                    el.fail("E0303", node.span, name=el.words(poly(bad[0])), found=el.show(node.type), notes=notes)

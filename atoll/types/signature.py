@@ -101,3 +101,13 @@ def show_signature(name: str, signature: Signature, result: Type | None) -> str:
     """`matmul(a: f32[n, k], b: f32[k, m]) -> f32[n, m]`"""
     params = ", ".join(f"{p.name}: {Own(p.type) if p.owned else p.type!r}" for p in signature.params)
     return f"{name}({params})" + (f" -> {result!r}" if result is not None else "")
+
+
+def constraints(fn: Any) -> str:
+    """` where a: number` for the type variables of a generic function that meet arithmetic."""
+    from atoll.types.ranks.names import number_variables
+    from atoll.types.session import Session
+
+    found = number_variables(Session(), fn)
+    shown = [f"{name}: number" for name in fn.signature.type_vars if name in found]
+    return f" where {', '.join(shown)}" if shown else ""

@@ -25,9 +25,17 @@ def bind_name(el: Elaborator, name: str, entity: Any) -> None:
     """name = entity; a computed value gets a variable of its own in the core."""
     if isinstance(entity, Value):
         entity = el.bind(entity, name)
+        _name_size(el, name, entity)
     elif isinstance(entity, en.Generator):
         el.fail("E0231", entity.node.span)
     el.scope.names[name] = entity
+
+
+def _name_size(el: Elaborator, name: str, value: Value) -> None:
+    """A size that only a value knows is called after the first name the value gets: len(ys)."""
+    size = value.type.size.single() if isinstance(value.type, Array) else None
+    if size is not None and size in el.labels and size in el.solver.rigid and "(" in el.labels[size][4:]:
+        el.labels[size] = f"len({name})"
 
 
 def body(el: Elaborator, stmts: tuple[s.Stmt, ...], live: Liveness, in_loop: bool = False) -> Any | None:

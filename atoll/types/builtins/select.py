@@ -41,6 +41,8 @@ def filter_by_mask(el: Elaborator, xs: Value, mask: Value, span: Span) -> Value:
     assert isinstance(xs.type, Array) and isinstance(mask.type, Array)
     el.equate(xs.type.size, mask.type.size, Mismatch(span, xs.type, mask.type, "filter", el.facts))
     count = Sym("k")
+    el.labels[count] = f"len({span.text()})" if span.text() else "k"
+    el.origins[count] = span
     t = Array(strong(xs.type.elem), poly(count))
     expr = ir.Filter(xs.expr, mask.expr, type=Array(xs.expr.type.elem, poly(count)), span=span)  # type: ignore[union-attr]
     result = open_value(el, expr, t, [count], span)

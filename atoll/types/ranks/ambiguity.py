@@ -31,7 +31,7 @@ def ambiguous(definition: Definition, where: str, declared: Mapping[str, Type]) 
     if len(solutions) > _SHOWN:
         notes.append(f"and {len(solutions) - _SHOWN} more")
     edits = [f"{report.edit(k)} for reading {k + 1}" for k in shown]
-    text = nodes[0].span.text() if len(nodes) == 1 else "the program"
+    text = nodes[0].span.text() if len(nodes) == 1 else report.subject()
     return make("E0261", nodes[0].span, text=text, count=len(solutions), notes=notes, help="write " + ", ".join(edits), where=where)
 
 
@@ -49,6 +49,15 @@ class _Report:
         self.inside = {id(a.node) for a in apps}
         self.taken = set(declared) | {name for node in nodes for name in identifiers(node.span.text())}
 
+    def subject(self) -> str:
+        """What is ambiguous when it is not one expression: a local function."""
+        for local, t in self.definition.gen.local_types:
+            if isinstance(local, Local) and isinstance(t.body, Arrow):
+                ranks = {tuple(sol.types().rank(own_rank(p)) for p in t.body.params if not p.is_function) for sol in self.solutions}
+                if len(ranks) > 1:
+                    return f"the function {local.name}"
+        return "this"
+
     def reading(self, solution: Solution) -> str:
         """The applications that differ, as this solution elaborates them."""
         texts = [self._text(solution, node) for node in self.nodes]
@@ -64,6 +73,9 @@ class _Report:
         """The smallest change that makes this solution the only least one: one insertion the others lack, or an annotation."""
         solution = self.solutions[k]
         others = [sol for sol in self.solutions if sol is not solution]
+        annotation = self._annotation(solution, others)
+        if annotation is not None:
+            return annotation
         for app in self.apps:
             if solution.maps(app) > max(sol.maps(app) for sol in others):
                 at = [a for a in solution.system.applications if a.node is app.node]
@@ -71,7 +83,7 @@ class _Report:
             reps = solution.insertion(app).reps
             if reps > max(sol.insertion(app).reps for sol in others) and app.source is not None:
                 return "rep(" * reps + app.source.span.text() + ")" * reps
-        return self._annotation(solution, others) or self.reading(solution)
+        return self.reading(solution)
 
     def _annotation(self, solution: Solution, others: Sequence[Solution]) -> str | None:
         """A parameter whose rank is like this in no other solution."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from atoll.errors import Span
 from atoll.surface import syntax as s
 from atoll.types.namespace import Namespace
 from atoll.types.ranks.constraints import Application
@@ -54,6 +55,8 @@ class Definition:
         types = solution.types()
 
         def put(app: Application, insertion: Insertion, known: Types | None) -> None:
+            if not isinstance(app.node, s.Call):  # operators see the ranks themselves; and only calls are sure to outlive this
+                return
             count, floating = known.rank(own_rank(app.argument)) if known is not None else (0, app)
             found.setdefault(id(app.node), {})[app.position] = Planned(
                 insertion.excess, insertion.reps, count if floating is None else None
@@ -103,6 +106,24 @@ def read_definition(session: Session, fn: Any) -> Definition:
     declared = of_type(fn.signature.result, variable) if fn.signature.result is not None else None
     t = _read(gen, fn, params, declared)
     return Definition(gen, t, least(gen.constraints))
+
+
+def reading_at(session: Session, fn: Any, span: Span) -> str | None:
+    """How the application at a place is lifted, in the user's syntax; None when that is not known."""
+    from atoll.types.ranks.kinds import Clash
+    from atoll.types.ranks.propagate import Infeasible
+    from atoll.types.ranks.readings import Elaborated, identifiers, marks
+
+    try:
+        definition = read_definition(session, fn)
+    except (Clash, Infeasible):
+        return None
+    solution = definition.outcome.the_solution()
+    pairs = [*definition.gen.settled, *((app, solution.insertion(app)) for app in solution.system.applications)]
+    here = [(app, insertion) for app, insertion in pairs if app.node.span is span]
+    if not here or not any(i.excess or i.reps for _, i in here):
+        return None
+    return Elaborated(marks(here), identifiers(span.text())).expr(here[0][0].node)
 
 
 def _read(gen: Generator, fn: Any, params: tuple[RankType, ...], declared: RankType | None) -> RankType:

@@ -61,7 +61,7 @@ def type_of_local(gen: Generator, local: Local, args: Sequence[Argument | None])
     if local in gen.joint:
         return gen.joint[local]
     hints = [structure_of(a.skeleton) if isinstance(a, RankType) else None for a in args]
-    key = tuple(_key(h) for h in hints)
+    key = tuple(structure_key(h) for h in hints)
     found = local.schemes.get(key)
     if found is None and _is_closed(gen, local):
         alone = read_alone(gen, local, hints)
@@ -155,8 +155,8 @@ def structure_of(skeleton: Skeleton) -> Skeleton | None:
     return Skeleton(skeleton.form, tuple(structure_of(part) or Skeleton() for part in skeleton.parts))
 
 
-def _key(skeleton: Skeleton | None) -> Any:
-    return None if skeleton is None else (skeleton.form, tuple(_key(part) for part in skeleton.parts))
+def structure_key(skeleton: Skeleton | None) -> Any:
+    return None if skeleton is None else (skeleton.form, tuple(structure_key(part) for part in skeleton.parts))
 
 
 __all__ = ["Entity", "Env", "Types", "call_local", "read_alone", "type_of_local"]
