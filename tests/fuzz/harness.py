@@ -1,0 +1,294 @@
+"""Run a program in every stage and compare.
+
+A failure has a kind: "value", "shape" (or dtype), "error" (one stage fails, another does not, or with another code), "crash" (an exception that is no
+at.Error), "mutated" (an argument was changed), "died" (the process ended) or "slow". Programs the front end refuses are counted, not failures.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import multiprocessing
+import os
+import signal
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import atoll as at
+
+from .generator import generate
+from .inputs import arguments, choose_sizes
+from .stages import COMPILED, FAST, Stages
+
+TIME_LIMIT = 20  # seconds per stage
+
+
+@dataclass(frozen=True)
+class Failure:
+    kind: str
+    stage: str
+    detail: str
+    where: str = ""  # the innermost frame of a crash, an error code: what makes two failures the same
+
+    @property
+    def signature(self) -> tuple[str, str, str]:
+        stage = "loops" if self.stage.startswith("loops") else "compiled" if self.stage.startswith("O") else self.stage
+        return self.kind, stage, self.where
+
+
+@dataclass
+class Case:
+    """A text with everything that decides a run."""
+
+    text: str
+    seed: int = 0
+    sizes: dict[str, int] = field(default_factory=dict)
+    special: bool = False
+
+
+@dataclass
+class Outcome:
+    accepted: bool = False
+    refused: str = ""
+    failed_runs: int = 0
+    runs: int = 0
+    failures: list[Failure] = field(default_factory=list)
+    stages: Counter[str] = field(default_factory=Counter)
+
+
+class TooSlow(BaseException):
+    """A stage took longer than TIME_LIMIT."""
+
+
+@contextlib.contextmanager
+def time_limit(seconds: int) -> Iterator[None]:
+    def ring(*_: Any) -> None:
+        raise TooSlow
+
+    old = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, old)
+
+
+def crash_place(error: BaseException) -> str:
+    """file:function of the innermost frame inside Atoll, and the class."""
+    frames = traceback.extract_tb(error.__traceback__)
+    inside = [f for f in frames if f"{os.sep}atoll{os.sep}" in f.filename]
+    last = inside[-1] if inside else frames[-1]
+    name = last.filename.rpartition(f"{os.sep}atoll{os.sep}")[2]
+    return f"{type(error).__name__} in {name}:{last.name}"
+
+
+def build(text: str) -> at.Function | Failure | str:
+    """The function, the refusal's code, or a crash of the front end."""
+    try:
+        with warnings.catch_warnings(), time_limit(TIME_LIMIT):
+            warnings.simplefilter("ignore")
+            f = at.fn(source=text)
+            _ = f.core
+            return f
+    except at.Error as error:
+        return f"{error.code}: {str(error).splitlines()[0][7:]}"
+    except TooSlow:
+        return Failure("slow", "front", "the front end takes too long", "front")
+    except Exception as error:  # noqa: BLE001  finding those is the purpose
+        return Failure("crash", "front", _shown(error), crash_place(error))
+
+
+def _shown(error: BaseException) -> str:
+    return "".join(traceback.format_exception(error, limit=-4))
+
+
+def run_case(case: Case, stages: Sequence[str]) -> Outcome:
+    """Compare all stages on one set of arguments."""
+    outcome = Outcome()
+    f = build(case.text)
+    if isinstance(f, Failure):
+        outcome.failures.append(f)
+        return outcome
+    if isinstance(f, str):
+        outcome.refused = f
+        return outcome
+    outcome.accepted = True
+    run_function(f, case, stages, outcome)
+    return outcome
+
+
+def run_function(f: at.Function, case: Case, stages: Sequence[str], outcome: Outcome) -> None:
+    loose = any(d in case.text for d in ("f32[", "f32(", ": f32", "c64[", "c64(", ": c64", "[f32", "[c64", "float32"))
+    args = arguments(f.core, case.sizes, case.seed, case.special)
+    before = [np.array(x, copy=True) for x in _argument_leaves(args)]
+    runs = Stages(f)
+    expected: tuple[str, Any] | None = None
+    for stage in stages:
+        found = _attempt(runs, stage, args)
+        outcome.runs += 1
+        outcome.stages[stage] += 1
+        if isinstance(found, Failure):
+            outcome.failures.append(found)
+            if found.kind == "slow" and stage == "interpret":
+                return
+            continue
+        after = _argument_leaves(args)
+        if any(not same(a, b, 0.0) for a, b in zip(before, after, strict=True)):
+            outcome.failures.append(Failure("mutated", stage, "an argument was changed"))
+            args = arguments(f.core, case.sizes, case.seed, case.special)
+        if expected is None:
+            expected = found
+            outcome.failed_runs += found[0] == "error"
+            continue
+        difference = compare(expected, found, 2e-3 if loose else 1e-6)
+        if difference is not None:
+            kind, detail = difference
+            outcome.failures.append(Failure(kind, stage, detail, detail if kind == "error" else ""))
+
+
+def _argument_leaves(args: tuple[Any, ...]) -> list[Any]:
+    from .stages import leaves
+
+    return leaves(args)
+
+
+def _attempt(runs: Stages, stage: str, args: tuple[Any, ...]) -> tuple[str, Any] | Failure:
+    try:
+        with time_limit(TIME_LIMIT), contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return "value", runs.runner(stage)(args)
+    except TooSlow:
+        return Failure("slow", stage, f"more than {TIME_LIMIT} s", stage)
+    except at.CompileError as error:
+        return Failure("crash", stage, str(error)[:3000], f"{error.code}")
+    except at.Error as error:
+        return "error", error.code
+    except Exception as error:  # noqa: BLE001
+        return Failure("crash", stage, _shown(error), crash_place(error))
+
+
+def compare(expected: tuple[str, Any], found: tuple[str, Any], tolerance: float) -> tuple[str, str] | None:
+    """None when they agree, else a kind and what differs."""
+    if expected[0] != found[0] or expected[0] == "error":
+        if expected == found:
+            return None
+        left, right = (x[1] if x[0] == "error" else "a value" for x in (expected, found))
+        return "error", f"expected {left}, found {right}"
+    if len(expected[1]) != len(found[1]):
+        return "shape", f"{len(expected[1])} leaves, found {len(found[1])}"
+    for k, (a, b) in enumerate(zip(expected[1], found[1], strict=True)):
+        x, y = np.asarray(a), np.asarray(b)
+        if x.dtype != y.dtype or x.shape != y.shape:
+            return "shape", f"leaf {k}: expected {x.dtype}{list(x.shape)}, found {y.dtype}{list(y.shape)}"
+        if not same(x, y, tolerance):
+            return "value", f"leaf {k}: expected\n{x}\nfound\n{y}"
+    return None
+
+
+def same(a: Any, b: Any, tolerance: float) -> bool:
+    a, b = np.asarray(a), np.asarray(b)
+    if a.dtype.kind not in "fc" or tolerance == 0.0:
+        return bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
+    with np.errstate(all="ignore"):
+        return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True))
+
+
+# -- many programs
+
+
+@dataclass
+class Report:
+    seed: int
+    outcome: Outcome
+    case: Case | None = None
+    risk: str = ""
+
+
+def cases(seed: int, rounds: int = 2) -> Iterator[Case]:
+    """The program of this seed with different sizes and values."""
+    text = generate(seed).text
+    for k in range(rounds):
+        sizes = choose_sizes(["n", "m", "k1"], seed * 10 + k)
+        special = (seed + k) % 8 == 3 and "c64" not in _body(text) and "c128" not in _body(text)
+        yield Case(text, seed * 10 + k, sizes, special)
+
+
+def _body(text: str) -> str:
+    return text.partition("at.sizes")[2]
+
+
+def run_seed(seed: int, stages: Sequence[str], rounds: int = 2) -> Report:
+    """All rounds of one seed; the first failing case is kept."""
+    program = generate(seed)
+    total = Outcome()
+    first: Case | None = None
+    f: Any = None
+    for case in cases(seed, rounds):
+        if f is None:
+            f = build(case.text)
+            if isinstance(f, Failure):
+                total.failures.append(f)
+                return Report(seed, total, case, program.risk)
+            if isinstance(f, str):
+                total.refused = f
+                return Report(seed, total, case, program.risk)
+            total.accepted = True
+        known = len(total.failures)
+        run_function(f, case, stages, total)
+        if len(total.failures) > known and first is None:
+            first = case
+    return Report(seed, total, first, program.risk)
+
+
+def _worker(connection: Any, seeds: Sequence[int], stages: Sequence[str], rounds: int) -> None:
+    for seed in seeds:
+        connection.send(("start", seed))
+        connection.send(("done", run_seed(seed, stages, rounds)))
+    connection.send(("end", None))
+    connection.close()
+
+
+def run_seeds(seeds: Iterable[int], stages: Sequence[str], rounds: int = 2, patience: int = 180) -> Iterator[Report]:
+    """Reports in order. Programs run in a worker process; one that ends it is a failure, and the rest goes on in a new one."""
+    left = list(seeds)
+    context = multiprocessing.get_context("fork")
+    while left:
+        ours, theirs = context.Pipe()
+        worker = context.Process(target=_worker, args=(theirs, left, stages, rounds))
+        worker.start()
+        theirs.close()
+        current = left[0]
+        deadline = time.monotonic() + patience
+        while True:
+            message = None
+            with contextlib.suppress(EOFError, OSError):
+                if ours.poll(max(0.0, deadline - time.monotonic())):
+                    message = ours.recv()
+            if message is None:
+                break
+            word, value = message
+            if word == "start":
+                current, deadline = value, time.monotonic() + patience
+            elif word == "done":
+                left.remove(value.seed)
+                yield value
+            else:
+                break
+        if worker.is_alive() and message is None:
+            worker.kill()
+        worker.join()
+        if left and message is None:
+            died = Failure("died", "compiled", f"exit {worker.exitcode}", f"exit {worker.exitcode}")
+            left.remove(current)
+            yield Report(current, Outcome(True, failures=[died]), next(cases(current)))
+
+
+__all__ = ["COMPILED", "FAST", "Case", "Failure", "Outcome", "Report", "cases", "run_case", "run_seed", "run_seeds"]

@@ -1,0 +1,90 @@
+"""Every way to run a function. Each stage gives the leaves of the result, or raises."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from atoll.core import values as v
+from atoll.function import Function
+from atoll.runtime.arguments import from_python
+from atoll.runtime.program import make_loops
+from atoll.sizes.describe import requirement
+from atoll.types.binding import bind_call
+
+Runner = Callable[[tuple[Any, ...]], list[Any]]
+
+
+class Failed(Exception):
+    """Not used for comparison: a stage that cannot start."""
+
+
+def leaves(value: Any) -> list[Any]:
+    """The leaves of a result as a user sees it."""
+    if isinstance(value, tuple):
+        return [leaf for item in value for leaf in leaves(item)]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [leaf for f in dataclasses.fields(value) for leaf in leaves(getattr(value, f.name))]
+    return [value]
+
+
+class Stages:
+    """The stages of one function; what they share is made once."""
+
+    def __init__(self, f: Function) -> None:
+        self.f = f
+        self._ainf: Any = None
+        self._loops: Any = None
+
+    def runner(self, stage: str) -> Runner:
+        if stage == "interpret":
+            return lambda args: leaves(self.f.interpret(*args))
+        if stage == "ainf":
+            return self.run_ainf
+        if stage.startswith("loops"):
+            piece = int(stage.removeprefix("loops") or "3")
+            return lambda args: self.run_loops(args, piece)
+        if stage.startswith("O"):
+            level = stage[1:]
+            return lambda args: leaves(self.f.compile(level).call(*args))
+        raise ValueError(stage)
+
+    def _prepare(self, args: tuple[Any, ...]) -> tuple[list[Any], Any]:
+        """Argument leaves and sizes, after the checks a call makes on entry."""
+        from atoll.errors import fail
+
+        fn = self.f.core
+        values = from_python(fn, args)
+        sizes = bind_call(fn, values)
+        env: dict[Any, int] = dict(sizes)
+        env.update({sym: int(x) for (sym, _), x in zip(fn.params, values, strict=True) if isinstance(x, np.integer)})
+        for need in fn.requires:
+            if need.poly.evaluate(lambda atom: env[atom]) < 0:
+                text = requirement(need.poly, lambda atom: env[atom])
+                fail("E0709", name=fn.name, what=need.text, line=need.span.line, need=text)
+        return [leaf for value in values for leaf in v.leaves(value)], sizes
+
+    def run_ainf(self, args: tuple[Any, ...]) -> list[Any]:
+        from atoll.ainf.dead import remove_dead
+        from atoll.ainf.evaluate import evaluate
+        from atoll.ainf.from_core import translate
+
+        given, sizes = self._prepare(args)
+        if self._ainf is None:
+            self._ainf = remove_dead(translate(self.f.core))
+        return evaluate(self._ainf, given, sizes)
+
+    def run_loops(self, args: tuple[Any, ...], piece: int) -> list[Any]:
+        from atoll.loops.execute import execute
+
+        given, sizes = self._prepare(args)
+        if self._loops is None:
+            self._loops = make_loops(self.f.core)
+        return execute(self._loops, given, sizes, piece)
+
+
+FAST = ("interpret", "ainf", "loops1", "loops3", "loops100")
+COMPILED = ("O0", "O3")
