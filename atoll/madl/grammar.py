@@ -49,14 +49,15 @@ done_list: done | done_list done
 ?right: group | forward | block
 ?nest: forward | block | branch
 
-forward: "forward" levels ":" body "end"?
+forward: "forward" levels ":" closed
+closed: statements? (reset | "end")?
 levels: level ("," level)*
 level: rounds? index? argument* returns?
 rounds: _OPEN size (low size?)? _CLOSE
 low: ":"
 index: _open NAME (":" "size" NAME)? "]" | _open index_size "]"
 index_size: "size" NAME
-block: "block" interface (":" body "end"?)?
+block: "block" interface (":" closed)?
 branch: "if" either "then" statements "else" statements "end"
 
 ?group: annotated | annotated ("," annotated)+ -> group

@@ -176,6 +176,8 @@ class Reader:
         statements = next((p for p in parts if isinstance(p, tuple)), ())
         return statements, next((p for p in parts if isinstance(p, s.Reset)), None)
 
+    read_closed = read_body
+
     def read_reset(self, parts: list[Any], span: Span) -> s.Reset:
         return s.Reset(parts[0], next((p for p in parts[1:] if isinstance(p, s.Node)), None), span=span)  # type: ignore[arg-type]
 

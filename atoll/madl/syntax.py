@@ -410,6 +410,19 @@ def walk(node: Any) -> Iterator[Any]:
         yield from walk(child)
 
 
+def rewrite(value: Any, change: Any) -> Any:
+    """The value with `change` applied to every node, innermost first."""
+    if isinstance(value, tuple):
+        return tuple(rewrite(item, change) for item in value)
+    if not isinstance(value, Node):
+        return value
+    parts = {f.name: getattr(value, f.name) for f in fields(value)}
+    new = {name: rewrite(part, change) if name != "span" else part for name, part in parts.items()}
+    if any(new[name] is not part for name, part in parts.items()):
+        value = type(value)(**new)
+    return change(value)
+
+
 def text(node: Node, most: int = 48) -> str:
     """The user's own words, on one line, cut when long."""
     words = " ".join(node.span.text().split())

@@ -1,0 +1,145 @@
+"""One operator through all analyses.
+
+    elaborate -> settle types and sizes -> causality -> places -> initialisation -> operations -> loops -> order -> scheme
+
+A call whose memories do not lie in one piece cannot be a call: the operator is elaborated again with it expanded, until all are. With
+`separate=True` it is refused instead, as the thesis does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from atoll.errors import fail
+from atoll.madl import atomic, causality, initial, instances, iterate, iteration, kinds, patterns, resolve
+from atoll.madl import graph as g
+from atoll.madl import syntax as s
+from atoll.madl.built import place_aliases
+from atoll.madl.depend import Dependencies
+from atoll.madl.elaborate import Elaborator
+from atoll.madl.environment import Env, Metas
+from atoll.madl.known import Known
+from atoll.madl.layout import Layout, lay_out
+from atoll.madl.schedule import Schedule, schedule
+from atoll.madl.scheme import ChunkInfo, Port, Scheme
+from atoll.madl.typing import Generic
+from atoll.sizes import poly
+from atoll.types.types import Type
+
+if TYPE_CHECKING:
+    from atoll.madl.library import Library
+
+
+@dataclass(eq=False)
+class Compiled:
+    """An operator that passed every check."""
+
+    operator: s.Operator
+    kind: str
+    graph: g.Graph
+    layout: Layout
+    known: Known
+    deps: Dependencies
+    schedule: Schedule
+    fixed_sizes: dict[str, int]
+    inlined: frozenset[Any]
+    scheme: Scheme
+
+    @property
+    def name(self) -> str:
+        return self.scheme.name
+
+
+def compile_operator(
+    library: Library,
+    operator: s.Operator,
+    *,
+    name: str | None = None,
+    types: dict[str, Type] | None = None,
+    sizes: dict[str, int] | None = None,
+    separate: bool = False,
+) -> Compiled:
+    """All analyses. `types` says what the (type ..) parameters are, `sizes` what a recursive operator's sizes are."""
+    inlined: frozenset[Any] = frozenset()
+    while True:
+        el = elaborate(library, operator, inlined, types, sizes)
+        causality.check(el.graph)
+        place_aliases(el.graph, el.built)
+        layout = lay_out(el.graph)
+        known = Known(el.graph)
+        initial.check(el, layout, known)
+        atomic.check(el, layout, known)
+        pieces = atomic.scattered(layout)
+        if not pieces:
+            break
+        expandable = [c for c in pieces if c.scheme.external is None and not separate and not c.scheme.compiled_recursive()]
+        if len(expandable) != len(pieces):
+            atomic.refuse_scattered(layout, next(c for c in pieces if c not in expandable))
+        inlined |= {c.site for c in expandable}
+    deps = Dependencies(el.graph, layout, known)
+    iteration.check(deps)
+    order = schedule(deps)
+    stateful = any(c.role == "state" for c in layout.chunks)
+    kind = kinds.check_declared(operator, kinds.structural_kind(operator, library.kind_finder(operator)), stateful)
+    scheme = _scheme(name or operator.name, el.graph, layout, deps, stateful)
+    compiled = Compiled(operator, kind, el.graph, layout, known, deps, order, sizes or {}, inlined, scheme)
+    object.__setattr__(scheme, "compiled", compiled)
+    return compiled
+
+
+def elaborate(
+    library: Library,
+    operator: s.Operator,
+    inlined: frozenset[Any] = frozenset(),
+    types: dict[str, Type] | None = None,
+    sizes: dict[str, int] | None = None,
+) -> Elaborator:
+    """The graph of an operator, with final types and sizes."""
+    el = Elaborator(library, operator, inlined)
+    graph = el.graph
+    env = Env(graph.body, 0, None, Metas(), root=True)
+    declared = [n for p in operator.interface.params if p.kind == "type" for n in p.names]
+    instances.enter(el, operator, env, {n: (types or {}).get(n) or Generic(n) for n in declared})
+    for n, value in (sizes or {}).items():
+        env.sizes[n] = poly(value)
+    for clause in operator.interface.args:
+        if clause.left is not None:
+            fail("E0905", clause.span, what="a parameter", given="an equation", wanted="a pattern", where=operator.name)
+        for item in s.items(clause.right):
+            bare = s.bare(item)
+            shown = bare.name if isinstance(bare, s.Variable) else None
+            wires = [el.wire(env, item, name=shown, role="argument") for _ in range(patterns.arity(el, item))]
+            for wire in wires:
+                graph.producer[wire] = None
+            graph.arguments += wires
+            patterns.define(el, item, wires, env)
+    iterate.body(el, operator.body, env)
+    graph.results += instances.operator_results(el, operator, env)
+    graph.size_params = [(z.name if isinstance(z, s.SizeName) else None, el.size(z, env)) for z in operator.interface.sizes or ()]
+    el.size_words = {*env.sizes, *env.metas.sizes}
+    resolve.settle(el)
+    return el
+
+
+def _scheme(name: str, graph: g.Graph, layout: Layout, deps: Dependencies, stateful: bool) -> Scheme:
+    params = layout.params()
+    number = {chunk: k for k, chunk in enumerate(params)}
+    written = {w.chunk for node in g.scope_nodes(graph.body) for w in deps.writes(node)}
+
+    def port(wire: g.Wire) -> Port:
+        place = layout.place[wire]
+        return Port(number[place.chunk], place.view, wire.type, wire.shown)
+
+    return Scheme(
+        name,
+        tuple(graph.sizes),
+        tuple(graph.size_params),
+        tuple(graph.generics),
+        tuple(ChunkInfo(c.name, c.type, c in written, c.role) for c in params),
+        tuple(port(w) for w in graph.arguments),
+        tuple(port(w) for w in graph.results),
+        tuple(graph.requirements),
+        stateful,
+        names=dict(graph.size_names),
+    )

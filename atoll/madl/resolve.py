@@ -1,0 +1,231 @@
+"""After elaboration: every type and size is put in its final form, and what sizes must satisfy is checked or written down.
+
+    free sizes     those in the types of arguments and results and in <<..>>; any other unknown is "unconstrained"
+    requirements   every array has a size >= 0: proved where it depends on a loop index, else a condition on the operator's use
+    indices        every index is proved to lie in its array
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from atoll.errors import Span, fail
+from atoll.madl import graph as g
+from atoll.madl.elaborate import Elaborator
+from atoll.madl.known import Known
+from atoll.madl.typing import BOOL, F64, INT, Generic, Unknown, array_sizes, leaves, prune, show_size_named, show_type, sizes_in
+from atoll.sizes import Poly, Sym
+from atoll.types.types import Index
+
+_DEFAULTS = {"number": INT, "integer": INT, "float": F64, "bool": BOOL}
+
+
+def settle(el: Elaborator) -> None:
+    """Solve what is left and write the results into the graph."""
+    el.type_scalars()
+    el.typer.check_solved()
+    _default_types(el)
+    _final_forms(el)
+    _name_sizes(el)
+    _check_free(el)
+    _dynamic(el)
+    _requirements(el)
+    _escapes(el)
+    _bounds(el)
+
+
+def _default_types(el: Elaborator) -> None:
+    """Unknown numbers become int, unknown floats f64; anything else is a type variable."""
+    letters = iter("abcdefgh")
+    taken = {x.name for w in el.graph.wires for x in leaves(w.type) if isinstance(x, Generic)}
+    trees = [t for op in el.operations for t in _tree_types(op.tree)]
+    for t in [*(x for w in el.graph.wires for x in leaves(w.type)), *(x for t in trees for x in leaves(t))]:
+        t = prune(t)
+        if isinstance(t, Unknown):
+            name = next(n for n in letters if n not in taken) if t.family not in _DEFAULTS else ""
+            t.bound = _DEFAULTS.get(t.family) or Generic(name, t.family)
+
+
+def _tree_types(tree: g.Tree) -> list[object]:
+    if isinstance(tree, (g.Literal, g.SizeValue)):
+        return [tree.type]
+    if isinstance(tree, g.Operate):
+        return [tree.type, *(t for a in tree.args for t in _tree_types(a))]
+    return []
+
+
+def _final_forms(el: Elaborator) -> None:
+    graph, typer = el.graph, el.typer
+    size = typer.final_size
+    env = {sym: size(Poly({(sym,): 1})) for sym in [*typer.solver.unknowns, *typer.abstract] if size(Poly({(sym,): 1})).single() is not sym}
+    for wire in graph.wires:
+        wire.type = typer.final(wire.type)
+    renewed: dict[g.Relation, g.Relation] = {}
+    for relation in graph.relations:
+        renewed[relation] = replace(relation, parts=tuple((f.subst(env), w) for f, w in relation.parts))
+    graph.relations = list(renewed.values())
+    for wire, producer in graph.producer.items():
+        if isinstance(producer, g.Relation):
+            graph.producer[wire] = renewed[producer]
+    for scope in graph.loops.values():
+        scope.extent, scope.low = size(scope.extent), size(scope.low)
+    for op in el.operations:
+        op.tree = _final_tree(op.tree, el)
+    for node in g.scope_nodes(graph.body):
+        if isinstance(node, g.Call):
+            node.sizes = {sym: size(p) for sym, p in node.sizes.items()}
+            node.types = {generic: typer.final(t) for generic, t in node.types.items()}
+    graph.size_params = [(name, size(p)) for name, p in graph.size_params]
+    graph.requirements = [(size(p), what, span) for p, what, span in graph.requirements]
+    el.bounds = [replace(b, index=size(b.index), extent=size(b.extent)) for b in el.bounds]
+    el.built = [
+        replace(b, growth=size(b.growth), fixed=size(b.fixed), relations=tuple(renewed[r] for r in b.relations)) for b in el.built
+    ]
+
+
+def _final_tree(tree: g.Tree, el: Elaborator) -> g.Tree:
+    match tree:
+        case g.Literal():
+            return replace(tree, type=el.typer.final(tree.type))
+        case g.SizeValue():
+            return replace(tree, size=el.typer.final_size(tree.size), type=el.typer.final(tree.type))
+        case g.Operate():
+            return replace(
+                tree,
+                args=tuple(_final_tree(a, el) for a in tree.args),
+                type=el.typer.final(tree.type),
+                sizes=tuple(el.typer.final_size(p) for p in tree.sizes),
+            )
+    return tree
+
+
+def _name_sizes(el: Elaborator) -> None:
+    """The free sizes in order of appearance, under the user's names where there are any."""
+    graph = el.graph
+    found: dict[Sym, None] = {}
+    generics: dict[Generic, None] = {}
+    given = [p for _, p in graph.size_params]
+    for p in [*given, *(p for w in [*graph.arguments, *graph.results] for p in sizes_in(w.type))]:
+        for leaf in sorted(p.leaves(), key=lambda x: x.uid):
+            if isinstance(leaf, Sym) and leaf in el.typer.solver.unknowns:
+                found[leaf] = None
+    for wire in [*graph.arguments, *graph.results]:
+        generics.update(dict.fromkeys(x for x in leaves(wire.type) if isinstance(x, Generic)))
+    graph.sizes, graph.generics = list(found), list(generics)
+    written = {name for name in el.size_words}
+    used: set[str] = set()
+    letters = [c for c in "ijklmnopqrstuvwxyz" if c not in written]
+    for sym in graph.sizes:
+        name = sym.name if sym.name in written and sym.name not in used else next(c for c in [*letters, *(f"{c}2" for c in letters)] if c not in used)
+        used.add(name)
+        graph.size_names[sym] = name
+    el.typer.names.update(graph.size_names)
+
+
+def _check_free(el: Elaborator) -> None:
+    """Sizes that nothing outside determines would be ours to choose."""
+    graph = el.graph
+    free = set(graph.sizes)
+
+    def check(p: Poly, what: str, span: Span) -> None:
+        for leaf in p.leaves():
+            if leaf in el.typer.solver.unknowns and leaf not in free:
+                notes = [f"{what} has size {show_size_named(p, {**graph.size_names, leaf: '?'})}"]
+                fail("E0912", span, notes=notes, where=graph.name)
+
+    for wire in graph.wires:
+        for p in sizes_in(wire.type):
+            check(p, wire.shown, wire.span)
+    for scope in graph.loops.values():
+        check(scope.extent, "this loop", scope.span)
+
+
+def _dynamic(el: Elaborator) -> None:
+    for wire, sym in el.dynamic.items():
+        if isinstance(wire.type, Index):
+            el.graph.dynamic[sym] = (wire, wire.type.size)
+            continue
+        bound = next((b for b in el.bounds if sym in b.index.leaves()), None)
+        span = bound.span if bound else wire.span
+        what = bound.wire.shown if bound else "the array"
+        high = show_size_named(bound.extent - 1, el.graph.size_names) if bound else "n-1"
+        note = f"{wire.shown} is a number of type {show_type(wire.type)}"
+        fail("E0918", span, index=wire.shown, what=what, high=high, notes=[note], where=el.graph.name)
+
+
+def _requirements(el: Elaborator) -> None:
+    graph = el.graph
+    needed: dict[Poly, tuple[str, Span, g.Scope]] = {}
+    inner: list[tuple[Poly, g.Wire]] = []
+    for wire in graph.wires:
+        for p in array_sizes(wire.type):
+            if _is_loopy(graph, p):
+                inner.append((p, wire))
+            else:
+                needed.setdefault(p, (wire.shown, wire.span, wire.scope))
+    for scope in graph.loops.values():
+        if scope.parent is not None and not _is_loopy(graph, scope.extent):
+            needed.setdefault(scope.extent, ("this loop", scope.span, scope.parent))
+    given = list(graph.requirements)
+    graph.requirements = []
+    for p, what, span in given:
+        _constant_ok(el, p, what, span)
+        graph.requirements.append((p, what, span))
+    for p, (what, span, scope) in needed.items():
+        _constant_ok(el, p, what, span)
+        if p.const() is None and not _follows(el, p, scope):
+            graph.requirements.append((p, what, span))
+    known = Known(graph)
+    for p, wire in inner:
+        if not known.about(p).proves(p):
+            shown = show_size_named(p, graph.size_names)
+            fail("E0913", wire.span, what=wire.shown, size=shown, where=graph.name)
+    for p, what, span in given:
+        if _is_loopy(graph, p) and not known.about(p).proves(p):
+            fail("E0913", span, what=what, size=show_size_named(p, graph.size_names), where=graph.name)
+    graph.requirements = [r for r in graph.requirements if not _is_loopy(graph, r[0])]
+
+
+def _is_loopy(graph: g.Graph, p: Poly) -> bool:
+    return any(leaf in graph.loops or leaf in graph.dynamic for leaf in p.leaves())
+
+
+def _constant_ok(el: Elaborator, p: Poly, what: str, span: Span) -> None:
+    value = p.const()
+    if value is not None and value < 0:
+        fail("E0914", span, name=el.graph.name, what=what, size=value, where=el.graph.name)
+
+
+def _follows(el: Elaborator, p: Poly, scope: g.Scope) -> bool:
+    """True when an array inside loops has a size >= 0 simply because the loops run at all."""
+    indices = [x.index for x in scope.chain() if x.index is not None]
+    if not indices:
+        return False
+    bare = Known(el.graph)
+    bare.sizes = ()
+    from atoll.sizes.prover import facts
+
+    return facts(tuple(bare.ranges(indices))).proves(p)
+
+
+def _escapes(el: Elaborator) -> None:
+    """A loop index in the type of something outside the loop."""
+    graph = el.graph
+    for wire in graph.wires:
+        for p in sizes_in(wire.type):
+            for leaf in p.leaves():
+                loop = graph.loops.get(leaf)  # type: ignore[call-overload]
+                if loop is not None and not wire.scope.within(loop):
+                    shown = show_type(wire.type, graph.size_names)
+                    note = f"{wire.shown} would have type {shown}, but {leaf} is the index of a loop"
+                    fail("E0919", wire.span, notes=[note], where=graph.name)
+
+
+def _bounds(el: Elaborator) -> None:
+    known = Known(el.graph)
+    for b in el.bounds:
+        context = known.about(b.index, b.extent)
+        if not context.proves_range(b.index, b.extent):
+            high = show_size_named(b.extent - 1, el.graph.size_names)
+            notes = [f"{name} is in 0..{show_size_named(known.range_of(sym) - 1, el.graph.size_names)}" for sym in known.ranged(b.index.leaves()) for name in (sym.name,)]
+            fail("E0918", b.span, index=b.text, what=b.wire.shown, high=high, notes=notes, where=el.graph.name)
