@@ -1,4 +1,4 @@
-"""What loops read and write, each with the loops around it and the conditions in force. Opaque sections are not looked into."""
+"""What loops read and write, each with the loops and tests around it. Opaque sections are not looked into."""
 
 from __future__ import annotations
 
@@ -27,6 +27,25 @@ class Around:
     def independent(self) -> bool:
         return self.loop.parallel
 
+    def known(self) -> tuple[Poly, ...]:
+        return poly(self.sym) - self.low, self.high - 1 - poly(self.sym)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Branch:
+    """One side of a test around a statement; `node` is the `if` (or the choice inside an expression)."""
+
+    node: object
+    tests: tuple[lp.Test, ...]
+    taken: bool
+
+    def known(self) -> tuple[Poly, ...]:
+        return test_facts(self.tests) if self.taken else negated_facts(self.tests)
+
+
+Frame = Around | Branch
+Frames = tuple[Frame, ...]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Access:
@@ -36,71 +55,74 @@ class Access:
     buffer: lp.Buffer
     index: tuple[Poly, ...]
     stmt: lp.Stmt
-    loops: tuple[Around, ...]
+    frames: Frames
     known: tuple[Poly, ...]  # hypotheses on the path, outermost first
     order: int  # position in the text
-    branch: tuple[tuple[int, int], ...]  # which side of which test
 
     @property
     def facts(self) -> Facts:
         return facts().add(self.known)
 
-    def inside(self, buffer: lp.Buffer, allocated: dict[lp.Buffer, int]) -> tuple[Around, ...]:
-        """The loops between the buffer's allocation and here."""
-        return self.loops[allocated.get(buffer, 0) :]
+    @property
+    def loops(self) -> tuple[Around, ...]:
+        return tuple(f for f in self.frames if isinstance(f, Around))
 
 
 @dataclass(slots=True)
 class Walk:
     accesses: list[Access]
     allocated: dict[lp.Buffer, int]  # how many loops are around an allocation
-    loops: list[tuple[Around, tuple[Around, ...], tuple[Poly, ...]]]  # every loop, what is around it, what is known there
+    loops: list[tuple[Around, int]]  # every loop, and how many are around it
     polys: list[tuple[Poly, tuple[Poly, ...]]]  # every polynomial, with what is known there
     sections: list[lp.Section]
 
 
 def walk(fn: lp.Function, known: tuple[Poly, ...]) -> Walk:
     """Everything a function does, in the order of its text."""
-    found = Walk([], {}, [], [], [])
-    _Walker(found).stmts(fn.body, (), known, ())
-    return found
+    walker = _Walker(known)
+    walker.stmts(fn.body, ())
+    return walker.found
 
 
 class _Walker:
-    def __init__(self, found: Walk) -> None:
-        self.found = found
+    def __init__(self, known: tuple[Poly, ...]) -> None:
+        self.found = Walk([], {}, [], [], [])
         self.order = 0
+        self.known = known
 
-    def stmts(self, stmts: list[lp.Stmt], loops: tuple[Around, ...], known: tuple[Poly, ...], branch: tuple[tuple[int, int], ...]) -> None:
+    def path(self, frames: Frames) -> tuple[Poly, ...]:
+        return self.known + tuple(p for f in frames for p in f.known())
+
+    def stmts(self, stmts: list[lp.Stmt], frames: Frames) -> None:
         for stmt in stmts:
             self.order += 1
-            self.stmt(stmt, loops, known, branch)
+            self.stmt(stmt, frames)
 
-    def stmt(self, stmt: lp.Stmt, loops: tuple[Around, ...], known: tuple[Poly, ...], branch: tuple[tuple[int, int], ...]) -> None:
+    def stmt(self, stmt: lp.Stmt, frames: Frames) -> None:
         match stmt:
             case lp.For():
-                self.loop(stmt, stmt.low, stmt.high, False, loops, known, branch)
+                self.loop(Around(stmt, stmt.low, stmt.high, False), frames)
             case lp.Chunks(low, high, extent, _, [lp.For() as inner], [], []) if inner.high - inner.low == poly(high) - low:
                 start = inner.low - low
-                self.loop(inner, start, start + extent, True, loops, known, branch)
+                self.loop(Around(inner, start, start + extent, True), frames)
             case lp.If(tests, then, orelse):
-                self.tests(tests, loops, known, branch, stmt)
-                self.stmts(then, loops, known + test_facts(tests), (*branch, (id(stmt), 0)))
-                self.stmts(orelse, loops, known + negated_facts(tests), (*branch, (id(stmt), 1)))
+                self.tests(tests, frames, stmt)
+                self.stmts(then, (*frames, Branch(stmt, tests, True)))
+                self.stmts(orelse, (*frames, Branch(stmt, tests, False)))
             case lp.Store(buffer, index, value):
-                self.expr(value, loops, known, branch, stmt)
-                self.access("store", buffer, index, stmt, loops, known, branch)
+                self.expr(value, frames, stmt)
+                self.access("store", buffer, index, stmt, frames)
             case lp.Update(buffer, index, _, value):
-                self.expr(value, loops, known, branch, stmt)
-                self.access("update", buffer, index, stmt, loops, known, branch)
+                self.expr(value, frames, stmt)
+                self.access("update", buffer, index, stmt, frames)
             case lp.Let(_, value) | lp.Assign(_, value):
-                self.expr(value, loops, known, branch, stmt)
+                self.expr(value, frames, stmt)
             case lp.Declare(_, value):
                 if value is not None:
-                    self.expr(value, loops, known, branch, stmt)
+                    self.expr(value, frames, stmt)
             case lp.Alloc(buffer):
-                self.found.allocated[buffer] = len(loops)
-                self.found.polys += [(p, known) for p in buffer.extents]
+                self.found.allocated[buffer] = sum(isinstance(f, Around) for f in frames)
+                self.found.polys += [(p, self.path(frames)) for p in buffer.extents]
             case lp.Section():
                 self.found.sections.append(stmt)
             case lp.Free() | lp.Note():
@@ -108,63 +130,42 @@ class _Walker:
             case _:
                 raise AssertionError(f"scheduled loops have no {type(stmt).__name__}")
 
-    def loop(
-        self,
-        loop: lp.For,
-        low: Poly,
-        high: Poly,
-        pieces: bool,
-        loops: tuple[Around, ...],
-        known: tuple[Poly, ...],
-        branch: tuple[tuple[int, int], ...],
-    ) -> None:
-        around = Around(loop, low, high, pieces)
-        self.found.loops.append((around, loops, known))
-        self.found.polys += [(low, known), (high, known)]
-        i = poly(loop.sym)
-        self.stmts(loop.body, (*loops, around), (*known, i - low, high - 1 - i), branch)
+    def loop(self, around: Around, frames: Frames) -> None:
+        self.found.loops.append((around, sum(isinstance(f, Around) for f in frames)))
+        self.found.polys += [(around.low, self.path(frames)), (around.high, self.path(frames))]
+        self.stmts(around.loop.body, (*frames, around))
 
-    def access(
-        self,
-        kind: str,
-        buffer: lp.Buffer,
-        index: tuple[Poly, ...],
-        stmt: lp.Stmt,
-        loops: tuple[Around, ...],
-        known: tuple[Poly, ...],
-        branch: tuple[tuple[int, int], ...],
-    ) -> None:
-        self.found.accesses.append(Access(kind, buffer, index, stmt, loops, known, self.order, branch))
+    def access(self, kind: str, buffer: lp.Buffer, index: tuple[Poly, ...], stmt: lp.Stmt, frames: Frames) -> None:
+        known = self.path(frames)
+        self.found.accesses.append(Access(kind, buffer, index, stmt, frames, known, self.order))
         self.found.polys += [(p, known) for p in index]
 
-    def expr(self, e: lp.Expr, loops: tuple[Around, ...], known: tuple[Poly, ...], branch: tuple[tuple[int, int], ...], stmt: lp.Stmt) -> None:
+    def expr(self, e: lp.Expr, frames: Frames, stmt: lp.Stmt) -> None:
         match e:
             case lp.Load(buffer, index):
-                self.access("read", buffer, index, stmt, loops, known, branch)
+                self.access("read", buffer, index, stmt, frames)
             case lp.Index(p):
-                self.found.polys.append((p, known))
+                self.found.polys.append((p, self.path(frames)))
             case lp.Call(_, args, _):
                 for a in args:
-                    self.expr(a, loops, known, branch, stmt)
+                    self.expr(a, frames, stmt)
             case lp.Cast(arg, _):
-                self.expr(arg, loops, known, branch, stmt)
+                self.expr(arg, frames, stmt)
             case lp.Choose(tests, then, orelse):
-                self.tests(tests, loops, known, branch, stmt)
-                self.expr(then, loops, known + test_facts(tests), branch, stmt)
-                self.expr(orelse, loops, known + negated_facts(tests), branch, stmt)
+                self.tests(tests, frames, stmt)
+                self.expr(then, (*frames, Branch(e, tests, True)), stmt)
+                self.expr(orelse, (*frames, Branch(e, tests, False)), stmt)
             case lp.Truth(tests):
-                self.tests(tests, loops, known, branch, stmt)
+                self.tests(tests, frames, stmt)
 
-    def tests(
-        self, tests: tuple[lp.Test, ...], loops: tuple[Around, ...], known: tuple[Poly, ...], branch: tuple[tuple[int, int], ...], stmt: lp.Stmt
-    ) -> None:
-        for t in tests:
+    def tests(self, tests: tuple[lp.Test, ...], frames: Frames, stmt: lp.Stmt) -> None:
+        for k, t in enumerate(tests):
+            before = (*frames, Branch(t, tests[:k], True)) if k else frames  # tests are looked at in order
             if t.poly is not None:
-                self.found.polys.append((t.poly, known))
-                known = known + test_facts((t,))  # tests are looked at in order
+                self.found.polys.append((t.poly, self.path(before)))
             else:
                 assert t.expr is not None
-                self.expr(t.expr, loops, known, branch, stmt)
+                self.expr(t.expr, before, stmt)
 
 
 def test_facts(tests: tuple[lp.Test, ...]) -> tuple[Poly, ...]:
@@ -185,13 +186,19 @@ def negated_facts(tests: tuple[lp.Test, ...]) -> tuple[Poly, ...]:
     return ()
 
 
+def same_frame(a: Frame, b: Frame) -> bool:
+    if isinstance(a, Around) and isinstance(b, Around):
+        return a.loop is b.loop
+    return isinstance(a, Branch) and isinstance(b, Branch) and a.node is b.node and a.taken == b.taken
+
+
 def common(a: Access, b: Access) -> int:
     """How many loops two accesses share."""
     n = 0
-    for x, y in zip(a.loops, b.loops, strict=False):
-        if x is not y and x.loop is not y.loop:
+    for x, y in zip(a.frames, b.frames, strict=False):
+        if not same_frame(x, y):
             break
-        n += 1
+        n += isinstance(x, Around)
     return n
 
 

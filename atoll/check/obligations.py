@@ -19,7 +19,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from atoll.check.accesses import Access, Around, Walk, common, pairs, walk
+from atoll.check.accesses import Access, Around, Branch, Frame, Walk, common, pairs, same_frame, walk
 from atoll.check.separate import Line, disjoint, injective, no_race
 from atoll.errors import fail
 from atoll.loops import ir as lp
@@ -57,7 +57,7 @@ class Report:
     disjoint: dict[tuple[int, int], list[Line] | None] = field(default_factory=dict)
     races: list[tuple[Around, Access, Access, list[Line] | None]] = field(default_factory=list)
     covers: list[tuple[Access, Tree]] = field(default_factory=list)
-    results: list[tuple[lp.Buffer, tuple[Sym, ...], Tree, tuple[Poly, ...]]] = field(default_factory=list)
+    results: list[tuple[lp.Buffer, tuple[Sym, ...], Tree, bool]] = field(default_factory=list)
     alignment: list[tuple[str, str, str]] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -119,7 +119,7 @@ class _Checker:
         named: set[str] = set()
         for x in (*self.lowered.function.inputs, *(o.buffer for o in self.lowered.function.outputs), *self.lowered.function.consts):
             named.add(x.name)
-        for around, _, _ in self.report.walk.loops:
+        for around, _ in self.report.walk.loops:
             if around.sym in seen:
                 fail("E0505", problem=f"the loop {around.sym} stands twice")
             seen.add(around.sym)
@@ -131,7 +131,7 @@ class _Checker:
             self.report.counts["C8"] += 1
 
     def extents(self) -> None:
-        loops = {around.sym for around, _, _ in self.report.walk.loops}
+        loops = {around.sym for around, _ in self.report.walk.loops}
         for buffer in self.report.walk.allocated:
             for n in buffer.extents:
                 if n.leaves() & loops:
@@ -181,7 +181,12 @@ class _Checker:
                 fail("E0505", problem=f"{a.buffer}{list(a.index)} may be read before it is written")
             self.cover(a.facts, tree, a)
             self.report.covers.append((a, tree))
-        for buffer, cover, extents, context in self.lowered.finals:
+            if a.buffer in self.lowered.rolled:
+                j, lead = self.lowered.rolled[a.buffer]
+                assert a.buffer.rows is not None
+                kept = a.index[0] - poly(j) - lead + a.buffer.rows - 1
+                self.need("C9", a.facts, kept, f"row {a.index[0]} of {a.buffer} is no longer kept when it is read")
+        for buffer, cover, extents, context, main in self.lowered.finals:
             syms = tuple(Sym(f"u{k}") for k in range(len(extents)))
             index = tuple(poly(s) for s in syms)
             known = tuple(p for u, n in zip(index, extents, strict=True) for p in (u, n - 1 - u))
@@ -189,44 +194,74 @@ class _Checker:
             tree = cover(index, inside, {})
             if tree is None:
                 fail("E0505", problem=f"some element of {buffer} is never written")
-            self.cover(inside.facts, tree, None, index)
-            self.report.results.append((buffer, syms, tree, inside.facts.known))
+            end = Access("read", buffer, index, lp.Note("end"), self.dispatch(main), inside.facts.known, 1 << 60)
+            self.cover(inside.facts, tree, end)
+            self.report.results.append((buffer, syms, tree, main))
+
+    def dispatch(self, main: bool) -> tuple[Frame, ...]:
+        """Where a result is complete: at the end of the program, or of its side of the test on sizes."""
+        body = self.lowered.function.body
+        if len({m for *_, m in self.lowered.finals}) == 1:
+            return ()
+        assert len(body) == 1 and isinstance(body[0], lp.If)
+        return (Branch(body[0], body[0].tests, main),)
 
     def adds(self, a: Access) -> bool:
         """A read of the cell that the same statement writes: an addition with one rounding."""
         return a.kind == "read" and isinstance(a.stmt, lp.Store) and a.stmt.buffer is a.buffer and a.stmt.index == a.index
 
-    def cover(self, ctx: Facts, tree: Tree, reader: Access | None, index: tuple[Poly, ...] | None = None) -> None:
+    def cover(self, ctx: Facts, tree: Tree, reader: Access) -> None:
         """The store a tree names runs before the reader, in the round it says, and writes that cell."""
         if isinstance(tree, Split):
-            self.cover(ctx.add((tree.test,)), tree.then, reader, index)
-            self.cover(ctx.add((-tree.test - 1,)), tree.orelse, reader, index)
+            self.cover(ctx.add((tree.test,)), tree.then, reader)
+            self.cover(ctx.add((-tree.test - 1,)), tree.orelse, reader)
             return
         writer = self.writer(tree)
-        target = index if reader is None else reader.index
-        assert target is not None
-        env = dict(tree.env)
-        shared = 0 if reader is None else common(writer, reader)
+        target, theirs, same = reader.index, reader.frames, True
         what = f"the cell {writer.buffer}{list(target)} was written before"
-        for k, around in enumerate(writer.loops[:shared]):
-            if around.sym in env:
-                if around.loop.parallel or around.pieces:
-                    fail("E0505", problem=f"{writer.buffer} would be carried from round to round of {around.sym}")
-                self.need("C9", ctx, poly(around.sym) - env[around.sym], what)
-            del k
-        bound = dict(env)
-        own = {around.sym for around in writer.loops[shared:]} | set(env)
-        for p in writer.known:
-            if p.leaves() & own:
-                self.need("C9", ctx, p.subst(bound), what)  # type: ignore[arg-type]
+        for k, frame in enumerate(writer.frames):
+            same = same and k < len(theirs) and same_frame(frame, theirs[k])
+            self.reached(ctx, frame, tree.env, same, what)
+            same = same and not (isinstance(frame, Around) and frame.sym in tree.env)
         for p, q in zip(writer.index, target, strict=True):
-            moved = p.subst(bound)  # type: ignore[arg-type]
-            if moved != q:
-                self.need("C9", ctx, moved - q, what)
-                self.need("C9", ctx, q - moved, what)
-        if reader is not None and writer.order >= reader.order:
+            self.equal("C9", ctx, p.subst(dict(tree.env)), q, what)
+        if writer.order >= reader.order:
             fail("E0505", problem=f"{writer.buffer}{list(target)} would be read before it is written")
         self.report.counts["C9"] += 1
+
+    def reached(self, ctx: Facts, frame: Frame, env: dict[Sym, Poly], shared: bool, what: str) -> None:
+        """The store's loop has that round, its test goes that way; in a loop it shares with the reader the round comes first."""
+        if isinstance(frame, Around):
+            if frame.sym in env:
+                if shared:
+                    if frame.independent or frame.pieces:
+                        fail("E0505", problem=f"{what}: it would be carried from round to round of {frame.sym}")
+                    self.need("C9", ctx, poly(frame.sym) - env[frame.sym], what)
+                for p in frame.known():
+                    self.need("C9", ctx, p.subst(dict(env)), what)
+            elif not shared:
+                fail("E0505", problem=f"{what}: in no particular round of {frame.sym}")
+            return
+        if shared:
+            return
+        tests = [t.poly.subst(dict(env)) for t in frame.tests if t.poly is not None and t.kind == "ge"]
+        if frame.taken:
+            if len(tests) != len(frame.tests):
+                fail("E0505", problem=f"{what}: under a test on data")
+            for p in tests:
+                self.need("C9", ctx, p, what)
+            return
+        for p in tests:
+            why = prove(ctx, -p - 1, optional=True)
+            if why is not None:
+                self.proved("C9", ctx, -p - 1, why)
+                return
+        fail("E0505", problem=f"{what}: no test is known to fail")
+
+    def equal(self, kind: str, ctx: Facts, a: Poly, b: Poly, what: str) -> None:
+        if a != b:
+            self.need(kind, ctx, a - b, what)
+            self.need(kind, ctx, b - a, what)
 
     def writer(self, hit: Hit) -> Access:
         for a in self.accesses:
@@ -239,8 +274,9 @@ class _Checker:
     def separated(self) -> None:
         allocated = self.report.walk.allocated
         stores = [a for a in self.accesses if a.kind != "read"]
+        rolling = {j for j, _ in self.lowered.rolled.values()}
         for a in stores:
-            lines = injective(a, a.inside(a.buffer, allocated))
+            lines = injective(a, a.loops[allocated.get(a.buffer, 0) :], rolling)
             self.note("C2", lines)
             self.report.injective[self.position[id(a)]] = lines
         for a, b in pairs(stores):
@@ -267,12 +303,11 @@ class _Checker:
     def parallel(self) -> None:
         """Every loop whose rounds may run together: on threads, in vectors, or merely declared independent to the C compiler."""
         allocated = self.report.walk.allocated
-        for around, outer, _ in self.report.walk.loops:
+        for around, depth in self.report.walk.loops:
             if not (around.pieces or around.loop.vector or (around.independent and _innermost(around.loop))):
                 continue
             if not around.independent:
                 fail("E0508", step="compile", name=around.sym, problem="it is a sum")
-            depth = len(outer)
             inside = [a for a in self.accesses if len(a.loops) > depth and a.loops[depth].loop is around.loop]
             for a, b in pairs(inside):
                 if a.buffer is not b.buffer or (a.kind == "read" and b.kind == "read"):
@@ -289,7 +324,7 @@ class _Checker:
 
     def vectors(self) -> None:
         """How the elements of a vector loop lie in memory: side by side, the same one, or apart; and whether it starts on a boundary."""
-        for around, _, _ in self.report.walk.loops:
+        for around, _ in self.report.walk.loops:
             width = around.loop.vector
             if not width:
                 continue

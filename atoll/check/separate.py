@@ -82,10 +82,10 @@ def ordered(
                 yield c, sign, ctx, goal, why
 
 
-def injective(a: Access, loops: tuple[Around, ...]) -> list[Line] | None:
-    """C2: one store never writes a cell in two different rounds of its building loops."""
+def injective(a: Access, loops: tuple[Around, ...], rolling: set[Sym]) -> list[Line] | None:
+    """C2: one store never writes a cell in two different rounds of its building loops (`rolling` ones run in order, but build)."""
     inside = {x.sym for x in loops}
-    left = [x.sym for x in loops if x.independent]
+    left = [x.sym for x in loops if x.independent or x.sym in rolling]
     outer = {x.sym for x in a.loops} - inside
     settled: set[Sym] = set()
     lines: list[Line] = []

@@ -297,6 +297,7 @@ def _root(w: Work, at: str | tm.Path) -> tm.Path:
 
 def _rewrite(w: Work, rule: str, root: tm.Path, args: dict[str, Any]) -> None:
     first: Refused | None = None
+    args = {name: w.size(x) if isinstance(x, (Poly, int)) and name not in ("axis", "rows", "kid") else x for name, x in args.items()}
     for path, _ in tm.walk(tm.at(w.term, root), root):
         try:
             w.do(path, rule, **args)

@@ -18,9 +18,7 @@ def split(w: Work, loop: str | Sym, size: PolyLike, tail: str = "cut", names: tu
     wants none. Returns the two loops."""
     if tail not in TAILS:
         raise Refused(f"tail is one of {', '.join(TAILS)}, not {tail!r}")
-    sym, k = w.loop(loop), poly(size)
-    if not w.closed(k):
-        raise Refused(f"the tile size {k} is not a number or a size")
+    sym, k = w.loop(loop), w.size(size)
     path = w.path(sym)
     context, t = w.theorem.locate(path)
     assert isinstance(t, (tm.Gen, tm.Sum))
@@ -189,7 +187,7 @@ def fission(w: Work, loop: str | Sym, keep: str = "left") -> None:
 
 def pad(w: Work, loop: str | Sym, multiple: PolyLike) -> None:
     """The range of a loop rounded up to a multiple; the rounds beyond do nothing."""
-    sym, k = w.loop(loop), poly(multiple)
+    sym, k = w.loop(loop), w.size(multiple)
     path = w.path(sym)
     context, t = w.theorem.locate(path)
     assert isinstance(t, (tm.Gen, tm.Sum))
@@ -250,10 +248,7 @@ def partition(w: Work, loop: str | Sym, points: list[PolyLike] | None = None) ->
     path = w.path(sym)
     context, t = w.theorem.locate(path)
     assert isinstance(t, (tm.Gen, tm.Sum))
-    given = cut_points(w, sym) if points is None else [poly(p) for p in points]
-    for p in given:
-        if not w.closed(p):
-            raise Refused(f"the point {p} is not made of sizes")
+    given = cut_points(w, sym) if points is None else [w.size(p) for p in points]
     if points is None:
         given = [p for p in given if not context.facts.proves(t.low - p) and not context.facts.proves(p - t.high)]
     if not given:

@@ -44,7 +44,17 @@ def _try(source: Source, work: Work, other: tm.Term | None, fill: set[tm.Tensor 
     if other is not None:
         variants.append(((), other))
     function = lowerer.function(known, variants)
-    lowered = Lowered(function, lowerer.covers, lowerer.firsts, lowerer.drops, lowerer.arms, lowerer.finals, lowerer.known, lowerer.filled)
+    lowered = Lowered(
+        function,
+        lowerer.covers,
+        lowerer.firsts,
+        lowerer.drops,
+        lowerer.arms,
+        lowerer.finals,
+        lowerer.known,
+        lowerer.filled,
+        lowerer.rolled,
+    )
     lowered.alive = lowerer.alive
     return lowered, lowerer.uncovered()
 

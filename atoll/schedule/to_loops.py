@@ -121,9 +121,10 @@ class Lowered:
     firsts: dict[int, tuple[Cover, tuple[Poly, ...]]]  # by id of a statement that adds
     drops: dict[int, list[Poly]]  # C4, by id of a store
     arms: dict[int, tuple[tuple[int, int], ...]]  # by id of a store: which halves of concatenations it is in
-    finals: list[tuple[lp.Buffer, Cover, tuple[Poly, ...], Context]]
+    finals: list[tuple[lp.Buffer, Cover, tuple[Poly, ...], Context, bool]]  # the last: not the program for other sizes
     known: tuple[Poly, ...]  # what holds everywhere, in the unknowns of the loops
     filled: set[lp.Buffer]
+    rolled: dict[lp.Buffer, tuple[Sym, Poly]]  # the loop that advances, and how far ahead of it rows are computed
     alive: list[lp.Stmt] = field(default_factory=list)  # keeps the identities above valid
     work: Any = None  # the schedule these loops are of
     report: Any = None  # what check/ proved of them
@@ -145,10 +146,11 @@ class Lowerer:
         self.drops: dict[int, list[Poly]] = {}
         self.arms: dict[int, tuple[tuple[int, int], ...]] = {}
         self.filled: set[lp.Buffer] = set()
+        self.rolled: dict[lp.Buffer, tuple[Sym, Poly]] = {}
         self.alive: list[lp.Stmt] = []  # statements stay referenced: tables are keyed by their identity
         self.in_parallel = False
-        self.variant = 0
-        self.finals: list[tuple[lp.Buffer, Cover, tuple[Poly, ...], Context]] = []  # results, when all is done
+        self.variant, self.main = 0, True
+        self.finals: list[tuple[lp.Buffer, Cover, tuple[Poly, ...], Context, bool]] = []  # results, when all is done
         self.asked: list[tuple[tm.Tensor | int, Cover, tuple[Poly, ...], Context]] = []
 
     def uncovered(self) -> set[tm.Tensor | int]:
@@ -192,7 +194,7 @@ class Lowerer:
         outputs = self.outputs(tm.substitute(variants[0][1], self.params), top(self.known, shapes))
         body: list[lp.Stmt] = []
         for k, (tests, t) in enumerate(reversed(variants)):
-            self.variant = k
+            self.variant, self.main = k, bool(tests) or len(variants) == 1
             context = top((*self.known, *(self.poly(p) for p in tests)), shapes)
             stmts = self.results(tm.substitute(t, self.params), context, [o.buffer for o in outputs])
             if tests:
@@ -228,7 +230,7 @@ class Lowerer:
         extents = tm.shape(t, context.shapes)
         self.asked.append((key, cover, extents, context))
         filling, cover = self.filling(buffer, key, cover, extents)
-        self.finals.append((buffer, cover, extents, context))
+        self.finals.append((buffer, cover, extents, context, self.main))
         return filling + stmts
 
     def filling(self, buffer: lp.Buffer, key: Any, cover: Cover, extents: tuple[Poly, ...]) -> Lowering:

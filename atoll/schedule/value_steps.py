@@ -2,16 +2,53 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from atoll.schedule import term as tm
 from atoll.schedule.context import Context
 from atoll.schedule.kernel import Refused
 from atoll.schedule.loop_steps import hoist
 from atoll.schedule.rules_lets import VIEW_J, VIEW_P
 from atoll.schedule.work import Work
-from atoll.sizes import Atom, Poly, PolyLike, Quot, Sym, poly
+from atoll.sizes import Poly, Quot, Sym, cdiv, floordiv, poly
 from atoll.sizes.prover import Facts
 
-Layout = tuple[tuple[PolyLike, ...], tuple[Poly, ...], tuple[Poly, ...]]
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """A layout for `stage`: one axis cut into panels of `size`, the panels outermost, the elements of a panel innermost:
+    x[i, j] is kept at [i // size, j, i % size] for axis 0."""
+
+    axis: int
+    size: int
+
+    def arrange(self, first: list[Poly], extents: list[Poly]) -> tuple[tuple[Poly, ...], tuple[Poly, ...], tuple[Poly, ...]]:
+        """(extents of the copy, where its element j comes from, where x[p] is in it)."""
+        others = [k for k in range(len(extents)) if k != self.axis]
+        dims = (cdiv(extents[self.axis], self.size), *(extents[k] for k in others), poly(self.size))
+        read: list[Poly] = [poly(0)] * len(extents)
+        read[self.axis] = first[self.axis] + poly(VIEW_J[0]) * self.size + poly(VIEW_J[len(others) + 1])
+        for n, k in enumerate(others):
+            read[k] = first[k] + poly(VIEW_J[n + 1])
+        inside = poly(VIEW_P[self.axis]) - first[self.axis]
+        index = (floordiv(inside, poly(self.size)), *(poly(VIEW_P[k]) - first[k] for k in others), inside % self.size)
+        return dims, tuple(read), index
+
+
+@dataclass(frozen=True, slots=True)
+class Permuted:
+    """A layout for `stage`: the axes in another order."""
+
+    axes: tuple[int, ...]
+
+    def arrange(self, first: list[Poly], extents: list[Poly]) -> tuple[tuple[Poly, ...], tuple[Poly, ...], tuple[Poly, ...]]:
+        read: list[Poly] = [poly(0)] * len(extents)
+        for n, k in enumerate(self.axes):
+            read[k] = first[k] + poly(VIEW_J[n])
+        return tuple(extents[k] for k in self.axes), tuple(read), tuple(poly(VIEW_P[k]) - first[k] for k in self.axes)
+
+
+Layout = Panels | Permuted
 
 
 # -- footprints
@@ -98,7 +135,7 @@ def stage(w: Work, value: str | tm.Tensor, at: str | Sym | None = None, name: st
     """Keep the part of a value that a loop reads, computed (or copied) once per round of that loop; at=None: once, before everything.
 
     Other parts of the program that read the value beside that loop (tails of a split, other pieces of a partition) get a part of their own.
-    `layout` = (extents, read, index) arranges the copy: read is in VIEW_J, index in VIEW_P.
+    `layout` arranges the copy: Panels(axis, size), Permuted(axes).
     """
     x = w.value(value)
     label = name or x.name
@@ -106,8 +143,8 @@ def stage(w: Work, value: str | tm.Tensor, at: str | Sym | None = None, name: st
         return _stage_at(w, x, _scope_root(w, x), label, layout)
     sym = w.loop(at)
     new = _stage_at(w, x, (*w.path(sym), 0), label, layout)
-    if x not in w.theorem.inputs and layout is None:
-        _stage_beside(w, x, sym, label)
+    if x not in w.theorem.inputs:
+        _stage_beside(w, x, sym, label, layout)
     _drop(w, x)
     return new
 
@@ -130,17 +167,13 @@ def _scope_root(w: Work, x: tm.Tensor) -> tm.Path:
 
 
 def _stage_at(w: Work, x: tm.Tensor, root: tm.Path, label: str, layout: Layout | None) -> tm.Tensor:
-    if layout is None:
-        first, extents = footprint(w, x, root)
-        for n in extents:
-            if not w.closed(n):
-                raise Refused(f"the window of {x} has an extent that changes from round to round: {n}")
-        dims = tuple(extents)
-        read = tuple(p + poly(j) for p, j in zip(first, VIEW_J, strict=False))
-        index = tuple(poly(p) - q for p, q in zip(VIEW_P, first, strict=False))
-    else:
-        dims = tuple(poly(d) for d in layout[0])
-        read, index = layout[1], layout[2]
+    first, extents = footprint(w, x, root)
+    for n in extents:
+        if not w.closed(n):
+            raise Refused(f"the window of {x} has an extent that changes from round to round: {n}")
+    arranged = (layout or Permuted(tuple(range(len(extents))))).arrange(first, extents)
+    facts = w.context(root).facts
+    dims, (read, index) = tuple(facts.simplify(d) for d in arranged[0]), arranged[1:]
     w.do(root, "let_view", x=x, name=label, dims=dims, read=read, index=index, names=_loop_names(w, x, root, label, len(dims)))
     made = tm.at(w.term, root)
     assert isinstance(made, tm.Let)
@@ -161,7 +194,7 @@ def _loop_names(w: Work, x: tm.Tensor, root: tm.Path, label: str, rank: int) -> 
     return tuple(f"{label}.{n}" for n in own)
 
 
-def _stage_beside(w: Work, x: tm.Tensor, sym: Sym, label: str) -> None:
+def _stage_beside(w: Work, x: tm.Tensor, sym: Sym, label: str, layout: Layout | None) -> None:
     """Stage x in the other halves of concatenations around a loop, where it is still read there."""
     path = w.path(sym)
     for n in range(len(path) - 1, -1, -1):
@@ -171,7 +204,7 @@ def _stage_beside(w: Work, x: tm.Tensor, sym: Sym, label: str) -> None:
         other = (*path[:n], 1 - path[n])
         if w.uses(x, other):
             try:
-                _stage_at(w, x, other, label, None)
+                _stage_at(w, x, other, label, layout)
             except Refused:
                 continue  # the whole value is kept for that part
             path = w.path(sym)
@@ -303,5 +336,3 @@ def roll(w: Work, value: str | tm.Tensor, at: str | Sym) -> None:
         raise Refused(f"the rows of {x} that a round of {sym} reads are not a window of fixed height")
     w.do(path, "let_roll", lead=last, rows=rows)
 
-
-Atoms = Atom

@@ -14,7 +14,7 @@ from atoll.schedule import term as tm
 from atoll.schedule.context import Context
 from atoll.schedule.kernel import Refused, Theorem
 from atoll.schedule.to_loops import Notes
-from atoll.sizes import Atom, Poly, Sym
+from atoll.sizes import Atom, Poly, PolyLike, Sym, poly
 
 from atoll.schedule import rules_lets, rules_loops, simplify  # isort: skip  (they enter the rules into the table)
 
@@ -74,6 +74,17 @@ class Work:
         if self.base is None:
             self.base = self.theorem
         self.theorem = kernel.assume(self.theorem, *facts)
+
+    def size(self, value: PolyLike) -> Poly:
+        """A number or size the user gave, in the program's own unknowns: sizes are known by name."""
+        p = poly(value)
+        own = {sym.name: sym for sym in self.sizes if isinstance(sym, Sym)}
+        env: dict[Atom, Poly] = {}
+        for leaf in p.leaves() - self.sizes:
+            if not isinstance(leaf, Sym) or leaf.name not in own:
+                raise Refused(f"{leaf} is not a size of this function")
+            env[leaf] = poly(own[leaf.name])
+        return p.subst(env)
 
     # -- positions
 

@@ -1,0 +1,80 @@
+"""A scheduled program as native code: the checked loops, printed, built and called like any other program (runtime/program.py)."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from atoll.backends.c.jit import Generated, generate
+from atoll.core.fingerprint import fingerprint
+from atoll.loops import ir as lp
+from atoll.runtime import program as host
+from atoll.runtime.cache import cache
+from atoll.runtime.library import runtime
+from atoll.runtime.memory import Memory, memory
+from atoll.runtime.toolchain import compile_c, compiler, target
+from atoll.types.types import flatten, shape_of
+
+if TYPE_CHECKING:
+    from atoll.schedule.api import Schedule
+
+
+class ScheduledProgram(host.Program):
+    """A program whose loops are given. The printed C is part of its key, so two schedules never share an entry by mistake."""
+
+    def __init__(self, s: Schedule, generated: Generated, optimise: str) -> None:
+        fn = s.function.core
+        self.fn, self.arrange = fn, s.function._arguments
+        digest, spans = fingerprint(fn)
+        cc = compiler()
+        extra = os.environ.get("ATOLL_CFLAGS", "").split()
+        text = hashlib.sha256(generated.text.encode()).hexdigest()
+        parts = ["scheduled", digest, text, host._atoll_itself(), cc.version, " ".join(cc.flags(optimise) + extra), target()]
+        self.key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+        def build(folder: Path) -> dict[str, Any]:
+            (folder / "program.c").write_text(generated.text)
+            compile_c(folder / "program.c", folder / "program.so", optimise, extra)
+            number = {id(span): k for k, span in reversed(list(enumerate(spans)))}
+            sites = [host._site_to_json(x, kinds, number) for x, kinds in zip(generated.sites, generated.kinds, strict=True)]
+            return {"kind": "program", "name": fn.name, "sites": sites, "prints": [host._print_to_json(p) for p in generated.prints]}
+
+        path, meta = cache.get(self.key, build)
+        self.path = path
+        self.sites = [host._site_from_json(x, spans) for x in meta["sites"]]
+        self.prints = meta["prints"]
+        self.library = ctypes.CDLL(str(path))
+        self.library.atoll_init(ctypes.c_void_p(runtime().atoll_runtime()))
+        self.leaf_types = [shape_of(t)[1] for _, p in fn.params for _, t in flatten(p)]
+        self.out_types = [t for _, t in flatten(fn.result)]
+        self.call = self._make_call()
+
+
+class Compiled:
+    """`s.compile()`: call it like the function it is a schedule of."""
+
+    def __init__(self, s: Schedule, optimise: str = "3") -> None:
+        self.schedule = s
+        self.loops: lp.Function = s.lowered.function
+        self._generated = generate(s.function.core, self.loops)
+        self.program = ScheduledProgram(s, self._generated, optimise)
+        self.__name__ = s.name
+        self.call = self.program.call
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self.call(*args, **keywords)
+
+    def __repr__(self) -> str:
+        return f"<compiled schedule of {self.schedule.name}>"
+
+    @property
+    def c(self) -> str:
+        """The C that was compiled."""
+        return self._generated.text
+
+    def memory(self) -> Memory:
+        """Every allocation and copy, as `f.memory()` lists them."""
+        return memory(self.loops)
