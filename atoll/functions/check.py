@@ -20,6 +20,7 @@ class IllScoped(AssertionError):
 def check(program: ir.Program, closed: bool = False, given: tuple[ir.Var, ...] = ()) -> None:
     """Raise IllScoped unless the program is well scoped; `given` names are bound from outside."""
     checker = _Checker()
+    given = (*program.params, *given)
     for name in given:
         checker.bind(name)
     if closed:

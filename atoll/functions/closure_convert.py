@@ -27,7 +27,7 @@ def closure_convert(program: ir.Program) -> ir.Program:
     """The program with closed functions, environments and closures explicit."""
     convert = _Convert()
     block = run(convert.block(program.block, _Scope()))
-    return ir.Program(run(convert.add_entries(block)), program.results)
+    return program.with_block(run(convert.add_entries(block)))
 
 
 @dataclass(slots=True)

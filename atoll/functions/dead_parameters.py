@@ -28,7 +28,7 @@ def drop_dead_parameters(program: ir.Program) -> ir.Program:
             kept = tuple(k for k, p in enumerate(mine) if p in alive)
             if len(kept) < len(mine):
                 keep[name] = kept
-    return ir.Program(run(_filter(program.block, keep)), program.results) if keep else program
+    return program.with_block(run(_filter(program.block, keep))) if keep else program
 
 
 def _alive(block: ir.Block, params: dict[ir.Var, ir.Vars]) -> tuple[set[ir.Var], set[ir.Var]]:

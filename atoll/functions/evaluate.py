@@ -70,10 +70,10 @@ class Outcome:
         return self.values is None
 
 
-def evaluate(program: ir.Program, fuel: int = 10**7, given: dict[ir.Var, Any] | None = None) -> Outcome:
-    """Run the program with this much fuel."""
+def evaluate(program: ir.Program, fuel: int = 10**7, args: tuple[Any, ...] = ()) -> Outcome:
+    """Run the program on these arguments with this much fuel."""
     frame = Frame(None)
-    frame.names.update(given or {})
+    frame.names.update(zip(program.params, args, strict=True))
     return _Machine(fuel).run(program.block, frame)
 
 

@@ -11,7 +11,7 @@ def hoist(program: ir.Program) -> ir.Program:
     top: list[ir.Fun] = []
     block = run(_block(program.block, top))
     binds = (ir.Funs(tuple(top)), *block.binds) if top else block.binds
-    return ir.Program(ir.Block(binds, block.term), program.results)
+    return program.with_block(ir.Block(binds, block.term))
 
 
 def _block(block: ir.Block, top: list[ir.Fun]) -> Deep[ir.Block]:

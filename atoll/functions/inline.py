@@ -35,7 +35,7 @@ def inline_counted(program: ir.Program, limit: int = 8, only_marked: bool = Fals
     step = _Inline(program, limit, only_marked)
     count = _Count()
     block = run(step.block(program.block, count))
-    return Inlined(ir.Program(rename(block, step.same), program.results), step.most, count.calls)
+    return Inlined(program.with_block(rename(block, step.same)), step.most, count.calls)
 
 
 @dataclass(slots=True)

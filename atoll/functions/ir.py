@@ -206,10 +206,14 @@ class Block:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """A block whose value is the program's; `results` says how it is held."""
+    """A block whose value is the program's; `results` says how it is held, `params` are given from outside."""
 
     block: Block
     results: tuple[Rep, ...] = (DATA,)
+    params: Vars = ()
+
+    def with_block(self, block: Block) -> Program:
+        return Program(block, self.results, self.params)
 
 
 # -- looking around

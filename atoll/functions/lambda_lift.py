@@ -35,7 +35,7 @@ EVERYTHING = Criteria(None, None)
 
 def lambda_lift(program: ir.Program, criteria: Criteria = SELECTIVE) -> ir.Program:
     """The program with free variables of known functions turned into parameters."""
-    return ir.Program(run(_Lift(criteria).block(program.block, _Scope({}, {}, None))), program.results)
+    return program.with_block(run(_Lift(criteria).block(program.block, _Scope({}, {}, None))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from atoll.ainf.ir import Site
 from atoll.core.prims import PRIMS
-from atoll.errors import NOWHERE, Span
 from atoll.functions.ir import BOOL_REP, Rep
 from atoll.types.dtypes import DTYPES
 
@@ -25,17 +25,6 @@ class Stopped(Exception):
     def __init__(self, site: Site, args: tuple[Any, ...]) -> None:
         super().__init__(site.code)
         self.site, self.args_ = site, args
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """What a failed check reports: the error's code, its place, the values of its text. `args` names the values shown."""
-
-    code: str
-    span: Span = NOWHERE
-    where: str = ""
-    values: tuple[tuple[str, Any], ...] = ()
-    args: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +75,20 @@ def cast(source: str, target: str) -> Operator:
         _made[key] = Operator(
             f"{target}.of.{source}", (source,), (target,), lambda x: convert(x, SCALARS[target]), info=("cast", source, target)
         )
+    return _made[key]
+
+
+def fits(source: str, target: str) -> Operator:
+    """Whether a float, truncated, is an integer of the target type."""
+    key = ("fits", source, target)
+    if key not in _made:
+        low, high = DTYPES[target].limits()
+
+        def means(x: Any) -> Any:
+            whole = np.trunc(x)
+            return np.bool_(low <= whole and (whole <= high if high < 2**53 else whole < float(high + 1)))
+
+        _made[key] = Operator(f"fits.{target}.{source}", (source,), (BOOL_REP,), means, info=("fits", source, target))
     return _made[key]
 
 

@@ -38,7 +38,7 @@ def shrink(program: ir.Program) -> ir.Program:
         step = _Round(block)
         block = step.run()
         if not step.steps:
-            return ir.Program(block, program.results)
+            return program.with_block(block)
 
 
 class _Frame:

@@ -28,7 +28,7 @@ def specialise(program: ir.Program, rounds: int = 8, growth: int = 10) -> ir.Pro
         block = run(step.block(program.block, {}))
         if not step.made:
             break
-        program = ir.Program(block, program.results)
+        program = program.with_block(block)
     return program
 
 

@@ -15,7 +15,7 @@ from atoll.functions.names import mentions
 
 def uncurry(program: ir.Program) -> ir.Program:
     """The program with multi-argument twins for curried functions."""
-    return ir.Program(run(_block(program.block)), program.results)
+    return program.with_block(run(_block(program.block)))
 
 
 def _block(block: ir.Block) -> Deep[ir.Block]:

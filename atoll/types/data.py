@@ -59,7 +59,8 @@ def construct(el: Elaborator, cls: Any, args: Sequence[Any], keywords: dict[str,
                 env[leaf] = el.solver.fresh(repr(leaf), el.level)
         what = f"field {name} of {decl.name}"
         if isinstance(declared, Fn) and (is_function(entity) or type_vars(declared)):
-            value = as_function(el, entity, None if type_vars(declared) else subst_sizes(declared, env), span)
+            wanted = subst_sizes(declared, env)
+            value = as_function(el, entity, wanted if isinstance(wanted, Fn) and not type_vars(wanted) else None, span)
         else:
             value = Args(el, decl.name, span, (), {}).value(entity)
             if not type_vars(declared):
@@ -217,11 +218,11 @@ def field(el: Elaborator, value: Value, name: str, span: Span) -> Value:
     whole = Sym("subject")
     out = types[position]
     param = Sym(name)
-    mine: dict[Atom, Poly] = {s: poly(Sym(s.name)) for s in sizes if s is not None}
+    mine: dict[Atom, Poly] = {s: poly(Sym(repr(s))) for s in sizes if s is not None}
     inner = subst_sizes(out, mine)
     params = (*(p.single() for p in mine.values()), param)
     arm = ir.Lam(params, (*(I64_T for _ in mine), inner), ir.Var(param, type=inner, span=span))  # type: ignore[arg-type]
-    passed = (*(ir.SizeOf(poly(s), type=I64_T) for s in sizes if s is not None), ir.Var(fields[position], type=out, span=span))
+    passed: tuple[ir.Expr, ...] = (*(ir.SizeOf(poly(s), type=I64_T) for s in sizes if s is not None), ir.Var(fields[position], type=out, span=span))
     leaf = ir.Leaf(0, passed)
     tree = ir.Switch(whole, t, (ir.CaseOf(0, sizes, fields, types, leaf),), None)  # type: ignore[arg-type]
     result_sizes = {s: poly(Sym(s.name)) for s in own}

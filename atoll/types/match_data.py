@@ -214,7 +214,7 @@ class _Matcher:
                 cases = ", ".join(d.name for d in t.decl.decls)
                 self.el.fail("E1105", p.span, record=decl.name, union=repr(t.decl), cases=cases)
             self.el.fail("E0242", p.span, found=self.el.show(t))
-        return k
+        return int(k)
 
     def record(self, p: s.Pattern) -> RecordDecl | None:
         from atoll.types.expressions import expr
@@ -276,8 +276,8 @@ class _Matcher:
                 self.el.fail("E0242", p.span, found=self.el.show(t))
             kept.append(_Row([*row.patterns[:column], *below, *row.patterns[column + 1 :]], row.names, row.arm))
         tree = self.compile(kept, [*parts[:column], *components, *parts[column + 1 :]])
-        for sym, value in reversed(lets):
-            tree = ir.LetTree(sym, value, tree)
+        for sym, component in reversed(lets):
+            tree = ir.LetTree(sym, component, tree)
         del self.chosen[part.expr.sym]
         return tree
 

@@ -1,0 +1,645 @@
+"""Core to λANF. Tuples and records spread over variables; a value is a nest of tuples of variables, like its type.
+
+    core                                      λANF
+    scalar operations, `if`, calls            operators after their checks, `case`, calls
+    unions: inject, match                     constructors; a tree of `case` with a join per arm
+    closures, local recursive functions       functions with free variables
+    an array expression, or a run of them     one kernel (kernels.py), so that fusion sees them together
+    the same with recursion or data inside    a loop that fills an array (from_core_loops.py)
+
+A function's parameters are its sizes, then the leaves of its parameters; its results the leaves of its result. Requirements on
+sizes are checked on entry, because a recursive call comes with sizes of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from atoll.ainf.ir import Site
+from atoll.core import ir as core
+from atoll.core.prims import PRIMS
+from atoll.core.rewrite import walk
+from atoll.errors import NOWHERE, Span, fail
+from atoll.functions import arrays, ir
+from atoll.functions.kernels import Kernel, element_rep, free, heavy, kernel_operator, leaf_rep, leaf_types, make_kernel
+from atoll.functions.needs import first_order, has_data
+from atoll.functions.operators import cast, check, fits, scalar
+from atoll.sizes import Poly, Quot, Sym
+from atoll.types.types import I64_T, Array, Fn, Index, Record, Scalar, Tuple, Type, Union, dtype_of, shape_of
+from atoll.types.unions import type_key
+
+Val = Any  # a variable, or a tuple of values
+Env = dict[Sym, Val]
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """A program whose block applies the entry to its parameters; kernels by number; data types by the key of their union."""
+
+    program: ir.Program
+    kernels: tuple[Kernel, ...]
+    data: dict[object, ir.DataType]
+
+
+def translate(fn: core.Function) -> Translated:
+    """The λANF program of a core function: the block binds nothing but functions and calls the entry."""
+    return Translator().program(fn)
+
+
+def leaves(value: Val) -> tuple[ir.Var, ...]:
+    return (value,) if isinstance(value, ir.Var) else tuple(x for part in value for x in leaves(part))
+
+
+def variables(t: Type, name: str) -> Val:
+    """Fresh variables for a value of this type."""
+    sizes, elem = shape_of(t)
+    if isinstance(elem, (Tuple, Record)):
+        return tuple(variables(_array(item, sizes), name) for item in elem.items)
+    return ir.Var(name, leaf_rep(t))
+
+
+def _array(t: Type, sizes: Sequence[Poly]) -> Type:
+    for n in reversed(sizes):
+        t = Array(t, n)
+    return t
+
+
+def rebuild(t: Type, found: Any) -> Val:
+    """A value of this type from an iterator over its leaves."""
+    sizes, elem = shape_of(t)
+    if isinstance(elem, (Tuple, Record)):
+        return tuple(rebuild(_array(item, sizes), found) for item in elem.items)
+    return next(found)
+
+
+class Builder:
+    """A block under construction. After a join, what is added goes into the join's body."""
+
+    def __init__(self) -> None:
+        self.binds: list[ir.Bind] = []
+        self.outer: list[tuple[list[ir.Bind], ir.Var, ir.Vars, list[ir.Bind], ir.Term]] = []
+
+    def add(self, bind: ir.Bind) -> None:
+        self.binds.append(bind)
+
+    def op(self, op: Any, *args: ir.Var, name: str = "v", span: Span = NOWHERE) -> ir.Var:
+        """A bind with one result."""
+        (rep,) = op.results
+        x = ir.Var(name, rep)
+        self.add(ir.Op((x,), op, args, span))
+        return x
+
+    def integer(self, value: int) -> ir.Var:
+        x = ir.Var("k", ir.INT)
+        self.add(ir.Literal(x, value))
+        return x
+
+    def go_on(self, join: ir.Var, params: ir.Vars, more: list[ir.Bind], term: ir.Term) -> None:
+        """End the block with `term`; what follows is the join's body. `more` stands between."""
+        self.outer.append((self.binds, join, params, more, term))
+        self.binds = []
+
+    def close(self, term: ir.Term) -> ir.Block:
+        block = ir.Block(tuple(self.binds), term)
+        for binds, join, params, more, end in reversed(self.outer):
+            block = ir.Block((*binds, ir.Join(join, params, block), *more), end)
+        return block
+
+
+class Translator:
+    def __init__(self) -> None:
+        self.functions: dict[int, tuple[core.Function, ir.Var]] = {}
+        self.todo: list[core.Function] = []
+        self.kernels: list[Kernel] = []
+        self.data: dict[object, ir.DataType] = {}
+        self.unions: dict[object, Union] = {}
+        self.plain: dict[int, bool] = {}
+        self.nonnegative: set[Sym] = set()
+        self.where = ""
+        self.reassociate = True
+
+    # -- programs and functions
+
+    def program(self, fn: core.Function) -> Translated:
+        entry = self.function(fn)
+        made = []
+        while self.todo:
+            made.append(self.define(self.todo.pop()))
+        params = tuple(x.again() for x in self._params(made, entry))
+        results = next(f.results for f in made if f.name is entry)
+        block = ir.Block((ir.Funs(tuple(made)),), ir.Tail(entry, params))
+        return Translated(ir.Program(block, results, params), tuple(self.kernels), self.data)
+
+    def _params(self, made: list[ir.Fun], entry: ir.Var) -> ir.Vars:
+        return next(f.params for f in made if f.name is entry)
+
+    def function(self, fn: core.Function) -> ir.Var:
+        """The λANF function a core function becomes."""
+        if id(fn) not in self.functions:
+            self.functions[id(fn)] = (fn, ir.Var(fn.name, ir.CODE))
+            self.todo.append(fn)
+        return self.functions[id(fn)][1]
+
+    def define(self, fn: core.Function) -> ir.Fun:
+        self.where, self.reassociate = fn.name, fn.reassociate
+        env: Env = {sym: ir.Var(sym.name, ir.INT) for sym in fn.sizes}
+        self.nonnegative.update(fn.sizes)
+        for sym, t in fn.params:
+            env[sym] = variables(t, sym.name)
+        params = (*(env[sym] for sym in fn.sizes), *(x for sym, _ in fn.params for x in leaves(env[sym])))
+        b = Builder()
+        for need in fn.requires:
+            self.require(need, env, b)
+        assert fn.body is not None
+        body = self.tail(fn.body, env, b)
+        return ir.Fun(self.function(fn), params, body, tuple(leaf_rep(t) for t in leaf_types(fn.result)), False, fn.span)
+
+    def data_type(self, t: Union) -> ir.DataType:
+        """The constructors of a union, the same for every size."""
+        key = type_key(t)
+        if key not in self.data:
+            made = self.data[key] = ir.DataType(repr(t.decl))
+            self.unions[key] = t
+            for k, decl in enumerate(t.decl.decls):
+                fields = tuple(leaf_rep(leaf) for item in t.decl.member(t, k).items for leaf in leaf_types(item))
+                made.add(decl.name, fields)
+        return self.data[key]
+
+    # -- sizes
+
+    def size(self, p: Poly, env: Env, b: Builder) -> ir.Var:
+        """The value of a polynomial."""
+        total: ir.Var | None = None
+        for mono, coef in p.terms.items():
+            term: ir.Var | None = None
+            for atom in mono:
+                factor = self.atom(atom, env, b)
+                term = factor if term is None else b.op(scalar("mul", "i64"), term, factor)
+            if term is None:
+                term = b.integer(coef)
+            elif coef != 1:
+                term = b.op(scalar("mul", "i64"), term, b.integer(coef))
+            total = term if total is None else b.op(scalar("add", "i64"), total, term)
+        return total if total is not None else b.integer(0)
+
+    def atom(self, atom: Any, env: Env, b: Builder) -> ir.Var:
+        if isinstance(atom, Quot):
+            return b.op(scalar("floordiv", "i64"), self.size(atom.num, env, b), self.size(atom.den, env, b))
+        value = env[atom]
+        assert isinstance(value, ir.Var)
+        return value
+
+    def open_sizes(self, wanted: Sequence[Sym], t: Type, value: Val, env: Env, b: Builder) -> None:
+        """Bind sizes only the value knows, from its shape."""
+        for leaf_type, x in zip(leaf_types(t), leaves(value), strict=True):
+            for axis, n in enumerate(shape_of(leaf_type)[0]):
+                sym = n.single()
+                if isinstance(sym, Sym) and sym in wanted and sym not in env:
+                    env[sym] = b.op(arrays.dim(axis), x, name=sym.name)
+                    self.nonnegative.add(sym)
+        missing = [s for s in wanted if s not in env]
+        assert not missing, f"nothing says what {missing} are"
+
+    # -- checks
+
+    def site(self, code: str, span: Span, **values: Any) -> Site:
+        return Site(code, span, values, self.where)
+
+    def check(self, test: ir.Var, site: Site, b: Builder, *shown: ir.Var) -> None:
+        b.add(ir.Op((), check(site, tuple(x.rep for x in shown)), (test, *shown), site.span))
+
+    def require(self, need: core.Require, env: Env, b: Builder) -> None:
+        names = [leaf for leaf in need.poly.leaves() if isinstance(leaf, Sym)]
+        test = b.op(scalar("ge", "i64"), self.size(need.poly, env, b), b.integer(0))
+        site = self.site("E0709", need.span, poly=need.poly, what=need.text, names=tuple(s.name for s in names))
+        self.check(test, site, b, *(env[s] for s in names))
+
+    # -- expressions
+
+    def tail(self, e: core.Expr, env: Env, b: Builder) -> ir.Block:
+        """The block that ends with the expression's value as the function's result."""
+        match e:
+            case core.Block(stmts, result):
+                env = dict(env)
+                self.stmts(stmts, result, env, b)
+                return self.tail(result, env, b)
+            case core.If(cond, then, orelse):
+                test = self.value(cond, env, b)
+                yes, no = self.tail(then, env, Builder()), self.tail(orelse, env, Builder())
+                return b.close(ir.Case(test, ((ir.TRUE, yes), (ir.FALSE, no))))
+            case core.Match():
+                return self.match(e, env, b, self.tail)  # type: ignore[no-any-return]
+            case core.Call() if not self.in_kernel(e):
+                return b.close(ir.Tail(*self.call_parts(e, env, b)))
+            case core.Apply(fn, args):
+                callee = self.value(fn, env, b)
+                given = tuple(x for a in args for x in leaves(self.value(a, env, b)))
+                return b.close(ir.Tail(callee, given))
+            case core.Hide(inner):
+                return self.tail(inner, env, b)
+        return b.close(ir.Ret(leaves(self.value(e, env, b))))
+
+    def value(self, e: core.Expr, env: Env, b: Builder) -> Val:
+        how: Callable[[Translator, Any, Env, Builder], Val] | None = _LIGHT.get(type(e))
+        if how is not None:
+            return how(self, e, env, b)
+        from atoll.functions.from_core_loops import array_value
+
+        return array_value(self, e, env, b)
+
+    def values(self, es: Sequence[core.Expr], env: Env, b: Builder) -> tuple[Val, ...]:
+        return tuple(self.value(e, env, b) for e in es)
+
+    def var(self, e: core.Var, env: Env, b: Builder) -> Val:
+        return env[e.sym]
+
+    def lit(self, e: core.Lit, env: Env, b: Builder) -> Val:
+        rep = dtype_of(e.type).name
+        x = ir.Var("k", rep)
+        if rep == ir.BOOL_REP:
+            b.add(ir.Make(x, ir.TRUE if e.value else ir.FALSE, ()))
+        else:
+            b.add(ir.Literal(x, e.value))
+        return x
+
+    def size_of(self, e: core.SizeOf, env: Env, b: Builder) -> Val:
+        return self.size(e.poly, env, b)
+
+    def prim(self, e: core.Prim, env: Env, b: Builder) -> Val:
+        args = self.values(e.args, env, b)
+        dtype = dtype_of(e.args[-1].type)
+        if PRIMS[e.op].fails_on(dtype):
+            zero = ir.Var("zero", dtype.name)
+            b.add(ir.Literal(zero, 0))
+            if e.op in ("floordiv", "mod"):
+                self.check(b.op(scalar("ne", dtype.name), args[1], zero), self.site("E0702", e.span), b)
+            else:
+                code, name = ("E0711", "power") if e.op == "pow" else ("E0706", "count")
+                site = self.site(code, e.span, args=(name,))
+                self.check(b.op(scalar("ge", dtype.name), args[1], zero), site, b, args[1])
+        return b.op(scalar(e.op, dtype.name), *args, span=e.span)
+
+    def cast(self, e: core.Cast, env: Env, b: Builder) -> Val:
+        x = self.value(e.value, env, b)
+        source, target = dtype_of(e.value.type), dtype_of(e.type)
+        if source is target:
+            return x
+        if target.is_integer and source.is_float:
+            site = self.site("E0705", e.span, args=("value",), dtype=target.name)
+            self.check(b.op(fits(source.name, target.name), x), site, b, x)
+        return b.op(cast(source.name, target.name), x, span=e.span)
+
+    def if_(self, e: core.If, env: Env, b: Builder) -> Val:
+        test = self.value(e.cond, env, b)
+        join = ir.Var("after", ir.CODE)
+        branches = []
+        for con, body in ((ir.TRUE, e.then), (ir.FALSE, e.orelse)):
+            inner = Builder()
+            found = self.value(body, env, inner)
+            branches.append((con, inner.close(ir.Jump(join, leaves(found)))))
+        result = variables(e.type, "x")
+        b.go_on(join, leaves(result), [], ir.Case(test, tuple(branches)))
+        return result
+
+    def block(self, e: core.Block, env: Env, b: Builder) -> Val:
+        env = dict(env)
+        self.stmts(e.stmts, e.result, env, b)
+        return self.value(e.result, env, b)
+
+    def make_tuple(self, e: core.MakeTuple, env: Env, b: Builder) -> Val:
+        return self.values(e.items, env, b)
+
+    def proj(self, e: core.Proj, env: Env, b: Builder) -> Val:
+        return self.value(e.value, env, b)[e.index]
+
+    def zip(self, e: core.Zip, env: Env, b: Builder) -> Val:
+        return self.values(e.items, env, b)
+
+    def unzip(self, e: core.Unzip, env: Env, b: Builder) -> Val:
+        return self.value(e.value, env, b)
+
+    def hide(self, e: core.Hide, env: Env, b: Builder) -> Val:
+        return self.value(e.value, env, b)
+
+    # -- calls and functions
+
+    def in_kernel(self, e: core.Call) -> bool:
+        """A call that is array code: inlined into a kernel."""
+        return first_order(e, self.plain) and heavy(e)
+
+    def call(self, e: core.Call, env: Env, b: Builder) -> Val:
+        if self.in_kernel(e):
+            from atoll.functions.from_core_loops import array_value
+
+            return array_value(self, e, env, b)
+        fn, args = self.call_parts(e, env, b)
+        result = variables(e.type, e.fn.name)
+        b.add(ir.Call(leaves(result), fn, args))
+        return result
+
+    def call_parts(self, e: core.Call, env: Env, b: Builder) -> tuple[ir.Var, ir.Vars]:
+        sizes = tuple(self.size(p, env, b) for p in e.sizes)
+        given = tuple(x for a in e.args for x in leaves(self.value(a, env, b)))
+        return self.function(e.fn), (*sizes, *given)
+
+    def closure(self, e: core.Closure, env: Env, b: Builder) -> Val:
+        name = ir.Var(e.name if e.name.isidentifier() else "function", ir.DATA)
+        b.add(ir.Funs((self.lam(name, e, env),)))
+        return name
+
+    def lam(self, name: ir.Var, e: core.Closure, env: Env) -> ir.Fun:
+        inner = dict(env)
+        for sym, t in zip(e.lam.params, e.lam.types, strict=True):
+            inner[sym] = variables(t, sym.name)
+        params = tuple(x for sym in e.lam.params for x in leaves(inner[sym]))
+        assert isinstance(e.type, Fn)
+        results = tuple(leaf_rep(t) for t in leaf_types(e.type.result))
+        return ir.Fun(name, params, self.tail(e.lam.body, inner, Builder()), results, False, e.span)
+
+    def apply(self, e: core.Apply, env: Env, b: Builder) -> Val:
+        fn = self.value(e.fn, env, b)
+        args = tuple(x for a in e.args for x in leaves(self.value(a, env, b)))
+        result = variables(e.type, "r")
+        b.add(ir.Call(leaves(result), fn, args))
+        return result
+
+    # -- unions
+
+    def inject(self, e: core.Inject, env: Env, b: Builder) -> Val:
+        assert isinstance(e.type, Union)
+        args = tuple(x for item in e.items for x in leaves(self.value(item, env, b)))
+        con = self.data_type(e.type).constructors[e.member]
+        made = ir.Var(con.name.lower(), ir.DATA)
+        b.add(ir.Make(made, con, args))
+        return made
+
+    def match_value(self, e: core.Match, env: Env, b: Builder) -> Val:
+        join = ir.Var("after", ir.CODE)
+        result = variables(e.type, "x")
+
+        def end(body: core.Expr, inner: Env, block: Builder) -> ir.Block:
+            return block.close(ir.Jump(join, leaves(self.value(body, inner, block))))
+
+        self.match(e, env, b, end, (join, leaves(result)))
+        return result
+
+    def match(
+        self,
+        e: core.Match,
+        env: Env,
+        b: Builder,
+        end: Callable[[core.Expr, Env, Builder], ir.Block],
+        after: tuple[ir.Var, ir.Vars] | None = None,
+    ) -> Any:
+        """Arms as joins, the tree as nested cases. With `after`, what follows goes on there; without, the block is done."""
+        env = dict(env)
+        env[e.sym] = self.value(e.value, env, b)
+        names = [ir.Var(f"arm{k}", ir.CODE) for k in range(len(e.arms))]
+        joins: list[ir.Bind] = []
+        for name, arm in zip(names, e.arms, strict=True):
+            inner = dict(env)
+            for sym, t in zip(arm.params, arm.types, strict=True):
+                inner[sym] = variables(t, sym.name)
+            self.nonnegative.update(self.arm_sizes(arm))
+            params = tuple(x for sym in arm.params for x in leaves(inner[sym]))
+            joins.append(ir.Join(name, params, end(arm.body, inner, Builder())))
+        block = self.tree(e.tree, env, names, Builder())
+        if after is None:
+            for bind in (*joins, *block.binds):
+                b.add(bind)
+            return b.close(block.term)
+        b.go_on(after[0], after[1], [*joins, *block.binds], block.term)
+        return None
+
+    def arm_sizes(self, arm: core.Lam) -> set[Sym]:
+        """Parameters of an arm that are sizes of others."""
+        from atoll.types.types import sizes_in
+
+        mentioned = {leaf for t in arm.types for p in sizes_in(t) for leaf in p.leaves()}
+        return {s for s, t in zip(arm.params, arm.types, strict=True) if s in mentioned and t == I64_T}
+
+    def tree(self, tree: core.Tree, env: Env, arms: list[ir.Var], b: Builder) -> ir.Block:
+        match tree:
+            case core.Leaf(arm, args):
+                given = tuple(x for a in args for x in leaves(self.value(a, env, b)))
+                return b.close(ir.Jump(arms[arm], given))
+            case core.LetTree(sym, value, inner):
+                return self.tree(inner, {**env, sym: self.value(value, env, b)}, arms, b)
+            case core.TestTree(cond, then, orelse):
+                test = self.value(cond, env, b)
+                yes, no = self.tree(then, env, arms, Builder()), self.tree(orelse, env, arms, Builder())
+                return b.close(ir.Case(test, ((ir.TRUE, yes), (ir.FALSE, no))))
+            case core.Switch():
+                return self.switch(tree, env, arms, b)
+
+    def switch(self, tree: core.Switch, env: Env, arms: list[ir.Var], b: Builder) -> ir.Block:
+        t = tree.type
+        assert isinstance(t, Union)
+        data = self.data_type(t)
+        value = env[tree.sym]
+        branches: list[tuple[ir.Constructor, ir.Block]] = []
+        for case in tree.cases:
+            inner, block = dict(env), Builder()
+            con = data.constructors[case.member]
+            position = 0
+            for sym, ft in zip(case.fields, case.types, strict=True):
+                inner[sym] = variables(ft, sym.name)
+                for x in leaves(inner[sym]):
+                    block.add(ir.Take(x, value, con, position))
+                    position += 1
+            self.open_sizes(case.sizes, Tuple(case.types), tuple(inner[s] for s in case.fields), inner, block)
+            branches.append((con, self.tree(case.tree, inner, arms, block)))
+        rest = [con for con in data.constructors if con not in {c for c, _ in branches}]
+        if rest:
+            assert tree.default is not None
+            default = self.tree(tree.default, env, arms, Builder())
+            if len(rest) == 1:
+                branches.append((rest[0], default))
+            else:
+                name = ir.Var("other", ir.CODE)
+                b.add(ir.Join(name, (), default))
+                branches += [(con, ir.Block((), ir.Jump(name, ()))) for con in rest]
+        return b.close(ir.Case(value, tuple(branches)))
+
+    # -- statements
+
+    def stmts(self, stmts: tuple[core.Stmt, ...], result: core.Expr, env: Env, b: Builder) -> None:
+        """Statements in order; a run of array statements is one kernel."""
+        k = 0
+        while k < len(stmts):
+            end = self.run_end(stmts, k)
+            if end > k:
+                rest: tuple[Any, ...] = (*stmts[end:], result)
+                self.kernel_run(stmts[k:end], rest, env, b)
+                k = end
+            else:
+                self.stmt(stmts[k], env, b)
+                k += 1
+
+    def run_end(self, stmts: tuple[core.Stmt, ...], start: int) -> int:
+        """Where the run of array statements that begins here ends; `start` when none does."""
+        if not self.is_array_code(stmts[start]):
+            return start
+        end = k = start + 1
+        while k < len(stmts) and isinstance(stmts[k], (core.Bind, core.Open, core.Require)) and self.first_order(stmts[k]):
+            k += 1
+            if self.is_array_code(stmts[k - 1]):
+                end = k
+        return end
+
+    def first_order(self, stmt: core.Stmt) -> bool:
+        if isinstance(stmt, (core.Bind, core.Open)):
+            return first_order(stmt.value, self.plain)
+        return isinstance(stmt, core.Require)
+
+    def is_array_code(self, stmt: core.Stmt) -> bool:
+        if not isinstance(stmt, (core.Bind, core.Open)) or not self.first_order(stmt):
+            return False
+        from atoll.functions.from_core_loops import light
+
+        return heavy(stmt.value) and not light(stmt.value)
+
+    def kernel_run(self, stmts: tuple[core.Stmt, ...], rest: tuple[Any, ...], env: Env, b: Builder) -> None:
+        """The statements as one kernel whose results are what the rest reads."""
+        made: dict[Sym, core.Expr] = {}
+        for stmt in stmts:
+            if isinstance(stmt, core.Bind):
+                made[stmt.sym] = core.Var(stmt.sym, type=stmt.value.type)
+            elif isinstance(stmt, core.Open):
+                made[stmt.sym] = core.Var(stmt.sym, type=stmt.value.type)
+                made.update((s, core.SizeOf(Poly({(s,): 1}), type=I64_T)) for s in stmt.sizes)
+        wanted: set[Sym] = set()
+        for part in rest:
+            used = _mentioned(part)
+            wanted |= used & made.keys()
+        outs = [(sym, e) for sym, e in made.items() if sym in wanted]
+        span = next((s.value.span for s in stmts if isinstance(s, (core.Bind, core.Open))), NOWHERE)
+        items = tuple(e for _, e in outs)
+        pair = core.MakeTuple(items, type=Tuple(tuple(e.type for e in items)), span=span)
+        body = core.Block(stmts, pair, type=pair.type, span=span)
+        found = self.kernel(body, env, b)
+        for (sym, e), value in zip(outs, found, strict=True):
+            env[sym] = value
+            if isinstance(e, core.SizeOf):
+                self.nonnegative.add(sym)
+
+    def kernel(self, body: core.Expr, env: Env, b: Builder) -> tuple[Val, ...]:
+        """Call the kernel of a tuple of array expressions."""
+        used = free(body)
+        sizes = tuple(dict.fromkeys(s for s in (*used.symbols, *used.variables) if s in self.nonnegative and self.is_size(s, used.variables)))
+        given = {s: t for s, t in used.variables.items() if s not in sizes}
+        given.update({s: I64_T for s in used.symbols if s not in sizes and s not in given})
+        name = f"{self.where}_{len(self.kernels)}"
+        made = make_kernel(len(self.kernels), name, body, sizes, tuple(given.items()), self.reassociate)
+        self.kernels.append(made)
+        args = (*(env[s] for s in sizes), *(x for s in given for x in leaves(env[s])))
+        assert isinstance(body.type, Tuple)
+        results = tuple(variables(t, "a") for t in body.type.items)
+        b.add(ir.Op(leaves(results), kernel_operator(made), args, body.span))
+        return results
+
+    def is_size(self, sym: Sym, variables_: dict[Sym, Type]) -> bool:
+        t = variables_.get(sym)
+        return t is None or isinstance(t, Index) or (isinstance(t, Scalar) and t == I64_T)
+
+    def stmt(self, stmt: core.Stmt, env: Env, b: Builder) -> None:
+        match stmt:
+            case core.Bind(sym, value):
+                env[sym] = self.value(value, env, b)
+            case core.Open(sizes, sym, value):
+                env[sym] = self.value(value, env, b)
+                self.open_sizes(sizes, value.type, env[sym], env, b)
+            case core.Require():
+                self.require(stmt, env, b)
+            case core.Assert():
+                self.assert_(stmt, env, b)
+            case core.Print(parts, span):
+                self.print(parts, span, env, b)
+            case core.Fix(defs):
+                for sym, made in defs:
+                    env[sym] = ir.Var(made.name, ir.DATA)
+                b.add(ir.Funs(tuple(self.lam(env[sym], made, env) for sym, made in defs)))
+
+    def assert_(self, stmt: core.Assert, env: Env, b: Builder) -> None:
+        test = self.value(stmt.cond, env, b)
+        if not stmt.parts:
+            self.check(test, self.site(stmt.code, stmt.span, text=stmt.text, what=stmt.text), b)
+            return
+        join = ir.Var("after", ir.CODE)
+        inner = Builder()
+        false = core.Lit(False, type=stmt.cond.type, span=stmt.span)
+        parts, here = self.shown(stmt.parts, env, inner, stmt.span)
+        failing = core.Assert(false, stmt.text, stmt.span, parts, stmt.code)
+        self.kernel(_unit(failing, stmt.span), here, inner)
+        branches = ((ir.TRUE, ir.Block((), ir.Jump(join, ()))), (ir.FALSE, inner.close(ir.Jump(join, ()))))
+        b.go_on(join, (), [], ir.Case(test, branches))
+
+    def print(self, parts: tuple[Any, ...], span: Span, env: Env, b: Builder) -> None:
+        shown, here = self.shown(parts, env, b, span)
+        self.kernel(_unit(core.Print(shown, span), span), here, b)
+
+    def shown(self, parts: tuple[Any, ...], env: Env, b: Builder, span: Span) -> tuple[tuple[Any, ...], Env]:
+        """What is put into a text, computed and under names of its own."""
+        here = dict(env)
+        done: list[Any] = []
+        for part in parts:
+            if isinstance(part, str):
+                done.append(part)
+                continue
+            e, spec = part
+            if has_data(e.type):
+                fail("E1112", span, found=repr(e.type), where=self.where)
+            sym = Sym("shown")
+            here[sym] = self.value(e, env, b)
+            done.append((core.Var(sym, type=e.type, span=e.span), spec))
+        return tuple(done), here
+
+
+def _unit(stmt: core.Stmt, span: Span) -> core.Block:
+    nothing = core.MakeTuple((), type=Tuple(()), span=span)
+    return core.Block((stmt,), nothing, type=nothing.type, span=span)
+
+
+def _mentioned(part: Any) -> set[Sym]:
+    """Symbols a statement or expression mentions, in values and in sizes."""
+    from atoll.core.rewrite import transform
+    from atoll.types.types import sizes_in
+
+    found: set[Sym] = {node.sym for node in walk(part) if isinstance(node, core.Var)}
+
+    def poly(p: Poly) -> Poly:
+        found.update(leaf for leaf in p.leaves() if isinstance(leaf, Sym))
+        return p
+
+    def type_(t: Type) -> Type:
+        for p in sizes_in(t):
+            poly(p)
+        return t
+
+    transform(part, poly, type_)
+    return found
+
+
+_LIGHT: dict[type, Any] = {
+    core.Var: Translator.var,
+    core.Lit: Translator.lit,
+    core.SizeOf: Translator.size_of,
+    core.Prim: Translator.prim,
+    core.Cast: Translator.cast,
+    core.If: Translator.if_,
+    core.Block: Translator.block,
+    core.MakeTuple: Translator.make_tuple,
+    core.Proj: Translator.proj,
+    core.Zip: Translator.zip,
+    core.Unzip: Translator.unzip,
+    core.Hide: Translator.hide,
+    core.Call: Translator.call,
+    core.Closure: Translator.closure,
+    core.Apply: Translator.apply,
+    core.Inject: Translator.inject,
+    core.Match: Translator.match_value,
+}
+
+__all__ = ["Translated", "element_rep", "translate"]
