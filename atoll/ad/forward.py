@@ -192,7 +192,7 @@ class Forward:
         if base is None and value is None:
             return
         base = base if base is not None else ir.Abs(prim.base.binders, zero(dtype))
-        new = ir.Scatter(base, prim.binders, prim.index, value or zero(dtype), prim.monoid, prim.drop)
+        new = ir.Scatter(base, prim.binders, prim.index, value or zero(dtype), prim.monoid, prim.drop, prim.when)
         made, at = b.emit(new, line.results, hint="g")
         made.order = line.order
         self.array(line, 0, made, 0, at)
@@ -221,15 +221,16 @@ class Forward:
 
     def as_loop(self, line: ir.Line) -> None:
         """A fold by any operator is a loop; its tangents are the loop's."""
-        from atoll.ad.loops import as_loop
+        from atoll.ad.loops import to_loop
 
-        made = as_loop(self.b, line)
-        self.loop(made.line)
-        for k in range(len(line.results)):
-            source = made.results[k]
-            reader = self.tangents.get((made.line, source))
-            if reader is not None:
-                self.give(line, k, reader)
+        to_loop(self.b, line)
+        self.loop(line)
+
+    def active(self, line: ir.Line) -> None:
+        """What a derivative inside this one is taken with respect to."""
+        prim = line.prim
+        assert isinstance(prim, ir.Active)
+        self.scalar(line, 0, self.operand(prim.arg))
 
     def ignore(self, line: ir.Line) -> None:
         return
@@ -256,4 +257,5 @@ _RULES: dict[type, Callable[[Forward, ir.Line], None]] = {
     ir.Check: Forward.ignore,
     ir.CheckUnique: Forward.ignore,
     ir.Print: Forward.ignore,
+    ir.Active: Forward.active,
 }

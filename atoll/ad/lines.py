@@ -7,6 +7,7 @@ from typing import Any
 
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
+from atoll.ainf.replay import in_order
 from atoll.ainf.scan_prim import blocks, line_refs
 from atoll.errors import NOWHERE
 from atoll.sizes import Poly, poly
@@ -24,13 +25,13 @@ def is_active(line: ir.Line, active: Container[Any]) -> bool:
 
 
 def lines_since(b: Builder, start: int) -> list[ir.Line]:
-    """Lines made since then in the current block and those around it, in order; not those inside loops."""
+    """Lines made since then in the current block and those around it, each after what it uses; not those inside loops."""
     found: list[ir.Line] = []
     block: ir.Block | None = b.block
     while block is not None:
         found += [line for line in block.lines if line.id >= start]
         block = block.parent
-    return sorted(found, key=lambda line: line.id)
+    return list(in_order(sorted(found, key=lambda line: line.id)))
 
 
 def arg_of(b: Builder, line: ir.Line) -> Poly:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from atoll.ad import lines as help_
 from atoll.ad.algebra import LineAlgebra, refuse
 from atoll.ad.indicator import accumulate, guarded, zero
-from atoll.ad.replay import Reader
+from atoll.ainf.replay import Reader
 from atoll.ad.rules import RULES
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
@@ -119,7 +119,7 @@ class Reverse:
 
     def line(self, line: ir.Line) -> None:
         rule = _RULES.get(type(line.prim))
-        if isinstance(line.prim, (ir.Input, ir.Param, ir.Active)):
+        if isinstance(line.prim, (ir.Input, ir.Param)):
             return
         if rule is None or any(r.dtype.is_complex for r in line.results):
             refuse(line)
@@ -287,10 +287,11 @@ class Reverse:
             inner[x] = poly(new)
             own.append(new)
         index = tuple(p.subst(inner) for p in prim.index)
-        extra: tuple[ir.Cond, ...] = ()
+        when = tuple(c.subst(inner) for c in prim.when)
+        extra = when
         if prim.drop:
             axes = [a.subst(env) for a in line.results[0].axes]
-            extra = tuple(ir.Cond("ge", q) for p, a in zip(index, axes, strict=True) for q in (p, a - 1 - p))
+            extra += tuple(ir.Cond("ge", q) for p, a in zip(index, axes, strict=True) for q in (p, a - 1 - p))
         with b.binding(*fresh, *own), b.under(*conds, *extra):
             bar = adjoint((*at, *index))
         self.push(ir.subst_operand(prim.value, inner), bar, (*conds, *extra), [*fresh, *own])
@@ -305,7 +306,7 @@ class Reverse:
                 fill = tuple(b.fresh_binder(x.name, x.extent.subst(env)) for x in prim.base.binders)
                 with b.binding(*fill):
                     kept = ir.Abs(fill, adjoint((*at, *(poly(x) for x in fill))))
-                cleared = ir.Scatter(kept, tuple(own), index, zero(dtype), None, prim.drop)
+                cleared = ir.Scatter(kept, tuple(own), index, zero(dtype), None, prim.drop, when)
                 axes2 = tuple(a.subst(env) for a in line.results[0].axes)
                 made, place = b.emit(cleared, (ir.Result(dtype, axes2),), hint="g")
                 with b.binding(*axes_b):
@@ -340,15 +341,21 @@ class Reverse:
 
     def as_loop(self, line: ir.Line) -> None:
         """A fold by any operator is a loop; adjoints go to the loop."""
-        from atoll.ad.loops import as_loop
+        from atoll.ad.loops import to_loop
 
-        made = as_loop(self.b, line)
-        self.spread([made.line])
-        for k in range(len(line.results)):
-            adjoint = self.adjoint((line, k))
-            if adjoint is not None:
-                self.seed((made.line, made.results[k]), adjoint)
-        self._loop(made.line)
+        to_loop(self.b, line)
+        self.spread([line])
+        self._loop(line)
+
+    def _active(self, line: ir.Line) -> None:
+        """What a derivative inside this one is taken with respect to."""
+        prim = line.prim
+        assert isinstance(prim, ir.Active)
+        fresh, env = self.instance(line)
+        adjoint = self.adjoint((line, 0))
+        assert adjoint is not None
+        value = adjoint(tuple(poly(x) for x in fresh))
+        self.push(ir.subst_operand(prim.arg, env), value, tuple(c.subst(env) for c in line.conds), fresh)
 
     def _nothing(self, line: ir.Line) -> None:
         return
@@ -373,6 +380,7 @@ _RULES: dict[type, Callable[[Reverse, ir.Line], None]] = {
     ir.Truth: Reverse._nothing,
     ir.Extent: Reverse._nothing,
     ir.Check: Reverse._nothing,
+    ir.Active: Reverse._active,
 }
 
 __all__ = ["Reverse", "guarded"]

@@ -109,6 +109,7 @@ RULES: dict[str, Rule] = {
     "trunc": lambda c, a, y: (None,),
     "sign": lambda c, a, y: (None,),
     "read": lambda c, a, y: (c.const(1.0),),
+    "stop": lambda c, a, y: (None,),
 }
 """Primitives that are missing here have no derivative (comparisons, bits) or are refused by name (trigamma, complex numbers)."""
 

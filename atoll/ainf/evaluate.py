@@ -152,9 +152,9 @@ class Evaluator:
             self.effect(line, frame, env)
 
     def effect(self, line: ir.Line, frame: Frame, env: Env) -> None:
-        from atoll.ainf.dead import _has_effect
+        from atoll.ainf.dead import has_effect
 
-        if not isinstance(line.prim, ir.EFFECTS) and not _has_effect(line):
+        if not isinstance(line.prim, ir.EFFECTS) and not has_effect(line):
             return
         for inner in self.each(line.dims, frame, env):
             if all(self.holds(c, frame, inner) for c in line.conds):
@@ -175,7 +175,7 @@ class Evaluator:
                 return [value]
             case ir.Param(position, _):
                 return [frame.params[position]]
-            case ir.Op("read", (arg,)) | ir.Active(_, arg):
+            case ir.Op("read", (arg,)) | ir.Active(_, arg, _):
                 return [self.operand(arg, frame, env)]
             case ir.Op(name, args):
                 return [self.op(name, [self.operand(a, frame, env) for a in args], dtype)]

@@ -12,7 +12,7 @@ from typing import Any
 
 from atoll.ainf import ir, scalars
 from atoll.ainf.translate.context import Env
-from atoll.ainf.translate.loops import Loops
+from atoll.ainf.translate.derivatives import Derivatives
 from atoll.ainf.values import Scalar, Value
 from atoll.core import ir as core
 from atoll.errors import fail
@@ -26,7 +26,7 @@ def translate(fn: core.Function) -> ir.Program:
     return Translator(fn).program()
 
 
-class Translator(Loops):
+class Translator(Derivatives):
     def program(self) -> ir.Program:
         fn, b = self.fn, self.b
         env: Env = {}
@@ -41,7 +41,7 @@ class Translator(Loops):
         value = self.eval(fn.body, env)
         results = [self.result_abs(value, path) for path, _ in flatten(fn.result)]
         known = tuple(self.poly(r.poly, env) for r in fn.requires)
-        program = ir.Program(fn.name, fn.sizes, inputs, b.root, results, known, fn.reassociate)
+        program = ir.Program(fn.name, fn.sizes, inputs, b.root, results, known, fn.reassociate, b.index_facts)
         return program
 
     def input(self, k: int, sym: Sym, t: Type, env: Env, inputs: list[ir.Line]) -> Value:
@@ -110,4 +110,7 @@ _EVAL: dict[type, Callable[[Translator, Any, Env], Value]] = {
     core.Unzip: Translator.unzip,
     core.Call: Translator.call,
     core.Copy: Translator.copy,
+    core.Stop: Translator.stop,
+    core.Jvp: Translator.jvp,
+    core.Vjp: Translator.vjp,
 }

@@ -494,10 +494,13 @@ Prim = Union[
 
 @dataclass(frozen=True, slots=True)
 class Active:
-    """A value a derivative is taken with respect to: arg itself, but never merged with anything else."""
+    """A value a derivative is taken with respect to: arg itself, but never merged with anything else. `index` are its dims.
+
+    Only while derivatives are made: `renormal` puts the arguments back."""
 
     key: object
     arg: Operand
+    index: tuple[Poly, ...]
 
 
 EFFECTS = (Check, CheckUnique, Print)
@@ -573,3 +576,4 @@ class Program:
     results: list[Abs]
     facts: tuple[Poly, ...] = ()
     reassociate: bool = True
+    index_facts: dict[Atom, tuple[Poly, ...]] = field(default_factory=dict)

@@ -87,7 +87,7 @@ def prim_text(p: ir.Prim) -> str:
             if p.when:
                 how = f"if {' and '.join(map(repr, p.when))} {how}"
             return f"scatter {base} {over}. {list(index)} {how} {_operand(value)}"
-        case ir.Active(_, arg):
+        case ir.Active(_, arg, _):
             return f"active {_operand(arg)}"
         case ir.ScatterFold(base, binder, index, elements, _, results, _):
             return f"scatter {_operand(base)} {binder}:{binder.extent}. [{index}] {_operand(elements)} -> {_operand(results)}"

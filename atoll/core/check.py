@@ -324,5 +324,28 @@ class _Checker:
     def _hide(self, e: ir.Hide, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
         self.same(self.expr(e.value, scope, types), e.type, e, "a hidden size")
 
+    def _function(self, lam: ir.Lam, args: tuple[ir.Expr, ...], e: ir.Expr, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs(args, scope, types)
+        for arg, t in zip(args, lam.types, strict=True):
+            self.same(arg.type, t, e, "an argument")
+        self.expr(lam.body, scope | set(lam.params), {**types, **dict(zip(lam.params, lam.types, strict=True))})
+
+    def _jvp(self, e: ir.Jvp, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self._function(e.fn, e.args, e, scope, types)
+        self.exprs(e.tangents, scope, types)
+        for tangent, t in zip(e.tangents, e.fn.types, strict=True):
+            self.same(tangent.type, t, e, "a tangent")
+        t = e.fn.body.type
+        self.same(e.type, Tuple((t, t)) if e.value else t, e, "a derivative")
+
+    def _vjp(self, e: ir.Vjp, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self._function(e.fn, e.args, e, scope, types)
+        self.same(self.expr(e.seed, scope, types), e.fn.body.type, e, "the seed")
+        adjoints = Tuple(e.fn.types)
+        self.same(e.type, Tuple((e.fn.body.type, adjoints)) if e.value else adjoints, e, "a derivative")
+
+    def _stop(self, e: ir.Stop, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.same(self.expr(e.value, scope, types), e.type, e, "a constant for derivatives")
+
     def _copy(self, e: ir.Copy, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
         self.expr(e.value, scope, types)

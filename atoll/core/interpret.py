@@ -359,6 +359,7 @@ _EVAL: dict[type, Callable[[Interpreter, Any], Any]] = {
     ir.Unzip: Interpreter.unzip,
     ir.Call: Interpreter.call,
     ir.Copy: Interpreter.copy,
+    ir.Stop: lambda self, e: v.map_leaves(v.primal, self.eval(e.value)),
     ir.Jvp: lambda self, e: _derivatives().jvp(self, e),
     ir.Vjp: lambda self, e: _derivatives().vjp(self, e),
     ir.Inject: data.inject,

@@ -24,6 +24,7 @@ functions. What is left is a pure, strict, first-order language of scalars, tupl
         | inject k (e...)                                        case k of a union, from its fields
         | match x = e in tree with arms                          the tree looks at the cases and picks an arm; every value has one
         | closure (x...) e | apply e (e...)                      functions that exist at run time; sizes in their types are fixed
+        | jvp (x...) e at e... along e... | vjp (x...) e at e... with e    derivatives of the function; | stop e is a constant for them
         | hide e                                                 the same array, its sizes known to its value only: `open` binds them
     tree ::= switch x {k <size...> (x...) -> tree, ...} | let x = e tree | test e tree tree | leaf arm (e...)
     stmt ::= x = e | fix x = closure, ... (each may mention all)
@@ -454,6 +455,13 @@ class Vjp(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Stop(Node):
+    """The value, as a constant for derivatives."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Copy(Node):
     """A copy a user asked for."""
 
@@ -498,6 +506,7 @@ Expr = (
     | Copy
     | Jvp
     | Vjp
+    | Stop
 )
 
 

@@ -43,7 +43,7 @@ class PrimInfo:
     means: Meaning
     cost: int = 1
     can_fail: bool = False
-    commutes: bool = False
+    commutes: bool = False  # in value and derivative; min and max follow their first argument on a tie
 
     def result(self, dtype: DType) -> DType:
         """The dtype of the result for arguments of this dtype."""
@@ -147,8 +147,8 @@ _ROWS: list[PrimInfo] = [
     PrimInfo("neg", 1, "iufc", "same", lambda a: np.negative(a)),
     PrimInfo("abs", 1, "iufc", "part", lambda a: np.abs(a)),
     PrimInfo("sign", 1, "iuf", "same", _sign, cost=2),
-    PrimInfo("min", 2, "biuf", "same", lambda a, b: np.minimum(a, b), commutes=True),
-    PrimInfo("max", 2, "biuf", "same", lambda a, b: np.maximum(a, b), commutes=True),
+    PrimInfo("min", 2, "biuf", "same", lambda a, b: np.minimum(a, b)),
+    PrimInfo("max", 2, "biuf", "same", lambda a, b: np.maximum(a, b)),
     PrimInfo("pow", 2, "iufc", "same", _power, cost=30, can_fail=True),
     PrimInfo("fma", 3, "f", "same", lambda a, b, c: a.dtype.type(special.fma(a, b, c))),
     PrimInfo("lt", 2, "biuf", "bool", lambda a, b: a < b),

@@ -170,6 +170,15 @@ class _Printer:
                 return f"unzip({self.expr(value, depth)})"
             case ir.Call(fn, sizes, args):
                 return f"{fn.name}[{', '.join(map(repr, sizes))}]({self.exprs(args, depth)})"
+            case ir.Jvp(lam, args, tangents, both):
+                along = ", ".join(self.expr(x, depth) for x in tangents)
+                at = ", ".join(self.expr(x, depth) for x in args)
+                return f"jvp{2 if both else ''}({self.lam(lam, depth)}, ({at}), ({along}))"
+            case ir.Vjp(lam, args, seed, both):
+                at = ", ".join(self.expr(x, depth) for x in args)
+                return f"vjp{2 if both else ''}({self.lam(lam, depth)}, ({at}), {self.expr(seed, depth)})"
+            case ir.Stop(value):
+                return f"stop({self.expr(value, depth)})"
             case ir.Copy(value):
                 return f"copy({self.expr(value, depth)})"
         return f"{type(e).__name__}(...)"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from atoll.errors import base as b
+from atoll.errors.derivative_codes import ROWS as _DERIVATIVE_ROWS
 from atoll.errors.function_codes import ROWS as _FUNCTION_ROWS
 from atoll.errors.madl_codes import ROWS as _MADL
 from atoll.errors.schedule_codes import ROWS as _SCHEDULE_ROWS
@@ -159,4 +160,4 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0807", _C, "{name} needs a copy that nobody wrote: {reason} (line {line})", "write at.copy(x), or give the function other data", "@at.fn(copies=\"explicit\") refuses programs that would copy an array on their own."),
 ]
 
-CODES = {code: Code(code, cls, title, help_, story) for code, cls, title, help_, story in [*_ROWS, *_SCHEDULE_ROWS, *_MADL, *_FUNCTION_ROWS]}
+CODES = {code: Code(code, cls, title, help_, story) for code, cls, title, help_, story in [*_ROWS, *_SCHEDULE_ROWS, *_MADL, *_FUNCTION_ROWS, *_DERIVATIVE_ROWS]}

@@ -13,7 +13,8 @@ from atoll.ainf import ir
 from atoll.loops import ir as lp
 from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
 from atoll.plan.fuse import Fuser, Group, Leaf, Nest, Node, accumulates_in_memory
-from atoll.plan.inplace import identity_of, plan_block
+from atoll.ainf.identity import identity_of
+from atoll.plan.inplace import plan_block
 from atoll.plan.stages import Stage, own_cost
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.types.dtypes import BOOL, I64
@@ -526,7 +527,7 @@ class BlockLowerer:
     def expression(self, line: ir.Line, env: dict[Atom, Poly], scope: Scope, depth: int) -> lp.Expr:
         dtype = line.results[0].dtype
         match line.prim:
-            case ir.Op("read", (arg,)) | ir.Active(_, arg):
+            case ir.Op("read", (arg,)):
                 return self.value(arg, env, scope, depth)
             case ir.Op(name, args):
                 return lp.Call(name, tuple(self.value(a, env, scope, depth) for a in args), dtype)

@@ -130,7 +130,7 @@ def main_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
         _store_result(b, stage, scope)
         return
     prim = stage.prim
-    if isinstance(prim, (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent, ir.Active)):
+    if isinstance(prim, (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent)):
         _element(b, stage, scope)
         return
     code = _CODE[type(prim)]
@@ -187,7 +187,7 @@ def _element(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
 
 def _store_result(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     from atoll.lower.block import BufferSink
-    from atoll.plan.inplace import identity_of
+    from atoll.ainf.identity import identity_of
 
     sink = b.sinks[stage.position]
     assert stage.target is not None

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from atoll.ainf import ir
+from atoll.ainf.identity import identity_of, is_read, read_arg
 from atoll.plan.stages import Inlining, Stage, make_stages
 from atoll.sizes import poly
 
@@ -21,28 +22,6 @@ class InPlace:
 
     takes: dict[tuple[ir.Line, int], ir.Line] = field(default_factory=dict)
     copies: dict[tuple[ir.Line, int], str] = field(default_factory=dict)
-
-
-def identity_of(array: ir.Abs, conditional: bool = False) -> tuple[ir.Line, int] | None:
-    """The line and result an array is, element for element (`conditional`: where it has a value at all)."""
-    body = array.body
-    while isinstance(body, ir.Ref) and is_read(body.line, conditional):
-        inner = read_arg(body.line)
-        body = ir.subst_operand(inner, dict(zip(body.line.dims, body.index, strict=False)))
-    if not isinstance(body, ir.Ref) or len(body.index) != len(array.binders):
-        return None
-    if all(p == poly(b) for p, b in zip(body.index, array.binders, strict=True)):
-        return body.line, body.result
-    return None
-
-
-def is_read(line: ir.Line, conditional: bool = False) -> bool:
-    """A line that is just another value, unconditionally so unless asked otherwise."""
-    return (conditional or not line.conds) and ((isinstance(line.prim, ir.Op) and line.prim.name == "read") or isinstance(line.prim, ir.Active))
-
-
-def read_arg(line: ir.Line) -> ir.Operand:
-    return line.prim.arg if isinstance(line.prim, ir.Active) else line.prim.args[0]  # type: ignore[union-attr]
 
 
 def plan_block(

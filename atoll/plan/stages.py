@@ -18,7 +18,7 @@ from atoll.core.prims import PRIMS
 from atoll.sizes import Poly
 
 HEAVY = 12
-_CHEAP = (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent, ir.Active)
+_CHEAP = (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent)
 _SOURCES = (ir.Input, ir.Param, ir.ConstArray)
 
 
@@ -26,7 +26,7 @@ def own_cost(line: ir.Line) -> int:
     """Operations for one element, apart from its operands."""
     if isinstance(line.prim, ir.Op):
         return 0 if line.prim.name == "read" else PRIMS[line.prim.name].cost
-    return 1 if isinstance(line.prim, _CHEAP) and not isinstance(line.prim, ir.Active) else 0
+    return 1 if isinstance(line.prim, _CHEAP) else 0
 
 
 @dataclass(eq=False)

@@ -138,6 +138,10 @@ def apply(
         return _call_closure(el, fn, list(args), keywords, span, node)
     if isinstance(fn, en.FnRef):
         return _call_fn(el, fn, list(args), keywords, span, node)
+    if isinstance(fn, en.Derived):
+        from atoll.types.builtins.derive import apply_derived
+
+        return apply_derived(el, fn, args, keywords, span)
     if isinstance(fn, en.Lifted):
         return flexible.apply_lifted(el, fn, args, span)
     if isinstance(fn, en.Choice):

@@ -321,7 +321,7 @@ def describe(entity: Any) -> str:
             return "a generator"
         case en.TupleEntity():
             return "a tuple"
-        case en.Choice() | en.Pick() | en.Lifted():
+        case en.Choice() | en.Pick() | en.Lifted() | en.Derived():
             return "a function"
         case en.FnArray():
             return "an array of functions"

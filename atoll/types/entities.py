@@ -159,7 +159,16 @@ class Pick:
     span: Span
 
 
-Entity = Value | Lifted | Choice | FnArray | Pick | Closure | FnRef | Builtin | TypeRef | Module | TextValue | NoneEntity | Iterable | Generator | Unbound | TupleEntity
+@dataclass(frozen=True, slots=True, eq=False)
+class Derived:
+    """grad(f) and the like: a function made of a function. `wrt` are positions or names; of a linear map, the point."""
+
+    kind: str
+    fn: Any
+    wrt: Any
+
+
+Entity = Value | Derived | Lifted | Choice | FnArray | Pick | Closure | FnRef | Builtin | TypeRef | Module | TextValue | NoneEntity | Iterable | Generator | Unbound | TupleEntity
 
 
 class Scope:

@@ -29,7 +29,7 @@ from atoll.types.types import I64_T, Array, Fn, Index, Scalar, Type, rank, stron
 
 def is_known(entity: Any) -> bool:
     """A function whose text is known here."""
-    return isinstance(entity, (en.Builtin, en.TypeRef, en.Closure, en.FnRef, en.Choice, en.Pick, en.Lifted))
+    return isinstance(entity, (en.Builtin, en.TypeRef, en.Closure, en.FnRef, en.Choice, en.Pick, en.Lifted, en.Derived))
 
 
 def is_value(entity: Any) -> bool:

@@ -216,8 +216,18 @@ def evaluate_view(op: str, params: Params, args: tuple[Any, ...], size: Callable
     plain = _concrete(params, size)
     if info.fills:
         array, fill = args
-        return v.map_leaves(lambda leaf, f: info.means([leaf, f], plain), array, fill)
-    return v.map_leaves(lambda *parts: info.means(list(parts), plain), *args)
+        return v.map_leaves(lambda leaf, f: _means(info, [leaf, f], plain), array, fill)
+    return v.map_leaves(lambda *parts: _means(info, list(parts), plain), *args)
+
+
+def _means(info: ViewInfo, parts: list[Any], params: tuple[Any, ...]) -> Any:
+    """A view moves tangents as it moves values."""
+    tags = [p.tag for p in parts if isinstance(p, v.Dual)]
+    if not tags:
+        return info.means(parts, params)
+    tag = max(tags)
+    split = [(p.primal, p.tangent) if isinstance(p, v.Dual) and p.tag == tag else (p, v.zeros_like(p)) for p in parts]
+    return v.Dual(tag, _means(info, [a for a, _ in split], params), _means(info, [t for _, t in split], params))
 
 
 def _concrete(params: Params, size: Callable[[Poly], int]) -> tuple[Any, ...]:

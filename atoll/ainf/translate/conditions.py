@@ -292,7 +292,7 @@ def _local(array: VArray, b: Builder) -> bool:
 
 def updates(key: tuple[ir.Line, int]) -> list[tuple[ir.Line, int]]:
     """An array, what it is an update of, what that is an update of, and so on."""
-    from atoll.plan.inplace import identity_of
+    from atoll.ainf.identity import identity_of
 
     chain = [key]
     while True:

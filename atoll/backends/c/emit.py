@@ -400,7 +400,7 @@ class Emitter:
         first = self.names.enter(outer)
         index = self.names.enter(loop.sym)
         saved = dict(self.adders)
-        sums = [a for a in loop.accs if a.monoid == "add"]
+        sums = _float_sums(loop)
         with self.braces(""):
             self.put(f"int64_t {first} = {low};")
             for acc in loop.accs:
@@ -451,7 +451,7 @@ class Emitter:
     def tree(self, loop: lp.Accumulate) -> None:
         """A loop with loops inside: sums of floats as a tree of partial sums."""
         saved = dict(self.adders)
-        sums = [a for a in loop.accs if a.monoid == "add" and not a.var.dtype.is_integer and a.var.dtype is not BOOL]
+        sums = _float_sums(loop)
         for acc in sums:
             v, d = safe(acc.var.name), acc.var.dtype.name
             self.put(f"at_sum_{d} {v}_sum = {{{{0}}, 0, 0, 0}};")
@@ -736,6 +736,11 @@ class Emitter:
 
     def is_open(self, buffer: lp.Buffer) -> bool:
         return any(isinstance(s, lp.Alloc) and s.buffer is buffer for s in lp.walk(self.fn.body))
+
+
+def _float_sums(loop: lp.Accumulate) -> list[lp.Acc]:
+    """Sums whose rounding depends on the order."""
+    return [a for a in loop.accs if a.monoid == "add" and not a.var.dtype.is_integer and a.var.dtype is not BOOL]
 
 
 def _may_fail(stmts: list[lp.Stmt]) -> bool:

@@ -104,7 +104,8 @@ def _copy(args: Args) -> Value:
 def _stop(args: Args) -> Value:
     """at.stop(x): x, as a constant for derivatives."""
     (x,) = args.take("x")
-    return args.value(x)
+    value = args.value(x)
+    return Value(ir.Stop(value.expr, type=value.expr.type, span=args.span), value.type)
 
 
 def _print(args: Args) -> en.NoneEntity:

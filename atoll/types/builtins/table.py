@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from atoll.types.builtins import contract, create, iterate, reductions, reshape, scatter, select, structure
+from atoll.types.builtins import contract, create, derive, iterate, reductions, reshape, scatter, select, structure
 from atoll.types.builtins.names import OPERATORS, SCALAR_NARY, SCALAR_UNARY
 from atoll.types.calls import Args
 
@@ -66,6 +66,7 @@ _HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("int", "float", "bool", "complex"), _cast),
     **contract.HANDLERS,
     **create.HANDLERS,
+    **derive.HANDLERS,
     **iterate.HANDLERS,
     **reductions.HANDLERS,
     **reshape.HANDLERS,

@@ -1,4 +1,4 @@
-"""Making lines again with other values in them: the body of a loop in its reverse sweep, a fold turned into a loop.
+"""Making lines again with other values in them: the body of a loop in its reverse sweep, a fold turned into a loop, a whole program.
 
 A replay maps every line of a block to an *open value*: an operand over the line's own indices. References are replaced by the operand at
 their index, so a line may come back with fewer or other indices than it had; hash-consing makes equal lines one.
@@ -7,12 +7,13 @@ their index, so a line may come back with fewer or other indices than it had; ha
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
-from atoll.ainf.scan_prim import blocks, field_names
+from atoll.ainf.dead import Live
+from atoll.ainf.scan_prim import blocks, field_names, line_refs, own_binders
 from atoll.sizes import Atom, Poly, Sym, poly
 
 Reader = Callable[[tuple[Poly, ...]], ir.Operand]
@@ -21,10 +22,12 @@ Reader = Callable[[tuple[Poly, ...]], ir.Operand]
 class Replay:
     """Copies lines into the builder's current block."""
 
-    def __init__(self, b: Builder, atoms: dict[Atom, Poly]) -> None:
+    def __init__(self, b: Builder, atoms: dict[Atom, Poly], live: Live | None = None, index_facts: dict[Atom, tuple[Poly, ...]] | None = None) -> None:
         self.b = b
         self.atoms = dict(atoms)  # loop indices and binders that mean something else now
         self.readers: dict[tuple[ir.Line, int], Reader] = {}
+        self.live = live  # when given, only these are made, and derivatives are over: what is active is itself again
+        self.index_facts = b.index_facts if index_facts is None else index_facts
 
     def give(self, line: ir.Line, result: int, reader: Reader) -> None:
         """Reading this result of a line means this instead."""
@@ -80,7 +83,7 @@ class Replay:
             fresh, inner = self.binders(x.binders, env)
             with self.b.binding(*fresh):
                 return ir.Abs(fresh, self.operand(x.body, inner))
-        if isinstance(x, (ir.Site, ir.Binder, ir.Block)) or not dataclasses.is_dataclass(x):
+        if type(x).__module__ != ir.__name__ or isinstance(x, (ir.Site, ir.Binder, ir.Block)):
             return x
         return dataclasses.replace(x, **{n: self.any(getattr(x, n), env) for n in field_names(type(x))})  # type: ignore[type-var]
 
@@ -97,88 +100,127 @@ class Replay:
 
     # -- lines
 
+    def lines(self, block: ir.Block) -> Iterator[ir.Line]:
+        """Lines of a block to copy, in an order that respects uses."""
+        lines = [line for line in block.lines if line not in block.params]
+        return in_order(lines if self.live is None else [line for line in lines if line in self.live.lines])
+
     def line(self, line: ir.Line) -> None:
         """Copy one line; afterwards references to it are replaced."""
+        if self.live is not None and is_marker(line.prim):
+            dims = line.dims
+            arg = line.prim.arg if isinstance(line.prim, ir.Active) else line.prim.args[0]  # type: ignore[union-attr]
+            self.give(line, 0, lambda index: self.operand(arg, dict(zip(dims, index, strict=True))))
+            return
         fresh, env = self.binders(line.dims, {})
+        kept = self.kept(line)
         with self.b.binding(*fresh), self.b.under(*(self.cond(c, env) for c in line.conds)):
-            prim, own = self.prim(line.prim, env)
-            results = tuple(
-                ir.Result(r.dtype, tuple(self.poly(a, env) for a in r.axes), None if r.bound is None else self.poly(r.bound, env))
-                for r in line.results
-            )
+            prim = self.prim(line, env)
+            results = tuple(self.result(line.results[k], env) for k in kept)
             needs = tuple(self.b.path[len(self.b.path) - len(line.conds) :]) if line.conds else ()
             new, index = self.b.emit(prim, results, line.span, line.hint, needs=needs)
             if new.order is None and line.order is not None and len(new.dims) == len(line.dims):
                 new.order = line.order
-        del own
-        for k in range(len(results)):
-            self.give(line, k, _reader(new, k, index, fresh))
+        for position, k in enumerate(kept):
+            self.give(line, k, _reader(new, position, index, fresh))
 
-    def prim(self, prim: Any, env: dict[Atom, Poly]) -> tuple[Any, dict[Atom, Poly]]:
-        own = tuple(part for part in _own(prim))
+    def result(self, r: ir.Result, env: dict[Atom, Poly]) -> ir.Result:
+        return ir.Result(r.dtype, tuple(self.poly(a, env) for a in r.axes), None if r.bound is None else self.poly(r.bound, env))
+
+    def kept(self, line: ir.Line) -> list[int]:
+        """Results of a line that are made: state of a loop that nobody needs is not."""
+        every = list(range(len(line.results)))
+        if self.live is None or not isinstance(line.prim, (ir.Loop, ir.While)):
+            return every
+        return [k for k in every if (line, k) in self.live.keys]
+
+    def prim(self, line: ir.Line, env: dict[Atom, Poly]) -> Any:
+        prim: Any = line.prim
+        kept = self.kept(line)
+        own = tuple(own_binders(prim))
         fresh, inner = self.binders(own, env)
         renamed = dict(zip(own, fresh, strict=True))
         changed: dict[str, Any] = {}
+        inside = bool(blocks(prim))
         with self.b.binding(*fresh):
             for name in field_names(type(prim)):
                 value = getattr(prim, name)
-                if isinstance(value, ir.Block):
-                    continue
                 if isinstance(value, ir.Binder):
                     changed[name] = renamed[value]
                 elif name == "binders":
                     changed[name] = tuple(renamed[b] for b in value)
-                elif name in ("results", "head", "index") and blocks(prim) and not isinstance(value, Poly):
-                    continue
-                elif isinstance(value, Sym):
-                    continue
-                else:
+                elif inside and name == "state":
+                    changed[name] = tuple(self.any(value[k], inner) for k in kept)
+                elif not inside or name not in _OF_THE_BLOCK or isinstance(value, Poly):
                     changed[name] = self.any(value, inner)
-        for name in field_names(type(prim)):
-            value = getattr(prim, name)
-            if isinstance(value, ir.Block):
-                block, results, index, head = self.block(prim, value, inner)
-                changed[name] = block
-                changed["results"] = results
-                if isinstance(prim, ir.Loop):
-                    changed["index"] = index
-                if isinstance(prim, ir.While):
-                    changed["head"] = head
-                    changed["cond"] = self._cond
-        return dataclasses.replace(prim, **changed), inner  # type: ignore[type-var]
+        if inside:
+            changed.update(self.block(prim, kept, inner))
+        return dataclasses.replace(prim, **changed)
 
-    _cond: ir.Operand
-
-    def block(self, prim: Any, old: ir.Block, env: dict[Atom, Poly]) -> tuple[ir.Block, Any, Sym | None, tuple[ir.Line, ...]]:
-        """A copy of a block, with a loop index of its own."""
+    def block(self, prim: Any, kept: list[int], env: dict[Atom, Poly]) -> dict[str, Any]:
+        """A copy of a primitive's block, with a loop index of its own: the fields that belong to it."""
         b = self.b
+        old: ir.Block = prim.block
+        is_loop = isinstance(prim, (ir.Loop, ir.While))
         index = Sym(prim.index.name) if isinstance(prim, ir.Loop) else None
-        owned = (index,) if index is not None else ()
-        block = b.new_block(owned)
-        inner = Replay(b, {**self.atoms, **env})
+        block = b.new_block((index,) if index is not None else ())
+        inner = Replay(b, {**self.atoms, **env}, self.live, self.index_facts)
         inner.readers = dict(self.readers)
         if isinstance(prim, ir.Loop) and index is not None:
-            size = self.poly(prim.size, env)
-            b.index_facts[index] = (poly(index), size - 1 - poly(index))
             inner.atoms[prim.index] = poly(index)
+            b.index_facts[index] = tuple(inner.poly(f, {}) for f in self.index_facts[prim.index])
         with b.inside(block):
-            for param in old.params:
-                info = param.results[0]
-                assert isinstance(param.prim, ir.Param)
-                new = make_param(b, block, param.prim, ir.Result(info.dtype, tuple(self.poly(a, env) for a in info.axes), None))
-                inner.give(param, 0, _reader(new, 0, (), ()))
-            head = []
-            for line in old.lines:
-                if line in old.params:
+            for k, param in enumerate(old.params):
+                if is_loop and k not in kept:
                     continue
+                assert isinstance(param.prim, ir.Param)
+                position = ir.Param(len(block.params), param.prim.name)
+                inner.give(param, 0, _reader(make_param(b, block, position, self.result(param.results[0], env)), 0, (), ()))
+            head: list[ir.Line] = []
+            for line in inner.lines(old):
                 before = len(block.lines)
                 inner.line(line)
                 if isinstance(prim, ir.While) and line in prim.head:
                     head += [x for x in block.lines[before:] if isinstance(x.prim, ir.EFFECTS)]
-            results = inner.any(prim.results, {})
+            results = tuple(inner.any(a, {}) for k, a in enumerate(prim.results) if not is_loop or k in kept)
+            fields: dict[str, Any] = {"block": block, "results": results}
+            if index is not None:
+                fields["index"] = index
             if isinstance(prim, ir.While):
-                self._cond = inner.operand(prim.cond, {})
-        return block, results, index, tuple(head)
+                fields |= {"head": tuple(head), "cond": inner.operand(prim.cond, {})}
+        return fields
+
+
+def is_marker(prim: ir.Prim) -> bool:
+    """A line that says something to derivatives only: what is active, what is a constant."""
+    return isinstance(prim, ir.Active) or (isinstance(prim, ir.Op) and prim.name == "stop")
+
+
+_OF_THE_BLOCK = {"block", "results", "head", "cond", "index"}
+
+
+def in_order(lines: list[ir.Line]) -> Iterator[ir.Line]:
+    """Every line after those it uses, else as they were."""
+    here = set(lines)
+    done: set[ir.Line] = set()
+    for first in lines:
+        if first in done:
+            continue
+        stack = [(first, _used(first, here))]
+        done.add(first)
+        while stack:
+            line, rest = stack[-1]
+            following = next((x for x in rest if x not in done), None)
+            if following is None:
+                stack.pop()
+                yield line
+            else:
+                done.add(following)
+                stack.append((following, _used(following, here)))
+
+
+def _used(line: ir.Line, here: set[ir.Line]) -> Iterator[ir.Line]:
+    return iter(dict.fromkeys(ref.line for ref in line_refs(line) if ref.line in here and ref.line is not line))
 
 
 def make_param(b: Builder, block: ir.Block, prim: ir.Param, result: ir.Result) -> ir.Line:
@@ -190,12 +232,6 @@ def make_param(b: Builder, block: ir.Block, prim: ir.Param, result: ir.Result) -
     return line
 
 
-def _own(prim: Any) -> list[ir.Binder]:
-    from atoll.ainf.scan_prim import own_binders
-
-    return own_binders(prim)
-
-
 def _reader(line: ir.Line, result: int, index: tuple[Poly, ...], dims: tuple[ir.Binder, ...]) -> Reader:
     """Reading a copied line at an index over the original's dims and axes."""
 
@@ -204,10 +240,3 @@ def _reader(line: ir.Line, result: int, index: tuple[Poly, ...], dims: tuple[ir.
         return ir.Ref(line, result, tuple(p.subst(env) for p in index) + given[len(dims) :])
 
     return read
-
-
-def replay_block(b: Builder, lines: list[ir.Line], replay: Replay) -> None:
-    """Copy lines in order."""
-    for line in lines:
-        replay.line(line)
-    del b

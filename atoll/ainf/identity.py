@@ -1,0 +1,28 @@
+"""When an array by its elements is just another array: the way a whole array is passed on."""
+
+from __future__ import annotations
+
+from atoll.ainf import ir
+from atoll.sizes import poly
+
+
+def identity_of(array: ir.Abs, conditional: bool = False) -> tuple[ir.Line, int] | None:
+    """The line and result an array is, element for element (`conditional`: where it has a value at all)."""
+    body = array.body
+    while isinstance(body, ir.Ref) and is_read(body.line, conditional):
+        inner = read_arg(body.line)
+        body = ir.subst_operand(inner, dict(zip(body.line.dims, body.index, strict=False)))
+    if not isinstance(body, ir.Ref) or len(body.index) != len(array.binders):
+        return None
+    if all(p == poly(b) for p, b in zip(body.index, array.binders, strict=True)):
+        return body.line, body.result
+    return None
+
+
+def is_read(line: ir.Line, conditional: bool = False) -> bool:
+    """A line that is just another value, unconditionally so unless asked otherwise."""
+    return (conditional or not line.conds) and isinstance(line.prim, ir.Op) and line.prim.name == "read"
+
+
+def read_arg(line: ir.Line) -> ir.Operand:
+    return line.prim.args[0]  # type: ignore[union-attr]

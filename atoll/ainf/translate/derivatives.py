@@ -1,0 +1,147 @@
+"""Derivatives: the function is evaluated on active lines, and the lines it made are followed (ad/)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from atoll.ad.forward import Forward
+from atoll.ad.indicator import zero
+from atoll.ad.lines import lines_since
+from atoll.ad.reverse import Reverse
+from atoll.ainf import ir
+from atoll.ainf.translate.context import Env, index_name
+from atoll.ainf.translate.loops import Loops
+from atoll.ainf.values import Scalar, Value, VTuple, rows
+from atoll.core import ir as core
+from atoll.sizes import Poly, poly
+from atoll.types.dtypes import DType
+from atoll.types.types import Record, Tuple, Type, flatten, shape_of
+
+class Leaf:
+    """An array a derivative is about: its indices and, when it is of floats, the active line that stands for it."""
+
+    def __init__(self, binders: tuple[ir.Binder, ...], dtype: DType) -> None:
+        self.binders, self.dtype = binders, dtype
+        self.line: ir.Line | None = None
+
+    def where(self, index: tuple[Poly, ...]) -> tuple[Poly, ...]:
+        """The index of the line at an index of the array."""
+        assert self.line is not None
+        env = dict(zip(self.binders, index, strict=True))
+        return tuple(poly(d).subst(env) for d in self.line.dims)
+
+    def at(self, index: tuple[Poly, ...]) -> Value:
+        assert self.line is not None
+        return Scalar(ir.Ref(self.line, 0, self.where(index)))
+
+
+class Derivatives(Loops):
+    deriving = 0  # how many derivatives are being taken
+
+    def stop(self, e: core.Stop, env: Env) -> Value:
+        """A line that nothing is followed through; outside derivatives, the value itself."""
+        value = self.eval(e.value, env)
+        if not self.deriving:
+            return value
+
+        def leaf(element: Callable[[tuple[Poly, ...]], ir.Operand], dtype: DType) -> Callable[[tuple[Poly, ...]], Value]:
+            if not dtype.is_float:
+                return lambda index: Scalar(element(index))
+            return lambda index: Scalar(self.b.ref(ir.Op("stop", (element(index),)), ir.Result(dtype), e.span))
+
+        return self.from_leaves(e.type, [leaf(element, dtype) for _, element, dtype in self.leaves_of(value, e.type, env)], env)
+
+    def activated(self, value: Value, t: Type, env: Env) -> tuple[Value, list[Leaf]]:
+        """The same value, its float leaves active."""
+        b = self.b
+        leaves: list[Leaf] = []
+        readers: list[Callable[[tuple[Poly, ...]], Value]] = []
+        for extents, element, dtype in self.leaves_of(value, t, env):
+            leaf = Leaf(tuple(b.fresh_binder(index_name(k), e) for k, e in enumerate(extents)), dtype)
+            leaves.append(leaf)
+            if not (dtype.is_float or dtype.is_complex):
+                readers.append(lambda index, element=element: Scalar(element(index)))
+                continue
+            with b.binding(*leaf.binders):
+                at = tuple(poly(x) for x in leaf.binders)
+                leaf.line, _ = b.emit(ir.Active(object(), element(at), at), (ir.Result(dtype),), hint="v")
+            readers.append(leaf.at)
+        return self.from_leaves(t, readers, env), leaves
+
+    def applied(self, e: core.Jvp | core.Vjp, env: Env) -> tuple[list[list[Leaf]], list[ir.Abs], list[ir.Line]]:
+        """The function's result at active arguments, and the lines that computed it."""
+        values = [self.eval(arg, env) for arg in e.args]
+        start = self.b._count
+        inner = dict(env)
+        leaves = []
+        for sym, t, value in zip(e.fn.params, e.fn.types, values, strict=True):
+            inner[sym], own = self.activated(value, t, env)
+            leaves.append(own)
+        self.deriving += 1
+        result = self.eval(e.fn.body, inner)
+        self.deriving -= 1
+        arrays = [self.result_abs(result, path) for path, _ in flatten(e.fn.body.type)]
+        return leaves, arrays, lines_since(self.b, start)
+
+    def jvp(self, e: core.Jvp, env: Env) -> Value:
+        tangents = [self.eval(x, env) for x in e.tangents]
+        leaves, arrays, lines = self.applied(e, env)
+        forward = Forward(self.b)
+        for own, t, tangent in zip(leaves, e.fn.types, tangents, strict=True):
+            for leaf, (_, element, _) in zip(own, self.leaves_of(tangent, t, env), strict=True):
+                if leaf.line is not None:
+                    with self.b.binding(*leaf.binders):
+                        forward.scalar(leaf.line, 0, element(tuple(poly(x) for x in leaf.binders)))
+        forward.run(lines)
+        found = []
+        for array in arrays:
+            with self.b.binding(*array.binders):
+                tangent = forward.operand(array.body)
+            found.append(ir.Abs(array.binders, tangent if tangent is not None else zero(ir.operand_dtype(array.body))))
+        made = self.from_arrays(e.fn.body.type, found)
+        return VTuple((self.from_arrays(e.fn.body.type, arrays), made)) if e.value else made
+
+    def vjp(self, e: core.Vjp, env: Env) -> Value:
+        leaves, arrays, lines = self.applied(e, env)
+        seed = self.eval(e.seed, env)
+        b = self.b
+        reverse = Reverse(b, frozenset(b.binders))
+        for own in leaves:
+            for leaf in own:
+                if leaf.line is not None:
+                    reverse.activate((leaf.line, 0))
+        reverse.spread(lines)
+        for array, (path, _) in zip(arrays, flatten(e.fn.body.type), strict=True):
+            with b.binding(*array.binders):
+                value = self.operand(self.element(seed, tuple(poly(x) for x in array.binders), path))
+            reverse.push(array.body, value, (), list(array.binders))
+        reverse.run(lines)
+        results = []
+        for own, t in zip(leaves, e.fn.types, strict=True):
+            results.append(self.from_leaves(t, [self._adjoint(reverse, leaf) for leaf in own], env))
+        adjoints = VTuple(tuple(results))
+        return VTuple((self.from_arrays(e.fn.body.type, arrays), adjoints)) if e.value else adjoints
+
+    def _adjoint(self, reverse: Reverse, leaf: Leaf) -> Callable[[tuple[Poly, ...]], Value]:
+        reader = None if leaf.line is None else reverse.adjoint((leaf.line, 0))
+        if reader is None:
+            return lambda index: Scalar(zero(leaf.dtype))
+        return lambda index: self.guard(Scalar(reader(leaf.where(index))))
+
+    def from_arrays(self, t: Type, arrays: list[ir.Abs]) -> Value:
+        """The value of this type whose leaves are these arrays, with the extents they have."""
+        rest = iter(arrays)
+
+        def build(t: Type, depth: int) -> Value:
+            sizes, elem = shape_of(t)
+            depth += len(sizes)
+            if isinstance(elem, (Tuple, Record)):
+                return self.push_in(VTuple(tuple(build(item, depth) for item in elem.items)), depth)
+            array = next(rest)
+
+            def at(index: tuple[Poly, ...]) -> Value:
+                return self.guard(Scalar(ir.subst_operand(array.body, dict(zip(array.binders, index, strict=True)))))
+
+            return rows(at, tuple(x.extent for x in array.binders))
+
+        return build(t, 0)

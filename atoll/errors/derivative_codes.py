@@ -1,0 +1,22 @@
+"""Error codes of derivatives, E10xx: rows in the shape of `catalog._ROWS`."""
+
+from __future__ import annotations
+
+from atoll.errors import base as b
+
+_T, _C = b.TypeError, b.CompileError
+
+ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
+    ("E1001", _C, "{what} has no derivative in Atoll", "use at.stop(...) where it should count as a constant", "Every construct has a rule in both modes or is refused by name; a gradient is never silently wrong. Complex numbers and the derivative of trigamma are refused."),
+    ("E1002", _T, "{name}: {arg} is {found}, and only floats are differentiated", "convert it with f64(...), or choose another argument with wrt=", "Integers and bools are never differentiated: a derivative with respect to them would always be zero."),
+    ("E1003", _T, "{name} needs a function whose result is a float, not {found}", "sum the result, or use jacrev", "A gradient is the derivative of one number. Jacobians (jacfwd, jacrev) and vjp take any result."),
+    ("E1004", _T, "{name} needs an Atoll function, not {found}", "decorate it with @at.fn", "Derivatives are taken of functions whose text Atoll knows."),
+    ("E1005", _T, "wrt={wrt} is not an argument of {fn}", "choose among {choices}", "wrt is a position, a name, or a tuple of them; it is 0 unless given."),
+    ("E1006", _T, "{name}: the result has a size that only running decides: {found}", "sum it, or pad it to a known size", "A seed has the shape of the result, so its sizes must be known before the function runs."),
+    ("E1007", _C, "the derivative given to {fn} is wrong: {problem}", "", "def_vjp compares the given function with the derivative Atoll finds itself, in a few random directions."),
+    ("E1008", _T, "the derivative given to {fn} must be {expected}, not {found}", "", "It takes the arguments of the function and the adjoint of its result; it gives one adjoint per argument."),
+    ("E1009", _T, "{name}: {fn} takes {expected} arguments, not {found}", "give a tuple with one value per argument", "Several arguments are given as a tuple, a single one may be bare."),
+    ("E1010", _T, "{name}: {what} must be a tuple of {expected}, like the arguments, not {found}", "", "Tangents are shaped like the arguments, seeds like the result."),
+    ("E1011", _T, "{name}: {what} must be a float or an array of floats, not {found}", "", "A Jacobian has the axes of the result, then those of the argument; tuples of arguments are chosen with wrt=(...)."),
+    ("E1012", _T, "{name} takes an Atoll function first, not {found}", "decorate it with @at.fn", "The functions at.grad, at.jvp and so on work on functions made with @at.fn."),
+]

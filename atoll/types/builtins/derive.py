@@ -1,0 +1,380 @@
+"""jvp, vjp, grad and their relatives in bodies: a function is applied to variables, which makes a lambda of core to differentiate.
+
+`grad(f)`, `jacrev(f)` and so on are functions themselves (`entities.Derived`), so they nest. Everything is made of two nodes of core,
+Jvp and Vjp: a gradient is a transposed derivative applied to 1, a Jacobian has one derivative per unit vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from atoll.core import ir
+from atoll.errors import Span
+from atoll.sizes import Atom, Sym, poly
+from atoll.surface import syntax as s
+from atoll.types import entities as en
+from atoll.types.arithmetic import compare
+from atoll.types.builtins.reshape import transpose
+from atoll.types.calls import Args, apply, closure_annotations, is_function, open_value
+from atoll.types.coerce import coerce, make_tuple, project, project_all
+from atoll.types.comprehension import build_array
+from atoll.types.elaborator import Elaborator, describe
+from atoll.types.entities import Value
+from atoll.types.lifting import lift
+from atoll.types.types import Array, Fn, Record, Scalar, Tuple, Type, rank, shape_of, sizes_in, strong, subst_sizes, type_vars
+
+Run = Callable[[list[Value]], Any]
+
+
+# -- functions and their parameters
+
+
+def _parameters(el: Elaborator, fn: Any) -> list[tuple[str, Type | None]] | None:
+    """Names and declared types of a function's parameters, where they are known."""
+    if isinstance(fn, en.FnRef):
+        return [(p.name, None if type_vars(p.type) or isinstance(p.type, Fn) else p.type) for p in fn.fn.signature.params]
+    if isinstance(fn, en.Closure):
+        return [(p.name, t) for p, t in zip(fn.params, closure_annotations(el, fn), strict=True)]
+    if isinstance(fn, en.Derived) and fn.kind != "linear":
+        return _parameters(el, fn.fn)
+    return None
+
+
+def _name(fn: Any) -> str:
+    if isinstance(fn, en.FnRef):
+        return str(fn.fn.name)
+    return str(getattr(fn, "name", "the function"))
+
+
+def _function(args: Args, fn: Any) -> Any:
+    if not is_function(fn):
+        args.el.fail("E1004", args.span, name=args.name, found=args.el.show(fn.type) if isinstance(fn, Value) else describe(fn))
+    return fn
+
+
+def _prepared(el: Elaborator, value: Value, declared: Type | None, span: Span) -> Value:
+    """An argument under a name, with a definite type: that of the parameter when it is a bare number."""
+    wanted = strong(value.type)
+    if value.weak and declared is not None and isinstance(declared, Scalar):
+        wanted = declared
+    return el.bind(coerce(el, value, wanted, span, "the argument"), "x")
+
+
+# -- the two nodes
+
+
+def _lambda(el: Elaborator, run: Run, values: Sequence[Value], span: Span, what: str) -> tuple[ir.Lam, Type, set[Atom]]:
+    """The function as a lambda of core over the values; the sizes of its result that only its value knows."""
+    params = tuple(Sym(v.expr.sym.name if isinstance(v.expr, ir.Var) else "x") for v in values)
+    types = tuple(strong(v.type) for v in values)
+    for v, t in zip(values, types, strict=True):
+        _need_floats(el, v, t, span, what)
+    el.level += 1
+    with el.block(), el.hypotheses(lazy=False):
+        from atoll.types.expressions import as_value
+
+        given = [Value(ir.Var(p, type=t, span=v.expr.span), t) for p, t, v in zip(params, types, values, strict=True)]
+        result = as_value(el, run(given), s.NoneValue(span=span))
+        result = coerce(el, result, strong(result.type), span, "the result")
+        stmts = el.frames.pop()
+    el.level -= 1
+    body = ir.Block(tuple(stmts), result.expr, type=result.expr.type, span=span) if stmts else result.expr
+    inner: set[Atom] = {stmt.sym for stmt in stmts if isinstance(stmt, ir.Bind)}
+    inner |= {sym for stmt in stmts if isinstance(stmt, ir.Open) for sym in stmt.sizes}
+    leaves = {leaf for size in sizes_in(el.resolve(result.type)) for leaf in size.leaves()}
+    return ir.Lam(params, types, body), strong(el.resolve(result.type)), leaves & inner
+
+
+def _need_floats(el: Elaborator, value: Value, t: Type, span: Span, what: str) -> None:
+    """Something must be differentiable."""
+    if not _has_float(t):
+        el.fail("E1002", span, name=what, arg=value.expr.span.text() or "the argument", found=el.show(t))
+
+
+def _has_float(t: Type) -> bool:
+    _, elem = shape_of(t)
+    if isinstance(elem, (Tuple, Record)):
+        return any(_has_float(item) for item in elem.items)
+    return isinstance(elem, Scalar) and (elem.dtype.is_float or elem.dtype.is_complex)
+
+
+def jvp(el: Elaborator, run: Run, values: list[Value], tangents: list[Value], both: bool, span: Span) -> Value:
+    lam, result, own = _lambda(el, run, values, span, "jvp")
+    moved = [coerce(el, d, t, span, "the tangent") for d, t in zip(tangents, lam.types, strict=True)]
+    fresh = {leaf: poly(Sym(leaf.name)) for leaf in own if isinstance(leaf, Sym)}
+    result = subst_sizes(result, fresh)
+    t = Tuple((result, result)) if both else result
+    node = ir.Jvp(lam, tuple(v.expr for v in values), tuple(d.expr for d in moved), both, type=t, span=span)
+    if not fresh:
+        return Value(node, t)
+    return open_value(el, node, t, [p.single() for p in fresh.values()], span)  # type: ignore[misc]
+
+
+def vjp(el: Elaborator, run: Run, values: list[Value], seed: Value | None, both: bool, span: Span, what: str = "vjp") -> Value:
+    """A tuple of adjoints, one per value; with `both`, (result, adjoints). Without a seed it is 1, for a scalar result."""
+    lam, result, own = _lambda(el, run, values, span, what)
+    if own:
+        el.fail("E1006", span, name=what, found=el.show(result))
+    if seed is None:
+        if not (isinstance(result, Scalar) and result.dtype.is_float):
+            el.fail("E1003", span, name=what, found=el.show(result))
+        one = ir.Lit(1.0, type=result, span=span)
+        seed = Value(one, result)
+    seed = coerce(el, seed, result, span, "the seed")
+    adjoints = Tuple(lam.types)
+    t = Tuple((result, adjoints)) if both else adjoints
+    return Value(ir.Vjp(lam, tuple(v.expr for v in values), seed.expr, both, type=t, span=span), t)
+
+
+# -- jvp, vjp and linearize
+
+
+class _Point:
+    """Where a derivative is taken: one bare argument, or a tuple of them."""
+
+    def __init__(self, args: Args, fn: Any, x: Any) -> None:
+        self.args, self.el = args, args.el
+        params = _parameters(args.el, fn)
+        given = args.value(x)
+        self.bare = not isinstance(given.type, Tuple) or (
+            params is not None and len(params) == 1 and (isinstance(params[0][1], Tuple) or len(given.type.items) != 1)
+        )
+        parts = [given] if self.bare else project_all(args.el, given)
+        if params is not None and len(parts) > len(params):
+            args.el.fail("E1009", args.span, name=args.name, fn=_name(fn), expected=len(params), found=len(parts))
+        declared = [t for _, t in params] if params is not None else [None] * len(parts)
+        self.values = [_prepared(args.el, p, t, args.span) for p, t in zip(parts, declared, strict=False)]
+
+    def parts(self, x: Any, what: str) -> list[Value]:
+        """Something shaped like the point."""
+        given = self.args.value(x)
+        if self.bare and not (isinstance(given.type, Tuple) and len(given.type.items) == 1 and not isinstance(self.values[0].type, Tuple)):
+            return [given]
+        if not isinstance(given.type, Tuple) or len(given.type.items) != len(self.values):
+            found = self.el.show(given.type)
+            self.el.fail("E1010", self.args.span, name=self.args.name, what=what, expected=len(self.values), found=found)
+        return project_all(self.el, given)
+
+    def like(self, adjoints: Value) -> Value:
+        return project(adjoints, 0) if self.bare else adjoints
+
+
+def _jvp(args: Args) -> Value:
+    f, x, dx = args.take("f", "x", "dx")
+    fn = _function(args, f)
+    point = _Point(args, fn, x)
+    return jvp(args.el, _applied(args, fn), point.values, point.parts(dx, "the tangent"), args.name == "jvp2", args.span)
+
+
+def _applied(args: Args, fn: Any) -> Run:
+    return lambda xs: apply(args.el, fn, xs, args.span)
+
+
+def _vjp(args: Args) -> Value:
+    f, x, dy = args.take("f", "x", "dy")
+    fn = _function(args, f)
+    point = _Point(args, fn, x)
+    seed = args.value(dy)
+    both = args.name == "vjp2"
+    made = vjp(args.el, _applied(args, fn), point.values, seed, both, args.span, args.name)
+    if not both:
+        return point.like(made)
+    value, adjoints = project_all(args.el, made)
+    return make_tuple([value, point.like(adjoints)], None, args.span)
+
+
+def _linearize(args: Args) -> en.TupleEntity:
+    """(f(x), dx -> jvp(f, x, dx))"""
+    f, x = args.take("f", "x")
+    fn = _function(args, f)
+    point = _Point(args, fn, x)
+    value = apply(args.el, fn, point.values, args.span)
+    return en.TupleEntity((value, en.Derived("linear", fn, point.values[0] if point.bare else make_tuple(point.values, None, args.span))))
+
+
+# -- functions made of functions
+
+
+def _derived(args: Args) -> en.Derived:
+    f, wrt = args.take("f", optional=("wrt",))
+    return en.Derived(args.name, _function(args, f), _wrt(args, wrt))
+
+
+def _wrt(args: Args, wrt: Any) -> Any:
+    """A position, a name, or a tuple of them."""
+    if wrt is None:
+        return 0
+    if isinstance(wrt, en.TextValue) and len(wrt.parts) == 1 and isinstance(wrt.parts[0], str):
+        return wrt.parts[0]
+    if isinstance(wrt, en.TupleEntity):
+        return tuple(_wrt(args, item) for item in wrt.items)
+    if isinstance(wrt, Value):
+        if isinstance(wrt.type, Tuple):
+            return tuple(_wrt(args, part) for part in project_all(args.el, wrt))
+        number = wrt.poly.const() if wrt.poly is not None else None
+        if number is not None:
+            return number
+    args.el.fail("E1005", args.span, wrt=args.span.text(), fn=args.name, choices="a position, a name or a tuple of them")
+
+
+def apply_derived(el: Elaborator, d: en.Derived, args: Sequence[Any], keywords: dict[str, Any], span: Span) -> Any:
+    """grad(f)(x, ...) and the like."""
+    if d.kind == "linear":
+        a = Args(el, "the linear function", span, tuple(args), keywords)
+        (dx,) = a.take("dx")
+        point = _Point(a, d.fn, d.wrt)
+        return jvp(el, _applied(a, d.fn), point.values, point.parts(dx, "the tangent"), False, span)
+    params = _parameters(el, d.fn)
+    names: list[Any] = list(range(len(args)))
+    if params is not None:
+        names = [params[k][0] if k < len(params) else k for k in range(len(args))]
+    given: dict[Any, Any] = {**dict(zip(names, args, strict=True)), **keywords}
+    declared = dict(params or [])
+    for key, entity in given.items():
+        if not is_function(entity):
+            value = Args(el, _name(d.fn), span, (), {}).value(entity)
+            given[key] = _prepared(el, value, declared.get(key), span)
+    wrt = d.wrt if isinstance(d.wrt, tuple) else (d.wrt,)
+    chosen = [_position(el, d, w, list(given), params, span) for w in wrt]
+    keys = list(given)
+    ranks = [None if declared.get(key) is None else rank(declared[key]) for key in keys]  # type: ignore[arg-type]
+    count = len(args)
+
+    def run(xs: list[Any]) -> Any:
+        return _DERIVED[d.kind](el, d, xs, keys, count, chosen, span)
+
+    return lift(el, [given[key] for key in keys], ranks, run, span, d.kind)
+
+
+def _position(el: Elaborator, d: en.Derived, wrt: Any, keys: list[Any], params: Any, span: Span) -> int:
+    if isinstance(wrt, str) and wrt in keys:
+        return keys.index(wrt)
+    if isinstance(wrt, int) and params is not None and -len(params) <= wrt < len(params):
+        name = params[wrt][0]
+        if name in keys:
+            return keys.index(name)
+    if isinstance(wrt, int) and params is None and 0 <= wrt < len(keys):
+        return wrt
+    choices = ", ".join(str(name) for name, _ in params) if params is not None else "positions"
+    el.fail("E1005", span, wrt=repr(wrt), fn=_name(d.fn), choices=choices)
+
+
+class _Partial:
+    """A function of some of its arguments, the others given."""
+
+    def __init__(self, el: Elaborator, fn: Any, xs: list[Any], keys: list[Any], count: int, chosen: list[int], span: Span) -> None:
+        self.el, self.fn, self.xs, self.keys, self.count, self.chosen, self.span = el, fn, xs, keys, count, chosen, span
+        self.values = [xs[k] for k in chosen]
+
+    def __call__(self, values: list[Value]) -> Any:
+        xs = list(self.xs)
+        for k, v in zip(self.chosen, values, strict=True):
+            xs[k] = v
+        keywords = dict(zip(self.keys[self.count :], xs[self.count :], strict=True))
+        return apply(self.el, self.fn, xs[: self.count], self.span, keywords)
+
+    def shaped(self, d: en.Derived, adjoints: Value) -> Value:
+        return adjoints if isinstance(d.wrt, tuple) else project(adjoints, 0)
+
+
+def _grad(el: Elaborator, d: en.Derived, xs: list[Any], keys: list[Any], count: int, chosen: list[int], span: Span) -> Value:
+    f = _Partial(el, d.fn, xs, keys, count, chosen, span)
+    made = vjp(el, f, f.values, None, d.kind == "value_and_grad", span, d.kind)
+    if d.kind == "grad":
+        return f.shaped(d, el.bind(made))
+    value, adjoints = project_all(el, made)
+    return make_tuple([value, f.shaped(d, adjoints)], None, span)
+
+
+def _hessian(el: Elaborator, d: en.Derived, xs: list[Any], keys: list[Any], count: int, chosen: list[int], span: Span) -> Value:
+    inner = en.Derived("grad", d.fn, d.wrt)
+    return _jacobian(el, en.Derived("jacfwd", inner, d.wrt), xs, keys, count, chosen, span)
+
+
+def _jacobian(el: Elaborator, d: en.Derived, xs: list[Any], keys: list[Any], count: int, chosen: list[int], span: Span) -> Value:
+    """Per chosen argument: the axes of the result, then those of the argument."""
+    parts = []
+    for k in chosen:
+        f = _Partial(el, d.fn, xs, keys, count, [k], span)
+        x = f.values[0]
+        sizes, elem = shape_of(x.type)
+        if not (isinstance(elem, Scalar) and elem.dtype.is_float):
+            el.fail("E1011", span, name=d.kind, what=f"the argument {keys[k]}", found=el.show(x.type))
+        lam, result, own = _lambda(el, f, [x], span, d.kind)
+        del lam
+        if own:
+            el.fail("E1006", span, name=d.kind, found=el.show(result))
+        parts.append(_matrix(el, d, f, x, result, span))
+    return make_tuple(parts, None, span) if isinstance(d.wrt, tuple) else parts[0]
+
+
+def _matrix(el: Elaborator, d: en.Derived, run: Run, x: Value, result: Type, span: Span) -> Value:
+    if isinstance(result, (Tuple, Record)):
+
+        def component(k: int) -> Run:
+            return lambda values: project_all(el, Args(el, d.kind, span, (), {}).value(run(values)))[k]
+
+        parts = [_matrix(el, d, component(k), x, item, span) for k, item in enumerate(result.items)]
+        return make_tuple(parts, result if isinstance(result, Tuple) else None, span)
+    out_sizes, out_elem = shape_of(result)
+    if not (isinstance(out_elem, Scalar) and out_elem.dtype.is_float):
+        el.fail("E1011", span, name=d.kind, what="the result", found=el.show(result))
+    in_sizes, in_elem = shape_of(x.type)
+    if d.kind == "jacrev":
+
+        def row(index: list[Value]) -> Value:
+            unit = _unit(el, list(out_sizes), out_elem, index, span)
+            return project(el.bind(vjp(el, run, [x], unit, False, span)), 0)
+
+        return _over(el, list(out_sizes), row, [], span)
+
+    def column(index: list[Value]) -> Value:
+        assert isinstance(in_elem, Scalar)
+        unit = _unit(el, list(in_sizes), in_elem, index, span)
+        return jvp(el, run, [x], [unit], False, span)
+
+    columns = _over(el, list(in_sizes), column, [], span)
+    inputs, outputs = len(in_sizes), len(out_sizes)
+    if not inputs or not outputs:
+        return columns
+    return transpose(el, el.bind(columns), (*range(inputs, inputs + outputs), *range(inputs)), span, d.kind)
+
+
+def _over(el: Elaborator, sizes: list[Any], body: Callable[[list[Value]], Value], index: list[Value], span: Span) -> Value:
+    """An array over these sizes."""
+    if not sizes:
+        return body(index)
+    return build_array(el, sizes[0], "ijklmn"[len(index) % 6], lambda i: _over(el, sizes[1:], body, [*index, i], span), span)
+
+
+def _unit(el: Elaborator, sizes: list[Any], elem: Scalar, at: list[Value], span: Span) -> Value:
+    """1 at an index, 0 elsewhere."""
+    one, zero = (Value(ir.Lit(x, type=elem, span=span), elem) for x in (1.0, 0.0))
+
+    def element(index: list[Value]) -> Value:
+        value: Value = one
+        for i, j in zip(index, at, strict=True):
+            test = compare(el, "==", i, j, span)
+            value = Value(ir.If(test.expr, value.expr, zero.expr, type=elem, span=span), elem)
+        return value
+
+    return _over(el, sizes, element, [], span)
+
+
+_DERIVED: dict[str, Callable[..., Value]] = {
+    "grad": _grad,
+    "value_and_grad": _grad,
+    "jacfwd": _jacobian,
+    "jacrev": _jacobian,
+    "hessian": _hessian,
+}
+HANDLERS: dict[str, Callable[[Args], Any]] = {
+    "jvp": _jvp,
+    "jvp2": _jvp,
+    "vjp": _vjp,
+    "vjp2": _vjp,
+    "linearize": _linearize,
+    **dict.fromkeys(_DERIVED, _derived),
+}
+__all__ = ["Array", "HANDLERS", "apply_derived", "jvp", "vjp"]
