@@ -241,7 +241,7 @@ def _check_ghosts(el: Elaborator, code: ir.Expr, ghosts: set[Sym]) -> None:
 
     for node in walk(code):
         if isinstance(node, ir.Node):
-            for size in sizes_in(node.type):
+            for size in (*sizes_in(node.type), *((node.poly,) if isinstance(node, ir.SizeOf) else ())):
                 bad = [leaf for leaf in size.leaves() if leaf in ghosts]
                 if bad:
                     notes = el.lift_notes(node.span)

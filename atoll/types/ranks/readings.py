@@ -50,6 +50,8 @@ def marks(pairs: Iterable[tuple[Application, Insertion]]) -> dict[int, list[Mark
 class Elaborated(Printer):
     """Prints expressions with the marked insertions explicit. `taken` are names that may not be used for elements."""
 
+    by_name = True  # `map(f, xs)` where f has a name, else always a lambda
+
     def __init__(self, inserted: Marks, taken: Iterable[str] = ()) -> None:
         self.inserted = inserted
         self.taken = set(taken)
@@ -95,6 +97,8 @@ class Elaborated(Printer):
 
     def _name(self, node: Any, count: int, by_source: dict[int, int]) -> str | None:
         """The function of an application, where `map` can take it by name."""
+        if not self.by_name:
+            return None
         if isinstance(node, s.BinOp):
             return _NAMED.get(node.op)
         if any(mark.is_function for mark in self.inserted[id(node)]):
