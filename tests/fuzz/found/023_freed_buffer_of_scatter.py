@@ -1,0 +1,17 @@
+# ruff: noqa
+# symptom: loops: KeyError (a buffer is read after Free); compiled: segmentation fault
+# expected: the interpreter's value
+# arguments: p1=array([                  5,                  -4, 9223372036854775806])
+# run: {"sizes": {"n": 3}, "seed": 0}
+import atoll as at
+from atoll import i64
+n = at.sizes('n')
+
+
+@at.fn
+def f(p1: i64[n]):
+    w = zeros(n)
+    for j in range(n):
+        w[j] += p1[j]
+    w &= scatter(w, [0], [1])
+    return w
