@@ -28,7 +28,7 @@ from atoll.errors import AliasWarning, CompileError, Error, ParseError, RunError
 from atoll.sizes import cdiv
 from atoll.sizes.declare import sizes, some
 from atoll.types.annotations import FnMaker, IndexMaker, OwnMaker, TupleMaker
-from atoll.types.builtins.names import BUILTINS, CONSTANTS, BuiltinName
+from atoll.types.builtins.names import BUILTINS, CONSTANTS, DERIVATIVES, BuiltinName
 from atoll.types.records import record
 from atoll.types.types import SCALARS, Var
 
@@ -52,6 +52,7 @@ _LATER = {
     "donate": "atoll.function",
     "cache": "atoll.runtime.cache",
     "doctor": "atoll.doctor",
+    **dict.fromkeys(DERIVATIVES, "atoll.ad.api"),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
 import os
 import types as pytypes
@@ -24,6 +25,7 @@ from atoll.types.signature import Signature, constraints, read_signature, show_s
 from atoll.types.types import Fn
 
 if TYPE_CHECKING:
+    from atoll.ad.residuals import Residuals
     from atoll.runtime.memory import Memory
     from atoll.runtime.program import Program
 
@@ -39,7 +41,9 @@ class Options:
 class Function:
     """A function of Atoll. Call it with NumPy arrays; look into it with .type, .explain(), .show(stage), .memory()."""
 
-    def __init__(self, source: Source, node: ast.FunctionDef, namespace: Namespace, options: Options) -> None:
+    def __init__(
+        self, source: Source, node: ast.FunctionDef, namespace: Namespace, options: Options, signature: Signature | None = None
+    ) -> None:
         self.options = options
         self.namespace = namespace
         self.surface: s.Function = Parser(source).function(node)
@@ -47,12 +51,14 @@ class Function:
         self.__name__ = self.name
         self.__doc__ = self.surface.doc
         self.__qualname__ = self.name
-        self.signature: Signature = read_signature(self.surface, namespace)
+        self.signature: Signature = read_signature(self.surface, namespace) if signature is None else signature
         self.returns_function = isinstance(self.signature.result, Fn)  # then calls of it are expanded
         self._core: ir.Function | None = None
         self._session: Session | None = None
         self._programs: dict[str, Program] = {}
         self._fast: Callable[..., Any] | None = None
+        self._derived: dict[Any, Function] = {}  # derivatives of this function
+        self.vjp: Function | None = None  # a derivative supplied by the user
 
     # -- stages
 
@@ -175,6 +181,9 @@ class Function:
     @property
     def type(self) -> str:
         """`matmul(a: f32[n, k], b: f32[k, m]) -> f32[n, m]`"""
+        if self.signature.blanks and not self.signature.is_generic:
+            inferred = [dataclasses.replace(p, type=t) for p, (_, t) in zip(self.signature.params, self.core.params, strict=True)]
+            return show_signature(self.name, dataclasses.replace(self.signature, params=tuple(inferred)), self.core.result)
         result = None if self.signature.is_generic else self.core.result
         shown = show_signature(self.name, self.signature, result if result is not None else self.signature.result)
         return shown + constraints(self) if self.signature.type_vars else shown
@@ -204,6 +213,20 @@ class Function:
         from atoll.runtime.program import make_loops
 
         return export(self.core, make_loops(self.core), Path(folder), workspace)
+
+    # -- derivatives
+
+    def def_vjp(self, g: Any) -> Any:
+        """Use g(x..., dy) as the transposed derivative: it gives one adjoint per argument. Checked against the derivative itself."""
+        from atoll.ad.custom import define
+
+        return define(self, g)
+
+    def residuals(self) -> Residuals:
+        """What the reverse sweep of a derivative keeps of the forward sweep: arrays and their bytes as polynomials of the sizes."""
+        from atoll.ad.residuals import residuals
+
+        return residuals(self.core)
 
     def _repr_html_(self) -> str:
         from atoll.stages import html

@@ -226,6 +226,17 @@ class Forward:
         to_loop(self.b, line)
         self.loop(line)
 
+    def custom(self, line: ir.Line) -> None:
+        """Forwards, a derivative of its own makes no difference: tangents are those of the values."""
+        prim = line.prim
+        assert isinstance(prim, ir.Custom)
+        for k, array in enumerate(prim.values):
+            tangent = self.abs_tangent(array, None)
+            if tangent is not None:
+                binders = (*line.dims, *array.binders)
+                body = tangent.body
+                self.give(line, k, lambda index, bs=binders, body=body: ir.subst_operand(body, dict(zip(bs, index, strict=True))))
+
     def active(self, line: ir.Line) -> None:
         """What a derivative inside this one is taken with respect to."""
         prim = line.prim
@@ -258,4 +269,5 @@ _RULES: dict[type, Callable[[Forward, ir.Line], None]] = {
     ir.CheckUnique: Forward.ignore,
     ir.Print: Forward.ignore,
     ir.Active: Forward.active,
+    ir.Custom: Forward.custom,
 }

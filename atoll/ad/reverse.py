@@ -347,6 +347,34 @@ class Reverse:
         self.spread([line])
         self._loop(line)
 
+    def _custom(self, line: ir.Line) -> None:
+        """A derivative its author supplied, applied to the adjoints of the results."""
+        prim = line.prim
+        assert isinstance(prim, ir.Custom)
+        b = self.b
+        fresh, env = self.instance(line)
+        conds = tuple(c.subst(env) for c in line.conds)
+        at = tuple(poly(x) for x in fresh)
+
+        def moved(array: ir.Abs, body: Callable[[dict[ir.Binder, Poly], tuple[Poly, ...]], ir.Operand]) -> ir.Abs:
+            binders = tuple(b.fresh_binder(x.name, x.extent.subst(env)) for x in array.binders)
+            where = tuple(poly(x) for x in binders)
+            with b.binding(*binders):
+                return ir.Abs(binders, body({**env, **dict(zip(array.binders, where, strict=True))}, where))
+
+        with b.binding(*fresh), b.under(*conds):
+            sizes = tuple(ir.subst_operand(x, env) for x in prim.sizes)
+            args = [moved(a, lambda e, i, a=a: ir.subst_operand(a.body, e)) for a in prim.args]
+            seeds = []
+            for k, array in enumerate(prim.values):
+                reader = self.adjoint((line, k))
+                nothing = zero(line.results[k].dtype)
+                seeds.append(moved(array, lambda e, i, reader=reader, nothing=nothing: nothing if reader is None else reader((*at, *i))))
+            found = prim.rule.adjoints(sizes, args, seeds)
+        for arg, bar in zip(args, found, strict=True):
+            value = ir.subst_operand(bar.body, {x: poly(y) for x, y in zip(bar.binders, arg.binders, strict=True)})
+            self.push(arg.body, value, conds, [*fresh, *arg.binders])
+
     def _active(self, line: ir.Line) -> None:
         """What a derivative inside this one is taken with respect to."""
         prim = line.prim
@@ -381,6 +409,7 @@ _RULES: dict[type, Callable[[Reverse, ir.Line], None]] = {
     ir.Extent: Reverse._nothing,
     ir.Check: Reverse._nothing,
     ir.Active: Reverse._active,
+    ir.Custom: Reverse._custom,
 }
 
 __all__ = ["Reverse", "guarded"]

@@ -54,6 +54,7 @@ class Builder:
         self.sizes: set[Atom] = set()
         self._tables: dict[int, dict[Any, list[ir.Line]]] = {}
         self._count = 0
+        self.reverse = False  # in the reverse sweep of a derivative
 
     # -- context
 
@@ -221,8 +222,10 @@ class Builder:
         if not effect:
             found = self._find(prim, results, dims, conds, home)
             if found is not None:
+                found.reverse &= self.reverse
                 return found, tuple(poly(d) for d in dims)
         line = ir.Line(self._count, dims, conds, prim, results, home, span, hint)
+        line.reverse = self.reverse
         self._count += 1
         if inner:
             axes = len(results[-1].axes)

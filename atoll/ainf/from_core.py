@@ -74,6 +74,8 @@ class Translator(Derivatives):
         self.calls.append(fn)
         assert fn.body is not None
         value = self.eval(fn.body, inner)
+        if fn.vjp is not None and self.deriving:
+            value = self.customised(fn, inner, value, e.span)
         self.calls.pop()
         self.where = saved
         return value

@@ -490,6 +490,7 @@ Prim = Union[
     CheckUnique,
     Print,
     "Active",
+    "Custom",
 ]
 
 @dataclass(frozen=True, slots=True)
@@ -503,13 +504,28 @@ class Active:
     index: tuple[Poly, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """Values with a derivative of their own: results are `values`, followed backwards by `rule` from sizes and args.
+
+    Only while derivatives are made, like Active."""
+
+    rule: Any
+    sizes: tuple[Operand, ...]
+    args: tuple[Abs, ...]
+    values: tuple[Abs, ...]
+
+
 EFFECTS = (Check, CheckUnique, Print)
 
 
 class Line:
-    """x = prim under dims and conditions. `order` is how dims and axes are nested in storage, outermost first."""
+    """x = prim under dims and conditions. `order` is how dims and axes are nested in storage, outermost first.
 
-    __slots__ = ("id", "dims", "conds", "prim", "results", "block", "span", "atoms", "hint", "order")
+    `reverse`: it belongs to the reverse sweep of a derivative, so what it reads of the others must be kept for it.
+    """
+
+    __slots__ = ("id", "dims", "conds", "prim", "results", "block", "span", "atoms", "hint", "order", "reverse")
 
     def __init__(
         self,
@@ -526,6 +542,7 @@ class Line:
         self.span, self.hint = span, hint
         self.atoms: dict[Ref, RefAtom] = {}
         self.order: tuple[int, ...] | None = None
+        self.reverse = False
 
     @property
     def name(self) -> str:

@@ -108,9 +108,9 @@ class Replay:
     def line(self, line: ir.Line) -> None:
         """Copy one line; afterwards references to it are replaced."""
         if self.live is not None and is_marker(line.prim):
-            dims = line.dims
-            arg = line.prim.arg if isinstance(line.prim, ir.Active) else line.prim.args[0]  # type: ignore[union-attr]
-            self.give(line, 0, lambda index: self.operand(arg, dict(zip(dims, index, strict=True))))
+            for k, array in enumerate(marked(line.prim)):
+                binders = (*line.dims, *array.binders)
+                self.give(line, k, lambda index, array=array, bs=binders: self.operand(array.body, dict(zip(bs, index, strict=True))))
             return
         fresh, env = self.binders(line.dims, {})
         kept = self.kept(line)
@@ -118,6 +118,8 @@ class Replay:
             prim = self.prim(line, env)
             results = tuple(self.result(line.results[k], env) for k in kept)
             needs = tuple(self.b.path[len(self.b.path) - len(line.conds) :]) if line.conds else ()
+            if self.live is not None:
+                self.b.reverse = line.reverse
             new, index = self.b.emit(prim, results, line.span, line.hint, needs=needs)
             if new.order is None and line.order is not None and len(new.dims) == len(line.dims):
                 new.order = line.order
@@ -193,7 +195,15 @@ class Replay:
 
 def is_marker(prim: ir.Prim) -> bool:
     """A line that says something to derivatives only: what is active, what is a constant."""
-    return isinstance(prim, ir.Active) or (isinstance(prim, ir.Op) and prim.name == "stop")
+    return isinstance(prim, (ir.Active, ir.Custom)) or (isinstance(prim, ir.Op) and prim.name == "stop")
+
+
+def marked(prim: ir.Prim) -> tuple[ir.Abs, ...]:
+    """The values such a line just passes on."""
+    if isinstance(prim, ir.Custom):
+        return prim.values
+    assert isinstance(prim, (ir.Active, ir.Op))
+    return (ir.Abs((), prim.arg if isinstance(prim, ir.Active) else prim.args[0]),)
 
 
 _OF_THE_BLOCK = {"block", "results", "head", "cond", "index"}

@@ -524,6 +524,7 @@ class Function:
     body: Expr | None = None
     requires: tuple[Require, ...] = ()
     open_sizes: tuple[Sym, ...] = ()
+    vjp: Function | None = None  # a transposed derivative its author supplied: (params..., seed) -> one adjoint per parameter
     owned: tuple[bool, ...] = ()
     reassociate: bool = True
     span: Span = NOWHERE

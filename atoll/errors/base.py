@@ -102,18 +102,19 @@ def make(
     from atoll.errors.catalog import CODES
 
     row = CODES[code]
-    lines = [f"{code}: {row.title.format(**values)}"]
+    everything = {**values, "expected": expected, "found": found}
+    lines = [f"{code}: {row.title.format(**everything)}"]
     if span is not NOWHERE and span.line:
         lines.append(f"  --> {span.source.name}:{span.line}:{span.column + 1}" + (f", in {where}" if where else ""))
         lines += ["   " + line for line in span.excerpt()]
-    if expected is not None:
+    if expected is not None and "{expected}" not in row.title:
         lines.append(f"   expected: {expected}")
-    if found is not None:
+    if found is not None and "{found}" not in row.title:
         lines.append(f"   found:    {found}")
     lines += [f"   note: {note}" for note in notes or ()]
     suggestion = help if help is not None else row.help
     if suggestion:
-        lines.append(f"   help: {suggestion.format(**values) if help is None else suggestion}")
+        lines.append(f"   help: {suggestion.format(**everything) if help is None else suggestion}")
     return row.cls("\n".join(lines), code, span)
 
 

@@ -14,9 +14,9 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E1005", _T, "wrt={wrt} is not an argument of {fn}", "choose among {choices}", "wrt is a position, a name, or a tuple of them; it is 0 unless given."),
     ("E1006", _T, "{name}: the result has a size that only running decides: {found}", "sum it, or pad it to a known size", "A seed has the shape of the result, so its sizes must be known before the function runs."),
     ("E1007", _C, "the derivative given to {fn} is wrong: {problem}", "", "def_vjp compares the given function with the derivative Atoll finds itself, in a few random directions."),
-    ("E1008", _T, "the derivative given to {fn} must be {expected}, not {found}", "", "It takes the arguments of the function and the adjoint of its result; it gives one adjoint per argument."),
-    ("E1009", _T, "{name}: {fn} takes {expected} arguments, not {found}", "give a tuple with one value per argument", "Several arguments are given as a tuple, a single one may be bare."),
-    ("E1010", _T, "{name}: {what} must be a tuple of {expected}, like the arguments, not {found}", "", "Tangents are shaped like the arguments, seeds like the result."),
+    ("E1008", _T, "the derivative given to {fn} must be {wanted}, not {given}", "", "It takes the arguments of the function and the adjoint of its result; it gives one adjoint per argument."),
+    ("E1009", _T, "{name}: {fn} takes {wanted} arguments, not {given}", "give a tuple with one value per argument", "Several arguments are given as a tuple, a single one may be bare."),
+    ("E1010", _T, "{name}: {what} must be a tuple of {wanted}, like the arguments, not {given}", "", "Tangents are shaped like the arguments, seeds like the result."),
     ("E1011", _T, "{name}: {what} must be a float or an array of floats, not {found}", "", "A Jacobian has the axes of the result, then those of the argument; tuples of arguments are chosen with wrt=(...)."),
     ("E1012", _T, "{name} takes an Atoll function first, not {found}", "decorate it with @at.fn", "The functions at.grad, at.jvp and so on work on functions made with @at.fn."),
 ]

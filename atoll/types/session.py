@@ -11,6 +11,7 @@ from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.declare import is_some, size_symbol
 from atoll.sizes.prover import facts
 from atoll.types.calls import open_value
+from atoll.types.blanks import close_blanks, open_blanks
 from atoll.types.coerce import coerce
 from atoll.types.elaborator import Elaborator
 from atoll.types.entities import Scope, Value
@@ -50,6 +51,8 @@ class Session:
         if found is not None:
             if found.body is None:
                 found.recursive = True
+                if fn.signature.blanks:
+                    fail("E0312", span, name=fn.name, where=caller.name if caller else None)
                 if fn.signature.result is None:
                     fail("E0123", span, name=fn.name, where=caller.name if caller else None)
             return found
@@ -98,16 +101,13 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
     local: dict[Atom, Poly] = {}
     extra: list[Sym] = []  # sizes inside the types a type variable stands for
     resolved: dict[str, Type] = {}
-    for name, t in types.items():
-        if rank_sizes := sizes_in(t):
-            env = {}
-            for size in rank_sizes:
-                sym = Sym("s")
-                extra.append(sym)
-                env[size] = poly(sym)
-            resolved[name] = map_sizes(t, lambda p, env=env: env[p])
-        else:
-            resolved[name] = t
+
+    def own_size(_: Poly) -> Poly:
+        extra.append(Sym("s"))
+        return poly(extra[-1])
+
+    for name, t in types.items():  # every axis a size of its own, because one instance serves all sizes
+        resolved[name] = map_sizes(t, own_size)
     sizes = []
     for sym in signature.sizes:
         mine = Sym(sym.name)
@@ -125,15 +125,17 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
             if size_symbol(p.name) in used:
                 as_sizes.add(sym)
         params.append((sym, p.type))
+    el.entry_sizes = {*sizes, *extra, *as_sizes}
+    if signature.blanks:
+        local |= open_blanks(el, [(p.name, p.type) for p in signature.params], signature.result)
     params = [(sym, subst_sizes(subst_types(t, resolved), local)) for sym, t in params]
     el.globals_to_local = local
     el.type_env = resolved
-    el.entry_sizes = {*sizes, *extra, *as_sizes}
     session.bounded |= {*sizes, *extra}
     known = [poly(sym) for sym in (*sizes, *extra)]
     for _, t in params:
         known += [size for size in sizes_in(t) if size.single() is None]
-    el.facts = facts().add(known)
+    el.facts = el.facts.add(known)
     open_sizes: dict[Atom, Poly] = {}
     declared: Type | None = None
     if signature.result is not None:
@@ -182,6 +184,8 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
             assert declared is not None
             result = open_value(el, result.expr, declared, [p.single() for p in open_sizes.values()], fn.surface.span)  # type: ignore[misc]
         _finish(el, fn, out, result, declared, set(open_sizes.values()))
+        if fn.vjp is not None:
+            out.vjp = session.instance(fn.vjp, {}, None, fn.surface.span)
     except BaseException:
         del session.instances[key]
         raise
@@ -197,6 +201,8 @@ def _finish(el: Elaborator, fn: Any, out: ir.Function, result: Value, declared: 
     t = strong(result.type)
     code = el.close(result.expr)
     el.finish_sizes()
+    if fn.signature.blanks:
+        close_blanks(el, out)
     ghosts = [sym for sym in el.solver.unknowns if sym not in el.solver.solution]
     resolve = el.solver.resolve
 

@@ -13,6 +13,7 @@ from atoll.ainf.translate.context import Env, index_name
 from atoll.ainf.translate.loops import Loops
 from atoll.ainf.values import Scalar, Value, VTuple, rows
 from atoll.core import ir as core
+from atoll.errors import Span
 from atoll.sizes import Poly, poly
 from atoll.types.dtypes import DType
 from atoll.types.types import Record, Tuple, Type, flatten, shape_of
@@ -33,6 +34,26 @@ class Leaf:
     def at(self, index: tuple[Poly, ...]) -> Value:
         assert self.line is not None
         return Scalar(ir.Ref(self.line, 0, self.where(index)))
+
+
+class CustomRule:
+    """The derivative of a function as its author supplied it."""
+
+    def __init__(self, translator: Derivatives, fn: core.Function) -> None:
+        self.translator, self.fn = translator, fn
+
+    def adjoints(self, sizes: tuple[ir.Operand, ...], args: list[ir.Abs], seeds: list[ir.Abs]) -> list[ir.Abs]:
+        """One array per leaf of the arguments."""
+        tr, fn = self.translator, self.fn
+        assert fn.vjp is not None and fn.vjp.body is not None
+        env: Env = {sym: Scalar(x) for sym, x in zip(fn.vjp.sizes, sizes, strict=True)}
+        rest = iter(args)
+        for sym, t in fn.vjp.params[:-1]:
+            env[sym] = tr.from_arrays(t, [next(rest) for _ in flatten(t)])
+        sym, t = fn.vjp.params[-1]
+        env[sym] = tr.from_arrays(t, seeds)
+        value = tr.eval(fn.vjp.body, env)
+        return [tr.result_abs(value, path) for path, _ in flatten(fn.vjp.result)]
 
 
 class Derivatives(Loops):
@@ -67,6 +88,17 @@ class Derivatives(Loops):
                 leaf.line, _ = b.emit(ir.Active(object(), element(at), at), (ir.Result(dtype),), hint="v")
             readers.append(leaf.at)
         return self.from_leaves(t, readers, env), leaves
+
+    def customised(self, fn: core.Function, env: Env, value: Value, span: Span) -> Value:
+        """The result of a call whose derivative its author supplied."""
+        sizes = tuple(self.operand(env[sym]) for sym in fn.sizes)
+        args = tuple(array for sym, t in fn.params for array in self.abs_of(env[sym], t, env))
+        values = tuple(self.result_abs(value, path) for path, _ in flatten(fn.result))
+        results = tuple(ir.Result(ir.operand_dtype(a.body), tuple(x.extent for x in a.binders)) for a in values)
+        line, index = self.b.emit(ir.Custom(CustomRule(self, fn), sizes, args, values), results, span, "v")
+        binders = [tuple(self.b.fresh_binder(x.name, x.extent) for x in a.binders) for a in values]
+        arrays = [ir.Abs(bs, ir.Ref(line, k, index + tuple(poly(x) for x in bs))) for k, bs in enumerate(binders)]
+        return self.from_arrays(fn.result, arrays)
 
     def applied(self, e: core.Jvp | core.Vjp, env: Env) -> tuple[list[list[Leaf]], list[ir.Abs], list[ir.Line]]:
         """The function's result at active arguments, and the lines that computed it."""
@@ -115,7 +147,9 @@ class Derivatives(Loops):
             with b.binding(*array.binders):
                 value = self.operand(self.element(seed, tuple(poly(x) for x in array.binders), path))
             reverse.push(array.body, value, (), list(array.binders))
+        swept, b.reverse = b.reverse, True
         reverse.run(lines)
+        b.reverse = swept
         results = []
         for own, t in zip(leaves, e.fn.types, strict=True):
             results.append(self.from_leaves(t, [self._adjoint(reverse, leaf) for leaf in own], env))

@@ -68,8 +68,9 @@ def _lambda(el: Elaborator, run: Run, values: Sequence[Value], span: Span, what:
     """The function as a lambda of core over the values; the sizes of its result that only its value knows."""
     params = tuple(Sym(v.expr.sym.name if isinstance(v.expr, ir.Var) else "x") for v in values)
     types = tuple(strong(v.type) for v in values)
-    for v, t in zip(values, types, strict=True):
-        _need_floats(el, v, t, span, what)
+    if what in _DERIVED or not any(map(_has_float, types)):
+        for v, t in zip(values, types, strict=True):
+            _need_floats(el, v, t, span, what)
     el.level += 1
     with el.block(), el.hypotheses(lazy=False):
         from atoll.types.expressions import as_value
@@ -142,7 +143,7 @@ class _Point:
         )
         parts = [given] if self.bare else project_all(args.el, given)
         if params is not None and len(parts) > len(params):
-            args.el.fail("E1009", args.span, name=args.name, fn=_name(fn), expected=len(params), found=len(parts))
+            args.el.fail("E1009", args.span, name=args.name, fn=_name(fn), wanted=len(params), given=len(parts))
         declared = [t for _, t in params] if params is not None else [None] * len(parts)
         self.values = [_prepared(args.el, p, t, args.span) for p, t in zip(parts, declared, strict=False)]
 
@@ -153,7 +154,7 @@ class _Point:
             return [given]
         if not isinstance(given.type, Tuple) or len(given.type.items) != len(self.values):
             found = self.el.show(given.type)
-            self.el.fail("E1010", self.args.span, name=self.args.name, what=what, expected=len(self.values), found=found)
+            self.el.fail("E1010", self.args.span, name=self.args.name, what=what, wanted=len(self.values), given=found)
         return project_all(self.el, given)
 
     def like(self, adjoints: Value) -> Value:

@@ -123,7 +123,9 @@ _BY_IDENTITY: dict[int, str] = {}
 
 
 def meaning_of_object(obj: Any) -> str | None:
-    """The built-in a function object imported from math, numpy or operator means."""
+    """The built-in a function object imported from math, numpy, operator or our own derivatives means."""
+    if getattr(obj, "__module__", None) == "atoll.ad.api":
+        return str(obj.__name__) if getattr(obj, "__name__", None) in DERIVATIVES else None
     if not _BY_IDENTITY:
         import builtins
         import operator

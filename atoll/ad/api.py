@@ -1,0 +1,196 @@
+"""`at.grad`, `at.jvp` and their relatives from Python: each makes an Atoll function whose body says it, `return grad(f)(x)`.
+
+The function that is made has the parameters of the one it is made from, is remembered there, and is a function like any other: it has a
+type, can be shown, compiled, exported and differentiated again.
+"""
+
+from __future__ import annotations
+
+import types as pytypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from atoll.errors import NOWHERE, fail
+from atoll.function import Function, Options
+from atoll.sizes import Atom, Poly, poly
+from atoll.sizes.declare import size_symbol
+from atoll.surface import source as text
+from atoll.types.namespace import Namespace
+from atoll.types.signature import ParamInfo, Signature
+from atoll.types.types import Tuple, Type, subst_sizes
+
+Wrt = int | str | Sequence[int | str]
+
+
+def _function(f: Any, what: str) -> Function:
+    if not isinstance(f, Function):
+        found = "a plain Python function" if callable(f) else f"a {type(f).__name__}"
+        fail("E1012", name=f"at.{what}", found=found)
+    return f
+
+
+def make(
+    f: Function, key: Any, name: str, params: tuple[ParamInfo, ...], body: Callable[..., str], *used: Any, result: Type | None = None
+) -> Function:
+    """The function `def name(params): return body`, made once; `body` is given the names f and `used` have in it."""
+    if key not in f._derived:
+        taken = {p.name for p in params}
+        inner = {_fresh(getattr(x, "__name__", "f"), taken): x for x in (f, *used)}
+        written = f"def {name}({', '.join(p.name for p in params)}):\n    return {body(*inner)}\n"
+        source, tree = text.parse_text(written, text.remember(written))
+        namespace = Namespace()
+        namespace.globals = f.namespace.globals
+        namespace.cells = {**f.namespace.cells, **{n: pytypes.CellType(x) for n, x in inner.items()}}
+        signature = Signature(params, result, f.signature.sizes, f.signature.type_vars)
+        made = Function(source, tree.body[0], namespace, Options(f.options.reassociate, f.options.copies), signature)  # type: ignore[arg-type]
+        made.check_early()
+        f._derived[key] = made
+    return f._derived[key]
+
+
+def _call(f: Function) -> str:
+    return ", ".join(p.name for p in f.signature.params)
+
+
+def _plain(f: Function) -> tuple[ParamInfo, ...]:
+    """The parameters, none of them given away."""
+    return tuple(ParamInfo(p.name, p.type, p.default, False, p.span) for p in f.signature.params)
+
+
+def _wrt(f: Function, wrt: Any, what: str) -> Any:
+    """wrt as Python text can say it, checked."""
+    names = [p.name for p in f.signature.params]
+    given = list(wrt) if isinstance(wrt, (tuple, list)) else [wrt]
+    for w in given:
+        known = w in names if isinstance(w, str) else isinstance(w, int) and not isinstance(w, bool) and -len(names) <= w < len(names)
+        if not known:
+            fail("E1005", wrt=repr(w), fn=f.name, choices=", ".join(names))
+    return tuple(given) if isinstance(wrt, (tuple, list)) else wrt
+
+
+def _of_function(what: str) -> Callable[..., Function]:
+    def derivative(f: Any, wrt: Wrt = 0) -> Function:
+        fn = _function(f, what)
+        chosen = _wrt(fn, wrt, what)
+        body = lambda g, op: f"{op}({g}, wrt={chosen!r})({_call(fn)})"  # noqa: E731
+        return make(fn, (what, chosen), f"{what}_{fn.name}", _plain(fn), body, derivative)
+
+    derivative.__name__ = derivative.__qualname__ = what
+    return derivative
+
+
+grad = _of_function("grad")
+grad.__doc__ = "The gradient of a function with a float result: a function of the same arguments. wrt: a position, a name, or several."
+value_and_grad = _of_function("value_and_grad")
+value_and_grad.__doc__ = "The value and the gradient, sharing their work."
+jacfwd = _of_function("jacfwd")
+jacfwd.__doc__ = "The Jacobian by forward mode: the axes of the result, then those of the argument. For few inputs."
+jacrev = _of_function("jacrev")
+jacrev.__doc__ = "The Jacobian by reverse mode: the axes of the result, then those of the argument. For few outputs."
+hessian = _of_function("hessian")
+hessian.__doc__ = "The second derivative of a function with a float result."
+
+
+class _Point:
+    """The arguments at which a derivative is taken: a tuple of them, or one bare."""
+
+    def __init__(self, f: Function, x: Any) -> None:
+        params = f.signature.params
+        one = len(params) == 1
+        self.bare = not isinstance(x, tuple) or (one and (isinstance(params[0].type, Tuple) or len(x) != 1))
+        self.values = (x,) if self.bare else x
+        self.fn = f
+        if len(self.values) != len(params):
+            fail("E1009", name="a derivative", fn=f.name, wanted=len(params), given=len(self.values))
+
+    def parts(self, dx: Any, what: str) -> tuple[Any, ...]:
+        if self.bare:
+            return (dx,)
+        if not isinstance(dx, tuple) or len(dx) != len(self.values):
+            found = f"a tuple of {len(dx)}" if isinstance(dx, tuple) else type(dx).__name__
+            fail("E1010", name=self.fn.name, what=what, wanted=len(self.values), given=found)
+        return dx
+
+    def like(self, adjoints: Any) -> Any:
+        return adjoints[0] if self.bare else tuple(adjoints)
+
+
+def _forward(f: Function, what: str) -> Function:
+    """jvp_f(x..., dx...)"""
+    params = _plain(f)
+    taken = {p.name for p in params}
+    tangents = tuple(ParamInfo(_fresh(f"d{p.name}", taken), p.type, None, False, NOWHERE) for p in params)
+    xs, dxs = (", ".join(p.name for p in ps) + "," for ps in (params, tangents))
+    plain = tuple(ParamInfo(p.name, p.type, None, False, p.span) for p in params)
+    return make(f, what, f"{what}_{f.name}", plain + tangents, lambda g, op: f"{op}({g}, ({xs}), ({dxs}))", OPERATORS[what])
+
+
+def _reverse(f: Function, what: str) -> Function:
+    """vjp_f(x..., dy)"""
+    plain = tuple(ParamInfo(p.name, p.type, None, False, p.span) for p in f.signature.params)
+    seed = ParamInfo(_fresh("dy", {p.name for p in plain}), result_type(f, what), None, False, NOWHERE)
+    xs = ", ".join(p.name for p in plain) + ","
+    return make(f, what, f"{what}_{f.name}", (*plain, seed), lambda g, op: f"{op}({g}, ({xs}), {seed.name})", OPERATORS[what])
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def result_type(f: Function, what: str) -> Type:
+    """The type of a function's result in the symbols of its signature."""
+    core = f.core
+    if core.open_sizes:
+        fail("E1006", name=what, found=repr(core.result))
+    back: dict[Atom, Poly] = {mine: poly(theirs) for mine, theirs in zip(core.sizes, f.signature.sizes, strict=False)}
+    back.update({sym: poly(size_symbol(p.name)) for (sym, _), p in zip(core.params, f.signature.params, strict=True)})
+    return subst_sizes(core.result, back)
+
+
+def jvp(f: Any, x: Any, dx: Any) -> Any:
+    """The derivative of f at x along dx. x and dx are tuples for several arguments; one may be bare."""
+    fn = _function(f, "jvp")
+    point = _Point(fn, x)
+    return _forward(fn, "jvp")(*point.values, *point.parts(dx, "the tangent"))
+
+
+def jvp2(f: Any, x: Any, dx: Any) -> Any:
+    """(f(x), jvp(f, x, dx)), sharing their work."""
+    fn = _function(f, "jvp2")
+    point = _Point(fn, x)
+    return _forward(fn, "jvp2")(*point.values, *point.parts(dx, "the tangent"))
+
+
+def vjp(f: Any, x: Any, dy: Any) -> Any:
+    """The transposed derivative of f at x applied to dy, shaped like x."""
+    fn = _function(f, "vjp")
+    point = _Point(fn, x)
+    return point.like(_reverse(fn, "vjp")(*point.values, dy))
+
+
+def vjp2(f: Any, x: Any, dy: Any) -> Any:
+    """(f(x), vjp(f, x, dy)), sharing their work."""
+    fn = _function(f, "vjp2")
+    point = _Point(fn, x)
+    value, adjoints = _reverse(fn, "vjp2")(*point.values, dy)
+    return value, point.like(adjoints)
+
+
+def linearize(f: Any, x: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """(f(x), dx -> jvp(f, x, dx))"""
+    fn = _function(f, "linearize")
+    point = _Point(fn, x)
+
+    def linear(dx: Any) -> Any:
+        return _forward(fn, "jvp")(*point.values, *point.parts(dx, "the tangent"))
+
+    linear.__name__ = f"linear_{fn.name}"
+    return fn(*point.values), linear
+
+
+OPERATORS: dict[str, Callable[..., Any]] = {
+    f.__name__: f for f in (grad, value_and_grad, jacfwd, jacrev, hessian, jvp, jvp2, vjp, vjp2, linearize)
+}
