@@ -15,7 +15,7 @@ from atoll.madl.levels import rank
 from atoll.madl.scalars import FUNCTIONS, SCALAR_OPS
 from atoll.madl.typing import NAMES, Unknown, prune
 from atoll.sizes import Poly, poly
-from atoll.types.types import Array, Index, Record, Tuple, Type
+from atoll.types.types import Array, Index, Tuple, Type
 from atoll.views.functor import ONE, Functor, functor, prim
 
 

@@ -194,7 +194,7 @@ class Scope:
 
     def __init__(self, kind: str, parent: Scope | None, span: Span, depth: int | None = None) -> None:
         self.kind, self.parent, self.span = kind, parent, span
-        self.depth = depth if depth is not None else (parent.depth + 1 if parent else 0)
+        self.depth: int = depth if depth is not None else (parent.depth + 1 if parent else 0)
         self.number = next(_numbers)
         self.nodes: list[Computing] = []
         self.reset = "resume"

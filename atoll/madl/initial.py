@@ -50,7 +50,8 @@ def _complete(
     layout: Layout, known: Known, scope: g.Scope, flow: g.Wire, initialised: list[tuple[g.Wire, g.Start]], span: Span
 ) -> None:
     chunk, here = layout.chunk(flow), layout.map(flow)
-    near, late = [], []
+    near: list[tuple[g.Wire, g.Start]] = []
+    late: list[tuple[g.Wire, g.Start]] = []
     for other, start in initialised:
         if layout.chunk(other) is not chunk:
             continue

@@ -26,16 +26,16 @@ class Known:
     def depth(self, sym: Atom) -> int | None:
         """How deep the scope is in which a symbol has one value; None for sizes."""
         if sym in self.graph.loops:
-            return self.graph.loops[sym].depth  # type: ignore[index]
+            return self.graph.loops[sym].depth
         if sym in self.graph.dynamic:
-            return self.graph.dynamic[sym][0].scope.depth  # type: ignore[index]
+            return self.graph.dynamic[sym][0].scope.depth
         return None
 
     def range_of(self, sym: Atom) -> Poly:
         """The number of values of a loop index or index value."""
         if sym in self.graph.loops:
-            return self.graph.loops[sym].extent  # type: ignore[index]
-        return self.graph.dynamic[sym][1]  # type: ignore[index]
+            return self.graph.loops[sym].extent
+        return self.graph.dynamic[sym][1]
 
     def twin(self, sym: Sym) -> Sym:
         if sym not in self._twins:

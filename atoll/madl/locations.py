@@ -118,10 +118,10 @@ class Locations:
             self._incoming = incoming = self._collect()
             pending: tuple[Edge, Edge] | None = None
             for shared, edges in incoming.items():
-                outcome = self._reduce(shared, edges, incoming)
-                if outcome is True:
+                changed, waiting = self._reduce(shared, edges, incoming)
+                if changed:
                     break
-                pending = pending or outcome
+                pending = pending or waiting
             else:
                 if pending is not None:
                     self._no_layout(*pending)
@@ -129,8 +129,8 @@ class Locations:
                     self._climb(wire, incoming)
                 return
 
-    def _reduce(self, shared: g.Wire, edges: list[Edge], incoming: dict[g.Wire, list[Edge]]) -> bool | tuple[Edge, Edge] | None:
-        """Use two definitions of a class. True: something changed; a pair: it does not help yet; None: there are not two."""
+    def _reduce(self, shared: g.Wire, edges: list[Edge], incoming: dict[g.Wire, list[Edge]]) -> tuple[bool, tuple[Edge, Edge] | None]:
+        """Use two definitions of a class: whether something changed, else two edges that wait for others."""
         pending: tuple[Edge, Edge] | None = None
         first = edges[0]
         for second in edges[1:]:
@@ -140,7 +140,7 @@ class Locations:
                 if view.map != other_view.map:
                     self._two_places(first, second, upper, view, other_view)
                 self.edges.remove(second)
-                return True
+                return True, None
             left, right = cancel_common_end(view, other_view)
             if left.invertible:
                 new = Edge(other, right.then(left.inverse()), upper, first.reason)
@@ -157,8 +157,8 @@ class Locations:
                 self._join(new)
             else:
                 self.edges.append(new)
-            return True
-        return pending
+            return True, None
+        return False, pending
 
     def _through(self, edge: Edge, shared: g.Wire, incoming: dict[g.Wire, list[Edge]]) -> tuple[g.Wire, Functor]:
         above, step = self._lifted(edge)

@@ -70,7 +70,7 @@ class Oracle:
         self.op, self.graph, self.layout = compiled, compiled.graph, compiled.layout
         self.types = types or {}
         self.tags = tags if tags is not None else itertools.count(1)
-        self.numbers: dict[Atom, int] = dict(sizes)
+        self.numbers: dict[Atom, int] = {**sizes}
         self.memory: dict[Chunk, dict[Key, Tagged]] = {c: {} for c in self.layout.chunks}
         self.values: dict[g.Scope, dict[g.Wire, Value]] = {}
         self.partial: dict[g.Wire, Value] = {}
@@ -114,7 +114,7 @@ class Oracle:
     def number(self, p: Poly) -> int:
         def value(atom: Atom) -> int:
             if atom in self.graph.dynamic:
-                return int(self._read(self.graph.dynamic[atom][0], "index")[()][0])  # type: ignore[index]
+                return int(self._read(self.graph.dynamic[atom][0], "index")[()][0])
             return self.numbers[atom]
 
         return p.evaluate(value)

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from atoll.errors import NOWHERE, Source, Span, fail
+from atoll.errors import NOWHERE, Source, fail
 from atoll.madl import syntax as s
 from atoll.madl.grammar import GRAMMAR
 from atoll.madl.read_tree import Reader, place
@@ -56,7 +56,7 @@ def _parser() -> Lark:
         from lark import Lark
     except ImportError:
         fail("E0900")
-    return Lark(GRAMMAR, parser="lalr", lexer="basic", propagate_positions=True, postlex=_MarkConstants(), maybe_placeholders=False)  # type: ignore[arg-type]
+    return Lark(GRAMMAR, parser="lalr", lexer="basic", propagate_positions=True, postlex=_MarkConstants(), maybe_placeholders=False)
 
 
 def parse(text: str, name: str = "<madl>") -> s.Program:

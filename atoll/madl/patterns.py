@@ -12,6 +12,7 @@ from atoll.madl import syntax as s
 from atoll.madl.elaborate import Elaborator
 from atoll.madl.environment import Env
 from atoll.madl.levels import rank
+from atoll.madl.scalars import FUNCTIONS
 from atoll.madl.typing import Unknown
 from atoll.sizes import poly
 from atoll.types.types import Array, Tuple
@@ -108,7 +109,7 @@ def _tuple_of(el: Elaborator, pattern: s.TupleOf, wire: g.Wire, env: Env) -> Non
 
 def _apply(el: Elaborator, pattern: s.Apply, wire: g.Wire, env: Env) -> None:
     if pattern.name not in structure.BUILTINS:
-        if pattern.name in expressions.FUNCTIONS:
+        if pattern.name in FUNCTIONS:
             fail("E0908", pattern.span, what=s.text(pattern), where=el.operator.name)
         fail("E0903", pattern.span, name=pattern.name, where=el.operator.name)
     parts = s.items(pattern.arg)

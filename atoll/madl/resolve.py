@@ -15,7 +15,7 @@ from atoll.madl.elaborate import Elaborator
 from atoll.madl.known import Known
 from atoll.madl.typing import BOOL, F64, INT, Generic, Unknown, array_sizes, leaves, prune, show_size_named, show_type, sizes_in
 from atoll.sizes import Poly, Sym
-from atoll.types.types import Index
+from atoll.types.types import Index, Type
 
 _DEFAULTS = {"number": INT, "integer": INT, "float": F64, "bool": BOOL}
 
@@ -39,14 +39,14 @@ def _default_types(el: Elaborator) -> None:
     letters = iter("abcdefgh")
     taken = {x.name for w in el.graph.wires for x in leaves(w.type) if isinstance(x, Generic)}
     trees = [t for op in el.operations for t in _tree_types(op.tree)]
-    for t in [*(x for w in el.graph.wires for x in leaves(w.type)), *(x for t in trees for x in leaves(t))]:
-        t = prune(t)
+    for unknown in [*(x for w in el.graph.wires for x in leaves(w.type)), *(x for t in trees for x in leaves(t))]:
+        t = prune(unknown)
         if isinstance(t, Unknown):
             name = next(n for n in letters if n not in taken) if t.family not in _DEFAULTS else ""
             t.bound = _DEFAULTS.get(t.family) or Generic(name, t.family)
 
 
-def _tree_types(tree: g.Tree) -> list[object]:
+def _tree_types(tree: g.Tree) -> list[Type]:
     if isinstance(tree, (g.Literal, g.SizeValue)):
         return [tree.type]
     if isinstance(tree, g.Operate):
@@ -114,9 +114,10 @@ def _name_sizes(el: Elaborator) -> None:
     graph.sizes, graph.generics = list(found), list(generics)
     written = {name for name in el.size_words}
     used: set[str] = set()
-    letters = [c for c in "ijklmnopqrstuvwxyz" if c not in written]
+    taken = {w.name for w in graph.wires if w.name} | {s.index_name for s in graph.loops.values()}
+    letters = [c for c in [*"nmkpqrstuvwxyzabcdefgh", *(f"n{k}" for k in range(1, 99))] if c not in written and c not in taken]
     for sym in graph.sizes:
-        name = sym.name if sym.name in written and sym.name not in used else next(c for c in [*letters, *(f"{c}2" for c in letters)] if c not in used)
+        name = sym.name if sym.name in written and sym.name not in used else next(c for c in letters if c not in used)
         used.add(name)
         graph.size_names[sym] = name
     el.typer.names.update(graph.size_names)
