@@ -127,6 +127,8 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0308", _S, "no argument determines the size {name}", "use {name} alone, or linearly, as a size of some argument", "At a call a size is bound by any axis that is linear in it once the others are known."),
     ("E0309", _S, "the size {name} is known only inside this branch or loop", "make the array outside, or return its sum, its elements, ... instead", "A size that is made inside a branch, a loop or a comprehension (by filter, at.size or a computed integer) may not occur in the type of what leaves it."),
     ("E0310", _S, "the rows would have different sizes: the size mentions {name}", "pad the rows to one size", "Arrays are regular: there are no ragged arrays."),
+    ("E0311", _S, "no size satisfies {equation} in {what}", "", "The equation between the sizes has no solution in whole numbers."),
+    ("E0312", _S, "{name} calls itself, so its sizes need names", 'declare them: n = at.sizes("n"), and write f64[n] for f64[_]', "A size written `_` is found by reading the body; the body of a recursive function needs it before that."),
     # -- calls from Python
     ("E0601", _S, "{name}: {text}", "", "Sizes are measured on the arguments before any code runs. Each size name has one value."),
     ("E0602", _T, "{fn}: argument {name} must be {expected}, not {found}", "", "Arrays are anything with the array interface or DLPack on the host; scalars are Python numbers or NumPy scalars; records are instances of their class."),

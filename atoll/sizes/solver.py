@@ -65,6 +65,12 @@ class Solver(Generic[Reason]):
         self.pending.append(Equation(left, right, reason))
         self.propagate()
 
+    def impossible(self, p: Poly) -> bool:
+        """True when p = 0 has no solution in whole numbers, whatever the unknowns are: 3*k = 4."""
+        p = self.resolve(p)
+        common = p.content()
+        return bool(p.constant_term() % common) if common else bool(p.terms)
+
     def propagate(self) -> None:
         """Eliminate isolated unknowns until nothing changes."""
         changed = True

@@ -321,6 +321,8 @@ def _closure_type(el: Elaborator, node: s.Expr, scope: en.Scope) -> Type:
     fresh: dict[str, Poly] = {}
 
     def look(name: str, span: Span) -> Any:
+        if name == "_":
+            return el.fresh_size("_")
         entity = scope.lookup(name)
         if isinstance(entity, Value) and entity.poly is not None:
             return entity.poly

@@ -260,6 +260,8 @@ class Elaborator:
             notes = [*why.notes, *self.lift_notes(why.span), *self._origin_notes(left - right)]
             if unknown:
                 equation_ = f"{self.words(left)} = {self.words(right)}"
+                if self.solver.impossible(left - right):
+                    raise make("E0311", why.span, what=why.what, equation=equation_, where=self.name, notes=notes, **parts)
                 raise make("E0302", why.span, what=why.what, equation=equation_, where=self.name, notes=notes, **parts)
             sides = {"left": self.words(left), "right": self.words(right)}
             raise make("E0301", why.span, what=why.what, where=self.name, notes=notes, **sides, **parts)

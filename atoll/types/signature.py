@@ -10,6 +10,7 @@ from atoll.sizes import Sym, poly
 from atoll.sizes.declare import is_some, size_symbol
 from atoll.surface import syntax as s
 from atoll.types.annotations import FnMaker, IndexMaker, OwnMaker, TupleMaker, type_expr
+from atoll.types.blanks import Blank, blanks
 from atoll.types.builtins.names import BUILTINS, BuiltinName
 from atoll.types.namespace import _MISSING, Namespace
 from atoll.types.types import SCALARS, Fn, Index, Own, Scalar, Type, sizes_in, type_vars
@@ -30,6 +31,7 @@ class Signature:
     result: Type | None
     sizes: tuple[Sym, ...]  # bound from arguments, in order of appearance
     type_vars: tuple[str, ...]
+    blanks: tuple[Sym, ...] = ()  # sizes written `_`, found by inference (types/blanks.py)
 
     @property
     def is_generic(self) -> bool:
@@ -57,14 +59,17 @@ def read_signature(fn: s.Function, namespace: Namespace) -> Signature:
     for p in params:
         for size in sizes_in(p.type):
             for leaf in sorted(size.leaves(), key=lambda a: a.uid):
-                if isinstance(leaf, Sym) and leaf.name not in integers and not is_some(leaf):
+                if isinstance(leaf, Sym) and leaf.name not in integers and not is_some(leaf) and not isinstance(leaf, Blank):
                     found[leaf] = None
     generic = tuple(dict.fromkeys(name for p in params for name in type_vars(p.type)))
-    return Signature(tuple(params), result, tuple(found), generic)
+    open_ = blanks([p.type for p in params] + ([result] if result is not None else []))
+    return Signature(tuple(params), result, tuple(found), generic, open_)
 
 
 def _lookup(namespace: Namespace, params: set[str], where: str) -> Any:
     def look(name: str, span: Span) -> Any:
+        if name == "_":
+            return poly(Blank())
         value = namespace.python_value(name)
         if value is not _MISSING:
             return value
