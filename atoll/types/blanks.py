@@ -46,7 +46,7 @@ def open_blanks(el: Elaborator, params: list[tuple[str, Type]], result: Type | N
     for leaf in blanks([t for _, t in params] + ([result] if result is not None else [])):
         if leaf not in env:
             env[leaf] = el.fresh_size("_", 0)
-    el.entry_sizes |= {p.single() for p in env.values() if p.single() is not None}  # type: ignore[arg-type]
+    el.entry_sizes |= {leaf for p in env.values() for leaf in p.leaves()}
     el.assume(*env.values())
     return env
 

@@ -9,9 +9,8 @@ from atoll.core.rewrite import transform
 from atoll.errors import Error, Span, fail
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.declare import is_some, size_symbol
-from atoll.sizes.prover import facts
-from atoll.types.calls import open_value
 from atoll.types.blanks import close_blanks, open_blanks
+from atoll.types.calls import open_value
 from atoll.types.coerce import coerce
 from atoll.types.elaborator import Elaborator
 from atoll.types.entities import Scope, Value
