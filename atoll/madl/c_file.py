@@ -14,6 +14,7 @@ its own affair.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,7 @@ from atoll.madl.lower import CopyPiece, FunctionName, Invoke, Lowered, LoweredFi
 from atoll.madl.pieces import leaves_of
 from atoll.sizes import Poly, poly
 from atoll.sizes.describe import condition
+from atoll.types.types import Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +38,22 @@ class Options:
     static: bool = False  # state in the file, one instance of each node
     wrap: bool = False  # integers wrap on any compiler
     index: str = "int64_t"  # the type of sizes and counters
+    visible: bool = False  # also the functions that start nodes have external names, for our own loader
 
 
 class CFile:
     """The C of some operators and everything they call."""
 
-    def __init__(self, name: str, operators: list[Compiled], options: Options | None = None, source: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        operators: Sequence[Compiled | tuple[Compiled, tuple[Type, ...]]],
+        options: Options | None = None,
+        source: str = "",
+    ) -> None:
         self.name, self.options, self.source_name = safe(name), options or Options(), source
         self.lowered = LoweredFile()
-        self.exported = [self.lowered.operator(c) for c in operators]
+        self.exported = [self.lowered.operator(*(c if isinstance(c, tuple) else (c, ()))) for c in operators]
         self.externals: dict[Any, _External] = {}
         self.names: dict[FunctionName, str] = {}
         for op in list(self.lowered.operators.values()):
@@ -79,7 +88,8 @@ class CFile:
     def source(self) -> str:
         texts = [self.functions[id(fn)] for op in self.lowered.operators.values() for fn in (op.reset, op.cycle) if fn]
         internal = {id(fn) for op in self.lowered.operators.values() if op not in self.exported for fn in (op.reset, op.cycle) if fn}
-        internal |= {id(op.reset) for op in self.exported if op.reset is not None}
+        if not self.options.visible:
+            internal |= {id(op.reset) for op in self.exported if op.reset is not None}
         helpers: dict[str, str] = {}
         for p in self.printers.values():
             helpers.update(p.helpers)
@@ -96,7 +106,9 @@ class CFile:
             parts.append("\n".join(prototypes))
         order = [fn for op in self.lowered.operators.values() for fn in (op.reset, op.cycle) if fn]
         parts += [("static " if id(fn) in internal else "") + self.functions[id(fn)] for fn in order]
-        parts += [text for op in self.exported if op.reset is not None for text in self._wrappers(op)]
+        for op in self.exported:
+            if op.reset is not None:
+                parts += [*self._state_check(op), *self._wrappers(op)]
         return "\n\n".join(parts) + "\n"
 
     # -- nodes
@@ -118,6 +130,13 @@ class CFile:
         if not self._state(op):
             lines.append("    char none;")
         return [*lines, f"}} {name};"]
+
+    def _state_check(self, op: LoweredOperator) -> list[str]:
+        """The C compiler agrees on the size of the state."""
+        if self._open_state(op):
+            return []
+        name = op.cycle.name
+        return [f"typedef char {name}_state_size_is_as_said[sizeof({name}_state) == {name.upper()}_STATE_BYTES ? 1 : -1];"]
 
     def _node_heads(self, op: LoweredOperator, keyword: str) -> dict[str, str]:
         """The declarations of init, reset and step."""

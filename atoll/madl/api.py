@@ -1,0 +1,335 @@
+"""MADL from Python.
+
+    nd = at.madl("ctl.madl")            nd.rotate_right(x)              an operator is called with NumPy arrays
+    nd.iota[8]()                        nd.iota(n=8)                    sizes that no argument has
+    fib = nd.fib()                      fib.step(), fib.reset()         an operator with state makes instances
+    counter = at.node(step, 0)          counter().step(x)               the same from an Atoll function (state, input) -> (state, output)
+
+Calls are pure: an operator that works in place is given a copy of its argument. ATOLL_INTERPRET=1 runs the oracle instead of native code.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from atoll.errors import fail
+from atoll.madl.binding import Arguments, bind, check_requirements, solve, type_arguments
+from atoll.madl.c_file import CFile, Options
+from atoll.madl.compiled import Compiled
+from atoll.madl.instances import Defined
+from atoll.madl.library import Library
+from atoll.madl.native import NativeFile, NativeOperator
+from atoll.madl.oracle import Oracle
+from atoll.madl.typing import show_size_named, show_type
+from atoll.sizes import Sym
+from atoll.types.types import Type
+
+
+def madl(path: str | os.PathLike[str] | None = None, *, source: str | None = None, separate: bool = False) -> Module:
+    """The operators of a .madl file, or of a text given with source=.
+
+    >>> nd = madl(source="let twice (x of [_]f64) returns (y): forward ([a] = x) returns (y = [b]): b = 2.0 * a end")
+    >>> nd.twice.type
+    'size n. [n]f64 -> [n]f64'
+    """
+    if source is not None:
+        return Module(Library(source, "<madl>", None, separate), "madl")
+    if path is None:
+        fail("E0960", name="at.madl", text="takes the path of a .madl file, or source=text")
+    file = Path(path)
+    if not file.exists():
+        fail("E0952", file=str(file), why="there is no such file")
+    return Module(Library(file.read_text(), str(file), file.parent, separate), file.stem)
+
+
+class Module:
+    """The operators of a file, as attributes."""
+
+    def __init__(self, library: Library, name: str) -> None:
+        self._library, self._name = library, name
+        self._native: dict[Any, NativeFile] = {}
+        self._made: dict[str, Operator] = {}
+
+    def __getattr__(self, name: str) -> Operator:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name not in self._made:
+            item = self._library.items.get(name)
+            if not isinstance(item, Defined):
+                known = ", ".join(self)
+                raise AttributeError(f"{self._name}.madl has no operator {name}; it has {known}")
+            self._made[name] = Operator(self, item)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (n for n, item in self._library.items.items() if isinstance(item, Defined))
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self]
+
+    def __repr__(self) -> str:
+        return f"<madl module {self._name}: {', '.join(self)}>"
+
+    def computing(self) -> list[Compiled]:
+        """The operators that have code: they compute, and their types are known."""
+        return [c for c in self._library.operators.values() if c.kind in ("func", "node") and not c.graph.generics]
+
+    def c_file(self, **options: Any) -> CFile:
+        """The C of the module; options are static, wrap and index (docs/madl.md)."""
+        return CFile(self._name, self.computing(), Options(**options), self._library.program.span.source.name)
+
+    def export_c(self, folder: str | os.PathLike[str], **options: Any) -> list[Path]:
+        """Write the header, the source and an example caller."""
+        where = Path(folder)
+        where.mkdir(parents=True, exist_ok=True)
+        file = self.c_file(**options)
+        texts = {f"{file.name}.h": file.header(), f"{file.name}.c": file.source(), f"{file.name}_example.c": file.example()}
+        for name, text in texts.items():
+            (where / name).write_text(text)
+        return [where / name for name in texts]
+
+    def _operator(self, compiled: Compiled, types: tuple[Type, ...]) -> NativeOperator:
+        shared = compiled in self.computing()
+        key: Any = "all" if shared else (compiled, types)
+        if key not in self._native:
+            wanted = [(c, ()) for c in self.computing()] if shared else [(compiled, types)]
+            self._native[key] = NativeFile(list(wanted))
+        return self._native[key].operator(compiled, types)
+
+
+class Operator:
+    """An operator. Call it with arrays; if it has state, call it to make an instance."""
+
+    def __init__(self, module: Module, item: Defined, sizes: tuple[int, ...] = ()) -> None:
+        self._module, self._item, self._sizes = module, item, sizes
+        self._natives: dict[tuple[Type, ...], NativeOperator] = {}
+        self.__name__ = self.name = item.operator.name
+
+    def __getitem__(self, sizes: int | tuple[int, ...]) -> Operator:
+        """f[4, 5] is f<<4, 5>>."""
+        return Operator(self._module, self._item, sizes if isinstance(sizes, tuple) else (sizes,))
+
+    @property
+    def compiled(self) -> Compiled:
+        library = self._module._library
+        if self._item.operator.recursive:
+            return library.instance(self._item, self._sizes, self._item.operator.span)
+        return library.operators[self.name]
+
+    # -- looking inside
+
+    @property
+    def type(self) -> str:
+        return self.compiled.scheme.show()
+
+    @property
+    def places(self) -> str:
+        """Which memory each argument and result is in."""
+        return self.compiled.scheme.show_places()
+
+    @property
+    def kind(self) -> str:
+        return self.compiled.kind
+
+    @property
+    def stateful(self) -> bool:
+        return self.compiled.scheme.stateful
+
+    def __repr__(self) -> str:
+        return f"<madl operator {self.name} : {self.type}>"
+
+    def memory(self) -> list[dict[str, str]]:
+        """Every memory of the operator: its name, type, and whose it is."""
+        op = self.compiled
+        names = op.graph.size_names
+        return [
+            {"name": c.name, "type": show_type(c.type, names), "role": c.role}
+            for c in op.layout.chunks
+            if c.role in ("memory", "state", "workspace", "local")
+        ]
+
+    def copies(self) -> list[str]:
+        """Every copy the program makes, as it was written."""
+        from atoll.madl import graph as g
+
+        return [node.target.text for node in g.scope_nodes(self.compiled.graph.body) if isinstance(node, g.Copy)]
+
+    def c(self, **options: Any) -> str:
+        """The C of this operator and what it calls."""
+        return CFile(self.name, [self.compiled], Options(**options)).source()
+
+    # -- running
+
+    def __call__(self, *args: Any, **sizes: int) -> Any:
+        if self.stateful:
+            if args:
+                fail("E0964", name=self.name, which="a", text="call it without arguments to make an instance, then .step(..)")
+            return Instance(self, sizes)
+        given, types = self._bind(args, sizes)
+        if os.environ.get("ATOLL_INTERPRET") == "1":
+            oracle = Oracle(self.compiled, given.sizes, dict(zip(self.compiled.graph.generics, types, strict=True)))
+            return _single(oracle.run([args])[0])
+        return _single(self._native(types).run(given, {}))
+
+    def interpret(self, *args: Any, **sizes: int) -> Any:
+        """The value by the oracle, which checks every read."""
+        given, types = self._bind(args, sizes)
+        return _single(Oracle(self.compiled, given.sizes, dict(zip(self.compiled.graph.generics, types, strict=True))).run([args])[0])
+
+    def _bind(self, args: tuple[Any, ...], sizes: dict[str, int]) -> tuple[Arguments, tuple[Type, ...]]:
+        op = self.compiled
+        types = type_arguments(op, args) if op.graph.generics else ()
+        positional = {} if self._item.operator.recursive else dict(enumerate(self._sizes))
+        return bind(op, args, {**positional, **sizes}, types), types
+
+    def _native(self, types: tuple[Type, ...]) -> NativeOperator:
+        if types not in self._natives:
+            self._natives[types] = self._module._operator(self.compiled, types)
+        return self._natives[types]
+
+
+class Instance:
+    """An operator with its state: `.step(..)` runs a cycle, `.reset()` starts anew."""
+
+    def __init__(self, operator: Operator, given: dict[str, int]) -> None:
+        self._operator, self._given = operator, given
+        self._state: dict[Any, Any] = {}
+        self._sizes: dict[Sym, int] | None = None
+        self._oracle: Oracle | None = None
+        op = operator.compiled
+        if not op.graph.sizes or operator._sizes or given:
+            self._try_sizes()
+
+    def _try_sizes(self) -> None:
+        """Sizes that are known before the first step."""
+        op = self._operator.compiled
+        from atoll.madl.binding import _given_size
+
+        equations = [(_given_size(op, k), v, f"<<{k}>>") for k, v in {**dict(enumerate(self._operator._sizes)), **self._given}.items()]
+        known = {leaf for p, _, _ in equations for leaf in p.leaves()}
+        if all(sym in known for sym in op.graph.sizes):
+            sizes = solve(op, equations)
+            check_requirements(op, sizes)
+            self._begin(sizes)
+
+    def _begin(self, sizes: dict[Sym, int]) -> None:
+        op = self._operator.compiled
+        if op.graph.generics:
+            fail("E0963", op.operator.span, name=op.name)
+        self._sizes = sizes
+        if os.environ.get("ATOLL_INTERPRET") == "1":
+            self._oracle = Oracle(op, sizes)
+            self._oracle.reset()
+            return
+        native = self._operator._native(())
+        self._state = native.allocate(("state",), sizes)
+        native.reset(self._state, sizes)
+
+    def reset(self) -> None:
+        """Put the state to its first value."""
+        if self._sizes is not None:
+            self._begin(self._sizes)
+
+    def step(self, *args: Any) -> Any:
+        """One cycle."""
+        given, _ = self._operator._bind(args, self._given)
+        if self._sizes is None:
+            self._begin(given.sizes)
+        self._same_sizes(given.sizes)
+        if self._oracle is not None:
+            self._oracle.numbers.update(given.sizes)
+            return _single(self._oracle.step(*args))
+        return _single(self._operator._native(()).run(given, self._state))
+
+    def _same_sizes(self, sizes: dict[Sym, int]) -> None:
+        """State keeps its size; other sizes may change from cycle to cycle."""
+        op = self._operator.compiled
+        assert self._sizes is not None
+        for chunk in op.layout.params():
+            if chunk.role != "state":
+                continue
+            from atoll.madl.typing import array_sizes
+
+            for p in array_sizes(chunk.type):
+                before, now = p.evaluate({**self._sizes}), p.evaluate({**sizes})
+                if before != now:
+                    shown = show_size_named(p, op.graph.size_names)
+                    fail("E0961", name=op.name, text=f"the state {chunk.name} has size {shown} = {before}, but now it is {now}")
+
+    def __repr__(self) -> str:
+        return f"<instance of {self._operator.name}>"
+
+
+def _single(results: list[Any]) -> Any:
+    """One result alone, several as a tuple."""
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+# -- nodes from Atoll functions
+
+
+def node(step: Any, init: Any) -> Node:
+    """A node from a function (state, input, ..) -> (state, output). `init` is the first state, or a function that makes it.
+
+    >>> import atoll as at
+    >>> @at.fn
+    ... def count(n: at.i64, by: at.i64) -> (at.i64, at.i64):
+    ...     return n + by, n
+    >>> c = node(count, 0)()
+    >>> c.step(2), c.step(3), c.step(0)
+    (np.int64(0), np.int64(2), np.int64(5))
+    """
+    return Node(step, init)
+
+
+class Node:
+    """Called without arguments it makes an instance."""
+
+    def __init__(self, step: Any, init: Any) -> None:
+        from atoll.function import Function
+        from atoll.types.types import Own, Tuple
+
+        if not isinstance(step, Function):
+            fail("E0960", name="at.node", text=f"takes an Atoll function (@at.fn), not a {type(step).__name__}")
+        core = step.core
+        result = core.result
+        if not core.params or not isinstance(result, Tuple) or len(result.items) != 2:
+            fail("E0960", name="at.node", text=f"{step.name} must take (state, input, ..) and give (state, output), not {step.type}")
+        first = core.params[0][1]
+        state = first.inner if isinstance(first, Own) else first
+        if repr(state) != repr(result.items[0]):
+            text = f"the state of {step.name} is {state!r} before a step and {result.items[0]!r} after it"
+            fail("E0960", name="at.node", text=text)
+        self.step, self.init = step, init
+        self.__name__ = step.name
+
+    def first(self) -> Any:
+        """A first state of its own."""
+        return self.init() if callable(self.init) else copy.deepcopy(self.init)
+
+    def __call__(self) -> NodeInstance:
+        return NodeInstance(self.step, self.first)
+
+    def __repr__(self) -> str:
+        return f"<node {self.step.type}>"
+
+
+class NodeInstance:
+    """A function with its state."""
+
+    def __init__(self, step: Callable[..., Any], first: Callable[[], Any]) -> None:
+        self._step, self._first = step, first
+        self.state = first()
+
+    def step(self, *args: Any) -> Any:
+        """One cycle: the output."""
+        self.state, output = self._step(self.state, *args)
+        return output
+
+    def reset(self) -> None:
+        """Put the state to its first value."""
+        self.state = self._first()
