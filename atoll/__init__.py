@@ -25,7 +25,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from atoll.errors import AliasWarning, CompileError, Error, ParseError, RunError, ScheduleError, SizeError, TypeError
-from atoll.sizes import cdiv
+from atoll.sizes import Sym, cdiv, poly
 from atoll.sizes.declare import sizes, some
 from atoll.types.annotations import FnMaker, IndexMaker, OwnMaker, TupleMaker
 from atoll.types.builtins.names import BUILTINS, CONSTANTS, DERIVATIVES, BuiltinName
@@ -44,6 +44,7 @@ u8, u16, u32, u64 = (SCALARS[t] for t in ("u8", "u16", "u32", "u64"))
 f32, f64, c64, c128 = (SCALARS[t] for t in ("f32", "f64", "c64", "c128"))
 bool_ = SCALARS["bool"]
 idx, Tuple, Fn, own = IndexMaker(), TupleMaker(), FnMaker(), OwnMaker()
+_ = poly(Sym("_"))  # a size that is inferred: def dot(u: f64[_], v: f64[_])
 
 # Loaded when first asked for, so that `import atoll` is quick.
 _LATER = {

@@ -246,8 +246,15 @@ def _check_ghosts(el: Elaborator, code: ir.Expr, ghosts: set[Sym]) -> None:
 
     for node in walk(code):
         if isinstance(node, ir.Node):
-            for size in (*sizes_in(node.type), *((node.poly,) if isinstance(node, ir.SizeOf) else ())):
+            for size in (*sizes_in(node.type), *_own_polys(node)):
                 bad = [leaf for leaf in size.leaves() if leaf in ghosts]
                 if bad:
                     notes = el.lift_notes(node.span)
                     el.fail("E0303", node.span, name=el.words(poly(bad[0])), found=el.show(node.type), notes=notes)
+
+
+def _own_polys(node: ir.Node) -> list[Poly]:
+    """The polynomials a node holds besides its type: a size's value, the sizes of a call, an extent."""
+    fields = [getattr(node, name) for name in ("poly", "size", "sizes", "params") if hasattr(node, name)]
+    parts = [part for value in fields for part in (value if isinstance(value, tuple) else (value,))]
+    return [part for part in parts if isinstance(part, Poly)]

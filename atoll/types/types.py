@@ -227,7 +227,8 @@ def with_components(t: Type, items: Iterable[Type]) -> Type:
 def map_sizes(t: Type, f: Callable[[Poly], Poly]) -> Type:
     """t with every size replaced."""
     if isinstance(t, Array):
-        return Array(map_sizes(t.elem, f), f(t.size))
+        size = f(t.size)  # outermost first, which `sizes_in` promises
+        return Array(map_sizes(t.elem, f), size)
     if isinstance(t, Index):
         return Index(f(t.size))
     if isinstance(t, Tuple):
