@@ -13,6 +13,7 @@ from typing import Any
 
 from atoll.errors import fail
 from atoll.madl import graph as g
+from atoll.madl.depend import Dependencies
 from atoll.madl.elaborate import Elaborator
 from atoll.madl.known import Known
 from atoll.madl.layout import Layout
@@ -94,12 +95,20 @@ def _arguments(layout: Layout, known: Known) -> None:
         for second in graph.arguments[:k]:
             if layout.chunk(first) is layout.chunk(second) and not known.disjoint(layout.map(first), layout.map(second), SAME_MOMENT):
                 fail("E0941", first.span, first=second.shown, second=first.shown, where=graph.name)
-    for flow, old in graph.body.lasts:
+
+
+def check_inputs(deps: Dependencies) -> None:
+    """The caller writes the arguments before the cycle starts: old state may not lie there."""
+    graph, layout = deps.graph, deps.layout
+    kept = [(flow, old.shown, old.span) for flow, old in graph.body.lasts]
+    for node in graph.body.nodes:
+        kept += [(read.wire, read.wire.shown, read.wire.span) for read in deps.persistent(node)]
+    for flow, shown, span in kept:
         for arg in graph.arguments:
-            if layout.chunk(arg) is layout.chunk(flow) and not known.disjoint(layout.map(arg), layout.map(flow), SAME_MOMENT):
-                notes = [
-                    f"the caller writes {arg.shown} before the cycle starts, at the place where {old.shown} is to be read",
-                    f"{arg.shown} and {flow.shown} share memory: {layout.told(flow)}",
-                ]
-                help_ = f"keep a copy as the state: last (!{arg.shown} init ..)"
-                fail("E0940", old.span, notes=notes, help=help_, where=graph.name)
+            if layout.chunk(arg) is not layout.chunk(flow) or deps.known.disjoint(layout.map(arg), layout.map(flow), 0):
+                continue
+            notes = [
+                f"the caller writes {arg.shown} before the cycle starts, at the place where {shown} is to be read",
+                f"{arg.shown} and {flow.shown} share memory: {layout.told(flow)}",
+            ]
+            fail("E0940", span, notes=notes, help=f"keep a copy as the state: last (!{arg.shown} init ..)", where=graph.name)

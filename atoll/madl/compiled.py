@@ -78,6 +78,7 @@ def compile_operator(
             atomic.refuse_scattered(layout, next(c for c in pieces if c not in expandable))
         inlined |= {c.site for c in expandable}
     deps = Dependencies(el.graph, layout, known)
+    atomic.check_inputs(deps)
     iteration.check(deps)
     order = schedule(deps)
     stateful = any(c.role == "state" for c in layout.chunks)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
 from atoll.errors import Span, fail
 from atoll.madl import kinds
 from atoll.madl import syntax as s
@@ -17,25 +15,34 @@ from atoll.madl.parse import parse
 from atoll.madl.recursion import specialise
 from atoll.madl.scheme import Scheme
 from atoll.madl.typing import NAMES
+from atoll.sizes import poly
 from atoll.types.types import Array, Record, RecordDecl, Tuple, Type
 
 _DEEPEST = 64  # sizes one recursive operator may be expanded at
 
 
 class Library:
-    """A compiled file. `operators` has one entry per operator, by name."""
+    """A compiled file. `operators` has one entry per operator, by name; those of `base` are in sight."""
 
-    def __init__(self, text: str, name: str = "<madl>", folder: Path | None = None, separate: bool = False) -> None:
+    def __init__(
+        self,
+        text: str,
+        name: str = "<madl>",
+        folder: Path | None = None,
+        separate: bool = False,
+        base: Library | None = None,
+    ) -> None:
         self.folder = folder
         self.separate = separate
         self.program = parse(text, name)
-        self.items: dict[str, Item] = {}
-        self.operators: dict[str, Compiled] = {}
-        self.fields: dict[str, list[tuple[Record, int]]] = {}
+        self.items: dict[str, Item] = dict(base.items) if base else {}
+        self.operators: dict[str, Compiled] = dict(base.operators) if base else {}
+        self.fields: dict[str, list[tuple[Record, int]]] = dict(base.fields) if base else {}
         self._instances: dict[tuple[str, tuple[int, ...]], Compiled] = {}
-        self._schemes: dict[str, Scheme] = {}
+        self._schemes: dict[str, Scheme] = dict(base._schemes) if base else {}
         self._expanding: list[tuple[str, tuple[int, ...]]] = []
-        for order, item in enumerate(self.program.items):
+        first = max((item.order + 1 for item in self.items.values()), default=0)
+        for order, item in enumerate(self.program.items, first):
             self._add(item, order)
 
     def _add(self, item: s.Item, order: int) -> None:
@@ -100,7 +107,7 @@ class Library:
             case s.TypeName(name) if (record := self.record(name)) is not None:
                 return record
             case s.ArrayType(s.SizeNumber(size), elem):
-                return Array(self._field_type(elem), NUMBER(size))
+                return Array(self._field_type(elem), poly(size))
             case s.TupleType(parts):
                 return Tuple(tuple(self._field_type(p) for p in parts))
         fail("E0904", t.span, what="type", name=s.text(t), help="fields have scalar types, records, and arrays of literal size")
@@ -151,12 +158,6 @@ class Library:
             self._instances[key] = compile_operator(self, operator, name=shown, sizes=known, separate=self.separate)
             self._expanding.pop()
         return self._instances[key]
-
-
-def NUMBER(value: int) -> Any:
-    from atoll.sizes import poly
-
-    return poly(value)
 
 
 def with_own_reset(operator: s.Operator) -> s.Operator:
