@@ -24,6 +24,8 @@ class Line:
     """Settles a loop (None: shows outright that the tuples differ). `sign` +1: the first copy's combination is the larger."""
 
     loop: Sym | None
+    copies: dict[Atom, Poly]  # the second copy of each unknown that is not settled
+    further: int  # +1, -1: the loop runs further in the first, in the second copy; 0: nothing is assumed
     combination: Combination
     sign: int
     facts: Facts
@@ -98,7 +100,7 @@ def injective(a: Access, loops: tuple[Around, ...], rolling: set[Sym]) -> list[L
             found = next(ordered(known, cs, a.index, other, inside), None)
             if found is not None:
                 c, sign, ctx, goal, why = found
-                lines.append(Line(v, c, sign, ctx, goal, why))
+                lines.append(Line(v, env, 1, c, sign, ctx, goal, why))
                 settled.add(v)
                 left.remove(v)
                 break
@@ -121,12 +123,12 @@ def disjoint(a: Access, b: Access, shared: tuple[Around, ...], outer: set[Sym]) 
         found = next(ordered(known, cs, a.index, other, inside), None)
         if found is not None:
             c, sign, ctx, goal, why = found
-            return [*lines, Line(None, c, sign, ctx, goal, why)]
+            return [*lines, Line(None, env, 0, c, sign, ctx, goal, why)]
         for v in left:
             up = next(ordered((*known, poly(v) - env[v] - 1), cs, a.index, other, inside), None)
             down = up and next(ordered((*known, env[v] - poly(v) - 1), cs, a.index, other, inside), None)
             if up and down:
-                lines += [Line(v, *up), Line(v, *down)]
+                lines += [Line(v, env, 1, *up), Line(v, env, -1, *down)]
                 settled.add(v)
                 left.remove(v)
                 break
@@ -144,11 +146,12 @@ def no_race(a: Access, b: Access, loop: Around, position: int) -> list[Line] | N
     other = tuple(p.subst(env) for p in b.index)
     lines: list[Line] = []
     v = loop.sym
-    for further in (poly(v) - env[v] - 1, env[v] - poly(v) - 1):
-        found = next(ordered((*a.known, *copies, further), cs, a.index, other, inside), None)
+    for further in (1, -1):
+        ahead = (poly(v) - env[v]) * further - 1
+        found = next(ordered((*a.known, *copies, ahead), cs, a.index, other, inside), None)
         if found is None:
             return None
-        lines.append(Line(v, *found))
+        lines.append(Line(v, env, further, *found))
         if a is b:
             break  # the other direction is the same with the copies exchanged
     return lines

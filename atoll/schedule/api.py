@@ -21,7 +21,7 @@ from atoll.sizes import Poly, PolyLike, Sym, poly
 if TYPE_CHECKING:
     from atoll.check.certificate import Certificate
     from atoll.schedule.compiled import Compiled
-    from atoll.schedule.lowering import Lowered
+    from atoll.schedule.to_loops import Lowered
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,8 @@ class Schedule:
         """The names of the loops, each as short as it can be."""
         from atoll.schedule.names import _short, binders
 
-        found = [(p, t, names) for p, t, names in binders(self.program) if isinstance(t, (tm.Gen, tm.Sum))]
+        found: list[tuple[tm.Path, tm.Term, tuple[str, ...]]] = []
+        found += [(p, t, names) for p, t, names in binders(self.program) if isinstance(t, (tm.Gen, tm.Sum))]
         return ["/".join(_short(names, found)) for _, _, names in found]
 
     def undo(self, steps: int = 1) -> Schedule:
@@ -266,6 +267,12 @@ class Schedule:
         from atoll.schedule.compiled import Compiled
 
         return Compiled(self, optimise)
+
+    def compile_text(self) -> str:
+        """The C of the checked loops."""
+        from atoll.backends.c.jit import generate
+
+        return generate(self.function.core, self.lowered.function).text
 
     def certificate(self, trusted: bool = False) -> Certificate:
         """The proof of everything: steps, loops, obligations. `.save(path)`; `atoll prove path` checks it."""

@@ -332,8 +332,8 @@ class _Scalars:
                 made = tm.Sum(sym, ZERO, self.outer.poly(binder.extent, env), body, monoid)
             case _:
                 raise AssertionError(line.prim)
-        conds = [self.outer.poly(p, env) for c in line.conds for p in c.facts()]
-        return tm.guard(tuple(conds), made)
+        needed = [self.outer.poly(p, env) for c in line.conds for p in c.facts()]
+        return tm.guard(tuple(needed), made)
 
     def _reduction_name(self, line: ir.Line, binder: ir.Binder, arg: ir.Operand) -> str:
         if binder.name == "r" and isinstance(arg, ir.Ref):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cmp_to_key
+from itertools import pairwise
 
 from atoll.schedule import term as tm
 from atoll.schedule.kernel import Refused
 from atoll.schedule.work import Work
-from atoll.sizes import Poly, PolyLike, Sym, cdiv, floordiv, poly
+from atoll.sizes import Poly, PolyLike, Sym, cdiv, floordiv
 
 TAILS = ("cut", "guard", "perfect")
 _MANY = 400  # rules a recipe may take before it is called stuck
@@ -267,7 +268,7 @@ def partition(w: Work, loop: str | Sym, points: list[PolyLike] | None = None) ->
     ordered = sorted(dict.fromkeys(given), key=cmp_to_key(before))
     needed = []
     edges = [t.low, *ordered, t.high]
-    for a, b in zip(edges, edges[1:], strict=False):
+    for a, b in pairwise(edges):
         if not context.facts.proves(b - a):
             needed.append(b - a)
     needed = [p for p in needed if w.closed(p)]

@@ -9,7 +9,7 @@ from atoll.schedule.from_ainf import Source
 from atoll.schedule.normalize import normalize
 from atoll.schedule.to_loops import Lowered, Lowerer
 from atoll.schedule.work import Work, copy_notes
-from atoll.sizes import Poly
+from atoll.sizes import Poly, Sym
 
 
 def prepare(work: Work) -> Work:
@@ -55,7 +55,9 @@ def _try(source: Source, work: Work, other: tm.Term | None, fill: set[tm.Tensor 
         lowerer.filled,
         lowerer.rolled,
     )
-    lowered.alive = lowerer.alive
+    lowered.alive, lowered.sections, lowered.other = lowerer.alive, lowerer.sections, other
+    lowered.places = lowerer.places
+    lowered.params = {sym: p for sym, p in lowerer.params.items() if isinstance(sym, Sym)}
     return lowered, lowerer.uncovered()
 
 

@@ -56,7 +56,7 @@ class _Simplifier:
 
     def kids(self, context: Context, t: tm.Term) -> tm.Term:
         old = tm.kids(t)
-        new = []
+        new: list[tm.Term] = []
         for k, inner in enumerate(old):
             if k == 1 and isinstance(t, tm.Let) and new[0] is not old[0]:
                 t = tm.Let(t.name, new[0], t.body, t.rolled)  # the body sees the simplified definition
@@ -66,10 +66,10 @@ class _Simplifier:
     def collapse(self, context: Context, t: tm.Term) -> tm.Term:
         """Zeros move up; a concatenation with nothing is the other half."""
         match t:
-            case tm.Gen(body=tm.Zero()):
-                return tm.Zero((t.high - t.low, *t.body.shape), t.body.dtype)
-            case tm.Sum(body=tm.Zero(), monoid="add"):
-                return t.body
+            case tm.Gen(body=tm.Zero() as inner):
+                return tm.Zero((t.high - t.low, *inner.shape), inner.dtype)
+            case tm.Sum(body=tm.Zero() as inner, monoid="add"):
+                return inner
             case tm.Plus(monoid="add") if isinstance(t.right, tm.Zero):
                 return t.left
             case tm.Plus(monoid="add") if isinstance(t.left, tm.Zero):

@@ -125,6 +125,10 @@ class Lowered:
     known: tuple[Poly, ...]  # what holds everywhere, in the unknowns of the loops
     filled: set[lp.Buffer]
     rolled: dict[lp.Buffer, tuple[Sym, Poly]]  # the loop that advances, and how far ahead of it rows are computed
+    params: dict[Sym, Poly] = field(default_factory=dict)  # integer arguments, as variables of the loops
+    places: dict[tm.Tensor, Any] = field(default_factory=dict)  # where arrays live
+    sections: dict[int, str] = field(default_factory=dict)  # what an opaque section is, by id
+    other: Any = None  # the term for other sizes, when there is one
     alive: list[lp.Stmt] = field(default_factory=list)  # keeps the identities above valid
     work: Any = None  # the schedule these loops are of
     report: Any = None  # what check/ proved of them
@@ -147,6 +151,7 @@ class Lowerer:
         self.arms: dict[int, tuple[tuple[int, int], ...]] = {}
         self.filled: set[lp.Buffer] = set()
         self.rolled: dict[lp.Buffer, tuple[Sym, Poly]] = {}
+        self.sections: dict[int, str] = {}
         self.alive: list[lp.Stmt] = []  # statements stay referenced: tables are keyed by their identity
         self.in_parallel = False
         self.variant, self.main = 0, True
@@ -460,7 +465,7 @@ class Lowerer:
                 for sym, n in zip(reversed(syms), reversed(t.shape), strict=True):
                     nest = tm.Gen(sym, poly(0), n, nest)
                 return again(nest, context, place)
-        pairs, drops = place.reach.push([])
+        _, drops = place.reach.push([])
         if isinstance(place.target, lp.Buffer) and not all(context.facts.proves(d) for d in drops):
             return None
         return self.write(value, Place(place.target, place.reach, arms=place.arms))
@@ -511,7 +516,9 @@ class Lowerer:
             self.places[x] = buffer
             made.append(lp.Alloc(buffer))
             buffers.append(buffer)
-        made.append(nest_loops(self.fl, t.routine, [self.places[a] for a in t.args], buffers, self.source, self.params))
+        section = nest_loops(self.fl, t.routine, [self.places[a] for a in t.args], buffers, self.source, self.params)
+        self.sections[id(self.keep(section))] = t.routine.digest
+        made.append(section)
         body = rest(context.down(t, 0))
         return [*made, *body, *(lp.Free(b) for b in buffers)]
 

@@ -23,6 +23,7 @@ from atoll.sizes.poly import ONE, ZERO, Atom, Poly, PolyLike, Quot, Sym, exact_q
 
 _DEPTH = 8
 _NODES = 400
+_FEW = 40
 _SAMPLES = 12
 
 
@@ -36,12 +37,13 @@ class Proof:
     rem: Poly
     cut: Poly | None = None
     via: tuple[int, int, Proof] | None = None  # goal = k*g + r with 0 <= r < k, and a proof of g >= 0
+    lemmas: tuple[Proof, ...] = ()  # proofs of facts among the terms that are no hypotheses
 
 
 class Facts:
     """Hypotheses `p >= 0`, with memo tables. Made by `facts(...)` so that equal contexts share their memo."""
 
-    __slots__ = ("known", "_memo", "_nonneg", "_by_atom", "_order", "_floors", "_samples")
+    __slots__ = ("known", "_memo", "_nonneg", "_by_atom", "_order", "_floors", "_samples", "_lemmas", "_inside", "_plan")
 
     def __init__(self, known: tuple[Poly, ...]) -> None:
         self.known = known
@@ -50,12 +52,18 @@ class Facts:
         self._by_atom: dict[Atom, list[Poly]] = {}
         self._order: dict[Atom, int] = {}
         self._floors: dict[Quot, Poly | None] = {}
+        self._lemmas: dict[Poly, Proof | None] = {}
+        self._plan: tuple[list[tuple[Atom, list[tuple[int | Poly, Poly]], list[int]]], list[Poly]] | None = None
         self._samples: list[dict[Atom, int]] | None = None
         for position, fact in enumerate(known):
             for atom in fact.atoms():
                 self._by_atom.setdefault(atom, []).append(fact)
             for leaf in fact.leaves():
                 self._order.setdefault(leaf, position)
+        self._inside: dict[Atom, list[Quot]] = {}  # quotients the facts speak of, by what is divided
+        for quot in [a for a in self._by_atom if isinstance(a, Quot)]:
+            for atom in quot.num.atoms():
+                self._inside.setdefault(atom, []).append(quot)
 
     def __repr__(self) -> str:
         return ", ".join(f"{fact} >= 0" for fact in self.known)
@@ -226,37 +234,52 @@ def facts(known: tuple[Poly, ...] = ()) -> Facts:
     return Facts(known)
 
 
-def _sample(ctx: Facts, seed: int = 7, tries: int = 40, want: int = _SAMPLES) -> Iterable[dict[Atom, int]]:
+def _sample(
+    ctx: Facts, seed: int = 7, tries: int = 40, want: int = _SAMPLES, against: Poly | None = None
+) -> Iterable[dict[Atom, int]]:
+    """Valuations that satisfy the facts: unknowns in order, each within the bounds the ones before it leave. With `against`, bounded
+    unknowns are taken at the end that makes that polynomial small."""
     rng = random.Random(seed)
-    order = sorted(ctx._order, key=lambda leaf: (ctx._order[leaf], leaf.uid))
-    involved = [(fact, fact.leaves()) for fact in ctx.known]
+    if ctx._plan is None:
+        ctx._plan = _bounds(ctx)
+    plan, checks = ctx._plan
+    slope: dict[Atom, int] = {}
+    if against is not None:
+        for leaf, _, _ in plan:
+            coef = against.coefficient(leaf)
+            if coef is not None and (c := coef.const()):
+                slope[leaf] = c
     found = 0
     for _ in range(tries):
         env: dict[Atom, int] = {}
-        for leaf in order:
+        for leaf, bounds, divisors in plan:
             low: int | None = None
             high: int | None = None
-            for fact, leaves in involved:
-                if leaf in leaves and all(u is leaf or u in env for u in leaves):
-                    coef = fact.coefficient(leaf)
-                    if coef is None or not coef.terms or leaf in (fact - coef * leaf).leaves():
-                        continue
-                    c = coef.evaluate(env)
-                    rest = fact.evaluate({**env, leaf: 0})
-                    if c > 0:
-                        low = max(low, -(rest // c)) if low is not None else -(rest // c)
-                    elif c < 0:
-                        high = min(high, rest // -c) if high is not None else rest // -c
+            env[leaf] = 0
+            for coef, fact in bounds:
+                c = coef if isinstance(coef, int) else coef.evaluate(env)
+                rest = fact.evaluate(env)
+                if c > 0:
+                    low = max(low, -(rest // c)) if low is not None else -(rest // c)
+                elif c < 0:
+                    high = min(high, rest // -c) if high is not None else rest // -c
             if low is None:
                 low = 0 if high is None else min(high, 0) - rng.choice((0, 1, 5))
             if high is None:
                 high = low + rng.choice((0, 1, 2, 3, 7, 70, 200, 1000))
             if low > high:
                 break
-            env[leaf] = rng.choice((low, high, rng.randint(low, high)))
+            choice = rng.choice((low, high, rng.randint(low, high)))
+            if leaf in slope and len(bounds) > 1 and rng.random() < 0.8:
+                choice = low if slope[leaf] > 0 else high
+            elif divisors and rng.random() < 0.5:  # sizes that tiles divide, or just not
+                d = rng.choice(divisors)
+                choice = -(-low // d) * d + d * rng.randint(0, 3) + rng.choice((0, 0, 1, -1))
+                choice = choice if low <= choice <= max(high, low + 4 * d) else low
+            env[leaf] = choice
         else:
             try:
-                satisfied = all(fact.evaluate(env) >= 0 for fact in ctx.known)
+                satisfied = all(fact.evaluate(env) >= 0 for fact in checks)
             except ZeroDivisionError:
                 continue
             if satisfied:
@@ -264,6 +287,29 @@ def _sample(ctx: Facts, seed: int = 7, tries: int = 40, want: int = _SAMPLES) ->
                 found += 1
                 if found == want:
                     return
+
+
+def _bounds(ctx: Facts) -> tuple[list[tuple[Atom, list[tuple[int | Poly, Poly]], list[int]]], list[Poly]]:
+    """For each unknown in order: the facts that bound it (coefficient, fact) once earlier ones are known, and what divides it."""
+    order = sorted(ctx._order, key=lambda leaf: (ctx._order[leaf], leaf.uid))
+    rank = {leaf: k for k, leaf in enumerate(order)}
+    bounds: dict[Atom, list[tuple[int | Poly, Poly]]] = {leaf: [] for leaf in order}
+    divisors: dict[Atom, list[int]] = {leaf: [] for leaf in order}
+    for fact in ctx.known:
+        leaves = fact.leaves()
+        if not leaves:
+            continue
+        last = max(leaves, key=rank.__getitem__)
+        coef = fact.coefficient(last)
+        if coef is not None and coef.terms and last not in (fact - coef * last).leaves():
+            const = coef.const()
+            bounds[last].append((coef if const is None else const, fact))
+        for atom in fact.atoms():
+            if isinstance(atom, Quot) and (d := atom.den.const()) is not None:
+                for leaf in atom.num.leaves():
+                    if d not in divisors[leaf]:
+                        divisors[leaf].append(d)
+    return [(leaf, bounds[leaf], divisors[leaf]) for leaf in order], list(ctx.known)
 
 
 def _prove(ctx: Facts, goal: Poly) -> Proof | None:
@@ -278,6 +324,13 @@ def _prove(ctx: Facts, goal: Poly) -> Proof | None:
         reduced = Poly({mono: coef // common for mono, coef in goal.terms.items() if mono}) + whole
         inner = ctx.proof(reduced)
         return inner and Proof(goal, ONE, (), ZERO, via=(common, rest, inner))
+    direct = _search(ctx, goal, _DEPTH, nodes=_FEW)
+    if direct is not None:
+        return direct
+    if goal.leaves() <= ctx._order.keys():  # before searching long, look for numbers that break it
+        for sample in _sample(ctx, seed=5, tries=24, want=12, against=goal):
+            if goal.evaluate(sample) < 0:
+                return None
     direct = _search(ctx, goal, _DEPTH)
     if direct is not None:
         return direct
@@ -285,7 +338,7 @@ def _prove(ctx: Facts, goal: Poly) -> Proof | None:
         if ctx.is_positive(divisor):
             found = _search(ctx, divisor * goal + divisor - 1, _DEPTH)
             if found is not None:
-                return Proof(goal, found.scale, found.terms, found.rem, cut=divisor)
+                return Proof(goal, found.scale, found.terms, found.rem, cut=divisor, lemmas=found.lemmas)
     return None
 
 
@@ -306,10 +359,10 @@ def _cuts(ctx: Facts, goal: Poly) -> list[Poly]:
     return [p for p in found if p.const() != 1]
 
 
-def _search(ctx: Facts, goal: Poly, depth: int, use_signs: bool = True) -> Proof | None:
+def _search(ctx: Facts, goal: Poly, depth: int, use_signs: bool = True, lemmas: bool = True, nodes: int = 0) -> Proof | None:
     """Depth-first elimination of the goal's atoms, innermost first, within a node budget."""
     seen: set[Poly] = set()
-    budget = _NODES
+    budget = nodes or _NODES
 
     def go(g: Poly, scale: Poly, terms: tuple[tuple[Poly, Poly], ...], left: int) -> Proof | None:
         nonlocal budget
@@ -324,17 +377,26 @@ def _search(ctx: Facts, goal: Poly, depth: int, use_signs: bool = True) -> Proof
             return Proof(goal, scale, terms, g)
         if left == 0:
             return None
+        if lemmas and left < depth:
+            lemma = _divided(ctx, g)
+            if lemma is not None:
+                common, rest, inner = lemma
+                return Proof(goal, scale, (*terms, (poly(common), inner.goal)), poly(rest), lemmas=(inner,))
         for atom in sorted(g.atoms(), key=lambda a: (-ctx._order.get(a, -1), isinstance(a, Quot), a.uid)):
             coef = g.coefficient(atom)
             if coef is None or not coef.terms:
                 continue
-            for fact in _candidates(ctx, g, atom):
+            ways: list[tuple[int, Poly, Poly, Poly, Poly]] = []
+            for fact in _candidates(ctx, atom):
                 step = _cancel(ctx, coef, fact.coefficient(atom))
-                if step is None:
-                    continue
-                mult, factor = step
-                new_terms = tuple((m * factor, f) for m, f in terms) + ((mult, fact),)
-                result = go(factor * g - mult * fact, scale * factor, new_terms, left - 1)
+                if step is not None:
+                    mult, factor = step
+                    rest = (g if factor is ONE else factor * g) - mult * fact
+                    ways.append((len(rest.terms), rest, mult, fact, factor))
+            ways.sort(key=_fewest)
+            for _, rest, mult, fact, factor in ways:
+                before = terms if factor is ONE else tuple((m * factor, f) for m, f in terms)
+                result = go(rest, scale * factor, (*before, (mult, fact)), left - 1)
                 if result is not None:
                     return result
         return None
@@ -344,15 +406,48 @@ def _search(ctx: Facts, goal: Poly, depth: int, use_signs: bool = True) -> Proof
     return go(goal, ONE, (), depth)
 
 
-def _candidates(ctx: Facts, g: Poly, atom: Atom) -> list[Poly]:
+def _divided(ctx: Facts, g: Poly) -> tuple[int, int, Proof] | None:
+    """(k, r, proof of h) with g = k*h + r, 0 <= r < k: quotients are integers, so dividing by what all terms share loses nothing.
+
+    Asked only when nothing but quotients and what they are quotients of is left, and proved by one integer cut.
+    """
+    common = g.content()
+    quotients = [a for a in g.atoms() if isinstance(a, Quot)]
+    if common <= 1 or not quotients:
+        return None
+    inside = frozenset().union(*(q.leaves() for q in quotients))
+    if any(not isinstance(a, Quot) and a not in inside for a in g.atoms()):
+        return None
+    whole, rest = divmod(g.constant_term(), common)
+    reduced = Poly({mono: coef // common for mono, coef in g.terms.items() if mono}) + whole
+    if reduced not in ctx._lemmas:
+        ctx._lemmas[reduced] = None
+        if ctx.counterexample(reduced) is None:
+            for divisor in dict.fromkeys(q.den for q in quotients):
+                if ctx.is_positive(divisor):
+                    found = _search(ctx, divisor * reduced + divisor - 1, 5, lemmas=False)
+                    if found is not None:
+                        ctx._lemmas[reduced] = Proof(reduced, found.scale, found.terms, found.rem, cut=divisor)
+                        break
+    inner = ctx._lemmas[reduced]
+    return None if inner is None else (common, rest, inner)
+
+
+def _fewest(way: tuple[int, Poly, Poly, Poly, Poly]) -> int:
+    return way[0]
+
+
+def _candidates(ctx: Facts, atom: Atom) -> list[Poly]:
+    """Facts an atom can be eliminated with."""
     found = list(ctx._by_atom.get(atom, ()))
     if isinstance(atom, Quot) and ctx.is_positive(atom.den):
         bound = ctx.floor_bound(atom)
         if bound is not None:
             found.append(bound)
         found += quotient_facts(atom)
-    if len(found) > 1:
-        found.sort(key=lambda fact: len((g - fact).terms))
+    for quot in ctx._inside.get(atom, ()):
+        if ctx.is_positive(quot.den):
+            found += quotient_facts(quot)
     return found
 
 

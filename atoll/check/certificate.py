@@ -1,0 +1,259 @@
+"""Certificates: everything a schedule claims, with the proofs, as one JSON file. `atoll prove FILE.cert` reads it back without us.
+
+What is in it: the program's hash, the source term, every rule with its position, arguments and result, the loops, how every cell comes to be
+written (C9), why stores do not meet (C2, C3, races), a table of proofs keyed by goal, the float licence, captured constants, memory and
+copies, and the C that was printed. Hypotheses are not stored: the checker recomputes them at each position, and a proof is good if what
+it cites is among them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atoll.check.encode import Encoder, Unprovable, number
+from atoll.check.obligations import Report
+from atoll.check.separate import Line
+from atoll.core.fingerprint import fingerprint
+from atoll.errors import fail
+from atoll.loops import ir as lp
+from atoll.schedule.cover import Hit, Tree
+from atoll.schedule.kernel import StepRecord, trusted
+from atoll.schedule.rules_lets import VIEW_J, VIEW_P
+from atoll.sizes import Atom, Poly, Sym, poly
+
+if TYPE_CHECKING:
+    from atoll.schedule.api import Schedule
+
+FORMAT = "atoll certificate 1"
+
+
+class Certificate:
+    """A certificate as data: `.save(path)`, `.data`, `.check()`."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+
+    def save(self, path: str | Path) -> Path:
+        """Write it; a name that ends in .gz is compressed."""
+        target = Path(path)
+        text = json.dumps(self.data, separators=(",", ":"))
+        if target.suffix == ".gz":
+            target.write_bytes(gzip.compress(text.encode()))
+        else:
+            target.write_text(text)
+        return target
+
+    def check(self) -> str:
+        """What the independent checker says; an error when it does not accept."""
+        from atoll.check.prove import Rejected, prove
+
+        try:
+            return prove(json.loads(json.dumps(self.data)))
+        except Rejected as problem:
+            fail("E0509", problem=str(problem))
+
+    def __repr__(self) -> str:
+        d = self.data
+        return f"<certificate of {d['program']}: {len(d['steps'])} rules, {len(d['H'])} proofs, {len(json.dumps(d)) // 1000} kB>"
+
+
+def make_certificate(s: Schedule, trust: bool = False) -> Certificate:
+    lowered = s.lowered
+    found = trusted(lowered.work.theorem) + lowered.report.trusted
+    if found and not trust:
+        fail("E0510", problem=f"{len(found)} conditions were settled by {found[0].by}")
+    try:
+        return Certificate(_Writer(s).data())
+    except Unprovable as problem:
+        fail("E0510", problem=str(problem))
+
+
+class _Writer:
+    def __init__(self, s: Schedule) -> None:
+        self.s, self.lowered = s, s.lowered
+        self.report: Report = s.lowered.report
+        self.theorem = s.lowered.work.theorem
+        self.base = s.lowered.work.base
+        sizes: dict[Atom, str] = {sym: sym.name for sym in s.source.program.sizes}
+        for sym in s.source.params.values():
+            sizes[sym] = sym.name
+        self.e = Encoder(sizes)
+        for sym, p in self.lowered.params.items():
+            atom = p.single()
+            assert atom is not None
+            self.e.names[atom] = sym.name
+        for x in self.theorem.inputs:
+            self.e.names[x] = x.name
+        self.e.names.update({sym: sym.name for sym in (*VIEW_J, *VIEW_P)})
+
+    def data(self) -> dict[str, Any]:
+        e, s = self.e, self.s
+        digest, _ = fingerprint(s.function.core)
+        source = self.theorem.source
+        data: dict[str, Any] = {
+            "format": FORMAT,
+            "program": s.name,
+            "digest": digest,
+            "sizes": [sym.name for sym in s.source.program.sizes] + [sym.name for sym in s.source.params.values()],
+            "arrays": [[e.name(x), x.dtype.name, e.many(shape), self.lowered.places[x].name] for x, shape in self.theorem.inputs.items()],
+            "params": [[sym.name, atom.var.name] for sym, p in self.lowered.params.items() if isinstance(atom := p.single(), lp.VarAtom)],
+            "filled": sorted(b.name for b in self.lowered.filled),
+            "constants": [[e.name(x), hashlib.sha256(np.ascontiguousarray(x.value).tobytes()).hexdigest()] for x in self.theorem.inputs if x.value is not None],
+            "facts": e.many(s.source.facts),
+            "source": e.term(source),
+            "steps": [self.step(record) for record in self.theorem.steps],
+            "final": e.term(self.theorem.term),
+            "base": None if self.base is None else self.base_data(),
+            "forbidden": sorted(self.theorem.forbidden),
+            "licences": sorted(self.theorem.licences),
+            "loops": self.loops(),
+            "covers": [[self.position(a), self.tree(tree)] for a, tree in self.report.covers],
+            "results": [[b.name, [e.name(u) for u in syms], self.tree(tree), main] for b, syms, tree, main in self.report.results],
+            "injective": [[k, self.lines(lines)] for k, lines in self.report.injective.items()],
+            "disjoint": [[a, b, self.lines(lines)] for (a, b), lines in self.report.disjoint.items()],
+            "races": [
+                [e.name(loop.sym), self.position(a), self.position(b), self.lines(lines)] for loop, a, b, lines in self.report.races
+            ],
+            "memory": self.memory(),
+            "copies": self.copies(),
+            "alignment": [list(row) for row in self.report.alignment],
+        }
+        for obligation in (o for record in self.all_steps() for o in record.obligations):
+            e.claim(obligation.facts, obligation.goal, obligation.why)
+        for proved in self.report.proved:
+            e.claim(proved.facts, proved.goal, proved.why)
+        text = s.compile_text()
+        data["c"] = {"text": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+        data.update(e.tables())
+        return data
+
+    def all_steps(self) -> Sequence[StepRecord]:
+        return self.theorem.steps if self.base is None else (*self.theorem.steps, *self.base.steps)
+
+    def base_data(self) -> Any:
+        """The program for other sizes: the steps up to the first assumption, and what came after them (sums bound to names)."""
+        assert self.base is not None
+        shared = next(k for k, record in enumerate(self.theorem.steps) if record.rule == "assume")
+        return {"steps": shared, "then": [self.step(r) for r in self.base.steps[shared:]], "term": self.e.term(self.lowered.other)}
+
+    def step(self, record: StepRecord) -> Any:
+        args = {k: self.e.argument(v) for k, v in record.args.items()}
+        new = None if record.new is None else self.e.term(record.new)
+        return [list(record.path), record.rule, args, new, sorted(record.licences)]
+
+    # -- loops
+
+    def loops(self) -> Any:
+        fn = self.lowered.function
+        outputs = [[o.buffer.name, o.buffer.dtype.name, self.e.many(o.buffer.extents)] for o in fn.outputs]
+        return {"outputs": outputs, "body": self.stmts(fn.body)}
+
+    def stmts(self, stmts: list[lp.Stmt]) -> list[Any]:
+        return [self.stmt(x) for x in stmts if not isinstance(x, lp.Note)]
+
+    def stmt(self, x: lp.Stmt) -> Any:
+        e = self.e
+        match x:
+            case lp.For():
+                return self.loop(x, x.low, x.high, False)
+            case lp.Chunks(low, _, extent, _, [lp.For() as inner]):
+                start = inner.low - poly(low)
+                return self.loop(inner, start, start + extent, True)
+            case lp.If(tests, then, orelse):
+                return ["if", self.tests(tests), self.stmts(then), self.stmts(orelse)]
+            case lp.Store(b, index, value):
+                return ["store", b.name, e.many(index), self.expr(value)]
+            case lp.Update(b, index, op, value):
+                return ["update", b.name, e.many(index), op, self.expr(value)]
+            case lp.Let(var, value):
+                return ["set", var.name, var.dtype.name, self.expr(value)]
+            case lp.Declare(var, value):
+                return ["declare", var.name, var.dtype.name, None if value is None else self.expr(value)]
+            case lp.Assign(var, value):
+                return ["assign", var.name, self.expr(value)]
+            case lp.Alloc(b):
+                return ["alloc", b.name, b.dtype.name, e.many(b.extents), b.local, b.rows]
+            case lp.Free(b):
+                return ["free", b.name]
+            case lp.Section():
+                return ["section", self.lowered.sections[id(x)]]
+        raise AssertionError(x)
+
+    def loop(self, x: lp.For, low: Poly, high: Poly, pieces: bool) -> Any:
+        flags = [x.parallel, x.vector, x.unroll, pieces]
+        return ["for", self.e.name(x.sym), self.e.poly(low), self.e.poly(high), flags, self.stmts(x.body)]
+
+    def tests(self, tests: tuple[lp.Test, ...]) -> list[Any]:
+        return [[t.kind, None if t.poly is None else self.e.poly(t.poly), None if t.expr is None else self.expr(t.expr)] for t in tests]
+
+    def expr(self, x: lp.Expr) -> Any:
+        match x:
+            case lp.Use(var):
+                return ["use", var.name]
+            case lp.Const(value, d):
+                return ["const", number(value, d), d.name]
+            case lp.Index(p):
+                return ["index", self.e.poly(p)]
+            case lp.Load(b, index):
+                return ["load", b.name, self.e.many(index)]
+            case lp.Call(op, args, d):
+                return ["call", op, [self.expr(a) for a in args], d.name]
+            case lp.Cast(arg, d):
+                return ["cast", self.expr(arg), d.name]
+            case lp.Choose(tests, then, orelse):
+                return ["choose", self.tests(tests), self.expr(then), self.expr(orelse)]
+            case lp.Truth(tests):
+                return ["truth", self.tests(tests)]
+        raise AssertionError(x)
+
+    # -- what was found
+
+    def position(self, a: Any) -> int:
+        return next(k for k, other in enumerate(self.report.walk.accesses) if other is a)
+
+    def tree(self, tree: Tree) -> Any:
+        if isinstance(tree, Hit):
+            store = next(k for k, a in enumerate(self.report.walk.accesses) if a.kind != "read" and a.stmt is tree.store)
+            return [store, [[self.e.name(v), self.e.poly(p)] for v, p in tree.env.items()]]
+        return [self.e.poly(tree.test), self.tree(tree.then), self.tree(tree.orelse)]
+
+    def lines(self, lines: list[Line] | None) -> Any:
+        if lines is None:
+            return None
+        found = []
+        for x in lines:
+            copies = []
+            for v, p in x.copies.items():
+                atom = p.single()
+                assert isinstance(atom, Sym)
+                copies.append([self.e.name(v), self.e.name(atom)])
+            weights = [[self.e.poly(w), k] for w, k in x.combination]
+            found.append([None if x.loop is None else self.e.name(x.loop), copies, x.further, weights, x.sign])
+        return found
+
+    def memory(self) -> list[Any]:
+        found = []
+        for x in lp.walk(self.lowered.function.body):
+            if isinstance(x, lp.Alloc):
+                total = poly(x.buffer.dtype.size)
+                for n in x.buffer.extents if x.buffer.rows is None else (poly(x.buffer.rows), *x.buffer.extents[1:]):
+                    total = total * n
+                found.append([x.buffer.name, repr(total), "stack" if x.buffer.local else "heap"])
+        return found
+
+    def copies(self) -> list[str]:
+        """Buffers that only hold what another array holds."""
+        found = []
+        for a in self.report.walk.accesses:
+            if a.kind == "store" and a.buffer.kind == "temp" and isinstance(a.stmt, lp.Store):
+                value = a.stmt.value.then if isinstance(a.stmt.value, lp.Choose) else a.stmt.value
+                if isinstance(value, lp.Load) and value.buffer is not a.buffer and a.buffer.name not in found:
+                    found.append(a.buffer.name)
+        return found

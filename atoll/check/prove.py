@@ -1,0 +1,186 @@
+"""`atoll prove FILE.cert`: a checker that shares no code with the compiler, searches nothing and asks no solver.
+
+It reads a certificate and does everything again: the hypotheses at every position, the result of every rule, the loops of the last term, the
+obligations on those loops. Where a proof is needed it is looked up and multiplied out. What it takes on trust is printed at the end.
+Python's standard library is all it needs: sums.py, terms.py, rules.py, loops.py, nests.py and this file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import sys
+from typing import Any
+
+from atoll.check.loops import Match, Reader
+from atoll.check.nests import Nests
+from atoll.check.rules import Rules
+from atoll.check.sums import Facts, Poly, Proofs, Rejected, Tables, free, need
+from atoll.check.terms import Env, Term, Terms, alike, kids, well_formed, with_kids
+
+FORMAT = "atoll certificate 1"
+
+
+class Checker:
+    def __init__(self, data: dict[str, Any], trust: bool = False) -> None:
+        need(data.get("format") == FORMAT, "not a certificate of this version")
+        self.data = data
+        self.tables = Tables(data)
+        self.terms = Terms(self.tables)
+        self.proofs = Proofs(self.tables, trust)
+        self.rules = Rules(self.tables, self.proofs)
+        self.facts = self.tables.polys(data["facts"])
+        self.shapes = {x: self.tables.polys(shape) for x, _, shape, _ in data["arrays"]}
+        self.types = {x: d for x, d, _, _ in data["arrays"]}
+        self.sizes = frozenset(data["sizes"])
+        need(all(free(p) <= self.sizes for p in self.facts) and all(free(p) <= self.sizes for s in self.shapes.values() for p in s), "sizes")
+
+    def env(self, facts: tuple[Poly, ...]) -> Env:
+        return Env(Facts(facts), dict(self.shapes), dict(self.types), {})
+
+    def run(self) -> None:
+        data = self.data
+        source = self.terms.term(data["source"])
+        well_formed(source, self.sizes, frozenset(self.shapes))
+        self.extents(source, self.env(self.facts))
+        facts, t, licences = self.facts, source, set()
+        base: tuple[tuple[Poly, ...], Term] | None = None
+        for n, (path, rule, args, new, _) in enumerate(data["steps"]):
+            if rule == "start":
+                need(n == 0)
+            elif rule == "assume":
+                if base is None:
+                    base = (facts, t)
+                    need(data["base"] is not None and data["base"]["steps"] == n, "the program for other sizes")
+                more = self.rules.argument(args["facts"])
+                need(all(free(p) <= self.sizes for p in more), "an assumption that is not about sizes")
+                facts = facts + more
+            else:
+                t = self.step(n, t, facts, path, rule, args, new, licences)
+        need(t == self.terms.term(data["final"]), "the last term is another one")
+        need(licences <= set(data["licences"]) and not licences & set(data["forbidden"]), "licences:", licences)
+        other: Term | None = None
+        if base is not None:
+            known, other = base
+            for n, (path, rule, args, new, _) in enumerate(data["base"]["then"]):
+                other = self.step(n, other, known, path, rule, args, new, licences)
+            copy = self.terms.term(data["base"]["term"])
+            need(alike(other, copy, {}), "the program for other sizes is another one")
+            well_formed(copy, self.sizes, frozenset(self.shapes))
+            other = copy
+        need(licences <= set(data["licences"]) and not licences & set(data["forbidden"]), "licences:", licences)
+        self.loops(t, facts, other)
+
+    def extents(self, t: Term, env: Env) -> None:
+        if t[0] == "gen":
+            self.rules.ge(env, self.sub(t[3], t[2]), "an extent")
+        for k, inner in enumerate(kids(t)):
+            self.extents(inner, env.down(t, k))
+
+    def sub(self, a: Poly, b: Poly) -> Poly:
+        from atoll.check.sums import sub
+
+        return sub(a, b)
+
+    def step(self, n: int, t: Term, facts: tuple[Poly, ...], path: list[int], rule: str, args: Any, new: int, licences: set[str]) -> Term:
+        env, u = self.env(facts), t
+        for k in path:
+            need(0 <= k < len(kids(u)), "no such position")
+            env, u = env.down(u, k), kids(u)[k]
+        made = self.terms.term(new)
+        try:
+            licences |= self.rules.step(rule, env, u, args, made)
+        except Rejected as problem:
+            raise Rejected(f"step {n}, {rule}: {problem}") from None
+
+        def put(v: Term, rest: list[int]) -> Term:
+            return made if not rest else with_kids(v, tuple(put(x, rest[1:]) if j == rest[0] else x for j, x in enumerate(kids(v))))
+
+        whole = put(t, path)
+        well_formed(whole, self.sizes, frozenset(self.shapes))
+        return whole
+
+    def loops(self, t: Term, facts: tuple[Poly, ...], other: Term | None) -> None:
+        data = self.data
+        body = Reader(self.tables).stmts(data["loops"]["body"])
+        outputs = {name: self.tables.polys(extents) for name, _, extents in data["loops"]["outputs"]}
+        places = {x: ("buffer" if self.shapes[x] else "var", where) for x, _, _, where in data["arrays"]}
+        match = Match(self.proofs, places, self.types, dict(data["params"]), set(data["filled"]))
+        self.shaped(t, outputs)
+        if other is None:
+            need(match.results(t, self.env(facts), list(outputs), body, 0) == len(body), "more statements than the term has")
+        else:
+            tests = tuple(("ge", p, None) for p in facts[len(self.facts) :])
+            need(len(body) == 1 and body[0][0] == "if" and body[0][1] == tests, "the test on sizes is another one")
+            need(match.results(t, self.env(facts), list(outputs), body[0][2], 0) == len(body[0][2]))
+            need(match.results(other, self.env(self.facts), list(outputs), body[0][3], 0) == len(body[0][3]))
+        given = {where: self.shapes[x] for x, _, _, where in data["arrays"] if self.shapes[x]}
+        self.nests = Nests(self.proofs, match, self.sizes, given, outputs)
+        self.nests.run(body, self.facts, data, self.tables.poly)
+        text = data["c"]["text"]
+        need(hashlib.sha256(text.encode()).hexdigest() == data["c"]["sha256"], "the C is another one")
+        self.match = match
+
+    def shaped(self, t: Term, outputs: dict[str, tuple[Poly, ...]]) -> None:
+        """The outputs have the shapes of the results."""
+        from atoll.check.terms import nest_shapes, shape
+
+        shapes = dict(self.shapes)
+        while t[0] in ("let", "nest"):
+            shapes = {**shapes, t[1]: shape(t[2], shapes)} if t[0] == "let" else {**shapes, **nest_shapes(t)}
+            t = t[3] if t[0] == "let" else t[5]
+        items = t[1] if t[0] == "many" else (t,)
+        need(len(items) == len(outputs) and all(shape(x, shapes) == s for x, s in zip(items, outputs.values(), strict=True)), "shapes of results")
+
+    def summary(self) -> str:
+        d = self.data
+        counts = ", ".join(f"{k} {n}" for k, n in sorted(self.nests.counts.items())) + f", C4 {self.match.drops}"
+        opaque = sum(1 for u in self.terms._done.values() if u[0] == "nest")
+        lines = [
+            f"{d['program']}: {len(d['steps'])} rules and {self.proofs.used} proofs hold; the loops are those of the last term.",
+            f"  obligations: {counts}",
+            f"  floating point: {', '.join(d['licences']) if d['licences'] else 'exact, bit for bit'}",
+            f"  taken on trust: that the source term is the program {d['digest'][:12]}; that C {d['c']['sha256'][:12]} is printed from these loops",
+        ]
+        if d["base"] is not None:
+            lines.append("  other sizes run the program as it was before the first assumption")
+        if opaque:
+            lines.append("  opaque parts are not looked into")
+        if self.proofs.trusted:
+            lines.append(f"  {self.proofs.trusted} conditions were settled by a solver and are trusted")
+        return "\n".join(lines)
+
+
+def prove(data: dict[str, Any], trust: bool = False) -> str:
+    """A summary of what was checked; Rejected when something does not follow."""
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), 20000))
+    try:
+        checker = Checker(data, trust)
+        checker.run()
+    except (KeyError, IndexError, ValueError, TypeError, AttributeError) as problem:
+        raise Rejected(f"the certificate is malformed: {type(problem).__name__} {problem}") from None
+    return checker.summary()
+
+
+def load(path: str) -> dict[str, Any]:
+    with open(path, "rb") as f:
+        raw = f.read()
+    text = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    data = json.loads(text)
+    need(isinstance(data, dict), "not a certificate")
+    return data  # type: ignore[no-any-return]
+
+
+def prove_file(path: Any, trust: bool = False) -> int:
+    """Print what the checker says; 0 when the certificate is valid, 1 when not."""
+    try:
+        print(prove(load(str(path)), trust))
+    except (Rejected, json.JSONDecodeError, OSError) as problem:
+        print(f"{path}: not valid: {problem}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(max((prove_file(p) for p in sys.argv[1:]), default=2))

@@ -1,0 +1,332 @@
+"""The checker's own arithmetic: polynomials over named unknowns and floor quotients, and the verification of proofs.
+
+Standard library only. A polynomial is a sorted tuple of (monomial, coefficient), a monomial a sorted tuple of atoms, an atom a name or the
+text of a quotient; QUOTIENTS says what it divides. A proof is a polynomial identity that is multiplied out and compared; nothing is searched.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import Any
+
+Poly = tuple[tuple[tuple[str, ...], int], ...]
+QUOTIENTS: dict[str, tuple[Poly, Poly]] = {}
+
+
+class Rejected(Exception):
+    """The certificate does not prove what it claims."""
+
+
+def need(condition: object, *what: object) -> None:
+    if not condition:
+        raise Rejected(" ".join(str(w) for w in what))
+
+
+def make(terms: dict[tuple[str, ...], int]) -> Poly:
+    return tuple(sorted((m, c) for m, c in terms.items() if c))
+
+
+def const(n: int) -> Poly:
+    return (((), n),) if n else ()
+
+
+ZERO, ONE = const(0), const(1)
+
+
+def var(name: str) -> Poly:
+    return (((name,), 1),)
+
+
+def add(a: Poly, b: Poly, factor: int = 1) -> Poly:
+    terms = dict(a)
+    for m, c in b:
+        terms[m] = terms.get(m, 0) + factor * c
+    return make(terms)
+
+
+def sub(a: Poly, b: Poly) -> Poly:
+    return add(a, b, -1)
+
+
+def mul(a: Poly, b: Poly) -> Poly:
+    terms: dict[tuple[str, ...], int] = {}
+    for m, c in a:
+        for n, d in b:
+            key = tuple(sorted(m + n))
+            terms[key] = terms.get(key, 0) + c * d
+    return make(terms)
+
+
+def value(a: Poly) -> int | None:
+    """The number, when there is no unknown."""
+    return 0 if not a else a[0][1] if len(a) == 1 and not a[0][0] else None
+
+
+def div(a: Poly, k: Poly) -> Poly:
+    """floor(a / k), k >= 1, in normal form: exact terms out, literal divisors reduced, nested quotients flattened."""
+    divisor = value(k)
+    need(divisor is None or divisor > 0, "division by", divisor)
+    if divisor == 1:
+        return a
+    if divisor is not None and value(a) is not None:
+        return const(value(a) // divisor)  # type: ignore[operator]
+    if a == k:
+        return ONE
+    whole = ZERO
+    if len(k) == 1:
+        ((km, kc),) = k
+        quotient: dict[tuple[str, ...], int] = {}
+        rest: dict[tuple[str, ...], int] = {}
+        for m, c in a:
+            left = _without(m, km)
+            if left is not None and c % kc == 0 and (m or km):
+                quotient[left] = quotient.get(left, 0) + c // kc
+            else:
+                rest[m] = c
+        whole, a = make(quotient), make(rest)
+        if divisor is not None:
+            n = dict(a).get((), 0)
+            whole, a = add(whole, const(n // divisor)), add(a, const(n % divisor - n))
+            shared = gcd(divisor, *(c for m, c in a if m))
+            if shared > 1:
+                return add(whole, div(make({m: c // shared for m, c in a}), const(divisor // shared)))
+        if not a:
+            return whole
+    n2 = value(a)
+    if n2 is not None and divisor is not None:
+        return add(whole, const(n2 // divisor))
+    if n2 == -1:
+        return add(whole, const(-1))
+    unknown = [(m, c) for m, c in a if m]
+    if len(unknown) == 1 and unknown[0][1] == 1 and len(unknown[0][0]) == 1 and unknown[0][0][0] in QUOTIENTS:
+        num, den = QUOTIENTS[unknown[0][0][0]]
+        return add(whole, div(add(num, mul(den, const(dict(a).get((), 0)))), mul(den, k)))
+    name = f"[{a!r}/{k!r}]"
+    QUOTIENTS[name] = (a, k)
+    return add(whole, var(name))
+
+
+def _without(m: tuple[str, ...], factor: tuple[str, ...]) -> tuple[str, ...] | None:
+    left = list(m)
+    for x in factor:
+        if x not in left:
+            return None
+        left.remove(x)
+    return tuple(left)
+
+
+def mod(a: Poly, k: Poly) -> Poly:
+    return sub(a, mul(k, div(a, k)))
+
+
+def ceil(a: Poly, k: Poly) -> Poly:
+    return div(sub(add(a, k), ONE), k)
+
+
+def subst(a: Poly, env: dict[str, Poly]) -> Poly:
+    if not env:
+        return a
+    total = ZERO
+    for m, c in a:
+        term = const(c)
+        for x in m:
+            if x in env:
+                term = mul(term, env[x])
+            elif x in QUOTIENTS:
+                term = mul(term, div(subst(QUOTIENTS[x][0], env), subst(QUOTIENTS[x][1], env)))
+            else:
+                term = mul(term, var(x))
+        total = add(total, term)
+    return total
+
+
+def free(a: Poly) -> set[str]:
+    """Unknowns, also inside quotients."""
+    found: set[str] = set()
+    for m, _ in a:
+        for x in m:
+            found |= free(QUOTIENTS[x][0]) | free(QUOTIENTS[x][1]) if x in QUOTIENTS else {x}
+    return found
+
+
+def divisors(a: Poly) -> set[Poly]:
+    found: set[Poly] = set()
+    for m, _ in a:
+        for x in m:
+            if x in QUOTIENTS:
+                num, den = QUOTIENTS[x]
+                found |= {den} | divisors(num) | divisors(den)
+    return found
+
+
+class Tables:
+    """The tables of a certificate, decoded as they are needed."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+        self._polys: dict[int, Poly] = {}
+
+    def poly(self, k: int) -> Poly:
+        if k not in self._polys:
+            self._polys[k] = ()  # a table that refers to itself decodes to something else and is caught by the comparison
+            total = ZERO
+            for coef, *atoms in self.data["P"][k]:
+                term = const(int(coef))
+                for x in atoms:
+                    term = mul(term, self.atom(x))
+                total = add(total, term)
+            self._polys[k] = total
+        return self._polys[k]
+
+    def atom(self, x: str | int) -> Poly:
+        if isinstance(x, str):
+            need("[" not in x and "%" not in x, "a reserved name", x)
+            return var(x)
+        num, den = self.data["Q"][x]
+        return div(self.poly(num), self.poly(den))
+
+    def polys(self, ks: list[int]) -> tuple[Poly, ...]:
+        return tuple(self.poly(k) for k in ks)
+
+
+class Facts:
+    """Hypotheses, each >= 0."""
+
+    __slots__ = ("known", "members", "_bases")
+
+    def __init__(self, known: tuple[Poly, ...]) -> None:
+        self.known = known
+        self.members = frozenset(known)
+        self._bases: dict[Poly, int] | None = None
+
+    def add(self, *more: Poly) -> Facts:
+        new = tuple(p for p in more if p not in self.members)
+        return Facts(self.known + new) if new else self
+
+    def nearly(self, goal: Poly) -> bool:
+        """goal is a hypothesis plus a constant."""
+        if self._bases is None:
+            self._bases = {}
+            for p in self.known:
+                base, c = _split(p)
+                self._bases[base] = min(c, self._bases.get(base, c))
+        base, c = _split(goal)
+        return base in self._bases and self._bases[base] <= c
+
+
+def _split(p: Poly) -> tuple[Poly, int]:
+    c = dict(p).get((), 0)
+    return add(p, const(-c)), c
+
+
+class Proofs:
+    """The table of proofs: which goals are proved, from which hypotheses."""
+
+    def __init__(self, tables: Tables, trust: bool) -> None:
+        self.t, self.rows, self.trust = tables, tables.data["H"], trust
+        self.by_goal: dict[Poly, list[int]] = {}
+        for k, row in enumerate(self.rows):
+            self.by_goal.setdefault(tables.poly(row["g"]), []).append(k)
+        self._done: dict[tuple[int, tuple[Poly, ...]], bool] = {}
+        self.used = self.trusted = 0
+
+    def holds(self, facts: Facts, goal: Poly) -> bool:
+        n = value(goal)
+        if n is not None:
+            return n >= 0
+        if goal in facts.members or facts.nearly(goal):
+            return True
+        return any(self.valid(k, facts) for k in self.by_goal.get(goal, ()))
+
+    def equal(self, facts: Facts, a: Poly, b: Poly) -> bool:
+        return a == b or (self.holds(facts, sub(a, b)) and self.holds(facts, sub(b, a)))
+
+    def valid(self, k: int, facts: Facts) -> bool:
+        key = (k, facts.known)
+        if key not in self._done:
+            self._done[key] = False  # a proof that cites itself is none
+            try:
+                self._check(self.rows[k], facts)
+                self._done[key] = True
+                self.used += 1
+            except Rejected:
+                pass
+        return self._done[key]
+
+    def goal(self, k: int) -> Poly:
+        return self.t.poly(self.rows[k]["g"])
+
+    def _lemma(self, k: int, facts: Facts, goal: Poly) -> None:
+        need(self.goal(k) == goal and self.valid(k, facts), "a lemma does not fit")
+
+    def _check(self, row: dict[str, Any], facts: Facts) -> None:
+        goal = self.t.poly(row["g"])
+        if "trusted" in row:
+            need(self.trust and set(self.t.polys(row["from"])) <= facts.members, "settled by a solver")
+            self.trusted += 1
+            return
+        if "v" in row:
+            k, r, inner = row["v"]
+            need(isinstance(k, int) and k > 0 and isinstance(r, int) and r >= 0)
+            need(add(mul(const(k), self.goal(inner)), const(r)) == goal and self.valid(inner, facts))
+            return
+        positive = {self.t.poly(p): why for p, why in row["p"]}
+        signs = {x: why for x, why in ((self.t.atom(a), why) for a, why in row["n"])}
+
+        def is_positive(p: Poly) -> None:
+            n = value(p)
+            if n is not None:
+                return need(n > 0)
+            need(p in positive, "no sign of", p)
+            self._lemma(positive[p], facts, sub(p, ONE))
+
+        def nonneg(p: Poly) -> None:
+            """Positive coefficients over atoms that are >= 0."""
+            for m, c in p:
+                need(c > 0, "a negative multiplier")
+                for x in m:
+                    if var(x) in facts.members:
+                        continue
+                    need(var(x) in signs and signs[var(x)] is not None, "no sign of", x)
+                    wanted = var(x)
+                    if x in QUOTIENTS:
+                        is_positive(QUOTIENTS[x][1])
+                        wanted = QUOTIENTS[x][0]
+                    self._lemma(signs[var(x)], facts, wanted)
+
+        scale, total = self.t.poly(row["s"]), self.t.poly(row["r"])
+        nonneg(total)
+        nonneg(scale)
+        need(any(all(var(x) in positive for x in m) for m, _ in scale), "the scale may be zero")
+        for m, _ in scale:
+            if all(var(x) in positive for x in m):
+                for x in m:
+                    is_positive(var(x))
+                break
+        for mult, kind, *rest in row["t"]:
+            multiplier = self.t.poly(mult)
+            nonneg(multiplier)
+            if kind == "h":
+                fact = self.t.poly(rest[0])
+                need(fact in facts.members, "no hypothesis", fact)
+            elif kind == "l":
+                fact = self.goal(rest[0])
+                need(self.valid(rest[0], facts), "a lemma does not hold")
+            else:
+                quotient = self.t.atom(rest[0])
+                need(len(quotient) == 1 and quotient[0][1] == 1 and len(quotient[0][0]) == 1 and quotient[0][0][0] in QUOTIENTS)
+                num, den = QUOTIENTS[quotient[0][0][0]]
+                is_positive(den)
+                if kind == "q":
+                    scaled = mul(den, quotient)
+                    fact = sub(num, scaled) if rest[1] == 0 else sub(sub(add(scaled, den), ONE), num)
+                else:
+                    need(kind == "f" and isinstance(rest[1], int))
+                    fact = sub(quotient, const(rest[1]))
+                    self._lemma(rest[2], facts, sub(num, mul(const(rest[1]), den)))
+            total = add(total, mul(multiplier, fact))
+        if row["c"] is not None:
+            cut = self.t.poly(row["c"])
+            is_positive(cut)
+            goal = sub(add(mul(cut, goal), cut), ONE)
+        need(mul(scale, goal) == total, "the identity does not hold")
