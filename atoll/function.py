@@ -26,6 +26,7 @@ from atoll.types.types import Fn
 
 if TYPE_CHECKING:
     from atoll.ad.residuals import Residuals
+    from atoll.functions.program import FunctionProgram
     from atoll.runtime.memory import Memory
     from atoll.runtime.program import Program
 
@@ -55,7 +56,7 @@ class Function:
         self.returns_function = isinstance(self.signature.result, Fn)  # then calls of it are expanded
         self._core: ir.Function | None = None
         self._session: Session | None = None
-        self._programs: dict[str, Program] = {}
+        self._programs: dict[str, Program | FunctionProgram] = {}
         self._fast: Callable[..., Any] | None = None
         self._derived: dict[Any, Function] = {}  # derivatives of this function
         self.vjp: Function | None = None  # a derivative supplied by the user
@@ -141,12 +142,19 @@ class Function:
         value = interpreter.call(core, given)
         return result_to_python(core.result, value)
 
-    def compile(self, optimise: str = "3") -> Program:
-        """The native program, built or found in the cache."""
-        from atoll.runtime.program import Program
+    def compile(self, optimise: str = "3") -> Program | FunctionProgram:
+        """The native program, built or found in the cache. Recursion, unions and function values go through λANF."""
+        from atoll.functions.needs import needs_functions
 
         if optimise not in self._programs:
-            self._programs[optimise] = Program(self.core, self._arguments, optimise)
+            if needs_functions(self.core):
+                from atoll.functions.program import FunctionProgram
+
+                self._programs[optimise] = FunctionProgram(self.core, self._arguments, optimise)
+            else:
+                from atoll.runtime.program import Program
+
+                self._programs[optimise] = Program(self.core, self._arguments, optimise)
         return self._programs[optimise]
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
@@ -300,7 +308,7 @@ def _from_text(module_text: str, options: Options) -> Function:
     name = text.remember(module_text)
     source, tree = text.parse_text(module_text, name)
     namespace: dict[str, Any] = {"__name__": name, "__file__": name}
-    exec(compile(tree, name, "exec"), namespace)  # noqa: S102  the user's own text
+    exec(compile(tree, name, "exec", dont_inherit=True), namespace)  # noqa: S102  the user's own text
     definitions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     if not definitions:
         fail("E0126")

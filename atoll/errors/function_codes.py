@@ -28,5 +28,6 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E1119", _C, "{path} is not an interface file of this Atoll: {reason}", "build the module again", ""),
     ("E1120", _T, "{name} cannot be part of a module: {reason}", "", "A module holds functions with one type each. Generic functions are compiled where they are used."),
     ("E1121", _T, "{what} on an array of {found} is not supported in compiled code", "use a list, or keep the parts in arrays of their own", ""),
+    ("E1123", _T, "{name} cannot be called from Python: {found} has no meaning there", "call it from another Atoll function that returns numbers, arrays, records or unions of them", "Functions and arrays of unions live inside a program only."),
     ("E1122", _T, "the function {name} is called with more than one type", "annotate its parameters", "A local recursive function has one type, that of its first call."),
 ]

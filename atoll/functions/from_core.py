@@ -531,8 +531,7 @@ class Translator:
         sizes = tuple(dict.fromkeys(s for s in (*used.symbols, *used.variables) if s in self.nonnegative and self.is_size(s, used.variables)))
         given = {s: t for s, t in used.variables.items() if s not in sizes}
         given.update({s: I64_T for s in used.symbols if s not in sizes and s not in given})
-        name = f"{self.where}_{len(self.kernels)}"
-        made = make_kernel(len(self.kernels), name, body, sizes, tuple(given.items()), self.reassociate)
+        made = make_kernel(len(self.kernels), self.where, body, sizes, tuple(given.items()), self.reassociate)
         self.kernels.append(made)
         args = (*(env[s] for s in sizes), *(x for s in given for x in leaves(env[s])))
         assert isinstance(body.type, Tuple)

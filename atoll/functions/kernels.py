@@ -7,6 +7,7 @@ can only move it about, and the caller counts the references in the result after
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -121,7 +122,9 @@ def make_kernel(number: int, name: str, body: ir.Expr, sizes: tuple[Sym, ...], p
     known = {*sizes, *(sym for sym, _ in params)}
     opened = {leaf for p in sizes_in(body.type) for leaf in p.leaves()} - known
     opens = tuple(sorted((s for s in opened if isinstance(s, Sym)), key=lambda s: s.uid))
-    fn = ir.Function(name, sizes, params, body.type, body, (), opens, (False,) * len(params), reassociate, body.span)
+    fn = ir.Function(
+        name, sizes, params, body.type, body, open_sizes=opens, owned=(False,) * len(params), reassociate=reassociate, span=body.span
+    )
     return Kernel(number, fn, _opaque(fn))
 
 
@@ -140,7 +143,7 @@ def _opaque(fn: ir.Function) -> ir.Function:
 
     params = tuple((sym, word(t)) for sym, t in fn.params)
     body = transform(fn.body, on_type=word)
-    return ir.Function(fn.name, fn.sizes, params, word(fn.result), body, (), fn.open_sizes, fn.owned, fn.reassociate, fn.span)
+    return dataclasses.replace(fn, params=params, result=word(fn.result), body=body)
 
 
 def kernel_operator(kernel: Kernel) -> Operator:

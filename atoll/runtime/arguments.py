@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from atoll.core import ir
+from atoll.core.interpret_data import Data
 from atoll.errors import fail
 from atoll.types.dtypes import DType, fits
-from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, array, shape_of
+from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, Union, array, shape_of
 
 
 def from_python(fn: ir.Function, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -31,6 +32,10 @@ def _convert(fn: str, name: str, t: Type, arg: Any) -> Any:
     if isinstance(elem, (Tuple, Record)):
         items = [array(item, sizes) for item in elem.items]
         return _parts(fn, name, elem, items, arg)
+    if isinstance(t, Union):
+        from atoll.functions.exchange import to_data
+
+        return to_data(fn, name, t, arg)
     if isinstance(elem, (Scalar, Index)):
         return _array(fn, name, len(sizes), elem.dtype, arg, t)
     fail("E0602", fn=fn, name=name, expected=repr(t), found=type(arg).__name__)
@@ -112,6 +117,10 @@ def to_python(t: Type, value: Any) -> Any:
         if isinstance(elem, Record) and elem.decl.cls is not None:
             return _instance(elem, items)
         return tuple(items)
+    if isinstance(t, Union) and isinstance(value, Data):
+        from atoll.functions.exchange import from_data
+
+        return from_data(t, value)
     return value
 
 

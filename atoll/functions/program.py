@@ -1,0 +1,197 @@
+"""A compiled λANF program: built or found in the cache, loaded, and called with Python objects."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from atoll.core import ir as core
+from atoll.core.fingerprint import fingerprint
+from atoll.errors import fail
+from atoll.functions import ir
+from atoll.functions.exchange import Outside, PythonWriter, Reader, Tables, make_python
+from atoll.functions.from_core import Translator
+from atoll.functions.native_text import generate
+from atoll.functions.pipeline import SELECTIONS, Selection, compile_away
+from atoll.runtime.arguments import to_python
+from atoll.runtime.cache import cache
+from atoll.runtime.library import runtime
+from atoll.runtime.plain_call import _Call, _Open, _Print
+from atoll.runtime.program import Program as ArrayProgram
+from atoll.runtime.program import (
+    _atoll_itself,
+    _print_to_json,
+    _site_from_json,
+    _site_to_json,
+    raise_site,
+)
+from atoll.runtime.toolchain import compile_c, compiler, target
+from atoll.types.binding import bind_call
+from atoll.types.types import Index, Record, Tuple, Type, flatten, shape_of
+
+_FLAG = "-fno-strict-aliasing"
+"""Cells hold numbers of several types at the same places."""
+
+Arrange = Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]]
+
+
+class _OutsideArray(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("ndim", ctypes.c_int64), ("dims", ctypes.c_int64 * 8)]
+
+
+class _Exchange(ctypes.Structure):
+    _fields_ = [
+        ("words", ctypes.c_void_p),
+        ("arrays", ctypes.POINTER(_OutsideArray)),
+        ("out", ctypes.POINTER(ctypes.c_int64)),
+        ("out_count", ctypes.c_int64),
+        ("out_room", ctypes.c_int64),
+        ("out_arrays", ctypes.POINTER(_OutsideArray)),
+        ("out_array_count", ctypes.c_int64),
+        ("out_array_room", ctypes.c_int64),
+        ("live", ctypes.c_int64),
+        ("made", ctypes.c_int64),
+        ("closures", ctypes.c_int64),
+        ("heap", ctypes.c_void_p),
+    ]
+
+
+def compiled(fn: core.Function, selection: Selection = SELECTIONS["default"]) -> tuple[ir.Program, Tables]:
+    """The closed λANF of a core function, and how its values cross."""
+    translator = Translator()
+    translated = translator.program(fn)
+    tables = Tables(fn, translator.data_type)
+    return compile_away(translated.program, selection), tables
+
+
+class FunctionProgram:
+    """A core function that goes through λANF, as native code. `call` is what a user's call becomes.
+
+    With `counters`, `made`, `closures` and `live` say after a call how many cells and closures were built and how many cells are left.
+    """
+
+    def __init__(
+        self, fn: core.Function, arrange: Arrange, optimise: str = "3", selection: Selection = SELECTIONS["default"], counters: bool = False
+    ) -> None:
+        self.fn, self.arrange = fn, arrange
+        self.made = self.closures = self.live = 0
+        digest, spans = fingerprint(fn)
+        cc = compiler()
+        extra = [_FLAG, *os.environ.get("ATOLL_CFLAGS", "").split()]
+        flags = [*cc.flags(optimise), *extra]
+        parts = ["functions", digest, repr(selection), str(counters), _atoll_itself(), _headers(), cc.version, " ".join(flags), target()]
+        self.key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        self.path, meta = cache.get(self.key, lambda folder: _build(fn, spans, folder, optimise, extra, selection, counters))
+        self.sites = [_site_from_json(s, spans) for s in meta["sites"]]
+        self.prints: list[list[Any]] = meta["prints"]
+        self.library = ctypes.CDLL(str(self.path))
+        self.library.atoll_init(ctypes.c_void_p(runtime().atoll_runtime()))
+        self.library.atoll_call.argtypes = [ctypes.POINTER(_Call), ctypes.POINTER(_Exchange)]
+        self.library.atoll_done.argtypes = [ctypes.POINTER(_Exchange)]
+
+    def call(self, *args: Any, **keywords: Any) -> Any:
+        """The value on Python arguments."""
+        given = self.arrange(args, keywords)
+        outside = self._write(given)
+        result = self._run(outside)
+        return to_python(self.fn.result, result)
+
+    def _write(self, args: tuple[Any, ...]) -> Outside:
+        fn = self.fn
+        w = PythonWriter(fn.name)
+        parts = [w.spread(t, a, sym.name) for (sym, t), a in zip(fn.params, args, strict=True)]
+        if fn.sizes or any(has_index(t) for _, t in fn.params):
+            values = [p[0][1] if _is_leaf(t) else tuple(x for _, x, _ in p) for (_, t), p in zip(fn.params, parts, strict=True)]
+            sizes = bind_call(fn, tuple(values))
+            w.words += [int(sizes[s]) for s in fn.sizes]
+        for p in parts:
+            w.put_leaves(p)
+        return w.finish()
+
+    def _run(self, outside: Outside) -> Any:
+        exchange = _Exchange()
+        words = np.ascontiguousarray(outside.words, np.int64)
+        exchange.words = words.ctypes.data
+        given = (_OutsideArray * max(1, len(outside.arrays)))()
+        for k, a in enumerate(outside.arrays):
+            given[k].data, given[k].ndim = a.ctypes.data, a.ndim
+            for axis, n in enumerate(a.shape):
+                given[k].dims[axis] = n
+        exchange.arrays = given
+        call = self._host()
+        status = self.library.atoll_call(ctypes.byref(call), ctypes.byref(exchange))
+        self.made, self.closures = exchange.made, exchange.closures
+        try:
+            if status != 0:
+                self._fail(status, [(a.i, a.d) for a in call.args])
+            count = exchange.out_count
+            out = np.ctypeslib.as_array(exchange.out, (count,)).copy() if count else np.zeros(0, np.int64)
+
+            def array(k: int, dtype: Any) -> Any:
+                found = exchange.out_arrays[k]
+                shape = tuple(found.dims[axis] for axis in range(found.ndim))
+                size = int(np.prod(shape)) * dtype.itemsize
+                raw = ctypes.string_at(found.data, size) if size else b""
+                return np.frombuffer(bytearray(raw), dtype).reshape(shape)
+
+            return Reader(out, array, make_python, quick=True).value(self.fn.result)
+        finally:
+            self.library.atoll_done(ctypes.byref(exchange))
+            self.live = exchange.live
+
+    def _host(self) -> _Call:
+        def show(_call: Any, number: int, count: int, items: Any) -> None:
+            given: list[tuple[Any, ...]] = []
+            for k in range(count):
+                x = items[k]
+                if x.data:
+                    given.append((x.data, tuple(x.dims[j] for j in range(x.ndim))))
+                else:
+                    given.append((x.kind, x.v[0].i, x.v[0].d, x.v[1].d))
+            ArrayProgram._show(self, number, given)  # type: ignore[arg-type]
+
+        self._callbacks = (_Open(lambda *a: 0), _Print(show))
+        sizes = (ctypes.c_int64 * 1)()
+        return _Call(sizes, None, None, None, self._callbacks[0], self._callbacks[1], None, 0, 0)
+
+    def _fail(self, status: int, values: list[tuple[int, float]]) -> None:
+        if status == -1:
+            fail("E0713", name=self.fn.name)
+        if status == -2:
+            raise KeyboardInterrupt
+        if status == -3:
+            fail("E0712", self.fn.span, name=self.fn.name)
+        site, kinds = self.sites[status - 1]
+        raise_site(site, [float(d) if kind == "d" else i for kind, (i, d) in zip(kinds, values, strict=False)])
+
+
+def has_index(t: Type) -> bool:
+    """A parameter that is declared to lie in range."""
+    return any(isinstance(shape_of(leaf)[1], Index) for _, leaf in flatten(t))
+
+
+def _is_leaf(t: Type) -> bool:
+    return not isinstance(shape_of(t)[1], (Tuple, Record))
+
+
+def _headers() -> str:
+    native = Path(__file__).parent / "native"
+    return hashlib.sha256(b"".join(p.read_bytes() for p in sorted(native.glob("*.h")))).hexdigest()
+
+
+def _build(
+    fn: core.Function, spans: list[Any], folder: Path, optimise: str, extra: list[str], selection: Selection, counters: bool
+) -> dict[str, Any]:
+    program, tables = compiled(fn, selection)
+    generated = generate(program, tables, counters)
+    (folder / "program.c").write_text(generated.text)
+    compile_c(folder / "program.c", folder / "program.so", optimise, extra)
+    number = {id(span): k for k, span in reversed(list(enumerate(spans)))}
+    sites = [_site_to_json(s, kinds, number) for s, kinds in zip(generated.sites, generated.kinds, strict=True)]
+    return {"kind": "functions", "name": fn.name, "sites": sites, "prints": [_print_to_json(p) for p in generated.prints]}
