@@ -166,7 +166,7 @@ def nb_heat3(u):
     o = u.copy()
     for i in numba.prange(1, u.shape[0] - 1):
         for j in range(1, u.shape[1] - 1):
-            for l in range(1, u.shape[2] - 1):  # noqa: E741
+            for l in range(1, u.shape[2] - 1):
                 o[i, j, l] = np.float32(0.4) * u[i, j, l] + np.float32(0.1) * (
                     u[i - 1, j, l] + u[i + 1, j, l] + u[i, j - 1, l] + u[i, j + 1, l] + u[i, j, l - 1] + u[i, j, l + 1]
                 )
@@ -246,8 +246,8 @@ def np_heat3(u: Any) -> Any:
 
 def kernels(quick: bool) -> list[tuple[str, dict[str, Any], tuple[Any, ...]]]:
     rng = np.random.default_rng(0)
-    f4 = lambda *s: rng.random(s, dtype=np.float32) + np.float32(0.5)  # noqa: E731
-    f8 = lambda *s: rng.random(s) + 0.5  # noqa: E731
+    f4 = lambda *s: rng.random(s, dtype=np.float32) + np.float32(0.5)
+    f8 = lambda *s: rng.random(s) + 0.5
     found: list[tuple[str, dict[str, Any], tuple[Any, ...]]] = []
     ones = [4096, 65536, 1 << 20] + ([] if quick else [1 << 24])
     for size in ones:

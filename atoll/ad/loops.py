@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from atoll.ad import lines as help_
 from atoll.ad.indicator import guarded, solve, sum_over, zero
-from atoll.ainf.replay import Reader, Replay, in_order, make_param
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.identity import identity_of
+from atoll.ainf.replay import Reader, Replay, in_order, make_param
 from atoll.ainf.scan_prim import line_refs
 from atoll.core.prims import MONOIDS
 from atoll.errors import NOWHERE

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from atoll.ad import lines as help_
 from atoll.ad.algebra import LineAlgebra, refuse
 from atoll.ad.indicator import accumulate, guarded, zero
-from atoll.ainf.replay import Reader
 from atoll.ad.rules import RULES
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
+from atoll.ainf.replay import Reader
 from atoll.errors import NOWHERE
 from atoll.sizes import Poly, poly
 

@@ -96,6 +96,7 @@ def alive(program: ir.Program) -> set[ir.Line]:
 
 def remove_dead(program: ir.Program) -> ir.Program:
     """The program with dead lines and dead loop state dropped."""
+    from atoll.ainf.check import check
     from atoll.ainf.renormal import needs_renormal, renormal
 
     live = Live(program)
@@ -111,4 +112,4 @@ def remove_dead(program: ir.Program) -> ir.Program:
                 sweep(inner)
 
     sweep(program.block)
-    return program
+    return check(program)

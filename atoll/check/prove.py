@@ -16,8 +16,8 @@ from typing import Any
 from atoll.check.loops import Match, Reader
 from atoll.check.nests import Nests
 from atoll.check.rules import Rules
-from atoll.check.sums import Facts, Poly, Proofs, Rejected, Tables, free, need
-from atoll.check.terms import Env, Term, Terms, alike, kids, well_formed, with_kids
+from atoll.check.sums import Facts, Poly, Proofs, Rejected, Tables, free, need, sub
+from atoll.check.terms import Env, Term, Terms, alike, kids, nest_shapes, shape, well_formed, with_kids
 
 FORMAT = "atoll certificate 1"
 
@@ -40,6 +40,10 @@ class Checker:
         return Env(Facts(facts), dict(self.shapes), dict(self.types), {})
 
     def run(self) -> None:
+        self.loops(*self.replay())
+
+    def replay(self) -> tuple[Term, tuple[Poly, ...], Term | None]:
+        """Every step again: the last term, what it assumes, and the program for other sizes."""
         data = self.data
         source = self.terms.term(data["source"])
         well_formed(source, self.sizes, frozenset(self.shapes))
@@ -70,18 +74,13 @@ class Checker:
             well_formed(copy, self.sizes, frozenset(self.shapes))
             other = copy
         need(licences <= set(data["licences"]) and not licences & set(data["forbidden"]), "licences:", licences)
-        self.loops(t, facts, other)
+        return t, facts, other
 
     def extents(self, t: Term, env: Env) -> None:
         if t[0] == "gen":
-            self.rules.ge(env, self.sub(t[3], t[2]), "an extent")
+            self.rules.ge(env, sub(t[3], t[2]), "an extent")
         for k, inner in enumerate(kids(t)):
             self.extents(inner, env.down(t, k))
-
-    def sub(self, a: Poly, b: Poly) -> Poly:
-        from atoll.check.sums import sub
-
-        return sub(a, b)
 
     def step(self, n: int, t: Term, facts: tuple[Poly, ...], path: list[int], rule: str, args: Any, new: int, licences: set[str]) -> Term:
         env, u = self.env(facts), t
@@ -124,8 +123,6 @@ class Checker:
 
     def shaped(self, t: Term, outputs: dict[str, tuple[Poly, ...]]) -> None:
         """The outputs have the shapes of the results."""
-        from atoll.check.terms import nest_shapes, shape
-
         shapes = dict(self.shapes)
         while t[0] in ("let", "nest"):
             shapes = {**shapes, t[1]: shape(t[2], shapes)} if t[0] == "let" else {**shapes, **nest_shapes(t)}

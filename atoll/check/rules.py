@@ -8,8 +8,47 @@ from __future__ import annotations
 
 from typing import Any
 
-from atoll.check.sums import ONE, ZERO, Poly, Proofs, Rejected, Tables, add, ceil, const, div, free, mod, mul, need, sub, subst, value, var
-from atoll.check.terms import BODY, PADS, VIEWS, Env, Term, accumulates, alike, below, element, fresh, guard, kids, may_skip, mentions, refresh, set_vars, shape, uses, with_kids
+from atoll.check.sums import (
+    ONE,
+    ZERO,
+    Poly,
+    Proofs,
+    Rejected,
+    Tables,
+    add,
+    ceil,
+    const,
+    div,
+    free,
+    mod,
+    mul,
+    need,
+    sub,
+    subst,
+    value,
+    var,
+)
+from atoll.check.terms import (
+    BODY,
+    PADS,
+    VIEWS,
+    Env,
+    Term,
+    accumulates,
+    alike,
+    below,
+    element,
+    fresh,
+    guard,
+    kids,
+    may_skip,
+    mentions,
+    refresh,
+    set_vars,
+    shape,
+    uses,
+    with_kids,
+)
 
 WRAPPED = {"transpose": "transpose", "reverse": "reverse", "pad_r": "trunc_r", "pad_l": "trunc_l"}
 
@@ -159,6 +198,32 @@ class Rules:
                 return guard(inner[1], around(inner[2]))
         raise Rejected("float_out: nothing to move")
 
+    def rule_float_in(self, env: Env, t: Term, new: Term) -> Term:
+        need(t[0] in ("cat", "plus"))
+        a, b = kids(t)
+        need(a[0] == b[0] and a[0] in ("gen", "sum") and a[5:] == b[5:])
+        self.eq(env, a[2], b[2])
+        self.eq(env, a[3], b[3])
+        other = set_vars(b[4], {b[1]: var(a[1])})
+        if t[0] == "cat":
+            axis = t[1] - int(a[0] == "gen")
+            need(axis >= 0)
+            return (*a[:4], ("cat", axis, a[4], other), *a[5:])
+        if a[0] == "sum":
+            need(a[5] == t[3])
+            self.licence("reassociate", env, t)
+        return (*a[:4], ("plus", a[4], other, t[3]), *a[5:])
+
+    def rule_distribute(self, env: Env, t: Term, new: Term) -> Term:
+        need(t[0] == "op" and t[1] == "mul")
+        self.licence("reassociate", env, t)
+        for k in (0, 1):
+            inner = t[2][k]
+            if inner[0] == "sum" and inner[5] == "add":
+                args = (inner[4], t[2][1]) if k == 0 else (t[2][0], inner[4])
+                return (*inner[:4], ("op", "mul", args, t[3]), "add")
+        raise Rejected("distribute: no sum")
+
     # -- guards, views, roundings
 
     def rule_guard_in(self, env: Env, t: Term, new: Term) -> Term:
@@ -229,6 +294,15 @@ class Rules:
         made = element(refresh(env.defs[t[1]]), t[2], env.shapes)
         self.folded(env, made)
         return made
+
+    def rule_fold(self, env: Env, t: Term, new: Term, x: str, index: Any) -> Term:
+        need(x in env.defs and len(index) == len(env.shapes[x]))
+        for p, n in zip(index, env.shapes[x], strict=True):
+            self.ge(env, p)
+            self.ge(env, below(p, n))
+        need(alike(element(refresh(env.defs[x]), index, env.shapes), t, {}), "fold: not what it holds")
+        self.folded(env, t)
+        return ("get", x, index)
 
     def rule_let_view(self, env: Env, t: Term, new: Term, x: str, name: str, dims: Any, read: Any, index: Any, names: Any = ()) -> Term:
         need(x in env.shapes and new[0] == "let" and len(read) == len(env.shapes[x]))

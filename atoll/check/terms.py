@@ -9,7 +9,26 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from atoll.check.sums import ONE, ZERO, Facts, Poly, Rejected, Tables, add, ceil, const, div, free, mod, mul, need, sub, subst, value, var
+from atoll.check.sums import (
+    ONE,
+    ZERO,
+    Facts,
+    Poly,
+    Rejected,
+    Tables,
+    add,
+    ceil,
+    const,
+    div,
+    free,
+    mod,
+    mul,
+    need,
+    sub,
+    subst,
+    value,
+    var,
+)
 
 Term = tuple[Any, ...]
 Shape = tuple[Poly, ...]

@@ -132,8 +132,6 @@ class Writer:
     def one(self, t: Union, x: Any, where: str) -> list[Part]:
         """The word of a value of union type, and its leaves."""
         k = self.case(t, x, where)
-        if k is None:
-            return []
         member = t.decl.member(t, k)
         if not member.items:
             self.words.append(4 * k)
@@ -150,8 +148,8 @@ class Writer:
             found += self.spread(item, field, f"{where}.{name}")
         return found
 
-    def case(self, t: Union, x: Any, where: str) -> int | None:
-        """Which case a value is; None when it has been written already."""
+    def case(self, t: Union, x: Any, where: str) -> int:
+        """Which case a value is."""
         raise NotImplementedError
 
     def fields(self, x: Any, member: Record) -> list[Any]:
@@ -170,10 +168,16 @@ def _numbers_first(parts: list[Part]) -> list[Part]:
 class PythonWriter(Writer):
     """From what a user passes: instances of records, None, lists where a library type takes them."""
 
-    def case(self, t: Union, x: Any, where: str) -> int | None:
+    def one(self, t: Union, x: Any, where: str) -> list[Part]:
         convert = conversion(t)
-        if convert is not None and convert.from_python(self, t, x, where):
-            return None
+        if convert is not None:
+            if convert.write(self, t, x, where):
+                return []
+            x = convert.expand(x)
+            self.keep.append(x)
+        return super().one(t, x, where)
+
+    def case(self, t: Union, x: Any, where: str) -> int:
         k = next((k for k, m in enumerate(t.decl.members) if (x is None if m is None else isinstance(x, m))), None)
         if k is None:
             fail("E1116", fn=self.name, name=where, expected=repr(t), found=_kind(x))
@@ -204,7 +208,7 @@ class PythonWriter(Writer):
 class DataWriter(Writer):
     """From the interpreter's values."""
 
-    def case(self, t: Union, x: Any, where: str) -> int | None:
+    def case(self, t: Union, x: Any, where: str) -> int:
         return int(x.member)
 
     def fields(self, x: Any, member: Record) -> list[Any]:
@@ -240,7 +244,16 @@ class Reader:
         sizes, elem = shape_of(t)
         if isinstance(elem, (Tuple, Record)):
             return tuple(self.value(array(item, sizes)) for item in elem.items)
-        return self.union(t) if isinstance(t, Union) else self.leaf(t)
+        return self.whole(t) if isinstance(t, Union) else self.leaf(t)
+
+    def whole(self, t: Union) -> Any:
+        """A value of union type as it looks from outside."""
+        convert = conversion(t) if self.quick else None
+        if convert is not None:
+            found = convert.quickly(self, t)
+            if found is not None:
+                return found[0]
+        return self.union(t)
 
     def leaf(self, t: Type) -> Any:
         if isinstance(t, Array):
@@ -256,11 +269,6 @@ class Reader:
 
     def union(self, t: Union) -> Any:
         """One value, without recursion."""
-        convert = conversion(t) if self.quick else None
-        if convert is not None:
-            found = convert.quickly(self, t)
-            if found is not None:
-                return found[0]
         stack: list[_Open] = []
         done, value = self.start(t, stack)
         while stack:
@@ -326,15 +334,26 @@ def _gather(t: Type, leaves: Iterator[Any]) -> Any:
 
 
 def make_python(t: Union, k: int, fields: list[Any]) -> Any:
-    """Case k of a union as Python sees it."""
-    from atoll.runtime.arguments import to_python
-
+    """Case k of a union as an instance of its record; what it ends in itself (a list's tail) is still an instance, too."""
     cls = t.decl.members[k]
     if cls is None:
         return None
-    shown = [to_python(item, x) for item, x in zip(t.decl.member(t, k).items, fields, strict=True)]
-    convert = conversion(t)
-    return convert.to_python(t, k, shown) if convert is not None else cls(*shown)
+    items = t.decl.member(t, k).items
+    return cls(*(x if type_key(item) == type_key(t) else shown(item, x) for item, x in zip(items, fields, strict=True)))
+
+
+def shown(t: Type, value: Any) -> Any:
+    """A value as Python sees it: library types in their Python form."""
+    from atoll.runtime.arguments import _instance
+
+    sizes, elem = shape_of(t)
+    if isinstance(elem, (Tuple, Record)):
+        items = [shown(array(item, sizes), x) for item, x in zip(elem.items, value, strict=True)]
+        return _instance(elem, items) if isinstance(elem, Record) and elem.decl.cls is not None else tuple(items)
+    if isinstance(t, Union):
+        convert = conversion(t)
+        return convert.finish(value) if convert is not None else value
+    return value
 
 
 def to_data(name: str, where: str, t: Union, value: Any) -> Data:
@@ -350,17 +369,18 @@ def from_data(t: Union, value: Data) -> Any:
     w = DataWriter("")
     w.put(t, value, "")
     out = w.finish()
-    return Reader(out.words, lambda k, _: out.arrays[k], make_python).union(t)
+    return shown(t, Reader(out.words, lambda k, _: out.arrays[k], make_python).union(t))
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """How a library type looks to Python (std/). `from_python` writes a value it knows itself and says so; `to_python` shows a case;
-    `quickly` reads a whole value at once, as a tuple of one, where the words are simple enough."""
+    """How a library type looks to Python (std/). `expand` makes instances of its records from the Python form, `finish` the other way round.
+    `write` writes a whole value and says so, `quickly` reads one as a tuple of it, where the words are simple enough for whole columns."""
 
-    from_python: Callable[[Writer, Union, Any, str], bool]
-    to_python: Callable[[Union, int, list[Any]], Any]
-    quickly: Callable[[Reader, Union], tuple[Any] | None]
+    expand: Callable[[Any], Any]
+    finish: Callable[[Any], Any]
+    write: Callable[[Writer, Union, Any, str], bool] = lambda w, t, x, where: False
+    quickly: Callable[[Reader, Union], tuple[Any] | None] = lambda r, t: None
 
 
 CONVERSIONS: dict[Any, Conversion] = {}

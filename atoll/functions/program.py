@@ -15,11 +15,10 @@ from atoll.core import ir as core
 from atoll.core.fingerprint import fingerprint
 from atoll.errors import fail
 from atoll.functions import ir
-from atoll.functions.exchange import Outside, PythonWriter, Reader, Tables, make_python
+from atoll.functions.exchange import Outside, PythonWriter, Reader, Tables, make_python, shown
 from atoll.functions.from_core import Translator
 from atoll.functions.native_text import generate
 from atoll.functions.pipeline import SELECTIONS, Selection, compile_away
-from atoll.runtime.arguments import to_python
 from atoll.runtime.cache import cache
 from atoll.runtime.library import runtime
 from atoll.runtime.plain_call import _Call, _Open, _Print
@@ -99,8 +98,7 @@ class FunctionProgram:
         """The value on Python arguments."""
         given = self.arrange(args, keywords)
         outside = self._write(given)
-        result = self._run(outside)
-        return to_python(self.fn.result, result)
+        return shown(self.fn.result, self._run(outside))
 
     def _write(self, args: tuple[Any, ...]) -> Outside:
         fn = self.fn

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
 from atoll.ainf import ir
+from atoll.ainf.identity import identity_of
 from atoll.loops import ir as lp
 from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
 from atoll.plan.fuse import Fuser, Group, Leaf, Nest, Node, accumulates_in_memory
-from atoll.ainf.identity import identity_of
 from atoll.plan.inplace import plan_block
 from atoll.plan.stages import Stage, own_cost
 from atoll.sizes import Atom, Poly, Sym, poly

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from atoll.ainf import ir
+from atoll.ainf.identity import identity_of
 from atoll.loops import ir as lp
 from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
-from atoll.ainf.identity import identity_of
 from atoll.plan.stages import Stage
 from atoll.sizes import Atom, Poly, Sym, poly
 

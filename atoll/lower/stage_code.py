@@ -186,8 +186,8 @@ def _element(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
 
 
 def _store_result(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
-    from atoll.lower.block import BufferSink
     from atoll.ainf.identity import identity_of
+    from atoll.lower.block import BufferSink
 
     sink = b.sinks[stage.position]
     assert stage.target is not None

@@ -98,6 +98,8 @@ def _chunk(graph: g.Graph, members: list[tuple[g.Wire, Functor]], place: dict[g.
     def preference(item: tuple[g.Wire, Functor]) -> tuple[bool, int, str, int, int]:
         wire, view = item
         rank = 0 if wire in interface else 1 if wire.name and wire.role != "place" else 2
+        if rank == 2:  # no name: the wire nearest to the results, so that what is built last lies in order
+            return (False, rank, "~", 0, -wire.number)
         return (bool(view.prims) and wire not in interface, rank, wire.name or "~", len(view.prims), wire.number)
 
     whole = min((m for m in members if m[1].invertible), key=preference)

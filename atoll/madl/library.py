@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+
 from atoll.errors import Span, fail
 from atoll.madl import kinds
 from atoll.madl import syntax as s

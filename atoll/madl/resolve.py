@@ -36,8 +36,8 @@ def settle(el: Elaborator) -> None:
 
 def _default_types(el: Elaborator) -> None:
     """Unknown numbers become int, unknown floats f64; anything else is a type variable."""
-    letters = iter("abcdefgh")
-    taken = {x.name for w in el.graph.wires for x in leaves(w.type) if isinstance(x, Generic)}
+    letters = iter([*"abcdefgh", *(f"t{k}" for k in range(99))])
+    taken = el.size_words | {x.name for w in el.graph.wires for x in leaves(w.type) if isinstance(x, Generic)}
     trees = [t for op in el.operations for t in _tree_types(op.tree)]
     for unknown in [*(x for w in el.graph.wires for x in leaves(w.type)), *(x for t in trees for x in leaves(t))]:
         t = prune(unknown)
@@ -156,26 +156,29 @@ def _dynamic(el: Elaborator) -> None:
 
 def _requirements(el: Elaborator) -> None:
     graph = el.graph
-    needed: dict[Poly, tuple[str, Span, g.Scope]] = {}
+    needed: dict[Poly, list[tuple[str, Span, g.Scope]]] = {}
     inner: list[tuple[Poly, g.Wire]] = []
     for wire in graph.wires:
         for p in array_sizes(wire.type):
             if _is_loopy(graph, p):
                 inner.append((p, wire))
             else:
-                needed.setdefault(p, (wire.shown, wire.span, wire.scope))
+                needed.setdefault(p, []).append((wire.shown, wire.span, wire.scope))
     for scope in graph.loops.values():
         if scope.parent is not None and not _is_loopy(graph, scope.extent):
-            needed.setdefault(scope.extent, ("this loop", scope.span, scope.parent))
+            needed.setdefault(scope.extent, []).append(("this loop", scope.span, scope.parent))
     given = list(graph.requirements)
     graph.requirements = []
     for p, what, span in given:
         _constant_ok(el, p, what, span)
         graph.requirements.append((p, what, span))
-    for p, (what, span, scope) in needed.items():
-        _constant_ok(el, p, what, span)
-        if p.const() is None and not _follows(el, p, scope):
-            graph.requirements.append((p, what, span))
+    for p, uses in needed.items():
+        _constant_ok(el, p, *uses[0][:2])
+        if p.const() is None:
+            by_scope = {scope: (what, span) for what, span, scope in reversed(uses)}
+            open_ = [use for scope, use in by_scope.items() if not _follows(el, p, scope)]
+            if open_:
+                graph.requirements.append((p, *open_[-1]))
     known = Known(graph)
     for p, wire in inner:
         if not known.about(p).proves(p):

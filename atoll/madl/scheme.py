@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from atoll.errors import Span
 from atoll.madl.typing import Generic, show_size_named, show_type
-from atoll.sizes import Poly, Sym
+from atoll.sizes import Poly, Sym, poly
 from atoll.types.types import Type
 from atoll.views.functor import Functor
+from atoll.views.index_map import IDENTITY
 
 if TYPE_CHECKING:
     from atoll.madl.compiled import Compiled
@@ -81,9 +82,11 @@ class Scheme:
     def show_places(self) -> str:
         """`u, v -> s writes s`: the chunk and view of each argument and result."""
 
+        renamed: dict[Any, Poly] = {sym: poly(Sym(self.names.get(sym, sym.name))) for sym in self.sizes}
+
         def port(p: Port) -> str:
-            name = self.chunks[p.chunk].name
-            return name if p.view.map.path == () and p.view.map.dims == () else f"{name}.{p.view.map}"
+            name, m = self.chunks[p.chunk].name, p.view.map.subst(renamed)
+            return name if m == IDENTITY else f"{name}.{m}"
 
         state = [c.name for c in self.chunks if c.role == "state"]
         arrow = f" --{', '.join(state)}--> " if state else " -> "

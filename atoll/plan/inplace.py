@@ -13,7 +13,6 @@ from typing import Any
 from atoll.ainf import ir
 from atoll.ainf.identity import identity_of, is_read, read_arg
 from atoll.plan.stages import Inlining, Stage, make_stages
-from atoll.sizes import poly
 
 
 @dataclass

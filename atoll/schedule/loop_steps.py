@@ -142,8 +142,11 @@ def adjacent(w: Work, outer: Sym, inner: Sym) -> None:
 
 
 def fuse(w: Work, outer: str | Sym, inner: str | Sym, name: str | None = None) -> Sym:
-    """Two loops as one. The inner one must not be empty: where that is not known, the program tests it."""
+    """Two loops as one: inside each other, over the product of their ranges; side by side, over the range they share. The inner
+    one must not be empty: where that is not known, the program tests it."""
     a, b = w.loop(outer), w.loop(inner)
+    if not _inside(w, b, a):
+        return _fuse_beside(w, a, b)
     adjacent(w, a, b)
     for sym in (a, b):
         if w.at_loop(sym).low.terms:
@@ -160,6 +163,14 @@ def fuse(w: Work, outer: str | Sym, inner: str | Sym, name: str | None = None) -
     sym = t.sym
     w.simplify(path)
     return sym
+
+
+def _fuse_beside(w: Work, a: Sym, b: Sym) -> Sym:
+    p, q = w.path(a), w.path(b)
+    if len(p) != len(q) or p[:-1] != q[:-1] or not isinstance(tm.at(w.term, p[:-1]), (tm.Cat, tm.Plus)):
+        raise Refused(f"{a} and {b} are neither inside each other nor side by side")
+    w.do(p[:-1], "float_in")
+    return a
 
 
 def flatten(w: Work, *loops: str | Sym) -> Sym:

@@ -41,6 +41,20 @@ def unfold(services: Services, context: Context, t: tm.Term) -> tm.Term:
     return new
 
 
+@rule("e[p] = x[p], where let x := e is in scope", "0 <= p < extents of x", "reassociate, where e[p] is folded and sums")
+def fold(services: Services, context: Context, t: tm.Term, x: tm.Tensor, index: tuple[Poly, ...]) -> tm.Term:
+    """Read a value instead of computing it again: the other direction of unfold."""
+    if x not in context.defs or len(index) != len(context.shapes[x]):
+        raise Refused(f"{x} is not bound here")
+    for p, n in zip(index, context.shapes[x], strict=True):
+        services.need(context, p, f"{x}[{p}] is read in range")
+        services.need(context, n - 1 - p, f"{x}[{p}] is read in range")
+    if not tm.alike(tm.element(tm.refresh(context.defs[x]), index, context.shapes), t):
+        raise Refused(f"this is not what {x} holds")
+    folds_differently(services, context, t)
+    return tm.Get(x, index)
+
+
 @rule(
     "t = let x' := G j<dims. [r(j) in range] x[r(j)] in t{x[p] := x'[ix(p)]}",
     "dims >= 0; at every use 0 <= ix(p) < dims and r(ix(p)) = p",

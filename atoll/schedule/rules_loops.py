@@ -218,6 +218,28 @@ def _copy_around(services: Services, t: tm.Gen | tm.Sum | tm.Guard | tm.Let, arm
     return _like(t, sym, t.low, t.high, tm.substitute(arm, {t.sym: poly(sym)}))
 
 
+@rule("R_ax' (K i. a, K j. b) = K i. R_ax (a, b[i]), for R = ++ (not along K's own axis) and (+);  K = G, S", "the same range", "S (+): reassociate")
+def float_in(services: Services, context: Context, t: tm.Term) -> tm.Term:
+    """Two loops over one range become one: the other direction of float_out."""
+    if not isinstance(t, (tm.Cat, tm.Plus)) or not isinstance(t.left, (tm.Gen, tm.Sum)) or type(t.left) is not type(t.right):
+        raise Refused("float_in needs two loops side by side")
+    left, right = t.left, t.right
+    assert isinstance(right, (tm.Gen, tm.Sum))
+    services.need_equal(context, left.low, right.low, "the loops start together")
+    services.need_equal(context, left.high, right.high, "the loops end together")
+    other = tm.substitute(right.body, {right.sym: poly(left.sym)})
+    if isinstance(t, tm.Cat):
+        if isinstance(left, tm.Gen) and t.axis == 0:
+            raise Refused("the loops stand one after the other")
+        return _like(left, left.sym, left.low, left.high, tm.Cat(t.axis - (1 if isinstance(left, tm.Gen) else 0), left.body, other))
+    if isinstance(left, tm.Sum):
+        assert isinstance(right, tm.Sum)
+        if not left.monoid == right.monoid == t.monoid:
+            raise Refused("different sums")
+        services.licence("reassociate", _float(t))
+    return _like(left, left.sym, left.low, left.high, tm.Plus(left.body, other, t.monoid))
+
+
 # -- guards
 
 
@@ -252,6 +274,20 @@ def guard_mul(services: Services, context: Context, t: tm.Term) -> tm.Term:
         raise Refused("guard_mul needs a factor under a guard")
     services.licence("finite", _float(t))
     return tm.guard(conds, tm.Op(t.name, tuple(args), t.dtype))
+
+
+@rule("c * (S i. b) = S i. c * b", "c does not mention i; S by add", "reassociate")
+def distribute(services: Services, context: Context, t: tm.Term) -> tm.Term:
+    if not (isinstance(t, tm.Op) and t.name == "mul"):
+        raise Refused("distribute needs a product")
+    for k, other in ((0, 1), (1, 0)):
+        inner = t.args[k]
+        if isinstance(inner, tm.Sum) and inner.monoid == "add":
+            factor = t.args[other]
+            args = (factor, inner.body) if k == 1 else (inner.body, factor)
+            services.licence("reassociate", _float(t))
+            return tm.Sum(inner.sym, inner.low, inner.high, tm.Op("mul", args, t.dtype))
+    raise Refused("distribute needs a sum as a factor")
 
 
 # -- reshapes and single roundings

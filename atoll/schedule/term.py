@@ -488,6 +488,54 @@ def may_skip(t: Term) -> bool:
     return False
 
 
+def alike(a: Term, b: Term) -> bool:
+    """Equal up to the names of binders."""
+    names: dict[Any, Any] = {}
+
+    def same(p: Poly, q: Poly) -> bool:
+        return p.subst({x: poly(y) for x, y in names.items() if isinstance(x, Sym)}) == q
+
+    def go(a: Term, b: Term) -> bool:
+        if type(a) is not type(b):
+            return False
+        ps, qs, ks, ls = own_polys(a), own_polys(b), kids(a), kids(b)
+        if len(ps) != len(qs) or len(ks) != len(ls) or _data(a, names) != _data(b, {}):
+            return False
+        if isinstance(a, (Gen, Sum)) and isinstance(b, (Gen, Sum)):
+            names[a.sym] = b.sym
+        elif isinstance(a, Let) and isinstance(b, Let):
+            names[a.name] = b.name
+        return all(map(same, ps, qs)) and all(map(go, ks, ls))
+
+    return go(a, b)
+
+
+def _data(t: Term, names: Mapping[Any, Any]) -> tuple[Any, ...]:
+    """What a node is beside its polynomials, terms and binders."""
+    match t:
+        case Sum() | Plus():
+            return (t.monoid,)
+        case Let():
+            return (t.rolled and t.rolled[1],)
+        case Nest():
+            return (id(t.routine), tuple(names.get(x, x) for x in t.args))
+        case Cat():
+            return (t.axis,)
+        case Reshape():
+            return (t.op, t.axis)
+        case Zero() | Cast():
+            return (t.dtype,)
+        case Get():
+            return (names.get(t.name, t.name),)
+        case Lit():
+            return (repr(t.value), t.dtype)
+        case Op():
+            return (t.name, t.dtype)
+        case Choose():
+            return tuple((x.kind, x.poly is None) for x in t.tests)
+    return ()
+
+
 # -- reading one element
 
 

@@ -61,7 +61,7 @@ def disjoint(first: IndexMap, second: IndexMap, known: Known = ()) -> bool:
 
 def _never_divisible(difference: Poly) -> bool:
     content = difference.content()
-    return content > 1 and difference.constant_term() % content != 0 or (
+    return (content > 1 and difference.constant_term() % content != 0) or (
         content == 0 and difference.constant_term() != 0
     )
 

@@ -34,10 +34,11 @@ def objective(a: f64[n, n]) -> f64:
         row = bits(chosen) - 1
 
         def term(j):  # column j, last of the expansion; its sign counts the chosen columns after it
-            sign = 1.0 - 2.0 * (bits(chosen >> (j + 1)) % 2)
-            return sign * a[row, j] * minor[chosen - (1 << j)]
+            there = (chosen >> j) & 1 == 1
+            sign = where(there, 1.0 - 2.0 * (bits(chosen >> (j + 1)) % 2), 0.0)
+            return sign * a[row, j] * minor[where(there, chosen - (1 << j), 0)]
 
-        minor[chosen] = sum(term(j) for j in range(n) if (chosen >> j) & 1 == 1)
+        minor[chosen] = sum(term(j) for j in range(n))
     return minor[sets - 1]
 
 

@@ -21,7 +21,9 @@ def objective(values: f64[z], columns: idx[d][z], rows: i64[n + 1], centers: f64
     squares = [sum(x * x for x in c) for c in centers]
 
     def distance(i, j):
-        dot = sum(values[e] * centers[j, columns[e]] for e in range(rows[i], rows[i + 1]))
+        dot = 0.0
+        for e in range(rows[i], rows[i + 1]):
+            dot += values[e] * centers[j, columns[e]]
         return squares[j] - 2.0 * dot
 
     def cost(i):

@@ -52,7 +52,7 @@ gradient = at.value_and_grad(objective, wrt=("weights", "biases", "extra"))
 
 def data(bits: int, layers: int, characters: int) -> tuple[Any, ...]:
     rng = np.random.default_rng(characters)
-    draw = lambda *shape: rng.uniform(-1, 1, shape)  # noqa: E731
+    draw = lambda *shape: rng.uniform(-1, 1, shape)
     return (
         draw(layers, 4, bits), draw(layers, 4, bits), draw(3, bits), draw(layers, bits), draw(layers, bits),
         rng.integers(0, 2, (characters, bits)).astype(np.float64),

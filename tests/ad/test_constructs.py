@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from tests.ad.programs import EMPTY, HEAD, PROGRAMS, SIZES
 from tests.agreement import flat, same
 
 
-@lru_cache(maxsize=None)
+@cache
 def function(name: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

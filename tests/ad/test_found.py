@@ -9,6 +9,8 @@ import pytest
 
 FOLDER = Path(__file__).parent / "found"
 OPEN = {
+    "scatter_guard_dropped",
+    "scatter_over_ragged",
     "forward_loop_inside_loop",
     "forward_seeds_through_loop",
     "scatter_over_triangle",

@@ -15,7 +15,7 @@ n, m, k, d = at.sizes("n m k d")
 a = np.array
 
 
-def F(*xs: Any) -> np.ndarray[Any, Any]:  # noqa: N802
+def F(*xs: Any) -> np.ndarray[Any, Any]:
     return np.array(xs, np.float64)
 
 

@@ -20,12 +20,14 @@ def main() -> int:
     parser.add_argument("--shrink", action="store_true", help="make one failing program of each kind small")
     parser.add_argument("--time", type=float, default=0, help="stop after this many seconds")
     parser.add_argument("--show", type=int, help="print the program of a seed")
+    parser.add_argument("--big", action="store_true", help="sizes in the thousands, compiled with 1 and 4 threads, no interpreter")
+    parser.add_argument("--mutate", action="store_true", help="change the programs at random: most are wrong and must be refused properly")
     parser.add_argument("--found", action="store_true", help="run the programs in found/ again")
     parser.add_argument("--out", type=Path, help="write failing texts into this folder")
     options = parser.parse_args()
     os.environ.setdefault("ATOLL_CACHE_DIR", CACHE)
 
-    from .harness import COMPILED, FAST, run_seeds
+    from .harness import COMPILED, FAST, THREADS, run_seeds
     from .shrink import describe, shrink
 
     if options.found:
@@ -44,16 +46,20 @@ def main() -> int:
         return 0
     named = {"fast": FAST, "all": (*FAST, *COMPILED), "compiled": ("interpret", *COMPILED)}
     stages = named.get(options.stages) or tuple(options.stages.split(","))
+    if options.mutate and options.stages == "fast":
+        stages = ()  # only the front end: a changed loop may never end
+    if options.big and options.stages == "fast":
+        stages = THREADS
     start = time.monotonic()
     accepted = programs = failed_runs = runs = 0
     refused: Counter[str] = Counter()
     ran: Counter[str] = Counter()
     groups: dict[tuple[str, str, str], list] = {}  # type: ignore[type-arg]
-    for report in run_seeds(_seeds(options.seeds), stages, options.rounds):
+    for report in run_seeds(_seeds(options.seeds), stages, options.rounds, mutated=options.mutate, big=options.big, patience=15 if options.big else 180):
         programs += 1
         accepted += report.outcome.accepted
         failed_runs += report.outcome.failed_runs
-        runs += report.outcome.stages["interpret"]
+        runs += report.outcome.stages[stages[0]] if stages else 0
         ran += report.outcome.stages
         if report.outcome.refused:
             refused[report.outcome.refused.split(":")[0]] += 1

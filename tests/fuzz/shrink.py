@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .harness import Case, Failure, Outcome, run_case
+from .places import expressions
 
 LITERALS = ("0", "1", "0.0", "1.0", "True", "False")
 
@@ -143,21 +144,9 @@ def _without_statements(case: Case, position: int) -> Iterator[Case]:
             yield from _with_text(case, fresh)
 
 
-def _expressions(tree: ast.AST) -> list[tuple[ast.AST, str, int | None, ast.expr]]:
-    """Every expression with its place, outer ones first."""
-    found: list[tuple[ast.AST, str, int | None, ast.expr]] = []
-    for node in ast.walk(tree):
-        for name, value in ast.iter_fields(node):
-            if isinstance(value, ast.expr):
-                found.append((node, name, None, value))
-            elif isinstance(value, list):
-                found += [(node, name, k, x) for k, x in enumerate(value) if isinstance(x, ast.expr)]
-    return found
-
-
 def _simpler_expressions(case: Case, position: int) -> Iterator[Case]:
     tree = ast.parse(case.text)
-    places = _expressions(tree)
+    places = expressions(tree)
     if position >= len(places):
         return
     yield case
@@ -166,7 +155,7 @@ def _simpler_expressions(case: Case, position: int) -> Iterator[Case]:
         return
     for new in _simpler(value):
         fresh = copy.deepcopy(tree)
-        node, name, index, _ = _expressions(fresh)[position]
+        node, name, index, _ = expressions(fresh)[position]
         if index is None:
             setattr(node, name, new)
         else:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import atoll as at
 from atoll.core import values as v
 from atoll.function import Function
 from atoll.runtime.arguments import from_python
@@ -48,9 +49,13 @@ class Stages:
             piece = int(stage.removeprefix("loops") or "3")
             return lambda args: self.run_loops(args, piece)
         if stage.startswith("O"):
-            level = stage[1:]
-            return lambda args: leaves(self.f.compile(level).call(*args))
+            level, _, threads = stage[1:].partition("T")
+            return lambda args: self.run_compiled(args, level, int(threads or "2"))
         raise ValueError(stage)
+
+    def run_compiled(self, args: tuple[Any, ...], level: str, threads: int) -> list[Any]:
+        at.set_threads(threads)
+        return leaves(self.f.compile(level).call(*args))
 
     def _prepare(self, args: tuple[Any, ...]) -> tuple[list[Any], Any]:
         """Argument leaves and sizes, after the checks a call makes on entry."""
@@ -88,3 +93,4 @@ class Stages:
 
 FAST = ("interpret", "ainf", "loops1", "loops3", "loops100")
 COMPILED = ("O0", "O3")
+THREADS = ("O0T1", "O3T1", "O3T4")  # for big sizes: the same bits for any number of threads

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import atoll as at
-from atoll import f32, f64, i8, i32, i64, u8, u32, c128
+from atoll import c128, f32, f64, i8, i32, i64, u8, u32
 from tests.agreement import agree, fails
 
 n, m, k, count = at.sizes("n m k count")

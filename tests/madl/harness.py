@@ -37,7 +37,8 @@ def pick_sizes(op: Compiled, rng: random.Random, most: int = 5) -> dict[Any, int
     """Random sizes that satisfy what the operator requires; small ones often."""
     for _ in range(2000):
         sizes: dict[Any, int] = {sym: rng.choice([0, 1, 2, 3, rng.randint(0, most)]) for sym in op.graph.sizes}
-        if all(p.evaluate(sizes) >= 0 for p, _, _ in op.graph.requirements):
+        bounds = [x.type.size for w in op.graph.arguments for x in leaves_of(w.type) if isinstance(x.type, Index)]
+        if all(p.evaluate(sizes) >= 0 for p, _, _ in op.graph.requirements) and all(p.evaluate(sizes) > 0 for p in bounds):
             return sizes
     raise AssertionError(f"no sizes for {op.name}")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
+from atoll.ainf.scan_prim import subst
 from atoll.ainf.translate.context import Context, Env, conditions_in
 from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple, rows
 from atoll.core import ir as core
@@ -50,8 +51,11 @@ class Conditions(Context):
         result = scalars.op(self.b, e.op, args, dtype, e.span)
         if isinstance(e.type, Index) and isinstance(result, ir.Ref) and isinstance(result.line.prim, ir.Op):
             bound = self.poly(e.type.size, env)
-            line, index = self.b.emit(result.line.prim, (ir.Result(I64, (), bound),), e.span)
-            if result.line.prim == line.prim and set(line.dims) == set(result.line.dims):
+            if not any(isinstance(leaf, ir.Binder) for leaf in bound.leaves()):
+                result.line.results = (ir.Result(I64, (), bound),)
+            else:
+                at = dict(zip(result.line.dims, result.index, strict=True))
+                line, index = self.b.emit(subst(result.line.prim, at), (ir.Result(I64, (), bound),), e.span)
                 return Scalar(ir.Ref(line, 0, index))
         return Scalar(result)
 

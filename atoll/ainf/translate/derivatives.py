@@ -18,6 +18,7 @@ from atoll.sizes import Poly, poly
 from atoll.types.dtypes import DType
 from atoll.types.types import Record, Tuple, Type, flatten, shape_of
 
+
 class Leaf:
     """An array a derivative is about: its indices and, when it is of floats, the active line that stands for it."""
 

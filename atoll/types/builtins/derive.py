@@ -299,7 +299,7 @@ def _jacobian(el: Elaborator, d: en.Derived, xs: list[Any], keys: list[Any], cou
     for k in chosen:
         f = _Partial(el, d.fn, xs, keys, count, [k], span)
         x = f.values[0]
-        sizes, elem = shape_of(x.type)
+        _, elem = shape_of(x.type)
         if not (isinstance(elem, Scalar) and elem.dtype.is_float):
             el.fail("E1011", span, name=d.kind, what=f"the argument {keys[k]}", found=el.show(x.type))
         lam, result, own = _lambda(el, f, [x], span, d.kind)

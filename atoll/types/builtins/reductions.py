@@ -176,7 +176,7 @@ _KNOWN = {
 
 
 def _reduction(args: Args) -> Value:
-    el, name, span = args.el, args.name, args.span
+    name = args.name
     if name in ("min", "max") and len([a for a in args.args]) > 1:
         return _smallest(args)
     if args.args and isinstance(args.args[0], en.Generator):

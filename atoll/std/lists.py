@@ -1,0 +1,328 @@
+"""Lists: a first element and the rest, or nothing. From Python a list is passed and returned as a Python list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import atoll as at
+from atoll import i64
+from atoll.functions.exchange import CONVERSIONS, Conversion, Reader, Writer, scalar_words
+from atoll.types.types import Index, Scalar, Union
+
+a, b, c = at.types("a b c")
+n = at.sizes("n")
+k = at.some("k")
+
+
+@at.record
+class Nil:
+    """The empty list."""
+
+
+@at.record
+class Cons:
+    """A list of at least one element."""
+
+    head: a
+    tail: List
+
+
+List = Nil | Cons
+
+
+@at.fn
+def length(xs: List[a]) -> i64:
+    """How many elements."""
+    count = 0
+    rest = xs
+    more = True
+    while more:
+        match rest:
+            case Cons(_, t):
+                count = count + 1
+                rest = t
+            case Nil():
+                more = False
+    return count
+
+
+@at.fn
+def reverse_onto(xs: List[a], ys: List[a]) -> List[a]:
+    """The elements of xs backwards, then those of ys."""
+    match xs:
+        case Nil():
+            return ys
+        case Cons(h, t):
+            return reverse_onto(t, Cons(h, ys))
+
+
+@at.fn
+def reverse(xs: List[a]) -> List[a]:
+    """The elements backwards."""
+    empty: List[a] = Nil()
+    return reverse_onto(xs, empty)
+
+
+@at.fn
+def append(xs: List[a], ys: List[a]) -> List[a]:
+    """The elements of xs, then those of ys."""
+    match xs:
+        case Nil():
+            return ys
+        case Cons(h, t):
+            return Cons(h, append(t, ys))
+
+
+@at.fn
+def map_list(f: at.Fn[[a], b], xs: List[a]) -> List[b]:
+    """f of every element."""
+    match xs:
+        case Nil():
+            return Nil()
+        case Cons(h, t):
+            return Cons(f(h), map_list(f, t))
+
+
+@at.fn
+def filter_list(p: at.Fn[[a], at.bool_], xs: List[a]) -> List[a]:
+    """The elements for which p is true."""
+    match xs:
+        case Nil():
+            return Nil()
+        case Cons(h, t):
+            if p(h):
+                return Cons(h, filter_list(p, t))
+            return filter_list(p, t)
+
+
+@at.fn
+def fold_left(f: at.Fn[[b, a], b], start: b, xs: List[a]) -> b:
+    """f(...f(f(start, x0), x1)..., xn)"""
+    match xs:
+        case Nil():
+            return start
+        case Cons(h, t):
+            return fold_left(f, f(start, h), t)
+
+
+@at.fn
+def fold_right(f: at.Fn[[a, b], b], xs: List[a], end: b) -> b:
+    """f(x0, f(x1, ... f(xn, end)))"""
+    match xs:
+        case Nil():
+            return end
+        case Cons(h, t):
+            return f(h, fold_right(f, t, end))
+
+
+@at.fn
+def zip_with(f: at.Fn[[a, b], c], xs: List[a], ys: List[b]) -> List[c]:
+    """f of the elements at the same places, as long as both have one."""
+    match xs, ys:
+        case Cons(x, s), Cons(y, t):
+            return Cons(f(x, y), zip_with(f, s, t))
+        case _:
+            return Nil()
+
+
+@at.fn
+def take(xs: List[a], count: i64) -> List[a]:
+    """The first `count` elements, or all there are."""
+    if count <= 0:
+        return Nil()
+    match xs:
+        case Nil():
+            return Nil()
+        case Cons(h, t):
+            return Cons(h, take(t, count - 1))
+
+
+@at.fn
+def drop(xs: List[a], count: i64) -> List[a]:
+    """What is left without the first `count` elements."""
+    if count <= 0:
+        return xs
+    match xs:
+        case Nil():
+            return xs
+        case Cons(_, t):
+            return drop(t, count - 1)
+
+
+@at.fn
+def nth(xs: List[a], index: i64, otherwise: a) -> a:
+    """The element at an index, counted from 0."""
+    match xs:
+        case Nil():
+            return otherwise
+        case Cons(h, t):
+            if index == 0:
+                return h
+            return nth(t, index - 1, otherwise)
+
+
+@at.fn
+def any_list(p: at.Fn[[a], at.bool_], xs: List[a]) -> at.bool_:
+    """Whether p is true of some element."""
+    match xs:
+        case Nil():
+            return False
+        case Cons(h, t):
+            return p(h) or any_list(p, t)
+
+
+@at.fn
+def all_list(p: at.Fn[[a], at.bool_], xs: List[a]) -> at.bool_:
+    """Whether p is true of every element."""
+    match xs:
+        case Nil():
+            return True
+        case Cons(h, t):
+            return p(h) and all_list(p, t)
+
+
+@at.fn
+def merge(less: at.Fn[[a, a], at.bool_], xs: List[a], ys: List[a]) -> List[a]:
+    """Two sorted lists as one; of equal elements those of xs come first."""
+    match xs, ys:
+        case Nil(), _:
+            return ys
+        case _, Nil():
+            return xs
+        case Cons(x, s), Cons(y, t):
+            if less(y, x):
+                return Cons(y, merge(less, xs, t))
+            return Cons(x, merge(less, s, ys))
+
+
+@at.fn
+def sort_by(less: at.Fn[[a, a], at.bool_], xs: List[a]) -> List[a]:
+    """The elements in order; equal ones stay as they are (merge sort)."""
+    count = length(xs)
+    if count <= 1:
+        return xs
+    half = count // 2
+    return merge(less, sort_by(less, take(xs, half)), sort_by(less, drop(xs, half)))
+
+
+@at.fn
+def of_array(x: a[n]) -> List[a]:
+    """The elements of an array."""
+    xs: List[a] = Nil()
+    for i in range(n):
+        xs = Cons(x[n - 1 - i], xs)
+    return xs
+
+
+@at.fn
+def to_array(xs: List[a]) -> a[k]:
+    """The elements as an array; they are numbers."""
+    count = length(xs)
+    match xs:
+        case Nil():
+            return zeros(0)
+        case Cons(h, t):
+            out = full(count, h)
+            rest = t
+            for i in range(1, count):
+                match rest:
+                    case Cons(x, r):
+                        out[i] = x
+                        rest = r
+                    case Nil():
+                        pass
+            return out
+
+
+# -- Python's lists
+
+
+def _expand(value: Any) -> Any:
+    if not isinstance(value, (list, np.ndarray)):
+        return value
+    made: Any = Nil()
+    for x in reversed(value):
+        made = Cons(x, made)
+    return made
+
+
+def _finish(value: Any) -> Any:
+    if isinstance(value, list):
+        return value
+    found = []
+    while isinstance(value, Cons):
+        found.append(value.head)
+        value = value.tail
+    return found
+
+
+def _numbers(t: Union) -> Any | None:
+    """The dtype of a list of numbers that take one word each."""
+    assert t.types is not None
+    (elem,) = t.types
+    return elem.dtype if isinstance(elem, (Scalar, Index)) and elem.dtype.name != "c128" else None
+
+
+def _write(w: Writer, t: Union, value: Any, where: str) -> bool:
+    """A Python list of numbers as columns of words."""
+    dtype = _numbers(t)
+    if dtype is None or not isinstance(value, (list, np.ndarray)):
+        return False
+    nil, cons = (t.decl.members.index(m) for m in (Nil, Cons))
+    column = _column(w.name, where, value, dtype)
+    words = np.empty((len(column), 2), np.int64)
+    words[:, 0] = 4 * cons
+    words[:, 1] = column
+    w.words += [words.reshape(-1), 4 * nil]
+    return True
+
+
+def _column(fn: str, where: str, value: Any, dtype: Any) -> np.ndarray[Any, Any]:
+    """The words of a list of numbers."""
+    from atoll.runtime.arguments import _scalar
+
+    kind = {"i": int, "f": float, "b": bool}.get(dtype.kind)
+    whole = dtype.name in ("i64", "f64", "bool")
+    if whole and isinstance(value, list) and all(type(x) is kind for x in value):
+        try:
+            array = np.array(value, dtype.numpy)
+            return array.astype(np.int64) if dtype.kind in "ib" else array.view(np.int64)
+        except OverflowError:
+            pass  # the slow way names the element
+    if isinstance(value, np.ndarray) and value.dtype == dtype.numpy and value.ndim == 1:
+        return value.astype(np.int64) if dtype.kind in "iub" else _bits(np.ascontiguousarray(value))
+    items = [_scalar(fn, f"{where}[{k}]", dtype, x) for k, x in enumerate(value)]
+    return np.array([scalar_words(x)[0] for x in items], np.int64)
+
+
+def _bits(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if array.dtype.itemsize == 8:
+        return array.view(np.int64)
+    wide = np.zeros((len(array), 8 // array.dtype.itemsize), array.dtype)
+    wide[:, 0] = array
+    return wide.view(np.int64).reshape(-1)
+
+
+def _quickly(r: Reader, t: Union) -> tuple[Any] | None:
+    """Words of a list of numbers that nobody shares: a column."""
+    dtype = _numbers(t)
+    if dtype is None:
+        return None
+    nil, cons = (4 * t.decl.members.index(m) for m in (Nil, Cons))
+    words = r.words[r.at :]
+    tags = words[::2]
+    end = int(np.argmax(tags != cons))
+    if tags[end] != nil:
+        return None
+    column = words[1 : 2 * end : 2]
+    r.at += 2 * end + 1
+    if dtype.kind in "iub":
+        found = column.astype(dtype.numpy)
+    else:
+        found = np.ascontiguousarray(column).view(dtype.numpy)[:: 8 // dtype.numpy.itemsize]
+    return (list(found),)
+
+
+CONVERSIONS[List.decl] = Conversion(_expand, _finish, _write, _quickly)

@@ -1,0 +1,250 @@
+"""Every rule of the kernel on random terms: what it gives has the same value, bit for bit or within the licence it declares, and the
+independent checker agrees with the step; where a side condition fails it refuses."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from atoll.check.encode import Encoder
+from atoll.check.prove import Checker
+from atoll.check.sums import Rejected
+from atoll.schedule import kernel, rules_lets, rules_loops, simplify
+from atoll.schedule import term as tm
+from atoll.schedule.kernel import RULES, Refused, Theorem, start
+from atoll.schedule.rules_lets import VIEW_J, VIEW_P
+from atoll.schedule.show import show
+from atoll.sizes import cdiv, poly
+from tests.schedule.random_terms import FACTS, M, Maker, N, agree
+
+_ = (rules_lets, rules_loops, simplify)
+SEEDS = 60
+
+
+def arguments(rule: str, t: tm.Term, context: Any, rng: random.Random) -> dict[str, Any] | None:
+    """Arguments worth trying for a rule at a term; None when it takes none that make sense here."""
+    loop = t if isinstance(t, (tm.Gen, tm.Sum)) else None
+    match rule:
+        case "gen_cut" | "sum_cut":
+            return None if loop is None else {"at": rng.choice([loop.low, loop.low + 1, loop.high, loop.high - 1, poly(N)])}
+        case "loop_flat":
+            if loop is None:
+                return None
+            n, k = loop.high - loop.low, rng.choice([1, 2, 3])
+            return rng.choice([{"count": n, "size": poly(1)}, {"count": n // k, "size": poly(k)}])
+        case "loop_trunc":
+            return {"amount": rng.choice([poly(0), poly(2), poly(M), poly(-1)])}
+        case "loop_shift":
+            return rng.choice([{}, {"by": poly(2)}])
+        case "exchange_range":
+            if not (isinstance(t, tm.Sum) and isinstance(t.body, tm.Guard)):
+                return None
+            ends = [c for c in t.body.conds if t.sym in c.leaves()]
+            lows = [-(c - t.sym) for c in ends if c.coefficient(t.sym) == poly(1)]
+            highs = [c + t.sym + 1 for c in ends if c.coefficient(t.sym) == poly(-1)]
+            return {"low": lows[0], "high": highs[0]} if lows and highs else {"low": poly(0), "high": poly(1)}
+        case "wrap":
+            op = rng.choice(["transpose", "pad_r", "pad_l", "split", "tile", "flatten", "reverse"])
+            amount = {} if op in ("transpose", "flatten", "reverse") else {"amount": poly(rng.choice([1, 2]))}
+            return {"op": op, "axis": rng.randrange(2), **amount}
+        case "let_bind":
+            parts = [path for path, _ in tm.walk(t)]
+            return {"name": "w", "part": rng.choice(parts[:6])}
+        case "let_out":
+            return {"kid": rng.randrange(2)}
+        case "float_out":
+            return {"keep": rng.choice(["left", "right"])}
+        case "let_view":
+            names = [x for x in context.shapes if any(isinstance(u, tm.Get) and u.name is x for _, u in tm.walk(t))]
+            if not names:
+                return None
+            x = rng.choice(names)
+            dims = tuple(d + 4 for d in context.shapes[x])
+            read = tuple(poly(j) - 2 for j in VIEW_J[: len(dims)])
+            index = tuple(poly(p) + 2 for p in VIEW_P[: len(dims)])
+            return {"x": x, "name": "v", "dims": dims, "read": read, "index": index}
+        case "let_roll":
+            return {"lead": poly(1), "rows": 3}
+        case "fold":
+            if not context.defs:
+                return None
+            x = rng.choice(list(context.defs))
+            return {"x": x, "index": tuple(poly(0) for _ in context.shapes[x])}
+    return {}
+
+
+def replayed(theorem: Theorem) -> None:
+    """The checker agrees with every step."""
+    e = Encoder({N: "n", M: "m"})
+    for x in theorem.inputs:
+        e.names[x] = x.name
+    e.names.update({s: s.name for s in (*VIEW_J, *VIEW_P)})
+    data: dict[str, Any] = {
+        "format": "atoll certificate 1",
+        "sizes": ["n", "m"],
+        "arrays": [[e.name(x), x.dtype.name, e.many(shape), x.name] for x, shape in theorem.inputs.items()],
+        "facts": e.many(FACTS),
+        "source": e.term(theorem.source),
+        "steps": [
+            [list(r.path), r.rule, {k: e.argument(v) for k, v in r.args.items()}, None if r.new is None else e.term(r.new), []] for r in theorem.steps
+        ],
+        "final": e.term(theorem.term),
+        "base": None,
+        "forbidden": [],
+        "licences": sorted(theorem.licences),
+    }
+    for record in theorem.steps:
+        for o in record.obligations:
+            e.claim(o.facts, o.goal, o.why)
+    data.update(e.tables())
+    Checker(data).replay()
+
+
+def attempts(rule: str) -> tuple[int, int, list[str]]:
+    """(accepted, refused, failures) of a rule over random terms."""
+    accepted = refused = 0
+    failures: list[str] = []
+    for seed in range(SEEDS):
+        maker = Maker(seed)
+        rng = random.Random(seed)
+        shape = tuple(maker.extent() for _ in range(rng.randint(1, 2)))
+        source = special(rule, maker, rng) or maker.term(shape, 4)
+        try:
+            theorem = start("random", source, FACTS, maker.inputs)
+        except Refused:
+            continue
+        positions = list(tm.walk(source))
+        rng.shuffle(positions)
+        for path, t in positions[:14]:
+            context, _ = theorem.locate(path)
+            args = arguments(rule, t, context, rng)
+            if args is None:
+                continue
+            try:
+                new = kernel.step(theorem, path, rule, **args)
+            except Refused:
+                refused += 1
+                continue
+            accepted += 1
+            problem = agree(maker, source, new.term, new.licences)
+            if problem is not None:
+                failures.append(f"seed {seed} {rule}{args} at {path}: {problem}\n{show(source)}\n=>\n{show(new.term)}")
+                return accepted, refused, failures
+            try:
+                replayed(new)
+            except Rejected as why:
+                failures.append(f"seed {seed} {rule}{args} at {path}: the checker says {why}\n{show(source)}\n=>\n{show(new.term)}")
+                return accepted, refused, failures
+    return accepted, refused, failures
+
+
+def special(rule: str, maker: Maker, rng: random.Random) -> tm.Term | None:
+    """A term of the form a rule is about, where random ones rarely are."""
+    a, b, c = maker.inputs
+    i, j, k = tm.Sym("i"), tm.Sym("j"), tm.Sym("k")
+    n, m = poly(N), poly(M)
+    if rng.random() < 0.3:
+        return None
+    match rule:
+        case "exchange_range":
+            body = tm.guard((poly(k) - 1, poly(i) - poly(k), m - 1 - poly(k)), tm.Get(b, (poly(k),)))
+            return tm.Gen(i, poly(0), n, tm.Sum(k, poly(0), m, body))
+        case "sum_one":
+            return tm.Gen(i, poly(0), n, tm.Sum(k, poly(i), poly(i) + 1, tm.Get(a, (poly(k), poly(k)))))
+        case "loop_join":
+            return tm.Gen(i, poly(0), n, tm.Gen(j, poly(0), poly(rng.choice([1, 2, 3])), tm.Get(a, (poly(i), poly(j)))))
+        case "contract":
+            product = tm.Op("mul", (tm.Get(a, (poly(i), poly(k))), tm.Get(b, (poly(k),))), maker.dtype)
+            return tm.Gen(i, poly(0), n, tm.Sum(k, poly(0), m, product))
+        case "guard_mul":
+            product = tm.Op("mul", (tm.guard((poly(i) - 1,), tm.Get(c, (poly(i),))), tm.Get(b, (poly(i),))), maker.dtype)
+            return tm.Gen(i, poly(0), n, product)
+        case "distribute":
+            inner = tm.Sum(k, poly(0), m, tm.Get(a, (poly(i), poly(k))))
+            return tm.Gen(i, poly(0), n, tm.Op("mul", (tm.Get(c, (poly(i),)), inner), maker.dtype))
+        case "float_in":
+            left = tm.Gen(i, poly(0), n, tm.Get(c, (poly(i),)))
+            right = tm.Gen(j, poly(0), n, tm.Sum(k, poly(0), m, tm.Get(a, (poly(j), poly(k)))))
+            return tm.Plus(left, right)
+        case "unfold" | "let_roll":
+            x = tm.Tensor("x", maker.dtype)
+            bound = tm.Gen(k, poly(0), n + 1, tm.guard((n - 1 - poly(k),), tm.Get(c, (poly(k),))))
+            use = tm.Op("add", (tm.Get(x, (poly(i),)), tm.Get(x, (poly(i) + 1,))), maker.dtype)
+            return tm.Let(x, bound, tm.Gen(i, poly(0), n, use))
+        case "let_dead":
+            x = tm.Tensor("x", maker.dtype)
+            return tm.Let(x, tm.Get(c, (poly(0),)), maker.term((n,), 2))
+        case "fold":
+            x = tm.Tensor("x", maker.dtype)
+            bound = tm.Gen(k, poly(0), poly(2), tm.Get(c, (poly(k),)))
+            return tm.Let(x, bound, tm.Gen(i, poly(0), n, tm.Op("add", (tm.Get(c, (poly(0),)), tm.Get(x, (poly(1),))), maker.dtype)))
+        case "let_lift":
+            x = tm.Tensor("x", maker.dtype)
+            loop = tm.Gen if rng.random() < 0.5 else tm.Sum
+            return tm.Gen(j, poly(0), m, loop(i, poly(1), n + 1, tm.Let(x, tm.Get(c, (poly(i) - 1,)), tm.Op("mul", (tm.Get(x, ()), tm.Get(b, (poly(j),))), maker.dtype))))
+        case "loop_flat":
+            size = rng.choice([2, 3])
+            return tm.Gen(i, poly(0), n * size, tm.Get(c, (poly(i),)))
+    return None
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_rule_keeps_values(rule: str) -> None:
+    accepted, refused, failures = attempts(rule)
+    assert not failures, failures[0]
+    assert accepted >= 3, f"{rule} was accepted {accepted} times, refused {refused}"
+
+
+@pytest.mark.parametrize("rule", sorted(set(RULES) - {"simplify", "let_bind", "expand", "wrap"}))
+def test_rule_refuses(rule: str) -> None:
+    """A rule at a term of another form, or with a condition that fails, is refused."""
+    maker = Maker(1)
+    a, b, c = maker.inputs
+    i = tm.Sym("i")
+    source = tm.Gen(i, poly(0), poly(N), tm.Op("sub", (tm.Get(c, (poly(i),)), tm.Get(b, (poly(0),))), maker.dtype))
+    theorem = start("t", source, FACTS, maker.inputs)
+    bad: dict[str, tuple[tm.Path, dict[str, Any]]] = {
+        "gen_cut": ((), {"at": poly(N) + 1}),
+        "sum_cut": ((), {"at": poly(0)}),
+        "loop_flat": ((), {"count": cdiv(poly(N), 4), "size": poly(4)}),
+        "loop_trunc": ((), {"amount": poly(-1)}),
+        "loop_shift": ((0,), {}),
+        "exchange_range": ((), {"low": poly(0), "high": poly(1)}),
+        "let_view": ((), {"x": c, "name": "v", "dims": (poly(N) - 1,), "read": (poly(VIEW_J[0]),), "index": (poly(VIEW_P[0]),)}),
+        "let_out": ((0,), {"kid": 0}),
+        "let_roll": ((), {"lead": poly(0), "rows": 1}),
+        "fold": ((0, 0), {"x": c, "index": (poly(i),)}),
+    }
+    path, args = bad.get(rule, ((0,) if rule not in ("loop_join", "swap") else (), {}))
+    with pytest.raises(Refused):
+        kernel.step(theorem, path, rule, **args)
+
+
+def test_theorems_are_made_by_rules_only() -> None:
+    maker = Maker(1)
+    theorem = start("t", maker.term((poly(N),), 2), FACTS, maker.inputs)
+    with pytest.raises(TypeError):
+        Theorem(object(), "t", theorem.source, theorem.source, (), {}, (), frozenset(), frozenset())
+
+
+def test_size_and_binder_cannot_meet() -> None:
+    """The wrong theorem of the trial: a tile size named like a sum's index. Unknowns are objects here, not names."""
+    maker = Maker(1)
+    c = list(maker.inputs)[2]
+    i, n_again = tm.Sym("i"), tm.Sym("n")
+    source = tm.Gen(i, poly(0), poly(N), tm.Sum(n_again, poly(0), poly(2), tm.Get(c, (poly(i),))))
+    theorem = start("t", source, FACTS, maker.inputs)
+    new = kernel.step(theorem, (), "gen_cut", at=poly(N))
+    assert agree(maker, source, new.term, new.licences) is None
+    with pytest.raises(Refused):
+        start("t", tm.Gen(N, poly(0), poly(2), tm.Get(c, (poly(0),))), FACTS, maker.inputs)
+
+
+def test_negative_extent_is_refused_at_the_start() -> None:
+    maker = Maker(1)
+    c = list(maker.inputs)[2]
+    i = tm.Sym("i")
+    with pytest.raises(Refused):
+        start("t", tm.Gen(i, poly(0), poly(N) - 2, tm.Get(c, (poly(i),))), FACTS, maker.inputs)
