@@ -35,7 +35,9 @@ from atoll.types.types import SCALARS, Var
 if TYPE_CHECKING:
     from atoll.doctor import doctor
     from atoll.function import Function, donate, fn
+    from atoll.madl.api import madl, node
     from atoll.runtime.cache import cache
+    from atoll.schedule.api import schedule
 
 __version__ = "0.1.0"
 
@@ -53,6 +55,7 @@ _LATER = {
     "donate": "atoll.function",
     "cache": "atoll.runtime.cache",
     "doctor": "atoll.doctor",
+    "schedule": "atoll.schedule",
     **dict.fromkeys(DERIVATIVES, "atoll.ad.api"),
 }
 
@@ -111,8 +114,11 @@ __all__ = [
     "i32",
     "i64",
     "idx",
+    "madl",
+    "node",
     "own",
     "record",
+    "schedule",
     "set_threads",
     "sizes",
     "some",

@@ -36,6 +36,8 @@ def __getattr__(name: str) -> Any:
         from atoll.schedule.api import Schedule
 
         return Schedule
+    if name == "schedule":
+        return sys.modules[__name__]
     raise AttributeError(name)
 
 

@@ -16,7 +16,7 @@ from atoll.core.prims import MONOIDS, PRIMS, DivisionByZero, NegativePower, Nega
 from atoll.errors import Error
 from atoll.schedule import term as tm
 from atoll.schedule.reshapes import RESHAPES
-from atoll.sizes import Atom, Poly
+from atoll.sizes import Atom, Poly, poly
 from atoll.types.dtypes import DType
 from atoll.types.types import Scalar
 from atoll.views.catalogue import VIEWS
@@ -176,26 +176,32 @@ class Denotation:
                 return d.numpy.type(0)
 
     def shape_of(self, t: tm.Term, arrays: Arrays, env: dict[Atom, int]) -> tuple[int, ...]:
-        """The extents of a value, from the arrays in scope."""
+        """The extents of a value. They add and multiply as polynomials do: where no round of an outer loop runs, or a guard around is
+        false, a part may have a negative extent that another part makes up for."""
+        return tuple(max(0, n) for n in self.extents(t, env))
+
+    def extents(self, t: tm.Term, env: dict[Atom, int]) -> tuple[int, ...]:
         match t:
             case tm.Gen():
                 low, high = self.poly(t.low, env), self.poly(t.high, env)
-                return (max(0, high - low), *self.shape_of(t.body, arrays, {**env, t.sym: low}))
+                return (high - low, *self.extents(t.body, {**env, t.sym: low}))
             case tm.Sum():
-                return self.shape_of(t.body, arrays, {**env, t.sym: self.poly(t.low, env)})
+                return self.extents(t.body, {**env, t.sym: self.poly(t.low, env)})
             case tm.Guard() | tm.Let() | tm.Nest():
-                return self.shape_of(t.body, arrays, env)
+                return self.extents(t.body, env)
             case tm.Plus():
-                return self.shape_of(t.left, arrays, env)
+                return self.extents(t.left, env)
             case tm.Zero():
                 return tuple(self.poly(p, env) for p in t.shape)
             case tm.Cat():
-                left = list(self.shape_of(t.left, arrays, env))
-                left[t.axis] += self.shape_of(t.right, arrays, env)[t.axis]
+                left = list(self.extents(t.left, env))
+                left[t.axis] += self.extents(t.right, env)[t.axis]
                 return tuple(left)
             case tm.Reshape():
-                inner = np.broadcast_to(np.int8(0), self.shape_of(t.body, arrays, env))
-                return tuple(self.reshape(t, inner).shape)
+                inner, row = self.extents(t.body, env), RESHAPES[t.op]
+                end, k = t.axis + row.takes, 0 if t.amount is None else self.poly(t.amount, {})
+                found = row.shape(tuple(map(poly, inner[t.axis : end])), poly(k))
+                return (*inner[: t.axis], *(self.poly(p, {}) for p in found), *inner[end:])
         return ()
 
     def extent(self, t: tm.Term, axis: int, arrays: Arrays, env: dict[Atom, int]) -> int:

@@ -201,9 +201,9 @@ def _extents(services: Services, context: Context, t: tm.Term) -> None:
         _extents(services, context.down(t, k), inner)
 
 
-def step(theorem: Theorem, path: tm.Path, name: str, **args: Any) -> Theorem:
+def step(theorem: Theorem, path: tm.Path, rule_name: str, /, **args: Any) -> Theorem:
     """The theorem after one rule at one position."""
-    return apply(theorem, path, name, args)[0]
+    return apply(theorem, path, rule_name, args)[0]
 
 
 def apply(theorem: Theorem, path: tm.Path, name: str, args: dict[str, Any]) -> tuple[Theorem, dict[Any, Any]]:

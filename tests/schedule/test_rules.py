@@ -173,6 +173,15 @@ def special(rule: str, maker: Maker, rng: random.Random) -> tm.Term | None:
             bound = tm.Gen(k, poly(0), n + 1, tm.guard((n - 1 - poly(k),), tm.Get(c, (poly(k),))))
             use = tm.Op("add", (tm.Get(x, (poly(i),)), tm.Get(x, (poly(i) + 1,))), maker.dtype)
             return tm.Let(x, bound, tm.Gen(i, poly(0), n, use))
+        case "let_out":
+            x = tm.Tensor("x", maker.dtype)
+            let = tm.Let(x, tm.Get(c, (poly(i),)), tm.Op("mul", (tm.Get(x, ()), tm.Get(x, ())), maker.dtype))
+            around = rng.choice([
+                tm.Op("sub", (let, tm.Get(b, (poly(0),))), maker.dtype),
+                tm.Plus(tm.Get(c, (poly(0),)), let),
+                tm.Guard((poly(i) - 1,), let),
+            ])
+            return tm.Gen(i, poly(0), n, around)
         case "let_dead":
             x = tm.Tensor("x", maker.dtype)
             return tm.Let(x, tm.Get(c, (poly(0),)), maker.term((n,), 2))
