@@ -3,19 +3,24 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 
-.PHONY: demo test lint fuzz fuzz-ad bench docs clean
+.PHONY: demo test lint fuzz fuzz-ad bench clean
 
-$(VENV)/.ready: pyproject.toml tools/setup_env.py
-	$(PYTHON) tools/setup_env.py $(VENV)
+# The demo needs less than the tests, so it is ready sooner.
+$(VENV)/.demo: pyproject.toml tools/setup_env.py
+	$(PYTHON) tools/setup_env.py $(VENV) rich
 	@touch $@
 
-demo: $(VENV)/.ready
+$(VENV)/.ready: pyproject.toml tools/setup_env.py
+	$(PYTHON) tools/setup_env.py $(VENV) test
+	@touch $@ $(VENV)/.demo
+
+demo: $(VENV)/.demo
 	$(RUN) examples/demo.py
 
 test: $(VENV)/.ready
 	$(RUN) -m ruff check atoll tests examples bench tools
 	$(RUN) -m mypy
-	$(RUN) -m pytest -q -n 2 tests
+	$(RUN) -m pytest -n 2 tests
 
 lint: $(VENV)/.ready
 	$(RUN) -m ruff check atoll tests examples bench tools
