@@ -378,7 +378,7 @@ class Match:
             case "zero":
                 return _zero(t[2])
             case "index":
-                ((mono, _),) = t[1] if len(t[1]) == 1 and t[1][0][1] == 1 else (((), 0),)
+                mono: tuple[Any, ...] = t[1][0][0] if len(t[1]) == 1 and t[1][0][1] == 1 else ()
                 return ("use", self.params[mono[0]]) if len(mono) == 1 and mono[0] in self.params else ("index", t[1])
             case "op":
                 return ("call", "mul" if t[1] == "mulacc" else t[1], tuple(map(self.expr, t[2])), t[3])

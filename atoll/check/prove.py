@@ -48,7 +48,8 @@ class Checker:
         source = self.terms.term(data["source"])
         well_formed(source, self.sizes, frozenset(self.shapes))
         self.extents(source, self.env(self.facts))
-        facts, t, licences = self.facts, source, set()
+        facts, t = self.facts, source
+        licences: set[str] = set()
         base: tuple[tuple[Poly, ...], Term] | None = None
         for n, (path, rule, args, new, _) in enumerate(data["steps"]):
             if rule == "start":

@@ -471,7 +471,7 @@ class Rules:
                 return bool(o[1] == n[1] if o[0] == "cat" else o[2] == n[2])
             case "plus":
                 return bool(o[3] == n[3])
-        return o[0] == "many"
+        return bool(o[0] == "many")
 
     def follow_guard(self, o: Term, n: Term, env: Env) -> bool:
         left = list(n[1]) if n[0] == "guard" else []

@@ -154,7 +154,7 @@ class _Translation:
     # -- the whole program
 
     def source(self) -> Source:
-        items: list[tuple[ir.Line, object]] = []
+        items: list[tuple[ir.Line, Routine | None]] = []
         nests: list[Routine] = []
         for line in self.program.block.lines:
             if line in self.opaque:
@@ -168,8 +168,8 @@ class _Translation:
                 self.values[(line, k)] = tm.Tensor(self._name(line, k), result.dtype)
         results = [self.result(array) for array in self.program.results]
         whole: tm.Term = results[0] if len(results) == 1 else tm.Many(tuple(results))
-        for line, routine in reversed(items):
-            whole = self.nest(line, routine, whole) if isinstance(routine, Routine) else self.let(line, whole)
+        for line, opaque in reversed(items):
+            whole = self.let(line, whole) if opaque is None else self.nest(line, opaque, whole)
         facts = tuple(poly(s) for s in self.program.sizes) + tuple(self.poly(p, {}) for p in self.program.facts)
         return Source(self.program.name, whole, self.inputs, facts, self.tensors, self.params, self.program, self.program.reassociate, nests)
 
@@ -218,7 +218,8 @@ class _Translation:
                 raise Inexpressible("the size of the result is decided while the program runs")
         scalars = _Scalars(self)
         if isinstance(body, ir.Ref) and body.line not in self.kept and not isinstance(body.line.prim, _SOURCES):
-            inner = {**env, **{d: p.subst(env) for d, p in zip(body.line.dims, body.index, strict=True)}}
+            inner = dict(env)
+            inner.update({d: p.subst(env) for d, p in zip(body.line.dims, body.index, strict=True)})
             term = scalars.body(body.line, inner)
         else:
             term = scalars.wrapped(lambda: scalars.operand(body, env))

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from atoll.ainf import ir
 from atoll.ainf.builder import Builder
 from atoll.ainf.dead import remove_dead
-from atoll.ainf.from_core import Env, Translator
+from atoll.ainf.from_core import Translator
+from atoll.ainf.translate.context import Env
 from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple
 from atoll.core import ir as core
 from atoll.sizes import Poly, poly

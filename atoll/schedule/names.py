@@ -56,7 +56,7 @@ def find(t: tm.Term, selector: str, step: str, loops: bool) -> tuple[tm.Path, tm
     """The one loop (or value) a selector means."""
     kinds = (tm.Gen, tm.Sum) if loops else (tm.Let, tm.Nest)
     wanted = selector.split("/")
-    everything = [(path, u, names) for path, u, names in binders(t) if isinstance(u, kinds)]
+    everything: list[tuple[tm.Path, tm.Term, tuple[str, ...]]] = [(path, u, names) for path, u, names in binders(t) if isinstance(u, kinds)]
     found = [(path, u) for path, u, names in everything if matches(names, wanted)]
     if len(found) > 1:  # a loop inside another value is meant only when that value is named, or nothing else is
         direct = [(path, u) for path, u in found if all(name in wanted for name in values_around(t, path))]
