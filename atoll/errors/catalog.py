@@ -30,7 +30,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     # -- text and names
     ("E0101", _P, "{what} is not part of Atoll", "", "An Atoll body is a pure function written in a subset of Python. Statements that have effects (`del`, `global`, `try`, `with`, `yield`) or that leave a loop early (`break`, `continue`, `return` in a loop) are refused by name; the suggestion says what to write instead."),
     ("E0102", _P, "the annotation {text!r} is not an expression", "write a type, for example f32[n]", "An annotation may be written as a string; the string must then be a Python expression that spells a type."),
-    ("E0103", _P, "the text of {name} cannot be found (looked in {file})", "pass the text itself: at.fn(source=text)", "Atoll reads the text of a function, it never traces it. In the plain REPL before Python 3.13, under exec, in a frozen application or from a .pyc without its .py file Python does not keep the text. at.fn(source=text) takes the text of a module and returns its last function."),
+    ("E0103", _P, "the text of {name} cannot be found (looked in {file})", "pass the text itself: at.fn(source=text)", "Atoll reads the text of a function, it never traces it. Python does not keep it for text given to exec, for programs piped into the interpreter, or for a .pyc without its .py file; and a file that has been edited since it was imported no longer holds it. at.fn(source=text) takes the text of a module and returns its last function."),
     ("E0104", _P, "the text given with source= is not Python: {message}", "", "at.fn(source=text) takes the text of a whole module."),
     ("E0105", _P, "the name {name} is not defined here", "", "Names are looked up as in Python: the function's own names, those around it, the module's globals, then Atoll's built-in names."),
     ("E0106", _P, "{name} is {found}, which an Atoll function cannot use", "pass it as an argument", "A function may capture other Atoll functions and constants: numbers, tuples of numbers, NumPy arrays. Constants are frozen when the function is first compiled."),
@@ -50,7 +50,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0122", _P, "{name} uses {captured}, which has been rebound since {name} was defined", "define {name} after the last change of {captured}, or pass {captured} as a parameter", "A local function captures names by value at its `def`. Python would see the new value; Atoll refuses, so that both readings cannot differ."),
     ("E0123", _T, "{name} calls itself, so its result needs a type", "annotate the result: def {name}(...) -> f64:", "The result of a recursive function cannot be inferred from its own body."),
     ("E0124", _P, "too many branches return only sometimes", "compute the result in a variable and return it once", "After an `if` that returns on some paths only, the rest of the body is copied into the others. A long chain of those would copy it exponentially often."),
-    ("E0125", _P, "at.fn takes a Python function, not a {found}", "", "Use it as a decorator: @at.fn above a def."),
+    ("E0125", _P, "at.fn takes a Python function, not {found}", "", "Use it as a decorator: @at.fn above a def."),
     ("E0126", _P, "the text given with source= defines no function", "", "at.fn(source=text) returns the last function of the text."),
     # -- types and ranks
     ("E0201", _T, "{what} does not have the expected type", "", "Values change type by themselves only where an operator would change it anyway: integers to floats, narrow to wide. Everything else is written: f32(x), i64(x)."),
@@ -117,7 +117,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0262", _T, "the ranks of {name} could not be decided", "annotate its parameters", "A local function without annotations has one type, found from its body and its uses. Where none fits all of them, its parameters need types."),
     ("E0263", _T, "map(...) applies {name} to elements of another rank", "", "An explicit map inserts nothing: the function takes the elements as they are. A lambda is lifted inside, because its body is an application of its own."),
     # -- sizes
-    ("E0301", _S, "sizes do not match in {what}: {left} is not {right}", "", "Sizes are polynomials in the size variables, compared in normal form. Atoll never stretches axes of size 1 and never guesses."),
+    ("E0301", _S, "sizes do not match in {what}: {left} is not {right}", "slice or pad one side, or declare one name for both sizes", "Sizes are polynomials in the size variables, compared in normal form. Atoll never stretches axes of size 1 and never guesses."),
     ("E0302", _S, "the sizes in {what} leave an equation that has no unique solution: {equation}", "annotate the value, or pass the size", "Inference eliminates unknown sizes that stand alone in an equation; it never picks one of several solutions."),
     ("E0303", _S, "nothing determines the size {name} here", "annotate the value, or use repeat(x, n)", "rep(x) and functions with a free size take it from what they are combined with."),
     ("E0304", _S, "the size {name} is not bound by any parameter of this function", "use it in a parameter's type, or make it an integer parameter", "A size variable in a body is the size the caller's arguments have."),
@@ -135,7 +135,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0603", _T, "{fn}: argument {name} must have dtype {expected}, not {found}", "convert it: {name}.astype(np.{to})", "Dtypes are never converted silently at a call."),
     ("E0604", b.RunIndexError, "{name}: argument {arg} is declared {shown}, but holds {value}, which is not in 0..{size}-1", "", "A parameter of type idx[n] is checked once, on entry; then no read through it needs a check."),
     ("E0605", _T, "{fn}: {text}", "", "Positional, keyword and default arguments work as in Python."),
-    ("E0606", _C, "{fn}: the captured constant {name} has changed since {fn} was compiled", "pass {name} as an argument, or call {fn}.refresh()", "Captured constants are frozen at the first compile and are part of the cache key."),
+    ("E0606", _C, "{fn}: the captured {what} {name} has changed since {fn} was compiled", "pass {name} as an argument, or call {fn}.refresh()", "Captured constants and functions are frozen at the first use and are part of the cache key."),
     ("E0607", _T, "{fn}: argument {name} is {value}, which does not fit {dtype}", "", "Python numbers convert if they fit."),
     ("E0608", _T, "{fn}: argument {name} must have {expected} axes ({shown}), not {found}", "", "From Python the rank must be as declared; inside Atoll calls lift."),
     ("E0609", _T, "{name} is generic: it has type variables or function parameters", "call it from another Atoll function", "A generic function is compiled for each use."),
