@@ -178,7 +178,7 @@ def _scatter(
     inner = [c for c in conds if _mentions(c, inside)]
     outer = [c for c in conds if c not in inner]
     with b.under(*outer):
-        prim = ir.Scatter(base, tuple(solved.left), where, guarded(b, inner, value, dtype), "add")
+        prim = ir.Scatter(base, tuple(solved.left), where, value, "add", False, tuple(inner))
         line, at = b.emit(prim, (ir.Result(dtype, axes),), hint="g")
     read = ir.Ref(line, 0, at + tuple(poly(target[k]) for k in solved.open))
     return guarded(b, outer, read, dtype)

@@ -157,10 +157,11 @@ def _scatter(b: Builder, line: ir.Line, block: ir.Block, index: Sym) -> tuple[li
     env.update({x: poly(y) for x, y in zip(prim.binders[1:], row, strict=True)})
     where = tuple(p.subst(env) for p in prim.index)
     guards = _in_range(where, info.axes) if prim.drop else ()
-    with b.binding(*row), b.under(*guards):
+    when = tuple(c.subst(env) for c in prim.when)
+    with b.binding(*row), b.under(*when, *guards):
         old = read(b, h, 0, where)
         value = scalars.op(b, MONOIDS[prim.monoid][0], (old, ir.subst_operand(prim.value, env)), info.dtype, line.span)
-    new, _ = b.emit(ir.Scatter(_identity(b, h), row, where, value, None, prim.drop, prim.when), (info,), hint="u")
+    new, _ = b.emit(ir.Scatter(_identity(b, h), row, where, value, None, prim.drop, when), (info,), hint="u")
     return [prim.base], [_identity(b, new)], []
 
 
@@ -284,6 +285,8 @@ def _chain(prim: ir.Loop, k: int) -> list[ir.Line] | None:
         if line.block is not block or line.dims or line.conds or result or not isinstance(p, ir.Scatter):
             return None
         if p.monoid not in (None, "add") or (p.monoid == "add" and p.binders) or p.drop:
+            return None
+        if any(c.leaves() & set(p.binders) for c in p.when):
             return None
         found.append(line)
         at = identity_of(p.base)
@@ -770,12 +773,8 @@ def _add_at(back: Backward, current: ir.Line, where: tuple[Poly, ...], value: ir
         total = guarded(b, inner, value, dtype)
         for x in reversed(apart):
             total = sum_over(b, x, total, dtype)
-    with b.binding(*kept):
-        varying = [c for c in outer if any(x in c.leaves() for x in kept)]
-        when = tuple(c for c in outer if c not in varying)
-        total = guarded(b, varying, total, dtype)
     info = ir.Result(dtype, current.results[0].axes)
-    made, _ = b.emit(ir.Scatter(_identity(b, current), tuple(kept), where, total, "add", False, when), (info,), hint="g")
+    made, _ = b.emit(ir.Scatter(_identity(b, current), tuple(kept), where, total, "add", False, tuple(outer)), (info,), hint="g")
     return made
 
 

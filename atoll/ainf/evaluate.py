@@ -291,9 +291,12 @@ class Evaluator:
 
     def scatter(self, p: ir.Scatter, result: ir.Result, frame: Frame, env: Env) -> Any:
         out = np.array(self.array(p.base, frame, env), result.dtype.numpy)
-        if not all(self.holds(c, frame, env) for c in p.when):
+        own = set(p.binders)
+        if not all(self.holds(c, frame, env) for c in p.when if not c.leaves() & own):
             return out
         for inner in self.each(p.binders, frame, env):
+            if not all(self.holds(c, frame, inner) for c in p.when):
+                continue
             index = tuple(self.poly(q, frame, inner) for q in p.index)
             if not all(0 <= i < n for i, n in zip(index, out.shape, strict=True)):
                 assert p.drop, f"scatter to {index} of {out.shape}"

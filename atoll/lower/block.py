@@ -76,6 +76,8 @@ class BlockLowerer:
         for stage in self.stages:
             for ref in stage.refs:
                 self.readers.setdefault(ref.line, []).append(stage)
+        for (line, _), base in self.inplace.takes.items():  # also where the update reads the old value through a copy
+            self.readers.setdefault(base, []).append(self.by_line[line])
 
     def _count_uses(self) -> dict[ir.Line, int]:
         from atoll.ainf.scan_prim import line_refs
@@ -166,7 +168,8 @@ class BlockLowerer:
                 continue
             line, result = found
             same = tuple(b.extent for b in stage.target.binders) == line.extents(result)
-            if line in self.by_line and found not in self.preferred and same:
+            taken = line in self.inplace.takes.values()  # then an update changes it after it is stored
+            if line in self.by_line and found not in self.preferred and same and not taken:
                 self.preferred[found] = sink.buffer
         for taker, base in reversed(list(self.inplace.takes.items())):  # an update's result starts where it ends
             if taker in self.preferred and base in self.by_line and (base, 0) not in self.preferred:
@@ -294,7 +297,10 @@ class BlockLowerer:
         line = stage.line
         assert line is not None
         for result, info in enumerate(line.results):
-            if (line, result) in self.places or (result and not any(r.result == result for r in self.all_refs_to(line))):
+            key = (line, result)
+            if key in self.places:
+                continue
+            if result and key not in self.inplace.takes and not any(r.result == result for r in self.all_refs_to(line)):
                 continue
             place = self._choose(stage, result, info, scope, number)
             if place is not None:

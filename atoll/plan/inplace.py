@@ -27,6 +27,8 @@ def plan_block(
     lines: list[ir.Line], results: list[ir.Abs], writable: set[ir.Line]
 ) -> tuple[Inlining, list[Stage], InPlace]:
     """Stages of a block with in-place updates decided. `writable` are sources whose memory the block may change."""
+    kept = {found[0] for found in map(identity_of, results) if found is not None}
+    writable = writable - kept  # state a round hands on as it is
     forced: set[ir.Line] = set()
     refused: dict[tuple[ir.Line, int], str] = {}
     while True:
