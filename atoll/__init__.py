@@ -55,6 +55,7 @@ _LATER = {
     "donate": "atoll.function",
     "cache": "atoll.runtime.cache",
     "doctor": "atoll.doctor",
+    "node": "atoll.madl.api",
     "schedule": "atoll.schedule",
     **dict.fromkeys(DERIVATIVES, "atoll.ad.api"),
 }
@@ -74,6 +75,8 @@ def set_threads(n: int) -> None:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "madl":
+        return importlib.import_module("atoll.madl")  # a package that can be called
     module = _LATER.get(name)
     if module is None:
         raise AttributeError(f"module 'atoll' has no attribute {name!r}")

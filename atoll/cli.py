@@ -15,10 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from atoll.errors import Error
-
-
-class Misuse(Exception):
-    """The command was called wrongly."""
+from atoll.errors.misuse import Misuse
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -58,6 +55,8 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("file", metavar="FILE:FUNCTION")
     sub.add_argument("args", nargs="*")
     sub.add_argument("--interpret", action="store_true", help="use the reference interpreter")
+    sub.add_argument("--cycles", type=int, default=1, help="how many times to step an operator of a .madl file")
+    sub.add_argument("--size", action="append", default=[], metavar="n=8", help="a size of a .madl operator that no argument has")
     sub = command("build", _build, "write C: a .c, a .h and an example caller")
     sub.add_argument("file", metavar="FILE[:FUNCTION]")
     sub.add_argument("-o", "--output", default=".", help="the folder to write to")
@@ -127,7 +126,7 @@ def _one(text: str) -> Any:
 def _check(args: argparse.Namespace) -> int:
     path, _ = _split(args.file)
     if path.suffix == ".madl":
-        from atoll.madl.api import check_file
+        from atoll.madl.command import check_file
 
         for line in check_file(path):
             print(line)
@@ -148,7 +147,7 @@ def _check(args: argparse.Namespace) -> int:
 def _show(args: argparse.Namespace) -> int:
     path, name = _split(args.file)
     if path.suffix == ".madl":
-        from atoll.madl.api import show_file
+        from atoll.madl.command import show_file
 
         print(show_file(path, name, args.stage))
         return 0
@@ -189,9 +188,9 @@ def _literal(text: str, t: Any) -> Any:
 def _run(args: argparse.Namespace) -> int:
     path, _ = _split(args.file)
     if path.suffix == ".madl":
-        from atoll.madl.api import run_file
+        from atoll.madl.command import run_file
 
-        return int(run_file(path, _split(args.file)[1], args.args))
+        return run_file(path, _split(args.file)[1], args.args, args.cycles, _sizes(args.size), args.interpret)
     f = _one(args.file)
     params = f.signature.params
     if len(args.args) > len(params):
@@ -204,7 +203,7 @@ def _run(args: argparse.Namespace) -> int:
 def _build(args: argparse.Namespace) -> int:
     path, name = _split(args.file)
     if path.suffix == ".madl":
-        from atoll.madl.api import build_file
+        from atoll.madl.command import build_file
 
         for file in build_file(path, name, Path(args.output)):
             print(file)
@@ -233,13 +232,14 @@ def _bench(args: argparse.Namespace) -> int:
 
         runpy.run_path(str(root), run_name="__main__")
         return 0
+    sizes = _sizes(args.size)
+    path, name = _split(args.file)
+    if path.suffix == ".madl":
+        from atoll.madl.command import bench_file
+
+        print(bench_file(path, name, sizes))
+        return 0
     f = _one(args.file)
-    sizes = {}
-    for text in args.size:
-        key, sep, value = text.partition("=")
-        if not sep or not value.isdigit():
-            raise Misuse(f"--size takes name=number, not {text!r}")
-        sizes[key] = int(value)
     values = _random_arguments(f, sizes)
     start = time.perf_counter()
     f(*values)
@@ -254,6 +254,16 @@ def _bench(args: argparse.Namespace) -> int:
     shown = ", ".join(f"{k}={v}" for k, v in sizes.items())
     print(f"{f.name} [{shown}]: median {times[len(times) // 2] * 1e3:.4f} ms of {len(times)} calls, first call {first * 1e3:.0f} ms")
     return 0
+
+
+def _sizes(texts: list[str]) -> dict[str, int]:
+    sizes = {}
+    for text in texts:
+        key, sep, value = text.partition("=")
+        if not sep or not value.isdigit():
+            raise Misuse(f"--size takes name=number, not {text!r}")
+        sizes[key] = int(value)
+    return sizes
 
 
 def _random_arguments(f: Any, sizes: dict[str, int]) -> list[Any]:
@@ -308,6 +318,12 @@ def _explain(args: argparse.Namespace) -> int:
         return 0
     if args.what[:1].upper() == "E" and args.what[1:].isdigit():
         raise Misuse(f"there is no error code {args.what}")
+    path, name = _split(args.what)
+    if path.suffix == ".madl":
+        from atoll.madl.command import explain_file
+
+        print(explain_file(path, name))
+        return 0
     print(_one(args.what).explain())
     return 0
 

@@ -20,3 +20,21 @@ A program goes through analyses, never through transformations; each is a file, 
 
 Sources: notes/pauget1.md, notes/pauget2.md (the thesis), notes/madl_lessons.md (a trial). The language is described in docs/madl.md.
 """
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+
+class _Package(ModuleType):
+    """`at.madl` is this package and the function that reads .madl files: whichever part of it was imported first."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        from atoll.madl.api import madl
+
+        return madl(*args, **options)
+
+
+sys.modules[__name__].__class__ = _Package

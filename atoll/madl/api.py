@@ -3,7 +3,7 @@
     nd = at.madl("ctl.madl")            nd.rotate_right(x)              an operator is called with NumPy arrays
     nd.iota[8]()                        nd.iota(n=8)                    sizes that no argument has
     fib = nd.fib()                      fib.step(), fib.reset()         an operator with state makes instances
-    counter = at.node(step, 0)          counter().step(x)               the same from an Atoll function (state, input) -> (state, output)
+    counter = at.node(step, 0)          counter.step(x)                 the same from an Atoll function (state, input) -> (state, output)
 
 Calls are pure: an operator that works in place is given a copy of its argument. ATOLL_INTERPRET=1 runs the oracle instead of native code.
 """
@@ -12,20 +12,21 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from atoll.errors import fail
-from atoll.madl.binding import Arguments, bind, check_requirements, solve, type_arguments
+from atoll.madl.binding import Arguments, bind, check_requirements, given_size, solve, type_arguments, whole
 from atoll.madl.c_file import CFile, Options
 from atoll.madl.compiled import Compiled
 from atoll.madl.instances import Defined
 from atoll.madl.library import Library
 from atoll.madl.native import NativeFile, NativeOperator
 from atoll.madl.oracle import Oracle
+from atoll.madl.recursion import measured, size_names
 from atoll.madl.typing import show_size_named, show_type
-from atoll.sizes import Sym
+from atoll.sizes import Atom
 from atoll.types.types import Type
 
 
@@ -84,13 +85,7 @@ class Module:
 
     def export_c(self, folder: str | os.PathLike[str], **options: Any) -> list[Path]:
         """Write the header, the source and an example caller."""
-        where = Path(folder)
-        where.mkdir(parents=True, exist_ok=True)
-        file = self.c_file(**options)
-        texts = {f"{file.name}.h": file.header(), f"{file.name}.c": file.source(), f"{file.name}_example.c": file.example()}
-        for name, text in texts.items():
-            (where / name).write_text(text)
-        return [where / name for name in texts]
+        return self.c_file(**options).write(Path(folder))
 
     def _operator(self, compiled: Compiled, types: tuple[Type, ...]) -> NativeOperator:
         shared = compiled in self.computing()
@@ -111,14 +106,29 @@ class Operator:
 
     def __getitem__(self, sizes: int | tuple[int, ...]) -> Operator:
         """f[4, 5] is f<<4, 5>>."""
-        return Operator(self._module, self._item, sizes if isinstance(sizes, tuple) else (sizes,))
+        given = sizes if isinstance(sizes, tuple) else (sizes,)
+        wanted = self._item.operator.interface.sizes or ()
+        if len(given) > len(wanted):
+            fail("E0961", name=self.name, text=f"has {len(wanted)} sizes in <<..>>, {len(given)} are given")
+        return Operator(self._module, self._item, tuple(whole(self.name, n) for n in given))
 
     @property
     def compiled(self) -> Compiled:
         library = self._module._library
         if self._item.operator.recursive:
+            names = size_names(self._item.operator)
+            if len(self._sizes) < len(names):
+                missing = names[len(self._sizes)]
+                fail("E0961", name=self.name, text=f"the size {missing} is not known", help=f"give it: {self.name}[..] or {missing}=..")
             return library.instance(self._item, self._sizes, self._item.operator.span)
         return library.operators[self.name]
+
+    def at(self, sizes: dict[str, int], args: tuple[Any, ...] = ()) -> Operator:
+        """A recursive operator at the sizes given, or measured on arguments; others are their own at any size."""
+        if not self.recursive:
+            return self
+        found = {**measured(self._item.operator, args), **sizes}
+        return self[tuple(found[n] for n in size_names(self._item.operator) if n in found)]
 
     # -- looking inside
 
@@ -139,8 +149,26 @@ class Operator:
     def stateful(self) -> bool:
         return self.compiled.scheme.stateful
 
+    @property
+    def recursive(self) -> bool:
+        """Made for each size it is used at, so it has a type only with sizes: f[8].type."""
+        return self._item.operator.recursive and len(self._sizes) < len(size_names(self._item.operator))
+
+    @property
+    def source(self) -> str:
+        """Its text in the file."""
+        return self._item.operator.span.text()
+
     def __repr__(self) -> str:
-        return f"<madl operator {self.name} : {self.type}>"
+        return f"<madl operator {self.name}{'' if self.recursive else f' : {self.type}'}>"
+
+    def overwritten(self) -> list[str]:
+        """The arguments whose memory the operator changes although no result lies in it (`init v` makes v the state)."""
+        op = self.compiled
+        results = {op.layout.place[w].chunk for w in op.graph.results}
+        written = {c.name for c in op.scheme.chunks if c.written}
+        found = [(w.shown, op.layout.place[w].chunk) for w in op.graph.arguments]
+        return [name for name, chunk in found if chunk.name in written and chunk not in results]
 
     def memory(self) -> list[dict[str, str]]:
         """Every memory of the operator: its name, type, and whose it is."""
@@ -162,18 +190,29 @@ class Operator:
         """The C of this operator and what it calls."""
         return CFile(self.name, [self.compiled], Options(**options)).source()
 
+    def export_c(self, folder: str | os.PathLike[str], **options: Any) -> list[Path]:
+        """Write the header, the source and an example caller of this operator."""
+        return CFile(self.name, [self.compiled], Options(**options)).write(Path(folder))
+
     # -- running
 
     def __call__(self, *args: Any, **sizes: int) -> Any:
+        if self.recursive:
+            found = self.at(sizes, args)
+            return found(*args) if not found.recursive else found.compiled
         if self.stateful:
             if args:
                 fail("E0964", name=self.name, which="a", text="call it without arguments to make an instance, then .step(..)")
-            return Instance(self, sizes)
+            return self.instance(sizes)
         given, types = self._bind(args, sizes)
-        if os.environ.get("ATOLL_INTERPRET") == "1":
+        if _interpreting():
             oracle = Oracle(self.compiled, given.sizes, dict(zip(self.compiled.graph.generics, types, strict=True)))
             return _single(oracle.run([args])[0])
         return _single(self._native(types).run(given, {}))
+
+    def instance(self, sizes: dict[str, int] | None = None, interpret: bool | None = None) -> Instance:
+        """A state of its own; with interpret=True it runs under the oracle."""
+        return Instance(self, sizes or {}, _interpreting() if interpret is None else interpret)
 
     def interpret(self, *args: Any, **sizes: int) -> Any:
         """The value by the oracle, which checks every read."""
@@ -195,10 +234,10 @@ class Operator:
 class Instance:
     """An operator with its state: `.step(..)` runs a cycle, `.reset()` starts anew."""
 
-    def __init__(self, operator: Operator, given: dict[str, int]) -> None:
-        self._operator, self._given = operator, given
+    def __init__(self, operator: Operator, given: dict[str, int], interpreted: bool) -> None:
+        self._operator, self._given, self._interpreted = operator, given, interpreted
         self._state: dict[Any, Any] = {}
-        self._sizes: dict[Sym, int] | None = None
+        self._sizes: dict[Atom, int] | None = None
         self._oracle: Oracle | None = None
         op = operator.compiled
         if not op.graph.sizes or operator._sizes or given:
@@ -207,21 +246,20 @@ class Instance:
     def _try_sizes(self) -> None:
         """Sizes that are known before the first step."""
         op = self._operator.compiled
-        from atoll.madl.binding import _given_size
-
-        equations = [(_given_size(op, k), v, f"<<{k}>>") for k, v in {**dict(enumerate(self._operator._sizes)), **self._given}.items()]
+        given: dict[Any, int] = {**dict(enumerate(self._operator._sizes)), **self._given}
+        equations = [(given_size(op, k), v, f"<<{k}>>") for k, v in given.items()]
         known = {leaf for p, _, _ in equations for leaf in p.leaves()}
         if all(sym in known for sym in op.graph.sizes):
             sizes = solve(op, equations)
             check_requirements(op, sizes)
             self._begin(sizes)
 
-    def _begin(self, sizes: dict[Sym, int]) -> None:
+    def _begin(self, sizes: dict[Atom, int]) -> None:
         op = self._operator.compiled
         if op.graph.generics:
             fail("E0963", op.operator.span, name=op.name)
         self._sizes = sizes
-        if os.environ.get("ATOLL_INTERPRET") == "1":
+        if self._interpreted:
             self._oracle = Oracle(op, sizes)
             self._oracle.reset()
             return
@@ -245,7 +283,7 @@ class Instance:
             return _single(self._oracle.step(*args))
         return _single(self._operator._native(()).run(given, self._state))
 
-    def _same_sizes(self, sizes: dict[Sym, int]) -> None:
+    def _same_sizes(self, sizes: dict[Atom, int]) -> None:
         """State keeps its size; other sizes may change from cycle to cycle."""
         op = self._operator.compiled
         assert self._sizes is not None
@@ -269,6 +307,10 @@ def _single(results: list[Any]) -> Any:
     return results[0] if len(results) == 1 else tuple(results)
 
 
+def _interpreting() -> bool:
+    return os.environ.get("ATOLL_INTERPRET") == "1"
+
+
 # -- nodes from Atoll functions
 
 
@@ -279,7 +321,7 @@ def node(step: Any, init: Any) -> Node:
     >>> @at.fn
     ... def count(n: at.i64, by: at.i64) -> (at.i64, at.i64):
     ...     return n + by, n
-    >>> c = node(count, 0)()
+    >>> c = node(count, 0)
     >>> c.step(2), c.step(3), c.step(0)
     (np.int64(0), np.int64(2), np.int64(5))
     """
@@ -287,14 +329,14 @@ def node(step: Any, init: Any) -> Node:
 
 
 class Node:
-    """Called without arguments it makes an instance."""
+    """A function with its state: `.step(..)` and `.reset()`. Called without arguments it makes another instance."""
 
     def __init__(self, step: Any, init: Any) -> None:
         from atoll.function import Function
         from atoll.types.types import Own, Tuple
 
         if not isinstance(step, Function):
-            fail("E0960", name="at.node", text=f"takes an Atoll function (@at.fn), not a {type(step).__name__}")
+            fail("E0960", name="at.node", text=f"takes an Atoll function (made with @at.fn), not {step!r}")
         core = step.core
         result = core.result
         if not core.params or not isinstance(result, Tuple) or len(result.items) != 2:
@@ -304,32 +346,30 @@ class Node:
         if repr(state) != repr(result.items[0]):
             text = f"the state of {step.name} is {state!r} before a step and {result.items[0]!r} after it"
             fail("E0960", name="at.node", text=text)
-        self.step, self.init = step, init
+        self._step, self._init = step, init
+        self._owned = isinstance(first, Own)
         self.__name__ = step.name
-
-    def first(self) -> Any:
-        """A first state of its own."""
-        return self.init() if callable(self.init) else copy.deepcopy(self.init)
-
-    def __call__(self) -> NodeInstance:
-        return NodeInstance(self.step, self.first)
-
-    def __repr__(self) -> str:
-        return f"<node {self.step.type}>"
-
-
-class NodeInstance:
-    """A function with its state."""
-
-    def __init__(self, step: Callable[..., Any], first: Callable[[], Any]) -> None:
-        self._step, self._first = step, first
-        self.state = first()
-
-    def step(self, *args: Any) -> Any:
-        """One cycle: the output."""
-        self.state, output = self._step(self.state, *args)
-        return output
+        self.reset()
 
     def reset(self) -> None:
         """Put the state to its first value."""
-        self.state = self._first()
+        self._state = self._init() if callable(self._init) else copy.deepcopy(self._init)
+
+    def step(self, *args: Any) -> Any:
+        """One cycle: the output. A state declared `own` is updated in its own memory."""
+        from atoll.function import donate
+
+        state = donate(self._state) if self._owned else self._state
+        self._state, output = self._step(state, *args)
+        return output
+
+    @property
+    def state(self) -> Any:
+        """The state now, as a copy."""
+        return copy.deepcopy(self._state)
+
+    def __call__(self) -> Node:
+        return Node(self._step, self._init)
+
+    def __repr__(self) -> str:
+        return f"<node {self._step.type}>"

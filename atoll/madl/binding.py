@@ -7,6 +7,7 @@ index map, so a call never changes its arguments. Results are read through their
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +33,7 @@ class Arguments:
     """Converted arguments: one array per leaf of each, and the sizes they have."""
 
     leaves: list[dict[tuple[int, ...], Any]]
-    sizes: dict[Sym, int]
+    sizes: dict[Atom, int]
 
 
 def type_arguments(op: Compiled, args: tuple[Any, ...]) -> tuple[Type, ...]:
@@ -72,7 +73,7 @@ def bind(op: Compiled, args: tuple[Any, ...], given: Mapping[Any, int], types: t
             parts[leaf.components] = array
         converted.append(parts)
     for key, value in given.items():
-        equations.append((_given_size(op, key), int(value), f"<<{key}>>"))
+        equations.append((given_size(op, key), whole(op.name, value), f"<<{key}>>"))
     sizes = solve(op, equations)
     check_requirements(op, sizes)
     for wire, parts in zip(wires, converted, strict=True):
@@ -83,7 +84,15 @@ def bind(op: Compiled, args: tuple[Any, ...], given: Mapping[Any, int], types: t
     return Arguments(converted, sizes)
 
 
-def _given_size(op: Compiled, key: Any) -> Poly:
+def whole(name: str, value: Any) -> int:
+    """A size from Python."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        fail("E0961", name=name, text=f"a size is a whole number, not {value!r}")
+
+
+def given_size(op: Compiled, key: Any) -> Poly:
     if isinstance(key, int):
         if key >= len(op.graph.size_params):
             fail("E0961", name=op.name, text=f"has {len(op.graph.size_params)} sizes in <<..>>, {key + 1} are given")
@@ -109,7 +118,12 @@ def _convert(op: Compiled, name: str, arg: Any, leaf: Leaf, generics: Mapping[Ge
         if rank or not fits(value, dtype):
             fail("E0960", name=op.name, text=f"argument {name} must be {shown}, not {arg!r}")
         return np.asarray(value, dtype.numpy)
-    array = np.asarray(arg)
+    try:
+        array = np.asarray(arg)
+    except ValueError:
+        fail("E0960", name=op.name, text=f"argument {name} must be {shown}; its rows have different lengths")
+    if array.dtype.kind not in "biufc":
+        fail("E0960", name=op.name, text=f"argument {name} must be {shown}, not a {type(arg).__name__}")
     if isinstance(arg, (list, tuple)):
         if array.size and not all(fits(v, dtype) for v in array.reshape(-1).tolist()):
             fail("E0960", name=op.name, text=f"argument {name} must be {shown}; an element does not fit {dtype}")
@@ -121,7 +135,7 @@ def _convert(op: Compiled, name: str, arg: Any, leaf: Leaf, generics: Mapping[Ge
     return np.ascontiguousarray(array) if rank else array
 
 
-def solve(op: Compiled, equations: list[tuple[Poly, int, str]]) -> dict[Sym, int]:
+def solve(op: Compiled, equations: list[tuple[Poly, int, str]]) -> dict[Atom, int]:
     """Find each size from an equation linear in it; check the others."""
     known: dict[Atom, int] = {}
     said: dict[Atom, str] = {}
@@ -161,14 +175,14 @@ def solve(op: Compiled, equations: list[tuple[Poly, int, str]]) -> dict[Sym, int
     return {sym: known[sym] for sym in op.graph.sizes}
 
 
-def check_requirements(op: Compiled, sizes: Mapping[Sym, int]) -> None:
+def check_requirements(op: Compiled, sizes: Mapping[Atom, int]) -> None:
     names = op.graph.size_names
     env: dict[Any, int] = dict(sizes)
     for p, what, span in op.graph.requirements:
         if p.evaluate(env) < 0:
             renamed = {sym: Sym(names[sym]) for sym in op.graph.sizes}
             shown = p.subst({sym: poly(new) for sym, new in renamed.items()})
-            values = {new: env[sym] for sym, new in renamed.items()}
+            values: dict[Atom, int] = {new: env[sym] for sym, new in renamed.items()}
             text = f"{what} (line {span.line}) needs {requirement(shown, lambda a: values[a])}"
             fail("E0961", name=op.name, text=text)
 
@@ -189,7 +203,7 @@ def positions(m: IndexMap, leaf: Leaf, chunk_extents: tuple[Poly, ...], number: 
     view = tuple(poly(view_index(k)) for k in range(len(shape)))
     _, index = leaf_index(m, leaf, view)
     address = row_major(index, chunk_extents)
-    grid = np.indices(shape) if shape else []
+    grid: Any = np.indices(shape) if shape else []
     total = np.zeros(shape, np.int64)
     for mono, coef in address.terms.items():
         term: Any = np.int64(coef)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from atoll.backends.c.emit import safe
@@ -82,6 +83,14 @@ class CFile:
 
     def printer(self, fn: Lowered) -> Printer:
         return self.printers[id(fn)]
+
+    def write(self, folder: Path) -> list[Path]:
+        """The three files."""
+        folder.mkdir(parents=True, exist_ok=True)
+        texts = {f"{self.name}.h": self.header(), f"{self.name}.c": self.source(), f"{self.name}_example.c": self.example()}
+        for name, text in texts.items():
+            (folder / name).write_text(text)
+        return [folder / name for name in texts]
 
     # -- the source
 

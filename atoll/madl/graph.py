@@ -254,11 +254,11 @@ class Graph:
         self.results: list[Wire] = []
         self.size_params: list[tuple[str | None, Poly]] = []  # <<..>>, with names where they are names
         self.sizes: list[Sym] = []  # free sizes, in order of appearance
-        self.size_names: dict[Sym, str] = {}
+        self.size_names: dict[Atom, str] = {}
         self.generics: list[Any] = []  # type variables, in order of appearance
         self.requirements: list[tuple[Poly, str, Span]] = []  # >= 0 wherever the operator runs
-        self.dynamic: dict[Sym, tuple[Wire, Poly]] = {}  # index symbols that stand for values: the wire, its range
-        self.loops: dict[Sym, Scope] = {}  # loop indices
+        self.dynamic: dict[Atom, tuple[Wire, Poly]] = {}  # index symbols that stand for values: the wire, its range
+        self.loops: dict[Atom, Scope] = {}  # loop indices
         self.producer: dict[Wire, Relation | Computing | None] = {}  # None: there from the start
 
     def scopes(self) -> list[Scope]:

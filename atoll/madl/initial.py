@@ -39,7 +39,7 @@ def _one_place(el: Elaborator, layout: Layout, initialised: list[tuple[g.Wire, g
     graph = el.graph
     for flow, start in initialised:
         for sym in layout.map(flow).symbols():
-            loop = graph.loops.get(sym)  # type: ignore[call-overload]
+            loop = graph.loops.get(sym)
             if loop is not None and loop.within(start.owner) and start.within.within(loop):
                 here = next((el.aggregated_at[w] for w, _ in loop.aggregates if w in el.aggregated_at), None)
                 notes = [f"Aggregated here: line {here.line}, {' '.join(here.text().split())}"] if here else []

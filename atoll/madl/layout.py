@@ -209,7 +209,7 @@ def _check_state(layout: Layout) -> None:
         if isinstance(node, g.Call) and node.home is not None:
             for wire in node.state():
                 for sym in layout.map(wire).symbols():
-                    loop = graph.loops.get(sym)  # type: ignore[call-overload]
+                    loop = graph.loops.get(sym)
                     if loop is not None and loop.within(node.home):
                         note = f"the result of {node.name} is its state, which would have to be at {layout.told(wire)}"
                         fail("E0923", node.span, notes=[note], help=f"copy it: !{node.name}(..)", where=graph.name)

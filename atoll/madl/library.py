@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from atoll.errors import Span, fail
@@ -13,13 +14,14 @@ from atoll.madl.environment import Env
 from atoll.madl.instances import Defined, External, Item, RecordItem
 from atoll.madl.levels import one_dimension_each
 from atoll.madl.parse import parse
-from atoll.madl.recursion import specialise
+from atoll.madl.recursion import size_names, specialise
 from atoll.madl.scheme import Scheme
 from atoll.madl.typing import NAMES
 from atoll.sizes import poly
 from atoll.types.types import Array, Record, RecordDecl, Tuple, Type
 
 _DEEPEST = 64  # sizes one recursive operator may be expanded at
+_FRAMES = 20_000  # Python calls that many expansions take
 
 
 class Library:
@@ -139,7 +141,7 @@ class Library:
         assert isinstance(item, Defined)
         if not item.operator.recursive:
             return self._schemes[item.operator.name]
-        names = [z.name if isinstance(z, s.SizeName) else "" for z in item.operator.interface.sizes or ()]
+        names = size_names(item.operator)
         given = [el.typer.size(el.size(z, env)).const() for z in e.sizes or ()]
         if len(given) != len(names) or any(v is None for v in given):
             fail("E0950", e.span, name=e.name, where=el.operator.name)
@@ -151,13 +153,20 @@ class Library:
         if key not in self._instances:
             if len(self._expanding) >= _DEEPEST or key in self._expanding:
                 fail("E0951", span, name=item.operator.name, depth=_DEEPEST)
+            for size_name, size in zip(size_names(item.operator), sizes, strict=True):
+                if size < 0:
+                    fail("E0914", span, name=item.operator.name, what=size_name, size=size)
             self._expanding.append(key)
-            names = [z.name if isinstance(z, s.SizeName) else "" for z in item.operator.interface.sizes or ()]
-            known = dict(zip(names, sizes, strict=True))
+            known = dict(zip(size_names(item.operator), sizes, strict=True))
             operator = specialise(item.operator, known)
             shown = "_".join([operator.name, *map(str, sizes)])
-            self._instances[key] = compile_operator(self, operator, name=shown, sizes=known, separate=self.separate)
-            self._expanding.pop()
+            before = sys.getrecursionlimit()
+            sys.setrecursionlimit(max(before, _FRAMES))
+            try:
+                self._instances[key] = compile_operator(self, operator, name=shown, sizes=known, separate=self.separate)
+            finally:
+                sys.setrecursionlimit(before)
+                self._expanding.pop()
         return self._instances[key]
 
 

@@ -291,8 +291,8 @@ class _Lowering:
             target = DTYPES[CONVERSIONS[tree.op]]
             return args[0] if args[0].dtype is target else lp.Cast(args[0], target)
         if row.gives == "idx":
-            size = lp.Index(self._size(tree.sizes[0]))
-            return lp.Call(f"madl_{tree.op}", (lp.Cast(args[0], I64), size), I32)
+            bound = lp.Index(self._size(tree.sizes[0]))
+            return lp.Call(f"madl_{tree.op}", (lp.Cast(args[0], I64), bound), I32)
         dtype = args[-1].dtype
         if row.prim is None and not dtype.is_float:
             return lp.Call(f"madl_{tree.op}", args, dtype)

@@ -16,7 +16,7 @@ from atoll.madl.layout import Chunk
 from atoll.madl.lower import Lowered, LoweredOperator
 from atoll.madl.pieces import chunk_leaf, leaf_index, leaves_of
 from atoll.madl.typing import rebuild
-from atoll.sizes import Sym, poly
+from atoll.sizes import Atom, poly
 from atoll.types.types import Type
 from atoll.views.index_map import IDENTITY
 
@@ -65,11 +65,11 @@ class NativeOperator:
 
     # -- memory
 
-    def number(self, sizes: dict[Sym, int]) -> Any:
+    def number(self, sizes: dict[Atom, int]) -> Any:
         env: dict[Any, int] = dict(sizes)
         return lambda p: p.evaluate(env)
 
-    def allocate(self, roles: tuple[str, ...], sizes: dict[Sym, int]) -> dict[tuple[Chunk, tuple[int, ...]], Any]:
+    def allocate(self, roles: tuple[str, ...], sizes: dict[Atom, int]) -> dict[tuple[Chunk, tuple[int, ...]], Any]:
         """New arrays for the chunks with these roles."""
         number = self.number(sizes)
         found = {}
@@ -81,14 +81,14 @@ class NativeOperator:
         return found
 
     def _type(self, t: Type) -> Type:
-        return rebuild(t, lambda x: self.generics.get(x, x), lambda p: p)  # type: ignore[call-overload]
+        return rebuild(t, lambda x: self.generics.get(x, x), lambda p: p)
 
-    def _call(self, function: Any, fn: Lowered, memory: dict[tuple[Chunk, tuple[int, ...]], Any], sizes: dict[Sym, int]) -> None:
+    def _call(self, function: Any, fn: Lowered, memory: dict[tuple[Chunk, tuple[int, ...]], Any], sizes: dict[Atom, int]) -> None:
         values = [sizes[sym] for sym in self.compiled.graph.sizes]
         pointers = [memory[self._leaf[b]].ctypes.data for b in fn.params]
         function(*values, *pointers)
 
-    def reset(self, state: dict[tuple[Chunk, tuple[int, ...]], Any], sizes: dict[Sym, int]) -> None:
+    def reset(self, state: dict[tuple[Chunk, tuple[int, ...]], Any], sizes: dict[Atom, int]) -> None:
         if self.start is not None and self.op.reset is not None:
             memory = {**state, **self.allocate(("workspace",), sizes)}
             self._call(self.start, self.op.reset, memory, sizes)
@@ -122,7 +122,7 @@ class NativeOperator:
         self._call(self.cycle, self.op.cycle, memory, sizes)
         return [self._result(wire, memory, number, borrowed, state) for wire in self.compiled.graph.results]
 
-    def _chunk(self, chunk: Chunk, sizes: dict[Sym, int], known: dict[Any, Any]) -> dict[tuple[Chunk, tuple[int, ...]], Any]:
+    def _chunk(self, chunk: Chunk, sizes: dict[Atom, int], known: dict[Any, Any]) -> dict[tuple[Chunk, tuple[int, ...]], Any]:
         number = self.number(sizes)
         found = {}
         for leaf in leaves_of(self._type(chunk.type)):

@@ -27,7 +27,7 @@ from atoll.madl.scalars import CONVERSIONS, SCALAR_OPS, apply, clamp, convert, w
 from atoll.madl.schedule import node_name
 from atoll.madl.typing import Generic, prune
 from atoll.madl.values import Key, component, dtype_of, join, keys, split
-from atoll.sizes import Atom, Poly, Sym
+from atoll.sizes import Atom, Poly
 from atoll.types.dtypes import DTYPES, I32
 from atoll.types.types import Type
 from atoll.views.functor import Functor
@@ -66,7 +66,7 @@ def _through(mapping: Mapping_, key: Key) -> Key:
 class Oracle:
     """One instance of an operator at concrete sizes (and types, where it has type variables)."""
 
-    def __init__(self, compiled: Compiled, sizes: dict[Sym, int], types: dict[Generic, Type] | None = None, tags: Iterator[int] | None = None) -> None:
+    def __init__(self, compiled: Compiled, sizes: dict[Atom, int], types: dict[Generic, Type] | None = None, tags: Iterator[int] | None = None) -> None:
         self.op, self.graph, self.layout = compiled, compiled.graph, compiled.layout
         self.types = types or {}
         self.tags = tags if tags is not None else itertools.count(1)
@@ -266,7 +266,7 @@ class Oracle:
     def _callee(self, call: g.Call) -> Oracle:
         compiled = call.scheme.compiled
         assert compiled is not None
-        sizes = {sym: self.number(p) for sym, p in call.sizes.items() if isinstance(sym, Sym)}
+        sizes = {sym: self.number(p) for sym, p in call.sizes.items()}
         types = {generic: self._actual(t) for generic, t in call.types.items()}
         made = Oracle(compiled, sizes, types, self.tags)
         before = self.instances.get(call)

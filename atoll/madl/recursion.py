@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from atoll.madl import syntax as s
 
 _MEANS: dict[str, Any] = {
@@ -37,6 +39,27 @@ def specialise(operator: s.Operator, sizes: dict[str, int]) -> s.Operator:
     return s.Operator(operator.kind, operator.name, operator.interface, body, operator.reset, operator.recursive, span=operator.span)
 
 
+def size_names(operator: s.Operator) -> list[str]:
+    """The names in <<..>>; a size that is not a name has none."""
+    return [z.name if isinstance(z, s.SizeName) else "" for z in operator.interface.sizes or ()]
+
+
+def measured(operator: s.Operator, args: tuple[Any, ...]) -> dict[str, int]:
+    """The sizes that the shapes of arguments say, where a parameter is declared with a name for a size."""
+    found: dict[str, int] = {}
+    params = [item for clause in operator.interface.args for item in s.items(clause.right)]
+    for param, arg in zip(params, args, strict=False):
+        while isinstance(param, (s.Located, s.Initial, s.Alias)):
+            param = param.arg
+        declared: Any = param.type if isinstance(param, s.Typed) else None
+        for length in np.shape(arg):
+            if isinstance(declared, s.ArrayType):
+                if isinstance(declared.size, s.SizeName):
+                    found.setdefault(declared.size.name, length)
+                declared = declared.elem
+    return found
+
+
 def _statements(statements: tuple[s.Expr, ...], sizes: dict[str, int]) -> tuple[s.Expr, ...]:
     found: list[s.Expr] = []
     for statement in statements:
@@ -58,5 +81,6 @@ def _value(e: Any, sizes: dict[str, int]) -> Any:
             return sizes.get(name)
         case s.Operation(op, args) if op in _MEANS:
             values = [_value(a, sizes) for a in args]
-            return None if any(v is None for v in values) else _MEANS[op](*values)
+            undefined = any(v is None for v in values) or (op in ("div", "mod") and values[1] == 0)
+            return None if undefined else _MEANS[op](*values)
     return None

@@ -218,7 +218,7 @@ def _escapes(el: Elaborator) -> None:
     for wire in graph.wires:
         for p in sizes_in(wire.type):
             for leaf in p.leaves():
-                loop = graph.loops.get(leaf)  # type: ignore[call-overload]
+                loop = graph.loops.get(leaf)
                 if loop is not None and not wire.scope.within(loop):
                     shown = show_type(wire.type, graph.size_names)
                     note = f"{wire.shown} would have type {shown}, but {leaf} is the index of a loop"

@@ -133,7 +133,7 @@ class Typer:
     def __init__(self) -> None:
         self.solver: Solver[Reason] = Solver()
         self.abstract: dict[Atom, Poly] = {}  # sizes that are rigid in a block: their values outside
-        self.names: dict[Sym, str] = {}
+        self.names: dict[Atom, str] = {}
 
     # -- sizes
 

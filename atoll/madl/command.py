@@ -1,0 +1,233 @@
+"""The `atoll` command on .madl files: check, show, run, build, bench, explain.
+
+    atoll check ctl.madl                      ok  fib : int
+    atoll show ctl.madl:fib --stage c         surface, places, order, loops or c
+    atoll run ctl.madl:fib --cycles 5         one line of results per cycle
+    atoll build ctl.madl -o out               ctl.c, ctl.h, ctl_example.c
+"""
+
+from __future__ import annotations
+
+import ast
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from atoll.errors import fail
+from atoll.errors.misuse import Misuse
+from atoll.madl import graph as g
+from atoll.madl.api import Module, Operator, madl
+from atoll.madl.c_file import CFile
+from atoll.madl.pieces import leaves_of
+from atoll.madl.tell import where_is
+from atoll.madl.typing import prune, show_type
+from atoll.madl.values import dtype_of, nest
+from atoll.types.types import Index
+
+STAGES = ("surface", "places", "order", "loops", "c")
+
+
+def check_file(path: Path) -> Iterator[str]:
+    """One line per operator that passes every check, and what its users should know. The first that does not raises its error."""
+    module = _open(path)
+    for name in module:
+        operator = getattr(module, name)
+        if operator.recursive:
+            yield f"ok  {name} : checked for each size it is used at"
+            continue
+        yield f"ok  {name} : {operator.type}"
+        lost = operator.overwritten()
+        if lost:
+            yield f"    note: in C, {name} overwrites {', '.join(lost)}; write !{lost[0]} to work on a copy"
+
+
+def find(path: Path, name: str | None) -> Operator:
+    """The operator of a file that is meant; without a name, the last."""
+    module = _open(path)
+    names = list(module)
+    if not names:
+        raise Misuse(f"{path} has no operators")
+    if name is not None and name not in names:
+        raise Misuse(f"{path} has no operator {name} (there are: {', '.join(names)})")
+    found: Operator = getattr(module, name or names[-1])
+    return found
+
+
+def _open(path: Path) -> Module:
+    if not path.is_file():
+        raise Misuse(f"there is no file {path}")
+    return madl(path)
+
+
+def show_file(path: Path, name: str | None, stage: str) -> str:
+    """An operator at a stage."""
+    if stage not in STAGES:
+        raise Misuse(f"a .madl operator has no stage {stage} (there are: {', '.join(STAGES)})")
+    operator = find(path, name)
+    if stage == "surface":
+        return operator.source
+    if stage == "places":
+        return explain(operator)
+    if stage == "order":
+        return "\n".join(_order(operator))
+    file = CFile(path.stem, [operator.compiled])
+    if stage == "c":
+        return file.source().rstrip()
+    return "\n\n".join(file.functions[id(fn)] for op in file.lowered.operators.values() for fn in (op.reset, op.cycle) if fn)
+
+
+def explain_file(path: Path, name: str | None) -> str:
+    """What was inferred for an operator."""
+    return explain(find(path, name))
+
+
+def explain(operator: Operator) -> str:
+    """Type, places, memories and copies, in words."""
+    op = operator.compiled
+    names = op.graph.size_names
+    lines = [f"{operator.kind} {op.name} : {operator.type}", ""]
+    for role, wires in (("argument", op.graph.arguments), ("result", op.graph.results)):
+        for wire in wires:
+            place = op.layout.place[wire]
+            lines.append(f"{role} {wire.shown} of {show_type(wire.type, names)} is {where_is(place.map, place.chunk.name, names)}")
+    whose = {"memory": "given by the caller", "state": "kept from cycle to cycle", "workspace": "given by the caller, for the call", "local": "on the stack"}
+    rows = operator.memory()
+    lines += ["", "memories:", *(f"  {m['name']} of {m['type']}: {whose[m['role']]}" for m in rows)] if rows else []
+    copies = operator.copies()
+    lines += ["", f"copies: {', '.join('!' + c if not c.startswith('!') else c for c in copies) if copies else 'none'}"]
+    return "\n".join(lines)
+
+
+def _order(operator: Operator) -> Iterator[str]:
+    """The statements in the order they run, nested as they run."""
+    op = operator.compiled
+
+    def scope_lines(scope: g.Scope, depth: int) -> Iterator[str]:
+        pad = "    " * depth
+        for start in scope.starts:
+            when = "if reset" if scope.reset == "reset" else "at the start"
+            words = " ".join(start.span.text().split())
+            yield f"{pad}{when}: {words}"
+        for node in op.schedule.bodies[scope].sequence if scope in op.schedule.bodies else scope.nodes:
+            yield from node_lines(node, pad, depth)
+
+    def node_lines(node: Any, pad: str, depth: int) -> Iterator[str]:
+        if not isinstance(node, g.Nest):
+            target = node.output if isinstance(node, g.Op) else node.target if isinstance(node, g.Copy) else None
+            words = " ".join(node.span.text().split())
+            yield pad + (f"{target.name} = {words}" if target is not None and target.name else words)
+            return
+        for k, inner in enumerate(node.scopes):
+            head = inner.kind if node.condition is None else ("if", "else")[k]
+            yield f"{pad}{head}:"
+            yield from scope_lines(inner, depth + 1)
+
+    yield from scope_lines(op.graph.body, 0)
+
+
+# -- running
+
+
+def run_file(path: Path, name: str | None, texts: list[str], cycles: int = 1, sizes: dict[str, int] | None = None, interpret: bool = False) -> int:
+    """Call an operator with literals or .npy files; one with state runs some cycles. Prints the results."""
+    values = [_literal(text) for text in texts]
+    operator = find(path, name).at(sizes or {}, tuple(values))
+    args = [_typed(operator, k, value) for k, value in enumerate(values)]
+    if not operator.stateful:
+        call = operator.interpret if interpret else operator
+        for _ in range(cycles):
+            print(call(*args, **(sizes or {})))
+        return 0
+    instance = operator.instance(sizes or {}, interpret)
+    for _ in range(cycles):
+        print(instance.step(*args))
+    return 0
+
+
+def _literal(text: str) -> Any:
+    """An argument from the command line."""
+    if text.endswith(".npy"):
+        try:
+            return np.load(text)
+        except (OSError, ValueError) as error:
+            raise Misuse(f"{text}: {error}") from None
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        raise Misuse(f"{text!r} is neither a .npy file nor a number, list or tuple") from None
+
+
+def _typed(operator: Operator, k: int, value: Any) -> Any:
+    """A list as the array the operator's parameter wants."""
+    wires = operator.compiled.graph.arguments
+    if k >= len(wires) or not isinstance(value, list):
+        return value
+    (leaf, *more) = leaves_of(wires[k].type)
+    if more or operator.compiled.graph.generics:
+        return value
+    try:
+        array = np.array(value)
+    except ValueError:
+        raise Misuse(f"{value} is not an array: its rows have different lengths") from None
+    shape = array.shape if array.size else (0,) * len(leaf.extents)
+    return value if array.dtype == object else _cast(array, dtype_of(leaf.type, None).numpy, value).reshape(shape)
+
+
+def _cast(array: Any, dtype: Any, value: Any) -> Any:
+    """Literals take the parameter's type where they fit it."""
+    made = array.astype(dtype)
+    return made if np.array_equal(made, array) else np.array(value)
+
+
+def build_file(path: Path, name: str | None, folder: Path) -> list[Path]:
+    """Write the C of a file, or of one operator and what it calls."""
+    return _open(path).export_c(folder) if name is None else find(path, name).export_c(folder)
+
+
+# -- timing
+
+
+def bench_file(path: Path, name: str | None, sizes: dict[str, int], seconds: float = 1.0) -> str:
+    """The median time of a cycle on random data, called from Python."""
+    operator = find(path, name).at(sizes)
+    args = _random(operator, sizes)
+    call = operator.instance(sizes, False).step if operator.stateful else lambda *a: operator(*a, **sizes)
+    times: list[float] = []
+    until = time.perf_counter() + seconds
+    while len(times) < 5 or (time.perf_counter() < until and len(times) < 100_000):
+        start = time.perf_counter()
+        call(*args)
+        times.append(time.perf_counter() - start)
+    times.sort()
+    return f"{operator.name}: median {times[len(times) // 2] * 1e6:.2f} us of {len(times)} cycles"
+
+
+def _random(operator: Operator, sizes: dict[str, int]) -> list[Any]:
+    op, rng = operator.compiled, np.random.default_rng(0)
+    if op.graph.generics:
+        fail("E0963", op.operator.span, name=op.name)
+    named = {name: sym for sym, name in op.graph.size_names.items()}
+    env = {named[n]: v for n, v in sizes.items() if n in named}
+
+    def length(p: Any) -> int:
+        missing = [op.graph.size_names.get(a, repr(a)) for a in p.leaves() if a not in env]
+        if missing:
+            fail("E0961", name=op.name, text=f"the size {missing[0]} is not known", help=f"give it: --size {missing[0]}=8")
+        return int(p.evaluate(env))
+
+    def value(t: Any) -> Any:
+        parts = {}
+        for leaf in leaves_of(t):
+            shape, dtype, kind = tuple(length(n) for n in leaf.extents), dtype_of(leaf.type, None), prune(leaf.type)
+            high = max(1, length(kind.size)) if isinstance(kind, Index) else 2 if dtype.kind == "b" else 100
+            data = rng.random(shape) if dtype.is_float else rng.integers(0, high, shape)
+            parts[leaf.components] = np.asarray(data).astype(dtype.numpy)
+        return nest(t, parts, ())
+
+    return [value(w.type) for w in op.graph.arguments]
+
