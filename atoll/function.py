@@ -47,6 +47,8 @@ class Function:
     ) -> None:
         self.options = options
         self.namespace = namespace
+        self._text = source, node
+        self._by_position_only, self._by_name_only = len(node.args.posonlyargs), len(node.args.kwonlyargs)
         self.surface: s.Function = Parser(source).function(node)
         self.name = self.surface.name
         self.__name__ = self.name
@@ -58,6 +60,7 @@ class Function:
         self._session: Session | None = None
         self._programs: dict[str, Program | FunctionProgram] = {}
         self._fast: Callable[..., Any] | None = None
+        self._used = False  # called, interpreted or compiled: from then on captured values are frozen
         self._derived: dict[Any, Function] = {}  # derivatives of this function
         self.vjp: Function | None = None  # a derivative supplied by the user
 
@@ -92,22 +95,25 @@ class Function:
                 self.returns_function = True
             elif error.code not in ("E0105", "E0106"):
                 raise
-            self.namespace.captured.clear()
 
     # -- running
 
     def _arguments(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
         """Arguments in order, keywords and defaults filled in."""
         params = self.signature.params
+        most = len(params) - self._by_name_only
+        if len(args) > most:
+            by_position = "" if most == len(params) else " by position"
+            fail("E0605", fn=self.name, text=f"takes {most} argument{'' if most == 1 else 's'}{by_position}, not {len(args)}")
         if len(args) == len(params) and not keywords:
             return args
-        if len(args) > len(params):
-            fail("E0605", fn=self.name, text=f"takes {len(params)} arguments, not {len(args)}")
         given: dict[str, Any] = dict(zip((p.name for p in params), args, strict=False))
         for name, value in keywords.items():
-            if name in given or all(p.name != name for p in params):
-                what = "is given twice" if name in given else "is not a parameter"
-                fail("E0605", fn=self.name, text=f"{name} {what}")
+            if name in given:
+                fail("E0605", fn=self.name, text=f"{name} is given twice")
+            if all(p.name != name for p in params[self._by_position_only :]):
+                known = any(p.name == name for p in params)
+                fail("E0605", fn=self.name, text=f"{name} is {'given by position only' if known else 'not a parameter'}")
             given[name] = value
         for p in params:
             if p.name not in given:
@@ -118,26 +124,33 @@ class Function:
 
     @cached_property
     def _defaults(self) -> dict[str, Any]:
-        """Default values as Python numbers."""
-        found = {}
+        """Default values as Python computed them at the `def`; a function made from text has literals."""
+        found = dict(self.namespace.defaults)
         for p in self.signature.params:
-            if p.default is not None:
+            if p.default is not None and p.name not in found:
                 scope: dict[str, Any] = {n: c.cell_contents for n, c in self.namespace.cells.items()}
                 found[p.name] = eval(p.default.span.text(), self.namespace.globals, scope)  # noqa: S307  the user's own default
         return found
 
-    def _unchanged(self) -> None:
-        changed = self.namespace.changed()
-        if changed is not None:
-            fail("E0606", fn=self.name, name=changed)
+    def _freeze(self) -> None:
+        """Captured values are frozen at the first use; a later change of one is an error."""
+        _ = self.core
+        assert self._session is not None
+        changed = self._session.captures.changed()
+        if changed is not None and not self._used:
+            self._core = self._session = None
+        elif changed is not None:
+            what = "function" if isinstance(changed.value, Function) else "constant"
+            fail("E0606", fn=self.name, what=what, name=changed.name)
+        self._used = True
 
     def interpret(self, *args: Any, **keywords: Any) -> Any:
         """The value by the reference interpreter."""
         from atoll.core import interpret as interpreter
         from atoll.runtime.arguments import from_python, result_to_python
 
+        self._freeze()
         core = self.core
-        self._unchanged()
         given = from_python(core, self._arguments(args, keywords))
         value = interpreter.call(core, given)
         return result_to_python(core.result, value)
@@ -146,6 +159,7 @@ class Function:
         """The native program, built or found in the cache. Recursion, unions and function values go through λANF."""
         from atoll.functions.needs import needs_functions
 
+        self._freeze()
         if optimise not in self._programs:
             if needs_functions(self.core):
                 from atoll.functions.program import FunctionProgram
@@ -167,10 +181,15 @@ class Function:
         if os.environ.get("ATOLL_INTERPRET") == "1":
             return self.interpret(*args, **keywords)
         call = self.compile().call
-        if self.namespace.captured:
+        if self._by_name_only:  # the native call takes them in order
+            ordered, call = call, lambda *args, **keywords: ordered(*self._arguments(args, keywords))
+        assert self._session is not None
+        if self._session.captures:
+            captures = self._session.captures
 
             def checked(*args: Any, **keywords: Any) -> Any:
-                self._unchanged()
+                if captures.changed() is not None:
+                    self._freeze()
                 return call(*args, **keywords)
 
             self._fast = checked
@@ -178,11 +197,19 @@ class Function:
             self._fast = call
         return self._fast(*args, **keywords)
 
+    def with_options(self, options: Options) -> Function:
+        """The same text under other options."""
+        made = Function(*self._text, self.namespace, options)
+        made.__module__, made.__qualname__ = self.__module__, self.__qualname__
+        made.check_early()
+        return made
+
     def refresh(self) -> None:
-        """Forget what was compiled, so that captured constants are read anew."""
-        self.namespace.captured.clear()
+        """Forget what was compiled, so that captured values are read anew."""
         self._core = self._session = self._fast = None
+        self._used = False
         self._programs.clear()
+        self._derived.clear()
 
     # -- looking inside
 
@@ -289,13 +316,37 @@ def fn(
     return _from_function(function, options)
 
 
+# What people decorate that is no plain function: the words for it, and what to write instead.
+_NOT_FUNCTIONS: dict[type, tuple[str, str]] = {
+    type: ("a class", "decorate a `def`; a class of data is a record: @at.record"),
+    classmethod: ("a classmethod", "make it a function without `cls`"),
+    property: ("a property", "make it a function of the fields it reads"),
+    functools.partial: ("a functools.partial", "write the function out: def f(...): return g(..., y=2.0)"),
+    pytypes.MethodType: ("a bound method", "make it a function without `self`, with the fields it needs as parameters"),
+    pytypes.BuiltinFunctionType: ("a function written in C", "use it by its name inside a body, if it has a meaning there"),
+}
+
+
 def _from_function(function: Any, options: Options) -> Function:
     if isinstance(function, Function):
-        return function
+        return function if function.options == options else function.with_options(options)
     plain = text.unwrap(function)
     if not isinstance(plain, pytypes.FunctionType):
-        fail("E0125", found=type(function).__name__)
+        words = (f"a value of type {type(function).__name__}", "use it as a decorator: @at.fn above a `def`")
+        for kind, known in _NOT_FUNCTIONS.items():
+            if isinstance(plain, kind):
+                words = known
+        fail("E0125", found=words[0], help=words[1])
     source, node = text.find(plain)
+    parser = Parser(source)
+    if isinstance(node, ast.Lambda):
+        parser.refuse(node, "a lambda on its own", "write a `def` with annotated parameters; inside a body, lambdas are fine")
+    if not isinstance(node, ast.FunctionDef):
+        parser.refuse(node)
+        raise AssertionError
+    first = next(iter(node.args.posonlyargs + node.args.args), None)
+    if first is not None and first.arg in ("self", "cls") and first.annotation is None:
+        parser.refuse(first, f"`{first.arg}`", "make it a function outside the class, with the fields it needs as parameters")
     made = Function(source, node, Namespace(plain), options)
     made.__module__ = plain.__module__
     made.__qualname__ = plain.__qualname__

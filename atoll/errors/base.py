@@ -105,7 +105,7 @@ def make(
     everything = {**values, "expected": expected, "found": found}
     lines = [f"{code}: {row.title.format(**everything)}"]
     if span is not NOWHERE and span.line:
-        lines.append(f"  --> {span.source.name}:{span.line}:{span.column + 1}" + (f", in {where}" if where else ""))
+        lines.append(f"  --> {span!r}" + (f", in {where}" if where else ""))
         lines += ["   " + line for line in span.excerpt()]
     if expected is not None and "{expected}" not in row.title:
         lines.append(f"   expected: {expected}")

@@ -30,7 +30,9 @@ class Span:
     end_column: int
 
     def __repr__(self) -> str:
-        return f"{self.source.name}:{self.line}:{self.column + 1}"
+        line = self.source.line(self.line)
+        column = self.column if line is None else len(_slice_bytes(line, 0, self.column))
+        return f"{self.source.name}:{self.line}:{column + 1}"
 
     def text(self) -> str:
         """The characters of the span, on one line."""
@@ -53,7 +55,8 @@ class Span:
         end = len(_slice_bytes(line, 0, self.end_column)) if self.end_line == self.line else len(line.rstrip())
         gutter = str(self.line)
         pad = " " * len(gutter)
-        return [f"{gutter} | {line.rstrip()}", f"{pad} | {' ' * start}{'^' * max(1, end - start)}"]
+        before = "".join(c if c == "\t" else " " for c in line[:start])  # a tab is as wide below as above
+        return [f"{gutter} | {line.rstrip()}", f"{pad} | {before}{'^' * max(1, end - start)}"]
 
 
 def _slice_bytes(line: str, start: int, end: int | None) -> str:

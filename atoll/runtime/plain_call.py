@@ -52,7 +52,7 @@ class PlainCall:
 
     def __init__(self, program: Program, params: tuple[tuple[int, int], ...], results: tuple[tuple[int, int], ...], single: bool) -> None:
         self.program, self.params, self.results, self.single = program, params, results, single
-        self.dtypes = [dtype_of(t).numpy for t in program.leaf_types]  # type: ignore[union-attr]
+        self.dtypes = [dtype_of(t).numpy for t in program.leaf_types]
         self.out_dtypes = [np.dtype(_by_number(n)) for n, _ in results]
 
     def __call__(self, leaves: tuple[Any, ...]) -> Any:

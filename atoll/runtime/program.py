@@ -206,7 +206,7 @@ def _contiguous(x: Any) -> Any:
 
 def _leaf(t: Type) -> tuple[int, int]:
     sizes, elem = shape_of(t)
-    return dtype_of(elem).numpy.num, len(sizes) if sizes else -1  # type: ignore[union-attr]
+    return dtype_of(elem).numpy.num, len(sizes) if sizes else -1
 
 
 def _address(function: Any) -> int:

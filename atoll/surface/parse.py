@@ -113,10 +113,10 @@ class Parser:
         return Span(self.source, whole.line, whole.column, whole.line, len(line.rstrip().encode()) or whole.column + 1)
 
     def params(self, args: ast.arguments) -> tuple[s.Param, ...]:
-        if args.vararg or args.kwarg:
-            star = args.vararg or args.kwarg
-            assert star is not None
-            self.refuse(star, "`*args` and `**kwargs`", "write every parameter out, or take a tuple")
+        if args.vararg is not None:
+            self.refuse(args.vararg, f"`*{args.vararg.arg}`", "write every parameter out, or take a tuple")
+        if args.kwarg is not None:
+            self.refuse(args.kwarg, f"`**{args.kwarg.arg}`", "write every parameter out, or take a record")
         plain = args.posonlyargs + args.args
         defaults: list[ast.expr | None] = [None] * (len(plain) - len(args.defaults)) + list(args.defaults)
         everything = list(zip(plain, defaults, strict=True)) + list(zip(args.kwonlyargs, args.kw_defaults, strict=True))
@@ -296,7 +296,9 @@ class Parser:
             return s.Text((value,), span=span)
         if value is None:
             return s.NoneValue(span=span)
-        self.refuse(node, "a bytes literal" if isinstance(value, bytes) else f"`{value!r}`", "use a u8 array")
+        if isinstance(value, bytes):
+            self.refuse(node, "a bytes literal", "use a u8 array")
+        self.refuse(node, "`...` outside an index", "write the value")
         raise AssertionError
 
     def unary(self, op: str, operand: ast.expr, span: Span) -> s.Expr:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import itertools
 import linecache
+import os
 import sys
+import textwrap
 import types
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -16,11 +20,14 @@ from atoll.errors import Source, Span, fail
 _texts = itertools.count(1)
 
 
-def find(fn: types.FunctionType) -> tuple[Source, ast.FunctionDef]:
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def find(fn: types.FunctionType) -> tuple[Source, Definition]:
     """The source that holds the function, and its definition there."""
     code = fn.__code__
-    for name, text in _candidates(code.co_filename, fn.__globals__):
-        node = _locate(text, fn.__name__, code)
+    for name, text, exact in _candidates(code, fn.__globals__):
+        node = _locate(text, fn.__name__, code, exact)
         if node is not None:
             return Source(name, text), node
     fail("E0103", name=fn.__name__, file=code.co_filename)
@@ -33,12 +40,49 @@ def remember(text: str) -> str:
     return name
 
 
-def _candidates(filename: str, namespace: dict[str, Any]) -> list[tuple[str, str]]:
+def _candidates(code: types.CodeType, namespace: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:
+    """Texts that may hold the function, and whether its line there must be the one the code object says."""
+    filename = code.co_filename
     linecache.checkcache(filename)
     lines = linecache.getlines(filename, namespace)
     if lines:
-        return [(filename, "".join(lines))]
-    return _recent_cells()
+        yield filename, "".join(lines), True
+        return
+    if filename == "<stdin>":
+        yield from _standard_input()
+        yield from _typed(code.co_name)
+    if filename == "<string>":
+        yield from _command()
+    for name, text in _recent_cells():
+        yield name, text, False
+
+
+def _standard_input() -> Iterator[tuple[str, str, bool]]:
+    """`python < file`: the file can be read once more without disturbing whoever reads it."""
+    with contextlib.suppress(OSError, ValueError):
+        number = sys.stdin.fileno()
+        size = os.fstat(number).st_size
+        if size and not os.isatty(number):
+            yield "<stdin>", os.pread(number, size, 0).decode(errors="replace"), True
+
+
+def _typed(name: str) -> Iterator[tuple[str, str, bool]]:
+    """The REPL before Python 3.13 keeps no text, but readline remembers the lines: the newest block that defines the name."""
+    readline = sys.modules.get("readline")
+    if readline is None:
+        return
+    length = readline.get_current_history_length()
+    lines = [readline.get_history_item(k) or "" for k in range(max(1, length - 2000), length + 1)]
+    for start in reversed(range(len(lines))):
+        if lines[start].lstrip().startswith(f"def {name}("):
+            yield "<stdin>", textwrap.dedent("\n".join(lines[start:])) + "\n", False
+
+
+def _command() -> Iterator[tuple[str, str, bool]]:
+    """`python -c text`."""
+    given = sys.orig_argv
+    if "-c" in given[:-1]:
+        yield "<string>", given[given.index("-c") + 1], True
 
 
 def _recent_cells() -> list[tuple[str, str]]:
@@ -65,20 +109,26 @@ def _parse(text: str) -> ast.Module | None:
         return None
 
 
-def _locate(text: str, name: str, code: types.CodeType) -> ast.FunctionDef | None:
-    """The definition of this name with these parameters, on the line the code object says or the nearest one."""
+def _locate(text: str, name: str, code: types.CodeType, exact: bool) -> Definition | None:
+    """The definition of this name with these parameters, on the line the code object says or, if not `exact`, the nearest one."""
     tree = _parse(text)
     if tree is None:
         return None
     wanted = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    found: list[tuple[int, ast.FunctionDef]] = []
+    found: list[tuple[int, Definition]] = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name == name:
-            params = tuple(a.arg for a in node.args.posonlyargs + node.args.args + node.args.kwonlyargs)
-            if params == wanted:
-                first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-                found.append((abs(first - code.co_firstlineno), node))
-    return min(found, key=lambda pair: pair[0])[1] if found else None
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if node.name != name:
+                continue
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        elif isinstance(node, ast.Lambda) and name == "<lambda>":
+            first = node.lineno
+        else:
+            continue
+        if tuple(a.arg for a in node.args.posonlyargs + node.args.args + node.args.kwonlyargs) == wanted:
+            found.append((abs(first - code.co_firstlineno), node))
+    distance, nearest = min(found, key=lambda pair: pair[0]) if found else (0, None)
+    return None if exact and distance else nearest
 
 
 def parse_text(text: str, name: str) -> tuple[Source, ast.Module]:

@@ -1,7 +1,6 @@
 """What the names around a function mean: its closure, its module's globals, the language's built-ins, Python's.
 
-Captured constants are frozen when they are first used and remembered, so that they are part of the cache key and a later change can
-be reported.
+Captured constants and functions are frozen when they are first used; `captures` remembers them, so that a later change is reported.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from atoll.errors import NOWHERE, Span
 from atoll.sizes import Poly, poly
 from atoll.types import entities as en
 from atoll.types.builtins.names import BUILTINS, CONSTANTS, SCALAR_TYPES, BuiltinName, meaning, meaning_of_object
+from atoll.types.captures import MISSING
 from atoll.types.dtypes import by_numpy, weak_dtype
 from atoll.types.records import record_of
 from atoll.types.types import SCALARS, Array, Scalar, Type
@@ -24,7 +24,7 @@ from atoll.types.types import SCALARS, Array, Scalar, Type
 if TYPE_CHECKING:
     from atoll.types.elaborator import Elaborator
 
-_MISSING = object()
+_MISSING = MISSING
 _PYTHON_TYPES = {int: "i64", float: "f64", bool: "bool", complex: "c128"}
 
 
@@ -34,7 +34,7 @@ class Namespace:
     def __init__(self, fn: pytypes.FunctionType | None = None, names: dict[str, Any] | None = None) -> None:
         self.globals: dict[str, Any] = fn.__globals__ if fn is not None else (names or {})
         self.cells: dict[str, Any] = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True)) if fn is not None else {}
-        self.captured: dict[str, Any] = {}
+        self.defaults: dict[str, Any] = _defaults(fn) if fn is not None else {}
 
     def python_value(self, name: str) -> Any:
         """The Python object a name means, or _MISSING."""
@@ -51,7 +51,10 @@ class Namespace:
         """The entity a free name means, or None."""
         value = self.python_value(name)
         if value is not _MISSING:
-            return entity_of(el, value, name, span)
+            found = entity_of(el, value, name, span)
+            if _can_change(value):
+                el.session.captures.add(self, name, lambda: self.python_value(name), value)
+            return found
         if name in BUILTINS:
             return en.Builtin(name)
         if name in SCALARS and name != "bool":
@@ -62,30 +65,17 @@ class Namespace:
             el.fail("E0109", span, name=name)
         return None
 
-    def capture(self, name: str, value: Any) -> None:
-        self.captured.setdefault(name, value)
 
-    def changed(self) -> str | None:
-        """The name of a captured constant that has been given another value since, or None."""
-        for name, frozen in self.captured.items():
-            now = self.python_value(name)
-            if now is not frozen and not _same(now, frozen):
-                return name
-            if isinstance(frozen, np.ndarray) and not _same(now, frozen):
-                return name
-        return None
+def _defaults(fn: pytypes.FunctionType) -> dict[str, Any]:
+    """Default values by parameter."""
+    code, given = fn.__code__, fn.__defaults__ or ()
+    names = code.co_varnames[code.co_argcount - len(given) : code.co_argcount]
+    return {**dict(zip(names, given, strict=True)), **(fn.__kwdefaults__ or {})}
 
 
-def _same(a: Any, b: Any) -> bool:
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, np.ndarray):
-        return a.dtype == b.dtype and a.shape == b.shape and bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
-    if isinstance(a, tuple):
-        return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, float):
-        return a == b or (a != a and b != b)
-    return bool(a == b)
+def _can_change(value: Any) -> bool:
+    """Whether another value under the same name would make another program: sizes and modules are known by their names."""
+    return not isinstance(value, (Poly, pytypes.ModuleType, BuiltinName)) and value is not None
 
 
 def literal(value: bool | int | float | complex, span: Span = NOWHERE) -> en.Value:
@@ -120,7 +110,6 @@ def entity_of(el: Elaborator, value: Any, name: str, span: Span) -> Any:
         return en.Builtin(found)
     constant = _constant(el, value, name, span)
     if constant is not None:
-        el.namespace.capture(name, value if not isinstance(value, np.ndarray) else value.copy())
         return constant
     if isinstance(value, pytypes.FunctionType):
         el.fail("E0106", span, name=name, found="a plain Python function", help=f"decorate {name} with @at.fn")
@@ -195,5 +184,8 @@ def attribute(el: Elaborator, module: Any, name: str, span: Span) -> Any:
     else:
         value = getattr(module, name, _MISSING)
         if value is not _MISSING:
-            return entity_of(el, value, f"{where}.{name}", span)
+            meant = entity_of(el, value, f"{where}.{name}", span)
+            if _can_change(value):
+                el.session.captures.add(module, f"{where}.{name}", lambda: getattr(module, name, _MISSING), value)
+            return meant
     el.fail("E0108", span, module=where, name=name)

@@ -11,6 +11,7 @@ from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.declare import is_some, size_symbol
 from atoll.types.blanks import close_blanks, open_blanks
 from atoll.types.calls import open_value
+from atoll.types.captures import Captures
 from atoll.types.coerce import coerce
 from atoll.types.elaborator import Elaborator
 from atoll.types.entities import Scope, Value
@@ -30,6 +31,7 @@ class Session:
 
     def __init__(self) -> None:
         self.instances: dict[tuple[Any, ...], ir.Function] = {}
+        self.captures = Captures()
         self.bounded: set[Atom] = set()
         self._size_params: dict[int, set[Sym]] = {}
         self._duplications = 0
