@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from atoll.ainf import ir
+from atoll.ainf.accessible import needed_conds
 from atoll.ainf.scan_prim import blocks, leaves, own_binders, refs
 from atoll.errors import NOWHERE, Span
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
@@ -209,7 +210,7 @@ class Builder:
         effect = isinstance(prim, ir.EFFECTS)
         if effect:
             home = self.block
-        needed = self._needed(prim, used, home)
+        needed = needed_conds(prim, used, home)
         needed.update({given.cond: None for given in needs if given.block is home})
         if effect or isinstance(prim, _EXPENSIVE):
             for given in self.path:
@@ -244,24 +245,6 @@ class Builder:
             if block.depth > home.depth and not _within(block, inner):
                 home = block
         return home
-
-    def _needed(self, prim: ir.Prim, used: list[ir.Ref], home: ir.Block) -> dict[ir.Cond, None]:
-        """Conditions of the conditional lines read, seen from here."""
-        needed: dict[ir.Cond, None] = {}
-        for ref in used:
-            if ref.line.block is not home or not ref.line.conds:
-                continue
-            env = dict(zip(ref.line.dims, ref.index, strict=False))
-            for cond in ref.line.conds:
-                needed.setdefault(cond.subst(env))
-        if isinstance(prim, ir.Scatter) and prim.when:
-            needed = {c: None for c in needed if c not in prim.when}
-        if isinstance(prim, ir.Select):
-            drop = set(prim.conds)
-            if len(prim.conds) == 1:
-                drop.add(prim.conds[0].negated())
-            needed = {c: None for c in needed if c not in drop}
-        return needed
 
     def _dims(self, free: set[Atom], prim: ir.Prim, home: ir.Block) -> tuple[ir.Binder, ...]:
         own = set(own_binders(prim))

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Union
 from atoll.ainf import ir
 from atoll.ainf.identity import identity_of
 from atoll.loops import ir as lp
-from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
+from atoll.lower.places import AgainPlace, BufferPlace, Place, Scope, VarPlace
 from atoll.plan.fuse import Fuser, Group, Leaf, Nest, Node, accumulates_in_memory
 from atoll.plan.inplace import plan_block
-from atoll.plan.stages import Stage, own_cost
+from atoll.plan.stages import Stage, computed_again, own_cost
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.types.dtypes import BOOL, I64
 
@@ -319,6 +319,8 @@ class BlockLowerer:
         rest = [k for k, d in enumerate(line.dims) if d not in fixed]
         if not rest and not info.axes:
             return None  # a variable, made where it is computed
+        if computed_again(line):
+            return AgainPlace()
         if isinstance(stage.prim, ir.Scan) and self.scalar_scan(stage):
             return None
         everything = tuple(range(len(line.dims) + len(info.axes)))
@@ -339,7 +341,7 @@ class BlockLowerer:
                     offsets[k] = poly(group.low)
                     extents.append(poly(group.high) - poly(group.low))
                 else:
-                    extents.append(self.translate(d.extent, env, scope))
+                    extents.append(self._box(d.extent, [line.dims[j] for j in rest], env, scope))
         preferred = self.preferred.get((line, result))
         if preferred is not None and natural and not self.fn.is_open(preferred):
             return BufferPlace(preferred, tuple(range(len(line.dims) + len(info.axes))))
@@ -347,6 +349,48 @@ class BlockLowerer:
         buffer = self.fn.buffer(line.name, info.dtype, tuple(extents), "temp", reason, line.span)
         self._allocate(buffer, stage, shared, scope, number)
         return BufferPlace(buffer, positions, offsets)
+
+    def _box(self, extent: Poly, stored: list[ir.Binder], env: dict[Atom, Poly], scope: Scope) -> Poly:
+        """Room for every row, where rows differ in length: the greatest extent, solved for or measured."""
+        while True:
+            varying = [x for x in stored if x in extent.leaves()]
+            if not varying:
+                return self.translate(extent, env, scope)
+            x = varying[-1]
+            slope = extent.coefficient(x)
+            c = None if slope is None else slope.const()
+            if c is None or x in (extent - poly(x) * c).leaves():
+                return self._measured(extent, stored, env, scope)
+            extent = extent.subst({x: x.extent - 1 if c > 0 else poly(0)})
+
+    def _measured(self, extent: Poly, stored: list[ir.Binder], env: dict[Atom, Poly], scope: Scope) -> Poly:
+        """The greatest extent of a row, by looking at all of them."""
+        longest = self.fn.var("longest", I64)
+        scope.add(lp.Declare(longest, lp.Const(0, I64)))
+        loops: list[tuple[Sym, Poly, Scope]] = []
+        inner, here = scope, dict(env)
+        for x in self._outer(extent, stored):
+            sym = Sym(x.name)
+            loops.append((sym, self.translate(x.extent, here, inner), inner))
+            here[x] = poly(sym)
+            inner = inner.child()
+        length = lp.Index(self.translate(extent, here, inner))
+        inner.add(lp.Assign(longest, lp.Call("max", (lp.Use(longest), length), I64)))
+        for sym, high, outside in reversed(loops):
+            outside.add(lp.For(sym, poly(0), high, inner.stmts, parallel=False))
+            inner = outside
+        return poly(longest.atom)
+
+    def _outer(self, extent: Poly, stored: list[ir.Binder]) -> list[ir.Binder]:
+        """The indices an extent depends on, outermost first."""
+        found: set[ir.Binder] = set()
+        queue = list(extent.leaves())
+        while queue:
+            x = queue.pop()
+            if isinstance(x, ir.Binder) and x in stored and x not in found:
+                found.add(x)
+                queue += x.extent.leaves()
+        return [x for x in stored if x in found]
 
     def _reason(self, stage: Stage) -> str:
         key = (stage.line, 0)
@@ -493,18 +537,23 @@ class BlockLowerer:
     def ref(self, ref: ir.Ref, env: dict[Atom, Poly], scope: Scope, depth: int = 0) -> lp.Expr:
         index = tuple(self.translate(p, env, scope) for p in ref.index)
         owner = self.owner(ref.line)
+        inner: dict[Atom, Poly] = {**owner.ambient, **dict(zip(ref.line.dims, index, strict=False))}
         if not owner.inlining.is_inlined(ref.line):
-            return self.read(owner.places[(ref.line, ref.result)], index)
+            place = owner.places[(ref.line, ref.result)]
+            if isinstance(place, AgainPlace):
+                assert isinstance(ref.line.prim, ir.Check) and ref.line.prim.value is not None
+                return owner.value(ref.line.prim.value, inner, scope, depth)
+            return self.read(place, index)
         key = (ref.line, ref.result, index)
         found = scope.known(key)
         if found is not None:
             return found
-        inner: dict[Atom, Poly] = {**owner.ambient, **dict(zip(ref.line.dims, index, strict=False))}
         return owner.inline(ref.line, inner, scope, key, depth, self)
 
     def read(self, place: Place, index: tuple[Poly, ...]) -> lp.Expr:
         if isinstance(place, VarPlace):
             return place.expr
+        assert isinstance(place, BufferPlace)
         return lp.Load(place.buffer, place.index(index))
 
     def inline(

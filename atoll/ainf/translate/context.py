@@ -154,10 +154,10 @@ class Context:
         if found is not None:
             return found
 
-        def truth() -> ir.Cond:
-            operand = self.formula(f)
+        def truth() -> ir.Cond:  # "one of them" is "not all of the opposites": both branches then test one bool
+            operand = self.formula(f.negated() if f.op == "any" else f)
             assert isinstance(operand, ir.Ref)
-            return ir.Cond("true", None, operand)
+            return ir.Cond("false" if f.op == "any" else "true", None, operand)
 
         return (truth,)
 

@@ -1,0 +1,58 @@
+"""Accessibility of conditional lines: under which conditions a primitive may read what it reads.
+
+A line with conditions has a value only where they hold, so whoever reads it must have them too, or be a `Select` that reads it in the
+branch where they hold. The builder puts these conditions on the lines it makes; the checker finds lines that lack one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from atoll.ainf import ir
+
+
+def needed_conds(prim: Any, used: Iterable[ir.Ref], home: ir.Block) -> dict[ir.Cond, None]:
+    """Conditions of the conditional lines of block `home` that a primitive reads, seen from the primitive's place."""
+
+    def of(refs: Iterable[ir.Ref]) -> dict[ir.Cond, None]:
+        found: dict[ir.Cond, None] = {}
+        for ref in refs:
+            if ref.line.block is home and ref.line.conds:
+                env = dict(zip(ref.line.dims, ref.index, strict=False))
+                found.update({cond.subst(env): None for cond in ref.line.conds})
+        return found
+
+    if isinstance(prim, ir.Select):
+        needed: dict[ir.Cond, None] = {}
+        for k, cond in enumerate(prim.conds):  # each test is made where those before it hold
+            needed.update({c: None for c in of(cond.refs()) if c not in prim.conds[:k]})
+        needed.update({c: None for c in of(ir.operand_refs(prim.then)) if c not in prim.conds})
+        needed.update({c: None for c in of(ir.operand_refs(prim.orelse)) if not fails_with(c, prim.conds)})
+        return needed
+    needed = of(used)
+    if isinstance(prim, ir.Scatter) and prim.when:
+        needed = {c: None for c in needed if c not in prim.when}
+    return needed
+
+
+def fails_with(cond: ir.Cond, conds: tuple[ir.Cond, ...]) -> bool:
+    """True when `cond` holds wherever not all of `conds` hold: it is the negation of the only one, or says "not all of them"."""
+    if len(conds) == 1 and cond == conds[0].negated():
+        return True
+    return cond.kind == "false" and cond.ref is not None and set(conds) <= _conjuncts(cond.ref)
+
+
+def _conjuncts(operand: ir.Operand) -> set[ir.Cond]:
+    """The conditions a bool made with `and` is made of."""
+    if not isinstance(operand, ir.Ref):
+        return set()
+    env = dict(zip(operand.line.dims, operand.index, strict=False))
+    match operand.line.prim:
+        case ir.Op("and", args):
+            return set().union(*(_conjuncts(ir.subst_operand(a, env)) for a in args))
+        case ir.Op("not", (arg,)) if isinstance(arg, ir.Ref):
+            return {ir.Cond("false", None, ir.subst_operand(arg, env))}  # type: ignore[arg-type]
+        case ir.Truth(cond):
+            return {cond.subst(env)}
+    return {ir.Cond("true", None, operand)}
