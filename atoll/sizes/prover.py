@@ -26,6 +26,8 @@ _NODES = 400
 _FEW = 40
 _SAMPLES = 12
 
+Bounded = tuple[Atom, list[tuple["int | Poly", Poly]], list[int]]  # an unknown, (coefficient, fact) that bound it, what divides it
+
 
 @dataclass(frozen=True, slots=True)
 class Proof:
@@ -53,7 +55,7 @@ class Facts:
         self._order: dict[Atom, int] = {}
         self._floors: dict[Quot, Poly | None] = {}
         self._lemmas: dict[Poly, Proof | None] = {}
-        self._plan: tuple[list[tuple[Atom, list[tuple[int | Poly, Poly]], list[int]]], list[Poly]] | None = None
+        self._plan: tuple[list[Bounded], list[Poly]] | None = None
         self._samples: list[dict[Atom, int]] | None = None
         for position, fact in enumerate(known):
             for atom in fact.atoms():
@@ -101,13 +103,8 @@ class Facts:
 
     def counterexample(self, goal: Poly) -> dict[Atom, int] | None:
         """A sampled valuation that satisfies every fact and makes goal negative."""
-        for sample in self.samples():
-            extended = dict(sample)
-            for leaf in goal.leaves():
-                extended.setdefault(leaf, 0)
-            if goal.evaluate(extended) < 0 and goal.leaves() <= sample.keys():
-                return sample
-        return None
+        leaves = goal.leaves()
+        return next((s for s in self.samples() if leaves <= s.keys() and _negative(goal, s)), None)
 
     def contradictory(self) -> bool:
         """True when some fact is a negative constant or two facts visibly exclude each other."""
@@ -223,9 +220,17 @@ def refute(ctx: Facts, goal: Poly, tries: int = 400) -> dict[Atom, int] | None:
         return found
     wider = ctx.add(p for leaf in sorted(goal.leaves(), key=lambda a: a.uid) if leaf not in ctx._order for p in (poly(leaf) + 10**6,))
     for sample in _sample(wider, seed=11, tries=tries, want=tries):
-        if goal.leaves() <= sample.keys() and goal.evaluate(sample) < 0:
+        if goal.leaves() <= sample.keys() and _negative(goal, sample):
             return sample
     return None
+
+
+def _negative(goal: Poly, sample: dict[Atom, int]) -> bool:
+    """True when the goal has a value there and it is below 0; a quotient by 0 has none."""
+    try:
+        return goal.evaluate(sample) < 0
+    except ZeroDivisionError:
+        return False
 
 
 @lru_cache(maxsize=20_000)
@@ -251,45 +256,50 @@ def _sample(
                 slope[leaf] = c
     found = 0
     for _ in range(tries):
-        env: dict[Atom, int] = {}
-        for leaf, bounds, divisors in plan:
-            low: int | None = None
-            high: int | None = None
-            env[leaf] = 0
-            for coef, fact in bounds:
-                c = coef if isinstance(coef, int) else coef.evaluate(env)
-                rest = fact.evaluate(env)
-                if c > 0:
-                    low = max(low, -(rest // c)) if low is not None else -(rest // c)
-                elif c < 0:
-                    high = min(high, rest // -c) if high is not None else rest // -c
-            if low is None:
-                low = 0 if high is None else min(high, 0) - rng.choice((0, 1, 5))
-            if high is None:
-                high = low + rng.choice((0, 1, 2, 3, 7, 70, 200, 1000))
-            if low > high:
-                break
-            choice = rng.choice((low, high, rng.randint(low, high)))
-            if leaf in slope and len(bounds) > 1 and rng.random() < 0.8:
-                choice = low if slope[leaf] > 0 else high
-            elif divisors and rng.random() < 0.5:  # sizes that tiles divide, or just not
-                d = rng.choice(divisors)
-                choice = -(-low // d) * d + d * rng.randint(0, 3) + rng.choice((0, 0, 1, -1))
-                choice = choice if low <= choice <= max(high, low + 4 * d) else low
-            env[leaf] = choice
-        else:
-            try:
-                satisfied = all(fact.evaluate(env) >= 0 for fact in checks)
-            except ZeroDivisionError:
-                continue
-            if satisfied:
-                yield env
-                found += 1
-                if found == want:
-                    return
+        try:
+            env = _valuation(rng, plan, slope)
+            satisfied = env is not None and all(fact.evaluate(env) >= 0 for fact in checks)
+        except ZeroDivisionError:
+            continue
+        if env is not None and satisfied:
+            yield env
+            found += 1
+            if found == want:
+                return
 
 
-def _bounds(ctx: Facts) -> tuple[list[tuple[Atom, list[tuple[int | Poly, Poly]], list[int]]], list[Poly]]:
+def _valuation(rng: random.Random, plan: list[Bounded], slope: dict[Atom, int]) -> dict[Atom, int] | None:
+    """Numbers for the unknowns in order, each within its bounds; None when some bounds leave nothing."""
+    env: dict[Atom, int] = {}
+    for leaf, bounds, divisors in plan:
+        low: int | None = None
+        high: int | None = None
+        env[leaf] = 0
+        for coef, fact in bounds:
+            c = coef if isinstance(coef, int) else coef.evaluate(env)
+            rest = fact.evaluate(env)
+            if c > 0:
+                low = max(low, -(rest // c)) if low is not None else -(rest // c)
+            elif c < 0:
+                high = min(high, rest // -c) if high is not None else rest // -c
+        if low is None:
+            low = 0 if high is None else min(high, 0) - rng.choice((0, 1, 5))
+        if high is None:
+            high = low + rng.choice((0, 1, 2, 3, 7, 70, 200, 1000))
+        if low > high:
+            return None
+        choice = rng.choice((low, high, rng.randint(low, high)))
+        if leaf in slope and len(bounds) > 1 and rng.random() < 0.8:
+            choice = low if slope[leaf] > 0 else high
+        elif divisors and rng.random() < 0.5:  # sizes that tiles divide, or just not
+            d = rng.choice(divisors)
+            choice = -(-low // d) * d + d * rng.randint(0, 3) + rng.choice((0, 0, 1, -1))
+            choice = choice if low <= choice <= max(high, low + 4 * d) else low
+        env[leaf] = choice
+    return env
+
+
+def _bounds(ctx: Facts) -> tuple[list[Bounded], list[Poly]]:
     """For each unknown in order: the facts that bound it (coefficient, fact) once earlier ones are known, and what divides it."""
     order = sorted(ctx._order, key=lambda leaf: (ctx._order[leaf], leaf.uid))
     rank = {leaf: k for k, leaf in enumerate(order)}
@@ -329,7 +339,7 @@ def _prove(ctx: Facts, goal: Poly) -> Proof | None:
         return direct
     if goal.leaves() <= ctx._order.keys():  # before searching long, look for numbers that break it
         for sample in _sample(ctx, seed=5, tries=24, want=12, against=goal):
-            if goal.evaluate(sample) < 0:
+            if _negative(goal, sample):
                 return None
     direct = _search(ctx, goal, _DEPTH)
     if direct is not None:
@@ -380,8 +390,8 @@ def _search(ctx: Facts, goal: Poly, depth: int, use_signs: bool = True, lemmas: 
         if lemmas and left < depth:
             lemma = _divided(ctx, g)
             if lemma is not None:
-                common, rest, inner = lemma
-                return Proof(goal, scale, (*terms, (poly(common), inner.goal)), poly(rest), lemmas=(inner,))
+                common, more, inner = lemma
+                return Proof(goal, scale, (*terms, (poly(common), inner.goal)), poly(more), lemmas=(inner,))
         for atom in sorted(g.atoms(), key=lambda a: (-ctx._order.get(a, -1), isinstance(a, Quot), a.uid)):
             coef = g.coefficient(atom)
             if coef is None or not coef.terms:

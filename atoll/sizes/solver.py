@@ -1,8 +1,9 @@
 """Size inference: equations between polynomials, solved by eliminating isolated unknowns (notes/pauget1.md 1.5, 1.6).
 
-An equation `p = 0` with p = ±x + r, x an unknown that does not occur in r, gives x. That is the only strategy, repeated until
-nothing changes, after dividing each equation by the gcd of its coefficients: every step keeps all solutions, so what is found is
-most general, and what is left over is shown to the user as an equation. Nothing is ever guessed.
+An equation `p = 0` with p = ±x + r, x an unknown that does not occur in r, gives x. This is repeated until nothing changes, after
+dividing each equation by the gcd of its coefficients. Because sizes are not negative, `x*x = n*n` gives x too (sizes/roots.py). Every
+step keeps all solutions, so what is found is most general, and what is left over is shown to the user as an equation. Nothing is
+ever guessed.
 
 Unknowns live at a level. A rigid symbol made at a deeper level (the index of a loop, an existential size) may not be put into an
 unknown made further out; an equation that would force that is split by powers of the rigid symbol instead, as MADL does: from
@@ -11,11 +12,13 @@ unknown made further out; an equation that would force that is split by powers o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from math import gcd
 from typing import Generic, TypeVar
 
 from atoll.sizes.poly import Atom, Poly, Sym, poly
+from atoll.sizes.roots import root
 
 Reason = TypeVar("Reason")
 
@@ -37,6 +40,7 @@ class Solver(Generic[Reason]):
     rigid: dict[Sym, int] = field(default_factory=dict)  # level of symbols that may not escape outwards
     solution: dict[Atom, Poly] = field(default_factory=dict)
     pending: list[Equation[Reason]] = field(default_factory=list)
+    nonneg: Callable[[Poly, Reason], bool] | None = None  # whether a size is known not to be negative, where the equation arose
 
     def fresh(self, name: str = "s", level: int = 0) -> Poly:
         """A new unknown."""
@@ -56,7 +60,7 @@ class Solver(Generic[Reason]):
         raise AssertionError("size substitution does not end")
 
     def open_unknowns(self, p: Poly) -> list[Sym]:
-        return [leaf for leaf in self.resolve(p).leaves() if leaf in self.unknowns]  # type: ignore[misc]
+        return [leaf for leaf in self.resolve(p).leaves() if isinstance(leaf, Sym) and leaf in self.unknowns]
 
     def equate(self, left: Poly, right: Poly, reason: Reason) -> None:
         """Require left = right; solved now if that decides an unknown, kept for later otherwise."""
@@ -78,7 +82,7 @@ class Solver(Generic[Reason]):
             changed = False
             for equation in list(self.pending):
                 difference = self.resolve(equation.left - equation.right)
-                if not difference.terms or self._isolate(difference):
+                if not difference.terms or self._isolate(difference) or self._root(difference, equation.reason):
                     self.pending.remove(equation)
                     changed = True
                 else:
@@ -92,8 +96,6 @@ class Solver(Generic[Reason]):
         """Solve p = 0 for one unknown, the deepest first."""
         common = 0
         for coef in p.terms.values():
-            from math import gcd
-
             common = gcd(common, coef)
         if common > 1:
             p = Poly({mono: coef // common for mono, coef in p.terms.items()})
@@ -108,15 +110,30 @@ class Solver(Generic[Reason]):
                 continue
             if p.terms[(sym,)] > 0:
                 value = -value
-            level = self.unknowns[sym]
-            if any(self.rigid.get(leaf, 0) > level for leaf in value.leaves() if isinstance(leaf, Sym)):
-                continue
-            for leaf in value.leaves():  # an unknown that now stands for an outer one must not capture inner symbols
-                if isinstance(leaf, Sym) and leaf in self.unknowns:
-                    self.unknowns[leaf] = min(self.unknowns[leaf], level)
-            self.solution[sym] = value
-            return True
+            if self._define(sym, value):
+                return True
         return False
+
+    def _define(self, sym: Sym, value: Poly) -> bool:
+        """sym := value, unless that would let a symbol escape outwards."""
+        level = self.unknowns[sym]
+        if any(self.rigid.get(leaf, 0) > level for leaf in value.leaves() if isinstance(leaf, Sym)):
+            return False
+        for leaf in value.leaves():  # an unknown that now stands for an outer one must not capture inner symbols
+            if isinstance(leaf, Sym) and leaf in self.unknowns:
+                self.unknowns[leaf] = min(self.unknowns[leaf], level)
+        self.solution[sym] = value
+        return True
+
+    def _root(self, p: Poly, reason: Reason) -> bool:
+        """Solve p = 0 for its only unknown, a size, when p grows with it."""
+        if p.degree() < 2 or self.nonneg is None:
+            return False
+        unknown = self.open_unknowns(p)
+        if len(unknown) != 1:
+            return False
+        found = root(p, unknown[0])
+        return found is not None and self.nonneg(found, reason) and self._define(unknown[0], found)
 
     def _decompose(self, p: Poly) -> list[Poly] | None:
         """Split p = a*i + b by a rigid symbol i that nothing in b can mention."""

@@ -1,7 +1,8 @@
 """Sizes at a call: which axis of which argument says what, decided once per function.
 
-A size is bound by any axis that is linear in it once the others are known, in any order; every other axis is a check. The plan is a
-list of steps that Python and the generated call path both follow.
+A size is bound by any axis that is linear in it once the others are known, in any order; where no axis is, by one that grows with it
+(`n*n`, `n*(n + 1)`: at most one size >= 0 fits). Every other axis is a check, and so is that each size is not negative. The plan is
+a list of steps that Python and the generated call path both follow.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The extent at `place` equals `poly`. When `solves` is set, this step defines it as (extent - rest) / factor."""
+    """The extent at `place` equals `poly`. When `solves` is set, this step defines it: as (extent - rest) / factor, or with factor 0
+    as the number >= 0 at which `poly`, which grows with it, is the extent."""
 
     place: Place
     poly: Poly
@@ -69,12 +71,32 @@ def plan(fn: ir.Function) -> tuple[Step, ...]:
             pending.remove((place, size))
             progress = True
             break
+        if not progress:
+            for place, size in pending:
+                growing = _grows(size, wanted, known)
+                if growing is not None:
+                    steps.append(Step(place, size, growing, 0))
+                    known.add(growing)
+                    pending.remove((place, size))
+                    progress = True
+                    break
     unbound = wanted - known
     if unbound:
         name = sorted(sym.name for sym in unbound)[0]
         fail("E0308", fn.span, name=name, where=fn.name)
     steps += [Step(place, size) for place, size in pending]
     return tuple(steps)
+
+
+def _grows(size: Poly, wanted: set[Sym], known: set[Any]) -> Sym | None:
+    """The only unknown of a size that is strictly larger for larger values of it."""
+    unknown = [leaf for leaf in size.leaves() if leaf in wanted and leaf not in known]
+    if len(unknown) != 1 or not isinstance(sym := unknown[0], Sym):
+        return None
+    terms = {mono: coef for mono, coef in size.terms.items() if any(sym in atom.leaves() for atom in mono)}
+    if any(coef < 0 or any(atom not in wanted for atom in mono) for mono, coef in terms.items()):
+        return None
+    return sym if any(all(atom is sym for atom in mono) for mono in terms) else None
 
 
 def _is_i64(t: Type) -> bool:
@@ -95,7 +117,12 @@ def bind_call(fn: ir.Function, args: tuple[Any, ...]) -> dict[Sym, int]:
     defined: dict[Sym, Step] = {}
     for step in plan(fn):
         extent = _extent(args, step.place)
-        if step.solves is not None:
+        if step.solves is not None and step.rest is None:
+            env[step.solves] = _below(step, extent, env)
+            if step.poly.evaluate(env) != extent:
+                _no_solution(fn, step, extent, env)
+            defined[step.solves] = step
+        elif step.solves is not None:
             assert step.rest is not None
             numerator = extent - step.rest.evaluate(env)
             if numerator % step.factor:
@@ -104,9 +131,25 @@ def bind_call(fn: ir.Function, args: tuple[Any, ...]) -> dict[Sym, int]:
             defined[step.solves] = step
         elif step.poly.evaluate(env) != extent:
             _conflict(fn, step, extent, env, defined)
+    for size, step in defined.items():
+        if env[size] < 0:
+            _negative(fn, step, _extent(args, step.place), env)
     for (sym, t), (k, arg) in zip(fn.params, enumerate(args), strict=True):
         check_index(fn, sym, t, arg, k, env)
     return {sym: env[sym] for sym in fn.sizes}
+
+
+def _below(step: Step, extent: int, env: dict[Any, int]) -> int:
+    """The largest number >= 0 at which a growing size is not more than the extent (0 if there is none)."""
+    assert step.solves is not None
+    low, high = 0, max(extent, 0)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if step.poly.evaluate({**env, step.solves: middle}) <= extent:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def check_index(fn: ir.Function, sym: Sym, t: Type, arg: Any, k: int, env: dict[Any, int]) -> None:
@@ -152,11 +195,21 @@ def _conflict(fn: ir.Function, step: Step, extent: int, env: dict[Any, int], def
 
 
 def _no_solution(fn: ir.Function, step: Step, extent: int, env: dict[Any, int]) -> None:
-    assert step.solves is not None and step.rest is not None
-    below = (extent - step.rest.evaluate(env)) // step.factor
+    assert step.solves is not None
+    below = _below(step, extent, env) if step.rest is None else (extent - step.rest.evaluate(env)) // step.factor
     near = [step.poly.evaluate({**env, step.solves: k}) for k in (below, below + 1)]
     where = f"{fn.params[step.place.param][0].name} axis {step.place.axis}"
     fail("E0601", name=fn.name, text=f"{where} is {extent}, but {step.poly} is {min(near)} or {max(near)}")
+
+
+def _negative(fn: ir.Function, step: Step, extent: int, env: dict[Any, int]) -> None:
+    """An axis that is shorter, or longer, than any size >= 0 makes it."""
+    assert step.solves is not None
+    least = step.poly.evaluate({**env, step.solves: 0})
+    bound = f"at least {least}" if extent < least else f"at most {least}"
+    known = ", ".join(f"{leaf} is {env[leaf]}" for leaf in sorted(step.poly.leaves(), key=lambda a: a.uid) if leaf is not step.solves)
+    where = axis_words(fn, step.place)
+    fail("E0601", name=fn.name, text=f"{where} is {extent}, but {step.poly} is {bound}{f' ({known})' if known else ''}")
 
 
 def element_types(t: Type) -> list[Type]:

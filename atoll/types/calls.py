@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -343,7 +343,7 @@ def _closure_type(el: Elaborator, node: s.Expr, scope: en.Scope) -> Type:
 
     t = type_expr(node, look, el.name)
     declared = {leaf for size in sizes_in(t) for leaf in size.leaves() if isinstance(leaf, Sym) and size_symbol(leaf.name) is leaf}
-    here = {leaf: el.globals_to_local[leaf] if leaf in el.globals_to_local else el.solver.fresh(leaf.name, el.level) for leaf in declared}
+    here: dict[Atom, Poly] = {leaf: el.globals_to_local[leaf] if leaf in el.globals_to_local else el.solver.fresh(leaf.name, el.level) for leaf in declared}
     return subst_types(subst_sizes(t, here), el.type_env)
 
 
@@ -411,15 +411,24 @@ def _call_instance(el: Elaborator, fn: Any, xs: list[Value], span: Span) -> Valu
         if sym in el.session.size_params(instance):
             env[sym] = el.as_poly(x, span)
         args.append(el.bind(x) if isinstance(t, (Array, Tuple, Record)) else x)
+    require_sizes(el, [env[sym] for sym in instance.sizes], fn.name, span)
     for need in instance.requires:
         p2 = el.solver.resolve(need.poly.subst(env))
         el.require(p2, f"{span.text() or fn.name}: {need.text} in {fn.name}", span)
-    opened = {sym: poly(Sym(sym.name)) for sym in instance.open_sizes}
+    opened: dict[Atom, Poly] = {sym: poly(Sym(sym.name)) for sym in instance.open_sizes}
     result = subst_sizes(instance.result, {**env, **opened})
     expr = ir.Call(instance, tuple(env[sym] for sym in instance.sizes), tuple(a.expr for a in args), type=result, span=span)
     if not opened:
         return Value(expr, result)
     return open_value(el, expr, result, [p.single() for p in opened.values()], span)  # type: ignore[misc]
+
+
+def require_sizes(el: Elaborator, sizes: Iterable[Poly], name: str, span: Span) -> None:
+    """The sizes a function is called with are not negative, which its body takes for granted."""
+    for size in sizes:
+        size = el.solver.resolve(size)
+        if size not in el.facts.known:
+            el.require(size, span.text() or name, span)
 
 
 def open_value(el: Elaborator, expr: ir.Expr, t: Type, syms: list[Sym], span: Span) -> Value:

@@ -199,7 +199,7 @@ def coerce(el: Elaborator, value: Value, wanted: Type, span: Span, what: str) ->
         if is_weak(t):
             if isinstance(value.expr, ir.Lit):
                 return to_dtype(el, value, wanted.dtype, span)
-            if t.weak == 2 or "biufc".index(t.dtype.kind) <= "biufc".index(wanted.dtype.kind):
+            if (isinstance(t, Scalar) and t.weak == 2) or "biufc".index(t.dtype.kind) <= "biufc".index(wanted.dtype.kind):
                 return to_dtype(el, value, wanted.dtype, span)
         elif promote(t.dtype, wanted.dtype) is wanted.dtype:
             return to_dtype(el, value, wanted.dtype, span)
@@ -239,7 +239,7 @@ def _to_index(el: Elaborator, value: Value, wanted: Index, span: Span, what: str
     if isinstance(value.type, Index):
         if value.type.size == wanted.size:
             return value
-    elif not value.type.dtype.is_integer:  # type: ignore[union-attr]
+    elif not (isinstance(value.type, Scalar) and value.type.dtype.is_integer):
         el.fail("E0201", span, what=what, expected=el.show(wanted), found=el.show(value.type))
     number = to_dtype(el, value, I64, span) if not isinstance(value.type, Index) else value
     p = el.as_poly(number, span)

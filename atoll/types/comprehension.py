@@ -136,7 +136,7 @@ def _map_one(el: Elaborator, array: Value, target: s.Name, body: Callable[[], Va
     assert isinstance(array.type, Array) and isinstance(array.expr.type, Array)
     sym = Sym(target.id)
     param = element_value(el, sym, array.expr.type.elem, array.type.elem)
-    facts = ()
+    facts: tuple[Poly, ...] = ()
     if isinstance(param.type, Index) and param.poly is not None:
         facts = el.index_facts(param, param.type.size)
     el.level += 1

@@ -45,7 +45,7 @@ class Elaborator:
         self.scope = Scope()
         self.frames: list[list[ir.Stmt]] = []
         self.facts: Facts = facts()
-        self.solver: Solver[Mismatch] = Solver()
+        self.solver: Solver[Mismatch] = Solver(nonneg=lambda p, why: why.facts.proves(p))
         self.level = 0
         self.lazy = 0  # > 0 inside a branch or a loop: what is reached there need not be reached
         self.globals_to_local: dict[Atom, Poly] = {}

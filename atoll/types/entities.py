@@ -37,7 +37,7 @@ class Value:
 
     @property
     def weak(self) -> bool:
-        return isinstance(self.type, Scalar) and self.type.weak
+        return isinstance(self.type, Scalar) and bool(self.type.weak)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from atoll.core import ir
@@ -112,7 +113,11 @@ def _unary(el: Elaborator, node: s.Unary) -> Value:
 
 def _bool_op(el: Elaborator, node: s.BoolOp) -> Value:
     """`and`, `or`: lazy, left to right; what is known from the left is known on the right."""
-    return _chain(el, node.op, [lambda n=n: arithmetic.condition(el, operand(el, n), n.span, f"`{node.op}`") for n in node.values], node)
+
+    def step(n: s.Expr) -> Value:
+        return arithmetic.condition(el, operand(el, n), n.span, f"`{node.op}`")
+
+    return _chain(el, node.op, [partial(step, n) for n in node.values], node)
 
 
 def _chain(el: Elaborator, op: str, parts: list[Callable[[], Value]], node: s.Node) -> Value:
@@ -144,7 +149,7 @@ def _compare(el: Elaborator, node: s.Compare) -> Value:
         state["left"] = other = el.bind(other) if isinstance(other, Value) else other
         return arithmetic.condition(el, arithmetic.binary(el, op, left, other, node.span), node.span, "a chained comparison")
 
-    return _chain(el, "and", [lambda o=o, r=r: step(o, r) for o, r in node.rest], node)
+    return _chain(el, "and", [partial(step, o, r) for o, r in node.rest], node)
 
 
 def _if_exp(el: Elaborator, node: s.IfExp) -> Any:

@@ -54,10 +54,10 @@ def record(cls: T) -> T:
     >>> Point(1.0, 2.0)
     Point(x=1.0, y=2.0)
     """
-    made = dataclasses.dataclass(frozen=True, eq=False)(_renewed(cls))
-    made.__atoll_record__ = RecordDecl(made.__name__, tuple(f.name for f in dataclasses.fields(made)), made, made)  # type: ignore[attr-defined]
-    made.__atoll_around__ = Around(sys._getframe(1))  # type: ignore[attr-defined]
-    return made
+    made: Any = dataclasses.dataclass(frozen=True, eq=False)(_renewed(cls))
+    made.__atoll_record__ = RecordDecl(made.__name__, tuple(f.name for f in dataclasses.fields(made)), made, made)
+    made.__atoll_around__ = Around(sys._getframe(1))
+    return made  # type: ignore[no-any-return]
 
 
 def _renewed(cls: T) -> T:
@@ -115,4 +115,4 @@ def record_type(cls: Any) -> Type:
     decl = record_of(cls)
     assert decl is not None
     items = field_types(cls)
-    return union(cls) if any(map(hides_sizes, items)) else Record(decl, items)  # type: ignore[no-any-return]
+    return union(cls) if any(map(hides_sizes, items)) else Record(decl, items)

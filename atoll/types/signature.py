@@ -56,8 +56,8 @@ def read_signature(fn: s.Function, namespace: Namespace) -> Signature:
     result = None if fn.result is None else type_expr(fn.result, _lookup(namespace, names, fn.name), fn.name)
     integers = {p.name for p in params if isinstance(p.type, (Scalar, Index)) and p.type.dtype.name == "i64"}
     found: dict[Sym, None] = {}
-    for p in params:
-        for size in sizes_in(p.type):
+    for info in params:
+        for size in sizes_in(info.type):
             for leaf in sorted(size.leaves(), key=lambda a: a.uid):
                 if isinstance(leaf, Sym) and leaf.name not in integers and not is_some(leaf) and not isinstance(leaf, Blank):
                     found[leaf] = None

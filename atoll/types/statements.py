@@ -76,14 +76,15 @@ def _branching_return(el: Elaborator, stmt: s.If | s.Match, rest: tuple[s.Stmt, 
     def branch(stmts: tuple[s.Stmt, ...]) -> Value:
         el.scope = en.Scope(saved.parent, dict(saved.names))
         try:
-            result = body(el, stmts + rest, live)
+            result: Value | None = body(el, stmts + rest, live)
         finally:
             el.scope = saved
         if result is None:
             el.fail("E0114", stmt.span)
         return result
 
-    return choose(el, test, lambda: branch(stmt.then), lambda: branch(stmt.orelse), stmt)  # type: ignore[no-any-return]
+    chosen: Value = choose(el, test, lambda: branch(stmt.then), lambda: branch(stmt.orelse), stmt)
+    return chosen
 
 
 def _statement(el: Elaborator, stmt: s.Stmt, live: Liveness, in_loop: bool) -> None:

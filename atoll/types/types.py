@@ -285,7 +285,12 @@ def strong(t: Type) -> Type:
 def sizes_in(t: Type) -> list[Poly]:
     """Every size that occurs, outermost first."""
     found: list[Poly] = []
-    map_sizes(t, lambda p: (found.append(p), p)[1])
+
+    def keep(p: Poly) -> Poly:
+        found.append(p)
+        return p
+
+    map_sizes(t, keep)
     return found
 
 

@@ -142,7 +142,18 @@ def _prepare(core_fn: core.Function, fn: lp.Function) -> str:
             lines.append(f"    (void)v_{k};")
     for step in plan(core_fn):
         at = position[(step.place.param, step.place.leaf, step.place.axis)]
-        if step.solves is not None:
+        if step.solves is not None and step.rest is None:  # the size grows with it: bisection
+            name = names[step.solves]
+            value = _poly(step.poly, names)
+            lines.append(f"    int64_t {name} = 1;")
+            lines.append(f"    while ({value} < shape[{at}]) {name} *= 2;")
+            lines.append(f"    for (int64_t low = 0, high = {name}; low < high;) {{")
+            lines.append(f"        {name} = low + (high - low) / 2;")
+            lines.append(f"        if ({value} < shape[{at}]) low = {name} + 1; else high = {name};")
+            lines.append(f"        {name} = low;")
+            lines.append("    }")
+            lines.append(f"    if ({value} != shape[{at}]) return 1;")
+        elif step.solves is not None:
             assert step.rest is not None
             rest = _poly(step.rest, names)
             value = f"shape[{at}]" if not step.rest.terms else f"(shape[{at}] - ({rest}))"

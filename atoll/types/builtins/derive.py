@@ -11,7 +11,7 @@ from typing import Any
 
 from atoll.core import ir
 from atoll.errors import Span
-from atoll.sizes import Atom, Sym, poly
+from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.surface import syntax as s
 from atoll.types import entities as en
 from atoll.types.arithmetic import compare
@@ -103,13 +103,13 @@ def _has_float(t: Type) -> bool:
 def jvp(el: Elaborator, run: Run, values: list[Value], tangents: list[Value], both: bool, span: Span) -> Value:
     lam, result, own = _lambda(el, run, values, span, "jvp")
     moved = [coerce(el, d, t, span, "the tangent") for d, t in zip(tangents, lam.types, strict=True)]
-    fresh = {leaf: poly(Sym(leaf.name)) for leaf in own if isinstance(leaf, Sym)}
+    fresh: dict[Atom, Poly] = {leaf: poly(Sym(leaf.name)) for leaf in own if isinstance(leaf, Sym)}
     result = subst_sizes(result, fresh)
     t = Tuple((result, result)) if both else result
     node = ir.Jvp(lam, tuple(v.expr for v in values), tuple(d.expr for d in moved), both, type=t, span=span)
     if not fresh:
         return Value(node, t)
-    return open_value(el, node, t, [p.single() for p in fresh.values()], span)  # type: ignore[misc]
+    return open_value(el, node, t, [sym for p in fresh.values() if isinstance(sym := p.single(), Sym)], span)
 
 
 def vjp(el: Elaborator, run: Run, values: list[Value], seed: Value | None, both: bool, span: Span, what: str = "vjp") -> Value:

@@ -180,7 +180,7 @@ def _reduction(args: Args) -> Value:
     if name in ("min", "max") and len([a for a in args.args]) > 1:
         return _smallest(args)
     if args.args and isinstance(args.args[0], en.Generator):
-        optional = ("default",) if name in ("min", "max") else ("start",) if name == "sum" else ()
+        optional: tuple[str, ...] = ("default",) if name in ("min", "max") else ("start",) if name == "sum" else ()
         _, extra = (*args.take("xs", optional=optional), None)[:2]
         return _over_generator(args, args.args[0], extra)
     optional = ("axis", "default") if name in ("min", "max") else ("axis",)
@@ -204,7 +204,8 @@ def _reduce_array(args: Args, xs: Value, default: Any) -> Value:
         from atoll.surface import syntax as s
         from atoll.types.expressions import choose
 
-        return choose(el, test, lambda: _reduce_known(el, xs, _KNOWN[name], span), lambda: value, s.NoneValue(span=span))
+        found: Value = choose(el, test, lambda: _reduce_known(el, xs, _KNOWN[name], span), lambda: value, s.NoneValue(span=span))
+        return found
     need_nonempty(el, n, name, span)
     return _reduce_known(el, xs, _KNOWN[name], span)
 
@@ -317,7 +318,8 @@ def _extreme_of_generator(args: Args, generator: en.Generator, default: Any) -> 
         return make_tuple([yes, el.bind(Value(v.expr, strong(v.type)))], None, span)
 
     def neutral(v: Value) -> Value:
-        t = v.type.items[1]  # type: ignore[union-attr]
+        assert isinstance(v.type, Tuple)
+        t = v.type.items[1]
         dtype = scalar_dtype(t)
         number = _as_number(MONOIDS[known.monoid][1](dtype), dtype)
         no = Value(ir.Lit(False, type=BOOL_T, span=span), BOOL_T)
@@ -408,7 +410,8 @@ def _scan(args: Args) -> Value:
 
 def _scan_value(args: Args, op: Any, array_: Value, neutral: Value, inner: int, exclusive: bool) -> Value:
     def one(v: list[Value]) -> Value:
-        size = v[0].type.size  # type: ignore[union-attr]
+        assert isinstance(v[0].type, Array)
+        size = v[0].type.size
 
         def make(lam: ir.Lam, start: ir.Expr, arr: ir.Expr, monoid: str | None, t: Type) -> ir.Expr:
             return ir.Scan(lam, start, arr, exclusive, monoid, type=Array(t, size), span=args.span)
@@ -474,6 +477,7 @@ def _fold(args: Args) -> Value:
         _restore(el, saved)
         t = new
     first = coerce(el, start, strong(t), span, "the first state of fold")
+    assert isinstance(index.expr, ir.Var)
     out = ir.For(index.expr.sym, it.size, ((state, first.expr),), body, type=body.type, span=span)
     return project(el.bind(Value(out, Tuple((t,)))), 0)
 

@@ -17,7 +17,7 @@ from atoll.types.dtypes import BOOL
 from atoll.types.elaborator import Elaborator, Mismatch, describe
 from atoll.types.entities import Value
 from atoll.types.lifting import lift
-from atoll.types.types import BOOL_T, Array, Index, Scalar, rank, shape_of, strong
+from atoll.types.types import BOOL_T, Array, Index, Scalar, Tuple, rank, shape_of, strong
 
 
 def _where(args: Args) -> Value:
@@ -38,13 +38,13 @@ def _where(args: Args) -> Value:
 
 def filter_by_mask(el: Elaborator, xs: Value, mask: Value, span: Span) -> Value:
     """The elements whose mask is true; their number is a new size."""
-    assert isinstance(xs.type, Array) and isinstance(mask.type, Array)
+    assert isinstance(xs.type, Array) and isinstance(mask.type, Array) and isinstance(xs.expr.type, Array)
     el.equate(xs.type.size, mask.type.size, Mismatch(span, xs.type, mask.type, "filter", el.facts))
     count = Sym("k")
     el.labels[count] = f"len({span.text()})" if span.text() else "k"
     el.origins[count] = span
     t = Array(strong(xs.type.elem), poly(count))
-    expr = ir.Filter(xs.expr, mask.expr, type=Array(xs.expr.type.elem, poly(count)), span=span)  # type: ignore[union-attr]
+    expr = ir.Filter(xs.expr, mask.expr, type=Array(xs.expr.type.elem, poly(count)), span=span)
     result = open_value(el, expr, t, [count], span)
     el.assume(xs.type.size - poly(count))
     return Value(result.expr, Array(xs.type.elem, poly(count)))
@@ -167,11 +167,14 @@ def _masked_arg(args: Args, mask: Value, values: Value, which: str) -> Value:
 
     triples = el.bind(build_array(el, n, "i", triple, span))
     a, b = Sym("a"), Sym("b")
-    t = triples.expr.type.elem  # type: ignore[union-attr]
+    assert isinstance(triples.expr.type, Array)
+    t = triples.expr.type.elem
+    assert isinstance(t, Tuple)
+    items = t.items
     va, vb = ir.Var(a, type=t), ir.Var(b, type=t)
 
     def part(v: ir.Var, k: int) -> ir.Expr:
-        return ir.Proj(v, k, type=t.items[k])
+        return ir.Proj(v, k, type=items[k])
 
     better: ir.Expr = ir.Prim("lt" if which == "min" else "gt", (part(vb, 1), part(va, 1)), type=BOOL_T)
     if dtype.is_float:

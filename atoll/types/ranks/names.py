@@ -48,7 +48,7 @@ class Names:
             return Builtin(value.__name__)
         if isinstance(value, pytypes.ModuleType):
             return Module(value)
-        if isinstance(value, Type) or record_of(value) is not None or value in (int, float, bool, complex):
+        if isinstance(value, Type) or record_of(value) is not None or any(value is t for t in (int, float, bool, complex)):
             return Constructor(value)
         if isinstance(value, type) and issubclass(value, np.generic):
             return Constructor(value)
