@@ -376,7 +376,7 @@ class Scatter:
     """A copy of base, then for every value of the binders in order: result[index] = value, or combined by monoid.
 
     `drop` ignores indices out of range; otherwise they have been checked or proved. Without a monoid the indices are distinct.
-    Nothing is put, and neither index nor value is looked at, unless all of `when` hold.
+    Nothing is put, and neither index nor value is looked at, unless all of `when` hold, which may mention the binders.
     """
 
     base: Abs

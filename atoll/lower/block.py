@@ -510,6 +510,7 @@ class BlockLowerer:
         if known is None:
             known = lp.Index(self.as_index(self.ref(ref, env, scope), scope))
             scope.memo[key] = known
+            scope.guarded |= bool(ref.line.conds) and not self.owner(ref.line).inlining.is_inlined(ref.line)
         assert isinstance(known, lp.Index)
         return known.poly
 
@@ -589,8 +590,7 @@ class BlockLowerer:
             case ir.Cast(arg):
                 return lp.Cast(self.value(arg, env, scope, depth), dtype)
             case ir.Select(conds, then, orelse):
-                tests = self.tests(conds, env, scope)
-                return lp.Choose(tests, self.value(then, env, scope, depth), self.value(orelse, env, scope, depth))
+                return self.choose(self.tests(conds, env, scope), then, orelse, dtype, env, scope, depth)
             case ir.Truth(cond):
                 return lp.Truth(self.tests((cond,), env, scope))
             case ir.Extent(low, high):
@@ -598,14 +598,42 @@ class BlockLowerer:
                 return lp.Call("extent", bounds, I64)
         raise AssertionError(line.prim)
 
+    def choose(
+        self, tests: tuple[lp.Test, ...], then: ir.Operand, orelse: ir.Operand, dtype: Any, env: dict[Atom, Poly], scope: Scope, depth: int
+    ) -> lp.Expr:
+        """One of two values; statements that only one of them may do stay in its branch."""
+        yes, no = scope.child(), scope.child()
+        values = self.value(then, env, yes, depth), self.value(orelse, env, no, depth)
+        if not yes.guarded and not no.guarded:
+            scope.absorb(yes)
+            scope.absorb(no)
+            return lp.Choose(tests, *values)
+        var = self.fn.var("v", dtype)
+        yes.add(lp.Assign(var, values[0]))
+        no.add(lp.Assign(var, values[1]))
+        scope.add(lp.Declare(var, self.fn.zero(dtype)))
+        scope.add(lp.If(tests, yes.stmts, no.stmts))
+        return lp.Use(var)
+
     def tests(self, conds: tuple[ir.Cond, ...], env: dict[Atom, Poly], scope: Scope) -> tuple[lp.Test, ...]:
-        found = []
+        """Conditions in order: what a later one computes for itself may need the earlier ones."""
+        found: list[lp.Test] = []
         for cond in conds:
+            inner = scope.child()
             if cond.poly is not None:
-                found.append(lp.Test(cond.kind, self.translate(cond.poly, env, scope)))
+                test = lp.Test(cond.kind, self.translate(cond.poly, env, inner))
             else:
                 assert cond.ref is not None
-                found.append(lp.Test(cond.kind, None, self.ref(cond.ref, env, scope)))
+                test = lp.Test(cond.kind, None, self.ref(cond.ref, env, inner))
+            if found and inner.guarded:
+                both = self.fn.var("c", BOOL)
+                inner.add(lp.Assign(both, lp.Truth((test,))))
+                scope.add(lp.Declare(both, self.fn.zero(BOOL)))
+                scope.add(lp.If(tuple(found), inner.stmts))
+                found = [lp.Test("true", None, lp.Use(both))]
+            else:
+                scope.absorb(inner)
+                found.append(test)
         return tuple(found)
 
     def neutral(self, monoid: str, dtype: Any) -> lp.Const:

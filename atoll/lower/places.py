@@ -1,4 +1,4 @@
-"""Where values live: in a variable or in a buffer, and which part of their index the buffer has."""
+"""Where values live: in a variable, in a buffer (and which part of their index it has), or nowhere, when they are computed at each use."""
 
 from __future__ import annotations
 
@@ -26,18 +26,27 @@ class BufferPlace:
         return tuple(index[k] - self.offsets.get(k, poly(0)) for k in self.positions)
 
 
-Place = Union[VarPlace, BufferPlace]
+@dataclass(frozen=True, slots=True)
+class AgainPlace:
+    """A checked index read in another loop than the check's: once checked it is just its value."""
+
+
+Place = Union[VarPlace, BufferPlace, AgainPlace]
 
 
 class Scope:
-    """Statements under construction, and values already computed there."""
+    """Statements under construction, and values already computed there.
 
-    __slots__ = ("stmts", "parent", "memo")
+    `guarded` says that a statement reads what exists only under a condition, so the statements must stay under it.
+    """
+
+    __slots__ = ("stmts", "parent", "memo", "guarded")
 
     def __init__(self, parent: Scope | None = None, stmts: list[lp.Stmt] | None = None) -> None:
         self.stmts: list[lp.Stmt] = stmts if stmts is not None else []
         self.parent = parent
         self.memo: dict[object, lp.Expr] = {}
+        self.guarded = False
 
     def known(self, key: object) -> lp.Expr | None:
         scope: Scope | None = self
@@ -50,6 +59,12 @@ class Scope:
 
     def child(self) -> Scope:
         return Scope(self)
+
+    def absorb(self, child: Scope) -> None:
+        """Take over what a child holds, as if it had been done here."""
+        self.stmts += child.stmts
+        self.memo.update(child.memo)
+        self.guarded |= child.guarded
 
     def add(self, stmt: lp.Stmt) -> None:
         self.stmts.append(stmt)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from atoll.ainf import ir
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
-from atoll.lower.places import BufferPlace, Scope, VarPlace
+from atoll.lower.places import AgainPlace, BufferPlace, Scope, VarPlace
 from atoll.plan.fuse import accumulates_in_memory
 from atoll.plan.stages import Stage
 from atoll.sizes import Poly, Sym, poly
@@ -147,7 +147,7 @@ def _conditional_results(b: BlockLowerer, stage: Stage, scope: Scope, code: Any)
     tests = b.tests(stage.conds, b.env(stage), scope)
     outer: dict[int, lp.Var] = {}
     for k, info in enumerate(line.results):
-        if not info.axes and not isinstance(b.places.get((line, k)), BufferPlace):
+        if not info.axes and not isinstance(b.places.get((line, k)), (BufferPlace, AgainPlace)):
             var = b.fn.var(line.name, info.dtype)
             scope.add(lp.Declare(var, b.fn.zero(info.dtype)))
             outer[k] = var
@@ -366,7 +366,7 @@ def _check(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     args = tuple(b.value(a, env, scope) for a in prim.args)
     tests = b.tests(prim.conds, env, scope)
     scope.add(lp.Check(tests, prim.site, args))
-    if prim.value is not None:
+    if prim.value is not None and not isinstance(b.places.get((line, 0)), AgainPlace):
         value = b.value(prim.value, env, scope)
         if not isinstance(value, (lp.Use, lp.Const, lp.Index)):
             var = b.fn.var(line.name, I64)

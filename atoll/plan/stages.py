@@ -125,7 +125,21 @@ class Inlining:
                     queue += cond.refs()
             else:
                 found[ref] = None
+                if computed_again(ref.line):
+                    queue += ir.operand_refs(checked_value(ref))
         return list(found)
+
+
+def computed_again(line: ir.Line) -> bool:
+    """A checked index that is not kept for other loops: after the check they compute its value again."""
+    return isinstance(line.prim, ir.Check) and line.prim.value is not None and bool(line.dims)
+
+
+def checked_value(ref: ir.Ref) -> ir.Operand:
+    """What a reference to a check gives."""
+    prim = ref.line.prim
+    assert isinstance(prim, ir.Check) and prim.value is not None
+    return ir.subst_operand(prim.value, dict(zip(ref.line.dims, ref.index, strict=False)))
 
 
 def _is_shifted(p: Poly) -> bool:
