@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
 from atoll.ainf import ir
+from atoll.ainf.guards import extents_at
 from atoll.ainf.identity import identity_of
 from atoll.loops import ir as lp
 from atoll.lower.places import AgainPlace, BufferPlace, Place, Scope, VarPlace
@@ -510,7 +511,6 @@ class BlockLowerer:
         if known is None:
             known = lp.Index(self.as_index(self.ref(ref, env, scope), scope))
             scope.memo[key] = known
-            scope.guarded |= bool(ref.line.conds) and not self.owner(ref.line).inlining.is_inlined(ref.line)
         assert isinstance(known, lp.Index)
         return known.poly
 
@@ -539,7 +539,9 @@ class BlockLowerer:
         index = tuple(self.translate(p, env, scope) for p in ref.index)
         owner = self.owner(ref.line)
         inner: dict[Atom, Poly] = {**owner.ambient, **dict(zip(ref.line.dims, index, strict=False))}
-        if not owner.inlining.is_inlined(ref.line):
+        inlined = owner.inlining.is_inlined(ref.line)
+        scope.guarded |= not _total(ref) or (bool(ref.line.conds) and not inlined)
+        if not inlined:
             place = owner.places[(ref.line, ref.result)]
             if isinstance(place, AgainPlace):
                 assert isinstance(ref.line.prim, ir.Check) and ref.line.prim.value is not None
@@ -604,9 +606,10 @@ class BlockLowerer:
         """One of two values; statements that only one of them may do stay in its branch."""
         yes, no = scope.child(), scope.child()
         values = self.value(then, env, yes, depth), self.value(orelse, env, no, depth)
-        if not yes.guarded and not no.guarded:
-            scope.absorb(yes)
-            scope.absorb(no)
+        if not any(branch.guarded and branch.stmts for branch in (yes, no)):
+            for branch in (yes, no):
+                branch.guarded = False  # a choice reads only what it chooses
+                scope.absorb(branch)
             return lp.Choose(tests, *values)
         var = self.fn.var("v", dtype)
         yes.add(lp.Assign(var, values[0]))
@@ -625,7 +628,7 @@ class BlockLowerer:
             else:
                 assert cond.ref is not None
                 test = lp.Test(cond.kind, None, self.ref(cond.ref, env, inner))
-            if found and inner.guarded:
+            if found and inner.guarded and inner.stmts:
                 both = self.fn.var("c", BOOL)
                 inner.add(lp.Assign(both, lp.Truth((test,))))
                 scope.add(lp.Declare(both, self.fn.zero(BOOL)))
@@ -693,6 +696,17 @@ class BlockLowerer:
             return VarPlace(lp.Use(var))
         buffer = self.whole_buffer(array, env, scope, name, "an element of a reduction")
         return BufferPlace(buffer, tuple(range(len(array.binders))))
+
+
+def _total(ref: ir.Ref) -> bool:
+    """True when a reference is in range whatever its indices are: each is an index of the same extent, or a constant."""
+    for p, extent in zip(ref.index, extents_at(ref.line, ref.result, ref.index), strict=True):
+        atom, const, limit = p.single(), p.const(), extent.const()
+        if isinstance(atom, ir.Binder) and atom.extent == extent:
+            continue
+        if const is None or limit is None or not 0 <= const < limit:
+            return False
+    return True
 
 
 def _has_effects(stmts: list[lp.Stmt]) -> bool:
