@@ -16,7 +16,7 @@ from atoll.ainf.translate.derivatives import Derivatives
 from atoll.ainf.values import Scalar, Value
 from atoll.core import ir as core
 from atoll.errors import fail
-from atoll.sizes import Sym, poly
+from atoll.sizes import Atom, Sym, poly
 from atoll.types.types import Index, Type, flatten, shape_of
 from atoll.types.types import Scalar as ScalarType
 
@@ -41,8 +41,10 @@ class Translator(Derivatives):
         value = self.eval(fn.body, env)
         results = [self.result_abs(value, path) for path, _ in flatten(fn.result)]
         known = tuple(self.poly(r.poly, env) for r in fn.requires)
-        program = ir.Program(fn.name, fn.sizes, inputs, b.root, results, known, fn.reassociate, b.index_facts)
-        return program
+        given: set[Atom] = {*fn.sizes, *(sym for sym, _ in fn.params)}
+        leaves = enumerate(flatten(fn.result))
+        unknown = frozenset(k for k, (_, t) in leaves if any(not size.leaves() <= given for size in shape_of(t)[0]))
+        return ir.Program(fn.name, fn.sizes, inputs, b.root, results, known, fn.reassociate, b.index_facts, unknown)
 
     def input(self, k: int, sym: Sym, t: Type, env: Env, inputs: list[ir.Line]) -> Value:
         """A parameter: one line per leaf, its axes the leaf's sizes."""

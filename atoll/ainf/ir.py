@@ -594,3 +594,4 @@ class Program:
     facts: tuple[Poly, ...] = ()
     reassociate: bool = True
     index_facts: dict[Atom, tuple[Poly, ...]] = field(default_factory=dict)
+    open: frozenset[int] = frozenset()  # results whose size the caller does not know, even where the body turned out to

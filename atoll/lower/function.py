@@ -86,7 +86,7 @@ class FunctionLowerer:
             extents = tuple(b.extent for b in array.binders)
             closed = all(leaf in self.size_atoms for p in extents for leaf in p.leaves())
             buffer = self.buffer("result" if len(program.results) == 1 else f"result{k}", ir.operand_dtype(array.body), extents, "out")
-            if not closed:
+            if not closed or k in program.open:
                 self.open.add(buffer)
             outputs.append(lp.Output(buffer, len(extents)))
             sinks.append(BufferSink(buffer))

@@ -61,7 +61,7 @@ static inline int at_no_memory(at_call *at) {
     return -1;
 }
 
-#define at_open_result(at, number, ndim, dims) (at)->open_result(at, number, ndim, dims)
+#define at_open_result(at, ...) (at)->open_result(at, __VA_ARGS__)
 #define at_print(at, number, count, items) (at)->print(at, number, count, items)
 """
 
