@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import json
 import sys
+import zlib
 from typing import Any
 
 from atoll.check.loops import Match, Reader
@@ -174,7 +175,7 @@ def prove_file(path: Any, trust: bool = False) -> int:
     """Print what the checker says; 0 when the certificate is valid, 1 when not."""
     try:
         print(prove(load(str(path)), trust))
-    except (Rejected, json.JSONDecodeError, OSError) as problem:
+    except (Rejected, ValueError, EOFError, OSError, zlib.error) as problem:  # text that is no JSON, damaged gzip
         print(f"{path}: not valid: {problem}")
         return 1
     return 0

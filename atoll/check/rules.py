@@ -226,13 +226,13 @@ class Rules:
 
     # -- guards, views, roundings
 
-    def rule_guard_in(self, env: Env, t: Term, new: Term) -> Term:
+    def rule_guard_in(self, env: Env, t: Term, new: Term, bound: bool = False) -> Term:
         need(t[0] == "guard" and t[2][0] in ("gen", "sum", "view", "cat", "plus", "let", "choose"))
         inner = t[2]
         self.only_add(inner)
         parts = kids(inner)
         if inner[0] == "let":
-            return with_kids(inner, (parts[0], guard(t[1], parts[1])))
+            return with_kids(inner, (guard(t[1], parts[0]) if bound else parts[0], guard(t[1], parts[1])))
         n = 2 if inner[0] == "choose" else len(parts)
         return with_kids(inner, tuple(guard(t[1], k) if i < n else k for i, k in enumerate(parts)))
 

@@ -391,9 +391,9 @@ def schedule(function: Any) -> Schedule:
     """
     core = function.core
     try:
-        source = from_ainf.translate(named_ainf.translate(core))
+        source = from_ainf.translate(named_ainf.translate(core, named_ainf.names_written(function)))
         forbidden = frozenset() if source.reassociate else frozenset(("reassociate", "contract", "finite"))
-        theorem = start(source.name, source.term, source.facts, source.inputs, forbidden)
+        theorem = start(source.name, source.term, source.facts, source.inputs, forbidden, frozenset(source.params.values()))
     except from_ainf.Inexpressible as problem:
         fail("E0506", name=core.name, problem=str(problem))
     except Refused as refused:

@@ -19,10 +19,12 @@ from atoll.plan.stages import own_cost
 from atoll.schedule import term as tm
 from atoll.schedule.named_ainf import Named
 from atoll.schedule.routine import Routine, gather
-from atoll.sizes import ZERO, Atom, Poly, Sym, poly
+from atoll.sizes import ZERO, Atom, Poly, Quot, Sym, poly
+from atoll.types.dtypes import BOOL, I64
 
 _SCALAR = (ir.Op, ir.Cast, ir.Select, ir.Truth)
 _SOURCES = (ir.Input, ir.ConstArray)
+Reading = tuple[object, tuple[Poly, ...], frozenset[ir.Binder]]  # who reads (a line, or the number of a result), where, under what
 _AGAIN = 3  # operations worth keeping a value for, when it is read at several places
 
 
@@ -85,14 +87,15 @@ class _Translation:
 
     # -- which lines are what
 
-    def _count(self) -> dict[ir.Line, set[tuple[object, tuple[Poly, ...]]]]:
-        uses: dict[ir.Line, set[tuple[object, tuple[Poly, ...]]]] = {}
+    def _count(self) -> dict[ir.Line, set[Reading]]:
+        uses: dict[ir.Line, set[Reading]] = {}
         for line in self.program.block.lines:
+            around = frozenset((*line.dims, *own_binders(line.prim)))
             for ref in line_refs(line):
-                uses.setdefault(ref.line, set()).add((line.id, ref.index))
+                uses.setdefault(ref.line, set()).add((line, ref.index, around))
         for k, array in enumerate(self.program.results):
             for ref in ir.operand_refs(array.body):
-                uses.setdefault(ref.line, set()).add((f"out{k}", ref.index))
+                uses.setdefault(ref.line, set()).add((k, ref.index, frozenset(array.binders)))
         return uses
 
     def _expressible(self, line: ir.Line) -> bool:
@@ -106,15 +109,14 @@ class _Translation:
             elif isinstance(part, ir.Ref):
                 polys += part.index
             elif isinstance(part, ir.IndexValue):
-                polys.append(part.poly)
+                polys += self._inner_polys(part.poly)
             elif isinstance(part, ir.Cond):
-                polys += self._cond_polys(part)
-        for cond in line.conds:
-            polys += self._cond_polys(cond)
+                polys += self._inner_polys(part.poly) if part.poly is not None else part.ref.index if part.ref is not None else ()
         return all(self._closed(leaf) for p in polys for leaf in p.leaves())
 
-    def _cond_polys(self, cond: ir.Cond) -> list[Poly]:
-        return [cond.poly] if cond.poly is not None else list(cond.ref.index if cond.ref is not None else ())
+    def _inner_polys(self, p: Poly) -> list[Poly]:
+        """The indices a number made of indices and integer elements is read with; the number itself need not be closed."""
+        return [q for leaf in p.leaves() if isinstance(leaf, ir.RefAtom) for q in leaf.ref.index]
 
     def _closed(self, leaf: Atom) -> bool:
         if isinstance(leaf, ir.RefAtom):
@@ -137,13 +139,18 @@ class _Translation:
             if line in self.opaque or isinstance(line.prim, _SOURCES):
                 continue
             seen = self.uses.get(line, set())
+            if seen and line not in self.named.arrays and all(isinstance(user, ir.Line) and user in self.opaque for user, _, _ in seen):
+                continue  # part of what is opaque
             cost = own_cost(line) + sum(again.get(ref.line, 0) for ref in set(line_refs(line)))
-            shifted = {index for _, index in seen}
-            wanted = line in self.named.arrays and not (isinstance(line.prim, ir.Op) and line.prim.name == "read")
+            shifted = {index for _, index, _ in seen}
+            named = line in self.named.arrays or (line in self.named.scalars and not line.dims)
+            wanted = named and not (isinstance(line.prim, ir.Op) and line.prim.name == "read")
             if isinstance(line.prim, ir.Reduce):
-                wanted = wanted or line not in only_result
                 cost += 100
-            if cost >= _AGAIN and len(shifted) > 1:
+            again_and_again = any(not around <= _leaves(index) for _, index, around in seen)
+            if cost >= _AGAIN and (len(shifted) > 1 or again_and_again):
+                wanted = True
+            if isinstance(line.prim, ir.Reduce) and len(seen) > 1:
                 wanted = True
             if wanted and line not in only_result and self._closed_extents(line) and seen:
                 kept.add(line)
@@ -163,10 +170,12 @@ class _Translation:
                 items.append((line, routine))
             elif line in self.kept:
                 items.append((line, None))
+        taken = {x.name for x in self.inputs} | {sym.name for sym in self.params.values()}
         for line, _ in items:
             for k, result in enumerate(line.results):
-                self.values[(line, k)] = tm.Tensor(self._name(line, k), result.dtype)
+                self.values[(line, k)] = tm.Tensor(_unique(self._name(line, k), taken), result.dtype)
         results = [self.result(array) for array in self.program.results]
+        results = [_distinct(t, frozenset()) for t in results]
         whole: tm.Term = results[0] if len(results) == 1 else tm.Many(tuple(results))
         for line, opaque in reversed(items):
             whole = self.let(line, whole) if opaque is None else self.nest(line, opaque, whole)
@@ -183,7 +192,7 @@ class _Translation:
         bound = _Scalars(self).body(line, env)
         for d, sym in zip(reversed(line.dims), reversed(syms), strict=True):
             bound = tm.Gen(sym, ZERO, self.poly(d.extent, {}), bound)
-        return tm.Let(self.values[(line, 0)], bound, body)
+        return tm.Let(self.values[(line, 0)], _distinct(bound, frozenset()), body)
 
     def nest(self, line: ir.Line, routine: Routine, body: tm.Term) -> tm.Term:
         names = tuple(self.values[key] for key in routine.results)
@@ -283,8 +292,37 @@ class _Scalars:
         if isinstance(x, ir.Const):
             return tm.Lit(x.value, x.dtype)
         if isinstance(x, ir.IndexValue):
-            return tm.Index(self.outer.poly(x.poly, env))
+            return self.number(x.poly, env)
         return self.ref(x, env)
+
+    def number(self, p: Poly, env: dict[Atom, Poly]) -> tm.Term:
+        """An integer made of indices, sizes and integer elements: the latter are read, the rest stays a polynomial."""
+        if all(self.outer._closed(leaf) for leaf in p.leaves()):
+            return tm.Index(self.outer.poly(p, env))
+        closed, total = poly(0), None
+        for mono, coef in p.terms.items():
+            rest = poly(coef)
+            factors: list[tm.Term] = []
+            for atom in mono:
+                if all(self.outer._closed(leaf) for leaf in atom.leaves()):
+                    rest = rest * self.outer.poly(poly(atom), env)
+                elif isinstance(atom, Quot):
+                    factors.append(tm.Op("floordiv", (self.number(atom.num, env), self.number(atom.den, env)), I64))
+                else:
+                    assert isinstance(atom, ir.RefAtom)
+                    read = self.ref(atom.ref, env)
+                    factors.append(read if tm.dtype(read) is I64 else tm.Cast(read, I64))
+            if not factors:
+                closed = closed + rest
+                continue
+            product = factors[0]
+            for factor in factors[1:]:
+                product = tm.Op("mul", (product, factor), I64)
+            if rest.const() != 1:
+                product = tm.Op("mul", (tm.Index(rest), product), I64)
+            total = product if total is None else tm.Op("add", (total, product), I64)
+        assert total is not None
+        return tm.Op("add", (total, tm.Index(closed)), I64) if closed.terms else total
 
     def ref(self, ref: ir.Ref, env: dict[Atom, Poly]) -> tm.Term:
         outer, line = self.outer, ref.line
@@ -330,10 +368,14 @@ class _Scalars:
                 sym = Sym(self._reduction_name(line, binder, arg))
                 inner = {**env, binder: poly(sym)}
                 body = self.wrapped(lambda: self.operand(arg, inner), frozenset((sym,)))
+                if not self.outer.program.reassociate and tm.accumulates(body, monoid):
+                    part = tm.Tensor("part", tm.dtype(body))  # sums of sums keep their own order
+                    body = tm.Let(part, body, tm.Get(part, ()))
                 made = tm.Sum(sym, ZERO, self.outer.poly(binder.extent, env), body, monoid)
             case _:
                 raise AssertionError(line.prim)
-        needed = [self.outer.poly(p, env) for c in line.conds for p in c.facts()]
+        facts = (p for c in line.conds for p in c.facts())
+        needed = [self.outer.poly(p, env) for p in facts if all(self.outer._closed(leaf) for leaf in p.leaves())]
         return tm.guard(tuple(needed), made)
 
     def _reduction_name(self, line: ir.Line, binder: ir.Binder, arg: ir.Operand) -> str:
@@ -345,19 +387,50 @@ class _Scalars:
 
     def test(self, cond: ir.Cond, env: dict[Atom, Poly]) -> tm.Test:
         if cond.poly is not None:
-            return tm.Test(cond.kind, self.outer.poly(cond.poly, env))
+            if all(self.outer._closed(leaf) for leaf in cond.poly.leaves()):
+                return tm.Test(cond.kind, self.outer.poly(cond.poly, env))
+            return tm.Test("true", None, tm.Op(cond.kind, (self.number(cond.poly, env), tm.Index(poly(0))), BOOL))
         assert cond.ref is not None
         return tm.Test(cond.kind, None, self.ref(cond.ref, env))
 
     def select(self, conds: tuple[ir.Cond, ...], then: ir.Operand, orelse: ir.Operand, env: dict[Atom, Poly]) -> tm.Term:
-        if _is_zero(orelse) and all(c.kind in ("ge", "eq") for c in conds):
+        if _is_zero(orelse) and all(c.kind in ("ge", "eq") and self._index_only(c) for c in conds):
             known = tuple(self.outer.poly(p, env) for c in conds for p in c.facts())
             return tm.guard(known, self.operand(then, env))
-        if _is_zero(then) and len(conds) == 1 and conds[0].kind == "ge":
+        if _is_zero(then) and len(conds) == 1 and conds[0].kind == "ge" and self._index_only(conds[0]):
             assert conds[0].poly is not None
             return tm.guard((-self.outer.poly(conds[0].poly, env) - 1,), self.operand(orelse, env))
         tests = tuple(self.test(c, env) for c in conds)
         return tm.Choose(tests, self.operand(then, env), self.operand(orelse, env))
+
+    def _index_only(self, cond: ir.Cond) -> bool:
+        return cond.poly is not None and all(self.outer._closed(leaf) for leaf in cond.poly.leaves())
+
+
+def _leaves(index: tuple[Poly, ...]) -> frozenset[Atom]:
+    return frozenset().union(*(p.leaves() for p in index))
+
+
+def _distinct(t: tm.Term, around: frozenset[str]) -> tm.Term:
+    """Loops inside each other have different names."""
+    if isinstance(t, (tm.Gen, tm.Sum)):
+        name = _unique(t.sym.name, set(around))
+        if name != t.sym.name:
+            sym = Sym(name)
+            renamed = tm.substitute(t, {t.sym: poly(sym)}, None, {t.sym: sym})
+            assert isinstance(renamed, (tm.Gen, tm.Sum))
+            t = renamed
+        around = around | {name}
+    return tm.map_kids(t, lambda u: _distinct(u, around))
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    """The name, numbered when something else has it already."""
+    found, n = name, 2
+    while found in taken:
+        found, n = f"{name}_{n}", n + 1
+    taken.add(found)
+    return found
 
 
 def _is_zero(x: ir.Operand) -> bool:

@@ -56,7 +56,7 @@ _KEY = object()
 class Theorem:
     """facts |- source = term, by these steps, under these licences."""
 
-    __slots__ = ("source", "term", "facts", "inputs", "steps", "licences", "forbidden", "name")
+    __slots__ = ("source", "term", "facts", "inputs", "steps", "licences", "forbidden", "unknowns", "name")
 
     def __init__(
         self,
@@ -69,11 +69,12 @@ class Theorem:
         steps: tuple[StepRecord, ...],
         licences: frozenset[str],
         forbidden: frozenset[str],
+        unknowns: frozenset[Atom] = frozenset(),
     ) -> None:
         if key is not _KEY:
             raise TypeError("theorems are made by rules only: see atoll.schedule.kernel.step")
         self.name, self.source, self.term, self.facts, self.inputs = name, source, term, facts, inputs
-        self.steps, self.licences, self.forbidden = steps, licences, forbidden
+        self.steps, self.licences, self.forbidden, self.unknowns = steps, licences, forbidden, unknowns
 
     @property
     def context(self) -> Context:
@@ -82,7 +83,7 @@ class Theorem:
     @property
     def sizes(self) -> frozenset[Atom]:
         """The unknowns extents may mention."""
-        return sizes_of(self.facts, self.inputs)
+        return sizes_of(self.facts, self.inputs) | self.unknowns
 
     def locate(self, path: tm.Path) -> tuple[Context, tm.Term]:
         return locate(self.context, self.term, path)
@@ -185,13 +186,14 @@ def start(
     facts: tuple[Poly, ...],
     inputs: dict[tm.Tensor, tuple[Poly, ...]],
     forbidden: frozenset[str] = frozenset(),
+    unknowns: frozenset[Sym] = frozenset(),
 ) -> Theorem:
-    """facts |- source = source. Every gen extent must be provably >= 0."""
-    well_formed(source, sizes_of(facts, inputs), inputs)
+    """facts |- source = source. Every gen extent must be provably >= 0. `unknowns` are integers nothing is known of."""
+    well_formed(source, sizes_of(facts, inputs) | unknowns, inputs)
     services = Services()
     _extents(services, top(facts, inputs), source)
     record = StepRecord((), "start", {}, source, tuple(services.obligations), frozenset())
-    return Theorem(_KEY, name, source, source, facts, inputs, (record,), frozenset(), forbidden)
+    return Theorem(_KEY, name, source, source, facts, inputs, (record,), frozenset(), forbidden, unknowns)
 
 
 def _extents(services: Services, context: Context, t: tm.Term) -> None:
@@ -228,6 +230,7 @@ def apply(theorem: Theorem, path: tm.Path, name: str, args: dict[str, Any]) -> t
         (*theorem.steps, record),
         theorem.licences | licences,
         theorem.forbidden,
+        theorem.unknowns,
     )
     return made, services.copied
 
@@ -249,6 +252,7 @@ def assume(theorem: Theorem, *facts: Poly) -> Theorem:
         (*theorem.steps, record),
         theorem.licences,
         theorem.forbidden,
+        theorem.unknowns,
     )
 
 

@@ -6,7 +6,10 @@ every name was bound to, and calls the index of a reduction what its generator c
 
 from __future__ import annotations
 
+import ast
+import re
 from dataclasses import dataclass, field
+from typing import Any
 
 from atoll.ainf import ir
 from atoll.ainf.builder import Builder
@@ -15,7 +18,7 @@ from atoll.ainf.from_core import Translator
 from atoll.ainf.translate.context import Env
 from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple
 from atoll.core import ir as core
-from atoll.sizes import Poly, poly
+from atoll.sizes import Poly, Sym, poly
 
 
 @dataclass
@@ -41,6 +44,7 @@ class _Translator(Translator):
         super().__init__(fn)
         self.b: _Builder = _Builder(fn.name)
         self.bound: list[tuple[str, Value]] = []
+        self.written: dict[Sym, core.Expr] = {}
 
     def eval(self, e: core.Expr, env: Env) -> Value:
         if isinstance(e, core.Reduce) and isinstance(e.array, core.Build):
@@ -52,22 +56,54 @@ class _Translator(Translator):
                 self.b.hint = None
                 return result
             return self.fold_general(e, array, start, env)
+        if isinstance(e, core.Reduce):
+            self.b.hint = self.loop_name(e.array)
+            result = super().eval(e, env)
+            self.b.hint = None
+            return result
         return super().eval(e, env)
 
+    def loop_name(self, e: core.Expr) -> str | None:
+        """The variable of the comprehension an array was written as, through names and tuples."""
+        match e:
+            case core.Build():
+                return e.sym.name
+            case core.Var() if e.sym in self.written:
+                return self.loop_name(self.written[e.sym])
+            case core.Proj():
+                return self.loop_name(e.value)
+            case core.Unzip():
+                return self.loop_name(e.value)
+        return None
+
     def stmt(self, stmt: core.Stmt, env: Env) -> None:
+        if isinstance(stmt, core.Bind):
+            self.written[stmt.sym] = stmt.value
         super().stmt(stmt, env)
         if isinstance(stmt, (core.Bind, core.Open)):
             self.bound.append((stmt.sym.name, env[stmt.sym]))
 
 
-def translate(fn: core.Function) -> Named:
-    """The normal form, dead lines removed, with names."""
+_INVENTED = re.compile(r"(t|result|joined|loop)(_\d+)*")  # what elaboration calls values nobody named
+
+
+def translate(fn: core.Function, written: frozenset[str] = frozenset()) -> Named:
+    """The normal form, dead lines removed, with names. `written` are the names the user assigns in the text."""
     translator = _Translator(fn)
     program = remove_dead(translator.program())
     named = Named(program)
     for name, value in translator.bound:
-        _note(named, name, value)
+        if name in written or not _INVENTED.fullmatch(name):
+            _note(named, name, value)
     return named
+
+
+def names_written(function: Any) -> frozenset[str]:
+    """The names a function's own text assigns, where there is a text."""
+    node = getattr(function, "_text", (None, None))[1]
+    if node is None:
+        return frozenset()
+    return frozenset(x.id for x in ast.walk(node) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store))
 
 
 def _note(named: Named, name: str, value: Value) -> None:

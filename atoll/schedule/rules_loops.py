@@ -243,15 +243,16 @@ def float_in(services: Services, context: Context, t: tm.Term) -> tm.Term:
 # -- guards
 
 
-@rule("[p] K e = K [p] e, K = G, S, let-body, reshape, ++, (+), if", "S and (+) by add")
-def guard_in(services: Services, context: Context, t: tm.Term) -> tm.Term:
+@rule("[p] K e = K [p] e, K = G, S, let (its body, or with `bound` both parts), reshape, ++, (+), if", "S and (+) by add")
+def guard_in(services: Services, context: Context, t: tm.Term, bound: bool = False) -> tm.Term:
     if not isinstance(t, tm.Guard):
         raise Refused("guard_in needs a guard")
     inner = t.body
     _add_only(inner, "guard_in")
     match inner:
         case tm.Let():
-            return tm.Let(inner.name, inner.bound, tm.guard(t.conds, inner.body), inner.rolled)
+            made = tm.guard(t.conds, inner.bound) if bound else inner.bound
+            return tm.Let(inner.name, made, tm.guard(t.conds, inner.body), inner.rolled)
         case tm.Choose():
             return tm.Choose(inner.tests, tm.guard(t.conds, inner.then), tm.guard(t.conds, inner.orelse))
         case tm.Gen() | tm.Sum() | tm.Reshape() | tm.Cat() | tm.Plus():

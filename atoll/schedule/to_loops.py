@@ -195,7 +195,7 @@ class Lowerer:
                 self.fl.consts.append(self.places[x])  # type: ignore[arg-type]
         shapes = {x: tuple(self.poly(n) for n in extents) for x, extents in self.source.inputs.items()}
         self.known = tuple(self.poly(p) for p in facts)
-        self.sizes = sizes_of(self.known, shapes)
+        self.sizes = sizes_of(self.known, shapes) | frozenset(leaf for p in self.params.values() for leaf in p.leaves())
         outputs = self.outputs(tm.substitute(variants[0][1], self.params), top(self.known, shapes))
         body: list[lp.Stmt] = []
         for k, (tests, t) in enumerate(reversed(variants)):

@@ -249,14 +249,14 @@ def accumulate_in_register(w: Work, loop: str | Sym, over: tuple[str | Sym, ...]
     for outer in tile:
         if not isinstance(w.at_loop(outer), tm.Gen):
             raise Refused(f"{outer} is a sum itself")
-    path = _above_guards(w, w.path(sym)) if not _readable(w, sym) else w.path(sym)
+    path, guarded = w.path(sym), not _readable(w, sym)
     w.do(path, "let_bind", name=name)
     let = tm.at(w.term, path)
     assert isinstance(let, tm.Let)
     acc = let.name
     made: list[Sym] = []
     for outer in reversed(tile):
-        _bring_up(w, acc, outer)
+        _bring_up(w, acc, outer, guarded)
         w.do(w.path(outer), "let_lift", name=f"{name}.{_plain(outer.name)}")
         bound = w.at(acc)
         assert isinstance(bound, tm.Let) and isinstance(bound.bound, tm.Gen)
@@ -295,8 +295,8 @@ def _readable(w: Work, sym: Sym) -> bool:
     return fine(context, t)
 
 
-def _bring_up(w: Work, x: tm.Tensor, outer: Sym) -> None:
-    """Move the let of x up until it is the body of a loop."""
+def _bring_up(w: Work, x: tm.Tensor, outer: Sym, guarded: bool) -> None:
+    """Move the let of x up until it is the body of a loop; `guarded`: x can be computed only where the guards on the way hold."""
     for _ in range(200):
         path = w.path(x)
         around = tm.at(w.term, path[:-1])
@@ -305,7 +305,7 @@ def _bring_up(w: Work, x: tm.Tensor, outer: Sym) -> None:
                 return
             raise Refused(f"{around.sym} stands between {x} and {outer}")
         if isinstance(around, tm.Guard):
-            w.do(path[:-1], "guard_in")
+            w.do(path[:-1], "guard_in", bound=guarded)
         else:
             w.do(path[:-1], "let_out", kid=path[-1])
     raise Refused(f"{x} cannot be brought to {outer}")

@@ -52,6 +52,8 @@ def arguments(rule: str, t: tm.Term, context: Any, rng: random.Random) -> dict[s
         case "let_bind":
             parts = [path for path, _ in tm.walk(t)]
             return {"name": "w", "part": rng.choice(parts[:6])}
+        case "guard_in":
+            return {"bound": rng.random() < 0.5}
         case "let_out":
             return {"kid": rng.randrange(2)}
         case "float_out":

@@ -1,0 +1,59 @@
+"""A schedule holds: the terms before and after, the checked executor, the compiled program and the function itself agree, bit for bit
+as far as its licences say, and the independent checker accepts its certificate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import atoll as at
+
+from atoll.core.values import leaves
+from atoll.loops.execute import execute
+from atoll.runtime.arguments import from_python
+from atoll.schedule.denote import evaluate
+from atoll.types.binding import bind_call
+from tests.agreement import flat
+from tests.agreement import same as close
+from tests.schedule.random_terms import same
+
+
+def given(s: Any, args: tuple[Any, ...]) -> tuple[list[Any], dict[Any, int], dict[Any, Any]]:
+    """(leaves of the arguments, sizes, arrays of the term)."""
+    core = s.function.core
+    values = from_python(core, s.function._arguments(args, {}))
+    sizes = dict(bind_call(core, values))
+    inputs = [leaf for x in values for leaf in leaves(x)]
+    arrays = {x: x.value for x in s.source.inputs if x.value is not None}
+    for line, leaf in zip(s.source.program.inputs, inputs, strict=True):
+        if line in s.source.params:
+            sizes[s.source.params[line]] = int(leaf)
+        else:
+            arrays[s.source.tensors[line]] = leaf
+    return inputs, sizes, arrays
+
+
+def holds(s: Any, *arguments: tuple[Any, ...], terms: bool = True, certificate: bool = True) -> Any:
+    """Check a schedule at each tuple of arguments; gives the compiled program."""
+    fast, plain = s.compile(), at.schedule(s.function).compile()
+    for args in arguments:
+        inputs, sizes, arrays = given(s, args)
+        wanted = s.function.interpret(*args)
+        found = flat(fast(*args))
+        close(tuple(found), wanted, "compiled and interpreted")
+        for x, y in zip(flat(plain(*args)), found, strict=True):
+            assert same(x, y, s.licences), f"compiled differs at {sizes}: {x} {y}"
+        for piece in (1, 1000):
+            ran = execute(s.lowered.function, inputs, {k: v for k, v in sizes.items() if k in s.source.program.sizes}, piece)
+            for a, b in zip(ran, found, strict=True):
+                close(np.asarray(a), np.asarray(b), "executor")
+        if terms:
+            before = evaluate(s.theorem.source, arrays, sizes)
+            assumed = all(f.evaluate(sizes) >= 0 for f in s.theorem.facts)
+            after = evaluate(s.theorem.term, arrays, sizes) if assumed else before
+            for x, y in zip(flat(before), flat(after), strict=True):
+                assert same(x, y, s.licences), f"terms differ at {sizes}: {x} {y}"
+    if certificate:
+        s.certificate().check()
+    return fast
