@@ -4,11 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 
-def interleaved(contenders: dict[str, Callable[[], Any]], seconds: float = 0.6, rounds: int = 7, pause: float = 0.005) -> dict[str, float]:
-    """Median seconds per call of each contender. Each is called once to warm up; short calls are repeated inside a round."""
+@dataclass(frozen=True)
+class Times:
+    """Seconds per call over the rounds."""
+
+    samples: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        return sorted(self.samples)[len(self.samples) // 2]
+
+    @property
+    def spread(self) -> float:
+        """The distance between the quartiles, as a part of the median."""
+        s = sorted(self.samples)
+        return (s[(3 * len(s)) // 4] - s[len(s) // 4]) / self.median
+
+
+def measure(contenders: dict[str, Callable[[], Any]], seconds: float = 0.6, rounds: int = 7, pause: float = 0.005) -> dict[str, Times]:
+    """Times of each contender. Each is called to warm up; short calls are repeated inside a round."""
     repeat: dict[str, int] = {}
     for name, call in contenders.items():
         call()
@@ -25,4 +43,9 @@ def interleaved(contenders: dict[str, Callable[[], Any]], seconds: float = 0.6, 
             for _ in range(repeat[name]):
                 call()
             times[name].append((time.perf_counter() - start) / repeat[name])
-    return {name: sorted(t)[len(t) // 2] for name, t in times.items()}
+    return {name: Times(tuple(t)) for name, t in times.items()}
+
+
+def interleaved(contenders: dict[str, Callable[[], Any]], seconds: float = 0.6, rounds: int = 7, pause: float = 0.005) -> dict[str, float]:
+    """Median seconds per call of each contender."""
+    return {name: t.median for name, t in measure(contenders, seconds, rounds, pause).items()}
