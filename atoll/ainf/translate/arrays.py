@@ -192,7 +192,7 @@ class Arrays(Conditions):
         axes = info.axes if info.axes >= 0 else len(params)
         shapes = tuple(self.extents(a.type, env)[:axes] for a in e.args[: len(arrays)])
         extents = info.shape(shapes, params)
-        fill = args[-1] if info.fills else None
+        fill = self.fill_of(e.args[0].type, axes, args[-1], env) if info.fills else None
 
         def element(index: tuple[Poly, ...]) -> Value:
             pieces = info.pull(shapes, params, index)
@@ -227,12 +227,18 @@ class Arrays(Conditions):
         test = Formula("all", tuple(Formula("is", (c,)) for c in conds)) if len(conds) > 1 else Formula("is", (conds[0],))
         with self.b.under(*conds):
             then = inside()
-        if len(pieces) == 1 and fill is not None:
-            orelse = _fill_like(then, fill)
-        else:
-            with self.b.under(*self.path_conds(test.negated())):
-                orelse = self.piecewise(pieces[1:], arrays, fill, span)
+        with self.b.under(*self.path_conds(test.negated())):
+            orelse = self.piecewise(pieces[1:], arrays, fill, span)
         return self.select(test, then, orelse, span)
+
+    def fill_of(self, t: Type, axes: int, fill: Value, env: Env) -> Value:
+        """The fill in the shape of the elements of a padded array."""
+        if isinstance(t, (Tuple, Record)):
+            return VTuple(tuple(self.fill_of(item, axes, fill, env) for item in t.items))
+        if not isinstance(t, Array):
+            return fill
+        inner = self.fill_of(t.elem, max(axes - 1, 0), fill, env)
+        return inner if axes else VArray(self.poly(t.size, env), lambda _: inner)
 
     def _param(self, p: Any, env: Env) -> Any:
         if isinstance(p, Poly):
@@ -256,12 +262,3 @@ def _nearly_all(axes: list[Any], extents: tuple[Poly, ...]) -> bool:
         return False
     left = [(extent - size).const() for (_, step, size), extent in zip(axes, extents, strict=False) if step == 1]
     return len(left) == len(axes) and all(border is not None and border <= 16 for border in left)
-
-
-def _fill_like(value: Value, fill: Value) -> Value:
-    """The fill in the shape of a padded element."""
-    if isinstance(value, VArray):
-        return VArray(value.extent, lambda p: _fill_like(value.get(p), fill))
-    if isinstance(value, VTuple):
-        return VTuple(tuple(_fill_like(item, fill) for item in value.items))
-    return fill
