@@ -6,16 +6,21 @@ Exit status 0: fine; 1: the program is wrong; 2: the call is wrong.
 from __future__ import annotations
 
 import argparse
-import ast
 import importlib.util
+import os
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from atoll.errors import Error
 from atoll.errors.misuse import Misuse
+
+
+class Broken(Exception):
+    """The file cannot be read as a program: it has a syntax error, or running it fails."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -30,15 +35,35 @@ def main(argv: list[str] | None = None) -> int:
     except Misuse as wrong:
         print(f"atoll: {wrong}", file=sys.stderr)
         return 2
-    except Error as error:
-        print(error, file=sys.stderr)
+    except Broken as wrong:
+        print(f"atoll: {wrong}", file=sys.stderr)
         return 1
+    except Error as error:
+        print(_shorter(error), file=sys.stderr)
+        return 2 if args.run is _run and error.code.startswith("E06") else 1
     except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except KeyboardInterrupt:
+        return 130
+    except Exception as bug:  # noqa: BLE001  the last line of defence: a user never sees a traceback from inside
+        if os.environ.get("ATOLL_DEBUG") == "1":
+            traceback.print_exc()
+        print(f"atoll: this is a bug in Atoll: {type(bug).__name__}: {bug}", file=sys.stderr)
+        print("Please report it with the file; ATOLL_DEBUG=1 shows where it happened.", file=sys.stderr)
+        return 1
+
+
+def _shorter(error: Error) -> str:
+    """The error's text, with files named as seen from here."""
+    return str(error).replace(f"--> {Path.cwd()}/", "--> ")
 
 
 def _parser() -> argparse.ArgumentParser:
+    from atoll import __version__
+
     parser = argparse.ArgumentParser(prog="atoll", description="Atoll: functional array programs, compiled.")
+    parser.add_argument("--version", action="version", version=f"atoll {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
 
     def command(name: str, run: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
@@ -46,9 +71,9 @@ def _parser() -> argparse.ArgumentParser:
         sub.set_defaults(run=run)
         return sub
 
-    sub = command("check", _check, "type-check every function of a file")
-    sub.add_argument("file")
-    sub = command("show", _show, "print a function at a stage")
+    sub = command("check", _check, "check types and sizes of a function, or of every function of a file")
+    sub.add_argument("file", metavar="FILE[:FUNCTION]")
+    sub = command("show", _show, "print a function, or every function of a file, at a stage")
     sub.add_argument("file", metavar="FILE[:FUNCTION]")
     sub.add_argument("--stage", default="loops", help="surface, core, ainf, term, loops or c")
     sub = command("run", _run, "call a function; arguments are Python literals or .npy files")
@@ -85,39 +110,59 @@ def _split(text: str) -> tuple[Path, str | None]:
 
 def load(path: Path) -> dict[str, Any]:
     """The functions of a .py file, by name."""
-    from atoll.function import Function
+    from atoll.function import CHECK_LATER, Function
 
-    if not path.exists():
+    if not path.is_file():
         raise Misuse(f"there is no file {path}")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    name = path.stem if path.stem not in sys.modules else f"{path.stem}_file"
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise Misuse(f"{path} is not a Python file")
+        raise Misuse(f"{path} is neither a .py nor a .madl file")
     module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(path.resolve().parent))
+    folder = str(path.resolve().parent)
+    sys.modules[name] = module  # classes with annotations as text look their names up here
+    sys.path.insert(0, folder)
+    later = CHECK_LATER.set(True)
     try:
         spec.loader.exec_module(module)
     except Error:
         raise
     except SyntaxError as error:
-        raise Misuse(f"{path}:{error.lineno}: {error.msg}") from None
+        place = f"{path}:{error.lineno}" if error.lineno else f"{path}"
+        raise Broken(f"{place}: {error.msg}" + (f"\n    {error.text.strip()}" if error.text else "")) from None
+    except SystemExit as error:
+        raise Broken(f"{path} ends Python when it is imported (exit status {error.code})") from None
     except Exception as error:  # noqa: BLE001  the file's own problem, told as such
-        raise Misuse(f"{path} does not run: {type(error).__name__}: {error}") from None
+        frames = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path.resolve())]
+        place = f"{path}:{frames[-1]}" if frames else f"{path}"
+        raise Broken(f"{place}: the file does not run: {type(error).__name__}: {error}") from None
     finally:
-        sys.path.pop(0)
+        CHECK_LATER.reset(later)
+        sys.modules.pop(name, None)
+        if folder in sys.path:
+            sys.path.remove(folder)
     return {name: value for name, value in vars(module).items() if isinstance(value, Function) and value.name == name}
 
 
-def _one(text: str) -> Any:
+def _chosen(text: str) -> list[Any]:
+    """The function that is named, or all functions of the file."""
     path, name = _split(text)
     functions = load(path)
+    if not functions:
+        raise Misuse(f"{path} has no Atoll functions")
     if name is None:
-        if len(functions) != 1:
-            known = ", ".join(functions) or "none"
-            raise Misuse(f"say which function: {path}:NAME (there are: {known})")
-        return next(iter(functions.values()))
+        return list(functions.values())
     if name not in functions:
-        raise Misuse(f"{path} has no Atoll function {name} (there are: {', '.join(functions) or 'none'})")
-    return functions[name]
+        raise Misuse(f"{path} has no Atoll function {name} (there are: {', '.join(functions)})")
+    return [functions[name]]
+
+
+def _one(text: str) -> Any:
+    """The function that is named, or the only one of the file."""
+    found = _chosen(text)
+    if len(found) > 1:
+        raise Misuse(f"say which function: {_split(text)[0]}:NAME (there are: {', '.join(f.name for f in found)})")
+    return found[0]
 
 
 # -- commands
@@ -132,15 +177,12 @@ def _check(args: argparse.Namespace) -> int:
             print(line)
         return 0
     status = 0
-    functions = load(path)
-    for f in functions.values():
+    for f in _chosen(args.file):
         try:
-            print(f"ok  {f.type}")
+            print(f"ok  {f.type}", flush=True)
         except Error as error:
-            print(error, file=sys.stderr)
+            print(_shorter(error), file=sys.stderr)
             status = 1
-    if not functions:
-        print(f"{path} has no Atoll functions")
     return status
 
 
@@ -151,38 +193,15 @@ def _show(args: argparse.Namespace) -> int:
 
         print(show_file(path, name, args.stage))
         return 0
-    print(_one(args.file).show(args.stage))
+    from atoll.stages import STAGES
+
+    if args.stage not in STAGES:
+        raise Misuse(f"there is no stage {args.stage} (there are: {', '.join(STAGES)})")
+    for number, f in enumerate(_chosen(args.file)):
+        if number:
+            print()
+        print(f.show(args.stage))
     return 0
-
-
-def _literal(text: str, t: Any) -> Any:
-    """An argument from the command line: a .npy file or a Python literal, as the parameter's type."""
-    import numpy as np
-
-    from atoll.types.types import Index, Record, Scalar, Tuple, shape_of
-
-    if text.endswith(".npy"):
-        try:
-            return np.load(text)
-        except OSError as error:
-            raise Misuse(f"{text}: {error}") from None
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        raise Misuse(f"{text!r} is neither a .npy file nor a Python literal") from None
-
-    def convert(value: Any, t: Any) -> Any:
-        sizes, elem = shape_of(t)
-        if isinstance(elem, (Tuple, Record)):
-            return tuple(convert(x, item) for x, item in zip(value, elem.items, strict=True))
-        if isinstance(elem, (Scalar, Index)) and sizes:
-            return np.array(value, elem.dtype.numpy).reshape((0,) * len(sizes) if value == [] else np.shape(value))
-        return value
-
-    try:
-        return convert(value, t)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise Misuse(f"{text!r} is no {t!r}: {error}") from None
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -191,11 +210,13 @@ def _run(args: argparse.Namespace) -> int:
         from atoll.madl.command import run_file
 
         return run_file(path, _split(args.file)[1], args.args, args.cycles, _sizes(args.size), args.interpret)
+    from atoll.command_data import literal
+
     f = _one(args.file)
     params = f.signature.params
     if len(args.args) > len(params):
         raise Misuse(f"{f.name} takes {len(params)} arguments, not {len(args.args)}")
-    values = [_literal(text, p.type) for text, p in zip(args.args, params, strict=False)]
+    values = [literal(text, p.type) for text, p in zip(args.args, params, strict=False)]
     print(f.interpret(*values) if args.interpret else f(*values))
     return 0
 
@@ -214,12 +235,17 @@ def _build(args: argparse.Namespace) -> int:
         for file in build_module(path, Path(args.output)):
             print(file)
         return 0
-    functions = [_one(args.file)] if name is not None else list(load(path).values())
-    for f in functions:
+    for f in _chosen(args.file):
         if f.signature.is_generic:
+            if name is not None:
+                raise Misuse(f"{name} is generic: there is C only for the functions that use it")
+            print(f"{f.name} is generic and is left out", file=sys.stderr)
             continue
-        for file in f.export_c(args.output, args.workspace):
-            print(file)
+        try:
+            for file in f.export_c(args.output, args.workspace):
+                print(file)
+        except OSError as error:
+            raise Misuse(f"nothing can be written to {args.output}: {error.strerror}") from None
     return 0
 
 
@@ -239,8 +265,10 @@ def _bench(args: argparse.Namespace) -> int:
 
         print(bench_file(path, name, sizes))
         return 0
+    from atoll.command_data import random_arguments
+
     f = _one(args.file)
-    values = _random_arguments(f, sizes)
+    values = random_arguments(f, sizes)
     start = time.perf_counter()
     f(*values)
     first = time.perf_counter() - start
@@ -266,40 +294,9 @@ def _sizes(texts: list[str]) -> dict[str, int]:
     return sizes
 
 
-def _random_arguments(f: Any, sizes: dict[str, int]) -> list[Any]:
-    import numpy as np
-
-    from atoll.types.types import Index, Scalar, flatten, shape_of
-
-    rng = np.random.default_rng(0)
-
-    def value(t: Any) -> Any:
-        leaves = []
-        for _, leaf in flatten(t):
-            dims, elem = shape_of(leaf)
-            assert isinstance(elem, (Scalar, Index))
-            shape = []
-            for p in dims:
-                missing = [repr(a) for a in p.leaves() if repr(a) not in sizes]
-                if missing:
-                    raise Misuse(f"give --size {missing[0]}=NUMBER")
-                shape.append(p.evaluate(lambda a: sizes[repr(a)]))
-            if elem.dtype.is_float or elem.dtype.is_complex:
-                data: Any = rng.random(shape).astype(elem.dtype.numpy)
-            elif elem.dtype.kind == "b":
-                data = rng.random(shape) < 0.5
-            else:
-                high = elem.size.evaluate(lambda a: sizes[repr(a)]) if isinstance(elem, Index) else 8
-                data = rng.integers(0, max(1, high), shape).astype(elem.dtype.numpy)
-            leaves.append(data if shape else elem.dtype.numpy.type(data))
-        return leaves[0] if len(leaves) == 1 else tuple(leaves)
-
-    return [value(p.type) for p in f.signature.params]
-
-
 def _prove(args: argparse.Namespace) -> int:
     path = Path(args.file)
-    if not path.exists():
+    if not path.is_file():
         raise Misuse(f"there is no file {path}")
     from atoll.check.prove import prove_file
 
@@ -311,13 +308,10 @@ def _explain(args: argparse.Namespace) -> int:
 
     if args.what.upper() in CODES:
         row = CODES[args.what.upper()]
-        print(f"{row.code} ({row.cls.__name__}): {row.title}\n")
-        print(row.story or "There is nothing more to say about it.")
-        if row.help:
-            print(f"\nUsual remedy: {row.help}")
+        print(row.describe())
         return 0
     if args.what[:1].upper() == "E" and args.what[1:].isdigit():
-        raise Misuse(f"there is no error code {args.what}")
+        raise Misuse(f"there is no error code {args.what} (docs/errors.md lists them)")
     path, name = _split(args.what)
     if path.suffix == ".madl":
         from atoll.madl.command import explain_file

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from atoll.errors import base as b
@@ -22,6 +23,26 @@ class Code:
     title: str
     help: str
     story: str
+
+    def describe(self) -> str:
+        """What `atoll explain` prints: the message with its holes named, the story, the usual remedy."""
+        parts = [f"{self.code} ({self.python_class}): {_holes(self.title)}", self.story]
+        if self.help:
+            parts.append(f"Usual remedy: {_holes(self.help)}")
+        return "\n\n".join(part for part in parts if part)
+
+    @property
+    def python_class(self) -> str:
+        """The class to catch, as the user writes it: at.RunError (IndexError)."""
+        cls = self.cls
+        if cls.__name__.startswith("Run") and cls is not b.RunError:
+            return f"at.RunError, {cls.__name__.removeprefix('Run')}"
+        return f"at.{cls.__name__}"
+
+
+def _holes(text: str) -> str:
+    """A message with its holes as words: {what} is shown as ‹what›."""
+    return re.sub(r"\{(\w+)(!r)?\}", r"‹\1›", text).replace("{{", "{").replace("}}", "}")
 
 
 _P, _T, _S, _C, _R = b.ParseError, b.TypeError, b.SizeError, b.CompileError, b.RunError
@@ -160,6 +181,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0805", _C, "{name}: {what} needs the heap, so it cannot be exported this way", "", "With workspace=\"caller\" every temporary array must have a size the caller can compute; results must have sizes known before running."),
     ("E0806", _C, "there is no stage {stage!r}", "use one of surface, core, ainf, term, loops, c", ""),
     ("E0807", _C, "{name} needs a copy that nobody wrote: {reason} (line {line})", "write at.copy(x), or give the function other data", "@at.fn(copies=\"explicit\") refuses programs that would copy an array on their own."),
+    ("E0808", _C, "copies must be \"any\" or \"explicit\", not {given!r}", "write @at.fn(copies=\"explicit\"), or leave it out", "With copies=\"explicit\" a program that needs a copy nobody wrote is refused."),
 ]
 
 CODES = {code: Code(code, cls, title, help_, story) for code, cls, title, help_, story in [*_ROWS, *_SCHEDULE_ROWS, *_MADL, *_FUNCTION_ROWS, *_DERIVATIVE_ROWS]}
