@@ -6,8 +6,10 @@ import ast
 import dataclasses
 import functools
 import os
+import sys
 import types as pytypes
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from atoll.functions.program import FunctionProgram
     from atoll.runtime.memory import Memory
     from atoll.runtime.program import Program
+
+# Set while the command line imports a file: a wrong function is told when it is asked for, so that all of them can be.
+CHECK_LATER: ContextVar[bool] = ContextVar("check_later", default=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,7 @@ class Function:
         self.__name__ = self.name
         self.__doc__ = self.surface.doc
         self.__qualname__ = self.name
+        self.__wrapped__: Callable[..., Any] | None = None  # the Python function it was made from
         self.signature: Signature = read_signature(self.surface, namespace) if signature is None else signature
         self.returns_function = isinstance(self.signature.result, Fn)  # then calls of it are expanded
         self._core: ir.Function | None = None
@@ -93,7 +99,7 @@ class Function:
         except Error as error:
             if error.code == "E0244":
                 self.returns_function = True
-            elif error.code not in ("E0105", "E0106"):
+            elif error.code not in ("E0105", "E0106") and not CHECK_LATER.get():
                 raise
 
     # -- running
@@ -200,7 +206,7 @@ class Function:
     def with_options(self, options: Options) -> Function:
         """The same text under other options."""
         made = Function(*self._text, self.namespace, options)
-        made.__module__, made.__qualname__ = self.__module__, self.__qualname__
+        made.__module__, made.__qualname__, made.__wrapped__ = self.__module__, self.__qualname__, self.__wrapped__
         made.check_early()
         return made
 
@@ -308,6 +314,8 @@ def fn(
     ... def double(x: at.f64[n]) -> at.f64[n]:
     ...     return 2 * x
     """
+    if copies not in ("any", "explicit"):
+        fail("E0808", given=copies)
     options = Options(reassociate, copies)
     if source is not None:
         return _from_text(source, options)
@@ -329,7 +337,7 @@ _NOT_FUNCTIONS: dict[type, tuple[str, str]] = {
 
 def _from_function(function: Any, options: Options) -> Function:
     if isinstance(function, Function):
-        return function if function.options == options else function.with_options(options)
+        return function if options in (Options(), function.options) else function.with_options(options)
     plain = text.unwrap(function)
     if not isinstance(plain, pytypes.FunctionType):
         words = (f"a value of type {type(function).__name__}", "use it as a decorator: @at.fn above a `def`")
@@ -350,6 +358,7 @@ def _from_function(function: Any, options: Options) -> Function:
     made = Function(source, node, Namespace(plain), options)
     made.__module__ = plain.__module__
     made.__qualname__ = plain.__qualname__
+    made.__wrapped__ = plain
     made.check_early()
     return made
 
@@ -358,15 +367,24 @@ def _from_text(module_text: str, options: Options) -> Function:
     """The last function of a module given as text."""
     name = text.remember(module_text)
     source, tree = text.parse_text(module_text, name)
-    namespace: dict[str, Any] = {"__name__": name, "__file__": name}
-    exec(compile(tree, name, "exec", dont_inherit=True), namespace)  # noqa: S102  the user's own text
+    module = pytypes.ModuleType(name)
+    module.__file__ = name
+    namespace = module.__dict__
+    sys.modules[name] = module  # dataclasses looks there
+    try:
+        exec(compile(tree, name, "exec", dont_inherit=True), namespace)  # noqa: S102  the user's own text
+    finally:
+        del sys.modules[name]
     definitions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     if not definitions:
         fail("E0126")
     last = definitions[-1]
     found = namespace.get(last.name)
     if isinstance(found, Function):
-        return found
-    made = Function(source, last, Namespace(names=namespace), options)
+        return _from_function(found, options)
+    plain = text.unwrap(found)
+    around = Namespace(plain) if isinstance(plain, pytypes.FunctionType) else Namespace(names=namespace)
+    made = Function(source, last, around, options)
+    made.__module__, made.__wrapped__ = name, found
     made.check_early()
     return made

@@ -22,7 +22,8 @@ def load(folder: Path, text: str, head: str = HEAD) -> Any:
     path.write_text(head + text)
     module = types.ModuleType(path.stem)
     module.__file__ = str(path)
-    exec(compile(path.read_text(), str(path), "exec"), module.__dict__)
+    sys.modules[path.stem] = module
+    exec(compile(path.read_text(), str(path), "exec"), module.__dict__)  # noqa: S102  the text of a test
     return module
 
 
