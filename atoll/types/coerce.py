@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from atoll.core import ir
 from atoll.errors import Span
 from atoll.sizes import Poly, Sym, poly
+from atoll.types.decay import leaving, plain
 from atoll.types.dtypes import BOOL, C128, F64, I64, DType, fits, promote
 from atoll.types.elaborator import Elaborator, Mismatch
 from atoll.types.entities import Value
@@ -130,8 +131,8 @@ def map_arrays(
         params.append(element_value(el, sym, a.expr.type.elem, a.type.elem))
     el.level += 1
     with el.block(), el.hypotheses(lazy=False):
-        result = f(params)
-        body = el.close(result.expr, syms[0])
+        result = leaving(el, f(params), syms)
+        body = el.close(result.expr, *syms)
     el.level -= 1
     t = Array(result.type, first.size)
     expr = ir.Map(
@@ -262,6 +263,8 @@ def _coerce_array(el: Elaborator, value: Value, wanted: Array, span: Span, what:
         return Value(value.expr, wanted) if elem_t.weak else value
     if elem_w == elem_t:
         return value
+    if isinstance(elem_t, Index) and elem_w == Scalar(I64):
+        return plain(value)
     if isinstance(elem_w, Scalar) and isinstance(elem_t, (Scalar, Index)):
         weak_ok = is_weak(elem_t) == 2 or (
             is_weak(elem_t) and "biufc".index(elem_t.dtype.kind) <= "biufc".index(elem_w.dtype.kind)

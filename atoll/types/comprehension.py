@@ -13,6 +13,7 @@ from atoll.surface import syntax as s
 from atoll.types import entities as en
 from atoll.types.arithmetic import condition
 from atoll.types.coerce import element_value, zero
+from atoll.types.decay import leaving
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.types import BOOL_T, I64_T, Array, Index, Tuple, strong
@@ -72,7 +73,7 @@ def build_array(el: Elaborator, size: Poly, name: str, body: Callable[[Value], V
     assert isinstance(index.expr, ir.Var)
     el.session.bounded.add(index.expr.sym)
     with el.block(), el.hypotheses(*el.index_facts(index, size), lazy=False):
-        result = body(index)
+        result = leaving(el, body(index), [index.expr.sym])
         inner = el.close(result.expr, index.expr.sym)
     el.level -= 1
     expr = ir.Build(index.expr.sym, size, inner, type=Array(result.expr.type, size), span=span)
@@ -142,7 +143,7 @@ def _map_one(el: Elaborator, array: Value, target: s.Name, body: Callable[[], Va
     el.level += 1
     with el.block(), el.hypotheses(*facts, lazy=False):
         el.scope.names[target.id] = param
-        result = body()
+        result = leaving(el, body(), [sym])
         inner = el.close(result.expr, sym)
     el.level -= 1
     size = array.type.size
@@ -187,7 +188,7 @@ def with_conditions(el: Elaborator, node: s.Comprehension) -> Value:
             return found[0]
 
         def orelse() -> Value:
-            t = strong(found[0].type)
+            t = strong(found[0].type if found else _unused(el, then).type)
             return Value(zero(el, t, node.span), t)
 
         return choose(el, test, then, orelse, node)  # type: ignore[no-any-return]
@@ -204,6 +205,14 @@ def with_conditions(el: Elaborator, node: s.Comprehension) -> Value:
 
     with comprehension_scope(el):
         return nest(node.clauses)
+
+
+def _unused(el: Elaborator, f: Callable[[], Value]) -> Value:
+    """What f() would be: read for its type where a condition is known to be false, and thrown away."""
+    with el.block(), el.hypotheses():
+        result = f()
+        el.frames.pop()
+    return result
 
 
 def reduce_clauses(
@@ -226,7 +235,10 @@ def reduce_clauses(
             found.append(guarded(conditions[1:], inner))
             return found[0]
 
-        return choose(el, test, then, lambda: neutral(found[0]), node)  # type: ignore[no-any-return]
+        def orelse() -> Value:
+            return neutral(found[0] if found else _unused(el, then))
+
+        return choose(el, test, then, orelse, node)  # type: ignore[no-any-return]
 
     def nest(clauses: tuple[s.Clause, ...]) -> Value:
         clause, *rest = clauses

@@ -108,26 +108,27 @@ class Elaborator:
             del self.frames[before - 1 :]
             raise
 
-    def close(self, result: ir.Expr, index: Sym | None = None) -> ir.Expr:
-        """End the block with its result, whose sizes must make sense outside it."""
+    def close(self, result: ir.Expr, *params: Sym) -> ir.Expr:
+        """End the block with its result, whose sizes must make sense outside it: without the parameters of the block."""
         stmts = self.frames.pop()
         if self.frames:
-            self._check_escape(stmts, result, index)
+            self._check_escape(stmts, result, params)
         return ir.Block(tuple(stmts), result, type=result.type, span=result.span) if stmts else result
 
-    def _check_escape(self, stmts: list[ir.Stmt], result: ir.Expr, index: Sym | None) -> None:
+    def _check_escape(self, stmts: list[ir.Stmt], result: ir.Expr, params: tuple[Sym, ...]) -> None:
         leaves = {leaf for size in sizes_in(self.resolve(result.type)) for leaf in size.leaves()}
         if not leaves:
             return
-        if index in leaves:
-            self.fail("E0310", result.span, name=self.words(poly(index)), found=self.show(result.type))
+        for sym in params:
+            if sym in leaves:
+                self.fail("E0310", result.span, name=self.words(poly(sym)), found=self.show(result.type))
         inner = {stmt.sym for stmt in stmts if isinstance(stmt, ir.Bind)}
         inner |= {sym for stmt in stmts if isinstance(stmt, ir.Open) for sym in stmt.sizes}
         escaping = leaves & inner
         if escaping:
-            sym = min(escaping, key=lambda leaf: self.words(poly(leaf)))
-            notes = self._origin_notes(poly(sym))
-            self.fail("E0309", result.span, name=self.words(poly(sym)), found=self.show(result.type), notes=notes)
+            first = min(escaping, key=lambda leaf: self.words(poly(leaf)))
+            notes = self._origin_notes(poly(first))
+            self.fail("E0309", result.span, name=self.words(poly(first)), found=self.show(result.type), notes=notes)
 
     # -- hypotheses
 

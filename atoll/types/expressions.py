@@ -11,6 +11,7 @@ from atoll.surface import syntax as s
 from atoll.types import arithmetic, calls, comprehension, data, function_values, indexing
 from atoll.types import entities as en
 from atoll.types.coerce import coerce, join_types, make_tuple, unify
+from atoll.types.decay import leaving
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.namespace import attribute, literal
@@ -173,7 +174,7 @@ def choose(el: Elaborator, test: Value, then: Callable[[], Any], orelse: Callabl
                 continue
             if known:  # the other branch is a function that is no longer known
                 found = function_values.as_function(el, found, None, node.span)
-            a = as_value(el, found, node)
+            a = leaving(el, as_value(el, found, node))
             codes.append((a, el.close(a.expr)))
     if len(known) == 2:
         return en.Choice(el.bind(test), known[0], known[1])

@@ -13,6 +13,7 @@ from atoll.surface import syntax as s
 from atoll.types import entities as en
 from atoll.types.arithmetic import binary
 from atoll.types.coerce import coerce, element_value, make_tuple, map_arrays, project, project_all, scalar_dtype, to_dtype
+from atoll.types.decay import beside
 from atoll.types.dtypes import BOOL, I64
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
@@ -255,7 +256,7 @@ def update(el: Elaborator, base: Value, items: list[ir.Item], value: Any, span: 
     if not isinstance(value, Value):
         el.fail("E0228", span, found=describe(value))
     wanted = slice_type(base.type, items)
-    base = _meet_weak(el, base, value.type, span)
+    base = beside(el, _meet_weak(el, base, value.type, span), value)
     wanted = slice_type(base.type, items)
     new = repeat_into(el, value, wanted, span)
     new = coerce(el, new, wanted, span, "the assigned value")

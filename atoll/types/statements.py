@@ -13,6 +13,7 @@ from atoll.types import calls, comprehension, indexing, match_data, matching
 from atoll.types import entities as en
 from atoll.types.arithmetic import condition
 from atoll.types.coerce import coerce, join_types, make_tuple, project
+from atoll.types.decay import leaving_code
 from atoll.types.dtypes import I64
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
@@ -211,6 +212,7 @@ def _join(
             el.scope.names[name] = en.Unbound(stmt.span)
             continue
         if isinstance(first, Value) and isinstance(second, Value):
+            first, second = (leaving_code(v, code) for v, code in zip((first, second), codes, strict=True))
             el.frames.append([])
             t = join_types(el, first.type, second.type, stmt.span, f"`{name}` after the `if`")
             el.frames.pop()
@@ -430,6 +432,8 @@ def _decayed(t: Type) -> Type:
 
 def merge_state(el: Elaborator, t: Type, new: Type, name: str, span: Span) -> Type:
     """A weak state type gives way to what it meets; a strong one stays, and what does not fit is an error."""
+    if isinstance(t, Index) and isinstance(new, (Scalar, Index)):
+        return t if isinstance(new, Index) and new.size == t.size else Scalar(I64)
     if isinstance(t, Scalar) and isinstance(new, (Scalar, Index)):
         if t.weak:
             from atoll.types.coerce import common

@@ -20,12 +20,13 @@ from atoll.types.builtins.names import OPERATORS
 from atoll.types.calls import Args, apply, is_function
 from atoll.types.coerce import coerce, common, convert, is_weak, make_tuple, project, scalar_dtype, to_dtype
 from atoll.types.comprehension import reduce_clauses
+from atoll.types.decay import plain_type
 from atoll.types.dtypes import BOOL, F64, I64, U64, DType
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.lifting import lift
 from atoll.types.namespace import literal
-from atoll.types.types import BOOL_T, I64_T, Array, Index, Record, Scalar, Tuple, Type, array, rank, shape_of, strong
+from atoll.types.types import BOOL_T, Array, Index, Record, Scalar, Tuple, Type, array, rank, shape_of, strong
 
 # -- known operators
 
@@ -113,9 +114,7 @@ def _accumulator(dtype: DType) -> DType:
 def _reduce_known(el: Elaborator, xs: Value, known: Known, span: Span) -> Value:
     """A known operator over the outermost axis of an array; elements that are arrays are combined elementwise."""
     assert isinstance(xs.type, Array)
-    t = strong(xs.type.elem)
-    if isinstance(t, Index):
-        t = I64_T
+    t = plain_type(strong(xs.type.elem))
     _, elem = shape_of(t)
     assert isinstance(elem, (Scalar, Index))
     number = MONOIDS[known.monoid][1](elem.dtype)
@@ -362,9 +361,7 @@ def _elements(args: Args, op: Any, ne: Any, xs: Any) -> tuple[Value, Value, int]
 def _with_operator(args: Args, op: Any, array_: Value, neutral: Value, make: Callable[..., ir.Expr]) -> Value:
     el, span = args.el, args.span
     assert isinstance(array_.type, Array)
-    t = array_.type.elem
-    if isinstance(t, Index):
-        t = I64_T
+    t = plain_type(array_.type.elem)
     joined = _join_element(el, t, neutral.type, span, args.name)
     array_ = _as_elements(el, array_, joined, span)
     start = coerce(el, neutral, strong(joined), span, "the neutral element")

@@ -9,11 +9,12 @@ from atoll.types import entities as en
 from atoll.types.builtins.reductions import _as_elements, _join_element, operator_lambda
 from atoll.types.calls import Args
 from atoll.types.coerce import coerce, map_arrays, over_array, to_dtype
+from atoll.types.decay import beside, plain, plain_type
 from atoll.types.dtypes import I64
 from atoll.types.elaborator import Mismatch
 from atoll.types.entities import Value
 from atoll.types.lifting import lift
-from atoll.types.types import I64_T, Array, Index, Scalar, rank, shape_of, strong
+from atoll.types.types import Array, Index, Scalar, rank, shape_of, strong
 
 
 def _indices(args: Args, entity: Any) -> Value:
@@ -53,9 +54,7 @@ def _hist(args: Args) -> Value:
     assert isinstance(values.type, Array)
     from atoll.types.indexing import repeat_into
 
-    t = values.type.elem
-    if isinstance(t, Index):
-        t = I64_T
+    t = plain_type(values.type.elem)
     neutral = repeat_into(el, neutral, t, span)
     joined = _join_element(el, t, neutral.type, span, "hist")
     values = _as_elements(el, values, joined, span)
@@ -73,7 +72,8 @@ def _scatter(args: Args) -> Value:
     assert isinstance(target.type, Array) and isinstance(indices.type, Array)
     from atoll.types.indexing import _meet_weak, repeat_into
 
-    target = el.bind(_meet_weak(el, target, values.type, span))
+    target = _meet_weak(el, target, values.type, span)
+    target = el.bind(plain(target) if op is not None and not isinstance(op, en.NoneEntity) else beside(el, target, values))
     assert isinstance(target.type, Array)
     wanted = Array(strong(target.type.elem), indices.type.size)
     if rank(values.type) < rank(wanted):
