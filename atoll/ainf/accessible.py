@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from atoll.ainf import ir
+from atoll.sizes import poly
+from atoll.sizes.prover import Facts, facts
 
 
 def needed_conds(prim: Any, used: Iterable[ir.Ref], home: ir.Block) -> dict[ir.Cond, None]:
@@ -34,6 +36,15 @@ def needed_conds(prim: Any, used: Iterable[ir.Ref], home: ir.Block) -> dict[ir.C
     if isinstance(prim, ir.Scatter) and prim.when:
         needed = {c: None for c in needed if c not in prim.when}
     return needed
+
+
+def within(binders: Iterable[ir.Binder]) -> Facts:
+    """What is known inside loops over these indices."""
+    return facts().add([fact for b in binders for fact in (poly(b), b.extent - 1 - poly(b), b.extent - 1)])
+
+
+def holds(cond: ir.Cond, known: Facts) -> bool:
+    return cond.kind == "ge" and cond.poly is not None and known.proves(cond.poly)
 
 
 def fails_with(cond: ir.Cond, conds: tuple[ir.Cond, ...]) -> bool:

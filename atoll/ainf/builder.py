@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from atoll.ainf import ir
-from atoll.ainf.accessible import needed_conds
+from atoll.ainf.accessible import holds, needed_conds, within
 from atoll.ainf.scan_prim import blocks, leaves, own_binders, refs
 from atoll.errors import NOWHERE, Span
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
@@ -211,6 +211,13 @@ class Builder:
         if effect:
             home = self.block
         needed = needed_conds(prim, used, home)
+        if isinstance(prim, ir.Print):  # once per round, whatever it prints
+            free |= {x for x in self.binders if x not in home.ambient}
+        elif effect:  # made once for all rounds, if there are any
+            needed.update({cond: None for cond in self._rounds(free, home)})
+        if needed:
+            rounds = within((*self._dims(free, prim, home), *own_binders(prim)))
+            needed = {cond: None for cond in needed if not holds(cond, rounds)}
         needed.update({given.cond: None for given in needs if given.block is home})
         if effect or isinstance(prim, _EXPENSIVE):
             for given in self.path:
@@ -236,6 +243,12 @@ class Builder:
         if not effect:
             self._tables.setdefault(id(home), {}).setdefault(_key(prim, results, dims), []).append(line)
         return line, tuple(poly(d) for d in dims)
+
+    def _rounds(self, free: set[Atom], home: ir.Block) -> Iterator[ir.Cond]:
+        """The loops around code that does not mention their index run at all."""
+        for binder in self.binders:
+            if binder not in free and binder not in home.ambient and not self.context((binder.extent,)).proves(binder.extent - 1):
+                yield ir.Cond("ge", binder.extent - 1)
 
     def _home(self, prim: ir.Prim, used: list[ir.Ref], free: set[Atom]) -> ir.Block:
         inner = set(map(id, blocks(prim)))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from atoll.ainf import ir
-from atoll.ainf.accessible import needed_conds
+from atoll.ainf.accessible import holds, needed_conds, within
 from atoll.ainf.scan_prim import blocks, line_leaves, own_binders, parts, refs
 from atoll.core.prims import PRIMS
 from atoll.sizes import Atom, Sym
@@ -74,6 +74,9 @@ class _Checker:
                 self.ref(ref, known, line)
         own = set(own_binders(line.prim))
         missing = [c for c in needed_conds(line.prim, refs(line.prim), line.block) if c not in line.conds and not (c.leaves() & own)]
+        if missing:
+            rounds = within((*line.dims, *own))
+            missing = [c for c in missing if not holds(c, rounds)]
         self.need(not missing, f"reads what exists only if {' and '.join(map(repr, missing))}", line)
         for ref in refs(line.prim, inside=False):
             if not blocks(line.prim):
