@@ -18,6 +18,7 @@ from atoll.madl.elaborate import Elaborator
 from atoll.madl.known import Known
 from atoll.madl.layout import Layout
 from atoll.madl.pieces import is_one_piece
+from atoll.madl.tell import where_is
 from atoll.madl.typing import prune
 from atoll.types.types import Index, Scalar
 
@@ -55,7 +56,9 @@ def _copy(layout: Layout, known: Known, node: g.Copy) -> None:
     if isinstance(prune(node.source.type), (Scalar, Index)):
         return
     if not known.disjoint(source.map, target.map, SAME_MOMENT):
-        notes = [f"the source is {layout.told(node.source)}, the target {layout.told(node.target)}"]
+        names = layout.graph.size_names
+        told = [where_is(p.map, p.chunk.name, names) for p in (source, target)]
+        notes = [f"the source is {told[0]}, the target {told[1]}"]
         fail("E0933", node.span, notes=notes, where=layout.graph.name)
 
 
@@ -107,8 +110,7 @@ def check_inputs(deps: Dependencies) -> None:
         for arg in graph.arguments:
             if layout.chunk(arg) is not layout.chunk(flow) or deps.known.disjoint(layout.map(arg), layout.map(flow), 0):
                 continue
-            notes = [
-                f"the caller writes {arg.shown} before the cycle starts, at the place where {shown} is to be read",
-                f"{arg.shown} and {flow.shown} share memory: {layout.told(flow)}",
-            ]
+            notes = [f"the caller writes {arg.shown} before the cycle starts, at the place where {shown} is to be read"]
+            if arg.shown != flow.shown:
+                notes.append(f"{arg.shown} and {flow.shown} share memory: {layout.told(flow)}")
             fail("E0940", span, notes=notes, help=f"keep a copy as the state: last (!{arg.shown} init ..)", where=graph.name)

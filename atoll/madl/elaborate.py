@@ -58,6 +58,7 @@ class Elaborator:
         self.inlined = inlined  # calls to expand in place
         self.graph = g.Graph(operator.name, operator.span)
         self.typer = Typer()
+        self.use: s.Apply | None = None  # the outermost structural operator that is being expanded
         self.interface: Env | None = None  # the inside of the forward whose interface is being read
         self.partial: Poly | None = None  # size of [.] while typing the part built so far
         self.dry = False  # types only: make no wires, nodes or relations
@@ -81,9 +82,14 @@ class Elaborator:
         if env.placing and role == "plain":
             role = "place"
         made = g.Wire(type_ if type_ is not None else Unknown(), env.scope, node.span, s.text(node), name, role)
-        if not self.dry:
-            self.graph.wires.append(made)
+        self._keep(made)
         return made
+
+    def _keep(self, wire: g.Wire) -> None:
+        if self.use is not None:
+            wire.span, wire.site = self.use.span, s.text(self.use)
+        if not self.dry:
+            self.graph.wires.append(wire)
 
     def declare(self, env: Env, names: Names) -> None:
         for name, span in names.items():
@@ -91,8 +97,7 @@ class Elaborator:
                 shown = None if "#" in name else name
                 made = g.Wire(Unknown(), env.scope, span, name.partition("#")[0], shown)
                 env.variables[name] = made
-                if not self.dry:
-                    self.graph.wires.append(made)
+                self._keep(made)
 
     def relate(
         self,
@@ -106,7 +111,7 @@ class Elaborator:
         """Record a relation; inside `at` it says where, and no value flows."""
         if self.dry:
             return
-        relation = g.Relation(whole, tuple(parts), None if env.placing else flow, construct, span)
+        relation = g.Relation(whole, tuple(parts), None if env.placing else flow, construct, self._told_at(span))
         self.graph.relations.append(relation)
         for target in relation.targets():
             self.graph.producer[target] = relation
@@ -115,7 +120,11 @@ class Elaborator:
         """Two wires have one type and one place."""
         self.typer.unify(second.type, first.type, span)
         if not self.dry:
-            self.graph.relations.append(g.Relation(first, ((ONE, second),), None, construct, span))
+            self.graph.relations.append(g.Relation(first, ((ONE, second),), None, construct, self._told_at(span)))
+
+    def _told_at(self, span: Span) -> Span:
+        """Where a message points: what an operator rearranges is told where it is used."""
+        return span if self.use is None else self.use.span
 
     def define(self, wire: g.Wire, span: Span) -> None:
         """A variable gets its one definition."""

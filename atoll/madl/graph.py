@@ -33,12 +33,13 @@ _numbers = itertools.count()
 class Wire:
     """One flow. role: plain, argument, last, alias, index, place (no value), chunk (a memory of a called operator)."""
 
-    __slots__ = ("number", "name", "text", "span", "type", "scope", "role")
+    __slots__ = ("number", "name", "text", "span", "type", "scope", "role", "site")
 
     def __init__(self, type_: Type, scope: Scope, span: Span, text: str = "", name: str | None = None, role: str = "plain") -> None:
         self.number = next(_numbers)
         self.name, self.text, self.span = name, text, span
         self.type, self.scope, self.role = type_, scope, role
+        self.site = ""  # the use of an operator that was expanded here, in the user's words
 
     def __repr__(self) -> str:
         return f"{self.shown}#{self.number}"
@@ -46,7 +47,7 @@ class Wire:
     @property
     def shown(self) -> str:
         """What messages call it: its name, else the expression it is."""
-        return self.name or self.text or "this value"
+        return self.site or self.name or self.text or "this value"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -169,6 +169,7 @@ def expand_structure(
 ) -> list[g.Wire]:
     """The operator's relations, in the direction of use: from arguments to results, or back."""
     inner = Env(env.scope, env.level, None, Metas(), placing=env.placing, path=env.path, root=True)
+    outermost, el.use = el.use, el.use or e
     enter(el, operator, inner)
     give_sizes(el, operator, inner, e.sizes, env, e.span)
     interface = operator.interface
@@ -191,7 +192,7 @@ def expand_structure(
             else:
                 expressions.values(el, statement, inner)
         found = expressions.values(el, params, inner)
-    el.interface = saved
+    el.interface, el.use = saved, outermost
     return found
 
 

@@ -124,8 +124,9 @@ def built(el: Elaborator, e: s.Alias, env: Env) -> g.Wire:
     el.dry, el.partial = was_dry, was_partial
     before, elements = len(el.graph.relations), len(scope.aggregates)
     whole = expressions.value(el, e.arg, env)
-    el.typer.unify(part.type, part_type, e.arg.span)
-    el.typer.unify(whole.type, Array(elem, growth * scope.extent + fixed), e.arg.span)
+    rule = f"only the outermost dimension of an array under construction grows: `as` cannot name a part of {s.text(e.arg)}"
+    el.typer.unify(part.type, part_type, e.arg.span, rule)
+    el.typer.unify(whole.type, Array(elem, growth * scope.extent + fixed), e.arg.span, rule)
     alias = g.Wire(part_type, scope, e.pattern.span, f"the built part of {s.text(e.arg)}", None, "alias")
     if not el.dry:
         el.graph.wires.append(alias)

@@ -19,6 +19,8 @@ from typing import NoReturn
 from atoll.errors import fail
 from atoll.madl import graph as g
 from atoll.madl.tell import where_is
+from atoll.madl.typing import prune
+from atoll.types.types import Array
 from atoll.views.functor import ONE, Functor, cancel_common_end
 from atoll.views.index_map import IDENTITY
 
@@ -77,7 +79,7 @@ class Locations:
         self._up[lower] = (upper, view)
 
     def _contradiction(self, edge: Edge) -> NoReturn:
-        first, second = edge.whole.shown, edge.part.shown
+        first, second = self._called(edge.whole), self._called(edge.part)
         notes = [
             f"{second} must lie at the same place as {first}, in the same order (line {edge.reason.span.line}: {edge.reason.construct}),",
             "but they are different views of one array",
@@ -167,19 +169,28 @@ class Locations:
 
     # -- telling
 
+    def _called(self, wire: g.Wire) -> str:
+        """What the user calls a value: a name of their own for the same place, else the expression."""
+        root, view = self.find(wire)
+        same = [w for w in self.graph.wires if self.find(w)[0] is root and self.find(w)[1].map == view.map]
+        t = prune(wire.type)
+        if isinstance(t, Array) and t.size.const() == 1:  # [|d|] is told as d
+            same += [w for w in self.graph.wires if self.find(w)[0] is root and prune(w.type) == prune(t.elem)]
+        own = [w for w in same if not w.site and w.role != "place"]
+        return next((w.name for w in own if w.name), own[0].shown if own else wire.shown)
+
     def _two_places(self, first: Edge, second: Edge, root: g.Wire, view: Functor, other: Functor) -> NoReturn:
-        part = second.part.shown
+        part, whole = self._called(second.part), self._called(root)
         names = self.graph.size_names
         notes = [
-            f"{first.part.shown} is {where_is(view.map, root.shown, names)} (line {first.reason.span.line}: {first.reason.construct})",
-            f"and also {where_is(other.map, root.shown, names)} (line {second.reason.span.line}: {second.reason.construct})",
+            f"{part} is {where_is(view.map, whole, names)} (line {first.reason.span.line}: {first.reason.construct})",
+            f"and also {where_is(other.map, whole, names)} (line {second.reason.span.line}: {second.reason.construct})",
         ]
         fail("E0930", second.reason.span, notes=notes, help=f"copy one of them: !{part}", where=self.graph.name)
 
     def _no_layout(self, first: Edge, second: Edge) -> NoReturn:
         names = self.graph.size_names
-        part = first.part.shown if first.part.name else second.part.shown
-        whole, other = first.whole.shown, second.whole.shown
+        part, whole, other = self._called(first.part), self._called(first.whole), self._called(second.whole)
         notes = [
             f"{part} is {where_is(first.view.map, whole, names)} (line {first.reason.span.line}),"
             f" and also {where_is(second.view.map, other, names)} (line {second.reason.span.line})",

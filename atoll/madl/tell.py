@@ -42,6 +42,8 @@ def where_is(m: IndexMap, name: str, names: Mapping[Any, str] | None = None) -> 
     if not m.path:
         return f"every element of a view of {name}" if m.dims else f"the whole of {name}"
     shown = cell(m, name, names)
+    if set(shown.removeprefix(name)) <= set("[.]"):
+        shown = name  # all of it
     order = [position(leaf) for s in m.path if isinstance(s, At) for leaf in s.index.leaves() if is_view_index(leaf)]
     backwards = any(
         isinstance(s, At) and (c := s.index.coefficient(view_index(k))) is not None and (c.const() or 0) < 0

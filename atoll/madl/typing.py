@@ -58,6 +58,7 @@ class Reason:
     span: Span
     found: Type | None
     expected: Type | None
+    rule: str = ""  # what asks for it, where that is not plain from the types
 
 
 def prune(t: Type) -> Type:
@@ -153,10 +154,11 @@ class Typer:
 
     # -- unification
 
-    def unify(self, found: Type, expected: Type, span: Span) -> None:
+    def unify(self, found: Type, expected: Type, span: Span, rule: str = "") -> None:
         """Make two types equal; the error shows both in full."""
-        if not self._unify(found, expected, Reason(span, found, expected)):
-            self.mismatch(Reason(span, found, expected))
+        why = Reason(span, found, expected, rule)
+        if not self._unify(found, expected, why):
+            self.mismatch(why)
 
     def _unify(self, a: Type, b: Type, why: Reason) -> bool:
         a, b = prune(a), prune(b)
@@ -232,7 +234,7 @@ class Typer:
                 if why.found is None:
                     fail("E0911", why.span, left=self.show_size(left), right=self.show_size(right), help="the sizes given do not fit")
                 note = f"Size {self.show_size(left)} is not compatible with size {self.show_size(right)}"
-                self.mismatch(why, [note])
+                self.mismatch(why, [why.rule or note])
         for equation in self.solver.pending:
             left, right = self.size(equation.left), self.size(equation.right)
             why = equation.reason
