@@ -98,9 +98,18 @@ def call(el: Elaborator, node: s.Call) -> Any:
         if isinstance(base, Value):
             return _method(el, base, node)
     fn = expr(el, node.fn)
-    args = [expr(el, a) for a in node.args]
-    keywords = {name: expr(el, value) for name, value in node.keywords}
+    declared = {p.name: p.type for p in fn.fn.signature.params} if isinstance(fn, en.FnRef) and not fn.fn.signature.sizes else {}
+    args = [_argument(el, a, t) for a, t in zip(node.args, (*declared.values(), *(None for _ in node.args)), strict=False)]
+    keywords = {name: _argument(el, value, declared.get(name)) for name, value in node.keywords}
     return apply(el, fn, args, node.span, keywords, node)
+
+
+def _argument(el: Elaborator, node: s.Expr, declared: Type | None) -> Any:
+    """An argument; a union it is passed as tells functions in it what they take. Functions themselves stay known."""
+    from atoll.types.expected import expecting
+    from atoll.types.expressions import expr
+
+    return expecting(el, node, declared) if isinstance(declared, Union) else expr(el, node)
 
 
 def _method(el: Elaborator, base: Value, node: s.Call) -> Any:

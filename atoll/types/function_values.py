@@ -318,7 +318,7 @@ def _define(el: Elaborator, fn: en.Closure, types: list[Type], result: Type, sco
             inner.names[p.name] = parameter(el, s_, pt)
 
         def work() -> Any:
-            el.returns = result if isinstance(result, Fn) else None
+            el.returns = result
             return _closure_body(el, fn, span)
 
         out = _in_scope(el, inner, work)

@@ -160,7 +160,7 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
         open_sizes=tuple(p.single() for p in open_sizes.values()),  # type: ignore[misc]
     )
     el.hidden = declared if hide else None
-    el.returns = declared if isinstance(declared, Fn) else None
+    el.returns = declared
     session.instances[key] = out
     session._size_params[id(out)] = as_sizes
     session.elaborators[id(out)] = el

@@ -17,6 +17,7 @@ from atoll.types.decay import leaving_code
 from atoll.types.dtypes import I64
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
+from atoll.types.expected import expecting
 from atoll.types.expressions import as_value, choose, expr, operand
 from atoll.types.function_values import as_function
 from atoll.types.types import Array, Fn, Index, Record, Scalar, Tuple, Type, Union, rank, sizes_in, strong, with_components
@@ -50,7 +51,7 @@ def body(el: Elaborator, stmts: tuple[s.Stmt, ...], live: Liveness, in_loop: boo
                     el.fail("E0101", stmt.span, what="`return` in a loop", help=help_)
                 if value is None:
                     el.fail("E0113", stmt.span)
-                entity = expr(el, value)
+                entity = expecting(el, value, el.returns)
                 if isinstance(el.returns, Fn):
                     return el.bind(as_function(el, entity, el.returns, value.span), "result")
                 if el.hidden is not None:
@@ -91,11 +92,11 @@ def _branching_return(el: Elaborator, stmt: s.If | s.Match, rest: tuple[s.Stmt, 
 def _statement(el: Elaborator, stmt: s.Stmt, live: Liveness, in_loop: bool) -> None:
     match stmt:
         case s.Assign(targets, value, annotation):
-            entity = expr(el, value)
+            t = calls.local_type(el, annotation) if annotation is not None else None
+            entity = expecting(el, value, t)
             if isinstance(entity, (en.Iterable, en.Generator)):
                 entity = as_value(el, entity, value)
-            if annotation is not None:
-                t = calls.local_type(el, annotation)
+            if t is not None:
                 entity = coerce(el, as_value(el, entity, value), t, value.span, "the value")
             if isinstance(entity, Value) and (len(targets) > 1 or not isinstance(targets[0], s.Name)):
                 entity = el.bind(entity)

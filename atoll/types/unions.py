@@ -127,6 +127,8 @@ def subscript(t: Type, items: Any) -> Type:
     if isinstance(t, Union):
         return Union(t.decl, types)
     names = _type_names(t)
+    if len(names) == 1 and len(types) > 1:
+        types = (Tuple(types),)
     if len(names) != len(types):
         fail("E1104", name=repr(t), expected=len(names), found=len(types))
     return subst_types(t, dict(zip(names, types, strict=True)))
@@ -183,6 +185,8 @@ def normal(t: Type) -> Type:
     match t:
         case Union(decl, types, sizes):
             names, own = decl.params
+            if types is not None and len(names) == 1 and len(types) > 1:
+                types = (Tuple(types),)  # List[(i64, f64)]: Python does not tell it from List[i64, f64]
             if types is not None and len(types) != len(names):
                 fail("E1104", name=repr(decl), expected=len(names), found=len(types))
             given = tuple(map(normal, types)) if types is not None else tuple(Var(n) for n in names)
