@@ -29,8 +29,13 @@ class FunctionLowerer:
         if base[0].isdigit() or keyword.iskeyword(base):
             base = f"v{base}"
         count = self.names.get(base, 0)
+        made = base if count == 0 else f"{base}_{count}"
+        while made != base and made in self.names:  # a parameter's second leaf is called b_1 too
+            count += 1
+            made = f"{base}_{count}"
         self.names[base] = count + 1
-        return base if count == 0 else f"{base}_{count}"
+        self.names.setdefault(made, 1)
+        return made
 
     def var(self, hint: str, dtype: DType) -> lp.Var:
         return lp.Var(self.name(hint), dtype)

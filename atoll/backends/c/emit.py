@@ -21,7 +21,7 @@ from atoll.sizes import Atom, Poly, Quot, Sym, poly
 from atoll.types.dtypes import BOOL, I64, DType
 
 _KEYWORDS = frozenset(
-    ["auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "bool", "true", "false", "complex", "I", "main", "exp", "log", "sin", "cos", "tan", "pow", "sqrt", "floor", "ceil", "abs", "div", "time", "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "index", "remove", "rename", "signal", "hypot", "erf", "erfc", "fma", "fmin", "fmax", "round", "rint", "trunc", "status", "done", "NAN", "INFINITY", "NULL", "free", "malloc", "printf"]
+    ["auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "bool", "true", "false", "complex", "I", "main", "exp", "log", "sin", "cos", "tan", "pow", "sqrt", "floor", "ceil", "abs", "div", "time", "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "index", "remove", "rename", "signal", "hypot", "erf", "erfc", "fma", "fmin", "fmax", "round", "rint", "trunc", "status", "done", "NAN", "INFINITY", "NULL", "free", "malloc", "printf", "memcpy", "memset", "memmove", "memcmp", "qsort", "asm", "typeof", "unix", "linux", "i386", "at", "errno", "stdin", "stdout", "stderr", "assert", "imaginary"]
 )
 _RELATION = {"ge": ">=", "eq": "==", "ne": "!="}
 
@@ -68,7 +68,10 @@ def safe(name: str) -> str:
     clean = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
     if not clean or clean[0].isdigit():
         clean = f"v{clean}"
-    return f"{clean}_" if clean in _KEYWORDS or clean.startswith("at_") else clean
+    taken = clean.rstrip("_") in _KEYWORDS or clean.startswith(("at_", "atoll_", "__"))
+    macro = len(clean) > 1 and clean.isupper()  # INT64_MAX, M_PI
+    reserved = clean[0] == "_" and clean[1:2].isupper()
+    return f"{clean}_" if taken or macro else f"v{clean}" if reserved else clean
 
 
 @dataclass
