@@ -54,7 +54,24 @@ def solve(b: Builder, target: tuple[ir.Binder, ...], index: tuple[Poly, ...], bi
         new = poly(quot).subst(result.replace)
         result.conds.append(ir.Cond("eq", new - value.subst(result.replace)))
     result.open = waiting
+    _renew(b, result)
     return result
+
+
+def _renew(b: Builder, result: Solved) -> None:
+    """Indices that are left get the ranges they have now that others are solved."""
+    renewed: dict[Atom, Poly] = {}
+    for k, x in enumerate(result.left):
+        env = {**result.replace, **renewed}
+        if not (_reach(x) & env.keys()):
+            continue
+        new = b.fresh_binder(x.name, x.extent.subst(env))
+        new.facts = tuple(f.subst({**env, x: poly(new)}) for f in x.facts)
+        renewed[x] = poly(new)
+        result.left[k] = new
+    if renewed:
+        result.replace = {x: p.subst(renewed) for x, p in result.replace.items()} | renewed
+        result.conds = [cond.subst(renewed) for cond in result.conds]
 
 
 def _solve_one(b: Builder, p: Poly, free: list[ir.Binder], result: Solved) -> bool:
@@ -63,7 +80,8 @@ def _solve_one(b: Builder, p: Poly, free: list[ir.Binder], result: Solved) -> bo
     for x in free:
         coef = p.coefficient(x)
         c = coef.const() if coef is not None else None
-        if c and x not in (p - poly(x) * c).leaves():
+        rest = p - poly(x) * c if c else p
+        if c and x not in rest.leaves() and not any(x in _reach(y) for y in free if y is not x and y in rest.leaves()):
             ranked.append((abs(c), x, c))
     if not ranked:
         return False
@@ -83,6 +101,19 @@ def _solve_one(b: Builder, p: Poly, free: list[ir.Binder], result: Solved) -> bo
     result.conds += [ir.Cond("ge", value), ir.Cond("ge", extent - 1 - value)]
     result.conds += [ir.Cond("ge", fact.subst(result.replace)) for fact in x.facts]
     return True
+
+
+def _reach(x: ir.Binder) -> set[Atom]:
+    """The indices the range of an index depends on."""
+    found: set[Atom] = set()
+    queue: list[Atom] = [x]
+    while queue:
+        at = queue.pop()
+        if isinstance(at, ir.Binder):
+            more = [a for p in (at.extent, *at.facts) for a in p.leaves() if a not in found and a is not at]
+            found.update(more)
+            queue += more
+    return found
 
 
 def _quotient(p: Poly, free: list[ir.Binder]) -> tuple[Quot, Poly] | None:

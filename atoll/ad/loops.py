@@ -352,7 +352,7 @@ class Tape:
     updates: dict[int, list[Update]] = field(default_factory=dict)  # state -> its updates, first to last
 
 
-def _chain(prim: ir.Loop, k: int) -> list[ir.Line] | None:
+def _chain(b: Builder, prim: ir.Loop, k: int) -> list[ir.Line] | None:
     """The scatters a round applies to an array of state, in order; None when it does anything else to it."""
     block = prim.block
     found: list[ir.Line] = []
@@ -366,11 +366,19 @@ def _chain(prim: ir.Loop, k: int) -> list[ir.Line] | None:
             return None
         if p.monoid not in (None, "add") or (p.monoid == "add" and p.binders) or p.drop:
             return None
-        if any(c.leaves() & set(p.binders) for c in p.when):
+        if any(c.leaves() & set(p.binders) for c in p.when) or not _reversible(b, p, line.results[0].axes):
             return None
         found.append(line)
         at = identity_of(p.base)
     return None
+
+
+def _reversible(b: Builder, p: ir.Scatter, axes: tuple[Poly, ...]) -> bool:
+    """True when the place tells which element of the update it got: indices that are not data determine all binders."""
+    plain = [c for c, q in enumerate(p.index) if not any(isinstance(leaf, ir.RefAtom) for leaf in q.leaves())]
+    target = tuple(b.fresh_binder("e", axes[c]) for c in plain)
+    solved = solve(b, target, tuple(p.index[c] for c in plain), list(p.binders))
+    return not solved.open and not solved.left
 
 
 def _record(b: Builder, line: ir.Line, prim: ir.Loop, name: str, dtype: DType, value: ir.Abs) -> tuple[int, ir.Abs, ir.Abs]:
@@ -404,7 +412,7 @@ def _make_tape(b: Builder, line: ir.Line) -> Tape:
         for k in range(states):
             param = prim.block.params[k]
             info = param.results[0]
-            chain = _chain(prim, k) if info.axes else None
+            chain = _chain(b, prim, k) if info.axes else None
             if chain is None:
                 tape.whole[k] = record("tape", info.dtype, _identity(b, param))
                 continue
@@ -499,8 +507,7 @@ class Backward:
         fresh, where = self.place(update)
         target = tuple(b.fresh_binder("e", n) for n in update.line.results[0].axes)
         solved = solve(b, target, where, list(fresh))
-        if solved.open or solved.left:
-            return None
+        assert not solved.open and not solved.left  # see _chain
         env = dict(zip(target, index, strict=True))
         conds: list[ir.Cond] = []
         if update.flag >= 0:

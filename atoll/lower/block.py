@@ -342,7 +342,8 @@ class BlockLowerer:
                     offsets[k] = poly(group.low)
                     extents.append(poly(group.high) - poly(group.low))
                 else:
-                    extents.append(self._box(d.extent, [line.dims[j] for j in rest], env, scope))
+                    home = self.piece[2] if self.piece is not None and not shared else scope
+                    extents.append(self._box(d.extent, [line.dims[j] for j in rest], env, home))
         preferred = self.preferred.get((line, result))
         if preferred is not None and natural and not self.fn.is_open(preferred):
             return BufferPlace(preferred, tuple(range(len(line.dims) + len(info.axes))))

@@ -628,7 +628,7 @@ class Emitter:
         elif h.name == "settle":
             (out, _), (spare, _) = h.buffers
             o, s = safe(out.name), safe(spare.name)
-            with self.braces(f"if ({o} != at_{o})"):
+            with self.braces(f"if ({o} != at_{o} && {s} == at_{o})"):  # else a loop around this one has it, and settles
                 self.put(f"memcpy(at_{o}, {o}, (size_t)({self.count(out)}) * sizeof(*{o}));")
                 self.put(f"{{ {out.dtype.c_name} *at_other = {o}; {o} = {s}; {s} = at_other; }}")
         else:
