@@ -295,6 +295,14 @@ class Rules:
         self.folded(env, made)
         return made
 
+    def rule_guard_get(self, env: Env, t: Term, new: Term) -> Term:
+        need(t[0] == "get" and t[1] in env.defs and env.folding in (None, "add"))
+        made = element(env.defs[t[1]], t[2], env.shapes)
+        need(made[0] == "guard", "not padded")
+        if env.folding == "add":
+            self.licence("signed-zero", env, t)
+        return guard(made[1], t)
+
     def rule_fold(self, env: Env, t: Term, new: Term, x: str, index: Any) -> Term:
         need(x in env.defs and len(index) == len(env.shapes[x]))
         for p, n in zip(index, env.shapes[x], strict=True):
@@ -423,6 +431,8 @@ class Rules:
                     if self.vanishes(o[2][k], env.down(o, k)) and self.follow(o[2][other], n, env.down(o, other)):
                         self.licence("signed-zero", env, o)
                         return True
+            case "op" if o[1] == "mul" or (o[1] == "mulacc" and env.folding != "add"):
+                return any(is_one(o[2][k]) and self.follow(o[2][1 - k], n, env.down(o, 1 - k)) for k in (0, 1))
             case "op" if o[1] == "sub":
                 return self.vanishes(o[2][1], env.down(o, 1)) and self.follow(o[2][0], n, env.down(o, 0))
             case "plus" if o[3] == "add":
@@ -543,6 +553,10 @@ class Rules:
                     self.licence("signed-zero", env, t)
                     return True
         return False
+
+
+def is_one(t: Term) -> bool:
+    return bool(t[0] == "lit" and t[1] in ("1", repr({"f": (1.0).hex()})))
 
 
 def rank_of(t: Term, env: Env) -> int:

@@ -6,7 +6,6 @@ A schedule is a value: every primitive returns a new one and leaves the old. Ste
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from atoll.errors import fail
 from atoll.schedule import from_ainf, loop_steps, named_ainf, show, value_steps
 from atoll.schedule import term as tm
+from atoll.schedule.formulas import conditions
 from atoll.schedule.kernel import RULES, Forbidden, Refused, Theorem, signature, start
 from atoll.schedule.work import Work
 from atoll.sizes import Poly, PolyLike, Sym, poly
@@ -93,11 +93,19 @@ class Schedule:
 
     def loops(self) -> list[str]:
         """The names of the loops, each as short as it can be."""
-        from atoll.schedule.names import _short, binders
+        from atoll.schedule.names import binders, listing
 
-        found: list[tuple[tm.Path, tm.Term, tuple[str, ...]]] = []
-        found += [(p, t, names) for p, t, names in binders(self.program) if isinstance(t, (tm.Gen, tm.Sum))]
-        return ["/".join(_short(names, found)) for _, _, names in found]
+        return listing([(p, t, names) for p, t, names in binders(self.program) if isinstance(t, (tm.Gen, tm.Sum))])
+
+    def operators(self) -> dict[str, int]:
+        """How many loops that build and how many reshapes of each kind the program has: gen, concat, trunc, transpose, ..."""
+        found: dict[str, int] = {}
+        for _, t in tm.walk(self.program):
+            kind = "gen" if isinstance(t, tm.Gen) else "concat" if isinstance(t, tm.Cat) else ""
+            kind = t.op.split("_")[0] if isinstance(t, tm.Reshape) else kind
+            if kind:
+                found[kind] = found.get(kind, 0) + 1
+        return found
 
     def undo(self, steps: int = 1) -> Schedule:
         """The schedule some steps ago."""
@@ -156,10 +164,19 @@ class Schedule:
         """A range rounded up to a multiple; the added rounds do nothing."""
         return self._step(f"pad({loop!r}, {multiple})", lambda w: loop_steps.pad(w, loop, multiple))
 
-    def stage(self, value: str, at: str | None = None, name: str | None = None, layout: value_steps.Layout | None = None) -> Schedule:
-        """Keep the part of a value that a loop reads, computed once per round of it; at=None: once, before everything."""
+    def stage(
+        self,
+        value: str,
+        at: str | None = None,
+        name: str | None = None,
+        layout: value_steps.Layout | None = None,
+        elsewhere: str = "stage",
+    ) -> Schedule:
+        """Keep the part of a value that a loop reads, computed once per round of it; at=None: once, before everything. What is read beside
+        that loop is staged there too, inlined, or read from the whole value as before: elsewhere="stage", "inline", "keep"."""
         shown = "" if at is None else f", at={at!r}"
-        return self._step(f"stage({value!r}{shown})", lambda w: value_steps.stage(w, value, at, name, layout))
+        shown += "" if elsewhere == "stage" else f", elsewhere={elsewhere!r}"
+        return self._step(f"stage({value!r}{shown})", lambda w: value_steps.stage(w, value, at, name, layout, elsewhere))
 
     def inline(self, value: str, at: str | None = None) -> Schedule:
         """Compute a value where it is read, everywhere or only inside one loop."""
@@ -188,8 +205,7 @@ class Schedule:
 
     def assume(self, condition: str) -> Schedule:
         """What follows holds for sizes such as these (`"n >= 2 and m >= 2"`); the program tests it and runs as before for others."""
-        facts = _facts(condition, self)
-        return self._step(f"assume({condition!r})", lambda w: w.assume(*facts))
+        return self._step(f"assume({condition!r})", lambda w: w.assume(*conditions(condition, w.size_names())))
 
     def rewrite(self, rule: str, at: str | tm.Path = (), **args: Any) -> Schedule:
         """Any single rule of the kernel, or any of ATL's equations, at a loop or value (or a position) and at the first place below
@@ -304,10 +320,9 @@ def _root(w: Work, at: str | tm.Path) -> tm.Path:
 
 def _rewrite(w: Work, rule: str, root: tm.Path, args: dict[str, Any]) -> None:
     first: Refused | None = None
-    args = {name: w.size(x) if isinstance(x, (Poly, int)) and name not in ("axis", "rows", "kid") else x for name, x in args.items()}
     for path, _ in tm.walk(tm.at(w.term, root), root):
         try:
-            w.do(path, rule, **args)
+            w.do(path, rule, **{name: _argument(w, rule, name, x, path) for name, x in args.items()})
             return
         except Refused as refused:
             if first is None or (first.goal is None and refused.goal is not None):
@@ -316,67 +331,25 @@ def _rewrite(w: Work, rule: str, root: tm.Path, args: dict[str, Any]) -> None:
     raise first
 
 
+_POLYS = ("at", "amount", "by", "low", "high", "count", "size", "lead")
+
+
+def _argument(w: Work, rule: str, name: str, x: Any, path: tm.Path) -> Any:
+    """An argument of a rule: sizes and formulas as polynomials, names of values as values."""
+    if name in _POLYS:
+        return w.size(x, path)
+    if name == "x" and isinstance(x, str):
+        return w.value(x)
+    if name in ("index", "dims", "read") and isinstance(x, (tuple, list)):
+        return tuple(w.size(p, path) for p in x)
+    return x
+
+
 def _independent(w: Work, loop: str) -> Sym:
     sym = w.loop(loop)
     if isinstance(w.at_loop(sym), tm.Sum):
         raise Refused(f"{sym} is a sum: its rounds add to the same place")
     return sym
-
-
-def _facts(condition: str, s: Schedule) -> tuple[Poly, ...]:
-    """`n >= 2 and m % 4 == 0` as polynomials >= 0."""
-    step = f"assume({condition!r})"
-    names = {sym.name: poly(sym) for sym in s.theorem.sizes if isinstance(sym, Sym)}
-
-    def value(e: ast.expr) -> Poly:
-        match e:
-            case ast.Constant(int(n)):
-                return poly(n)
-            case ast.Name(name) if name in names:
-                return names[name]
-            case ast.UnaryOp(ast.USub(), x):
-                return -value(x)
-            case ast.BinOp(a, ast.Add(), b):
-                return value(a) + value(b)
-            case ast.BinOp(a, ast.Sub(), b):
-                return value(a) - value(b)
-            case ast.BinOp(a, ast.Mult(), b):
-                return value(a) * value(b)
-            case ast.BinOp(a, ast.FloorDiv(), b):
-                return value(a) // value(b)
-            case ast.BinOp(a, ast.Mod(), b):
-                return value(a) % value(b)
-        fail("E0507", step=step, problem=f"{ast.unparse(e)} is not made of the sizes {', '.join(names)}")
-
-    def facts(e: ast.expr) -> list[Poly]:
-        match e:
-            case ast.BoolOp(ast.And(), parts):
-                return [p for part in parts for p in facts(part)]
-            case ast.Compare(left, ops, rights):
-                found = []
-                for op, a, b in zip(ops, [left, *rights], rights, strict=False):
-                    d = value(b) - value(a)
-                    match op:
-                        case ast.LtE():
-                            found.append(d)
-                        case ast.Lt():
-                            found.append(d - 1)
-                        case ast.GtE():
-                            found.append(-d)
-                        case ast.Gt():
-                            found.append(-d - 1)
-                        case ast.Eq():
-                            found += [d, -d]
-                        case _:
-                            fail("E0507", step=step, problem="conditions are comparisons of sizes")
-                return found
-        fail("E0507", step=step, problem="conditions are comparisons of sizes joined by `and`")
-
-    try:
-        tree = ast.parse(condition, mode="eval").body
-    except SyntaxError:
-        fail("E0507", step=step, problem="this is not a condition")
-    return tuple(facts(tree))
 
 
 def schedule(function: Any) -> Schedule:

@@ -28,8 +28,8 @@ class Equation:
     def apply(self, w: Work, root: tm.Path, **args: Any) -> None:
         """At the first place at or below a position where it holds."""
         first: Refused | None = None
-        given = {k: w.size(v) if k in ("at_", "amount", "by", "low", "high") else v for k, v in args.items()}
         for path, _ in tm.walk(tm.at(w.term, root), root):
+            given = {k: w.size(v, path) if k in ("at_", "amount", "by", "low", "high") else v for k, v in args.items()}
             saved = (w.theorem, w.base)
             try:
                 self.recipe(w, path, **given)

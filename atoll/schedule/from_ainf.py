@@ -20,7 +20,7 @@ from atoll.schedule import term as tm
 from atoll.schedule.named_ainf import Named
 from atoll.schedule.routine import Routine, gather
 from atoll.sizes import ZERO, Atom, Poly, Quot, Sym, poly
-from atoll.types.dtypes import BOOL, I64
+from atoll.types.dtypes import BOOL, I64, DType
 
 _SCALAR = (ir.Op, ir.Cast, ir.Select, ir.Truth)
 _SOURCES = (ir.Input, ir.ConstArray)
@@ -175,7 +175,7 @@ class _Translation:
             for k, result in enumerate(line.results):
                 self.values[(line, k)] = tm.Tensor(_unique(self._name(line, k), taken), result.dtype)
         results = [self.result(array) for array in self.program.results]
-        results = [_distinct(t, frozenset()) for t in results]
+        results = [_distinct(_pruned(t), frozenset()) for t in results]
         whole: tm.Term = results[0] if len(results) == 1 else tm.Many(tuple(results))
         for line, opaque in reversed(items):
             whole = self.let(line, whole) if opaque is None else self.nest(line, opaque, whole)
@@ -192,7 +192,7 @@ class _Translation:
         bound = _Scalars(self).body(line, env)
         for d, sym in zip(reversed(line.dims), reversed(syms), strict=True):
             bound = tm.Gen(sym, ZERO, self.poly(d.extent, {}), bound)
-        return tm.Let(self.values[(line, 0)], _distinct(bound, frozenset()), body)
+        return tm.Let(self.values[(line, 0)], _distinct(_pruned(bound), frozenset()), body)
 
     def nest(self, line: ir.Line, routine: Routine, body: tm.Term) -> tm.Term:
         names = tuple(self.values[key] for key in routine.results)
@@ -359,7 +359,7 @@ class _Scalars:
             case ir.Op(name, args):
                 made = tm.Op(name, tuple(self.operand(a, env) for a in args), d)
             case ir.Cast(arg):
-                made = tm.Cast(self.operand(arg, env), d)
+                made = _cast(self.operand(arg, env), d)
             case ir.Truth(cond):
                 made = tm.Choose((self.test(cond, env),), tm.Lit(True, d), tm.Lit(False, d))
             case ir.Select(conds, then, orelse):
@@ -407,8 +407,25 @@ class _Scalars:
         return cond.poly is not None and all(self.outer._closed(leaf) for leaf in cond.poly.leaves())
 
 
+def _cast(t: tm.Term, d: DType) -> tm.Term:
+    """A conversion; constants are converted here, and the zero beside a guard is a zero in any type."""
+    if isinstance(t, tm.Guard):
+        return tm.guard(t.conds, _cast(t.body, d))
+    if isinstance(t, tm.Lit) and d.is_float and (t.dtype.is_float or t.dtype.is_integer):
+        return tm.Lit(float(d.numpy.type(t.value)), d)
+    return tm.Cast(t, d)
+
+
 def _leaves(index: tuple[Poly, ...]) -> frozenset[Atom]:
     return frozenset().union(*(p.leaves() for p in index))
+
+
+def _pruned(t: tm.Term, known: frozenset[Poly] = frozenset()) -> tm.Term:
+    """Without conditions that a guard around has already."""
+    if isinstance(t, tm.Guard):
+        kept = tuple(c for c in t.conds if c not in known)
+        return tm.guard(kept, _pruned(t.body, known | frozenset(kept)))
+    return tm.map_kids(t, lambda u: _pruned(u, known))
 
 
 def _distinct(t: tm.Term, around: frozenset[str]) -> tm.Term:

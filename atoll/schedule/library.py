@@ -156,7 +156,7 @@ def im2col(s: Schedule, value: str, name: str | None = None) -> Schedule:
                 case tm.Gen() | tm.Sum():
                     w.do(here[:-1], "let_lift")
                 case tm.Guard():
-                    w.do(here[:-1], "guard_in")
+                    w.do(here[:-1], "guard_in", bound=True)
                 case tm.Many() | tm.Nest():
                     return
                 case tm.Let() if here[-1] == 1:

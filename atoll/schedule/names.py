@@ -1,8 +1,8 @@
 """Finding loops and values by name. A selector is a path of names, outermost first, gaps allowed: `y_o/x_i`, `bx`, `t.x`.
 
 Loops are named by the user's comprehension variables; `split` of y makes y_o and y_i, a tail is y_t, the parts of a partition are y_0,
-y_1, ...; loops that fill a buffer t are t.y, t.x. The loops of a value are reached through it (`bx/y`) when others have the same
-name. A selector must mean one loop or value, else the choices are listed. It is resolved to
+y_1, ...; `y_1#2` is the second of several y_1 in the text; loops that fill a buffer t are t.y, t.x. The loops of a value are reached through it (`bx/y`) when others have the same
+name. A selector must mean one loop or value (the one whose whole path it is, if there are several), else the choices are listed. It is resolved to
 the binder at once: primitives of several steps follow the binder, not the name.
 """
 
@@ -14,6 +14,7 @@ from atoll.errors import fail
 from atoll.schedule import term as tm
 from atoll.sizes import Sym
 
+Found = list[tuple[tm.Path, tm.Term, tuple[str, ...]]]
 Binder = tm.Gen | tm.Sum | tm.Let | tm.Nest
 
 
@@ -55,22 +56,37 @@ def matches(names: tuple[str, ...], wanted: list[str]) -> bool:
 def find(t: tm.Term, selector: str, step: str, loops: bool) -> tuple[tm.Path, tm.Term]:
     """The one loop (or value) a selector means."""
     kinds = (tm.Gen, tm.Sum) if loops else (tm.Let, tm.Nest)
-    wanted = selector.split("/")
-    everything: list[tuple[tm.Path, tm.Term, tuple[str, ...]]] = [(path, u, names) for path, u, names in binders(t) if isinstance(u, kinds)]
+    path_text, _, ordinal = selector.partition("#")
+    wanted = path_text.split("/")
+    everything: Found = [(path, u, names) for path, u, names in binders(t) if isinstance(u, kinds)]
     found = [(path, u) for path, u, names in everything if matches(names, wanted)]
-    if len(found) > 1:  # a loop inside another value is meant only when that value is named, or nothing else is
+    if ordinal.isdigit():
+        found = found[int(ordinal) - 1 : int(ordinal)] if int(ordinal) else []
+    elif len(found) > 1:  # a loop inside another value is meant only when that value is named, or nothing else is
         direct = [(path, u) for path, u in found if all(name in wanted for name in values_around(t, path))]
         found = direct or found
+        whole = [(path, u) for path, u, names in everything if list(names) == wanted]
+        found = whole if len(found) > 1 and len(whole) == 1 else found
     if len(found) == 1:
         return found[0]
     what = "loop" if loops else "value"
-    choices = list(dict.fromkeys("/".join(_short(names, everything)) for _, _, names in everything))
+    choices = listing(everything)
     listed = f"{what}s here: {', '.join(choices)}" if choices else f"there are no {what}s here"
     problem = f"is not the name of a {what}" if not found else f"means {len(found)} {what}s"
     fail("E0502", step=step, name=selector, problem=problem, choices=listed)
 
 
-def _short(names: tuple[str, ...], everything: list[tuple[tm.Path, tm.Term, tuple[str, ...]]]) -> tuple[str, ...]:
+def listing(everything: Found) -> list[str]:
+    """A selector for each, as short as it can be."""
+    texts = ["/".join(_short(names, everything)) for _, _, names in everything]
+    shown = []
+    for k, text in enumerate(texts):
+        matching = [n for n, (_, _, names) in enumerate(everything) if matches(names, text.split("/"))]
+        shown.append(f"{text}#{matching.index(k) + 1}" if texts.count(text) > 1 else text)
+    return shown
+
+
+def _short(names: tuple[str, ...], everything: Found) -> tuple[str, ...]:
     """The shortest path of names that means only this one, if there is one."""
     for n in range(1, len(names) + 1):
         tail = names[-n:]

@@ -41,6 +41,20 @@ def unfold(services: Services, context: Context, t: tm.Term) -> tm.Term:
     return new
 
 
+@rule("x[p] = [c] x[p], where let x := e is in scope and e[p] = [c] f", "", "signed-zero, where x[p] is folded")
+def guard_get(services: Services, context: Context, t: tm.Term) -> tm.Term:
+    """A read says where what it reads is not padding."""
+    if not (isinstance(t, tm.Get) and t.name in context.defs):
+        raise Refused("guard_get needs an element of a value bound by name")
+    definition = tm.element(context.defs[t.name], t.index, context.shapes)
+    if not isinstance(definition, tm.Guard):
+        raise Refused(f"{t.name} is not padded")
+    if context.folding not in (None, "add"):
+        raise Refused("guard_get: pads are not neutral here")
+    services.licence("signed-zero", context.folding == "add" and (t.name.dtype.is_float or t.name.dtype.is_complex))
+    return tm.guard(definition.conds, t)
+
+
 @rule("e[p] = x[p], where let x := e is in scope", "0 <= p < extents of x", "reassociate, where e[p] is folded and sums")
 def fold(services: Services, context: Context, t: tm.Term, x: tm.Tensor, index: tuple[Poly, ...]) -> tm.Term:
     """Read a value instead of computing it again: the other direction of unfold."""

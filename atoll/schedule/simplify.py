@@ -147,6 +147,11 @@ class _Simplifier:
                 if isinstance(args[k], tm.Zero):
                     self.services.licence("signed-zero", _float(t))
                     return args[other]
+        if t.name in ("mul", "mulacc") and not t.dtype.is_complex and not (t.name == "mulacc" and context.folding == "add"):
+            for k, other in ((0, 1), (1, 0)):
+                factor = args[k]
+                if isinstance(factor, tm.Lit) and factor.value == 1 and not isinstance(factor.value, bool):
+                    return args[other]
         if t.name == "sub" and isinstance(args[1], tm.Zero):
             return args[0]
         return t

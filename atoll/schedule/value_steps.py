@@ -131,22 +131,58 @@ def _least(candidates: list[Poly], here: Context, sign: int) -> Poly | None:
 # -- staging
 
 
-def stage(w: Work, value: str | tm.Tensor, at: str | Sym | None = None, name: str | None = None, layout: Layout | None = None) -> tm.Tensor:
+ELSEWHERE = ("stage", "inline", "keep")
+
+
+def stage(
+    w: Work,
+    value: str | tm.Tensor,
+    at: str | Sym | None = None,
+    name: str | None = None,
+    layout: Layout | None = None,
+    elsewhere: str = "stage",
+) -> tm.Tensor:
     """Keep the part of a value that a loop reads, computed (or copied) once per round of that loop; at=None: once, before everything.
 
-    Other parts of the program that read the value beside that loop (tails of a split, other pieces of a partition) get a part of their own.
-    `layout` arranges the copy: Panels(axis, size), Permuted(axes).
+    Other parts of the program that read the value beside that loop (tails of a split, other pieces of a partition) get a part of their own
+    (elsewhere="stage"), compute it where they read it ("inline"), or read the whole value as before ("keep").
+    `layout` arranges the copy: Panels(axis, size), Permuted(axes). The value "result" is what the loop itself computes in a round.
     """
+    if elsewhere not in ELSEWHERE:
+        raise Refused(f"elsewhere is one of {', '.join(ELSEWHERE)}, not {elsewhere!r}")
+    if value == "result" and not any(isinstance(t, tm.Let) and t.name.name == "result" for _, t in tm.walk(w.term)):
+        return _stage_result(w, at, name or "result")
     x = w.value(value)
     label = name or x.name
     if at is None:
         return _stage_at(w, x, _scope_root(w, x), label, layout)
     sym = w.loop(at)
     new = _stage_at(w, x, (*w.path(sym), 0), label, layout)
-    if x not in w.theorem.inputs:
+    if x not in w.theorem.inputs and elsewhere == "stage":
         _stage_beside(w, x, sym, label, layout)
+    elif x not in w.theorem.inputs and elsewhere == "inline":
+        inline(w, x)
     _drop(w, x)
     return new
+
+
+def _stage_result(w: Work, at: str | Sym | None, name: str) -> tm.Tensor:
+    """What a round computes, kept in a buffer and then written out, padding left out."""
+    path: tm.Path = () if at is None else (*w.path(w.loop(at)), 0)
+    while isinstance(t := tm.at(w.term, path), (tm.Let, tm.Nest)):
+        path = (*path, 1 if isinstance(t, tm.Let) else 0)
+    inner, node = path, t
+    names = []
+    while isinstance(node, (tm.Gen, tm.Guard)):
+        names += [f"{name}.{node.sym.name}"] if isinstance(node, tm.Gen) else []
+        node = node.body
+    w.do(inner, "let_bind", name=name, names=tuple(names))
+    let = tm.at(w.term, inner)
+    assert isinstance(let, tm.Let)
+    for use in w.uses(let.name, (*inner, 1)):
+        w.attempt(use, "guard_get")
+    w.simplify(inner)
+    return let.name
 
 
 def _scope_root(w: Work, x: tm.Tensor) -> tm.Path:

@@ -12,6 +12,7 @@ from typing import Any
 from atoll.schedule import kernel, names
 from atoll.schedule import term as tm
 from atoll.schedule.context import Context
+from atoll.schedule.formulas import formula
 from atoll.schedule.kernel import Refused, Theorem
 from atoll.schedule.to_loops import Notes
 from atoll.sizes import Atom, Poly, PolyLike, Sym, poly
@@ -75,8 +76,18 @@ class Work:
             self.base = self.theorem
         self.theorem = kernel.assume(self.theorem, *facts)
 
-    def size(self, value: PolyLike) -> Poly:
-        """A number or size the user gave, in the program's own unknowns: sizes are known by name."""
+    def size_names(self) -> dict[str, Poly]:
+        return {sym.name: poly(sym) for sym in self.sizes if isinstance(sym, Sym)}
+
+    def size(self, value: PolyLike | str, path: tm.Path = ()) -> Poly:
+        """A number, size or formula the user gave, in the program's own unknowns: sizes are known by name, and so are the loops
+        around a position."""
+        if isinstance(value, str):
+            around = [tm.at(self.term, path[:n]) for n in range(len(path) + 1)]
+            loops = {t.sym.name: poly(t.sym) for t in around if isinstance(t, (tm.Gen, tm.Sum))}
+            return formula(value, {**self.size_names(), **loops})
+        if isinstance(value, bool) or not isinstance(value, (int, Atom, Poly)):
+            raise Refused(f"{value!r} is not a size")
         p = poly(value)
         own = {sym.name: sym for sym in self.sizes if isinstance(sym, Sym)}
         env: dict[Atom, Poly] = {}
@@ -92,6 +103,8 @@ class Work:
         """The loop a selector means."""
         if isinstance(selector, Sym):
             return selector
+        if not isinstance(selector, str):
+            raise Refused(f"{selector!r} is not the name of a loop")
         _, t = names.find(self.term, selector, self.step, loops=True)
         assert isinstance(t, (tm.Gen, tm.Sum))
         return t.sym
@@ -100,6 +113,8 @@ class Work:
         """The value a name means: a let, an opaque part's result, or an input."""
         if isinstance(selector, tm.Tensor):
             return selector
+        if not isinstance(selector, str):
+            raise Refused(f"{selector!r} is not the name of a value")
         for x in self.theorem.inputs:
             if x.name == selector:
                 return x

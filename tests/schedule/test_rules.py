@@ -170,7 +170,7 @@ def special(rule: str, maker: Maker, rng: random.Random) -> tm.Term | None:
             left = tm.Gen(i, poly(0), n, tm.Get(c, (poly(i),)))
             right = tm.Gen(j, poly(0), n, tm.Sum(k, poly(0), m, tm.Get(a, (poly(j), poly(k)))))
             return tm.Plus(left, right)
-        case "unfold" | "let_roll":
+        case "unfold" | "let_roll" | "guard_get":
             x = tm.Tensor("x", maker.dtype)
             bound = tm.Gen(k, poly(0), n + 1, tm.guard((n - 1 - poly(k),), tm.Get(c, (poly(k),))))
             use = tm.Op("add", (tm.Get(x, (poly(i),)), tm.Get(x, (poly(i) + 1,))), maker.dtype)
