@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 
-.PHONY: demo test lint fuzz fuzz-ad bench clean
+.PHONY: demo test lint fuzz fuzz-ranks fuzz-ad bench clean
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -28,6 +28,9 @@ lint: $(VENV)/.ready
 
 fuzz: $(VENV)/.ready
 	$(RUN) -m tests.fuzz --seeds 0:5000
+
+fuzz-ranks: $(VENV)/.ready
+	ATOLL_EXAMPLES=2000 $(RUN) -m pytest -q tests/conformance/test_automap_generated.py
 
 fuzz-ad: $(VENV)/.ready
 	$(RUN) -m tests.fuzz_ad --seeds 0:10000

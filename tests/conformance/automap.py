@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 from dataclasses import dataclass
+from functools import lru_cache
 
 from atoll.errors import Source
 from atoll.surface import syntax as s
@@ -46,6 +47,7 @@ class Reading:
     induced: int
 
 
+@lru_cache(maxsize=4000)
 def read(program: str) -> tuple[Definition, s.Function]:
     """The last definition of a program, after those before it."""
     source = Source("<table>", PRELUDE + program)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 
 import numpy as np
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from atoll.types.ranks.propagate import Infeasible
 from atoll.types.ranks.readings import Mark
 from tests.conformance.automap import canonical, expression, marks_of, read, text_of
 
+EXAMPLES = int(os.environ.get("ATOLL_EXAMPLES", "30"))  # `make fuzz-ranks` asks for more
 NAMES = {0: ("x", "y", "2.0"), 1: ("xs", "ys"), 2: ("A", "B"), 3: ("C3",)}
 
 
@@ -73,7 +75,7 @@ def one_at_a_time(inserted: dict[int, list[Mark]]) -> list[dict[int, list[Mark]]
     return found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(expressions())
 def test_M53_making_one_insertion_explicit_keeps_the_elaboration(text: str) -> None:
     found = unique(text)
@@ -88,7 +90,7 @@ def test_M53_making_one_insertion_explicit_keeps_the_elaboration(text: str) -> N
         assert canonical(text_of(again[1], again[2], by_name=False)) == target, written
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(expressions())
 def test_M54_deleting_one_explicit_map_or_rep(text: str) -> None:
     """Write one insertion out, take it away again as REM-MAP and REM-REP do: never a type error, never dearer than putting it back."""
@@ -96,13 +98,13 @@ def test_M54_deleting_one_explicit_map_or_rep(text: str) -> None:
     if found is None:
         return
     _, function, inserted, _ = found
-    for explicit in one_at_a_time(inserted):
+    for explicit in one_at_a_time(inserted)[:EXAMPLES // 10]:
         written = text_of(function, explicit, by_name=False)
         with_it = unique(written)
         assert with_it is not None
         target = canonical(text_of(with_it[1], with_it[2], by_name=False))
         cost, induced = with_it[3]
-        for removed in _without_one(written):
+        for removed in _without_one(written)[:EXAMPLES // 10]:
             outcome = expression(removed, BLEND)
             assert isinstance(outcome, list), removed
             best = (outcome[0].least, outcome[0].induced)
@@ -139,7 +141,7 @@ def _is_explicit(node: object) -> bool:
     return node.func.id == "rep" or (node.func.id == "map" and isinstance(node.args[0], ast.Lambda))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=2 * EXAMPLES, deadline=None)
 @given(expressions())
 def test_M52_what_needs_nothing_stays_as_it_is(text: str) -> None:
     found = unique(text)
@@ -178,7 +180,7 @@ def broadcasts(draw: st.DrawFn) -> tuple[str, list[int]]:
     return leaves[0], ranks
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=2 * EXAMPLES, deadline=None)
 @given(broadcasts(), st.integers(0, 2**16))
 def test_numpy_agrees_on_values_of_any_rank(case: tuple[str, list[int]], seed: int) -> None:
     text, ranks = case

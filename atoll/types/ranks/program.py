@@ -2,9 +2,8 @@
 
     unknowns    M, R, ranks of type variables: integers in 0..U;  b: M <= U*b, R <= U*(1 - b)  (never both)
     z >= R - frame, z >= 0                                         the reps that are not induced
-    first       least  sum M + sum z
-    then        least  sum R - sum z                               induced reps break ties
-    at last     every solution with both values, each cut off by  sum |Q - Q'| >= 1  over all M and R
+    least       W * (sum M + sum z) + (sum R - sum z)              induced reps break ties: W is more than they can be
+    then        every solution with that value, each cut off by  sum |Q - Q'| >= 1  over all M and R
 
 The last step is exact: flipping only the b of a solution, as the thesis conjectured to be enough, misses solutions (E13, test M47).
 """
@@ -52,6 +51,7 @@ class _Model:
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         self._highs.setOptionValue("output_flag", False)
         self._highs.setOptionValue("threads", 1)
+        self._highs.setOptionValue("mip_rel_gap", 0.0)
         self._integer = highspy.HighsVarType.kInteger
         self._optimal = highspy.HighsModelStatus.kOptimal
         self._inf = highspy.kHighsInf
@@ -115,17 +115,16 @@ class _Model:
     # -- solving
 
     def solve(self, limit: int) -> Least:
-        cost = self._minimise({**dict.fromkeys(self.maps, 1.0), **dict.fromkeys(self.extra, 1.0)})
-        if cost is None:
+        weight = float(1 + self.bound * len(self.reps))
+        objective = {**dict.fromkeys(self.maps, weight), **dict.fromkeys(self.extra, weight - 1), **dict.fromkeys(self.reps, 1.0)}
+        value = self._minimise(objective)
+        if value is None:
             raise Infeasible
-        self._row({**dict.fromkeys(self.maps, 1.0), **dict.fromkeys(self.extra, 1.0)}, 0, cost, cost)
-        induced = self._minimise({**dict.fromkeys(self.reps, 1.0), **dict.fromkeys(self.extra, -1.0)})
-        assert induced is not None
-        ties = {**dict.fromkeys(self.reps, 1.0), **dict.fromkeys(self.extra, -1.0)}
-        if ties:
-            self._row(ties, 0, -self._inf, induced)
+        cost, induced = divmod(value, int(weight))
         columns, rows = self.columns, self.rows
         solutions = [self._values()]
+        if objective:
+            self._row(objective, 0, -self._inf, value + 0.5)
         if not self.choices:
             return Least(cost, induced, tuple(solutions), True, columns, rows)
         while len(solutions) < limit:

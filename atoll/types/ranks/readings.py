@@ -6,6 +6,7 @@ not vary: `A + v` is `map(lambda a: map(add, a, v), A)`.
 
 from __future__ import annotations
 
+import itertools
 import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -144,7 +145,7 @@ class Elaborated(Printer):
         """A name for the elements of an array: `x` for `xs`, `row` for `rows`, `a` for `A`."""
         word = array if array.isidentifier() else ""
         guess = word[:-1] if len(word) > 1 and word.endswith("s") else word.lower() if word != word.lower() else ""
-        for name in (guess, *_POOL, *(f"{p}{k}" for k in range(1, 99) for p in _POOL)):
+        for name in itertools.chain((guess,), _POOL, (f"{p}{k}" for k in range(1, 99) for p in _POOL)):
             if name and name not in used and name not in self.taken and name not in BUILTINS and not keyword.iskeyword(name):
                 return name
         raise AssertionError
