@@ -113,7 +113,7 @@ def _conflicts(
         if not any(ref.line is base for ref in other.refs):
             continue
         reached = _inlined_by(other, inlining)
-        early = {x for x in _readers(base, lines, inlining) if x in reached and not _needs(x, stage, by_line, inlining)}
+        early = {x for x in _readers(base, lines, inlining) if x in reached and not _needs(x, stage, stages, by_line, inlining)}
         if not early:
             return "the old value is needed after the update"
         wanted |= early
@@ -155,33 +155,43 @@ def _inlined_by(stage: Stage, inlining: Inlining) -> set[ir.Line]:
     return found
 
 
+def _before(stage: Stage, by_line: dict[ir.Line, Stage], by_number: dict[int, Stage]) -> list[Stage]:
+    """Stages that must run before one: what it reads, and what an update it makes must wait for."""
+    found = [by_line[ref.line] for ref in stage.refs if ref.line in by_line and by_line[ref.line] is not stage]
+    return found + [by_number[k] for k in stage.after if k in by_number]
+
+
 def _depending(stage: Stage, stages: list[Stage], by_line: dict[ir.Line, Stage]) -> list[Stage]:
-    """Stages that need this one's result, directly or not."""
-    reached = {stage}
+    """Stages that must run after this one, directly or not."""
+    by_number = {s.number: s for s in stages}
+    followers: dict[Stage, list[Stage]] = {}
     for other in stages:
-        if any(by_line.get(ref.line) in reached for ref in other.refs if by_line.get(ref.line) is not other):
-            reached.add(other)
-    reached.discard(stage)
-    return [s for s in stages if s in reached]
+        for earlier in _before(other, by_line, by_number):
+            followers.setdefault(earlier, []).append(other)
+    reached: set[Stage] = set()
+    queue = [stage]
+    while queue:
+        for other in followers.get(queue.pop(), ()):
+            if other not in reached:
+                reached.add(other)
+                queue.append(other)
+    return [s for s in stages if s in reached and s is not stage]
 
 
-def _needs(line: ir.Line, stage: Stage, by_line: dict[ir.Line, Stage], inlining: Inlining) -> bool:
-    """True when a line reads the update's result."""
+def _needs(line: ir.Line, stage: Stage, stages: list[Stage], by_line: dict[ir.Line, Stage], inlining: Inlining) -> bool:
+    """True when a line can only be computed after a stage."""
     from atoll.ainf.scan_prim import line_refs
 
-    reads = inlining.reads(line_refs(line))
-    seen: set[ir.Line] = set()
-    queue = [ref.line for ref in reads]
+    by_number = {s.number: s for s in stages}
+    queue = [by_line[ref.line] for ref in inlining.reads(line_refs(line)) if ref.line in by_line]
+    seen: set[Stage] = set()
     while queue:
         current = queue.pop()
-        if current is stage.line:
+        if current is stage:
             return True
-        if current in seen:
-            continue
-        seen.add(current)
-        other = by_line.get(current)
-        if other is not None:
-            queue += [ref.line for ref in other.refs]
+        if current not in seen:
+            seen.add(current)
+            queue += _before(current, by_line, by_number)
     return False
 
 
@@ -198,9 +208,8 @@ def _sorted(stages: list[Stage]) -> list[Stage]:
         if state.get(stage) == 1:
             raise AssertionError(f"stages depend on each other in a circle at {stage}")
         state[stage] = 1
-        before = {by_line[ref.line].number for ref in stage.refs if ref.line in by_line and by_line[ref.line] is not stage}
-        for number in sorted(before | {k for k in stage.after if k in by_number}):
-            visit(by_number[number])
+        for earlier in sorted(_before(stage, by_line, by_number), key=lambda s: s.number):
+            visit(earlier)
         state[stage] = 2
         done.append(stage)
 
