@@ -64,6 +64,8 @@ def test_B6_unary_arrays_cancel_across_other_axes() -> None:
 def test_B7_constant_view_of_a_component_in_two_spellings() -> None:
     first = compose(prim("component", 0, 2).map, prim("repeat", n).map)
     assert first == index_map((n,), (Component(0, 2),))
+    every = view_then(prim("repeat", n).map, IndexMap((n,), (At(i, n), Component(0, 2))))  # the first component of each element
+    assert every == first
 
 
 def test_B8_rotation_by_invertible_functors() -> None:
@@ -105,6 +107,16 @@ def test_B11_flags(view, injective: bool, surjective: bool, invertible: bool) ->
     assert (view.injective, view.surjective, view.inverse is not None) == (injective, surjective, invertible)
     chain = functor(view, prim("reverse", n))
     assert (chain.injective, chain.surjective, chain.invertible) == (injective, surjective, invertible)
+
+
+def test_B11_a_cut_is_bijective_and_has_no_inverse() -> None:
+    """Its halves are disjoint and together everything; the way back would need a case distinction, so neither half has one."""
+    halves = cut(n, m)
+    assert isinstance(halves, Fork)
+    first, second = halves.branches
+    assert isinstance(first, IndexMap) and isinstance(second, IndexMap)
+    assert disjoint(first, second, KNOWN) and covers([first, second], IDENTITY, KNOWN)
+    assert prim("left", n, m).inverse is None and prim("right", n, m).inverse is None
 
 
 def test_B12_ill_formed_functors_are_refused() -> None:
@@ -157,9 +169,39 @@ def test_flags_hold_on_small_sizes(name: str, a: int, b: int) -> None:
     cells = image(view.map, sizes)
     if view.injective:
         assert len(set(cells)) == len(cells)
+    if view.surjective:
+        whole = itertools.product(*(range(s.extent.evaluate(sizes)) for s in view.map.path if isinstance(s, At)))
+        assert set(cells) == set(whole)
     for cell in cells:
         for step, value in zip(view.map.path, cell, strict=True):
             assert not isinstance(step, At) or 0 <= value < step.extent.evaluate(sizes)  # type: ignore[operator]
+
+
+CHAINS = [  # each a view of what the one before it makes: 12 elements, 3 rows of 4, ...
+    [prim("split", 3, 4), prim("transpose", 3, 4), prim("reverse", 4), prim("index", 1, 4)],
+    [prim("window", 10, 3), prim("sample", 4, 3), prim("transpose", 4, 3), prim("reverse", 3)],
+    [prim("reverse", 12), prim("left", 6, 6), prim("split", 2, 3), prim("index", 1, 2), prim("repeat", 5)],
+    [prim("slice", 2, 8, 12), prim("sample", 3, 3), prim("single"), prim("extract"), prim("reverse", 3)],
+]
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda c: " >> ".join(map(repr, c)))
+def test_composition_is_associative_and_means_composition(chain: list[object]) -> None:
+    """Any bracketing gives one map, and it sends each index where the maps one after another send it (thesis 3.9, 3.10)."""
+    maps = [p.map for p in chain]  # type: ignore[attr-defined]
+    whole = functor(*chain).map  # type: ignore[arg-type]
+    for k in range(1, len(chain)):
+        left, right = functor(*chain[:k]).map, functor(*chain[k:]).map  # type: ignore[arg-type]
+        assert compose(left, right) == whole
+    shape = [d.evaluate({}) for d in whole.dims]
+    for index in itertools.product(*map(range, shape)):
+        at: tuple[int, ...] = index
+        for m_ in reversed(maps):
+            used, rest = at[: len(m_.dims)], at[len(m_.dims) :]
+            env = {view_index(p): v for p, v in enumerate(used)}
+            at = (*(s.index.evaluate(env) for s in m_.path if isinstance(s, At)), *rest)
+        env = {view_index(p): v for p, v in enumerate(index)}
+        assert tuple(s.index.evaluate(env) for s in whole.path if isinstance(s, At)) == at
 
 
 def test_every_inverse_undoes_its_primitive() -> None:
