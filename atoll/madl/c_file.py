@@ -39,7 +39,7 @@ class Options:
     static: bool = False  # state in the file, one instance of each node
     wrap: bool = False  # integers wrap on any compiler
     index: str = "int64_t"  # the type of sizes and counters
-    visible: bool = False  # also the functions that start nodes have external names, for our own loader
+    visible: bool = False  # for our own loader: all functions are external, with names that are no library's
 
 
 class CFile:
@@ -53,7 +53,7 @@ class CFile:
         source: str = "",
     ) -> None:
         self.name, self.options, self.source_name = safe(name), options or Options(), source
-        self.lowered = LoweredFile()
+        self.lowered = LoweredFile("madl__" if self.options.visible else "")
         self.exported = [self.lowered.operator(*(c if isinstance(c, tuple) else (c, ()))) for c in operators]
         self.externals: dict[Any, _External] = {}
         self.names: dict[FunctionName, str] = {}

@@ -12,7 +12,7 @@ from atoll.madl import syntax as s
 from atoll.madl.elaborate import Bound, Elaborator
 from atoll.madl.environment import Env
 from atoll.madl.levels import rank
-from atoll.madl.scalars import FUNCTIONS, SCALAR_OPS
+from atoll.madl.scalars import FUNCTIONS, SCALAR_OPS, SHORT
 from atoll.madl.typing import NAMES, Unknown, prune
 from atoll.sizes import Poly, poly
 from atoll.types.types import Array, Index, Tuple, Type
@@ -265,12 +265,26 @@ def _tree(el: Elaborator, e: s.Expr, env: Env, inputs: list[g.Wire]) -> g.Tree:
             return g.Literal(constant, Unknown("float" if isinstance(constant, float) else "number"), e.span)
         case s.Operation(op, args):
             return _operate(el, op, args, (), e, env, inputs)
+        case s.Apply(name, sizes, arg) if el.find(name) is None and name in SHORT:
+            return _written_out(el, e, SHORT[name], s.items(arg), env, inputs)
         case s.Apply(name, sizes, arg) if el.find(name) is None and name in FUNCTIONS:
             return _operate(el, name, s.items(arg), sizes or (), e, env, inputs)
         case s.Variable(name) if env.variable(name) is None and (size := env.size(name)) is not None:
             return g.SizeValue(size, Unknown("number"))
     inputs.append(value(el, e, env))
     return g.Input(len(inputs) - 1)
+
+
+def _written_out(el: Elaborator, e: s.Apply, meaning: Any, args: tuple[s.Expr, ...], env: Env, inputs: list[g.Wire]) -> g.Tree:
+    """A function that is short for others, each argument used once."""
+    for what, given, wanted in (("arguments", len(args), 3), ("sizes", len(e.sizes or ()), 0)):
+        if given != wanted:
+            fail("E0905", e.span, what=e.name, given=f"{given} {what}", wanted=f"{wanted}", where=el.operator.name)
+    if isinstance(meaning, int):
+        return _tree(el, args[meaning], env, inputs)
+    op, *parts = meaning
+    trees = tuple(_written_out(el, e, part, args, env, inputs) for part in parts)
+    return g.Operate(op, trees, Unknown("any"), e.span, ())
 
 
 def _operate(

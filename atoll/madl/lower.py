@@ -20,6 +20,7 @@ from atoll.backends.c.emit import safe
 from atoll.errors import fail
 from atoll.loops import ir as lp
 from atoll.madl import graph as g
+from atoll.madl.c_names import RESERVED
 from atoll.madl.compiled import Compiled
 from atoll.madl.layout import Chunk
 from atoll.madl.pieces import Leaf, count, is_one_piece, leaf_index, leaves_of
@@ -95,7 +96,8 @@ class LoweredOperator:
 class LoweredFile:
     """Operators lowered once per choice of types, callees before callers."""
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: str = "") -> None:
+        self.prefix = prefix
         self.operators: dict[tuple[Compiled, tuple[Type, ...]], LoweredOperator] = {}
         self.external: dict[Scheme, str] = {}
         self.names: set[str] = set()
@@ -112,9 +114,10 @@ class LoweredFile:
 
     def fresh(self, base: str) -> str:
         """A C name for a function."""
-        name, number = safe(base), 2
+        first = safe(self.prefix + base)
+        name, number = f"{first}_" if first in RESERVED else first, 2
         while name in self.names:
-            name, number = f"{safe(base)}_{number}", number + 1
+            name, number = f"{first}_{number}", number + 1
         self.names |= {name, *(f"{name}_{part}" for part in ("start", "reset", "init", "step", "state", "self"))}
         return name
 

@@ -84,15 +84,21 @@ _ROWS = [
     *(
         ScalarOp(name, 1, "float", prim=prim)
         for name, prim in (
-            *((n, n) for n in "exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh cbrt floor ceil round trunc".split()),
+            *((n, n) for n in "exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh cbrt erf erfc floor ceil round trunc".split()),
             ("asin", "arcsin"),
             ("acos", "arccos"),
             ("atan", "arctan"),
+            ("asinh", "arcsinh"),
+            ("acosh", "arccosh"),
+            ("atanh", "arctanh"),
         )
     ),
     ScalarOp("atan2", 2, "float", prim="arctan2"),
     ScalarOp("hypot", 2, "float", prim="hypot"),
     ScalarOp("pow", 2, "float", prim="pow"),
+    ScalarOp("copysign", 2, "float", prim="copysign"),
+    *(ScalarOp(name, 1, "float", gives="bool", prim=name) for name in ("isnan", "isfinite")),
+    ScalarOp("sign", 1, "number", prim="sign"),
     ScalarOp("clamp", 1, "integer", gives="idx", sizes=1),
     ScalarOp("wrap", 1, "integer", gives="idx", sizes=1),
     *(ScalarOp(name, 1, "scalar", gives=name) for name in "i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 int float bool".split()),
@@ -100,7 +106,10 @@ _ROWS = [
 
 SCALAR_OPS = {row.name: row for row in _ROWS}
 CONVERSIONS = {"int": "i32", "float": "f64", **{n: n for n in "i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 bool".split()}}
-FUNCTIONS = frozenset(SCALAR_OPS) - frozenset("add sub mul div mod neg lt le gt ge eq ne and or not select".split())
+SHORT = {"clip": ("min", ("max", 0, 1), 2)}
+"""Functions that are short for others: clip(x, low, high) is min(max(x, low), high)."""
+
+FUNCTIONS = frozenset(SHORT) | frozenset(SCALAR_OPS) - frozenset("add sub mul div mod neg lt le gt ge eq ne and or not select".split())
 """Operations that are written as calls."""
 
 SYMBOLS = {
