@@ -36,8 +36,6 @@ SCALAR_NARY = {
     "minimum": ("min", 2),
     "maximum": ("max", 2),
     "fma": ("fma", 3),
-    "fmin": ("min", 2),
-    "fmax": ("max", 2),
 }
 OPERATORS = {"add": "+", "sub": "-", "mul": "*", "and_": "&", "or_": "|", "xor": "^", "truediv": "/", "floordiv": "//", "mod": "%"}
 DERIVATIVES = ["jvp", "jvp2", "vjp", "vjp2", "grad", "value_and_grad", "jacfwd", "jacrev", "hessian", "linearize"]
@@ -73,8 +71,8 @@ MODULES: dict[str, dict[str, str]] = {
         **{name: name for name in (*_SHARED, "sum", "prod", "any", "all", "argmin", "argmax", "sort", "argsort", "where")},
         **{name: name for name in ["zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "minimum", "maximum", "clip", "sign", "abs", "absolute"]},
         **{name: name for name in ["round", "rint", "conj", "conjugate", "real", "imag", "dot", "matmul", "transpose", "arctan2", "signbit", "square", "outer"]},
-        **{name: name for name in ["cumsum", "cumprod", "mean", "fmin", "fmax", "pad", "stack", "asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2"]},
-        **{name: name for name in ["float_power", "fabs"] if name != "float_power"},
+        **{name: name for name in ["cumsum", "cumprod", "mean", "pad", "stack", "asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2"]},
+        "fabs": "fabs",
         "amin": "min",
         "amax": "max",
         "min": "min",
@@ -83,7 +81,6 @@ MODULES: dict[str, dict[str, str]] = {
         "pow": "pow",
         "concatenate": "concat",
         "concat": "concat",
-        "flip": "reverse",
         "add": "add",
         "subtract": "sub",
         "multiply": "mul",

@@ -46,8 +46,6 @@ _NAMED = {
     "maximum": Known("maximum", "max"),
     "min": Known("minimum", "min"),
     "max": Known("maximum", "max"),
-    "fmin": Known("minimum", "min"),
-    "fmax": Known("maximum", "max"),
     "and_": Known("and", "&"),
     "or_": Known("or", "|"),
     "xor": Known("xor", "^"),

@@ -116,6 +116,9 @@ def _concat(args: Args) -> Value:
         only = args.value(given[0])
         if isinstance(only.type, Tuple):
             given = list(project_all(el, only))
+        else:
+            helped = "write concat(a, b): a list of arrays is one array with an axis more"
+            el.fail("E0235", args.span, name="concat", expected="2 or more", found=1, help=helped)
     if not given or args.keywords:
         el.fail("E0237", args.span, name="concat", missing="a")
     values = [args.array(x) for x in given]
@@ -131,8 +134,6 @@ def _concat(args: Args) -> Value:
         assert isinstance(v.type, Array)
         total = total + v.type.size
         parts.append(coerce(el, v, Array(strong(elem), v.type.size), args.span, "a part of concat"))
-    if len(parts) == 1:
-        return parts[0]
     return view("concat", (), parts, Array(elem, total), args.span)
 
 
