@@ -396,7 +396,8 @@ def _any_key(x: Any, position: dict[Atom, int]) -> Any:
     if isinstance(x, ir.Binder):
         return ("bound", position.get(x, x))
     if isinstance(x, ir.Abs):
-        inner = {**position, **{b: len(position) + k for k, b in enumerate(x.binders)}}
+        bound: dict[Any, int] = {b: len(position) + k for k, b in enumerate(x.binders)}
+        inner = {**position, **bound}
         return ("abs", tuple(_poly_key(b.extent, inner) for b in x.binders), _any_key(x.body, inner))
     if isinstance(x, ir.Cond):
         return (x.kind, _any_key(x.poly, position), _any_key(x.ref, position))

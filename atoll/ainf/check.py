@@ -51,8 +51,8 @@ class _Checker:
         known = set(outside)
         inner = scope | set(block.ambient) | set(block.owned)
         for k, param in enumerate(block.params):
-            self.need(block.lines[k] is param and isinstance(param.prim, ir.Param), "parameters come first", param)
-            self.need(param.prim.position == k, "parameters are in order", param)
+            self.need(block.lines[k] is param, "parameters come first", param)
+            self.need(isinstance(param.prim, ir.Param) and param.prim.position == k, "parameters are in order", param)
         for line in block.lines:
             self.need(line.block is block, "a line stands in its block", line)
             self.line(line, inner, known)

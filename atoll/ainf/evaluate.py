@@ -41,7 +41,7 @@ class Evaluator:
     def __init__(self, program: ir.Program, args: list[Any], sizes: dict[Sym, int]) -> None:
         self.program = program
         self.inputs = {line.id: arg for line, arg in zip(program.inputs, args, strict=True)}
-        self.sizes: Env = {**sizes}
+        self.sizes: Env = dict(sizes.items())
         self.work = 0
 
     def results(self) -> list[Any]:

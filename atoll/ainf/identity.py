@@ -25,4 +25,5 @@ def is_read(line: ir.Line, conditional: bool = False) -> bool:
 
 
 def read_arg(line: ir.Line) -> ir.Operand:
-    return line.prim.args[0]  # type: ignore[union-attr]
+    assert isinstance(line.prim, ir.Op)
+    return line.prim.args[0]

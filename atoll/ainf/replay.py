@@ -85,7 +85,7 @@ class Replay:
                 return ir.Abs(fresh, self.operand(x.body, inner))
         if type(x).__module__ != ir.__name__ or isinstance(x, (ir.Site, ir.Binder, ir.Block)):
             return x
-        return dataclasses.replace(x, **{n: self.any(getattr(x, n), env) for n in field_names(type(x))})  # type: ignore[type-var]
+        return dataclasses.replace(x, **{n: self.any(getattr(x, n), env) for n in field_names(type(x))})
 
     def binders(self, old: tuple[ir.Binder, ...], env: dict[Atom, Poly]) -> tuple[tuple[ir.Binder, ...], dict[Atom, Poly]]:
         """Fresh binders with the replaced extents."""
@@ -110,7 +110,12 @@ class Replay:
         if self.live is not None and is_marker(line.prim):
             for k, array in enumerate(marked(line.prim)):
                 binders = (*line.dims, *array.binders)
-                self.give(line, k, lambda index, array=array, bs=binders: self.operand(array.body, dict(zip(bs, index, strict=True))))
+
+
+                def element(index: tuple[Poly, ...], array: ir.Abs = array, bs: tuple[ir.Binder, ...] = binders) -> ir.Operand:
+                    return self.operand(array.body, dict(zip(bs, index, strict=True)))
+
+                self.give(line, k, element)
             return
         fresh, env = self.binders(line.dims, {})
         kept = self.kept(line)

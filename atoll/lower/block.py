@@ -59,7 +59,7 @@ class BlockLowerer:
         self.ambient = ambient  # what fixed indices are here
         self.pieces = pieces
         lines = [line for line in block.lines if not isinstance(line.prim, (ir.Input, ir.Param, ir.ConstArray))]
-        self.inlining, self.stages, self.inplace = plan_block(lines, results, writable)
+        self.inlining, self.stages, self.inplace = plan_block(lines, results, writable, fn.reassociate)
         self.fuser = Fuser(self.stages, pieces)
         self.groups = self.fuser.groups()
         for group in self.groups:
@@ -203,7 +203,7 @@ class BlockLowerer:
         """Pieces of a contiguous index start at multiples of a cache line."""
         for stage, binder in group.members.items():
             order = self.fuser.orders[stage]
-            if len(order) == 1 and order[0] is binder:
+            if len(order) == 1 and order[0] is binder and stage.contraction is None:
                 return 64
         return 1
 
@@ -215,7 +215,8 @@ class BlockLowerer:
             for b in self.fuser.orders[stage]:
                 if b is not binder:
                     cost = cost * self._estimate(b.extent)
-            for b in stage.inner:
+            extra = stage.inner if stage.contraction is None else (*stage.contraction.rows, *stage.contraction.columns, *stage.contraction.sums)
+            for b in extra:
                 if b not in self.fuser.orders[stage]:
                     cost = cost * self._estimate(b.extent)
             total = total + cost
@@ -397,7 +398,7 @@ class BlockLowerer:
     def _reason(self, stage: Stage) -> str:
         key = (stage.line, 0)
         if key in self.inplace.copies:
-            return f"copy: {self.inplace.copies[key]}"  # type: ignore[index]
+            return f"copy: {self.inplace.copies[key]}"
         return {
             ir.Scatter: "the array an update makes",
             ir.Loop: "loop state",

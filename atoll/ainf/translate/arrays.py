@@ -28,7 +28,7 @@ class Arrays(Conditions):
         def element(index: tuple[Poly, ...]) -> Value:
             numbers = [p.const() for p in index]
             if all(n is not None for n in numbers) and value.size:
-                return Scalar(scalars.constant(value[tuple(numbers)], elem.dtype))  # type: ignore[arg-type]
+                return Scalar(scalars.constant(value[tuple(numbers)], elem.dtype))
             return Scalar(self.read(line, 0, index))
 
         return rows(element, tuple(sizes))
@@ -39,7 +39,8 @@ class Arrays(Conditions):
     def proj(self, e: core.Proj, env: Env) -> Value:
         value = self.eval(e.value, env)
         assert isinstance(value, VTuple)
-        return value.items[e.index]
+        item: Value = value.items[e.index]
+        return item
 
     def make_array(self, e: core.MakeArray, env: Env) -> Value:
         items = [self.eval(item, env) for item in e.items]
@@ -214,7 +215,7 @@ class Arrays(Conditions):
                     return self.piecewise(pieces[1:], arrays, fill, span)
             else:
                 conds.append(found)
-        value = arrays[piece.arg]
+        value: Value = arrays[piece.arg]
 
         def inside() -> Value:
             result = value

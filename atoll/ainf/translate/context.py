@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from atoll.ainf import ir, scalars
@@ -75,7 +76,7 @@ class Context:
         self, value: Value, t: Type, env: Env
     ) -> list[tuple[tuple[Poly, ...], Callable[[tuple[Poly, ...]], ir.Operand], DType]]:
         """(extents, element function, dtype) for every leaf of a value of this type."""
-        found = []
+        found: list[tuple[tuple[Poly, ...], Callable[[tuple[Poly, ...]], ir.Operand], DType]] = []
         for path, leaf_type in flatten(t):
             sizes, elem = shape_of(leaf_type)
             assert isinstance(elem, (ScalarType, Index))
@@ -98,13 +99,14 @@ class Context:
     def result_abs(self, value: Value, path: tuple[int, ...]) -> ir.Abs:
         """A leaf of the result, with the extents it really has: a type may leave them open."""
         binders: list[ir.Binder] = []
-        while not isinstance(value, (Scalar, Formula)):
-            if isinstance(value, VTuple):
-                value, path = value.items[path[0]], path[1:]
-            else:
-                binders.append(self.b.fresh_binder(index_name(len(binders)), value.extent))
-                value = self.get(value, poly(binders[-1]))
-        with self.b.binding(*binders):
+        with ExitStack() as stack:
+            while not isinstance(value, (Scalar, Formula)):
+                if isinstance(value, VTuple):
+                    value, path = value.items[path[0]], path[1:]
+                else:
+                    binders.append(self.b.fresh_binder(index_name(len(binders)), value.extent))
+                    stack.enter_context(self.b.binding(binders[-1]))
+                    value = self.get(value, poly(binders[-1]))
             return ir.Abs(tuple(binders), self.operand(value))
 
     def abs_of(self, value: Value, t: Type, env: Env) -> tuple[ir.Abs, ...]:
@@ -115,7 +117,7 @@ class Context:
         leaves = [leaf for leaf in p.leaves() if leaf in env]
         if not leaves:
             return p
-        return p.subst({leaf: index_poly(env[leaf]) for leaf in leaves})  # type: ignore[index]
+        return p.subst({leaf: index_poly(env[leaf]) for leaf in leaves})
 
     def extents(self, t: Type, env: Env) -> tuple[Poly, ...]:
         sizes, _ = shape_of(t)
@@ -224,7 +226,8 @@ class Context:
                 env[sym] = Scalar(scalars.from_poly(value.extent))
             if isinstance(t.elem, Array):
                 binder = self.b.fresh_binder("i", value.extent)
-                self.bind_open(t.elem, value.get(poly(binder)), wanted, env)
+                with self.b.binding(binder):
+                    self.bind_open(t.elem, value.get(poly(binder)), wanted, env)
         elif isinstance(t, (Tuple, Record)):
             assert isinstance(value, VTuple)
             for item, part in zip(t.items, value.items, strict=True):
