@@ -16,7 +16,7 @@ from atoll.schedule import term as tm
 from atoll.schedule.formulas import conditions
 from atoll.schedule.kernel import RULES, Forbidden, Refused, Theorem, signature, start
 from atoll.schedule.work import Work
-from atoll.sizes import Poly, PolyLike, Sym, poly
+from atoll.sizes import PolyLike, Sym
 
 if TYPE_CHECKING:
     from atoll.check.certificate import Certificate

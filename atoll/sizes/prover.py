@@ -45,7 +45,7 @@ class Proof:
 class Facts:
     """Hypotheses `p >= 0`, with memo tables. Made by `facts(...)` so that equal contexts share their memo."""
 
-    __slots__ = ("known", "_memo", "_nonneg", "_by_atom", "_order", "_floors", "_samples", "_lemmas", "_inside", "_plan")
+    __slots__ = ("known", "_memo", "_nonneg", "_by_atom", "_order", "_floors", "_zeros", "_samples", "_lemmas", "_inside", "_plan")
 
     def __init__(self, known: tuple[Poly, ...]) -> None:
         self.known = known
@@ -54,6 +54,7 @@ class Facts:
         self._by_atom: dict[Atom, list[Poly]] = {}
         self._order: dict[Atom, int] = {}
         self._floors: dict[Quot, Poly | None] = {}
+        self._zeros: dict[Poly, Proof | None] = {}
         self._lemmas: dict[Poly, Proof | None] = {}
         self._plan: tuple[list[Bounded], list[Poly]] | None = None
         self._samples: list[dict[Atom, int]] | None = None
@@ -186,6 +187,17 @@ class Facts:
                     self._floors[quot] = poly(quot) - c
                     break
         return self._floors[quot]
+
+    def zero_bound(self, quot: Quot) -> Poly | None:
+        """-quot >= 0 when num < den, for a divisor that is no number (for numbers the integer cut finds it)."""
+        goal = -poly(quot)
+        if goal not in self._zeros:
+            self._zeros[goal] = None
+            small = None if quot.den.const() is not None else _search(self, quot.den - 1 - quot.num, 6, lemmas=False)
+            if small is not None:  # den*(-q) + den - 1 = (num - den*q) + (den - 1 - num)
+                terms = ((small.scale, quotient_facts(quot)[0]), *small.terms)
+                self._zeros[goal] = Proof(goal, small.scale, terms, small.rem, cut=quot.den, lemmas=small.lemmas)
+        return None if self._zeros[goal] is None else goal
 
     # -- the proofs behind signs, for certificates
 
@@ -382,16 +394,16 @@ def _search(ctx: Facts, goal: Poly, depth: int, use_signs: bool = True, lemmas: 
         seen.add(g)
         const = g.const()
         if const is not None:
-            return Proof(goal, scale, terms, g) if const >= 0 else None
+            return Proof(goal, scale, terms, g, lemmas=_used(ctx, terms)) if const >= 0 else None
         if use_signs and all(c > 0 for c in g.terms.values()) and all(ctx.is_nonneg(a) for a in g.atoms()):
-            return Proof(goal, scale, terms, g)
+            return Proof(goal, scale, terms, g, lemmas=_used(ctx, terms))
         if left == 0:
             return None
         if lemmas and left < depth:
             lemma = _divided(ctx, g)
             if lemma is not None:
                 common, more, inner = lemma
-                return Proof(goal, scale, (*terms, (poly(common), inner.goal)), poly(more), lemmas=(inner,))
+                return Proof(goal, scale, (*terms, (poly(common), inner.goal)), poly(more), lemmas=(inner, *_used(ctx, terms)))
         for atom in sorted(g.atoms(), key=lambda a: (-ctx._order.get(a, -1), isinstance(a, Quot), a.uid)):
             coef = g.coefficient(atom)
             if coef is None or not coef.terms:
@@ -443,6 +455,11 @@ def _divided(ctx: Facts, g: Poly) -> tuple[int, int, Proof] | None:
     return None if inner is None else (common, rest, inner)
 
 
+def _used(ctx: Facts, terms: tuple[tuple[Poly, Poly], ...]) -> tuple[Proof, ...]:
+    """The proofs of terms that say a quotient is not positive."""
+    return tuple(lemma for _, fact in terms if (lemma := ctx._zeros.get(fact)) is not None)
+
+
 def _fewest(way: tuple[int, Poly, Poly, Poly, Poly]) -> int:
     return way[0]
 
@@ -454,6 +471,9 @@ def _candidates(ctx: Facts, atom: Atom) -> list[Poly]:
         bound = ctx.floor_bound(atom)
         if bound is not None:
             found.append(bound)
+        upper = ctx.zero_bound(atom)
+        if upper is not None:
+            found.append(upper)
         found += quotient_facts(atom)
     for quot in ctx._inside.get(atom, ()):
         if ctx.is_positive(quot.den):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 import atoll as at
-
 from atoll.core.values import leaves
 from atoll.loops.execute import execute
 from atoll.runtime.arguments import from_python
