@@ -35,6 +35,7 @@ from atoll.types.types import SCALARS, Var
 if TYPE_CHECKING:
     from atoll.doctor import doctor
     from atoll.function import Function, donate, fn
+    from atoll.functions.modules import module
     from atoll.madl.api import madl, node
     from atoll.runtime.cache import cache
     from atoll.schedule.api import schedule
@@ -55,6 +56,7 @@ _LATER = {
     "donate": "atoll.function",
     "cache": "atoll.runtime.cache",
     "doctor": "atoll.doctor",
+    "module": "atoll.functions.modules",
     "node": "atoll.madl.api",
     "schedule": "atoll.schedule",
     **dict.fromkeys(DERIVATIVES, "atoll.ad.api"),
@@ -118,6 +120,7 @@ __all__ = [
     "i64",
     "idx",
     "madl",
+    "module",
     "node",
     "own",
     "record",

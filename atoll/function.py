@@ -69,6 +69,7 @@ class Function:
         self._used = False  # called, interpreted or compiled: from then on captured values are frozen
         self._derived: dict[Any, Function] = {}  # derivatives of this function
         self.vjp: Function | None = None  # a derivative supplied by the user
+        self.external: Any = None  # the module that has its code, when that was compiled before (functions/modules.py)
 
     # -- stages
 

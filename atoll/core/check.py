@@ -324,6 +324,10 @@ class _Checker:
     def _hide(self, e: ir.Hide, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
         self.same(self.expr(e.value, scope, types), e.type, e, "a hidden size")
 
+    def _extern(self, e: ir.Extern, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
+        self.exprs(e.args, scope, types)
+        self.need(len(e.args) == len(self.fn.params) and len(e.sizes) == len(self.fn.sizes), e, "the parameters of a module's function")
+
     def _function(self, lam: ir.Lam, args: tuple[ir.Expr, ...], e: ir.Expr, scope: frozenset[Sym], types: dict[Sym, Type]) -> None:
         self.exprs(args, scope, types)
         for arg, t in zip(args, lam.types, strict=True):

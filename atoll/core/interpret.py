@@ -367,6 +367,7 @@ _EVAL: dict[type, Callable[[Interpreter, Any], Any]] = {
     ir.Closure: data.closure,
     ir.Apply: data.apply,
     ir.Hide: data.hide,
+    ir.Extern: data.extern,
 }
 
 

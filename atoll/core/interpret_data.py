@@ -89,6 +89,10 @@ def apply(self: Interpreter, e: ir.Apply) -> Any:
     return Interpreter({**f.env, **dict(zip(f.lam.params, args, strict=True))}, f.name).eval(f.lam.body)
 
 
+def extern(self: Interpreter, e: ir.Extern) -> Any:
+    return e.unit.run(e.name, self.evals(e.args))
+
+
 def hide(self: Interpreter, e: ir.Hide) -> Any:
     return self.eval(e.value)
 

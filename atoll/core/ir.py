@@ -435,6 +435,16 @@ class Hide(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Extern(Node):
+    """The whole body of a function whose code is in a module compiled before: `unit` knows it (functions/modules.py)."""
+
+    unit: Any
+    name: str
+    sizes: tuple[Poly, ...]
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Jvp(Node):
     """The derivative of a function at args along tangents (each like its argument). With value: (result, tangent)."""
 
@@ -503,6 +513,7 @@ Expr = (
     | Closure
     | Apply
     | Hide
+    | Extern
     | Copy
     | Jvp
     | Vjp

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from atoll.functions import ir
+from atoll.functions.extern import Extern
 from atoll.functions.tail_modulo import find_holes
 
 
@@ -41,6 +42,8 @@ def _look(functions: Mapping[ir.Var, ir.Fun], main: ir.Block) -> _Calls:
             for bind in each.binds:
                 args = bind.args if isinstance(bind, ir.Call) else ir.uses(bind)
                 found.escaping.update((y, None) for y in args if y in functions)
+                if isinstance(bind, ir.Op) and isinstance(bind.op.info, Extern) and name is not None:
+                    found.unknown.add(name)  # it may be given a function and call it
                 if isinstance(bind, ir.Call) and name is not None:
                     if bind.fn in functions:
                         found.calls[name][bind.fn] = None

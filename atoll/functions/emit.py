@@ -32,14 +32,8 @@ from atoll.functions.counted import (
     words,
 )
 from atoll.functions.emit_ops import Operators
-from atoll.functions.layout import header, positions
+from atoll.functions.layout import c_type, header, positions
 from atoll.types.dtypes import DTYPES
-
-
-def c_type(rep: ir.Rep) -> str:
-    if rep in DTYPES:
-        return DTYPES[rep].c_name
-    return {ir.DATA: "at_value", ir.ARRAY: "at_array *", ir.CODE: "at_value"}[rep]
 
 
 class Emitter:

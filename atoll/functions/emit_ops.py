@@ -9,6 +9,7 @@ from atoll.backends.c import ops
 from atoll.backends.c.emit import JIT
 from atoll.backends.c.emit import Emitter as LoopEmitter
 from atoll.functions import ir
+from atoll.functions.extern import Extern
 from atoll.functions.kernels import Kernel, element_rep
 from atoll.functions.operators import Operator
 from atoll.loops import ir as lp
@@ -33,6 +34,8 @@ class Operators:
             return self.check(info, args, given)
         if isinstance(info, Kernel):
             return self.kernel(info, results, args)
+        if isinstance(info, Extern):
+            return self.extern(info, results, args)
         head, *rest = info
         if head in _ARRAYS:
             return _ARRAYS[head](results, args, rest)  # type: ignore[no-any-return]
@@ -56,6 +59,21 @@ class Operators:
             shown.append(f"H->call->args[{k}].{'d' if real else 'i'} = {text};")
         self.kinds.append(kinds)
         return [f"if (AT_UNLIKELY(!{args[0]})) {{ {' '.join(shown)} at_check_failed(H, {number}); }}"]
+
+    # -- modules
+
+    def extern(self, fn: Extern, results: list[str], args: list[str]) -> list[str]:
+        """A call of a module's function; several results come back in a struct, as emit.py returns them."""
+        declared = fn.prototype()
+        if declared not in self.texts:
+            self.texts.append(declared)
+        call = f"{fn.symbol}({', '.join(['H', *args])})"
+        if len(results) == 0:
+            return [f"{call};"]
+        if len(results) == 1:
+            return [f"{results[0]} = {call};"]
+        moves = " ".join(f"{r} = at_got.r{k};" for k, r in enumerate(results))
+        return [f"{{ {fn.symbol}_results at_got = {call}; {moves} }}"]
 
     # -- kernels
 
@@ -100,7 +118,7 @@ class Operators:
             lines.append(f"  static const int64_t at_items[] = {{{sizes}}};")
             lines.append("  H->items = at_items;")
         if prints >= 0:
-            lines.append(f"  H->print_base = {prints};")
+            lines.append(f"  H->print_base = {prints} + at_print_base;")
         lines.append(f"  at_kernel_done(H, {kernel.name}_run({', '.join(['&H->at', *inputs, *outs])}), {base});")
         return [*lines, *after, "}"]
 

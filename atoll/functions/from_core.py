@@ -23,6 +23,7 @@ from atoll.core.prims import PRIMS
 from atoll.core.rewrite import walk
 from atoll.errors import NOWHERE, Span, fail
 from atoll.functions import arrays, ir
+from atoll.functions.extern import extern
 from atoll.functions.kernels import Kernel, element_rep, free, heavy, kernel_operator, leaf_rep, leaf_types, make_kernel
 from atoll.functions.needs import first_order, has_data
 from atoll.functions.operators import cast, check, fits, scalar
@@ -131,6 +132,14 @@ class Translator:
         results = next(f.results for f in made if f.name is entry)
         block = ir.Block((ir.Funs(tuple(made)),), ir.Tail(entry, params))
         return Translated(ir.Program(block, results, params), tuple(self.kernels), self.data)
+
+    def module(self, fns: Sequence[core.Function]) -> ir.Program:
+        """A program whose results are these functions."""
+        names = tuple(self.function(fn) for fn in fns)
+        made = []
+        while self.todo:
+            made.append(self.define(self.todo.pop()))
+        return ir.Program(ir.Block((ir.Funs(tuple(made)),), ir.Ret(names)), (ir.DATA,) * len(names))
 
     def _params(self, made: list[ir.Fun], entry: ir.Var) -> ir.Vars:
         return next(f.params for f in made if f.name is entry)
@@ -363,6 +372,13 @@ class Translator:
         args = tuple(x for a in e.args for x in leaves(self.value(a, env, b)))
         result = variables(e.type, "r")
         b.add(ir.Call(leaves(result), fn, args))
+        return result
+
+    def extern(self, e: core.Extern, env: Env, b: Builder) -> Val:
+        sizes = tuple(self.size(p, env, b) for p in e.sizes)
+        args = tuple(x for a in e.args for x in leaves(self.value(a, env, b)))
+        result = variables(e.type, e.name)
+        b.add(ir.Op(leaves(result), extern(e), (*sizes, *args), e.span))
         return result
 
     # -- unions
@@ -634,6 +650,7 @@ _LIGHT: dict[type, Any] = {
     core.Zip: Translator.zip,
     core.Unzip: Translator.unzip,
     core.Hide: Translator.hide,
+    core.Extern: Translator.extern,
     core.Call: Translator.call,
     core.Closure: Translator.closure,
     core.Apply: Translator.apply,

@@ -1,9 +1,17 @@
-"""Where a constructor's fields are in its cell: counted ones first, so that freeing needs only their number."""
+"""How values are held in C, and where a constructor's fields are in its cell: counted ones first, so that freeing needs only their number."""
 
 from __future__ import annotations
 
 from atoll.functions import ir
 from atoll.functions.counted import words
+from atoll.types.dtypes import DTYPES
+
+
+def c_type(rep: ir.Rep) -> str:
+    """The C type of a value."""
+    if rep in DTYPES:
+        return DTYPES[rep].c_name
+    return {ir.DATA: "at_value", ir.ARRAY: "at_array *", ir.CODE: "at_value"}[rep]
 
 
 def positions(con: ir.Constructor) -> tuple[int, ...]:

@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from atoll.ainf.ir import Site
 from atoll.backends.c.jit import _HEAD, _MACROS, abi, vector_math
@@ -15,14 +17,20 @@ from atoll.backends.c.prelude import needed
 from atoll.backends.c.sort import SORTS
 from atoll.functions import ir
 from atoll.functions.calls import graph
+from atoll.functions.closure_convert import CLOSURE
 from atoll.functions.count import count
 from atoll.functions.counted import words
-from atoll.functions.emit import Emitter, c_type
+from atoll.functions.emit import Emitter
 from atoll.functions.emit_ops import Operators
 from atoll.functions.exchange import Tables
-from atoll.functions.layout import counted_fields, positions
+from atoll.functions.layout import c_type, counted_fields, positions
 from atoll.loops import ir as lp
 from atoll.types.dtypes import DTYPES
+
+if TYPE_CHECKING:
+    from atoll.functions.modules import Unit
+
+Signature = tuple[tuple[ir.Rep, ...], tuple[ir.Rep, ...]]
 
 _NATIVE = Path(__file__).parent / "native"
 
@@ -37,37 +45,68 @@ class Generated:
     prints: list[lp.Print]
 
 
-def generate(program: ir.Program, tables: Tables, counters: bool = False, reuse: bool = True) -> Generated:
-    """The file for a closed program whose parameters and results are exchanged as `tables` says."""
-    binds = program.block.binds
-    bundle = binds[0].bundle if binds and isinstance(binds[0], ir.Funs) else ()
-    body = ir.Block(binds[1:], program.block.term) if bundle else program.block
-    functions = {f.name: f for f in bundle}
-    main = ir.Fun(ir.Var("main", ir.CODE), program.params, body, program.results)
-    calls = graph(functions, body)
-    operators = Operators()
-    emitter = Emitter(count(functions, main, calls, reuse), calls, operators)
-    code = emitter.text()
-    run = _run(main, emitter, tables)
-    native = "\n\n".join([*operators.texts, code, run])
-    sorts = [text for name, text in SORTS.items() if f"{name}(" in native]
-    support = "\n\n".join([*needed("\n".join([native, *sorts])), *sorts])
-    parts = [
-        _HEAD,
-        abi(),
-        _MACROS,
-        vector_math(native + support),
-        support,
-        "#define AT_COUNTERS 1" if counters else "",
-        (_NATIVE / "heap.h").read_text(),
-        *operators.texts,
-        code,
+def generate(program: ir.Program, tables: Tables, counters: bool = False, reuse: bool = True, units: Sequence[Unit] = ()) -> Generated:
+    """The file for a closed program whose parameters and results are exchanged as `tables` says; `units` are linked to it."""
+    code = _Code(program, reuse)
+    run = _run(code.main, code.emitter, tables)
+    sites, prints = len(code.operators.sites), len(code.operators.prints)
+    starts = []
+    for u in units:
+        starts.append(f"void at_m_{u.name}_init(const at_runtime *, int, int);")
+        starts.append(f"static void at_start_{u.name}(const at_runtime *rt) {{ at_m_{u.name}_init(rt, {sites}, {prints}); }}")
+        sites, prints = sites + len(u.sites), prints + len(u.prints)
+    begin = " ".join(f"at_start_{u.name}(rt);" for u in units)
+    entry = [
         (_NATIVE / "entry.h").read_text(),
         _tables(tables),
         run,
-        "void atoll_init(const at_runtime *rt) { at_rt = rt; }",
+        *starts,
+        f"void atoll_init(const at_runtime *rt) {{ at_rt = rt; {begin} }}",
     ]
-    return Generated("\n\n".join(p for p in parts if p) + "\n", operators.sites, operators.kinds, operators.prints)
+    return code.generated("#define AT_COUNTERS 1" if counters else "", entry)
+
+
+def generate_module(program: ir.Program, exported: Sequence[tuple[str, Signature]], name: str) -> Generated:
+    """The file of a module: the block's results are the functions, each of which gets a C name."""
+    code = _Code(program, True)
+    entries = {}
+    for bind in code.main.body.binds:
+        if isinstance(bind, ir.Make) and bind.con is CLOSURE:
+            entries[bind.result] = bind.args[0]
+    assert isinstance(code.main.body.term, ir.Ret)
+    outs = []
+    for (symbol, (params, results)), closure in zip(exported, code.main.body.term.values, strict=True):
+        given = ", ".join(["at_heap *H", *(f"{c_type(rep)} a{k}" for k, rep in enumerate(params))])
+        passed = ", ".join(["H", "1", *(f"a{k}" for k in range(len(params)))])
+        entry = code.emitter.name(entries[closure])
+        t = code.emitter.result_type(results)
+        outs.append(f"{t} {symbol}({given}) {{ {'return ' if results else ''}{entry}({passed}); }}")
+    begin = f"void at_m_{name}_init(const at_runtime *rt, int sites, int prints) {{ at_rt = rt; at_site_base = sites; at_print_base = prints; }}"
+    return code.generated("#define AT_MODULE 1", [*outs, begin])
+
+
+class _Code:
+    """The functions of a closed program as C."""
+
+    def __init__(self, program: ir.Program, reuse: bool) -> None:
+        binds = program.block.binds
+        bundle = binds[0].bundle if binds and isinstance(binds[0], ir.Funs) else ()
+        body = ir.Block(binds[1:], program.block.term) if bundle else program.block
+        functions = {f.name: f for f in bundle}
+        self.main = ir.Fun(ir.Var("main", ir.CODE), program.params, body, program.results)
+        calls = graph(functions, body)
+        self.operators = Operators()
+        self.emitter = Emitter(count(functions, self.main, calls, reuse), calls, self.operators)
+        self.text = self.emitter.text()
+
+    def generated(self, define: str, rest: list[str]) -> Generated:
+        operators = self.operators
+        native = "\n\n".join([*operators.texts, self.text, *rest])
+        sorts = [text for name, text in SORTS.items() if f"{name}(" in native]
+        support = "\n\n".join([*needed("\n".join([native, *sorts])), *sorts])
+        head = [_HEAD, abi(), _MACROS, vector_math(native + support), support, define, (_NATIVE / "heap.h").read_text()]
+        parts = [*head, *operators.texts, self.text, *rest]
+        return Generated("\n\n".join(p for p in parts if p) + "\n", operators.sites, operators.kinds, operators.prints)
 
 
 def _tables(tables: Tables) -> str:

@@ -21,7 +21,7 @@ class Reason:
     span: Span = NOWHERE
 
 
-_NODES = (ir.Inject, ir.Match, ir.Closure, ir.Apply, ir.Hide, ir.Fix)
+_NODES = (ir.Inject, ir.Match, ir.Closure, ir.Apply, ir.Hide, ir.Fix, ir.Extern)
 
 
 def has_data(t: Type) -> bool:
@@ -54,6 +54,8 @@ def _words(node: object, name: str) -> str:
             return f"{name} uses {node.type if isinstance(node, ir.Inject) else node.value.type!r}"
         case ir.Hide():
             return f"{name} returns arrays of different sizes"
+        case ir.Extern(unit):
+            return f"{name} is compiled code of the module {unit.name}"
         case ir.Fix(defs):
             return f"{defs[0][1].name} calls itself"
     return f"a function in {name} exists at run time"

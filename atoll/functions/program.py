@@ -7,12 +7,13 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from atoll.core import ir as core
 from atoll.core.fingerprint import fingerprint
+from atoll.core.rewrite import called, walk
 from atoll.errors import fail
 from atoll.functions import ir
 from atoll.functions.exchange import Outside, PythonWriter, Reader, Tables, make_python, shown
@@ -34,8 +35,22 @@ from atoll.runtime.toolchain import compile_c, compiler, target
 from atoll.types.binding import bind_call
 from atoll.types.types import Index, Record, Tuple, Type, flatten, shape_of
 
-_FLAG = "-fno-strict-aliasing"
-"""Cells hold numbers of several types at the same places."""
+
+def c_flags() -> list[str]:
+    """What λANF's C is compiled with: cells hold numbers of several types at the same places."""
+    return ["-fno-strict-aliasing", *os.environ.get("ATOLL_CFLAGS", "").split()]
+
+
+def externs(functions: list[core.Function]) -> list[Unit]:
+    """The modules these functions use, and those the modules use."""
+    from atoll.functions.modules import all_units
+
+    nodes = (node for fn in functions for f in called(fn) for node in walk(f.body) if isinstance(node, core.Extern))
+    return all_units(list(dict.fromkeys(node.unit for node in nodes)))
+
+
+if TYPE_CHECKING:
+    from atoll.functions.modules import Unit
 
 Arrange = Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]]
 
@@ -82,13 +97,17 @@ class FunctionProgram:
         self.made = self.closures = self.live = 0
         digest, spans = fingerprint(fn)
         cc = compiler()
-        extra = [_FLAG, *os.environ.get("ATOLL_CFLAGS", "").split()]
-        flags = [*cc.flags(optimise), *extra]
-        parts = ["functions", digest, repr(selection), str(counters), _atoll_itself(), _headers(), cc.version, " ".join(flags), target()]
+        units = externs([fn])
+        extra = [*c_flags(), *(str(u.object) for u in units)]
+        flags = [*cc.flags(optimise), *extra, *map(repr, units)]
+        parts = ["functions", digest, repr(selection), str(counters), _atoll_itself(), headers_digest(), cc.version, " ".join(flags), target()]
         self.key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         self.path, meta = cache.get(self.key, lambda folder: _build(fn, spans, folder, optimise, extra, selection, counters))
         self.sites = [_site_from_json(s, spans) for s in meta["sites"]]
         self.prints: list[list[Any]] = meta["prints"]
+        for u in units:
+            self.sites += u.sites
+            self.prints = [*self.prints, *u.prints]
         self.library = ctypes.CDLL(str(self.path))
         self.library.atoll_init(ctypes.c_void_p(runtime().atoll_runtime()))
         self.library.atoll_call.argtypes = [ctypes.POINTER(_Call), ctypes.POINTER(_Exchange)]
@@ -178,7 +197,8 @@ def _is_leaf(t: Type) -> bool:
     return not isinstance(shape_of(t)[1], (Tuple, Record))
 
 
-def _headers() -> str:
+def headers_digest() -> str:
+    """The layout of values in memory."""
     native = Path(__file__).parent / "native"
     return hashlib.sha256(b"".join(p.read_bytes() for p in sorted(native.glob("*.h")))).hexdigest()
 
@@ -187,7 +207,7 @@ def _build(
     fn: core.Function, spans: list[Any], folder: Path, optimise: str, extra: list[str], selection: Selection, counters: bool
 ) -> dict[str, Any]:
     program, tables = compiled(fn, selection)
-    generated = generate(program, tables, counters)
+    generated = generate(program, tables, counters, units=externs([fn]))
     (folder / "program.c").write_text(generated.text)
     compile_c(folder / "program.c", folder / "program.so", optimise, extra)
     number = {id(span): k for k, span in reversed(list(enumerate(spans)))}

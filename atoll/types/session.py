@@ -16,6 +16,7 @@ from atoll.types.coerce import coerce
 from atoll.types.elaborator import Elaborator
 from atoll.types.entities import Scope, Value
 from atoll.types.function_values import as_function
+from atoll.types.open_names import name_open_sizes
 from atoll.types.types import Array, Fn, Index, Scalar, Type, map_sizes, sizes_in, strong, subst_sizes, subst_types, type_vars
 from atoll.types.unions import hides_sizes, type_key
 
@@ -174,7 +175,7 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
                 el.assume(poly(sym), t.size - 1 - poly(sym))
             if sym in as_sizes:
                 el.require(poly(sym), f"the size {p.name}", p.span)
-        result = body(el, fn.surface.body, fn.liveness)
+        result = _external(el, fn, out, open_sizes) if fn.external is not None else body(el, fn.surface.body, fn.liveness)
         if result is None:
             fail("E0121", fn.surface.span, name=fn.name)
         if not isinstance(result, Value):
@@ -193,9 +194,23 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
     return out
 
 
+def _external(el: Elaborator, fn: Any, out: ir.Function, open_sizes: dict[Atom, Poly]) -> Value:
+    """The body of a function whose code is in a module compiled before."""
+    from atoll.types.calls import open_value
+
+    args = tuple(ir.Var(sym, type=t) for sym, t in out.params)
+    fresh: dict[Atom, Poly] = {s: poly(Sym(s.name)) for p in open_sizes.values() if (s := p.single()) is not None and isinstance(s, Sym)}
+    t = subst_sizes(out.result, fresh)
+    code = ir.Extern(fn.external, fn.name, tuple(map(poly, out.sizes)), args, type=t, span=fn.surface.span)
+    if not fresh:
+        return Value(code, t)
+    return open_value(el, code, t, [p.single() for p in fresh.values()], fn.surface.span)  # type: ignore[misc]
+
+
 def _finish(el: Elaborator, fn: Any, out: ir.Function, result: Value, declared: Type | None, opened: set[Poly]) -> None:
     """Give the result its type, solve the sizes, put them in, and move checks on sizes to the entry."""
     span = fn.surface.result.span if fn.surface.result is not None else fn.surface.span
+    env: dict[Atom, Poly] = {}
     if declared is not None:
         env = _open_match(el, declared, result.type, opened)
         result = coerce(el, result, subst_sizes(declared, env), span, "the result")
@@ -217,7 +232,9 @@ def _finish(el: Elaborator, fn: Any, out: ir.Function, result: Value, declared: 
     t = final_type(t)
     inner = {leaf for size in sizes_in(t) for leaf in size.leaves()} - set(out.sizes) - el.session.size_params(out)
     inner -= {leaf for leaf in inner if leaf in {sym for sym, _ in out.params}}
-    out.open_sizes = tuple(sorted((leaf for leaf in inner if isinstance(leaf, Sym)), key=lambda s: s.uid))
+    order = {leaf: k for k, leaf in enumerate(leaf for size in sizes_in(t) for leaf in sorted(size.leaves(), key=lambda a: a.uid))}
+    out.open_sizes = tuple(sorted((leaf for leaf in inner if isinstance(leaf, Sym)), key=lambda s: order[s]))
+    name_open_sizes(out.open_sizes, {sym: resolve(p) for sym, p in env.items()}, [s.name for s in (*out.sizes, *(p for p, _ in out.params))])
     from atoll.types.checks import settle
 
     out.result = t

@@ -21,6 +21,13 @@ struct at_array {
     int64_t dims[];
 };
 
+/* Places that can fail and things printed are numbered through all modules of a program. */
+#ifdef AT_MODULE
+static int at_site_base, at_print_base;
+#else
+enum { at_site_base = 0, at_print_base = 0 };
+#endif
+
 typedef struct at_chunk { struct at_chunk *next; } at_chunk;
 
 struct at_heap {
@@ -308,7 +315,7 @@ static int at_poll_on(at_call *at) {
 static inline void at_kernel_done(at_heap *H, int status, int base) {
     if (AT_LIKELY(status == 0)) return;
     memcpy(H->call->args, H->at.args, sizeof H->at.args);
-    at_stop(H, status > 0 ? status + base : status);
+    at_stop(H, status > 0 ? status + base + at_site_base : status);
 }
 
-__attribute__((noinline, noreturn, cold)) static void at_check_failed(at_heap *H, int site) { at_stop(H, site + 1); }
+__attribute__((noinline, noreturn, cold)) static void at_check_failed(at_heap *H, int site) { at_stop(H, site + 1 + at_site_base); }
