@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 
-.PHONY: demo test lint fuzz fuzz-ranks fuzz-ad bench clean
+.PHONY: demo test lint fuzz fuzz-ranks fuzz-ad bench docs clean
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -37,6 +37,9 @@ fuzz-ad: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	$(RUN) bench/run.py
+
+docs: $(VENV)/.ready
+	$(RUN) tools/refresh_docs.py
 
 clean:
 	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache

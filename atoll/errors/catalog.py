@@ -94,7 +94,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0218", _T, "a tuple is indexed by one literal number", "unpack it: a, b = t", "The items of a tuple have different types, so the index must be known."),
     ("E0219", _T, "{what} is not supported", "", "Atoll has one way to say each of these: filter and where for masks, scatter and hist for updates at many places, comprehensions and rep for new axes."),
     ("E0220", _T, "{text} is a type, not a value", "", "In a body a scalar type is a conversion f32(x) and a record is a constructor P(x=1.0)."),
-    ("E0221", _T, "{count} indices for {rank} axes", "", "An index has at most one item per axis."),
+    ("E0221", _T, "{count} indices for {rank}", "", "An index has at most one item per axis."),
     ("E0222", _T, "an index must be an integer", "convert with i64(...)", "Arrays are indexed by integers, slices or arrays of integers."),
     ("E0223", _T, "a step must be a literal number other than 0", "", "Steps of ranges and slices are part of the shape, so they must be known."),
     ("E0224", _P, "this cannot be assigned to", "assign to a name, an element or a field", "An assignment rebinds a name; a[i] = v, a[i, :k] = v and p.x = v rebind a and p."),
@@ -143,7 +143,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0303", _S, "nothing determines the size {name} here", "annotate the value, or use repeat(x, n)", "rep(x) and functions with a free size take it from what they are combined with."),
     ("E0304", _S, "the size {name} is not bound by any parameter of this function", "use it in a parameter's type, or make it an integer parameter", "A size variable in a body is the size the caller's arguments have."),
     ("E0305", _S, "the result's size {name} is not bound by any parameter", 'declare it with {name} = at.some("{name}") if the result decides it', "A result size is a polynomial of the parameters' sizes, an integer parameter, or existential."),
-    ("E0306", _S, "{what} has a negative size", "", "The sizes are known here and do not fit."),
+    ("E0306", _S, "{what} does not fit the sizes known here: it misses by {short}", "", "A slice, a window or a range would reach beyond what there is, whatever the arguments are."),
     ("E0307", _S, "{size} is not known to be a multiple of {k}", "use tile(a, k) to pad the last row, or take a size such as 4*n", "split is exact: the length is a multiple of k by type."),
     ("E0308", _S, "no argument determines the size {name}", "use {name} alone, or linearly, as a size of some argument", "At a call a size is bound by any axis that is linear in it once the others are known."),
     ("E0309", _S, "the size {name} is known only inside this branch or loop", "make the array outside, or return its sum, its elements, ... instead", "A size that is made inside a branch, a loop or a comprehension (by filter, at.size or a computed integer) may not occur in the type of what leaves it."),
@@ -154,11 +154,11 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0601", _S, "{name}: {text}", "", "Sizes are measured on the arguments before any code runs. Each size name has one value."),
     ("E0602", _T, "{fn}: argument {name} must be {expected}, not {found}", "", "Arrays are anything with the array interface or DLPack on the host; scalars are Python numbers or NumPy scalars; records are instances of their class."),
     ("E0603", _T, "{fn}: argument {name} must have dtype {expected}, not {found}", "convert it: {name}.astype(np.{to})", "Dtypes are never converted silently at a call."),
-    ("E0604", b.RunIndexError, "{name}: argument {arg} is declared {shown}, but holds {value}, which is not in 0..{size}-1", "", "A parameter of type idx[n] is checked once, on entry; then no read through it needs a check."),
+    ("E0604", b.RunIndexError, "{name}: argument {arg} is declared {shown}, but holds {value}; an index here is at least 0 and below {size}", "", "A parameter of type idx[n] is checked once, on entry; then no read through it needs a check."),
     ("E0605", _T, "{fn}: {text}", "", "Positional, keyword and default arguments work as in Python."),
     ("E0606", _C, "{fn}: the captured {what} {name} has changed since {fn} was compiled", "pass {name} as an argument, or call {fn}.refresh()", "Captured constants and functions are frozen at the first use and are part of the cache key."),
     ("E0607", _T, "{fn}: argument {name} is {value}, which does not fit {dtype}", "", "Python numbers convert if they fit."),
-    ("E0608", _T, "{fn}: argument {name} must have {expected} axes ({shown}), not {found}", "", "From Python the rank must be as declared; inside Atoll calls lift."),
+    ("E0608", _T, "{fn}: argument {name} must have {expected} ({shown}), not {found}", "", "From Python the rank must be as declared; inside Atoll calls lift."),
     ("E0609", _T, "{name} is generic: it has type variables or function parameters", "call it from another Atoll function", "A generic function is compiled for each use."),
     # -- running
     ("E0701", b.RunIndexError, "index {index} is out of range for size {size}", "", "Every read is proved in range or checked; nothing is clamped or wrapped."),
@@ -182,6 +182,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0806", _C, "there is no stage {stage!r}", "use one of surface, core, ainf, term, loops, c", ""),
     ("E0807", _C, "{name} needs a copy that nobody wrote: {reason} (line {line})", "write at.copy(x), or give the function other data", "@at.fn(copies=\"explicit\") refuses programs that would copy an array on their own."),
     ("E0808", _C, "copies must be \"any\" or \"explicit\", not {given!r}", "write @at.fn(copies=\"explicit\"), or leave it out", "With copies=\"explicit\" a program that needs a copy nobody wrote is refused."),
+    ("E0812", _C, "ATOLL_BLAS names {path}, which cannot be used: {reason}", "give the path of a library that has cblas_sgemm and cblas_dgemm, or unset ATOLL_BLAS", "ATOLL_BLAS is the path of a BLAS with 32-bit integers; products of matrices are then left to it."),
 ]
 
 CODES = {code: Code(code, cls, title, help_, story) for code, cls, title, help_, story in [*_ROWS, *_SCHEDULE_ROWS, *_MADL, *_FUNCTION_ROWS, *_DERIVATIVE_ROWS]}
