@@ -23,7 +23,7 @@ from atoll.backends.c.emit import safe
 from atoll.backends.c.prelude import needed
 from atoll.errors import fail
 from atoll.loops import ir as lp
-from atoll.madl.c_print import PLAIN, WRAPPING, Printer, is_nested
+from atoll.madl.c_print import PLAIN, WRAPPING, Printer, dimensions, is_fixed
 from atoll.madl.compiled import Compiled
 from atoll.madl.lower import CopyPiece, FunctionName, Invoke, Lowered, LoweredFile, LoweredOperator
 from atoll.madl.pieces import leaves_of
@@ -127,15 +127,15 @@ class CFile:
         return [b for (chunk, _), b in op.buffers.items() if chunk in chunks]
 
     def _open_state(self, op: LoweredOperator) -> list[lp.Buffer]:
-        return [b for b in self._state(op) if not is_nested(b)]
+        return [b for b in self._state(op) if not is_fixed(b)]
 
     def _struct(self, op: LoweredOperator) -> list[str]:
         name = f"{op.cycle.name}_state"
         lines = ["typedef struct {"]
         for b in self._state(op):
             t, field = b.dtype.c_name, safe(b.name)
-            sizes = "".join(f"[{max(1, n.const() or 0)}]" for n in b.extents)
-            lines.append(f"    {t} *{field};" if not is_nested(b) else f"    {t} {field}{sizes};")
+            sizes = dimensions(b)
+            lines.append(f"    {t} *{field};" if not is_fixed(b) else f"    {t} {field}{sizes};")
         if not self._state(op):
             lines.append("    char none;")
         return [*lines, f"}} {name};"]
@@ -230,7 +230,7 @@ class CFile:
         """The size of the state struct, and of the memory its pointers need."""
         offset, widest, open_ = 0, 1, poly(0)
         for b in self._state(op):
-            if not is_nested(b):
+            if not is_fixed(b):
                 open_ = open_ + _bytes(b)
                 width = total = 8
             else:
@@ -300,8 +300,7 @@ class CFile:
         """A caller with small sizes."""
         lines = [f'#include "{self.name}.h"', "#include <stdio.h>", "", "int main(void) {"]
         for op in self.exported:
-            if not self._open_state(op):
-                lines += self._example_call(op)
+            lines += self._example_call(op)
         return "\n".join([*lines, "    return 0;", "}", ""])
 
     def _example_call(self, op: LoweredOperator) -> list[str]:
@@ -315,8 +314,8 @@ class CFile:
             if b in state:
                 continue
             t, v = b.dtype.c_name, safe(b.name)
-            if is_nested(b):
-                lines.append(f"        static {t} {v}" + "".join(f"[{max(1, n.const() or 0)}]" for n in b.extents) + ";")
+            if is_fixed(b):
+                lines.append(f"        static {t} {v}{dimensions(b)};")
                 args.append(f"&{v}" if not b.extents else v)
             else:
                 total = 1
@@ -329,6 +328,12 @@ class CFile:
         else:
             me = [] if self.options.static else ["&self"]
             start = [str(env[s]) for s in op.reset.sizes] if self._sizes_needed(op) else []
+            for b in self._open_state(op):
+                total = 1
+                for n in b.extents:
+                    total *= max(0, n.evaluate(lambda a: env[a]))
+                lines.append(f"        static {b.dtype.c_name} {safe(b.name)}_of_self[{max(1, total)}];")
+                start.append(f"{safe(b.name)}_of_self")
             start += [safe(b.name) for b in op.reset.params if b not in state]
             lines += [] if self.options.static else [f"        static {name}_state self;"]
             first = "reset" if self.options.static else "init"

@@ -51,9 +51,19 @@ def helper(op: str, dtype: Any) -> tuple[str, str]:
     return f"{op}_{dtype.name}", text
 
 
-def is_nested(buffer: lp.Buffer) -> bool:
-    """Printed as an array of arrays: all its sizes are numbers."""
+def is_fixed(buffer: lp.Buffer) -> bool:
+    """All its sizes are numbers."""
     return all(n.const() is not None for n in buffer.extents)
+
+
+def dimensions(buffer: lp.Buffer) -> str:
+    """`[5][7]`; nothing at all is one cell."""
+    return "".join(f"[{n.const()}]" for n in buffer.extents) if is_nested(buffer) else "[1]"
+
+
+def is_nested(buffer: lp.Buffer) -> bool:
+    """Printed as an array of arrays: all its sizes are numbers, and none is 0, which C has no arrays of."""
+    return is_fixed(buffer) and all(n.const() != 0 for n in buffer.extents)
 
 
 class Printer(Emitter):
@@ -219,8 +229,8 @@ def _is_read(body: list[Any], buffer: lp.Buffer) -> bool:
     """Whether anything reads a local buffer; C compilers complain when nothing does."""
     for stmt in lp.walk(body):
         match stmt:
-            case CopyPiece(source=source):
-                if source is buffer:
+            case CopyPiece(source=source, count=size):
+                if source is buffer and size.terms:
                     return True
             case Invoke(args=args):
                 if any(a.buffer is buffer for a in args):

@@ -52,6 +52,8 @@ def measured(operator: s.Operator, args: tuple[Any, ...]) -> dict[str, int]:
         while isinstance(param, (s.Located, s.Initial, s.Alias)):
             param = param.arg
         declared: Any = param.type if isinstance(param, s.Typed) else None
+        while isinstance(arg, tuple) and arg:
+            arg = arg[0]  # an array of records is a tuple of arrays
         for length in np.shape(arg):
             if isinstance(declared, s.ArrayType):
                 if isinstance(declared.size, s.SizeName):
