@@ -160,12 +160,13 @@ class BlockLowerer:
     def _alias_outputs(self) -> None:
         """A result that is a whole line is computed where the caller wants it."""
         self.preferred: dict[tuple[ir.Line, int], lp.Buffer] = {}
+        own = {id(p.buffer) for p in self.places.values() if isinstance(p, BufferPlace)}  # state, which others may still read
         for stage in self.stages:
             if stage.target is None:
                 continue
             sink = self.sinks[stage.position]
             found = identity_of(stage.target)
-            if found is None or not isinstance(sink, BufferSink) or not stage.target.binders:
+            if found is None or not isinstance(sink, BufferSink) or not stage.target.binders or id(sink.buffer) in own:
                 continue
             line, result = found
             same = tuple(b.extent for b in stage.target.binders) == line.extents(result)
