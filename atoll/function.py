@@ -52,6 +52,7 @@ class Function:
     ) -> None:
         self.options = options
         self.namespace = namespace
+        namespace.text = source.text
         self._text = source, node
         self._by_position_only, self._by_name_only = len(node.args.posonlyargs), len(node.args.kwonlyargs)
         self.surface: s.Function = Parser(source).function(node)
@@ -179,9 +180,12 @@ class Function:
         return self._programs[optimise]
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if self._fast is not None:
-            return self._fast(*args, **keywords)
-        return self._first_call(args, keywords)
+        try:
+            if self._fast is not None:
+                return self._fast(*args, **keywords)
+            return self._first_call(args, keywords)
+        except Error as error:
+            raise error.with_traceback(None) from None  # what happened inside is not the user's business
 
     def _first_call(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Decide how calls are made from now on."""
@@ -315,14 +319,20 @@ def fn(
     ... def double(x: at.f64[n]) -> at.f64[n]:
     ...     return 2 * x
     """
-    if copies not in ("any", "explicit"):
-        fail("E0808", given=copies)
     options = Options(reassociate, copies)
-    if source is not None:
-        return _from_text(source, options)
-    if function is None:
-        return functools.partial(_from_function, options=options)
-    return _from_function(function, options)
+    if source is None and function is None:
+        return lambda given: _make(_from_function, given, options)
+    return _make(_from_function, function, options) if source is None else _make(_from_text, source, options)
+
+
+def _make(how: Callable[[Any, Options], Function], given: Any, options: Options) -> Function:
+    """Errors reach the user without the frames of the compiler."""
+    try:
+        if options.copies not in ("any", "explicit"):
+            fail("E0808", given=options.copies)
+        return how(given, options)
+    except Error as error:
+        raise error.with_traceback(None) from None
 
 
 # What people decorate that is no plain function: the words for it, and what to write instead.

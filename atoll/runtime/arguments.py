@@ -48,7 +48,7 @@ def _parts(fn: str, name: str, elem: Tuple | Record, items: list[Type], arg: Any
         values = [getattr(arg, f) for f in elem.decl.fields]
         return tuple(_convert(fn, f"{name}.{f}", t, x) for f, t, x in zip(elem.decl.fields, items, values, strict=True))
     if not isinstance(arg, tuple) or len(arg) != len(items):
-        found = f"a tuple of {len(arg)}" if isinstance(arg, tuple) else type(arg).__name__
+        found = f"a tuple of {len(arg)}" if isinstance(arg, tuple) else _kind(arg)
         fail("E0602", fn=fn, name=name, expected=f"a tuple of {len(items)}", found=found)
     return tuple(_convert(fn, f"{name}[{k}]", t, x) for k, (t, x) in enumerate(zip(items, arg, strict=True)))
 
@@ -62,7 +62,7 @@ def _scalar(fn: str, name: str, dtype: DType, arg: Any) -> Any:
         return arg
     if isinstance(arg, (bool, int, float, complex)):
         if not fits(arg, dtype) or (isinstance(arg, bool) != (dtype.kind == "b")):
-            fail("E0607", fn=fn, name=name, value=arg, dtype=dtype.name)
+            fail("E0607", fn=fn, name=name, value=_short(arg), dtype=dtype.name)
         return dtype.numpy.type(arg)
     if hasattr(arg, "__array__") and np.ndim(arg) == 0:
         return _scalar(fn, name, dtype, np.asarray(arg)[()])
@@ -73,33 +73,48 @@ def _array(fn: str, name: str, rank: int, dtype: DType, arg: Any, t: Type) -> An
     value = as_array(fn, name, arg, t)
     if value.dtype != dtype.numpy:
         if value.dtype == dtype.numpy.newbyteorder("S") and value.dtype.itemsize > 1:
-            value = value.astype(dtype.numpy)
+            try:
+                value = value.astype(dtype.numpy)
+            except MemoryError:
+                fail("E0713", name=fn)
         else:
             fail("E0603", fn=fn, name=name, expected=dtype.name, found=_dtype_words(value.dtype), to=dtype.numpy_name)
     if value.ndim != rank:
-        fail("E0608", fn=fn, name=name, expected=rank, found=value.ndim, shown=repr(t))
+        fail("E0608", fn=fn, name=name, expected=f"{rank} {'axis' if rank == 1 else 'axes'}", found=value.ndim, shown=repr(t))
     return value
 
 
 def as_array(fn: str, name: str, arg: Any, t: Type | None = None) -> Any:
-    """Any array on the host as an ndarray, without a copy."""
-    if isinstance(arg, np.ndarray):
+    """Any array on the host as a plain ndarray, without a copy."""
+    if type(arg) is np.ndarray:
         return arg
+    expected = repr(t) if t is not None else "an array"
+    if isinstance(arg, np.ma.MaskedArray):
+        fail("E0602", fn=fn, name=name, expected=expected, found="a masked array", help=f"choose what stands for masked elements: {name}.filled(0)")
+    if isinstance(arg, (list, tuple)):
+        elem = shape_of(t)[1] if t is not None else None
+        dtype = f", dtype=np.{elem.dtype.numpy_name}" if isinstance(elem, (Scalar, Index)) else ""
+        fail("E0602", fn=fn, name=name, expected=expected, found=_kind(arg), help=f"make it an array: np.array({name}{dtype})")
     try:
-        if hasattr(arg, "__array_interface__") or hasattr(arg, "__array__"):
+        if isinstance(arg, np.ndarray) or hasattr(arg, "__array_interface__") or hasattr(arg, "__array__"):
             return np.asarray(arg)
         if hasattr(arg, "__dlpack__"):
             return np.from_dlpack(arg)
         memory = memoryview(arg)
         return np.asarray(memory)
     except Exception:  # noqa: BLE001  whatever the foreign object raises, it is not usable here
-        fail("E0602", fn=fn, name=name, expected=repr(t) if t is not None else "an array", found=_kind(arg))
+        fail("E0602", fn=fn, name=name, expected=expected, found=_kind(arg))
 
 
 def _kind(arg: Any) -> str:
-    return {"list": "a list", "NoneType": "None", "str": "a text", "dict": "a dictionary"}.get(
-        type(arg).__name__, f"a {type(arg).__name__}"
-    )
+    words = {"list": "a list", "NoneType": "None", "str": "a text", "dict": "a dictionary", "ndarray": "an array", "int": "an int"}
+    return words.get(type(arg).__name__, f"a {type(arg).__name__}")
+
+
+def _short(number: Any) -> str:
+    """A number as a message shows it."""
+    text = repr(number) if not isinstance(number, int) or abs(number) < 10**30 else f"{number:.3e}" if abs(number) < 10**300 else "a huge number"
+    return text
 
 
 def _dtype_words(dtype: Any) -> str:

@@ -7,12 +7,14 @@ import functools
 import hashlib
 import importlib.machinery
 import importlib.util
+import os
 import sysconfig
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from atoll.errors import fail
 from atoll.runtime.cache import cache
 from atoll.runtime.toolchain import compile_c, compiler, python_headers, target
 
@@ -25,17 +27,25 @@ def _key(*parts: str) -> str:
 
 @functools.cache
 def runtime() -> ctypes.CDLL:
-    """Threads and memory."""
+    """Threads, memory, products of matrices. ATOLL_BLAS names a library whose cblas_sgemm and cblas_dgemm are used for these."""
     source = _NATIVE / "runtime.c"
-    text = source.read_text() + (_NATIVE / "abi.h").read_text()
+    text = "".join((_NATIVE / name).read_text() for name in ("runtime.c", "abi.h", "product.c", "product.h"))
 
     def build(folder: Path) -> dict[str, Any]:
-        compile_c(source, folder / "program.so", "2", [f"-I{_NATIVE}"])
+        compile_c(source, folder / "program.so", "2", [f"-I{_NATIVE}", "-ffp-contract=fast"])
         return {"kind": "runtime"}
 
     path, _ = cache.get(_key("runtime", text), build)
     library = ctypes.CDLL(str(path))
     library.atoll_runtime.restype = ctypes.c_void_p
+    blas = os.environ.get("ATOLL_BLAS")
+    if blas:
+        try:
+            found = ctypes.CDLL(blas)
+            pointers = [ctypes.cast(getattr(found, name), ctypes.c_void_p) for name in ("cblas_sgemm", "cblas_dgemm")]
+        except (OSError, AttributeError) as error:
+            fail("E0812", path=blas, reason=str(error))
+        library.atoll_set_blas(*pointers)
     return library
 
 

@@ -67,7 +67,10 @@ class PlainCall:
         out_pointers = (ctypes.c_void_p * max(1, len(outs)))()
 
         def open_result(_call: Any, k: int, ndim: int, extents: Any) -> int:
-            outs[k] = np.empty([max(0, extents[j]) for j in range(ndim)], self.out_dtypes[k])
+            try:
+                outs[k] = np.empty([max(0, extents[j]) for j in range(ndim)], self.out_dtypes[k])
+            except (MemoryError, ValueError):
+                return 0
             return int(outs[k].ctypes.data)
 
         def show(_call: Any, number: int, count: int, items: Any) -> None:
@@ -81,14 +84,20 @@ class PlainCall:
             program._show(number, given)
 
         call = _Call(sizes, pointers, out_pointers, None, _Open(open_result), _Print(show), None, 0, 0)
-        if program.library.atoll_prepare(ctypes.byref(call), c_shape, sizes, dims) != 0:
+        prepared = program.library.atoll_prepare(ctypes.byref(call), c_shape, sizes, dims)
+        if prepared == 2:
+            program._fail(-1, [])
+        if prepared != 0:
             raise SystemError("atoll: sizes were accepted by the slow path only")
         d = 0
         for k, (_, axes) in enumerate(self.results):
             wanted = [dims[d + j] for j in range(max(0, axes))]
             d += max(0, axes)
             if all(n >= 0 for n in wanted):
-                outs[k] = np.empty(wanted, self.out_dtypes[k])
+                try:
+                    outs[k] = np.empty(wanted, self.out_dtypes[k])
+                except (MemoryError, ValueError):
+                    program._fail(-1, [])
                 out_pointers[k] = outs[k].ctypes.data
         status = program.library.atoll_entry(ctypes.byref(call))
         if status != 0:

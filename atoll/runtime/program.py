@@ -114,7 +114,10 @@ class Program:
 
                 text = requirement(need.poly, lambda atom: env[atom])  # type: ignore[index]
                 fail("E0709", name=self.fn.name, what=need.text, line=need.span.line, need=text)
-        leaves = tuple(_contiguous(x) for value in values for x in v.leaves(value))
+        try:
+            leaves = tuple(_readable(x) for value in values for x in v.leaves(value))
+        except MemoryError:
+            fail("E0713", name=self.fn.name)
         return self.run_leaves(leaves)
 
     def _structure(self, flat: Any) -> Any:
@@ -196,11 +199,13 @@ def _is_int(x: Any) -> bool:
     return isinstance(x, np.integer)
 
 
-def _contiguous(x: Any) -> Any:
+def _readable(x: Any) -> Any:
     """An array compiled code can read; others are copied, which docs/reference.md says."""
     if isinstance(x, np.ndarray) and x.ndim > 0:
-        if not (x.flags.c_contiguous and x.flags.aligned) or type(x) is not np.ndarray:
-            return np.array(x, order="C", copy=True, subok=False)
+        if not (x.flags.c_contiguous and x.flags.aligned):
+            x = np.array(x, order="C", copy=True)
+        if x.dtype == np.bool_ and x.size and x.view(np.uint8).max() > 1:  # a view of other data
+            x = x.view(np.uint8) != 0
     return x
 
 

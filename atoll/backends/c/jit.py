@@ -1,8 +1,8 @@
 """The C file of a program that is called from Python: the kernel, and two entries for the call path.
 
     int atoll_prepare(at_call *at, const int64_t *shape, int64_t *sizes, int64_t *dims)
-        from the extents of the array arguments, in order: the sizes (checked) and the extents of the results; not 0: an error,
-        which the slow path finds again and words
+        from the extents of the array arguments, in order: the sizes (checked) and the extents of the results; 1: an error, which
+        the slow path finds again and words; 2: a size beyond all memory, computed in doubles because integers would wrap
     int atoll_entry(at_call *at)
         the program; 0, or which check failed
 """
@@ -166,7 +166,11 @@ def _prepare(core_fn: core.Function, fn: lp.Function) -> str:
     for sym in core_fn.sizes:
         lines.append(f"    if ({names[sym]} < 0 || {names[sym]} >= (int64_t)1 << 46) return 1;")
     for need in core_fn.requires:
-        lines.append(f"    if ({_poly(need.poly, names)} < 0) return 1;")
+        lines.append(f"    if ({_poly(need.poly, names, double=True)} < 0) return 1;")
+    results = [size for _, leaf_type in flatten(core_fn.result) for size in shape_of(leaf_type)[0]]
+    for size in [*(need.poly for need in core_fn.requires), *results]:
+        if size.single() is None and size.leaves() and all(leaf in names for leaf in size.leaves()):
+            lines.append(f"    if (fabs({_poly(size, names, double=True)}) >= 0x1p62) return 2;")
     for k, (_, t) in enumerate(core_fn.params):
         for leaf, (_, leaf_type) in enumerate(flatten(t)):
             sizes, elem = shape_of(leaf_type)
@@ -194,11 +198,12 @@ def _index_check(leaf: int, axes: list[int], n: str) -> list[str]:
     ]
 
 
-def _poly(p: Poly, names: dict[Atom, str]) -> str:
+def _poly(p: Poly, names: dict[Atom, str], double: bool = False) -> str:
     def atom(a: Atom) -> str:
         if isinstance(a, Quot):
-            return f"at_fdiv({_poly(a.num, names)}, {_poly(a.den, names)})"
-        return names[a]
+            num, den = _poly(a.num, names, double), _poly(a.den, names, double)
+            return f"floor(({num}) / ({den}))" if double else f"at_fdiv({num}, {den})"
+        return f"(double){names[a]}" if double else names[a]
 
     if not p.terms:
         return "0"

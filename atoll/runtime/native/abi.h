@@ -9,11 +9,21 @@ typedef struct { const void *data; int ndim; int kind; int64_t dims[8]; at_arg v
 
 typedef struct at_call at_call;
 
+/* c[i * c_m + j] = sum over k of a[i * a_m + its offset] * b[j * b_n + its offset], 0 <= i < m, 0 <= j < n; k counts through `levels`
+ * extents, the last one fastest, and level l steps a by a_k[l], b by b_k[l]. All steps count elements. */
+typedef struct {
+    int64_t m, n, extent[4], a_k[4], b_k[4], a_m, b_n, c_m;
+    const void *a, *b;
+    void *c;
+    int levels;
+} at_product;
+
 /* What the runtime offers to programs. */
 typedef struct {
     void *(*alloc)(int64_t bytes);
     void (*release)(void *block);
     int (*parallel)(at_call *at, int (*task)(at_call *, void *, int64_t), void *context, int64_t pieces, int serial);
+    int (*product)(at_call *at, const at_product *p, int is_double);
 } at_runtime;
 
 /* One call of a program. */

@@ -121,6 +121,28 @@ static int scalar(PyObject *arg, int type, number *n) {
     return 0;
 }
 
+/* A bool array whose bytes are all 0 or 1; a view of other data may hold anything, which C must never see as a bool. */
+static int clean_bools(const uint8_t *data, npy_intp count) {
+    uint8_t seen = 0;
+    for (npy_intp k = 0; k < count; k++) seen |= data[k];
+    return seen <= 1;
+}
+
+/* The program's own error for a status: always returns NULL with an error set. */
+static PyObject *raise_status(program *p, int status, const at_arg *args) {
+    PyObject *values = PyList_New(0);
+    for (int k = 0; values && args && k < 8; k++) {
+        PyObject *pair = Py_BuildValue("(Ld)", (long long)args[k].i, args[k].d);
+        if (pair) PyList_Append(values, pair);
+        Py_XDECREF(pair);
+    }
+    PyObject *raised = values ? PyObject_CallFunction(p->fail, "iO", status, values) : NULL;
+    Py_XDECREF(raised);
+    Py_XDECREF(values);
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "atoll: the program failed without a reason");
+    return NULL;
+}
+
 static PyObject *finish(program *p, host *h, number *scalars, void **out) {
     PyObject *values[MOST];
     (void)out;
@@ -158,6 +180,7 @@ static PyObject *run(program *p, PyObject *const *args, int strict) {
         if (PyArray_NDIM(a) != p->in[k].axes || !PyArray_IS_C_CONTIGUOUS(a) || !PyArray_ISALIGNED(a) ||
             PyArray_ISBYTESWAPPED(a) || !PyArray_EquivTypenums(PyArray_TYPE(a), p->in[k].type))
             return NULL;
+        if (p->in[k].type == NPY_BOOL && !clean_bools(PyArray_DATA(a), PyArray_SIZE(a))) return NULL;
         for (int j = 0; j < p->in[k].axes; j++) shape[s++] = PyArray_DIM(a, j);
         in[k] = PyArray_DATA(a);
     }
@@ -165,7 +188,9 @@ static PyObject *run(program *p, PyObject *const *args, int strict) {
     memset(h.results, 0, sizeof(PyObject *) * (size_t)p->outputs);
     at_call at = {.sizes = sizes, .in = in, .out = out, .host = &h, .open_result = open_result, .print = print_items,
                   .poll = poll_signals, .piece = 0, .site = 0};
-    if (p->prepare(&at, shape, sizes, dims) != 0) {
+    int prepared = p->prepare(&at, shape, sizes, dims);
+    if (prepared == 2) return raise_status(p, -1, NULL);
+    if (prepared != 0) {
         if (strict) PyErr_SetString(PyExc_SystemError, "atoll: sizes were accepted by the slow path only");
         return NULL;
     }
@@ -187,7 +212,8 @@ static PyObject *run(program *p, PyObject *const *args, int strict) {
         h.results[k] = PyArray_SimpleNew(axes, wanted, p->out[k].type);
         if (!h.results[k]) {
             for (int j = 0; j < k; j++) Py_CLEAR(h.results[j]);
-            return NULL;
+            PyErr_Clear();
+            return raise_status(p, -1, NULL);
         }
         out[k] = PyArray_DATA((PyArrayObject *)h.results[k]);
     }
@@ -198,17 +224,7 @@ static PyObject *run(program *p, PyObject *const *args, int strict) {
     if (status == 0 && !h.failed) return finish(p, &h, out_numbers, out);
     for (int k = 0; k < p->outputs; k++) Py_CLEAR(h.results[k]);
     if (PyErr_Occurred()) return NULL;
-    PyObject *values = PyList_New(0);
-    for (int k = 0; values && k < 8; k++) {
-        PyObject *pair = Py_BuildValue("(Ld)", (long long)at.args[k].i, at.args[k].d);
-        if (pair) PyList_Append(values, pair);
-        Py_XDECREF(pair);
-    }
-    PyObject *raised = values ? PyObject_CallFunction(p->fail, "iO", status, values) : NULL;
-    Py_XDECREF(raised);
-    Py_XDECREF(values);
-    if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "atoll: the program failed without a reason");
-    return NULL;
+    return raise_status(p, status, at.args);
 }
 
 static PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {

@@ -267,6 +267,8 @@ int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *c
     return status;
 }
 
-static const at_runtime runtime = {atoll_alloc, atoll_free, atoll_parallel};
+#include "product.c"
+
+static const at_runtime runtime = {atoll_alloc, atoll_free, atoll_parallel, atoll_product};
 
 const at_runtime *atoll_runtime(void) { return &runtime; }

@@ -1,0 +1,100 @@
+/* Sums of products of two arrays, of any shape: matrix products, batched, transposed, convolutions.
+ *
+ *     c[i * c_m + j] = sum over k of a[i * a_m + a_k] * b[j * b_n + b_k]
+ *
+ * k counts through up to four levels and its offsets are kept in tables, so a convolution is read in place. Shapes and constants are
+ * those of notes/c_shapes.md section 1: a tile of 12 rows by two vectors in registers, packed blocks of a in the second-level cache
+ * and of b in the third; nothing is packed when it would not pay. With ATOLL_BLAS a library does what it can. Included by runtime.c.
+ */
+#if defined(__AVX512F__)
+#define VECTOR 64
+#else
+#define VECTOR 32
+#endif
+#define NV 2
+static const int product_heights[5] = {12, 8, 4, 2, 1};
+#define NR (NV * VL)
+
+#define T float
+#define NAME(x) x##_f32
+#define VL (VECTOR / 4)
+#define KC 512
+#define MC 288
+#include "product.h"
+#undef T
+#undef NAME
+#undef VL
+#undef KC
+#undef MC
+
+#define T double
+#define NAME(x) x##_f64
+#define VL (VECTOR / 8)
+#define KC 320
+#define MC 240
+#include "product.h"
+#undef T
+#undef NAME
+#undef VL
+#undef KC
+#undef MC
+
+typedef void (*sgemm_function)(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *, int);
+typedef void (*dgemm_function)(int, int, int, int, int, int, double, const double *, int, const double *, int, double, double *, int);
+static sgemm_function blas_sgemm;
+static dgemm_function blas_dgemm;
+
+/* Addresses of cblas_sgemm and cblas_dgemm with 32-bit integers, or null for the code above. */
+void atoll_set_blas(void *sgemm, void *dgemm) {
+    blas_sgemm = (sgemm_function)sgemm;
+    blas_dgemm = (dgemm_function)dgemm;
+}
+
+static int by_blas(const at_product *p, int is_double) {
+    if (!(is_double ? (void *)blas_dgemm : (void *)blas_sgemm) || p->levels != 1 || p->extent[0] == 0) return 0;
+    const int64_t most = 2147483647, k = p->extent[0];
+    if (p->m > most || p->n > most || k > most || p->a_m > most || p->b_n > most || p->a_k[0] > most || p->b_k[0] > most || p->c_m > most) return 0;
+    int a_way, b_way;
+    int64_t lda, ldb;
+    if (p->a_k[0] == 1 && p->a_m >= k) { a_way = 111; lda = p->a_m; }
+    else if (p->a_m == 1 && p->a_k[0] >= p->m) { a_way = 112; lda = p->a_k[0]; }
+    else return 0;
+    if (p->b_n == 1 && p->b_k[0] >= p->n) { b_way = 111; ldb = p->b_k[0]; }
+    else if (p->b_k[0] == 1 && p->b_n >= k) { b_way = 112; ldb = p->b_n; }
+    else return 0;
+    if (p->c_m < p->n) return 0;
+    if (is_double) blas_dgemm(101, a_way, b_way, (int)p->m, (int)p->n, (int)k, 1.0, p->a, (int)lda, p->b, (int)ldb, 0.0, p->c, (int)p->c_m);
+    else blas_sgemm(101, a_way, b_way, (int)p->m, (int)p->n, (int)k, 1.0f, p->a, (int)lda, p->b, (int)ldb, 0.0f, p->c, (int)p->c_m);
+    return 1;
+}
+
+/* c = a * b; 0, or -1 when there is no memory. */
+int atoll_product(at_call *at, const at_product *p, int is_double) {
+    if (p->m <= 0 || p->n <= 0 || by_blas(p, is_double)) return 0;
+    int64_t k = 1;
+    for (int l = 0; l < p->levels; l++) k *= p->extent[l] > 0 ? p->extent[l] : 0;
+    int64_t few[512];
+    int64_t *offsets = k <= 256 ? few : atoll_alloc(2 * k * (int64_t)sizeof(int64_t));
+    if (!offsets) return -1;
+    int64_t *a_k = offsets, *b_k = offsets + k;
+    if (p->levels == 1) {
+        for (int64_t t = 0; t < k; t++) { a_k[t] = t * p->a_k[0]; b_k[t] = t * p->b_k[0]; }
+    } else {
+        int64_t at_[4] = {0, 0, 0, 0}, a = 0, b = 0;
+        for (int64_t t = 0; t < k; t++) {
+            a_k[t] = a;
+            b_k[t] = b;
+            for (int l = p->levels - 1; l >= 0; l--) {
+                a += p->a_k[l];
+                b += p->b_k[l];
+                if (++at_[l] < p->extent[l]) break;
+                a -= p->a_k[l] * at_[l];
+                b -= p->b_k[l] * at_[l];
+                at_[l] = 0;
+            }
+        }
+    }
+    int status = is_double ? product_f64(at, p, k, a_k, b_k) : product_f32(at, p, k, a_k, b_k);
+    if (offsets != few) atoll_free(offsets);
+    return status;
+}

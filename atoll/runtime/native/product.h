@@ -1,0 +1,229 @@
+/* The product of one element type; included twice by product.c, with T, NAME, VL, KC, MC defined.
+ *
+ * Blocks of k are added in order and every element of c is one chain of multiply-adds inside a block, so how rows and columns are
+ * shared out changes nothing in the result.
+ */
+typedef T NAME(vector) __attribute__((vector_size(VL * sizeof(T)), aligned(sizeof(T))));
+
+typedef struct {
+    const at_product *p;
+    const int64_t *a_k, *b_k; /* offsets of every k */
+    const T *a, *b;
+    T *c, *packed;
+    int64_t j0, n, k0, k, rows, columns; /* the block, and how it is shared out: pieces of rows by columns */
+    int64_t row_pieces;
+    int pack_a, pack_b, first, symmetric;
+} NAME(block);
+
+/* mr rows by nv vectors of c. a and b are packed or read in place through the offsets of k. */
+static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const int nv, const int in_a, const int in_b, int64_t k,
+        const T *a, int64_t a_m, const int64_t *a_k, const T *b, const int64_t *b_k, T *c, int64_t c_m, int64_t columns, int first) {
+    NAME(vector) acc[12][2];
+#pragma GCC unroll 12
+    for (int i = 0; i < mr; i++)
+#pragma GCC unroll 2
+        for (int j = 0; j < nv; j++) acc[i][j] = (NAME(vector)){0};
+    for (int64_t p = 0; p < k; p++) {
+        const T *row = in_a ? a + a_k[p] : a;
+        const T *line = in_b ? b + b_k[p] : b;
+        NAME(vector) v[2];
+#pragma GCC unroll 2
+        for (int j = 0; j < nv; j++) v[j] = *(const NAME(vector) *)(line + j * VL);
+#pragma GCC unroll 12
+        for (int i = 0; i < mr; i++) {
+            const T x = in_a ? row[i * a_m] : row[i];
+#pragma GCC unroll 2
+            for (int j = 0; j < nv; j++) acc[i][j] += x * v[j];
+        }
+        if (!in_a) a += mr;
+        if (!in_b) b += NR;
+    }
+#pragma GCC unroll 12
+    for (int i = 0; i < mr; i++) {
+#pragma GCC unroll 2
+        for (int j = 0; j < nv; j++) {
+            T *to = c + i * c_m + j * VL;
+            const int64_t left = columns - j * VL;
+            if (left >= VL) {
+                if (!first) acc[i][j] += *(NAME(vector) *)to;
+                *(NAME(vector) *)to = acc[i][j];
+            } else {
+                T part[VL];
+                *(NAME(vector) *)part = acc[i][j];
+                for (int64_t q = 0; q < left; q++) to[q] = first ? part[q] : part[q] + to[q];
+            }
+        }
+    }
+}
+
+#define TILE(mr, in_a, in_b) \
+    static __attribute__((noinline)) void NAME(tile_##mr##_##in_a##in_b)(int64_t k, const T *a, int64_t a_m, const int64_t *a_k, const T *b, const int64_t *b_k, T *c, int64_t c_m, int64_t columns, int first) { \
+        if (columns > VL) NAME(tile)(mr, 2, in_a, in_b, k, a, a_m, a_k, b, b_k, c, c_m, columns, first); \
+        else NAME(tile)(mr, 1, in_a, in_b, k, a, a_m, a_k, b, b_k, c, c_m, columns, first); \
+    }
+TILE(12, 0, 0) TILE(8, 0, 0) TILE(4, 0, 0) TILE(2, 0, 0) TILE(1, 0, 0)
+TILE(12, 1, 0) TILE(8, 1, 0) TILE(4, 1, 0) TILE(2, 1, 0) TILE(1, 1, 0)
+TILE(12, 1, 1) TILE(8, 1, 1) TILE(4, 1, 1) TILE(2, 1, 1) TILE(1, 1, 1)
+#undef TILE
+
+typedef void (*NAME(tile_function))(int64_t, const T *, int64_t, const int64_t *, const T *, const int64_t *, T *, int64_t, int64_t, int);
+static const NAME(tile_function) NAME(tiles)[3][5] = {
+    {NAME(tile_12_00), NAME(tile_8_00), NAME(tile_4_00), NAME(tile_2_00), NAME(tile_1_00)},
+    {NAME(tile_12_10), NAME(tile_8_10), NAME(tile_4_10), NAME(tile_2_10), NAME(tile_1_10)},
+    {NAME(tile_12_11), NAME(tile_8_11), NAME(tile_4_11), NAME(tile_2_11), NAME(tile_1_11)},
+};
+
+/* Columns j..j+NR of b for k0..k0+k, as [k][NR], zeros beyond the last column. */
+static void NAME(pack_columns)(const NAME(block) *x, int64_t j, T *to) {
+    const int64_t step = x->p->b_n, columns = x->n - j < NR ? x->n - j : NR;
+    const T *from = x->b + (x->j0 + j) * step;
+    const int64_t *offset = x->b_k + x->k0;
+    if (step == 1 && columns == NR) {
+        for (int64_t p = 0; p < x->k; p++)
+            for (int q = 0; q < NV; q++) *(NAME(vector) *)(to + p * NR + q * VL) = *(const NAME(vector) *)(from + offset[p] + q * VL);
+        return;
+    }
+    if (columns < NR) memset(to, 0, (size_t)(x->k * NR) * sizeof(T));
+    if (step == 1) {
+        for (int64_t p = 0; p < x->k; p++)
+            for (int64_t q = 0; q < columns; q++) to[p * NR + q] = from[offset[p] + q];
+        return;
+    }
+    for (int64_t p0 = 0; p0 < x->k; p0 += 16) {
+        const int64_t p1 = p0 + 16 < x->k ? p0 + 16 : x->k;
+        for (int64_t q = 0; q < columns; q++)
+            for (int64_t p = p0; p < p1; p++) to[p * NR + q] = from[q * step + offset[p]];
+    }
+}
+
+/* Rows i..i+mr of a for k0..k0+k, as [k][mr]. */
+static inline __attribute__((always_inline)) void NAME(pack_rows)(const int mr, const NAME(block) *x, int64_t i, T *restrict to) {
+    const int64_t step = x->p->a_m;
+    const T *from = x->a + i * step;
+    const int64_t *offset = x->a_k + x->k0;
+    if (step == 1) {
+        for (int64_t p = 0; p < x->k; p++)
+#pragma GCC unroll 12
+            for (int q = 0; q < mr; q++) to[p * mr + q] = from[offset[p] + q];
+        return;
+    }
+    for (int64_t p0 = 0; p0 < x->k; p0 += 16) {
+        const int64_t p1 = p0 + 16 < x->k ? p0 + 16 : x->k;
+        for (int q = 0; q < mr; q++)
+            for (int64_t p = p0; p < p1; p++) to[p * mr + q] = from[q * step + offset[p]];
+    }
+}
+
+static int NAME(pack_piece)(at_call *at, void *context, int64_t piece) {
+    const NAME(block) *x = context;
+    (void)at;
+    for (int64_t s = piece * 8; s < piece * 8 + 8 && s * NR < x->n; s++) NAME(pack_columns)(x, s * NR, x->packed + s * NR * x->k);
+    return 0;
+}
+
+/* One piece of the rows by one piece of the columns of a block. */
+static int NAME(piece)(at_call *at, void *context, int64_t number) {
+    const NAME(block) *x = context;
+    const at_product *p = x->p;
+    (void)at;
+    const int64_t i0 = number % x->row_pieces * x->rows, j0 = number / x->row_pieces * x->columns;
+    const int64_t i1 = i0 + x->rows < p->m ? i0 + x->rows : p->m, j1 = j0 + x->columns < x->n ? j0 + x->columns : x->n;
+    T *packed = NULL, *rest = NULL;
+    if (x->pack_a && !(packed = atoll_alloc((i1 - i0) * x->k * (int64_t)sizeof(T)))) return -1;
+    if (!x->pack_b && (j1 % NR) != 0 && !(rest = atoll_alloc(NR * x->k * (int64_t)sizeof(T)))) { atoll_free(packed); return -1; }
+    if (x->pack_a) {
+        T *to = packed;
+        for (int64_t i = i0; i < i1;) {
+            const int64_t left = i1 - i;
+            if (left >= 12) { NAME(pack_rows)(12, x, i, to); i += 12; to += 12 * x->k; }
+            else if (left >= 8) { NAME(pack_rows)(8, x, i, to); i += 8; to += 8 * x->k; }
+            else if (left >= 4) { NAME(pack_rows)(4, x, i, to); i += 4; to += 4 * x->k; }
+            else if (left >= 2) { NAME(pack_rows)(2, x, i, to); i += 2; to += 2 * x->k; }
+            else { NAME(pack_rows)(1, x, i, to); i += 1; to += x->k; }
+        }
+    }
+    for (int64_t j = j0; j < j1; j += NR) {
+        const int64_t columns = j1 - j < NR ? j1 - j : NR;
+        const T *b;
+        int in_b = 0;
+        if (x->pack_b) b = x->packed + j * x->k;
+        else if (columns == NR) { b = x->b + x->j0 + j; in_b = 1; }
+        else { NAME(pack_columns)(x, j, rest); b = rest; }
+        const T *a = packed;
+        for (int64_t i = i0; i < i1;) {
+            const int64_t left = i1 - i;
+            int h = 0;
+            while (product_heights[h] > left) h++;
+            const int mr = product_heights[h];
+            T *c = x->c + i * p->c_m + x->j0 + j;
+            if (x->symmetric && x->j0 + j + columns <= i) { /* below the diagonal: copied from above it in the end */
+                if (x->pack_a) a += mr * x->k;
+                i += mr;
+                continue;
+            }
+            if (x->pack_a) {
+                NAME(tiles)[0][h](x->k, a, 0, NULL, b, NULL, c, p->c_m, columns, x->first);
+                a += mr * x->k;
+            } else {
+                NAME(tiles)[1 + in_b][h](x->k, x->a + i * p->a_m, p->a_m, x->a_k + x->k0, b, x->b_k + x->k0, c, p->c_m, columns, x->first);
+            }
+            i += mr;
+        }
+    }
+    atoll_free(packed);
+    atoll_free(rest);
+    return 0;
+}
+
+/* Rows 64 * piece... of a symmetric result: what is below the diagonal from what is above. */
+static int NAME(mirror)(at_call *at, void *context, int64_t piece) {
+    const at_product *p = context;
+    T *c = p->c;
+    (void)at;
+    const int64_t i0 = piece * 64, i1 = i0 + 64 < p->m ? i0 + 64 : p->m;
+    for (int64_t j0 = 0; j0 < i1; j0 += 16)
+        for (int64_t i = i0; i < i1; i++)
+            for (int64_t j = j0; j < j0 + 16 && j < i; j++) c[i * p->c_m + j] = c[j * p->c_m + i];
+    return 0;
+}
+
+static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int64_t *a_k, const int64_t *b_k) {
+    T *packed = NULL;
+    int status = 0;
+    const double work = (double)p->m * (double)p->n * (double)k;
+    const int serial = work < 262144.0, small = work < 2e6;
+    const int pack_b = !(p->b_n == 1 && (p->m <= 72 || small));
+    const int pack_a = pack_b && !(p->n <= 4 * NR || small);
+    const int threads = serial ? 1 : atoll_threads(0);
+    int symmetric = !small && p->m == p->n && p->a == p->b && p->a_m == p->b_n;
+    for (int l = 0; l < p->levels; l++) symmetric = symmetric && p->a_k[l] == p->b_k[l];
+    if (k == 0) {
+        for (int64_t i = 0; i < p->m; i++) memset((T *)p->c + i * p->c_m, 0, (size_t)p->n * sizeof(T));
+        return 0;
+    }
+    const int64_t most_k = k < KC ? k : KC, most_n = p->n < 2048 ? p->n : 2048;
+    if (pack_b && !(packed = atoll_alloc(most_k * ((most_n + NR - 1) / NR * NR) * (int64_t)sizeof(T)))) return -1;
+    for (int64_t j0 = 0; j0 < p->n && !status; j0 += 2048) {
+        for (int64_t k0 = 0; k0 < k && !status; k0 += KC) {
+            NAME(block) x = {p, a_k, b_k, p->a, p->b, p->c, packed, j0, p->n - j0 < 2048 ? p->n - j0 : 2048, k0, k - k0 < KC ? k - k0 : KC, 0, 0, 1, pack_a, pack_b, k0 == 0, symmetric};
+            const int64_t slivers = (x.n + NR - 1) / NR;
+            if (pack_b) status = atoll_parallel(at, NAME(pack_piece), &x, (slivers + 7) / 8, serial || slivers < 16);
+            /* rows in blocks for the second-level cache, a few per thread; columns are split when there are too few rows */
+            int64_t blocks = (p->m + MC - 1) / MC;
+            if (threads > 1 && blocks < 2 * threads) blocks = 2 * threads;
+            if (symmetric && threads > 1 && blocks < 8 * threads) blocks = 8 * threads;
+            int64_t rows = ((p->m + blocks - 1) / blocks + 11) / 12 * 12;
+            if (threads > 1 && rows < 48) rows = 48;
+            x.rows = rows;
+            x.row_pieces = (p->m + rows - 1) / rows;
+            int64_t parts = threads > 1 && x.row_pieces < 2 * threads ? (2 * threads + x.row_pieces - 1) / x.row_pieces : 1;
+            if (parts > (slivers + 3) / 4) parts = (slivers + 3) / 4;
+            x.columns = (slivers + parts - 1) / parts * NR;
+            const int64_t pieces = x.row_pieces * ((x.n + x.columns - 1) / x.columns);
+            if (!status) status = atoll_parallel(at, NAME(piece), &x, pieces, serial);
+        }
+    }
+    atoll_free(packed);
+    if (symmetric && !status) status = atoll_parallel(at, NAME(mirror), (void *)p, (p->m + 63) / 64, 0);
+    return status;
+}
