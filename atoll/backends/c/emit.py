@@ -304,12 +304,30 @@ class Emitter:
             total = total * n
         return self.poly(total)
 
+    def guard_count(self, buffer: lp.Buffer) -> None:
+        """A count that would wrap around is too much memory: the same polynomial in doubles tells."""
+        total = poly(1)
+        for n in buffer.extents:
+            total = total * n
+        if total.single() is None and total.leaves():
+            self.fail_unless(f"{self.in_doubles(total)} < 70368744177664.0", self.no_memory)
+
+    def in_doubles(self, p: Poly) -> str:
+        def atom(a: Atom) -> str:
+            if isinstance(a, Quot):
+                return f"floor(({self.in_doubles(a.num)}) / ({self.in_doubles(a.den)}))"
+            return f"(double){self.atom(a)}"
+
+        return " + ".join(" * ".join([f"{coef}.0", *map(atom, mono)]) for mono, coef in p.terms.items()) or "0.0"
+
     def alloc(self, buffer: lp.Buffer) -> None:
         name, t = safe(buffer.name), buffer.dtype.c_name
         if buffer.local:
             aligned = " __attribute__((aligned(64)))" if self.dialect.gnu else ""
             self.put(f"{t} {name}[{self.count(buffer)}]{aligned};")
             return
+        if self.offsets is None:
+            self.guard_count(buffer)
         if buffer.kind == "out":
             dims = ", ".join(self.poly(p) for p in buffer.extents)
             self.put(f"{name} = at_open_result(at, {self.open_outputs[buffer]}, {len(buffer.extents)}, (int64_t[]){{{dims}}});")
