@@ -3,6 +3,7 @@
     function ::= sizes, buffers in and out, scalar parameters, stmt...
     stmt ::= x = e (let) | declare x = e | x := e | b[i, ...] = e | b[i, ...] op= e | alloc b | free b
           |  for i in low..high: stmt...                      parallel (rounds independent) or sequential; maybe vector, unrolled
+          |  product: stmt...                                 a nest of loops that a matrix kernel may compute instead
           |  section "label": stmt...                         an opaque part of a scheduled program
           |  accumulate i in low..high: stmt... (x op= e)       a sum or other known operator into scalars
           |  chunks lo..hi of n: stmt...                       the range cut into pieces that depend on sizes only; may run in parallel
@@ -171,6 +172,12 @@ class Test:
     kind: str
     poly: Poly | None = None
     expr: Expr | None = None
+
+    def negated(self) -> Test:
+        if self.kind == "ge":
+            assert self.poly is not None
+            return Test("ge", -self.poly - 1)
+        return Test({"eq": "ne", "ne": "eq", "true": "false", "false": "true"}[self.kind], self.poly, self.expr)
 
 
 # -- statements
@@ -342,6 +349,26 @@ class Section:
 
 
 @dataclass(slots=True)
+class Product:
+    """target[i, j] = sum over k of left[i, k] * right[k, j]: `body` says it in loops, the rest how a matrix kernel finds its elements.
+
+    `left`, `right` and `target` are the elements at index 0 of everything; steps are in elements. The last step of the target is 1."""
+
+    rows: Poly
+    columns: Poly
+    sums: tuple[Poly, ...]  # outermost first
+    left: Load
+    left_row: Poly
+    left_sums: tuple[Poly, ...]
+    right: Load
+    right_column: Poly
+    right_sums: tuple[Poly, ...]
+    target: Load
+    target_row: Poly
+    body: list[Stmt]
+
+
+@dataclass(slots=True)
 class Note:
     """A comment for the reader of the C."""
 
@@ -369,6 +396,7 @@ Stmt = Union[
     Swap,
     Print,
     Section,
+    Product,
     Note,
 ]
 
@@ -397,7 +425,7 @@ class Output:
 
 def bodies(stmt: Stmt) -> Iterator[list[Stmt]]:
     """Statement lists directly inside a statement."""
-    if isinstance(stmt, (For, Accumulate, Chunks, Forever, Section)):
+    if isinstance(stmt, (For, Accumulate, Chunks, Forever, Section, Product)):
         yield stmt.body
     elif isinstance(stmt, If):
         yield stmt.then
@@ -409,6 +437,22 @@ def walk(stmts: list[Stmt]) -> Iterator[Stmt]:
         yield stmt
         for body in bodies(stmt):
             yield from walk(body)
+
+
+def subexprs(e: Expr) -> Iterator[Expr]:
+    """An expression and the expressions inside it."""
+    yield e
+    inner: tuple[Any, ...] = ()
+    if isinstance(e, Call):
+        inner = e.args
+    elif isinstance(e, Cast):
+        inner = (e.arg,)
+    elif isinstance(e, Choose):
+        inner = (*(t.expr for t in e.tests if t.expr is not None), e.then, e.orelse)
+    elif isinstance(e, Truth):
+        inner = tuple(t.expr for t in e.tests if t.expr is not None)
+    for x in inner:
+        yield from subexprs(x)
 
 
 def used_vars(x: Any) -> Iterator[Var]:

@@ -567,15 +567,16 @@ class BlockLowerer:
     ) -> lp.Expr:
         """The value of an inlined line: an expression when used once, a variable otherwise."""
         dtype = line.results[0].dtype
-        if line.conds:
+        tests = self.tests(line.conds, env, scope)
+        if tests:
             var = self.fn.var(line.name, dtype)
-            tests = self.tests(line.conds, env, scope)
             scope.add(lp.Declare(var, self.fn.zero(dtype)))
-            inner = scope.child()
+            inner = scope.child(*tests)
             inner.add(lp.Assign(var, self.expression(line, env, inner, 0)))
             scope.add(lp.If(tests, inner.stmts))
             scope.memo[key] = lp.Use(var)
             return lp.Use(var)
+        scope.guarded |= bool(line.conds)  # the tests hold here, but not further out
         shared = self.uses.get(line, 0) > 1 or depth >= _DEPTH
         e = self.expression(line, env, scope, 0 if shared else depth + 1)
         if shared and not isinstance(e, (lp.Use, lp.Const, lp.Index)):
@@ -597,7 +598,8 @@ class BlockLowerer:
             case ir.Select(conds, then, orelse):
                 return self.choose(self.tests(conds, env, scope), then, orelse, dtype, env, scope, depth)
             case ir.Truth(cond):
-                return lp.Truth(self.tests((cond,), env, scope))
+                tests = self.tests((cond,), env, scope)
+                return lp.Truth(tests) if tests else lp.Const(True, BOOL)
             case ir.Extent(low, high):
                 bounds = (self.value(low, env, scope, depth), self.value(high, env, scope, depth))
                 return lp.Call("extent", bounds, I64)
@@ -607,7 +609,9 @@ class BlockLowerer:
         self, tests: tuple[lp.Test, ...], then: ir.Operand, orelse: ir.Operand, dtype: Any, env: dict[Atom, Poly], scope: Scope, depth: int
     ) -> lp.Expr:
         """One of two values; statements that only one of them may do stay in its branch."""
-        yes, no = scope.child(), scope.child()
+        if not tests or (len(tests) == 1 and tests[0].negated() in scope.holds):
+            return self.value(orelse if tests else then, env, scope, depth)
+        yes, no = scope.child(*tests), scope.child(*((tests[0].negated(),) if len(tests) == 1 else ()))
         values = self.value(then, env, yes, depth), self.value(orelse, env, no, depth)
         if not any(branch.guarded and branch.stmts for branch in (yes, no)):
             for branch in (yes, no):
@@ -622,15 +626,17 @@ class BlockLowerer:
         return lp.Use(var)
 
     def tests(self, conds: tuple[ir.Cond, ...], env: dict[Atom, Poly], scope: Scope) -> tuple[lp.Test, ...]:
-        """Conditions in order: what a later one computes for itself may need the earlier ones."""
+        """Conditions that do not hold already, in order: what a later one computes for itself may need the earlier ones."""
         found: list[lp.Test] = []
         for cond in conds:
-            inner = scope.child()
+            inner = scope.child(*found)
             if cond.poly is not None:
                 test = lp.Test(cond.kind, self.translate(cond.poly, env, inner))
             else:
                 assert cond.ref is not None
-                test = lp.Test(cond.kind, None, self.ref(cond.ref, env, inner))
+                test = lp.Test(cond.kind, None, self.kept(self.ref(cond.ref, env, inner), inner))
+            if test in scope.holds and not inner.stmts:
+                continue
             if found and inner.guarded and inner.stmts:
                 both = self.fn.var("c", BOOL)
                 inner.add(lp.Assign(both, lp.Truth((test,))))
@@ -641,6 +647,18 @@ class BlockLowerer:
                 scope.absorb(inner)
                 found.append(test)
         return tuple(found)
+
+    def kept(self, e: lp.Expr, scope: Scope) -> lp.Expr:
+        """A bool that stays what it is: in a variable when it stands in memory that an update changes."""
+        changing = {place.buffer for base in self.inplace.takes.values() if isinstance(place := self._place_of(base), BufferPlace)}
+        if not changing or not any(isinstance(x, lp.Load) and x.buffer in changing for x in lp.subexprs(e)):
+            return e
+        var = self.fn.var("c", BOOL)
+        scope.add(lp.Let(var, e))
+        return lp.Use(var)
+
+    def _place_of(self, line: ir.Line) -> Place | None:
+        return self.owner(line).places.get((line, 0))
 
     def neutral(self, monoid: str, dtype: Any) -> lp.Const:
         from atoll.core.prims import MONOIDS

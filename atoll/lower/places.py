@@ -37,15 +37,17 @@ Place = Union[VarPlace, BufferPlace, AgainPlace]
 class Scope:
     """Statements under construction, and values already computed there.
 
-    `guarded` says that a statement reads what exists only under a condition, so the statements must stay under it.
+    `holds` are the tests the statements stand under. `guarded` says that a statement reads what exists only under a
+    condition, so the statements must stay under it.
     """
 
-    __slots__ = ("stmts", "parent", "memo", "guarded")
+    __slots__ = ("stmts", "parent", "memo", "holds", "guarded")
 
     def __init__(self, parent: Scope | None = None, stmts: list[lp.Stmt] | None = None) -> None:
         self.stmts: list[lp.Stmt] = stmts if stmts is not None else []
         self.parent = parent
         self.memo: dict[object, lp.Expr] = {}
+        self.holds: frozenset[lp.Test] = parent.holds if parent is not None else frozenset()
         self.guarded = False
 
     def known(self, key: object) -> lp.Expr | None:
@@ -57,14 +59,24 @@ class Scope:
             scope = scope.parent
         return None
 
-    def child(self) -> Scope:
-        return Scope(self)
+    def child(self, *tests: lp.Test) -> Scope:
+        """A scope inside this one, under tests."""
+        inner = Scope(self)
+        inner.holds |= frozenset(tests)
+        return inner
 
     def absorb(self, child: Scope) -> None:
         """Take over what a child holds, as if it had been done here."""
         self.stmts += child.stmts
         self.memo.update(child.memo)
         self.guarded |= child.guarded
+
+    def close(self, tests: tuple[lp.Test, ...], child: Scope) -> None:
+        """Add what a child holds, under tests."""
+        if tests:
+            self.add(lp.If(tests, child.stmts))
+        else:
+            self.absorb(child)
 
     def add(self, stmt: lp.Stmt) -> None:
         self.stmts.append(stmt)

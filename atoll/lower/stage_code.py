@@ -9,6 +9,7 @@ from atoll.ainf import ir
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.lower.places import AgainPlace, BufferPlace, Scope, VarPlace
+from atoll.lower.product_code import product_code
 from atoll.plan.fuse import accumulates_in_memory
 from atoll.plan.stages import Stage
 from atoll.sizes import Poly, Sym, poly
@@ -119,9 +120,9 @@ def _guarded(b: BlockLowerer, stage: Stage, scope: Scope, emit: Callable[[Scope]
         emit(scope)
         return
     tests = b.tests(stage.conds, b.env(stage), scope)
-    inner = scope.child()
+    inner = scope.child(*tests)
     emit(inner)
-    scope.add(lp.If(tests, inner.stmts))
+    scope.close(tests, inner)
 
 
 def main_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
@@ -130,6 +131,9 @@ def main_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
         _store_result(b, stage, scope)
         return
     prim = stage.prim
+    if stage.contraction is not None:
+        product_code(b, stage, scope)
+        return
     if isinstance(prim, (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent)):
         _element(b, stage, scope)
         return
@@ -151,14 +155,14 @@ def _conditional_results(b: BlockLowerer, stage: Stage, scope: Scope, code: Any)
             var = b.fn.var(line.name, info.dtype)
             scope.add(lp.Declare(var, b.fn.zero(info.dtype)))
             outer[k] = var
-    inner = scope.child()
+    inner = scope.child(*tests)
     code(b, stage, inner)
     for k, var in outer.items():
         place = b.places.get((line, k))
         assert isinstance(place, VarPlace)
         inner.add(lp.Assign(var, place.expr))
         b.places[(line, k)] = VarPlace(lp.Use(var))
-    scope.add(lp.If(tests, inner.stmts))
+    scope.close(tests, inner)
 
 
 def _element(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
@@ -252,9 +256,9 @@ def _scatter(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     assert isinstance(place, BufferPlace)
     if prim.when:
         tests = b.tests(prim.when, env, scope)
-        inner_scope = scope.child()
+        inner_scope = scope.child(*tests)
         _put(b, stage, place, inner_scope)
-        scope.add(lp.If(tests, inner_scope.stmts))
+        scope.close(tests, inner_scope)
     else:
         _put(b, stage, place, scope)
 
@@ -365,7 +369,8 @@ def _check(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     env = b.env(stage)
     args = tuple(b.value(a, env, scope) for a in prim.args)
     tests = b.tests(prim.conds, env, scope)
-    scope.add(lp.Check(tests, prim.site, args))
+    if tests:
+        scope.add(lp.Check(tests, prim.site, args))
     if prim.value is not None and not isinstance(b.places.get((line, 0)), AgainPlace):
         value = b.value(prim.value, env, scope)
         if not isinstance(value, (lp.Use, lp.Const, lp.Index)):

@@ -1,0 +1,64 @@
+"""Tests that read memory an update changes between them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import atoll as at
+from atoll import i64
+from tests.agreement import agree
+
+n = at.sizes("n")
+
+
+@at.fn
+def twice(b: at.bool_[n], p: i64[n]):
+    if b[0]:
+        b[0] = False
+    if b[0]:
+        p[1] = 7
+    return b, p
+
+
+@at.fn
+def nested(b: at.bool_[n], p: i64[n]):
+    if b[0]:
+        b[0] = False
+        if b[0]:
+            p[1] = 7
+        else:
+            p[1] = 8
+    return b, p
+
+
+@at.fn
+def numbers(p: i64[n]):
+    if p[0] > 0:
+        p[0] = -1
+    if p[0] > 0:
+        p[1] = 7
+    return p
+
+
+@at.fn
+def loop(b: at.bool_[n], steps: i64):
+    count = 0
+    if b[0]:
+        for i in range(steps):
+            if b[0]:
+                count += 1
+                b[0] = i % 2 == 1
+            b[1] = b[0]
+    if b[0]:
+        count += 100
+    return b, count
+
+
+def test_tests_see_the_value_of_their_time() -> None:
+    for first in (True, False):
+        b, p = np.array([first, True, False]), np.array([3 if first else -3, 2, 1])
+        agree(twice, b, p, expected=(np.array([False, True, False]), p))
+        agree(nested, b, p, expected=(np.array([False, True, False]), np.array([p[0], 8 if first else 2, 1])))
+        agree(numbers, p, expected=np.array([-1 if first else -3, 2, 1]))
+        for steps in (0, 1, 2, 5):
+            agree(loop, b, np.int64(steps))
