@@ -30,14 +30,12 @@ def _axes(b: BlockLowerer, info: ir.Result, env: dict[Atom, Poly], scope: Scope)
     return tuple(b.translate(a, env, scope) for a in info.axes)
 
 
-def _make_state(
-    b: BlockLowerer, stage: Stage, firsts: tuple[ir.Abs, ...], results: tuple[ir.Abs, ...], block: ir.Block, scope: Scope
-) -> list[State]:
+def _make_state(b: BlockLowerer, stage: Stage, firsts: tuple[ir.Abs, ...], block: ir.Block, scope: Scope) -> list[State]:
     line = stage.line
     assert line is not None
     env = b.env(stage)
     states = []
-    for k, (first, result) in enumerate(zip(firsts, results, strict=True)):
+    for k, first in enumerate(firsts):
         info = line.results[k] if k < len(line.results) else ir.Result(ir.operand_dtype(first.body))
         param = block.params[k]
         if not first.binders:
@@ -57,37 +55,29 @@ def _make_state(
             scope.add(lp.Alloc(buffer))
         if not taken:
             b.fill(first, buffer, (), env, scope)
-        spare = None
-        if not _stays(result, param, block):
-            spare = b.fn.buffer(
-                f"{param.prim.name}_next", info.dtype, extents, "temp", "the next value of loop state that is not updated in place", line.span  # type: ignore[union-attr]
-            )
-            scope.add(lp.Alloc(spare))
-        states.append(State(BufferPlace(buffer, tuple(range(len(extents)))), spare, None, None))
+        states.append(State(BufferPlace(buffer, tuple(range(len(extents)))), None, None, None))
     return states
 
 
-def _stays(result: ir.Abs, param: ir.Line, block: ir.Block) -> bool:
-    """True when the result is the parameter's own array, unchanged or updated in place, as far as the text shows."""
-    found = identity_of(result)
+def _stays(inner: BlockLowerer, k: int) -> bool:
+    """True when the result is the parameter's own array, unchanged or updated in place by all that change it."""
+    found = identity_of(inner.results[k])
     while found is not None:
-        line, k = found
-        if line is param:
+        line, result = found
+        if line is inner.block.params[k]:
             return True
-        if line.block is not block:
+        if found not in inner.inplace.takes:
             return False
-        if isinstance(line.prim, ir.Scatter):
-            found = identity_of(line.prim.base)
-        elif isinstance(line.prim, (ir.Loop, ir.While)):
-            found = identity_of(line.prim.state[k])
-        elif isinstance(line.prim, ir.ScatterFold):
-            found = identity_of(line.prim.base[k])
-        else:
-            return False
+        bases: tuple[ir.Abs, ...] = line.prim.base if isinstance(line.prim, ir.ScatterFold) else ()
+        if isinstance(line.prim, (ir.Loop, ir.While)):
+            bases = line.prim.state
+        found = identity_of(line.prim.base if isinstance(line.prim, ir.Scatter) else bases[result])
     return False
 
 
-def _inner(b: BlockLowerer, stage: Stage, block: ir.Block, results: tuple[ir.Abs, ...], states: list[State], more: dict[Any, Place], env: Any) -> BlockLowerer:
+def _inner(
+    b: BlockLowerer, stage: Stage, block: ir.Block, results: tuple[ir.Abs, ...], states: list[State], more: dict[Any, Place], env: Any, scope: Scope
+) -> BlockLowerer:
     """The lowerer of a body: parameters in their places, results to the next state."""
     from atoll.lower.block import BlockLowerer, BufferSink, Sink, VarSink
 
@@ -98,12 +88,27 @@ def _inner(b: BlockLowerer, stage: Stage, block: ir.Block, results: tuple[ir.Abs
         places[(param, 0)] = state.place
         if isinstance(state.place, BufferPlace):
             writable.add(param)
-            sinks.append(BufferSink(state.spare if state.spare is not None else state.place.buffer))
+            sinks.append(BufferSink(state.place.buffer))
         else:
             assert state.next_var is not None
             sinks.append(VarSink(state.next_var))
     pieces = b.pieces and b.piece is None and b.block.depth < 1
-    return BlockLowerer(b.fn, b, block, list(results), sinks, places, env, pieces, writable)
+    inner = BlockLowerer(b.fn, b, block, list(results), sinks, places, env, pieces, writable)
+    for k, state in enumerate(states):
+        if isinstance(state.place, BufferPlace) and not _stays(inner, k):
+            if state.spare is None:
+                _make_spare(b, stage, block.params[k], state, scope)
+            assert state.spare is not None
+            sinks[k] = BufferSink(state.spare)
+    return inner
+
+
+def _make_spare(b: BlockLowerer, stage: Stage, param: ir.Line, state: State, scope: Scope) -> None:
+    assert isinstance(state.place, BufferPlace) and stage.line is not None and isinstance(param.prim, ir.Param)
+    reason = "the next value of loop state that is not updated in place"
+    buffer = state.place.buffer
+    state.spare = b.fn.buffer(f"{param.prim.name}_next", buffer.dtype, buffer.extents, "temp", reason, stage.line.span)
+    scope.add(lp.Alloc(state.spare))
 
 
 def _round(inner: BlockLowerer, states: list[State], scope: Scope) -> None:
@@ -112,27 +117,16 @@ def _round(inner: BlockLowerer, states: list[State], scope: Scope) -> None:
         if state.next_var is not None:
             scope.add(lp.Declare(state.next_var, inner.fn.zero(state.next_var.dtype)))
     inner.lower(scope)
-    _advance(inner, states, scope)
+    _advance(states, scope)
 
 
-def _advance(inner: BlockLowerer, states: list[State], scope: Scope) -> None:
-    for k, state in enumerate(states):
+def _advance(states: list[State], scope: Scope) -> None:
+    for state in states:
         if state.next_var is not None and state.var is not None:
             scope.add(lp.Assign(state.var, lp.Use(state.next_var)))
         elif state.spare is not None:
             assert isinstance(state.place, BufferPlace)
             scope.add(lp.Swap(state.place.buffer, state.spare))
-        else:
-            _copy_back(inner, k, state, scope)
-
-
-def _copy_back(inner: BlockLowerer, k: int, state: State, scope: Scope) -> None:
-    """An update that was meant to be in place but had to copy: its result becomes the state by a copy."""
-    found = identity_of(inner.results[k])
-    assert isinstance(state.place, BufferPlace) and found is not None
-    place = inner.places.get(found)
-    if isinstance(place, BufferPlace) and place.buffer is not state.place.buffer:
-        scope.add(lp.CopyBuffer(state.place.buffer, place.buffer))
 
 
 def _finish(b: BlockLowerer, stage: Stage, states: list[State], scope: Scope) -> None:
@@ -172,9 +166,9 @@ def loop_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     prim: ir.Loop = stage.prim
     env = b.env(stage)
     size = b.translate(prim.size, env, scope)
-    states = _make_state(b, stage, prim.state, prim.results, prim.block, scope)
+    states = _make_state(b, stage, prim.state, prim.block, scope)
     sym = Sym(prim.index.name)
-    inner = _inner(b, stage, prim.block, prim.results, states, {}, {**env, prim.index: poly(sym)})
+    inner = _inner(b, stage, prim.block, prim.results, states, {}, {**env, prim.index: poly(sym)}, scope)
     body = scope.child()
     _round(inner, states, body)
     scope.add(lp.For(sym, poly(0), size, body.stmts, parallel=False))
@@ -185,8 +179,8 @@ def while_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     """The lines the condition needs come first, then the test, then the rest of the round."""
     prim: ir.While = stage.prim
     env = b.env(stage)
-    states = _make_state(b, stage, prim.state, prim.results, prim.block, scope)
-    inner = _inner(b, stage, prim.block, prim.results, states, {}, env)
+    states = _make_state(b, stage, prim.state, prim.block, scope)
+    inner = _inner(b, stage, prim.block, prim.results, states, {}, env, scope)
     body = scope.child()
     for state in states:
         if state.next_var is not None:
@@ -196,7 +190,7 @@ def while_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     cond = inner.value(prim.cond, env, body)
     body.add(lp.BreakUnless((lp.Test("true", None, cond),)))
     inner.lower(body, only=None, done=first)
-    _advance(inner, states, body)
+    _advance(states, body)
     scope.add(lp.Forever(body.stmts))
     _finish(b, stage, states, scope)
 
@@ -225,7 +219,7 @@ def _fold(b: BlockLowerer, stage: Stage, scope: Scope, exclusive: bool | None) -
     assert line is not None
     env = b.env(stage)
     if exclusive is None:
-        states = _make_state(b, stage, prim.start, prim.results, prim.block, scope)
+        states = _make_state(b, stage, prim.start, prim.block, scope)
     else:
         states = _scan_state(b, stage, prim, scope)
     sym = Sym(prim.binder.name)
@@ -234,7 +228,7 @@ def _fold(b: BlockLowerer, stage: Stage, scope: Scope, exclusive: bool | None) -
     elements = _elements(b, prim, here, body)
     if exclusive:
         _record(b, stage, states, here, body)
-    inner = _inner(b, stage, prim.block, prim.results, states, elements, here)
+    inner = _inner(b, stage, prim.block, prim.results, states, elements, here, scope)
     inner.pieces = False
     _round(inner, states, body)
     if exclusive is False:
