@@ -22,6 +22,7 @@ from atoll.madl import graph as g
 from atoll.madl.api import Module, Operator, madl
 from atoll.madl.c_file import CFile
 from atoll.madl.pieces import leaves_of
+from atoll.madl.schedule import node_name
 from atoll.madl.tell import where_is
 from atoll.madl.typing import prune, show_type
 from atoll.madl.values import dtype_of, nest
@@ -115,13 +116,12 @@ def _order(operator: Operator) -> Iterator[str]:
             yield from node_lines(node, pad, depth)
 
     def node_lines(node: Any, pad: str, depth: int) -> Iterator[str]:
+        name = node_name(op.graph, node).strip("`")
         if not isinstance(node, g.Nest):
-            target = node.output if isinstance(node, g.Op) else node.target if isinstance(node, g.Copy) else None
-            words = " ".join(node.span.text().split())
-            yield pad + (f"{target.name} = {words}" if target is not None and target.name else words)
+            yield pad + name
             return
         for k, inner in enumerate(node.scopes):
-            head = inner.kind if node.condition is None else ("if", "else")[k]
+            head = name if node.condition is None else (f"if {node.condition.shown}", "else")[k]
             yield f"{pad}{head}:"
             yield from scope_lines(inner, depth + 1)
 

@@ -8,11 +8,12 @@ known before it runs (it becomes a workspace).
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
-from atoll.errors import Span, fail
+from atoll.errors import Error, Span, fail
 from atoll.loops import ir as lp
 from atoll.madl import syntax as s
 from atoll.madl.scheme import ChunkInfo, Port, Scheme
@@ -22,6 +23,7 @@ from atoll.types.types import Array, Index, Own, Record, Scalar, Tuple, Type
 from atoll.views.functor import ONE
 
 _ALIGN = 64
+_PARTIAL_SUMS = {"f32": 184, "f64": 344}  # bytes of what a long sum keeps (backends/c/prelude.py)
 _loops: dict[Any, lp.Function] = {}
 
 
@@ -32,18 +34,23 @@ def load(item: s.Import, folder: Path | None) -> dict[str, Any]:
     path = (folder or Path.cwd()) / item.file
     if not path.exists():
         fail("E0952", item.span, file=item.file, why="there is no such file")
-    name = f"_atoll_madl_{path.stem}_{abs(hash(str(path.resolve())))}"
+    name = f"_atoll_madl_{path.stem}_{abs(hash((str(path.resolve()), path.stat().st_mtime_ns)))}"
     module = sys.modules.get(name)
     if module is None:
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
+        sys.path.insert(0, str(path.resolve().parent))
         try:
             spec.loader.exec_module(module)
-        except BaseException:
+        except Exception as error:  # the file's own problem, told as such
             del sys.modules[name]
-            raise
+            if isinstance(error, Error):
+                raise
+            fail("E0952", item.span, file=item.file, why=f"it does not run: {type(error).__name__}: {error}")
+        finally:
+            sys.path.pop(0)
     found = {}
     for wanted in item.names:
         value = getattr(module, wanted, None)
@@ -165,6 +172,7 @@ def kernel(scheme: Scheme, name: str) -> tuple[str, int]:
             for n in stmt.buffer.extents:
                 size *= n.const() or 0
             stack += size
+    stack += sum(_PARTIAL_SUMS[t] for t in re.findall(r"\bat_sum_(f32|f64) \w+ = ", text))
     return text, stack
 
 
