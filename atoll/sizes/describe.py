@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from atoll.sizes.poly import Atom, Poly, Sym, show
+from atoll.sizes.poly import Atom, Poly, Quot, Sym, poly, show
 
 
 def condition(p: Poly) -> str:
-    """`p >= 0` as a person would write it: `n >= 2`, `k <= n`, `n % 4 == 0` is left to the caller."""
+    """`p >= 0` as a person would write it: `n >= 2`, `k <= n`, `n % 4 == 0`."""
+    for atom in p.atoms():  # -(n % 4) >= 0
+        if isinstance(atom, Quot) and p == poly(atom) * atom.den - atom.num:
+            return f"{_operand(atom.num)} % {_operand(atom.den)} == 0"
     unknown = [leaf for leaf in p.leaves() if isinstance(leaf, Sym)]
     if len(unknown) == 1:
         coef = p.coefficient(unknown[0])
@@ -21,6 +24,10 @@ def condition(p: Poly) -> str:
     positive = Poly({mono: coef for mono, coef in p.terms.items() if coef > 0})
     negative = Poly({mono: -coef for mono, coef in p.terms.items() if coef < 0})
     return f"{show(negative)} <= {show(positive)}"
+
+
+def _operand(p: Poly) -> str:
+    return show(p) if p.single() is not None or p.const() is not None else f"({show(p)})"
 
 
 def requirement(p: Poly, value: Callable[[Atom], int]) -> str:

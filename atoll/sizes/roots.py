@@ -24,6 +24,17 @@ def root(p: Poly, x: Atom) -> Poly | None:
     >>> root(poly(x)**2 + x - poly(n)**2 - 3*poly(n) - 2, x)
     n + 1
     """
+    sides = _sides(p, x)
+    return None if sides is None else _solve(*sides)
+
+
+def grows(p: Poly, x: Atom) -> bool:
+    """True when p = 0 has at most one solution x >= 0 for the reason above."""
+    return _sides(p, x) is not None
+
+
+def _sides(p: Poly, x: Atom) -> tuple[dict[int, int], Poly] | None:
+    """p = 0 as: literal multiples > 0 of powers of x, equal to what x is not in."""
     parts = _by_power(p, x)
     if parts is None:
         return None
@@ -32,12 +43,8 @@ def root(p: Poly, x: Atom) -> Poly | None:
     if not known or len(known) < len(numbers):
         return None
     if all(c < 0 for c in known.values()):
-        known, rest = {power: -c for power, c in known.items()}, parts.get(0, ZERO)
-    elif all(c > 0 for c in known.values()):
-        rest = -parts.get(0, ZERO)
-    else:
-        return None
-    return _solve(known, rest)
+        return {power: -c for power, c in known.items()}, parts.get(0, ZERO)
+    return (known, -parts.get(0, ZERO)) if all(c > 0 for c in known.values()) else None
 
 
 def _by_power(p: Poly, x: Atom) -> dict[int, Poly] | None:

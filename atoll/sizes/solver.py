@@ -18,7 +18,7 @@ from math import gcd
 from typing import Generic, TypeVar
 
 from atoll.sizes.poly import Atom, Poly, Sym, poly
-from atoll.sizes.roots import root
+from atoll.sizes.roots import grows, root
 
 Reason = TypeVar("Reason")
 
@@ -70,10 +70,13 @@ class Solver(Generic[Reason]):
         self.propagate()
 
     def impossible(self, p: Poly) -> bool:
-        """True when p = 0 has no solution in whole numbers, whatever the unknowns are: 3*k = 4."""
+        """True when p = 0 has no solution in whole numbers >= 0, whatever the unknowns are: 3*k = 4, k*k = 8."""
         p = self.resolve(p)
         common = p.content()
-        return bool(p.constant_term() % common) if common else bool(p.terms)
+        if not common or p.constant_term() % common:
+            return bool(p.terms)
+        unknown = self.open_unknowns(p)
+        return len(unknown) == 1 and p.leaves() == {unknown[0]} and grows(p, unknown[0]) and root(p, unknown[0]) is None
 
     def propagate(self) -> None:
         """Eliminate isolated unknowns until nothing changes."""

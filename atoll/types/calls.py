@@ -31,6 +31,7 @@ from atoll.types.types import (
     Type,
     Union,
     Var,
+    flatten,
     rank,
     shape_of,
     sizes_in,
@@ -412,7 +413,7 @@ def _default(el: Elaborator, fn: Any, p: Any) -> Any:
 def _call_instance(el: Elaborator, fn: Any, xs: list[Value], span: Span) -> Value:
     types = match_type_vars(el, fn, xs, span)
     instance = el.session.instance(fn, types, el, span)
-    env: dict[Atom, Poly] = {sym: el.fresh_size(f"{sym.name} of {fn.name}") for sym in instance.sizes}
+    env: dict[Atom, Poly] = {sym: el.fresh_size(f"{fn.name}.{sym.name}") for sym in instance.sizes}
     args = []
     for (sym, t), p, x in zip(instance.params, fn.signature.params, xs, strict=True):
         what = f"argument {p.name} of {fn.name}"
@@ -429,7 +430,8 @@ def _call_instance(el: Elaborator, fn: Any, xs: list[Value], span: Span) -> Valu
     expr = ir.Call(instance, tuple(env[sym] for sym in instance.sizes), tuple(a.expr for a in args), type=result, span=span)
     if not opened:
         return Value(expr, result)
-    return open_value(el, expr, result, [p.single() for p in opened.values()], span)  # type: ignore[misc]
+    _label_opened(el, result, span)
+    return open_value(el, expr, result, [own for p in opened.values() if isinstance(own := p.single(), Sym)], span)
 
 
 def require_sizes(el: Elaborator, sizes: Iterable[Poly], name: str, span: Span) -> None:
@@ -438,6 +440,17 @@ def require_sizes(el: Elaborator, sizes: Iterable[Poly], name: str, span: Span) 
         size = el.solver.resolve(size)
         if size not in el.facts.known:
             el.require(size, span.text() or name, span)
+
+
+def _label_opened(el: Elaborator, t: Type, span: Span) -> None:
+    """Sizes a call decides are called after the call: len(f(x)), f(x)[0].shape[1]."""
+    for path, leaf_type in flatten(t):
+        text = span.text() + "".join(f"[{k}]" for k in path)
+        for axis, size in enumerate(shape_of(leaf_type)[0]):
+            sym = size.single()
+            if sym is not None and sym not in el.labels and sym not in el.entry_sizes and span.text():
+                el.labels[sym] = f"len({text})" if axis == 0 else f"{text}.shape[{axis}]"
+                el.origins[sym] = span
 
 
 def open_value(el: Elaborator, expr: ir.Expr, t: Type, syms: list[Sym], span: Span) -> Value:
@@ -498,7 +511,7 @@ def _inline_fn(el: Elaborator, fn: Any, xs: list[Any], span: Span) -> Any:
     if el.calling.count(marker) >= 1:
         el.fail("E0120", span, name=fn.name)
     types = match_type_vars(el, fn, xs, span)
-    env: dict[Atom, Poly] = {sym: el.fresh_size(f"{sym.name} of {fn.name}") for sym in fn.signature.sizes}
+    env: dict[Atom, Poly] = {sym: el.fresh_size(f"{fn.name}.{sym.name}") for sym in fn.signature.sizes}
     scope = en.Scope()
     for p, x in zip(fn.signature.params, xs, strict=True):
         if isinstance(x, Value):

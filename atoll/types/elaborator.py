@@ -116,6 +116,10 @@ class Elaborator:
         return ir.Block(tuple(stmts), result, type=result.type, span=result.span) if stmts else result
 
     def _check_escape(self, stmts: list[ir.Stmt], result: ir.Expr, params: tuple[Sym, ...]) -> None:
+        if isinstance(result, ir.MakeTuple):  # say which part it is
+            for item in result.items:
+                self._check_escape(stmts, item, params)
+            return
         leaves = {leaf for size in sizes_in(self.resolve(result.type)) for leaf in size.leaves()}
         if not leaves:
             return
@@ -127,7 +131,7 @@ class Elaborator:
         escaping = leaves & inner
         if escaping:
             first = min(escaping, key=lambda leaf: self.words(poly(leaf)))
-            notes = self._origin_notes(poly(first))
+            notes = self.lift_notes(result.span) + self._origin_notes(poly(first))
             self.fail("E0309", result.span, name=self.words(poly(first)), found=self.show(result.type), notes=notes)
 
     # -- hypotheses
@@ -160,7 +164,7 @@ class Elaborator:
     def require(self, p: Poly, text: str, span: Span) -> None:
         """p >= 0: dropped where it can be proved, checked on entry where it is about sizes only, checked here otherwise."""
         if (c := p.const()) is not None and c < 0:
-            self.fail("E0306", span, what=text)
+            self.fail("E0306", span, what=text, short=-c)
         if self.facts.proves(p):
             return
         need = ir.Require(p, text, span, self.facts)
@@ -278,7 +282,7 @@ class Elaborator:
 
     def _origin_notes(self, p: Poly) -> list[str]:
         """Where the sizes that only a value knows come from."""
-        made = [leaf for leaf in p.leaves() if leaf in self.origins and self.origins[leaf].text()]
+        made = sorted((leaf for leaf in p.leaves() if leaf in self.origins and self.origins[leaf].text()), key=lambda leaf: leaf.uid)
         return [f"{self.words(poly(leaf))} is decided by {self.origins[leaf].text()} (line {self.origins[leaf].line})" for leaf in made]
 
 

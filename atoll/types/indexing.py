@@ -12,7 +12,17 @@ from atoll.sizes import Poly, Sym, cdiv, poly
 from atoll.surface import syntax as s
 from atoll.types import entities as en
 from atoll.types.arithmetic import binary
-from atoll.types.coerce import coerce, element_value, make_tuple, map_arrays, project, project_all, scalar_dtype, to_dtype
+from atoll.types.coerce import (
+    coerce,
+    count_axes,
+    element_value,
+    make_tuple,
+    map_arrays,
+    project,
+    project_all,
+    scalar_dtype,
+    to_dtype,
+)
 from atoll.types.decay import beside
 from atoll.types.dtypes import BOOL, I64
 from atoll.types.elaborator import Elaborator, describe
@@ -70,7 +80,7 @@ def parse_items(el: Elaborator, value: Value, node: s.Subscript, expr: Any, assi
         missing = len(sizes) - (len(items) - 1)
         items[dots[0] : dots[0] + 1] = [s.Slice(None, None, None, span=node.span)] * max(0, missing)
     if len(items) > len(sizes):
-        el.fail("E0221", node.span, count=len(items), rank=len(sizes), found=el.show(value.type))
+        el.fail("E0221", node.span, count=len(items), rank=count_axes(len(sizes)), found=el.show(value.type))
     axes = []
     for size, item in zip(sizes, items, strict=False):
         if isinstance(item, s.Slice):

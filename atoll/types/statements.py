@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from atoll.core import ir
 from atoll.errors import Error, Span
@@ -36,7 +36,7 @@ def bind_name(el: Elaborator, name: str, entity: Any) -> None:
 def _name_size(el: Elaborator, name: str, value: Value) -> None:
     """A size that only a value knows is called after the first name the value gets: len(ys)."""
     size = value.type.size.single() if isinstance(value.type, Array) else None
-    if size is not None and size in el.labels and size in el.solver.rigid and "(" in el.labels[size][4:]:
+    if size is not None and size in el.labels and size in el.solver.rigid and not el.labels[size][4:-1].isidentifier():
         el.labels[size] = f"len({name})"
 
 
@@ -402,7 +402,7 @@ class _Loop:
         except Error as error:
             if error.code != "E0201":
                 raise
-            self.el.fail("E0117", self.stmt.span, name=name, expected=self.el.show(t), found=self.el.show(v.type))
+            _changes(self.el, name, t, v.type, self.stmt.span)
         return Value(part.expr, t)
 
     def finish(self, out: ir.For | ir.While, types: list[Type]) -> None:
@@ -453,8 +453,14 @@ def merge_state(el: Elaborator, t: Type, new: Type, name: str, span: Span) -> Ty
     if isinstance(t, (Tuple, Record)) and isinstance(new, (Tuple, Record)) and len(t.items) == len(new.items):
         return with_components(t, [merge_state(el, a, b, name, span) for a, b in zip(t.items, new.items, strict=True)])
     if type(t) is not type(new):
-        el.fail("E0117", span, name=name, expected=el.show(t), found=el.show(new))
+        _changes(el, name, t, new, span)
     return t
+
+
+def _changes(el: Elaborator, name: str, t: Type, new: Type, span: Span) -> NoReturn:
+    shown = el.show(new)
+    help_ = f"give {name} one type before the loop and in it" if rank(t) or rank(new) else f"write {name}: {shown} = ... before the loop"
+    el.fail("E0117", span, name=name, expected=el.show(t), found=shown, help=help_)
 
 
 def _shape_key(t: Type) -> object:

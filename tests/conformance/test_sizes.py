@@ -195,7 +195,7 @@ def test_A26_only_at_even_sizes() -> None:
     assert at.fn(source=HEAD + text.format(6)).type == "f(u: f64[6]) -> f64[3]"
     with pytest.raises(at.SizeError) as caught:
         at.fn(source=HEAD + text.format(5))
-    assert caught.value.code == "E0311" and "2*n of g = 5" in str(caught.value)
+    assert caught.value.code == "E0311" and "2*g.n = 5" in str(caught.value)
     half = fn("def g(u: f64[2*n]) -> f64[n]:\n    return u[:n]")
     with pytest.raises(at.SizeError, match=r"u axis 0 is 5, but 2\*n is 4 or 6"):
         half.interpret(np.zeros(5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from atoll.errors import Error, make
@@ -10,7 +11,7 @@ from atoll.surface import syntax as s
 from atoll.types.ranks.constraints import Application
 from atoll.types.ranks.entities import Local
 from atoll.types.ranks.kinds import Arrow, own_rank
-from atoll.types.ranks.readings import Elaborated, differing, identifiers, marks, nodes_of, outermost
+from atoll.types.ranks.readings import Elaborated, differing, encloses, identifiers, marks, nodes_of, outermost
 from atoll.types.ranks.solve import Solution
 from atoll.types.types import Type, array, shape_of
 
@@ -22,7 +23,7 @@ _SHOWN = 6
 
 def ambiguous(definition: Definition, where: str, declared: Mapping[str, Type]) -> Error:
     """The error for a definition with several least solutions. `declared` are the types of its parameters."""
-    solutions = definition.outcome.alternatives()
+    solutions = _of_one_place(definition.outcome.alternatives())
     apps = differing(solutions)
     nodes = outermost(nodes_of(apps))
     report = _Report(definition, solutions, apps, nodes, declared)
@@ -33,6 +34,23 @@ def ambiguous(definition: Definition, where: str, declared: Mapping[str, Type]) 
     edits = [f"{report.edit(k)} for reading {k + 1}" for k in shown]
     text = nodes[0].span.text() if len(nodes) == 1 else report.subject()
     return make("E0261", nodes[0].span, text=text, count=len(solutions), notes=notes, help="write " + ", ".join(edits), where=where)
+
+
+def _of_one_place(solutions: list[Solution]) -> list[Solution]:
+    """Where several expressions are ambiguous independently of each other, the readings of the first one alone."""
+    apps = differing(solutions)
+    nodes = outermost(nodes_of(apps))
+    inside = [[a for a in apps if a.node is node or encloses(node, a.node)] for node in nodes]
+    if len(nodes) < 2 or sum(map(len, inside)) < len(apps):
+        return solutions
+
+    def choice(solution: Solution, k: int) -> tuple[tuple[int, int], ...]:
+        return tuple((solution.maps(a), solution.reps(a)) for a in inside[k])
+
+    if prod(len({choice(sol, k) for sol in solutions}) for k in range(len(nodes))) != len(solutions):
+        return solutions
+    first = solutions[0]
+    return [sol for sol in solutions if all(choice(sol, k) == choice(first, k) for k in range(1, len(nodes)))]
 
 
 class _Report:
