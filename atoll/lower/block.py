@@ -160,13 +160,12 @@ class BlockLowerer:
     def _alias_outputs(self) -> None:
         """A result that is a whole line is computed where the caller wants it."""
         self.preferred: dict[tuple[ir.Line, int], lp.Buffer] = {}
-        own = {id(p.buffer) for p in self.places.values() if isinstance(p, BufferPlace)}  # state, which others may still read
         for stage in self.stages:
             if stage.target is None:
                 continue
             sink = self.sinks[stage.position]
             found = identity_of(stage.target)
-            if found is None or not isinstance(sink, BufferSink) or not stage.target.binders or id(sink.buffer) in own:
+            if found is None or not isinstance(sink, BufferSink) or not stage.target.binders:
                 continue
             line, result = found
             same = tuple(b.extent for b in stage.target.binders) == line.extents(result)
@@ -176,6 +175,31 @@ class BlockLowerer:
         for taker, base in reversed(list(self.inplace.takes.items())):  # an update's result starts where it ends
             if taker in self.preferred and base in self.by_line and (base, 0) not in self.preferred:
                 self.preferred[(base, 0)] = self.preferred[taker]
+        if self.parent is None:
+            for stage in self.stages:
+                if stage.target is not None:
+                    self._lend_result(stage)
+
+    def _lend_result(self, stage: Stage) -> None:
+        """The memory of a result holds, until the result is stored, an array it is made of element by element."""
+        sink = self.sinks[stage.position]
+        if not isinstance(sink, BufferSink) or sink.buffer in self.preferred.values() or not stage.target or not stage.target.binders:
+            return
+        here = self._group_of(stage)
+        index = tuple(poly(x) for x in stage.target.binders)
+        extents = tuple(x.extent for x in stage.target.binders)
+        for ref in stage.refs:
+            line = ref.line
+            made = self.by_line.get(line)
+            if made is None or ref.index != index or (line, ref.result) in self.preferred or line in self.inplace.takes.values():
+                continue
+            if (line, ref.result) in self.inplace.takes or line.results[ref.result].dtype is not sink.buffer.dtype or line.extents(ref.result) != extents:
+                continue
+            others = [r for r in self.readers.get(line, ()) if r is not stage]
+            alone = all(other.index == index for other in stage.refs if other.line is line and other.result == ref.result)
+            if alone and self._group_of(made) < here and all(self._group_of(r) < here for r in others):
+                self.preferred[(line, ref.result)] = sink.buffer
+                return
 
     # -- groups
 
