@@ -102,7 +102,7 @@ def compile_seconds(kernel: Kernel) -> float:
             cache._dir = None
 
 
-def one(kernel: Kernel, threads: int, seconds: float, with_growth: bool, with_compile: bool) -> dict[str, Any]:
+def one(kernel: Kernel, threads: int, seconds: float, with_growth: bool, with_compile: bool, clock: Any) -> dict[str, Any]:
     args = kernel.data(kernel.size)
     result: dict[str, Any] = {"size": kernel.size, "seconds": {}, "spread": {}, "errors": {}}
     if with_compile:
@@ -129,7 +129,7 @@ def one(kernel: Kernel, threads: int, seconds: float, with_growth: bool, with_co
         except Exception as error:  # noqa: BLE001  a peer may fail in any way; the table says so
             result["errors"][tool] = f"{type(error).__name__}: {str(error).strip().splitlines()[0][:200] if str(error).strip() else ''}"
             del calls[tool]
-    for tool, t in measure(calls, seconds).items():
+    for tool, t in measure(calls, seconds, clock=clock).items():
         result["seconds"][tool] = t.median
         result["spread"][tool] = t.spread
     if "atoll" in calls:
@@ -176,7 +176,9 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--cpu", action="store_true", help="processor time, for one thread on a busy machine")
     args = parser.parse_args()
+    clock = time.process_time if args.cpu and args.threads == 1 else time.perf_counter
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[: args.threads]))
     at.set_threads(args.threads)
@@ -187,7 +189,7 @@ def main() -> None:
         if not any(part in kernel.name for part in args.only.split(",")):
             continue
         try:
-            result = one(kernel, args.threads, args.seconds, args.growth, args.compile)
+            result = one(kernel, args.threads, args.seconds, args.growth, args.compile, clock)
         except Exception as error:  # noqa: BLE001  one kernel that fails must not end the run
             result = {"seconds": {}, "spread": {}, "errors": {"atoll": f"{type(error).__name__}: {str(error).strip()[:300]}"}}
         print(json.dumps({"kernel": kernel.name, "result": result}), flush=True)

@@ -210,6 +210,8 @@ class Executor:
                 self.memory[a], self.memory[b] = self.memory[b], self.memory[a]
             case lp.Print(parts):
                 print("".join(p if isinstance(p, str) else self._shown(p) for p in parts))
+            case lp.Product():
+                self.stmts(stmt.body)
             case lp.Section(_, body):
                 self.stmts(body)
             case lp.Note():

@@ -82,6 +82,9 @@ def _stmts(stmts: list[lp.Stmt], depth: int) -> list[str]:
             case lp.Section(label, body):
                 out.append(f"{pad}section {label!r}:")
                 out += _stmts(body, depth + 1)
+            case lp.Product():
+                out.append(f"{pad}product of {stmt.rows} by {stmt.columns} over {' by '.join(map(repr, stmt.sums))}:")
+                out += _stmts(stmt.body, depth + 1)
             case lp.Note(text):
                 out.append(f"{pad}# {text}")
     return out

@@ -55,7 +55,9 @@ _FUSED_INNER = (ir.Reduce, ir.Scan, ir.Scatter)
 
 def loop_order(stage: Stage) -> list[ir.Binder]:
     """The loops of a stage, outermost first: its dims, then what it reduces over; a reduction goes outside a dim along
-    which memory is contiguous when its own index strides."""
+    which memory is contiguous when its own index strides. A contraction has loops for its batches only."""
+    if stage.contraction is not None:
+        return list(stage.contraction.batch)
     inner = list(stage.inner) if isinstance(stage.prim, _FUSED_INNER) else []
     order = [*stage.dims, *inner]
     if isinstance(stage.prim, ir.Reduce) and stage.dims:
@@ -82,6 +84,8 @@ def accumulates_in_memory(stage: Stage, order: list[ir.Binder]) -> bool:
     """True when a stage combines into a buffer rather than a scalar."""
     if isinstance(stage.prim, ir.Scatter):
         return True
+    if stage.contraction is not None:
+        return False
     return isinstance(stage.prim, ir.Reduce) and order[-1] not in stage.inner
 
 
@@ -143,7 +147,8 @@ class Fuser:
         """Indices a stage could be cut along: those whose extent mentions no other index."""
         if not self.pieces or (isinstance(stage.prim, (ir.Print, ir.Scatter, ir.Scan)) and not stage.dims):
             return []
-        found = [d for d in stage.dims if not any(isinstance(a, ir.Binder) for a in d.extent.leaves())]
+        dims = stage.dims if stage.contraction is None else stage.contraction.batch
+        found = [d for d in dims if not any(isinstance(a, ir.Binder) for a in d.extent.leaves())]
         if not stage.dims and isinstance(stage.prim, ir.Reduce):
             found = [b for b in stage.inner if not any(isinstance(a, ir.Binder) for a in b.extent.leaves())]
         if isinstance(stage.prim, ir.Print):

@@ -12,6 +12,7 @@ from typing import Any
 
 from atoll.ainf import ir
 from atoll.ainf.identity import identity_of, is_read, read_arg
+from atoll.plan.contract import find_contractions
 from atoll.plan.stages import Inlining, Stage, make_stages
 
 
@@ -24,16 +25,17 @@ class InPlace:
 
 
 def plan_block(
-    lines: list[ir.Line], results: list[ir.Abs], writable: set[ir.Line]
+    lines: list[ir.Line], results: list[ir.Abs], writable: set[ir.Line], products: bool = True
 ) -> tuple[Inlining, list[Stage], InPlace]:
-    """Stages of a block with in-place updates decided. `writable` are sources whose memory the block may change."""
+    """Stages of a block with in-place updates decided. `writable` are sources whose memory the block may change; with `products`
+    contractions are left to the matrix kernel."""
     kept = {found[0] for found in map(identity_of, results) if found is not None}
     writable = writable - kept  # state a round hands on as it is
-    forced: set[ir.Line] = set()
+    contractions, forced, absorbed = find_contractions(lines, results) if products else ({}, set(), set())
     refused: dict[tuple[ir.Line, int], str] = {}
     while True:
         inlining = Inlining(lines, results, forced)
-        stages = make_stages(lines, results, inlining)
+        stages = make_stages(lines, results, inlining, 0, contractions, absorbed)
         plan = InPlace(copies=refused)
         more = _try(lines, inlining, stages, plan, writable)
         if more is None or more <= forced:

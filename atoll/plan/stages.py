@@ -8,13 +8,14 @@ its uses is just a variable, so making a line a stage is the safe side (notes/ad
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
 from atoll.ainf import ir
 from atoll.ainf.scan_prim import blocks, line_refs, own_binders, parts, subst
 from atoll.core.prims import PRIMS
+from atoll.plan.contract import Contraction
 from atoll.sizes import Poly
 
 HEAVY = 12
@@ -42,6 +43,7 @@ class Stage:
     position: int = -1
     refs: list[ir.Ref] = field(default_factory=list)
     after: set[int] = field(default_factory=set)  # stages that must come before, beside those it reads
+    contraction: Contraction | None = None  # a sum that the matrix kernel computes
 
     def __repr__(self) -> str:
         return self.line.name if self.line is not None else f"out{self.position}"
@@ -147,11 +149,23 @@ def _is_shifted(p: Poly) -> bool:
     return p.single() is None and p.const() is None
 
 
-def make_stages(lines: list[ir.Line], results: list[ir.Abs], inlining: Inlining, first: int = 0) -> list[Stage]:
-    """The stages of a block in program order, results last."""
+def make_stages(
+    lines: list[ir.Line],
+    results: list[ir.Abs],
+    inlining: Inlining,
+    first: int = 0,
+    contractions: Mapping[ir.Line, Contraction] | None = None,
+    absorbed: Set[ir.Line] = frozenset(),
+) -> list[Stage]:
+    """The stages of a block in program order, results last; sums absorbed by contractions have none."""
     stages: list[Stage] = []
     for line in lines:
-        if line in inlining.stages:
+        found = contractions.get(line) if contractions else None
+        if found is not None:
+            stage = Stage(first + len(stages), line, line.dims, (), line.conds, contraction=found)
+            stage.refs = inlining.reads(iter([*ir.operand_refs(found.left), *ir.operand_refs(found.right), *_extent_refs(found.sums), *_extent_refs(line.dims)]))
+            stages.append(stage)
+        elif line in inlining.stages and line not in absorbed:
             own = tuple(own_binders(line.prim))
             stage = Stage(first + len(stages), line, line.dims, own, line.conds)
             stage.refs = inlining.reads(line_refs(line))
@@ -161,6 +175,10 @@ def make_stages(lines: list[ir.Line], results: list[ir.Abs], inlining: Inlining,
         stage.refs = inlining.reads(iter(_abs_refs(array)))
         stages.append(stage)
     return stages
+
+
+def _extent_refs(binders: tuple[ir.Binder, ...]) -> list[ir.Ref]:
+    return [ref for b in binders for ref in ir.poly_refs(b.extent)]
 
 
 def _abs_refs(array: ir.Abs) -> list[ir.Ref]:

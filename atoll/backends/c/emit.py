@@ -279,8 +279,28 @@ class Emitter:
             case lp.Section(label, body):
                 self.put(f"/* {label.replace('*/', '* /')} */")
                 self.stmts(body)
+            case lp.Product():
+                self.product(stmt)
             case lp.Note(text):
                 self.put(f"/* {text} */")
+
+    def product(self, p: lp.Product) -> None:
+        """A contraction by the runtime's matrix kernel; its own loops when there is no runtime or it is tiny."""
+        if not self.dialect.hosted:
+            self.stmts(p.body)
+            return
+        work = " * ".join(self.factor(x) for x in (p.rows, p.columns, *p.sums))
+        with self.braces(f"if ({work} < 4096)"):
+            self.stmts(p.body)
+        with self.braces("else"):
+            lists = [", ".join(map(self.poly, each)) for each in (p.sums, p.left_sums, p.right_sums)]
+            given = [self.poly(x) for x in (p.rows, p.columns)] + [f"{{{text}}}" for text in lists]
+            given += [self.poly(x) for x in (p.left_row, p.right_column, p.target_row)]
+            given += [f"&{self.element(x.buffer, x.index)}" for x in (p.left, p.right, p.target)]
+            self.put(f"const at_product at_p = {{{', '.join(given)}, {len(p.sums)}}};")
+            self.uses_done = True
+            double = int(p.target.dtype.name == "f64")
+            self.put(f"if ((status = at_rt->product(at, &at_p, {double})) != 0) goto done;")
 
     def update(self, target: str, op: str, value: str, dtype: DType) -> None:
         simple = {"add": "+=", "mul": "*="}.get(op)

@@ -1,0 +1,168 @@
+"""Which sums are products of two arrays, to be computed by the matrix kernel (runtime/native/product.c).
+
+A sum (or a sum of sums) over a product of two references is a contraction when some of its indices are in the left reference only (rows),
+some in the right only (columns), and both references are affine in them. Indices in both are batches: a loop around the product.
+Rows and columns of several indices are one when every array that has them stores them one after the other; what does
+not fit becomes a batch as well, which is how a convolution is a product for every line of its image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from atoll.ainf import ir
+from atoll.ainf.identity import is_read, read_arg
+from atoll.ainf.scan_prim import line_refs
+from atoll.sizes import Poly, poly
+from atoll.sizes.poly import product
+
+_CHEAP = (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent)
+_LEVELS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Contraction:
+    """target[batch, rows, columns] = sum over sums of left * right. Columns lie along the last axis of the target."""
+
+    batch: tuple[ir.Binder, ...]
+    rows: tuple[ir.Binder, ...]
+    columns: tuple[ir.Binder, ...]
+    sums: tuple[ir.Binder, ...]  # outermost first
+    left: ir.Ref
+    right: ir.Ref
+
+
+def find_contractions(lines: list[ir.Line], results: Sequence[ir.Abs]) -> tuple[dict[ir.Line, Contraction], set[ir.Line], set[ir.Line]]:
+    """Contractions by their outermost sum; lines that must be stored for them; lines inside that nobody else needs."""
+    uses: dict[ir.Line, int] = {}
+    for line in lines:
+        for ref in line_refs(line):
+            uses[ref.line] = uses.get(ref.line, 0) + 1
+    for array in results:
+        for ref in ir.operand_refs(array.body):
+            uses[ref.line] = uses.get(ref.line, 0) + 1
+    here = set(lines)
+    found: dict[ir.Line, Contraction] = {}
+    stored: set[ir.Line] = set()
+    absorbed: set[ir.Line] = set()
+    for line in reversed(lines):  # outer sums come after inner ones
+        if line in absorbed or not _is_sum(line):
+            continue
+        chain = _chain(line, uses, here)
+        if chain is None:
+            continue
+        sums, inner, factors = chain
+        contraction = _classify(line, sums, factors, here)
+        if contraction is None:
+            continue
+        found[line] = contraction
+        absorbed |= inner
+        for side in (contraction.left, contraction.right):
+            if side.line in here and isinstance(side.line.prim, _CHEAP):
+                stored.add(side.line)
+    return found, stored, absorbed
+
+
+def _is_sum(line: ir.Line) -> bool:
+    prim = line.prim
+    return isinstance(prim, ir.Reduce) and prim.monoid == "add" and not line.conds and line.results[0].dtype.name in ("f32", "f64") and len(line.dims) >= 2
+
+
+def _chain(line: ir.Line, uses: dict[ir.Line, int], here: set[ir.Line]) -> tuple[tuple[ir.Binder, ...], set[ir.Line], tuple[ir.Ref, ir.Ref]] | None:
+    """The sums from the outermost in, the lines inside, and the two factors in terms of all indices."""
+    prim = line.prim
+    assert isinstance(prim, ir.Reduce)
+    sums, inner = [prim.binder], set[ir.Line]()
+    arg = _through_reads(prim.arg)
+    while isinstance(arg, ir.Ref) and arg.line in here and uses.get(arg.line) == 1 and not arg.line.conds:
+        env = dict(zip(arg.line.dims, arg.index, strict=False))
+        step = arg.line.prim
+        if isinstance(step, ir.Reduce) and step.monoid == "add" and len(sums) < _LEVELS:
+            sums.append(step.binder)
+            inner.add(arg.line)
+            arg = _through_reads(ir.subst_operand(step.arg, env))
+            continue
+        if isinstance(step, ir.Op) and step.name == "mul":
+            left, right = (_through_reads(ir.subst_operand(a, env)) for a in step.args)
+            if isinstance(left, ir.Ref) and isinstance(right, ir.Ref):
+                return tuple(sums), {*inner, arg.line}, (left, right)
+        return None
+    return None
+
+
+def _through_reads(operand: ir.Operand) -> ir.Operand:
+    while isinstance(operand, ir.Ref) and is_read(operand.line):
+        operand = ir.subst_operand(read_arg(operand.line), dict(zip(operand.line.dims, operand.index, strict=False)))
+    return operand
+
+
+def _classify(line: ir.Line, sums: tuple[ir.Binder, ...], factors: tuple[ir.Ref, ir.Ref], here: set[ir.Line]) -> Contraction | None:
+    left, right = factors
+    in_left, in_right = left.leaves(), right.leaves()
+    if left.dtype is not right.dtype or left.dtype is not line.results[0].dtype or not all(s in in_left and s in in_right for s in sums):
+        return None
+    for side in factors:
+        if side.line.conds or (side.line not in here and isinstance(side.line.prim, _CHEAP)):
+            return None  # a line of an enclosing block that may not be stored
+    batch = [d for d in line.dims if d in in_left and d in in_right]
+    rows = [d for d in line.dims if d in in_left and d not in in_right]
+    columns = [d for d in line.dims if d in in_right and d not in in_left]
+    if not rows or not columns:
+        return None
+    if line.dims[-1] in rows:
+        left, right, rows, columns = right, left, columns, rows
+    if line.dims[-1] not in columns:
+        return None
+    target = ir.Ref(line, 0, tuple(poly(d) for d in line.dims))
+    rows, more_rows = _one_index(rows, (left, target))
+    columns, more_columns = _one_index(columns, (right, target))
+    batch = [d for d in line.dims if d in batch or d in more_rows or d in more_columns]
+    loops = {*rows, *columns, *sums}
+    if any(not loops.isdisjoint(b.extent.leaves()) for b in loops) or any(not loops.isdisjoint(b.extent.leaves()) for b in batch):
+        return None
+    if _too_small(columns, 8) or _too_small(sums, 4):
+        return None
+    if not _affine(left, (*rows, *sums), loops) or not _affine(right, (*columns, *sums), loops):
+        return None
+    return Contraction(tuple(batch), tuple(rows), tuple(columns), sums, left, right)
+
+
+def _affine(ref: ir.Ref, binders: Sequence[ir.Binder], loops: set[ir.Binder]) -> bool:
+    """Every index of the reference is affine in these binders, with steps that are the same throughout."""
+    for p in ref.index:
+        for b in binders:
+            step = p.coefficient(b)
+            if step is None or not loops.isdisjoint(step.leaves()) or b in (p - step * b).leaves():
+                return False
+    return True
+
+
+def _too_small(binders: Sequence[ir.Binder], least: int) -> bool:
+    """Known to be so few that plain loops are as good."""
+    size = product(b.extent for b in binders).const()
+    return size is not None and size < least
+
+
+def _one_index(binders: list[ir.Binder], refs: tuple[ir.Ref, ...]) -> tuple[list[ir.Binder], list[ir.Binder]]:
+    """The longest run at the end that all arrays store one after the other, and the rest."""
+    kept = [binders[-1]]
+    for b in reversed(binders[:-1]):
+        if not all(_follows(ref, b, kept[0]) for ref in refs):
+            break
+        kept.insert(0, b)
+    return kept, binders[: len(binders) - len(kept)]
+
+
+def _follows(ref: ir.Ref, outer: ir.Binder, inner: ir.Binder) -> bool:
+    """A step of the outer index is a whole range of the inner one."""
+    steps = [position(ref.line.extents(ref.result), ref.index).coefficient(b) for b in (outer, inner)]
+    return steps[0] is not None and steps[1] is not None and steps[0] == steps[1] * inner.extent
+
+
+def position(extents: Sequence[Poly], index: Sequence[Poly]) -> Poly:
+    """Row-major position of an element."""
+    at = poly(0)
+    for p, n in zip(index, extents, strict=True):
+        at = at * n + p
+    return at
