@@ -49,10 +49,12 @@ class _Checker:
 
     def poly(self, p: Poly, scope: frozenset[Sym], node: object) -> None:
         for leaf in p.leaves():
-            self.need(leaf in scope, node, f"the size {p} mentions {leaf}, which is not in scope")
+            if leaf not in scope:
+                self.need(False, node, f"the size {p} mentions {leaf}, which is not in scope")
 
     def same(self, a: Type, b: Type, node: object, why: str) -> None:
-        self.need(plain(a) == plain(b), node, f"{why}: {a!r} and {b!r}")
+        if a is not b and plain(a) != plain(b):
+            self.need(False, node, f"{why}: {a!r} and {b!r}")
 
     def expr(self, e: ir.Expr, scope: frozenset[Sym], types: dict[Sym, Type]) -> Type:
         if not isinstance(e, ir.Block):  # a block's own names may stand in its type; whoever uses the block checks
