@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import os
 import sys
+import threading
 import types as pytypes
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -34,6 +35,17 @@ if TYPE_CHECKING:
 
 # Set while the command line imports a file: a wrong function is told when it is asked for, so that all of them can be.
 CHECK_LATER: ContextVar[bool] = ContextVar("check_later", default=False)
+
+
+_lock = threading.RLock()  # one thread compiles at a time; running needs no lock
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,17 +179,18 @@ class Function:
         """The native program, built or found in the cache. Recursion, unions and function values go through λANF."""
         from atoll.functions.needs import needs_functions
 
-        self._freeze()
-        if optimise not in self._programs:
-            if needs_functions(self.core):
-                from atoll.functions.program import FunctionProgram
+        with _lock:
+            self._freeze()
+            if optimise not in self._programs:
+                if needs_functions(self.core):
+                    from atoll.functions.program import FunctionProgram
 
-                self._programs[optimise] = FunctionProgram(self.core, self._arguments, optimise)
-            else:
-                from atoll.runtime.program import Program
+                    self._programs[optimise] = FunctionProgram(self.core, self._arguments, optimise)
+                else:
+                    from atoll.runtime.program import Program
 
-                self._programs[optimise] = Program(self.core, self._arguments, optimise)
-        return self._programs[optimise]
+                    self._programs[optimise] = Program(self.core, self._arguments, optimise)
+            return self._programs[optimise]
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         try:

@@ -545,8 +545,9 @@ class Translator:
         """Call the kernel of a tuple of array expressions."""
         used = free(body)
         sizes = tuple(dict.fromkeys(s for s in (*used.symbols, *used.variables) if s in self.nonnegative and self.is_size(s, used.variables)))
-        given = {s: t for s, t in used.variables.items() if s not in sizes}
-        given.update({s: I64_T for s in used.symbols if s not in sizes and s not in given})
+        others = {s: t for s, t in used.variables.items() if s not in sizes}
+        given: dict[Sym, Type] = {s: I64_T for s in used.symbols if s not in sizes}  # before the arrays whose sizes they are
+        given.update({s: t for s, t in others.items() if s not in given})
         made = make_kernel(len(self.kernels), self.where, body, sizes, tuple(given.items()), self.reassociate)
         self.kernels.append(made)
         args = (*(env[s] for s in sizes), *(x for s in given for x in leaves(env[s])))

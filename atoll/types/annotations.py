@@ -90,6 +90,8 @@ def _evaluate(node: Any, lookup: Lookup, where: str) -> Any:
         match node:
             case s.Name(id):
                 return lookup(id, node.span)
+            case s.Attr(_, "_"):
+                return lookup("_", node.span)
             case s.Attr(value, name):
                 return getattr(go(value), name)
             case s.Num(value):

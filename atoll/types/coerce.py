@@ -100,7 +100,7 @@ def convert(el: Elaborator, value: Value, dtype: DType, span: Span) -> Value:
     if isinstance(value.type, (Tuple, Record)):
         parts = [convert(el, p, dtype, span) for p in project_all(el, value)]
         return make_tuple(parts, value.type, span)
-    el.fail("E0214", span, found=el.show(value.type), dtype=dtype.name)
+    el.fail("E0203", span, what=f"{dtype.name}(...)", found=el.show(value.type))
 
 
 def _element_dtype(t: Type) -> DType | None:

@@ -183,6 +183,8 @@ def join(el: Elaborator, a: Type, b: Type, span: Span, what: str) -> Type | None
         if a.decl == b.decl and type_key(strong(a)) == type_key(strong(b)):
             return None
         shared = [u for u in unions_of(a.decl) if u.position(b.decl) is not None]
+        if len(shared) > 1 and isinstance(el.returns, Union) and el.returns.decl in shared:
+            shared = [el.returns.decl]
         if len(shared) == 1:
             return _union_of(el, shared[0], (a, b), span)
         if a.decl != b.decl or shared:

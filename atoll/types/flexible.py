@@ -117,6 +117,7 @@ def insert(
     el: Elaborator, args: Sequence[Any], plan: Sequence[Planned], run: Callable[[list[Any]], Any], span: Span, what: str
 ) -> Any:
     """run(args) with what the analysis says inserted."""
+    from atoll.types.comprehension import materialise
     from atoll.types.lifting import lift_by
 
     given = list(args)
@@ -128,6 +129,8 @@ def insert(
             if planned.rank is not None and planned.rank != rank(x.type):
                 el.fail("E0262", span, name=what)
             excess[k], reps[k] = planned.excess, planned.reps
+        elif planned.reps and isinstance(x, en.Iterable):
+            given[k], reps[k] = materialise(el, x, span), planned.reps
         elif planned.reps:
             given[k] = en.Lifted(x, planned.reps)
     return lift_by(el, given, excess, reps, run, span, what)

@@ -5,7 +5,9 @@ Captured constants and functions are frozen when they are first used; `captures`
 
 from __future__ import annotations
 
+import ast
 import builtins
+import functools
 import types as pytypes
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +36,7 @@ class Namespace:
     def __init__(self, fn: pytypes.FunctionType | None = None, names: dict[str, Any] | None = None) -> None:
         self.globals: dict[str, Any] = fn.__globals__ if fn is not None else (names or {})
         self.cells: dict[str, Any] = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True)) if fn is not None else {}
+        self.text = ""  # of the module, where names that are not bound yet may be defined further down
         self.defaults: dict[str, Any] = _defaults(fn) if fn is not None else {}
 
     def python_value(self, name: str) -> Any:
@@ -55,6 +58,8 @@ class Namespace:
             if _can_change(value):
                 el.session.captures.add(self, name, lambda: self.python_value(name), value)
             return found
+        if name in BUILTINS and (name in self.cells or name in _defined(self.text)):
+            return None  # the user's own, not bound yet
         if name in BUILTINS:
             return en.Builtin(name)
         if name in SCALARS and name != "bool":
@@ -64,6 +69,15 @@ class Namespace:
         if hasattr(builtins, name):
             el.fail("E0109", span, name=name)
         return None
+
+
+@functools.lru_cache(maxsize=8)
+def _defined(text: str) -> frozenset[str]:
+    """The functions a module defines at its top level."""
+    try:
+        return frozenset(node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
+    except SyntaxError:  # a notebook's magic
+        return frozenset()
 
 
 def _defaults(fn: pytypes.FunctionType) -> dict[str, Any]:

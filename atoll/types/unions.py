@@ -54,8 +54,13 @@ class UnionDecl:
         """The name the user gave it, else its cases."""
         if self._name is None:
             names = (n for n, v in self.around.names().items() if isinstance(v, Union) and v.decl is self and v.types is None)
-            self._name = next(names, None) or " | ".join(d.name for d in self.decls)
-        return self._name
+            self._name = next(names, None)
+        return self._name or " | ".join(d.name for d in self.decls)
+
+    @property
+    def named(self) -> bool:
+        """Whether the user gave it a name."""
+        return repr(self) != " | ".join(d.name for d in self.decls)
 
     @property
     def decls(self) -> tuple[RecordDecl, ...]:
@@ -109,8 +114,9 @@ def union(*parts: Any) -> Any:
 
 
 def unions_of(decl: RecordDecl) -> list[UnionDecl]:
-    """The unions with more than one case a record is a case of."""
-    return [u for u in _UNIONS.values() if len(u.members) > 1 and u.position(decl) is not None]
+    """The unions with more than one case a record is a case of; A | B on the way to A | B | C only if it has a name of its own."""
+    found = [u for u in _UNIONS.values() if len(u.members) > 1 and u.position(decl) is not None]
+    return [u for u in found if u.named or not any(set(u.members) < set(other.members) for other in found)]
 
 
 def subscript(t: Type, items: Any) -> Type:

@@ -352,7 +352,8 @@ def _elements(args: Args, op: Any, ne: Any, xs: Any) -> tuple[Value, Value, int]
     neutral = args.el.bind(args.value(ne))
     wanted = rank(neutral.type)
     if rank(array_.type) < wanted + 1:
-        args.el.fail("E0250", args.span, name=args.name, expected=args.el.show(neutral.type), found=args.el.show(array_.type))
+        what = f"the elements and the neutral element of {args.name}"
+        args.el.fail("E0202", args.span, what=what, first=args.el.show(array_.type), second=args.el.show(neutral.type))
     return array_, neutral, wanted
 
 

@@ -38,7 +38,7 @@ def transpose(el: Elaborator, value: Value, axes: tuple[int, ...] | None, span: 
 def flatten(el: Elaborator, value: Value, span: Span) -> Value:
     t = value.type
     if rank(t) < 2:
-        el.fail("E0257", span, found=el.show(t))
+        el.fail("E0238", span, name="flatten", found=el.show(t))
     assert isinstance(t, Array) and isinstance(t.elem, Array)
     return view("flatten", (), [value], Array(t.elem.elem, t.size * t.elem.size), span)
 
