@@ -253,7 +253,20 @@ class Builder:
     def _home(self, prim: ir.Prim, used: list[ir.Ref], free: set[Atom]) -> ir.Block:
         inner = set(map(id, blocks(prim)))
         home = self.root
-        candidates = [ref.line.block for ref in used] + [self.owner[a] for a in free if a in self.owner]
+        candidates = [ref.line.block for ref in used]
+        seen: set[Atom] = set()
+        queue = list(free)
+        while queue:  # also what the ranges of its indices depend on
+            atom = queue.pop()
+            if atom in seen:
+                continue
+            seen.add(atom)
+            if atom in self.owner:
+                candidates.append(self.owner[atom])
+            elif isinstance(atom, ir.Binder):
+                queue += atom.extent.leaves()
+            elif isinstance(atom, ir.RefAtom):
+                candidates.append(atom.ref.line.block)
         for block in candidates:
             if block.depth > home.depth and not _within(block, inner):
                 home = block
