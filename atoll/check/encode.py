@@ -201,7 +201,10 @@ class Encoder:
             if facts.is_positive(poly(a)):
                 positive(poly(a))
         if proof.cut is not None:
-            positive(proof.cut)
+            if facts.sign(proof.cut) > 0:  # that it is not 0 is seen by the reader
+                nonneg(proof.cut)
+            else:
+                positive(proof.cut)
         return {
             "g": self.poly(proof.goal),
             "s": self.poly(proof.scale),

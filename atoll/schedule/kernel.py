@@ -109,10 +109,11 @@ class Refused(Exception):
         values = counterexample(self.facts, self.goal)
         wanted = self.goal.leaves()
         shown = [f for f in self.facts.known if f.leaves() & wanted] or list(self.facts.known)
-        notes = [f"needed: {self.what}"] if self.what else []
+        notes = [f"needed: {self.what}"] if self.what and self.goal.const() is None else []
         notes.append("known: " + (", ".join(condition(f) for f in shown) or "nothing about these sizes"))
         notes.append(f"it fails for {describe(values)}" if values else "no counterexample was found, and no proof")
-        return make("E0501", step=step, condition=condition(self.goal), notes=notes)  # type: ignore[return-value]
+        stated = condition(self.goal) if self.goal.const() is None else f"that {self.what}"
+        return make("E0501", step=step, condition=stated, notes=notes)  # type: ignore[return-value]
 
 
 @dataclass

@@ -23,6 +23,7 @@ def split(w: Work, loop: str | Sym, size: PolyLike, tail: str = "cut", names: tu
     path = w.path(sym)
     context, t = w.theorem.locate(path)
     assert isinstance(t, (tm.Gen, tm.Sum))
+    positive(w, path, k)
     n, base = t.high - t.low, sym.name
     is_gen = isinstance(t, tm.Gen)
     names = names or (f"{base}_o", f"{base}_i")
@@ -50,6 +51,13 @@ def split(w: Work, loop: str | Sym, size: PolyLike, tail: str = "cut", names: tu
         outer = outer.body
     assert isinstance(outer, (tm.Gen, tm.Sum)) and isinstance(outer.body, (tm.Gen, tm.Sum))
     return outer.sym, outer.body.sym
+
+
+def positive(w: Work, path: tm.Path, k: Poly) -> None:
+    """k >= 1 here, or the step is refused."""
+    facts = w.context(path).facts
+    if not facts.proves(k - 1):
+        raise Refused(f"{k} is not positive", facts, k - 1, f"the size {k} is positive")
 
 
 def hoist(w: Work, inner: Sym, outer: Sym) -> None:
@@ -201,6 +209,7 @@ def pad(w: Work, loop: str | Sym, multiple: PolyLike) -> None:
     """The range of a loop rounded up to a multiple; the rounds beyond do nothing."""
     sym, k = w.loop(loop), w.size(multiple)
     path = w.path(sym)
+    positive(w, path, k)
     context, t = w.theorem.locate(path)
     assert isinstance(t, (tm.Gen, tm.Sum))
     n = t.high - t.low

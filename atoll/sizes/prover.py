@@ -163,7 +163,7 @@ class Facts:
         key = ("positive", p)
         if key not in self._nonneg:
             self._nonneg[key] = False
-            self._nonneg[key] = _search(self, p - 1, 5) is not None
+            self._nonneg[key] = _positive(self, p) is not None
         return self._nonneg[key]
 
     def sign(self, p: Poly) -> int:
@@ -211,7 +211,7 @@ class Facts:
 
     def positive_proof(self, p: Poly) -> Proof | None:
         """Why p >= 1: a proof of p - 1 >= 0."""
-        return _search(self, p - 1, 5)
+        return _positive(self, p)
 
     def floor_proof(self, quot: Quot, c: int) -> Proof | None:
         """Why quot >= c: a proof of num - c*den >= 0."""
@@ -426,6 +426,34 @@ def _search(ctx: Facts, goal: Poly, depth: int, use_signs: bool = True, lemmas: 
     if goal in ctx.known:
         return Proof(goal, ONE, ((ONE, goal),), ZERO)
     return go(goal, ONE, (), depth)
+
+
+def _positive(ctx: Facts, p: Poly) -> Proof | None:
+    """A proof of p - 1 >= 0. Where a hypothesis speaks of a product d*p, that d*p >= 1 and d >= 0 suffices: the integer cut by d."""
+    found = _search(ctx, p - 1, 5)
+    if found is not None or len(p.terms) != 1:
+        return found
+    (own, coef), *_ = p.terms.items()
+    if coef != 1 or not own:
+        return None
+    tried: set[Poly] = set()
+    for fact in ctx.known:
+        for mono, factor in fact.terms.items():
+            rest = list(mono)
+            if factor <= 0 or len(mono) <= len(own) or any(rest.count(a) < own.count(a) for a in own):
+                continue
+            for a in own:
+                rest.remove(a)
+            d = poly(1)
+            for a in rest:
+                d = d * a
+            if d in tried or ctx.sign(d) <= 0:
+                continue
+            tried.add(d)
+            cut = _search(ctx, d * p - 1, 5, lemmas=False)
+            if cut is not None:
+                return Proof(p - 1, cut.scale, cut.terms, cut.rem, cut=d)
+    return None
 
 
 def _divided(ctx: Facts, g: Poly) -> tuple[int, int, Proof] | None:

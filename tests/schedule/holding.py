@@ -43,11 +43,12 @@ def holds(s: Any, *arguments: tuple[Any, ...], terms: bool = True, certificate: 
         close(tuple(found), wanted, "compiled and interpreted")
         for x, y in zip(flat(plain(*args)), found, strict=True):
             assert same(x, y, s.licences), f"compiled differs at {sizes}: {x} {y}"
-        for piece in (1, 1000):
+        small = sum(np.size(x) for x in inputs) < 1000  # the slow references are asked at small sizes only
+        for piece in (1, 1000) if small else ():
             ran = execute(s.lowered.function, inputs, {k: v for k, v in sizes.items() if k in s.source.program.sizes}, piece)
             for a, b in zip(ran, found, strict=True):
                 close(np.asarray(a), np.asarray(b), "executor")
-        if terms:
+        if terms and small:
             before = evaluate(s.theorem.source, arrays, sizes)
             assumed = all(f.evaluate(sizes) >= 0 for f in s.theorem.facts)
             after = evaluate(s.theorem.term, arrays, sizes) if assumed else before
