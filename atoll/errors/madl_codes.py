@@ -28,6 +28,7 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0916", _T, "the type of {what} is not known", "add a type: `of [_]f64`", "Code is made for one type; nothing in the program says which."),
     ("E0917", _T, "{name} is no field of {shown}", "", "Records are declared with `type name = {{ field of t, .. }}`."),
     ("E0918", _S, "index {index} of {what} is not proved to lie in 0..{high}", "use a loop index, or an index of type idx<<n>>: clamp<<n>>(k), wrap<<n>>(k)", "MADL makes no checks at run time, so every index is proved: it is a polynomial of sizes and loop indices, or a value of type idx<<n>>."),
+    ("E0929", _T, "{value} does not fit {shown}", "use a wider type", "A number in the text takes the type of what it meets, and must be one of its values."),
     ("E0919", _S, "abstract size would escape its scope", "", "The index of a loop as a size makes sense in the loop only: there are no ragged arrays."),
     # -- causality, initialisation
     ("E0920", _P, "Non causal definition of {name}", "use `last` to break the cycle", "A value may not depend on itself within a cycle. Arrays, tuples, operators and loops need all their inputs before they give any output."),
@@ -52,7 +53,7 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0942", _P, "{name} needs a workspace of size {size}, which depends on a loop index", "", "A memory inside a loop has a size that is fixed before the loop starts."),
     # -- recursion, imports
     ("E0950", _P, "the size of a recursive call must be a number", "write it: {name}<<n/2>>(..)", "An operator made with `let rec` is expanded for each size it is used at, so sizes must be numbers when it is used."),
-    ("E0951", _P, "{name} does not end: more than {depth} sizes", "give it a case that does not call itself: if n == 1 then .. else .. end", "A recursive operator is expanded for each size it is used at."),
+    ("E0951", _P, "{name} does not end: {why}", "give it a case that does not call itself: if n == 1 then .. else .. end", "A recursive operator is expanded for each size it is used at."),
     ("E0952", _P, "{file}: {why}", "", "`import \"file.py\": name` takes Atoll functions from a Python file."),
     ("E0953", _T, "{name} cannot be used in MADL: {why}", "", "Code made from MADL does not allocate and cannot fail, so neither may the functions it calls."),
     # -- from Python, compiling

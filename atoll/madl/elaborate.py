@@ -61,6 +61,7 @@ class Elaborator:
         self.use: s.Apply | None = None  # the outermost structural operator that is being expanded
         self.interface: Env | None = None  # the inside of the forward whose interface is being read
         self.partial: Poly | None = None  # size of [.] while typing the part built so far
+        self.half_defined: dict[str, Span] = {}  # names that one branch of an if defines
         self.dry = False  # types only: make no wires, nodes or relations
         self.defined: set[g.Wire] = set()
         self.operations: list[g.Op] = []
@@ -148,7 +149,9 @@ class Elaborator:
     def variable(self, name: str, env: Env, span: Span) -> g.Wire:
         found = env.variable(name)
         if found is None:
-            fail("E0902", span, name=name.partition("#")[0], where=self.operator.name)
+            half = self.half_defined.get(name)
+            notes = [f"{name} is defined in one branch of the if in line {half.line} only"] if half is not None else []
+            fail("E0902", span, name=name.partition("#")[0], notes=notes, where=self.operator.name)
         return found
 
     # -- sizes and types as written
@@ -223,7 +226,8 @@ class Elaborator:
                 record = self.library.record(name)
                 if record is not None:
                     return record
-                fail("E0904", t.span, what="type", name=name, where=self.operator.name)
+                known = f"types are {', '.join(NAMES)}, records, and those declared with (type ..)"
+                fail("E0904", t.span, what="type", name=name, help=known, where=self.operator.name)
             case s.TypeMeta(name):
                 return env.metas.types.setdefault(name, Unknown())
             case s.IndexType(size):

@@ -263,6 +263,8 @@ def _tree(el: Elaborator, e: s.Expr, env: Env, inputs: list[g.Wire]) -> g.Tree:
             return g.Literal(constant, NAMES["bool"], e.span)
         case s.Number(constant):
             return g.Literal(constant, Unknown("float" if isinstance(constant, float) else "number"), e.span)
+        case s.Operation("neg", (s.Number(int() | float() as constant),)) if not isinstance(constant, bool):
+            return _tree(el, s.Number(-constant, span=e.span), env, inputs)
         case s.Operation(op, args):
             return _operate(el, op, args, (), e, env, inputs)
         case s.Apply(name, sizes, arg) if el.find(name) is None and name in SHORT:

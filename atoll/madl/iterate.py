@@ -266,6 +266,7 @@ def branch(el: Elaborator, e: s.Branch, env: Env) -> list[g.Wire]:
     bodies = (e.then, e.orelse)
     defined = [defined_names(statements) for statements in bodies]
     shared = [name for name in defined[0] if name in defined[1]]
+    el.half_defined.update({name: e.span for names in defined for name in names if name not in shared})
     outer = {name: el.variable(name, env, e.span) for name in shared}
     scopes, inners = [], []
     for statements, names in zip(bodies, defined, strict=True):

@@ -61,6 +61,8 @@ class Library:
             defined = Defined(operator, order)
             if operator.recursive:
                 self._new(operator.name, defined, operator.span)
+                if not operator.interface.sizes:
+                    self.instance(defined, (), operator.span)
                 return
             holds = kinds.structural_kind(operator, self.kind_finder(operator))
             if operator.kind in ("patt", "view"):
@@ -151,8 +153,11 @@ class Library:
         """A recursive operator at given sizes."""
         key = (item.operator.name, sizes)
         if key not in self._instances:
-            if len(self._expanding) >= _DEEPEST or key in self._expanding:
-                fail("E0951", span, name=item.operator.name, depth=_DEEPEST)
+            if key in self._expanding:
+                at = f"<<{', '.join(map(str, sizes))}>>" if sizes else "itself"
+                fail("E0951", span, name=item.operator.name, why=f"it needs {at} to make {at}")
+            if len(self._expanding) >= _DEEPEST:
+                fail("E0951", span, name=item.operator.name, why=f"more than {_DEEPEST} sizes")
             for size_name, size in zip(size_names(item.operator), sizes, strict=True):
                 if size < 0:
                     fail("E0914", span, name=item.operator.name, what=size_name, size=size)

@@ -29,7 +29,7 @@ from atoll.madl.scheme import Scheme
 from atoll.madl.typing import Generic, prune, rebuild, show_type
 from atoll.madl.values import dtype_of
 from atoll.sizes import Atom, Poly, Sym, poly
-from atoll.types.dtypes import BOOL, DTYPES, I32, I64, DType
+from atoll.types.dtypes import BOOL, DTYPES, I32, I64, DType, fits
 from atoll.types.types import Type
 
 
@@ -284,8 +284,11 @@ class _Lowering:
         match tree:
             case g.Input(k):
                 return self._read(inputs[k])
-            case g.Literal(value, t):
-                return lp.Const(value, self._dtype(t))
+            case g.Literal(value, t, span):
+                dtype = self._dtype(t)
+                if not fits(value, dtype):  # where a type variable has become this type
+                    fail("E0929", span, value=value, shown=dtype, where=self.graph.name)
+                return lp.Const(value, dtype)
             case g.SizeValue(size, t):
                 return lp.Cast(lp.Index(self._size(size)), self._dtype(t))
         args = tuple(self._tree(a, inputs) for a in tree.args)
@@ -301,6 +304,8 @@ class _Lowering:
             return lp.Call(f"madl_{tree.op}", args, dtype)
         prim = row.prim or row.float_prim
         assert prim is not None
+        if prim in ("min", "max") and isinstance(args[1], lp.Const) and args[1].value and dtype.is_float:
+            args = args[::-1]  # the first operand is tested for NaN, which a number of the text is not
         return lp.Call(prim, args, BOOL if row.gives == "bool" else dtype)
 
     def _copy(self, node: g.Copy) -> None:

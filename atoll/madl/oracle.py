@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from atoll.errors import fail
 from atoll.madl import graph as g
 from atoll.madl.compiled import Compiled
 from atoll.madl.layout import Chunk
@@ -28,7 +29,7 @@ from atoll.madl.schedule import node_name
 from atoll.madl.typing import Generic, prune
 from atoll.madl.values import Key, component, dtype_of, join, keys, split
 from atoll.sizes import Atom, Poly
-from atoll.types.dtypes import DTYPES, I32
+from atoll.types.dtypes import DTYPES, I32, fits
 from atoll.types.types import Type
 from atoll.views.functor import Functor
 from atoll.views.index_map import At, IndexMap, is_view_index, position
@@ -426,8 +427,8 @@ class Oracle:
 
 
 def convert_literal(value: Any, dtype: Any) -> Any:
+    if not fits(value, dtype):
+        fail("E0929", value=value, shown=dtype)
     with np.errstate(all="ignore"):
-        if dtype.is_integer:
-            return convert(np.int64(int(value)) if abs(int(value)) < 2**63 else np.uint64(int(value)), dtype)
         return dtype.numpy.type(value)
 

@@ -15,7 +15,8 @@ from atoll.madl.elaborate import Elaborator
 from atoll.madl.known import Known
 from atoll.madl.typing import BOOL, F64, INT, Generic, Unknown, array_sizes, leaves, prune, show_size_named, show_type, sizes_in
 from atoll.sizes import Poly, Sym
-from atoll.types.types import Index, Type
+from atoll.types.dtypes import fits
+from atoll.types.types import Index, Scalar, Type
 
 _DEFAULTS = {"number": INT, "integer": INT, "float": F64, "bool": BOOL}
 
@@ -25,6 +26,7 @@ def settle(el: Elaborator) -> None:
     el.type_scalars()
     el.typer.check_solved()
     _default_types(el)
+    _literals(el)
     _final_forms(el)
     _name_sizes(el)
     _check_free(el)
@@ -44,6 +46,21 @@ def _default_types(el: Elaborator) -> None:
         if isinstance(t, Unknown):
             name = next(n for n in letters if n not in taken) if t.family not in _DEFAULTS else ""
             t.bound = _DEFAULTS.get(t.family) or Generic(name, t.family)
+
+
+def _literals(el: Elaborator) -> None:
+    """Numbers fit the types they have taken."""
+    for op in el.operations:
+        for literal in _tree_literals(op.tree):
+            t = prune(literal.type)
+            if isinstance(t, Scalar) and not fits(literal.value, t.dtype):
+                fail("E0929", literal.span, value=literal.value, shown=show_type(t), where=el.graph.name)
+
+
+def _tree_literals(tree: g.Tree) -> list[g.Literal]:
+    if isinstance(tree, g.Literal):
+        return [tree]
+    return [x for a in tree.args for x in _tree_literals(a)] if isinstance(tree, g.Operate) else []
 
 
 def _tree_types(tree: g.Tree) -> list[Type]:
