@@ -37,6 +37,13 @@ def _atoll_itself() -> str:
     return hashlib.sha256("\n".join(found).encode()).hexdigest()
 
 
+def key(digest: str, optimise: str, extra: list[str]) -> str:
+    """Everything the binary depends on: the program, this Atoll, the compiler and its flags, the processor."""
+    cc = compiler()
+    parts = [digest, _atoll_itself(), cc.version, " ".join(cc.flags(optimise) + extra), target()]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
 def make_loops(fn: ir.Function) -> lp.Function:
     """The loops of a core function."""
     from atoll.ainf.dead import remove_dead
@@ -53,10 +60,8 @@ class Program:
         self.fn = fn
         self.arrange = arrange
         digest, spans = fingerprint(fn)
-        cc = compiler()
         extra = os.environ.get("ATOLL_CFLAGS", "").split()
-        parts = [digest, _atoll_itself(), cc.version, " ".join(cc.flags(optimise) + extra), target()]
-        self.key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        self.key = key(digest, optimise, extra)
         path, meta = cache.get(self.key, lambda folder: _build(fn, spans, folder, optimise, extra))
         self.path = path
         self.sites = [_site_from_json(s, spans) for s in meta["sites"]]
