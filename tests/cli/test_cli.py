@@ -163,7 +163,7 @@ def test_run(capsys, words, printed):
 def test_run_time_error_is_the_programs(capsys):
     status, _, err = atoll(capsys, "run", "good.py:quotient", "1", "0")
     assert status == 1
-    assert err == "E0702: integer division by zero\n  --> good.py:22:12, in quotient\n   22 |     return a // b\n      |            ^^^^^^\n"
+    assert err == "E0702: integer division by zero\n  --> good.py:22:12, in quotient\n   22 |     return a // b\n      |            ^^^^^^\n   help: test the divisor first\n"
 
 
 def test_build(capsys):
@@ -241,7 +241,7 @@ CALLS = [
     (["run", "good.py:double", "no.npy"], 2, "atoll: no.npy: "),
     (["run", "good.py:double", "broken.npy"], 2, "atoll: broken.npy: "),
     (["run", "good.py:double"], 2, "E0605: double: the argument x is missing\n"),
-    (["run", "good.py:double", "1"], 2, "E0608: double: argument x must have 1 axes (f64[n]), not 0\n"),
+    (["run", "good.py:double", "1"], 2, "E0608: double: argument x must have 1 axis (f64[n]), not 0\n"),
     (["run", "good.py:double", "[1]", "[2]"], 2, "atoll: double takes 1 arguments, not 2\n"),
     (["run", "good.py:energy", "3"], 2, "atoll: '3' is no Particle[n]: "),
     (["run", "good.py:swap", "(1, 2)"], 2, "E0609: swap is generic: it has type variables or function parameters\n"),

@@ -6,7 +6,7 @@ import pytest
 import atoll as at
 from atoll import f64, i64
 
-NAMES = ["at", "memcpy", "INT64_MAX", "M_PI", "_Complex", "asm", "linux", "status", "double", "I", "result", "i_lo", "x_1", "λ", "at_call", "main"]
+NAMES = ["at", "memcpy", "INT64_MAX", "_Complex", "status", "double", "result", "λ"]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,0 +1,17 @@
+import numpy as np
+
+import atoll as at
+from atoll import f64, i64
+
+n, m, k = at.sizes("n m k")
+
+
+@at.fn
+def f(x: f64[n], s: i64):
+    return x[::s]
+
+#> E0223: a step must be a literal number other than 0
+#>   --> E0223.py:11:16, in f
+#>    11 |     return x[::s]
+#>       |                ^
+#>    help: write the number, or compute the index in a comprehension

@@ -1,0 +1,16 @@
+import numpy as np
+
+import atoll as at
+from atoll import f64, i64
+
+n, m, k = at.sizes("n m k")
+
+
+@at.fn
+def f(x: f64[n]) -> f64:
+    return sum(x)
+
+f(np.zeros((2, 2)))
+
+#> E0608: f: argument x must have 1 axis (f64[n]), not 2
+#>    help: index or reshape the argument, or declare its axes
