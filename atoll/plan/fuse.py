@@ -158,6 +158,9 @@ class Fuser:
     def joins(self, stage: Stage, binder: ir.Binder, group: Group, deps: list[tuple[Stage, ir.Ref | None]]) -> bool:
         if group.extent is None or group.extent != binder.extent:
             return False
+        lengths = {ref.line for d in stage.dims for ref in ir.poly_refs(d.extent)}  # of rows; memory is made for the longest
+        if any(member.line in lengths for member in group.members):
+            return False
         related = False
         for other, ref in deps:
             if other not in group.members:

@@ -13,7 +13,7 @@ from typing import Any
 from atoll.ainf import ir
 from atoll.ainf.identity import identity_of, is_read, read_arg
 from atoll.plan.contract import find_contractions
-from atoll.plan.stages import Inlining, Stage, make_stages
+from atoll.plan.stages import Inlining, Stage, is_scalar, make_stages
 
 
 @dataclass
@@ -215,6 +215,9 @@ def _sorted(stages: list[Stage]) -> list[Stage]:
         state[stage] = 2
         done.append(stage)
 
+    for stage in stages:  # scalars made of scalars come first, so that they do not stand between loops
+        if is_scalar(stage) and all(state.get(earlier) == 2 for earlier in _before(stage, by_line, by_number)):
+            visit(stage)
     for stage in stages:
         visit(stage)
     return done

@@ -19,6 +19,7 @@ from atoll.plan.contract import Contraction
 from atoll.sizes import Poly
 
 HEAVY = 12
+REPEATED = 4  # what computing a row's scalar again for every element may cost
 _CHEAP = (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent)
 _SOURCES = (ir.Input, ir.Param, ir.ConstArray)
 
@@ -57,6 +58,11 @@ class Stage:
         return self.line is not None and isinstance(self.line.prim, ir.EFFECTS)
 
 
+def is_scalar(stage: Stage) -> bool:
+    """One operation outside all loops."""
+    return stage.line is not None and not stage.dims and isinstance(stage.prim, _CHEAP)
+
+
 class Inlining:
     """Which lines of a block are inlined, and how a reference to one unfolds."""
 
@@ -70,12 +76,18 @@ class Inlining:
 
     def _decide(self, results: list[ir.Abs], forced: set[ir.Line]) -> None:
         uses: dict[ir.Line, set[tuple[Any, tuple[Poly, ...]]]] = {}
+        repeated: set[ir.Line] = set()  # lines read again and again in a loop that does not change them
         for line in self.lines:
+            loops = (*line.dims, *own_binders(line.prim))
             for ref in line_refs(line):
                 uses.setdefault(ref.line, set()).add((line.id, ref.index))
+                if _is_invariant(ref, loops):
+                    repeated.add(ref.line)
         for k, array in enumerate(results):
             for ref in ir.operand_refs(array.body):
                 uses.setdefault(ref.line, set()).add((f"out{k}", ref.index))
+                if _is_invariant(ref, array.binders):
+                    repeated.add(ref.line)
         self._inlined: set[ir.Line] = set()
         again: dict[ir.Line, int] = {}
         for line in self.lines:
@@ -91,7 +103,8 @@ class Inlining:
             shifted = {index for _, index in seen if any(_is_shifted(p) for p in index)}
             many = len(seen) > 1
             heavy = bool(own >= HEAVY and (line.dims or many)) or (cost >= HEAVY and many)
-            if heavy or (cost >= 3 and len(shifted) > 1) or (own >= HEAVY and not line.dims):
+            invariant = line in repeated and cost >= (REPEATED if line.dims else 1)
+            if heavy or invariant or (cost >= 3 and len(shifted) > 1) or (own >= HEAVY and not line.dims):
                 self.stages.add(line)
                 again[line] = 0
             else:
@@ -142,6 +155,13 @@ def checked_value(ref: ir.Ref) -> ir.Operand:
     prim = ref.line.prim
     assert isinstance(prim, ir.Check) and prim.value is not None
     return ir.subst_operand(prim.value, dict(zip(ref.line.dims, ref.index, strict=False)))
+
+
+def _is_invariant(ref: ir.Ref, loops: tuple[ir.Binder, ...]) -> bool:
+    """The reference depends on the outer of these loops only, so what it reads can be computed outside the others."""
+    used = {leaf for p in ref.index for leaf in p.leaves()}
+    outer = [b in used for b in loops]
+    return not all(outer) and outer == sorted(outer, reverse=True)
 
 
 def _is_shifted(p: Poly) -> bool:
