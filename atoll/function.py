@@ -187,7 +187,11 @@ class Function:
 
                     self._programs[optimise] = FunctionProgram(self.core, self._arguments, optimise)
                 else:
+                    from atoll.runtime.memory import refuse_copies
                     from atoll.runtime.program import Program
+
+                    if self.options.copies == "explicit":
+                        refuse_copies(self.core)
 
                     self._programs[optimise] = Program(self.core, self._arguments, optimise)
             return self._programs[optimise]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from atoll.errors import Span
+from atoll.core import ir as core
+from atoll.core.rewrite import called, walk
+from atoll.errors import Span, fail
 from atoll.loops import ir as lp
 from atoll.sizes import Poly, poly
 
@@ -63,6 +65,17 @@ def memory(fn: lp.Function) -> Memory:
             reason = f"{stmt.source.name} must not change" if stmt.source.kind == "in" else f"{stmt.source.name} is needed again"
             uses.append(Use("copy", stmt.target.name, _bytes(stmt.target), reason, stmt.target.span))
     return Memory(fn.name, tuple(uses))
+
+
+def refuse_copies(fn: core.Function) -> None:
+    """copies="explicit": there are no more copies in the compiled program than at.copy wrote."""
+    from atoll.runtime.program import make_loops
+
+    needed = memory(make_loops(fn)).copies
+    written = sum(isinstance(node, core.Copy) for f in called(fn) for node in walk(f.body))
+    if len(needed) > written:
+        first = needed[written]
+        fail("E0807", first.span, name=fn.name, reason=f"{first.reason} ({first.bytes!r} bytes)")
 
 
 def _bytes(b: lp.Buffer) -> Poly:

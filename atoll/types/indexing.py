@@ -336,13 +336,11 @@ def _warn_alias(el: Elaborator, target: s.Subscript, base: Value) -> None:
         name for name, entity in el.scope.names.items() if entity is base and name != target.value.id
     ]
     if others:
-        place = f"{target.span.source.name}:{target.span.line}"
-        warnings.warn(
-            f"{place}: {target.span.text()} = ... changes {target.value.id} only; {others[0]} keeps the old value "
-            f"(arrays are values in Atoll). Write {target.value.id} = at.copy({others[0]}) to say so.",
-            AliasWarning,
-            stacklevel=2,
+        text = (
+            f"{target.span.text()} = ... changes {target.value.id} only; {others[0]} keeps the old value "
+            f"(arrays are values in Atoll). Write {target.value.id} = at.copy({others[0]}) to say so."
         )
+        warnings.warn_explicit(text, AliasWarning, target.span.source.name, target.span.line)
 
 
 def aug_assign(el: Elaborator, node: s.AugAssign) -> None:
