@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from atoll.errors import NOWHERE, Source, fail
 from atoll.madl import syntax as s
-from atoll.madl.grammar import GRAMMAR
+from atoll.madl.grammar import GRAMMAR, KEYWORDS
 from atoll.madl.read_tree import Reader, place
 
 if TYPE_CHECKING:
@@ -77,7 +77,10 @@ def parse(text: str, name: str = "<madl>") -> s.Program:
             span = place(source, len(lines), len(lines[-1]), len(lines), len(lines[-1]) + 1)
             fail("E0901", span, what="the file ends too early", expected=_expected(problem.accepts or problem.expected))
         span = place(source, token.line or 1, token.column or 1, token.end_line or 1, token.end_column or 1)
-        fail("E0901", span, what=f"{token.value!r} cannot stand here", expected=_expected(problem.accepts or problem.expected))
+        accepted = problem.accepts or problem.expected
+        reserved = str(token.value) in KEYWORDS and "NAME" in accepted
+        help_ = {"help": f"`{token.value}` is a word of the language; if it is to be a name, choose another"} if reserved else {}
+        fail("E0901", span, what=f"{token.value!r} cannot stand here", expected=_expected(accepted), **help_)
     except UnexpectedInput as problem:  # pragma: no cover  lark has no other kinds today
         fail("E0901", NOWHERE, what=str(problem).splitlines()[0])
     made = Reader(source).read(tree)

@@ -326,11 +326,14 @@ class _Problem:
     def _shared(self, i: Interference, wires: list[g.Wire]) -> list[str]:
         """Which annotation made the two share memory."""
         here = set(wires)
-        for relation in self.deps.graph.relations:
-            if relation.construct.startswith("at ") and relation.whole in here:
-                names = sorted({w.name for w in here if w.name and w.role != "place" and w.scope is self.scope})
-                return [f"{', '.join(names[:4])} share memory because of `{relation.construct}` (line {relation.span.line})"] if names else []
-        return []
+        placed = [r for r in self.deps.graph.relations if r.construct.startswith("at ") and r.whole in here]
+        if not placed:
+            return []
+        construct = placed[0].construct
+        names = list(dict.fromkeys(w.shown for r in placed if r.construct == construct for _, w in r.parts if w.role != "place"))
+        if len(names) < 2:
+            names = sorted({w.name for w in here if w.name and w.role != "place" and w.scope is self.scope})
+        return [f"{', '.join(names[:4])} share memory because of `{construct}` (line {placed[0].span.line})"] if names else []
 
     def _name(self, position: int) -> str:
         if position == 0:
@@ -357,6 +360,9 @@ def node_name(graph: g.Graph, node: g.Computing) -> str:
         case g.ResetCall(call=call):
             return f"the reset of `{call.name}`"
     line = node.span.line
+    words = " ".join(node.span.text().split())
+    if node.kind == "block" and not words.startswith("block"):
+        return f"`{words}`"  # a call that was expanded
     if node.kind == "loop":
         index = f" over {node.scope.index_name}" if node.scope.index_name else ""
         return f"the loop{index} (line {line})"
