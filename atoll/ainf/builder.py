@@ -55,6 +55,7 @@ class Builder:
         self.sizes: set[Atom] = set()
         self._tables: dict[int, dict[Any, list[ir.Line]]] = {}
         self._count = 0
+        self.share = True
         self.reverse = False  # in the reverse sweep of a derivative
 
     # -- context
@@ -227,7 +228,7 @@ class Builder:
         for cond in conds:
             free |= cond.leaves()
         dims = self._dims(free, prim, home)
-        if not effect:
+        if not effect and self.share:
             found = self._find(prim, results, dims, conds, home)
             if found is not None:
                 found.reverse &= self.reverse

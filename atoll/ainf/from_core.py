@@ -21,9 +21,11 @@ from atoll.types.types import Index, Type, flatten, shape_of
 from atoll.types.types import Scalar as ScalarType
 
 
-def translate(fn: core.Function) -> ir.Program:
-    """The normal form of a function, calls inlined."""
-    return Translator(fn).program()
+def translate(fn: core.Function, share: bool = True) -> ir.Program:
+    """The normal form of a function, calls inlined. Without sharing equal lines stay apart: only to see what sharing does."""
+    translator = Translator(fn)
+    translator.b.share = share
+    return translator.program()
 
 
 class Translator(Derivatives):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import atoll as at
-from atoll import f32, f64, i64
+from atoll import f32, f64
 
 n, m, d, k = at.sizes("n m d k")
 
