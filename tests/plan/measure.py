@@ -49,7 +49,7 @@ def _stmts(body: list[lp.Stmt], env: dict[Atom, int], times: int, c: Counts) -> 
                 _stmts(s.body, {**env, low_sym: 0, high_sym: extent.evaluate(env)}, times, c)
             case lp.Product():
                 _stmts(s.body, env, times, c)
-            case lp.If(tests, then, orelse):
+            case lp.If(_, then, orelse):
                 _stmts(then, env, times, c)
                 _stmts(orelse, env, times, c)
             case lp.Let(_, value) | lp.Declare(_, value) | lp.Assign(_, value):
