@@ -87,9 +87,13 @@ def _random(t: Type, env: dict[Any, int], rng: np.random.Generator, tangent: boo
         if sizes:
             fail("E1007", fn="this function", problem="arguments that are arrays of tuples cannot be made up to check it")
         parts = tuple(_random(item, env, rng, tangent) for item in elem.items)
-        return parts if isinstance(elem, Tuple) else elem.decl.cls(*parts)
+        if isinstance(elem, Tuple):
+            return parts
+        assert elem.decl.cls is not None
+        return elem.decl.cls(*parts)
     shape = tuple(max(int(_value(n, env)), 0) for n in sizes)
     assert isinstance(elem, (Scalar, Index))
+    x: Any
     if elem.dtype.is_float:
         x = rng.normal(size=shape) if tangent else rng.uniform(0.3, 1.7, size=shape)
     else:

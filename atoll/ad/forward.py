@@ -11,6 +11,7 @@ from typing import Any
 from atoll.ad import lines as help_
 from atoll.ad.algebra import LineAlgebra, refuse
 from atoll.ad.indicator import guarded, sum_over, zero
+from atoll.ad.loop_state import abs_reader
 from atoll.ad.rules import RULES
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
@@ -215,13 +216,13 @@ class Forward:
             self.give(line, 2 + k, read)
 
     def loop(self, line: ir.Line) -> None:
-        from atoll.ad.loops import forward_loop
+        from atoll.ad.loop_forward import forward_loop
 
         forward_loop(self, line)
 
     def as_loop(self, line: ir.Line) -> None:
         """A fold by any operator is a loop; its tangents are the loop's."""
-        from atoll.ad.loops import to_loop
+        from atoll.ad.folds import to_loop
 
         to_loop(self.b, line)
         self.loop(line)
@@ -233,9 +234,7 @@ class Forward:
         for k, array in enumerate(prim.values):
             tangent = self.abs_tangent(array, None)
             if tangent is not None:
-                binders = (*line.dims, *array.binders)
-                body = tangent.body
-                self.give(line, k, lambda index, bs=binders, body=body: ir.subst_operand(body, dict(zip(bs, index, strict=True))))
+                self.give(line, k, abs_reader(ir.Abs((*line.dims, *array.binders), tangent.body), {}))
 
     def active(self, line: ir.Line) -> None:
         """What a derivative inside this one is taken with respect to."""

@@ -99,4 +99,4 @@ def _residual(line: ir.Line, result: int) -> Residual:
 
 
 TAPES = ("tape", "old", "at", "when")
-"""Names the tape's arrays have as state of a loop (ad/loops.py)."""
+"""Names the tape's arrays have as state of a loop (ad/tape.py)."""

@@ -2,7 +2,7 @@
 
 For every line with an adjoint, each active operand y[e(I)] gets the contribution of its partial derivative; the sum over I of the indicator
 [J = e(I)] is solved where it can be (ad/indicator.py). Because a line is a perfect nest nothing is executed again: what a rule reads
-are the lines of the primal, and the plan decides whether they are kept or computed anew. Loops are in ad/loops.py.
+are the lines of the primal, and the plan decides whether they are kept or computed anew. Loops are in ad/loop_reverse.py.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from atoll.ad import lines as help_
 from atoll.ad.algebra import LineAlgebra, refuse
 from atoll.ad.indicator import accumulate, guarded, zero
+from atoll.ad.loop_state import abs_reader
 from atoll.ad.rules import RULES
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
@@ -335,13 +336,13 @@ class Reverse:
             self.push(ir.subst_operand(value, {**env, prim.binder: position}), bar, conds, [*fresh, kept])
 
     def _loop(self, line: ir.Line) -> None:
-        from atoll.ad.loops import reverse_loop
+        from atoll.ad.loop_reverse import reverse_loop
 
         reverse_loop(self, line)
 
     def as_loop(self, line: ir.Line) -> None:
         """A fold by any operator is a loop; adjoints go to the loop."""
-        from atoll.ad.loops import to_loop
+        from atoll.ad.folds import to_loop
 
         to_loop(self.b, line)
         self.spread([line])
@@ -356,20 +357,19 @@ class Reverse:
         conds = tuple(c.subst(env) for c in line.conds)
         at = tuple(poly(x) for x in fresh)
 
-        def moved(array: ir.Abs, body: Callable[[dict[ir.Binder, Poly], tuple[Poly, ...]], ir.Operand]) -> ir.Abs:
+        def moved(array: ir.Abs, body: Reader) -> ir.Abs:
             binders = tuple(b.fresh_binder(x.name, x.extent.subst(env)) for x in array.binders)
-            where = tuple(poly(x) for x in binders)
             with b.binding(*binders):
-                return ir.Abs(binders, body({**env, **dict(zip(array.binders, where, strict=True))}, where))
+                return ir.Abs(binders, body(tuple(poly(x) for x in binders)))
+
+        def seed(k: int) -> Reader:
+            reader = self.adjoint((line, k))
+            return lambda index: zero(line.results[k].dtype) if reader is None else reader((*at, *index))
 
         with b.binding(*fresh), b.under(*conds):
             sizes = tuple(ir.subst_operand(x, env) for x in prim.sizes)
-            args = [moved(a, lambda e, i, a=a: ir.subst_operand(a.body, e)) for a in prim.args]
-            seeds = []
-            for k, array in enumerate(prim.values):
-                reader = self.adjoint((line, k))
-                nothing = zero(line.results[k].dtype)
-                seeds.append(moved(array, lambda e, i, reader=reader, nothing=nothing: nothing if reader is None else reader((*at, *i))))
+            args = [moved(a, abs_reader(a, dict(env))) for a in prim.args]
+            seeds = [moved(array, seed(k)) for k, array in enumerate(prim.values)]
             found = prim.rule.adjoints(sizes, args, seeds)
         for arg, bar in zip(args, found, strict=True):
             value = ir.subst_operand(bar.body, {x: poly(y) for x, y in zip(bar.binders, arg.binders, strict=True)})

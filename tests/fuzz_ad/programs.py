@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.fuzz.generator import Generator
-from tests.fuzz.model import Array, I64, Scalar, Size, Var, has_floats
+from tests.fuzz.model import I64, Array, Scalar, Size, Var, has_floats
 
 from .chains import chain
 

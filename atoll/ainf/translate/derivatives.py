@@ -37,6 +37,10 @@ class Leaf:
         return Scalar(ir.Ref(self.line, 0, self.where(index)))
 
 
+def _plain(element: Callable[[tuple[Poly, ...]], ir.Operand]) -> Callable[[tuple[Poly, ...]], Value]:
+    return lambda index: Scalar(element(index))
+
+
 class CustomRule:
     """The derivative of a function as its author supplied it."""
 
@@ -82,7 +86,7 @@ class Derivatives(Loops):
             leaf = Leaf(tuple(b.fresh_binder(index_name(k), e) for k, e in enumerate(extents)), dtype)
             leaves.append(leaf)
             if not (dtype.is_float or dtype.is_complex):
-                readers.append(lambda index, element=element: Scalar(element(index)))
+                readers.append(_plain(element))
                 continue
             with b.binding(*leaf.binders):
                 at = tuple(poly(x) for x in leaf.binders)
@@ -129,8 +133,8 @@ class Derivatives(Loops):
         found = []
         for array in arrays:
             with self.b.binding(*array.binders):
-                tangent = forward.operand(array.body)
-            found.append(ir.Abs(array.binders, tangent if tangent is not None else zero(ir.operand_dtype(array.body))))
+                moved = forward.operand(array.body)
+            found.append(ir.Abs(array.binders, moved if moved is not None else zero(ir.operand_dtype(array.body))))
         made = self.from_arrays(e.fn.body.type, found)
         return VTuple((self.from_arrays(e.fn.body.type, arrays), made)) if e.value else made
 

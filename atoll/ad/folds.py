@@ -1,0 +1,130 @@
+"""Folds, scans and combining scatters by any operator, as the loops that compute the same (Schenck 2.5 to 2.7, by the loop rule).
+
+The known operators have rules of their own; for the others the loop's rule is the derivative, exact also where operators are not
+commutative, have several components or read free variables (notes/schenck.md: rules that take free variables from `l ⊙ a ⊙ r` over-count).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atoll.ad.indicator import zero
+from atoll.ad.loop_state import abs_reader, new_param, put, read, state_reader, whole
+from atoll.ainf import ir, scalars
+from atoll.ainf.builder import Builder
+from atoll.ainf.replay import Reader, Replay
+from atoll.core.prims import MONOIDS
+from atoll.sizes import Poly, Sym, poly
+
+
+def to_loop(b: Builder, line: ir.Line) -> None:
+    """Turn a fold, a scan or a combining scatter into the loop that computes the same, in place; its results keep their numbers."""
+    prim = line.prim
+    if isinstance(prim, (ir.Loop, ir.While)):
+        return
+    index = Sym("t")
+    block = ir.Block(line.block, frozenset(line.block.ambient | set(line.dims)), frozenset((index,)))
+    b.owner[index] = block
+    first = prim.binders[0] if isinstance(prim, ir.Scatter) else prim.binder  # type: ignore[union-attr]
+    size = first.extent
+    b.index_facts[index] = (poly(index), size - 1 - poly(index), *(f.subst({first: poly(index)}) for f in first.facts))
+    maker = {ir.Fold: _fold, ir.ScanFold: _scan_fold, ir.Scan: _scan, ir.Scatter: _scatter, ir.ScatterFold: _scatter_fold}[type(prim)]
+    with b.reenter(block):
+        state, results, extra = maker(b, line, block, index)
+    line.prim = ir.Loop(index, size, tuple(state), block, tuple(results))
+    line.results = line.results + tuple(extra)
+
+
+def _operator(b: Builder, prim: Any, state: list[Reader], elements: list[Reader]) -> list[ir.Abs]:
+    """The operator's block replayed on these values."""
+    replay = Replay(b, {})
+    for param, reader in zip(prim.block.params, [*state, *elements], strict=True):
+        replay.give(param, 0, reader)
+    for line in replay.lines(prim.block):
+        replay.line(line)
+    return [replay.any(a, {}) for a in prim.results]
+
+
+def _fold(b: Builder, line: ir.Line, block: ir.Block, index: Sym) -> tuple[list[ir.Abs], list[ir.Abs], list[ir.Result]]:
+    prim = line.prim
+    assert isinstance(prim, ir.Fold)
+    params = [new_param(b, block, "acc", p.results[0].dtype, p.results[0].axes) for p in prim.block.params[: len(prim.start)]]
+    env = {prim.binder: poly(index)}
+    results = _operator(b, prim, [state_reader(b, p) for p in params], [abs_reader(e, env) for e in prim.elements])
+    return list(prim.start), results, []
+
+
+def _history(b: Builder, block: ir.Block, line: ir.Line) -> tuple[list[ir.Line], list[ir.Abs]]:
+    """State for the results of a scan: arrays filled round by round."""
+    params = [new_param(b, block, "ys", r.dtype, r.axes) for r in line.results]
+    starts = [ir.Abs(tuple(b.fresh_binder("i", a) for a in r.axes), zero(r.dtype)) for r in line.results]
+    return params, starts
+
+
+def _scan_fold(b: Builder, line: ir.Line, block: ir.Block, index: Sym) -> tuple[list[ir.Abs], list[ir.Abs], list[ir.Result]]:
+    prim = line.prim
+    assert isinstance(prim, ir.ScanFold)
+    ys, starts = _history(b, block, line)
+    accs = [new_param(b, block, "acc", p.results[0].dtype, p.results[0].axes) for p in prim.block.params[: len(prim.start)]]
+    env = {prim.binder: poly(index)}
+    after = _operator(b, prim, [state_reader(b, p) for p in accs], [abs_reader(e, env) for e in prim.elements])
+    results = []
+    for y, acc, new in zip(ys, accs, after, strict=True):
+        stored = whole(b, acc) if prim.exclusive else new
+        results.append(whole(b, put(b, whole(b, y), y.results[0], (poly(index),), stored)))
+    return [*starts, *prim.start], [*results, *after], [acc.results[0] for acc in accs]
+
+
+def _scan(b: Builder, line: ir.Line, block: ir.Block, index: Sym) -> tuple[list[ir.Abs], list[ir.Abs], list[ir.Result]]:
+    prim = line.prim
+    assert isinstance(prim, ir.Scan)
+    dtype = line.results[0].dtype
+    (y,), starts = _history(b, block, line)
+    acc = new_param(b, block, "acc", dtype, ())
+    before = ir.Ref(acc, 0, ())
+    arg = ir.subst_operand(prim.arg, {prim.binder: poly(index)})
+    after = scalars.op(b, MONOIDS[prim.monoid][0], (before, arg), dtype, line.span)
+    stored = ir.Abs((), before if prim.exclusive else after)
+    new = whole(b, put(b, whole(b, y), y.results[0], (poly(index),), stored))
+    return [*starts, ir.Abs((), prim.start)], [new, ir.Abs((), after)], [ir.Result(dtype)]
+
+
+def _scatter(b: Builder, line: ir.Line, block: ir.Block, index: Sym) -> tuple[list[ir.Abs], list[ir.Abs], list[ir.Result]]:
+    """One round per value of the first binder: the old element combined with the new one."""
+    prim = line.prim
+    assert isinstance(prim, ir.Scatter) and prim.monoid is not None
+    info = line.results[0]
+    h = new_param(b, block, "h", info.dtype, info.axes)
+    env: dict[Any, Poly] = {prim.binders[0]: poly(index)}
+    row = tuple(b.fresh_binder(x.name, x.extent) for x in prim.binders[1:])
+    env.update({x: poly(y) for x, y in zip(prim.binders[1:], row, strict=True)})
+    where = tuple(p.subst(env) for p in prim.index)
+    guards = _in_range(where, info.axes) if prim.drop else ()
+    when = tuple(c.subst(env) for c in prim.when)
+    with b.binding(*row), b.under(*when, *guards):
+        old = read(b, h, 0, where)
+        value = scalars.op(b, MONOIDS[prim.monoid][0], (old, ir.subst_operand(prim.value, env)), info.dtype, line.span)
+    new, _ = b.emit(ir.Scatter(whole(b, h), row, where, value, None, prim.drop, when), (info,), hint="u")
+    return [prim.base], [whole(b, new)], []
+
+
+def _in_range(where: tuple[Poly, ...], axes: tuple[Poly, ...]) -> tuple[ir.Cond, ...]:
+    return tuple(ir.Cond("ge", q) for p, n in zip(where, axes, strict=True) for q in (p, n - 1 - p))
+
+
+def _scatter_fold(b: Builder, line: ir.Line, block: ir.Block, index: Sym) -> tuple[list[ir.Abs], list[ir.Abs], list[ir.Result]]:
+    prim = line.prim
+    assert isinstance(prim, ir.ScatterFold)
+    hs = [new_param(b, block, "h", r.dtype, r.axes) for r in line.results]
+    env: dict[Any, Poly] = {prim.binder: poly(index)}
+    at = prim.index.subst(env)
+    guards = _in_range((at,), line.results[0].axes[:1]) if prim.drop else ()
+    with b.under(*guards):
+        olds: list[Reader] = [state_reader(b, h, 0, (at,)) for h in hs]
+        after = _operator(b, prim, olds, [abs_reader(e, env) for e in prim.elements])
+    results = []
+    for h, value in zip(hs, after, strict=True):
+        scatter = ir.Scatter(whole(b, h), value.binders, (at, *(poly(x) for x in value.binders)), value.body, None, prim.drop)
+        made, _ = b.emit(scatter, (h.results[0],), hint="u")
+        results.append(whole(b, made))
+    return list(prim.base), results, []

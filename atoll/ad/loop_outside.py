@@ -1,0 +1,130 @@
+"""Adjoints of values from outside a loop: state of the backward loop that every round adds to in place, in order.
+
+A value over indices the loop itself stands under has only the part that one instance of the loop can reach.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from atoll.ad.backward import Backward
+from atoll.ad.indicator import guarded, sum_over, zero
+from atoll.ad.loop_state import whole
+from atoll.ainf import ir, scalars
+from atoll.ainf.builder import Builder
+from atoll.ainf.scan_prim import line_refs
+from atoll.errors import NOWHERE
+from atoll.sizes import Poly, poly
+from atoll.types.dtypes import DType
+
+if TYPE_CHECKING:
+    from atoll.ad.reverse import Key, Reverse
+
+
+def outer_keys(rev: Reverse, prim: ir.Loop, lines: list[ir.Line]) -> list[Key]:
+    """Active values from outside that rounds read."""
+    inside = set(prim.block.params)
+    stack = list(lines)
+    while stack:
+        line = stack.pop()
+        inside.add(line)
+        inner = getattr(line.prim, "block", None)
+        if isinstance(inner, ir.Block):
+            stack += inner.lines
+    found: dict[Key, None] = {}
+    for line in lines:
+        for ref in line_refs(line):
+            key = (ref.line, ref.result)
+            if ref.line not in inside and key in rev.active:
+                found[key] = None
+    for array in prim.results:
+        for ref in ir.operand_refs(array.body):
+            if ref.line not in inside and (ref.line, ref.result) in rev.active:
+                found[(ref.line, ref.result)] = None
+    return list(found)
+
+
+@dataclass
+class Sum:
+    """The adjoint of a value from outside, added up over rounds: a state over the components of its index that vary."""
+
+    key: Key
+    pinned: dict[int, Poly]  # components that are always this index of the context
+    free: list[int]
+    state: int = -1
+    current: Any = None  # the newest version: a line, or an operand for a scalar
+
+
+def declare_sums(back: Backward, outer: list[Key]) -> dict[Key, Sum]:
+    """State for the adjoints of outside values, shaped like the part of them that rounds can reach."""
+    b, line = back.b, back.line
+    dims = set(line.dims)
+    found: dict[Key, Sum] = {}
+    for key in outer:
+        y, result = key
+        refs = [r for x in back.prim.block.lines for r in line_refs(x) if (r.line, r.result) == key]
+        refs += [r for a in back.prim.results for r in ir.operand_refs(a.body) if (r.line, r.result) == key]
+        extents = y.extents(result)
+        pinned: dict[int, Poly] = {}
+        for c in range(len(extents)):
+            used = {r.index[c] for r in refs}
+            only = next(iter(used)).single() if len(used) == 1 else None
+            if only is not None and (only in dims or only in back.rev.fixed):
+                pinned[c] = poly(only)
+        free = [c for c in range(len(extents)) if c not in pinned]
+        env = {d: pinned[c] for c, d in enumerate(y.dims) if c in pinned}
+        axes = tuple(extents[c].subst(env) for c in free)
+        dtype = y.results[result].dtype
+        first = ir.Abs(tuple(b.fresh_binder("i", a) for a in axes), zero(dtype))
+        s = Sum(key, pinned, free)
+        s.state, param = back.state("bar", dtype, axes, first)
+        s.current = param
+        found[key] = s
+    return found
+
+
+def add_at(back: Backward, current: ir.Line, where: tuple[Poly, ...], value: ir.Operand, conds: tuple[ir.Cond, ...], binders: list[ir.Binder]) -> ir.Line:
+    """current[where] += value for all binders, in place. Binders the place does not mention are summed first."""
+    b = back.b
+    dtype = current.results[0].dtype
+    mentioned = {leaf for p in where for leaf in p.leaves()}
+    apart = [x for x in binders if x not in mentioned]
+    kept = [x for x in binders if x in mentioned]
+    inner = [c for c in conds if any(x in c.leaves() for x in apart)]
+    outer = [c for c in conds if c not in inner]
+    with b.binding(*kept), b.under(*outer):
+        total = guarded(b, inner, value, dtype)
+        for x in reversed(apart):
+            total = sum_over(b, x, total, dtype)
+    info = ir.Result(dtype, current.results[0].axes)
+    made, _ = b.emit(ir.Scatter(whole(b, current), tuple(kept), where, total, "add", False, tuple(outer)), (info,), hint="g")
+    return made
+
+
+def sum_sink(back: Backward, s: Sum) -> Any:
+    def sink(index: tuple[Poly, ...], value: ir.Operand, conds: tuple[ir.Cond, ...], binders: list[ir.Binder]) -> None:
+        b = back.b
+        dtype = s.key[0].results[s.key[1]].dtype
+        where = tuple(index[c] for c in s.free)
+        if where:
+            s.current = add_at(back, s.current, where, value, conds, binders)
+            return
+        with b.binding(*binders), b.under(*conds):
+            total = value
+        total = guarded(b, list(conds), total, dtype) if not binders else _guarded_sum(b, total, conds, binders, dtype)
+        before = ir.Ref(s.current, 0, ()) if isinstance(s.current, ir.Line) else s.current
+        s.current = scalars.op(b, "add", (before, total), dtype, NOWHERE)
+
+    return sink
+
+
+def _guarded_sum(b: Builder, value: ir.Operand, conds: tuple[ir.Cond, ...], binders: list[ir.Binder], dtype: DType) -> ir.Operand:
+    inner = [c for c in conds if any(x in c.leaves() for x in binders)]
+    outer = [c for c in conds if c not in inner]
+    with b.under(*outer):
+        with b.binding(*binders):
+            total = guarded(b, inner, value, dtype)
+        for x in reversed(binders):
+            total = sum_over(b, x, total, dtype)
+    return guarded(b, outer, total, dtype)

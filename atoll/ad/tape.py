@@ -1,0 +1,138 @@
+"""What a loop records for its reverse sweep, as further state (Schenck 2.4, corrected: notes/schenck.md E4, E9).
+
+    scalar state        one slot per round
+    an array that rounds only update at some places   the overwritten elements and where they were (an undo log); the backward
+                        loop starts from the final array and undoes round by round, so nothing is copied
+    any other array     the whole array per round (at.loop(n, checkpoint=k) trades that for time)
+
+What of a tape nobody needs disappears with dead state (ainf/dead.py).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+from atoll.ad.indicator import guarded, solve, zero
+from atoll.ad.loop_state import new_param, put, read, whole
+from atoll.ainf import ir, scalars
+from atoll.ainf.builder import Builder
+from atoll.ainf.identity import identity_of
+from atoll.errors import NOWHERE
+from atoll.sizes import Poly, poly
+from atoll.types.dtypes import BOOL, I64, DType
+
+
+@dataclass
+class Update:
+    """One scatter of an array that rounds only update at places, and where its undo log is on the tape."""
+
+    line: ir.Line
+    old: int = -1  # result of the loop: overwritten elements
+    places: dict[int, int] = field(default_factory=dict)  # index component -> result of the loop
+    flag: int = -1  # result of the loop: whether the update happened
+
+
+@dataclass
+class Tape:
+    """What the forward loop records: results of the loop, one slot per round."""
+
+    whole: dict[int, int] = field(default_factory=dict)  # state -> result
+    updates: dict[int, list[Update]] = field(default_factory=dict)  # state -> its updates, first to last
+
+
+def _chain(b: Builder, prim: ir.Loop, k: int) -> list[ir.Line] | None:
+    """The scatters a round applies to an array of state, in order; None when it does anything else to it."""
+    block = prim.block
+    found: list[ir.Line] = []
+    at = identity_of(prim.results[k])
+    while at is not None:
+        line, result = at
+        if line is block.params[k]:
+            return found[::-1]
+        p = line.prim
+        if line.block is not block or line.dims or line.conds or result or not isinstance(p, ir.Scatter):
+            return None
+        if p.monoid not in (None, "add") or (p.monoid == "add" and p.binders) or p.drop:
+            return None
+        if any(c.leaves() & set(p.binders) for c in p.when) or not _reversible(b, p, line.results[0].axes):
+            return None
+        found.append(line)
+        at = identity_of(p.base)
+    return None
+
+
+def _reversible(b: Builder, p: ir.Scatter, axes: tuple[Poly, ...]) -> bool:
+    """True when the place tells which element of the update it got: indices that are not data determine all binders."""
+    plain = [c for c, q in enumerate(p.index) if not any(isinstance(leaf, ir.RefAtom) for leaf in q.leaves())]
+    target = tuple(b.fresh_binder("e", axes[c]) for c in plain)
+    solved = solve(b, target, tuple(p.index[c] for c in plain), list(p.binders))
+    return not solved.open and not solved.left
+
+
+def _record(b: Builder, line: ir.Line, prim: ir.Loop, name: str, dtype: DType, value: ir.Abs) -> tuple[int, ir.Abs, ir.Abs]:
+    """A new array of state with a slot per round, this round's slot filled with value. Returns its number, start and result."""
+    block = prim.block
+    axes = (prim.size, *(x.extent for x in value.binders))
+    param = new_param(b, block, name, dtype, axes)
+    made = put(b, whole(b, param), param.results[0], (poly(prim.index),), value)
+    start = ir.Abs(tuple(b.fresh_binder("i", a) for a in axes), zero(dtype))
+    number = len(line.results)
+    line.results = (*line.results, ir.Result(dtype, axes))
+    return number, start, whole(b, made)
+
+
+def make_tape(b: Builder, line: ir.Line) -> Tape:
+    """Add the tape to a loop."""
+    prim = line.prim
+    assert isinstance(prim, ir.Loop)
+    tape = Tape()
+    starts: list[ir.Abs] = []
+    results: list[ir.Abs] = []
+
+    def record(name: str, dtype: DType, value: ir.Abs) -> int:
+        number, start, result = _record(b, line, prim, name, dtype, value)
+        starts.append(start)
+        results.append(result)
+        return number
+
+    states = len(prim.state)
+    with b.reenter(prim.block):
+        for k in range(states):
+            param = prim.block.params[k]
+            info = param.results[0]
+            chain = _chain(b, prim, k) if info.axes else None
+            if chain is None:
+                tape.whole[k] = record("tape", info.dtype, whole(b, param))
+                continue
+            logs = []
+            for scatter in chain:
+                logs.append(_log(b, scatter, record) if not prim.no_false_deps else Update(scatter))
+            tape.updates[k] = logs
+    line.prim = dataclasses.replace(prim, state=(*prim.state, *starts), results=(*prim.results, *results))
+    return tape
+
+
+def _log(b: Builder, scatter: ir.Line, record: Any) -> Update:
+    """Record what a scatter overwrites, where, and whether it happens."""
+    p = scatter.prim
+    assert isinstance(p, ir.Scatter)
+    update = Update(scatter)
+    found = identity_of(p.base)
+    assert found is not None
+    base, result = found
+    dtype = scatter.results[0].dtype
+    with b.binding(*p.binders), b.under(*p.when):
+        old = read(b, base, result, p.index)
+        old = guarded(b, list(p.when), old, dtype)
+    update.old = record("old", dtype, ir.Abs(p.binders, old))
+    for c, q in enumerate(p.index):
+        if any(isinstance(leaf, ir.RefAtom) for leaf in q.leaves()):
+            with b.binding(*p.binders), b.under(*p.when):
+                value = guarded(b, list(p.when), scalars.from_poly(q), I64)
+            update.places[c] = record("at", I64, ir.Abs(p.binders, value))
+    if p.when:
+        flag: ir.Operand = scalars.select(b, p.when, ir.Const(True, BOOL), ir.Const(False, BOOL), NOWHERE)
+        update.flag = record("when", BOOL, ir.Abs((), flag))
+    return update
