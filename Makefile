@@ -39,6 +39,7 @@ bench: $(VENV)/.ready
 	$(RUN) bench/run.py
 
 docs: $(VENV)/.ready
+	$(RUN) tools/error_codes.py
 	$(RUN) tools/refresh_docs.py
 
 clean:

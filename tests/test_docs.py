@@ -28,6 +28,7 @@ import pytest
 import atoll as at
 from atoll import cli
 from atoll.types.builtins.names import BUILTINS
+from tools import error_codes
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -131,6 +132,12 @@ def test_document(path: Path, tmp_path: Path) -> None:
                 pytest.fail(f"{where} ends with an error that no ```text block announces\n{problem}")
     finally:
         del sys.modules[module.__name__]
+
+
+def test_errors_lists_every_code() -> None:
+    """docs/errors.md is in step with the registry and the cases; `make docs` writes it."""
+    text = (ROOT / "docs" / "errors.md").read_text()
+    assert text.endswith(error_codes.listing()), "run `make docs`"
 
 
 def test_reference_has_an_example_of_every_built_in_name() -> None:
