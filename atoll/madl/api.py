@@ -24,10 +24,13 @@ from atoll.madl.instances import Defined
 from atoll.madl.library import Library
 from atoll.madl.native import NativeFile, NativeOperator
 from atoll.madl.oracle import Oracle
+from atoll.madl.plan import Plan, signature
 from atoll.madl.recursion import measured, size_names
 from atoll.madl.typing import show_size_named, show_type
 from atoll.sizes import Atom
 from atoll.types.types import Type
+
+_PLANS = 64  # shapes of arguments an operator remembers
 
 
 def madl(path: str | os.PathLike[str] | None = None, *, source: str | None = None, separate: bool = False) -> Module:
@@ -102,6 +105,7 @@ class Operator:
     def __init__(self, module: Module, item: Defined, sizes: tuple[int, ...] = ()) -> None:
         self._module, self._item, self._sizes = module, item, sizes
         self._natives: dict[tuple[Type, ...], NativeOperator] = {}
+        self._plans: dict[Any, Plan] = {}
         self.__name__ = self.name = item.operator.name
 
     def __getitem__(self, sizes: int | tuple[int, ...]) -> Operator:
@@ -204,11 +208,10 @@ class Operator:
             if args:
                 fail("E0964", name=self.name, which="a", text="call it without arguments to make an instance, then .step(..)")
             return self.instance(sizes)
-        given, types = self._bind(args, sizes)
         if _interpreting():
-            oracle = Oracle(self.compiled, given.sizes, dict(zip(self.compiled.graph.generics, types, strict=True)))
-            return _single(oracle.run([args])[0])
-        return _single(self._native(types).run(given, {}))
+            return self.interpret(*args, **sizes)
+        plan, leaves = self._plan(args, sizes)
+        return _single(plan.run(leaves, {}))
 
     def instance(self, sizes: dict[str, int] | None = None, interpret: bool | None = None) -> Instance:
         """A state of its own; with interpret=True it runs under the oracle."""
@@ -225,6 +228,23 @@ class Operator:
         positional = {} if self._item.operator.recursive else dict(enumerate(self._sizes))
         return bind(op, args, {**positional, **sizes}, types), types
 
+    def _plan(self, args: tuple[Any, ...], sizes: dict[str, int]) -> tuple[Plan, list[Any]]:
+        """How to make this call, and the arrays of its arguments. Errors in the arguments are found by binding them."""
+        shapes = signature(args)
+        key = (shapes, tuple(sizes.items()))
+        if shapes is not None and key in self._plans:
+            plan = self._plans[key]
+            leaves = plan.leaves(args)
+            if leaves is not None:
+                return plan, leaves
+        given, types = self._bind(args, sizes)
+        plan = Plan(self._native(types), given.sizes)
+        if shapes is not None:
+            if len(self._plans) >= _PLANS:
+                self._plans.clear()
+            self._plans[key] = plan
+        return plan, [array for parts in given.leaves for array in parts.values()]
+
     def _native(self, types: tuple[Type, ...]) -> NativeOperator:
         if types not in self._natives:
             self._natives[types] = self._module._operator(self.compiled, types)
@@ -239,6 +259,7 @@ class Instance:
         self._state: dict[Any, Any] = {}
         self._sizes: dict[Atom, int] | None = None
         self._oracle: Oracle | None = None
+        self._last: Plan | None = None  # its sizes have been compared with those of the state
         op = operator.compiled
         if not op.graph.sizes or operator._sizes or given:
             self._try_sizes()
@@ -274,14 +295,22 @@ class Instance:
 
     def step(self, *args: Any) -> Any:
         """One cycle."""
-        given, _ = self._operator._bind(args, self._given)
-        if self._sizes is None:
-            self._begin(given.sizes)
-        self._same_sizes(given.sizes)
-        if self._oracle is not None:
+        if self._interpreted:
+            given, _ = self._operator._bind(args, self._given)
+            self._at(given.sizes)
+            assert self._oracle is not None
             self._oracle.numbers.update(given.sizes)
             return _single(self._oracle.step(*args))
-        return _single(self._operator._native(()).run(given, self._state))
+        plan, leaves = self._operator._plan(args, self._given)
+        if plan is not self._last:
+            self._at(plan.sizes)
+            self._last = plan
+        return _single(plan.run(leaves, self._state))
+
+    def _at(self, sizes: dict[Atom, int]) -> None:
+        if self._sizes is None:
+            self._begin(sizes)
+        self._same_sizes(sizes)
 
     def _same_sizes(self, sizes: dict[Atom, int]) -> None:
         """State keeps its size; other sizes may change from cycle to cycle."""

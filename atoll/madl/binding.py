@@ -18,7 +18,7 @@ from atoll.errors import fail
 from atoll.madl.compiled import Compiled
 from atoll.madl.pieces import Leaf, leaf_index, leaves_of, row_major
 from atoll.madl.typing import Generic, prune, show_size_named, show_type
-from atoll.madl.values import dtype_of, nest
+from atoll.madl.values import dtype_of
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.describe import requirement
 from atoll.types.dtypes import by_numpy, fits
@@ -212,8 +212,3 @@ def positions(m: IndexMap, leaf: Leaf, chunk_extents: tuple[Poly, ...], number: 
             term = term * (grid[k] if k is not None else number(Poly({(atom,): 1})))
         total = total + term
     return total
-
-
-def structure(t: Type, parts: Mapping[tuple[int, ...], Any]) -> Any:
-    """Leaves as a Python value."""
-    return nest(t, parts, ())
