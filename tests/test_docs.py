@@ -164,3 +164,17 @@ def test_the_runner_itself(tmp_path: Path) -> None:
     text, problem = execute(wrong, 0, {"__name__": "wrong"}, tmp_path)
     assert isinstance(problem, at.ParseError)
     assert text.startswith("1\nE0105: the name y is not defined here\n  --> example.py:4:12, in f\n   4 |     return y\n")
+
+
+def test_architecture_is_true_to_the_tree() -> None:
+    """Every folder is in the tour, and every file the tour names is there."""
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    folders = {p.parent.relative_to(ROOT).as_posix() for p in (ROOT / "atoll").glob("*/*.py")}
+    missing = sorted(folder for folder in folders if f"`{folder}/" not in text)
+    assert not missing
+    for folder, names in re.findall(r"^\| `(atoll/[\w/]+)/` \|[^|]*\|([^|]*)\|$", text, re.MULTILINE):
+        for name in re.findall(r"`([\w/]+\.(?:py|c))`", names):
+            assert (ROOT / folder / name).exists(), f"{folder}/{name}"
+    others = "\n".join(line for line in text.splitlines() if not line.startswith("| `atoll/"))
+    for name in re.findall(r"`((?:\w+/)+\w+\.(?:py|c))`", others):
+        assert (ROOT / "atoll" / name).exists() or (ROOT / name).exists(), name
