@@ -37,8 +37,8 @@ def plan_block(
         inlining = Inlining(lines, results, forced)
         stages = make_stages(lines, results, inlining, 0, contractions, absorbed)
         plan = InPlace(copies=refused)
-        more = _try(lines, inlining, stages, plan, writable)
-        if more is None or more <= forced:
+        more = _try(lines, inlining, stages, plan, writable, forced)
+        if more is None:
             return inlining, _sorted(stages), plan
         forced |= more
 
@@ -55,7 +55,7 @@ def _bases(prim: Any) -> list[tuple[int, ir.Abs]]:
 
 
 def _try(
-    lines: list[ir.Line], inlining: Inlining, stages: list[Stage], plan: InPlace, writable: set[ir.Line]
+    lines: list[ir.Line], inlining: Inlining, stages: list[Stage], plan: InPlace, writable: set[ir.Line], forced: set[ir.Line]
 ) -> set[ir.Line] | None:
     """Decide every update in order; a set of lines to force first, or None when all is decided."""
     by_line = {s.line: s for s in stages if s.line is not None}
@@ -76,6 +76,8 @@ def _try(
             conflict = _conflicts(stage, array, base, stages, by_line, inlining, lines)
             if isinstance(conflict, str):
                 plan.copies[key] = conflict
+            elif conflict <= forced and conflict:
+                plan.copies[key] = "the old value is needed beside the update"
             elif conflict:
                 return conflict
             else:
@@ -103,7 +105,11 @@ def _conflicts(
         if ref.line is not base or _is_base_read(ref, array):
             continue
         if not isinstance(prim, ir.Scatter):
-            return "the loop also reads the array it starts from"
+            scalars = {x for x in _readers(base, lines, inlining) if not x.dims} & _inlined_by(stage, inlining)
+            if not scalars:
+                return "the loop also reads the array it starts from"
+            wanted |= scalars
+            continue
         if ref.index == prim.index or not binders:
             continue
         value = prim.value

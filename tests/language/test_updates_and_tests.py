@@ -62,3 +62,30 @@ def test_tests_see_the_value_of_their_time() -> None:
         agree(numbers, p, expected=np.array([-1 if first else -3, 2, 1]))
         for steps in (0, 1, 2, 5):
             agree(loop, b, np.int64(steps))
+
+
+
+SIEVE = """
+from __future__ import annotations
+import atoll as at
+from atoll import i64
+
+@at.fn
+def sieve(limit: i64) -> at.bool_[limit]:
+    prime = [i > 1 for i in range(limit)]
+    for i in range(2, limit):
+        if prime[i]:
+            j = i * i
+            while j < limit:
+                prime[j] = False
+                j += i
+    return prime
+"""
+
+
+def test_a_while_loop_in_a_branch_updates_in_place() -> None:
+    sieve = at.fn(source=SIEVE)
+    for limit in (0, 1, 2, 3, 50):
+        expected = np.array([k > 1 and all(k % q for q in range(2, k)) for k in range(limit)], dtype=bool)
+        agree(sieve, np.int64(limit), expected=expected)
+    assert "copy" not in sieve.show("loops") and "alloc" not in sieve.show("loops")

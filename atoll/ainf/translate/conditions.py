@@ -211,7 +211,7 @@ class Conditions(Context):
             prim = dataclasses.replace(line.prim, base=array, when=(*line.prim.when, *(c for c in conds if c not in line.prim.when)))
             made, _ = self.b.emit(prim, line.results, span, "u")
             return (made, 0) if not made.dims and not made.conds else None
-        if isinstance(line.prim, ir.Loop) and self.guarded_loops.get(line) == conds and _starts_from(line, k, base):
+        if self.guarded_loops.get(line) == conds and not line.conds and _starts_from(line, k, base):
             return key
         return None
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from atoll.ainf import ir, scalars
+from atoll.ainf.builder import Given
 from atoll.ainf.translate.context import Env
 from atoll.ainf.translate.scatters import Scatters
 from atoll.ainf.values import Scalar, Value
 from atoll.core import ir as core
 from atoll.sizes import Poly, Sym, poly
-from atoll.types.dtypes import I64
+from atoll.types.dtypes import BOOL, I64
 from atoll.types.types import Tuple, Type, dtype_of, flatten, shape_of
 
 
@@ -69,11 +70,8 @@ class Loops(Scatters):
         """A loop in a branch that updates arrays: the same loop with no rounds when the branch is not taken, so that it can
         work in place. Only when its first values exist outside the branch."""
         b = self.b
-        given = [g for g in b.path if g.lazy and g.block is b.block]
-        if not given or not any(first.binders for first in firsts):
-            return None
-        used = [ref for first in firsts for ref in ir.operand_refs(first.body)]
-        if any(ref.line.conds for ref in used) or any(ref.line.conds for ref in ir.poly_refs(size)):
+        given = self.branch(firsts)
+        if not given or any(ref.line.conds for ref in ir.poly_refs(size)):
             return None
         conds = tuple(g.cond for g in given)
         count = scalars.select(b, conds, scalars.from_poly(size), ir.Const(0, I64), e.span)
@@ -86,6 +84,13 @@ class Loops(Scatters):
         self.guarded_loops[line] = conds
         return line, where
 
+    def branch(self, firsts: tuple[ir.Abs, ...]) -> list[Given]:
+        """The conditions of the branch around a loop over arrays that exist outside the branch."""
+        used = [ref for first in firsts for ref in ir.operand_refs(first.body)]
+        if not any(first.binders for first in firsts) or any(ref.line.conds for ref in used):
+            return []
+        return [g for g in self.b.path if g.lazy and g.block is self.b.block]
+
     def while_(self, e: core.While, env: Env) -> Value:
         b = self.b
         block, inner, firsts, t = self.loop_block(e.state, env, ())
@@ -97,8 +102,17 @@ class Loops(Scatters):
             value = self.eval(e.body, inner)
             results = self.abs_of(value, t, env)
         bound = None if e.bound is None else self.poly(e.bound, env)
+        given = self.branch(firsts) if not head else []
+        conds = tuple(g.cond for g in given)
+        if given:  # the same loop, which ends at once when the branch is not taken
+            with b.inside(block):
+                cond = scalars.select(b, conds, cond, ir.Const(False, BOOL), e.span)
+        saved, b.path = b.path, [g for g in b.path if g not in given]
         prim = ir.While(firsts, cond, head, block, results, bound)
         line, where = b.emit(prim, self.result_types(t, env), e.span, "w")
+        b.path = saved
+        if given:
+            self.guarded_loops[line] = conds
         return self.from_results(t, line, where, env)
 
     def _while_conds(self, test: Value) -> tuple[ir.Cond, ...]:
