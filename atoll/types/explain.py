@@ -19,7 +19,7 @@ from atoll.types.ranks.kinds import Clash
 from atoll.types.ranks.propagate import Infeasible
 from atoll.types.ranks.readings import Elaborated, Marks, marks
 from atoll.types.signature import show_signature
-from atoll.types.types import Fn, Index, Scalar, Type, map_sizes, shape_of, strong
+from atoll.types.types import Fn, Index, Scalar, Tuple, Type, map_sizes, shape_of, strong
 
 if TYPE_CHECKING:
     from atoll.function import Function
@@ -75,7 +75,8 @@ def explain(fn: Function) -> Explanation:
         notes = list(session.latest[id(fn)].notes)
     inserted, unread = _insertions(session, fn)
     text = _Text(recorder, inserted, fn)
-    text.line(0, f"def {show_signature(fn.name, fn.signature, result)}:")
+    header = show_signature(fn.name, fn.signature, result)
+    text.line(0, f"def {header.replace('bool[', 'bool_[')}:")  # Python's own bool takes no sizes
     if unread:
         text.line(1, "# ranks were decided one application at a time")
     text.notes = dict.fromkeys((span.line, note) for span, note in notes)
@@ -118,6 +119,9 @@ class _Expressions(Elaborated):
             self._converting.discard(id(node))
 
     casts: dict[int, str]
+
+    def is_tuple(self, node: Any) -> bool:
+        return isinstance(self.recorder.type(node), Tuple)
 
     def is_touched(self, node: Any) -> bool:
         return id(node) in self.casts or super().is_touched(node)

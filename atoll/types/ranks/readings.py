@@ -62,6 +62,8 @@ class Elaborated(Printer):
 
     def rewritten(self, node: Any) -> tuple[str, int]:
         given = self.inserted[id(node)]
+        if all(mark.source is None for mark in given):
+            return self._as_lambda(node, given)
         by_source = {id(mark.source): k for k, mark in enumerate(given) if mark.source is not None}
         texts: list[tuple[Text, int]] = []
         for mark in given:
@@ -76,8 +78,28 @@ class Elaborated(Printer):
             return self._applied(node, by_source, [text for text, _ in texts])
         return self._nest(node, by_source, texts, depth, set()), _TIGHT
 
+    def _as_lambda(self, node: Any, given: Sequence[Mark]) -> Text:
+        """A function passed to `fold`, `hist`, ..., which applies it to elements: `lambda x, y: map(add, x, y)`."""
+        used: set[str] = set()
+        texts: list[tuple[Text, int]] = []
+        for mark in given:
+            used.add(name := self._element("", used))
+            texts.append((("rep(" * mark.reps + name + ")" * mark.reps, _TIGHT), mark.excess))
+        params = ", ".join(sorted(used, key=[*_POOL, *used].index))
+        depth = max(excess for _, excess in texts)
+        body = self._nest(node, {}, texts, depth, used) if depth else self._applied(node, {}, [text for text, _ in texts])[0]
+        return f"lambda {params}: {body}", level(s.Lambda((), s.NoneValue()))
+
     def _nest(self, node: Any, by_source: dict[int, int], texts: list[tuple[Text, int]], depth: int, used: set[str]) -> str:
-        """map(..., arrays): the arguments that vary at this level become elements."""
+        """map(..., arrays): the arguments that vary at this level become elements. A tuple becomes a tuple of arrays."""
+        text = self._level(node, by_source, texts, depth, used)
+        return f"unzip({text})" if self.is_tuple(node) else text
+
+    def is_tuple(self, node: Any) -> bool:
+        """Whether the application gives a tuple, where that is known."""
+        return False
+
+    def _level(self, node: Any, by_source: dict[int, int], texts: list[tuple[Text, int]], depth: int, used: set[str]) -> str:
         varying = [k for k, (_, excess) in enumerate(texts) if excess == depth]
         name = self._name(node, len(texts), by_source)
         if depth == 1 and name is not None:
@@ -102,6 +124,8 @@ class Elaborated(Printer):
             return None
         if isinstance(node, s.BinOp):
             return _NAMED.get(node.op)
+        if isinstance(node, (s.Name, s.Attr)):
+            return node.span.text()
         if any(mark.is_function for mark in self.inserted[id(node)]):
             return None
         if isinstance(node, s.Call) and not node.keywords and len(node.args) == count and not isinstance(node.fn, s.Lambda):
@@ -138,8 +162,8 @@ class Elaborated(Printer):
             case s.Subscript(value, items):
                 inner = [put(i) if id(i) in by_source else self.item(i) for i in items]
                 return f"{put(value, _TIGHT)}[{', '.join(inner)}]", _TIGHT
-        name = self.expr(node, _TIGHT)  # a function's name: fold(f, ...) applies it to elements
-        return f"{name}({', '.join(text for text, _ in texts)})", _TIGHT
+        name = node.span.text()  # a function that is passed: fold(f, ...) applies it to elements
+        return f"{name if isinstance(node, (s.Name, s.Attr)) else f'({name})'}({', '.join(text for text, _ in texts)})", _TIGHT
 
     def _element(self, array: str, used: set[str]) -> str:
         """A name for the elements of an array: `x` for `xs`, `row` for `rows`, `a` for `A`."""
