@@ -99,8 +99,10 @@ class Function:
             session = Session()
             core = session.instance(self, {}, None, self.surface.span)
             from atoll.core.check import check
+            from atoll.functions.needs import check_derivatives
 
             check(core)
+            check_derivatives(core)
             self._session, self._core = session, core
         return self._core
 

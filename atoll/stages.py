@@ -21,6 +21,12 @@ def show(fn: Function, stage: str) -> str:
         from atoll.core.show import show as show_core
 
         return show_core(fn.core)
+    from atoll.functions.needs import needs_functions
+
+    if stage in ("ainf", "term", "c") and needs_functions(fn.core):
+        from atoll.functions.stages import show as show_functions
+
+        return show_functions(fn.core, stage)
     if stage == "ainf":
         from atoll.ainf.dead import remove_dead
         from atoll.ainf.from_core import translate
@@ -38,9 +44,9 @@ def show(fn: Function, stage: str) -> str:
         return show_loops(make_loops(fn.core))
     if stage == "c":
         from atoll.backends.c.jit import generate
-        from atoll.runtime.program import make_loops
+        from atoll.runtime.program import compiled_loops
 
-        return generate(fn.core, make_loops(fn.core)).text
+        return generate(fn.core, compiled_loops(fn.core)).text
     fail("E0806", stage=stage)
 
 

@@ -16,6 +16,7 @@ from atoll.ainf.translate.derivatives import Derivatives
 from atoll.ainf.values import Scalar, Value
 from atoll.core import ir as core
 from atoll.errors import fail
+from atoll.functions.needs import words
 from atoll.sizes import Atom, Sym, poly
 from atoll.types.types import Index, Type, flatten, shape_of
 from atoll.types.types import Scalar as ScalarType
@@ -55,14 +56,18 @@ class Translator(Derivatives):
             sizes, elem = shape_of(leaf_type)
             bound = self.poly(elem.size, env) if isinstance(elem, Index) else None
             axes = tuple(self.poly(s, env) for s in sizes)
-            assert isinstance(elem, (ScalarType, Index))
+            if not isinstance(elem, (ScalarType, Index)):
+                fail("E1124", name=self.where, what=f"{self.where} works on {t!r}")
             line, _ = self.b.emit(ir.Input(k, leaf, sym.name), (ir.Result(elem.dtype, axes, bound),), hint=f"{sym.name}_")
             lines.append(line)
             inputs.append(line)
         return self.from_lines(t, lines, env)
 
     def eval(self, e: core.Expr, env: Env) -> Value:
-        return _EVAL[type(e)](self, e, env)
+        how = _EVAL.get(type(e))
+        if how is None:
+            fail("E1124", e.span, name=self.where, what=words(e, self.where), where=self.where)
+        return how(self, e, env)
 
     def call(self, e: core.Call, env: Env) -> Value:
         """Inlined."""

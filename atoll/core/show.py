@@ -7,7 +7,7 @@ from typing import Any
 from atoll.core import ir
 from atoll.core.rewrite import called
 from atoll.sizes import Sym
-from atoll.types.types import dtype_of
+from atoll.types.types import Union, dtype_of
 
 _SIGNS = {
     "add": "+",
@@ -77,6 +77,8 @@ class _Printer:
                     lines.append(f"{pad}assert {self.expr(cond, depth)}  # {text}")
                 case ir.Require(p, text):
                     lines.append(f"{pad}require {p} >= 0  # {text}")
+                case ir.Fix(defs):
+                    lines += [f"{pad}def {self.name(sym)} = {self.lam(made.lam, depth)}" for sym, made in defs]
                 case ir.Print(parts):
                     shown = ", ".join(repr(p) if isinstance(p, str) else self.expr(p[0], depth) for p in parts)
                     lines.append(f"{pad}print({shown})")
@@ -177,11 +179,49 @@ class _Printer:
             case ir.Vjp(lam, args, seed, both):
                 at = ", ".join(self.expr(x, depth) for x in args)
                 return f"vjp{2 if both else ''}({self.lam(lam, depth)}, ({at}), {self.expr(seed, depth)})"
+            case ir.Inject(member, items):
+                decls = e.type.decl.decls if isinstance(e.type, Union) else ()
+                return f"{decls[member].name}({self.exprs(items, depth)})"
+            case ir.Match():
+                return self.match(e, depth)
+            case ir.Closure(lam, name):
+                return f"{name} = {self.lam(lam, depth)}"
+            case ir.Apply(fn, args):
+                return f"{self.expr(fn, depth)}({self.exprs(args, depth)})"
+            case ir.Hide(value):
+                return f"hide({self.expr(value, depth)})"
+            case ir.Extern(unit, name, _, args):
+                return f"{unit.name}.{name}({self.exprs(args, depth)})  # compiled before"
             case ir.Stop(value):
                 return f"stop({self.expr(value, depth)})"
             case ir.Copy(value):
                 return f"copy({self.expr(value, depth)})"
         return f"{type(e).__name__}(...)"
+
+    def match(self, e: ir.Match, depth: int) -> str:
+        """The tests as a tree whose leaves name the arms, then the arms."""
+        pad = "    " * (depth + 1)
+        lines = [f"match {self.name(e.sym)} = {self.expr(e.value, depth)}:", *self.tree(e.tree, depth + 1)]
+        for k, arm in enumerate(e.arms):
+            lines.append(f"{pad}arm {k}({', '.join(self.name(p) for p in arm.params)}):{self.nested(arm.body, depth + 1)}")
+        return "\n".join(lines)
+
+    def tree(self, tree: ir.Tree, depth: int) -> list[str]:
+        pad = "    " * depth
+        match tree:
+            case ir.Leaf(arm, args):
+                return [f"{pad}arm {arm}({self.exprs(args, depth)})"]
+            case ir.LetTree(sym, value, inner):
+                return [f"{pad}{self.name(sym)} = {self.expr(value, depth)}", *self.tree(inner, depth)]
+            case ir.TestTree(cond, then, orelse):
+                return [f"{pad}if {self.expr(cond, depth)}:", *self.tree(then, depth + 1), f"{pad}else:", *self.tree(orelse, depth + 1)]
+            case ir.Switch(sym, t, cases, default):
+                lines = []
+                assert isinstance(t, Union)
+                for case in cases:
+                    fields = ", ".join(self.name(s) for s in case.fields)
+                    lines += [f"{pad}case {self.name(sym)} of {t.decl.decls[case.member].name}({fields}):", *self.tree(case.tree, depth + 1)]
+                return [*lines, f"{pad}otherwise:", *self.tree(default, depth + 1)] if default is not None else lines
 
     def state(self, state: tuple[tuple[Sym, Any], ...], depth: int) -> str:
         return "(" + ", ".join(f"{self.name(sym)} = {self.expr(first, depth)}" for sym, first in state) + ")"

@@ -19,7 +19,7 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E1110", _T, "{what} becomes a value at run time, so its type must be known", "annotate its parameters, or the place it goes to: f: at.Fn[[i64], i64] = ...", "A function known at compile time needs no types: it is expanded where it is called. One that is chosen, stored or returned at run time has one type."),
     ("E1111", _T, "{union} has no field {name}: which fields there are depends on the case", "take it apart with `match`", "Only a union of one case has fields of its own."),
     ("E1112", _T, "{found} cannot be shown by print", "print its numbers", "print(...) shows numbers, arrays, tuples and records of those."),
-    ("E1113", _T, "{name} cannot be differentiated: {what}", "", "Derivatives pass through functions that vanish at compile time. Recursion, unions and functions that exist at run time have no derivative rule."),
+    ("E1113", _T, "{name} cannot be differentiated: {what}", "use a loop instead of a recursion, and numbers instead of cases", "Derivatives pass through functions that vanish at compile time. Recursion, unions and functions that exist at run time have no derivative rule."),
     ("E1114", _C, "{name} calls itself at ever more types", "call it at the type it was called with", "A generic function is compiled for every type it is used at; here there would be no end to them."),
     ("E1115", _T, "the options of this pattern bind different names or types", "bind the same names in every option", "Whichever option matches, the body of the case finds the same names."),
     ("E1116", _T, "{fn}: argument {name} must be {expected}, not {found}", "", "Values of a union are instances of its records, None where None is a case, and Python lists for std.List."),
@@ -29,5 +29,6 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E1120", _T, "{name} cannot be part of a module: {reason}", "", "A module holds functions with one type each. Generic functions are compiled where they are used."),
     ("E1121", _T, "{what} on an array of {found} is not supported in compiled code", "use a list, or keep the parts in arrays of their own", ""),
     ("E1123", _T, "{name} cannot be called from Python: {found} has no meaning there", "call it from another Atoll function that returns numbers, arrays, records or unions of them", "Functions and arrays of unions live inside a program only."),
+    ("E1124", _C, "{name} has no loop nest: {what}", 'call it as it is; look at it with show("core") or show("c")', "Functions that call themselves, unions and function values that exist at run time are compiled by another path, with calls instead of loops. Schedules, .memory() and export to C are for programs without them."),
     ("E1122", _T, "the function {name} is called with more than one type", "annotate its parameters", "A local recursive function has one type, that of its first call."),
 ]

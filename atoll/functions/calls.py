@@ -20,6 +20,7 @@ class Graph:
     groups: tuple[tuple[ir.Var, ...], ...]  # functions merged into one, every function once
     deep: frozenset[ir.Var]  # functions that can be active any number of times at once
     escaping: frozenset[ir.Var]  # functions whose code is a value
+    foldable: frozenset[ir.Var] = frozenset()  # deep functions of which a C compiler can make a loop that needs no stack
 
     def group_of(self, f: ir.Var) -> tuple[ir.Var, ...]:
         return next(g for g in self.groups if f in g)
@@ -68,11 +69,32 @@ def graph(functions: Mapping[ir.Var, ir.Fun], main: ir.Block) -> Graph:
     found = _look({f: find_holes(fun, home[f])[0] for f, fun in functions.items()}, main)
     whole = {f: {**found.calls[f], **found.tails[f], **(found.escaping if f in found.unknown else {})} for f in functions}
     deep: set[ir.Var] = set()
+    foldable: set[ir.Var] = set()
     for component in components(whole):
         members = set(component)
         if any(found.calls[f].keys() & members or (f in found.unknown and found.escaping.keys() & members) for f in component):
             deep |= members
-    return Graph(tuple(groups), frozenset(deep), frozenset(found.escaping))
+            if any(_only_adds(functions[f].body, members) for f in component):
+                foldable |= members
+    return Graph(tuple(groups), frozenset(deep), frozenset(found.escaping), frozenset(foldable))
+
+
+def _only_adds(body: ir.Block, members: set[ir.Var]) -> bool:
+    """After some call of a member there is nothing but arithmetic: `1 + f(k - 1)`, which C compilers turn into a sum in a loop."""
+    joins = {bind.name: bind.body for block in ir.blocks(body) for bind in block.binds if isinstance(bind, ir.Join)}
+
+    def plain(block: ir.Block, start: int) -> bool:
+        for bind in block.binds[start:]:
+            if not isinstance(bind, (ir.Literal, ir.Join)) and not (isinstance(bind, ir.Op) and bind.op.pure):
+                return False
+        term = block.term
+        return isinstance(term, ir.Ret) or (isinstance(term, ir.Jump) and plain(joins[term.join], 0))
+
+    return any(
+        isinstance(bind, ir.Call) and bind.fn in members and plain(block, k + 1)
+        for block in ir.blocks(body)
+        for k, bind in enumerate(block.binds)
+    )
 
 
 def components(edges: Mapping[ir.Var, Iterable[ir.Var]]) -> list[tuple[ir.Var, ...]]:

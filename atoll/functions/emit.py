@@ -161,7 +161,12 @@ class Emitter:
             params = [f"{c_type(p.rep)} {self.name(p)}" for p in self.functions[entries[0]].fun.params]
         else:
             params = ["int at_member", *(f"{t} {n}" for t, n in self.slots(group))]
-        return f"static {results} {self.group_name(group)}({', '.join(['at_heap *H', *params])})"
+        depth = ["int64_t at_depth"] if self.counts_depth(group) else []
+        return f"static {results} {self.group_name(group)}({', '.join(['at_heap *H', *depth, *params])})"
+
+    def counts_depth(self, group: tuple[ir.Var, ...]) -> bool:
+        """Its calls nest without needing the stack, and all of them are known."""
+        return any(f in self.graph.foldable for f in group) and not any(f in self.graph.escaping for f in group)
 
     # -- groups
 
@@ -190,13 +195,14 @@ class Emitter:
             self.put("    at_value at_result = 1;")
             self.put("    uint64_t *at_to = (uint64_t *)&at_result;")
         if any(f in self.graph.deep for f in group):
-            self.put("    AT_DEEP(H);")
+            self.put("    AT_COUNT_DEPTH(H);" if self.counts_depth(group) else "    AT_DEEP(H);")
         if len(entries) > 1:
             self.emit_switch(group, entries)
         order = [entries[0], *(f for f in group if f is not entries[0])]
         for f in order:
             if self.needs_label(f, group, entries):
                 self.put(f"{self.label(f)}:;")
+                self.put("    AT_DEEP(H);")
             self.emit_code(self.functions[f].code, 1)
         self.put("}")
 
@@ -238,12 +244,15 @@ class Emitter:
             return f"(({self.result_type(results)} (*)({types})){self.name(fn)})({', '.join(['H', *given])})"
         group = self.graph.group_of(fn)
         entries = self.entry_of(group)
+        first = ["H"]
+        if self.counts_depth(group):
+            first.append("at_depth + 1" if self.counts_depth(self.group) else "0")
         if len(entries) == 1:
-            return f"{self.name(fn)}({', '.join(['H', *given])})"
+            return f"{self.name(fn)}({', '.join([*first, *given])})"
         slots = ["0"] * len(self.slots(group))
         for text, k in zip(given, self.place(fn, group), strict=True):
             slots[k] = text
-        return f"{self.group_name(group)}({', '.join(['H', str(entries.index(fn)), *slots])})"
+        return f"{self.group_name(group)}({', '.join([*first, str(entries.index(fn)), *slots])})"
 
     # -- code
 

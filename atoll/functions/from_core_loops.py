@@ -84,6 +84,8 @@ def _inner(e: core.Expr) -> list[core.Expr]:
             return [e.op.body]
         case core.Scatter():
             return [e.op.body] if e.op is not None else []
+        case core.Jvp() | core.Vjp():
+            return [e.fn.body]
         case core.For():
             return [e.body]
         case core.While():

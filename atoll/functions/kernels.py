@@ -83,6 +83,8 @@ def binders(node: Any) -> Iterable[Sym]:
             return node.op.params
         case ir.Scatter():
             return node.op.params if node.op is not None else ()
+        case ir.Jvp() | ir.Vjp():
+            return node.fn.params
         case ir.For():
             return (node.sym, *(sym for sym, _ in node.state))
         case ir.While():
@@ -201,6 +203,8 @@ _HEAVY = (
     ir.While,
     ir.View,
     ir.Copy,
+    ir.Jvp,
+    ir.Vjp,
 )
 
 

@@ -41,14 +41,19 @@ def reason(fn: ir.Function) -> Reason | None:
         for t in (*(t for _, t in f.params), f.result):
             if has_data(t):
                 return Reason(f"{f.name} works on {t!r}", f.span)
-        assert f.body is not None
-        for node in walk(f.body):
-            if isinstance(node, _NODES):
-                return Reason(_words(node, f.name), getattr(node, "span", f.span))
+        found = _inside(f.body, f.name, f.span)
+        if found is not None:
+            return found
     return None
 
 
-def _words(node: object, name: str) -> str:
+def _inside(body: ir.Expr | None, name: str, span: Span) -> Reason | None:
+    """What in an expression is not first order, leaving aside what it calls."""
+    node = next((node for node in walk(body) if isinstance(node, _NODES)), None)
+    return Reason(words(node, name), getattr(node, "span", span)) if node is not None else None
+
+
+def words(node: object, name: str) -> str:
     match node:
         case ir.Inject() | ir.Match():
             return f"{name} uses {node.type if isinstance(node, ir.Inject) else node.value.type!r}"
@@ -65,11 +70,17 @@ def needs_functions(fn: ir.Function) -> bool:
     return reason(fn) is not None
 
 
-def refuse_derivative(fn: ir.Function, span: Span = NOWHERE) -> None:
-    """The error for a derivative of code whose functions or data do not vanish; nothing when they do."""
-    why = reason(fn)
-    if why is not None:
-        fail("E1113", why.span if why.span is not NOWHERE else span, name=fn.name, what=why.what)
+def check_derivatives(fn: ir.Function) -> None:
+    """Refuse derivatives of code whose functions or data do not vanish, by name."""
+    for f in called(fn):
+        for node in walk(f.body):
+            if isinstance(node, (ir.Jvp, ir.Vjp)):
+                body = node.fn.body
+                calls = [x.fn for x in walk(body) if isinstance(x, ir.Call)]
+                name = calls[0].name if calls else f.name
+                why = _inside(body, f.name, node.span) or next((r for g in calls if (r := reason(g)) is not None), None)
+                if why is not None:
+                    fail("E1113", why.span if why.span is not NOWHERE else node.span, name=name, what=why.what)
 
 
 def first_order(e: ir.Expr, known: dict[int, bool] | None = None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,6 +74,7 @@ class _Exchange(ctypes.Structure):
         ("made", ctypes.c_int64),
         ("closures", ctypes.c_int64),
         ("heap", ctypes.c_void_p),
+        ("interruptible", ctypes.c_int64),
     ]
 
 
@@ -141,6 +143,7 @@ class FunctionProgram:
             for axis, n in enumerate(a.shape):
                 given[k].dims[axis] = n
         exchange.arrays = given
+        exchange.interruptible = threading.get_ident() == threading.main_thread().ident
         call = self._host()
         status = self.library.atoll_call(ctypes.byref(call), ctypes.byref(exchange))
         self.made, self.closures = exchange.made, exchange.closures

@@ -52,10 +52,8 @@ def run_native(program: ir.Program, folder: Path, optimise: str = "1", reuse: bo
 
 def _list(words: list[int]) -> Any:
     spine: list[Any] = []
-    shared: list[int] = []
-    del shared
     at = 0
-    while words[at] >> 2 == 1 and not words[at] & 1:
+    while words[at] >> 2 == 1:
         spine.append(("Cons", (words[at + 1],)))
         at += 2
-    return (*spine, "Nil"), None
+    return ((*spine, "Nil"),)

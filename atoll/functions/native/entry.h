@@ -6,6 +6,7 @@
 #include <stdio.h>
 #if defined(__linux__)
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #define AT_OWN_STACK 1
@@ -26,6 +27,7 @@ typedef struct at_exchange {
     int64_t out_array_count, out_array_room;
     int64_t live, made, closures;
     at_heap *heap;
+    int64_t interruptible;         /* called from the thread that gets the signals */
 } at_exchange;
 
 typedef struct { uint64_t *at; int type; } at_place;
@@ -35,7 +37,7 @@ static void at_push_place(at_heap *H, at_places *s, uint64_t *at, int type) {
     if (s->count == s->room) {
         size_t room = s->room ? 2 * s->room : 256;
         at_place *more = realloc(s->item, room * sizeof *more);
-        if (!more) { free(s->item); at_stop(H, -1); }
+        if (!more) { free(s->item); at_give_up(H, -1); }
         s->item = more;
         s->room = room;
     }
@@ -89,7 +91,7 @@ static void at_read_one(at_heap *H, at_reader *r, const at_type *types, uint64_t
         if (r->shared_count == r->shared_room) {
             size_t room = r->shared_room ? 2 * r->shared_room : 64;
             at_value *more = realloc(r->shared, room * sizeof *more);
-            if (!more) at_stop(H, -1);
+            if (!more) at_give_up(H, -1);
             r->shared = more;
             r->shared_room = room;
         }
@@ -114,7 +116,7 @@ static void at_write(at_heap *H, at_writer *w, int64_t word) {
     if (x->out_count == x->out_room) {
         int64_t room = x->out_room ? 2 * x->out_room : 256;
         int64_t *more = realloc(x->out, (size_t)room * sizeof *more);
-        if (!more) at_stop(H, -1);
+        if (!more) at_give_up(H, -1);
         x->out = more;
         x->out_room = room;
     }
@@ -126,7 +128,7 @@ static void at_write_array(at_heap *H, at_writer *w, const at_array *a) {
     if (x->out_array_count == x->out_array_room) {
         int64_t room = x->out_array_room ? 2 * x->out_array_room : 16;
         at_outside *more = realloc(x->out_arrays, (size_t)room * sizeof *more);
-        if (!more) at_stop(H, -1);
+        if (!more) at_give_up(H, -1);
         x->out_arrays = more;
         x->out_array_room = room;
     }
@@ -143,7 +145,7 @@ static int64_t at_shared_number(at_heap *H, at_writer *w, at_value v) {
         size_t room = w->seen_room ? 2 * w->seen_room : 1024;
         at_value *seen = calloc(room, sizeof *seen);
         int64_t *number = malloc(room * sizeof *number);
-        if (!seen || !number) { free(seen); free(number); at_stop(H, -1); }
+        if (!seen || !number) { free(seen); free(number); at_give_up(H, -1); }
         for (size_t k = 0; k < w->seen_room; k++) {
             if (!w->seen[k]) continue;
             size_t at = (w->seen[k] * 0x9e3779b97f4a7c15u >> 20) & (room - 1);
@@ -277,6 +279,35 @@ static void at_work_on_stack(at_job *job) {
     at_work(job);
 }
 
+#ifdef AT_OWN_STACK
+/* Ctrl-C while we run: note it for the next check, and let Python's own handler note it too. */
+static at_heap *volatile at_running;
+static struct sigaction at_before;
+static void at_interrupt(int number) {
+    at_heap *H = at_running;
+    if (H) { H->interrupted = 1; H->limit = (char *)UINTPTR_MAX; }
+    at_before.sa_handler(number);
+}
+
+static int at_listen(at_heap *H) {
+    struct sigaction ours;
+    if (at_running || sigaction(SIGINT, NULL, &at_before) != 0) return 0;
+    if (at_before.sa_flags & SA_SIGINFO || at_before.sa_handler == SIG_DFL || at_before.sa_handler == SIG_IGN) return 0;
+    at_running = H;
+    memset(&ours, 0, sizeof ours);
+    ours.sa_handler = at_interrupt;
+    sigemptyset(&ours.sa_mask);
+    if (sigaction(SIGINT, &ours, NULL) == 0) return 1;
+    at_running = NULL;
+    return 0;
+}
+
+static void at_listen_no_more(void) {
+    sigaction(SIGINT, &at_before, NULL);
+    at_running = NULL;
+}
+#endif
+
 int atoll_call(at_call *call, at_exchange *x) {
     at_heap *H = calloc(1, sizeof *H);
     if (!H) return -1;
@@ -289,7 +320,13 @@ int atoll_call(at_call *call, at_exchange *x) {
     H->arrays.before = H->arrays.after = &H->arrays;
     at_job job = {H, x, 0};
     x->heap = H;
+#ifdef AT_OWN_STACK
+    int listening = x->interruptible && at_listen(H);
+#endif
     at_work_on_stack(&job);
+#ifdef AT_OWN_STACK
+    if (listening) at_listen_no_more();
+#endif
     x->live = H->live;
     x->made = H->made;
     x->closures = H->closures;

@@ -36,7 +36,8 @@ struct at_heap {
     uint64_t *top, *end;
     uint64_t *spare[256];     /* free cells by words */
     at_chunk *chunks;
-    char *limit;              /* the stack may grow down to here */
+    char *volatile limit;     /* the stack may grow down to here; when the user interrupts, it may not grow at all */
+    volatile int interrupted;
     at_array arrays;          /* head of the list of all arrays */
     at_value *dead;           /* cells to be freed */
     size_t dead_count, dead_room;
@@ -68,7 +69,9 @@ struct at_heap {
 #define AT_CLOSURE_MADE(H) ((void)0)
 #endif
 
-__attribute__((noinline, noreturn, cold)) static void at_stop(at_heap *H, int status) { longjmp(H->fail, status); }
+__attribute__((noinline, noreturn, cold)) static void at_give_up(at_heap *H, int status) { longjmp(H->fail, status); }
+
+__attribute__((noinline, noreturn, cold)) static void at_too_deep(at_heap *H) { at_give_up(H, H->interrupted ? -2 : -3); }
 
 /* The stack pointer: where the compiler has a name for it, looking at it costs nothing. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
@@ -77,13 +80,15 @@ register char *at_stack_pointer __asm__("rsp");
 #else
 #define AT_STACK ((char *)__builtin_frame_address(0))
 #endif
-#define AT_DEEP(H) do { if (AT_UNLIKELY(AT_STACK < (H)->limit)) at_stop(H, -3); } while (0)
+/* Calls count how deep they are: the C compiler may make a loop of a recursion, which then never meets the end of the stack. */
+enum { AT_MOST_DEPTH = 100000000 };
+#define AT_DEEP(H) do { if (AT_UNLIKELY(AT_STACK < (H)->limit)) at_too_deep(H); } while (0)
+#define AT_COUNT_DEPTH(H) do { if (AT_UNLIKELY(AT_STACK < (H)->limit || at_depth > AT_MOST_DEPTH)) at_too_deep(H); } while (0)
 
 __attribute__((noinline)) static uint64_t *at_more(at_heap *H, int words) {
     size_t size = H->chunks ? ((size_t)1 << 20) - 4096 : ((size_t)1 << 16) - 4096;
     at_chunk *chunk = at_rt->alloc((int64_t)size);
-    if (!chunk) at_stop(H, -1);
-    if (H->call->poll && H->call->poll(H->call)) { at_rt->release(chunk); at_stop(H, -2); }
+    if (!chunk) at_give_up(H, -1);
     chunk->next = H->chunks;
     H->chunks = chunk;
     H->top = (uint64_t *)(chunk + 2);
@@ -121,7 +126,7 @@ static void at_push_dead(at_heap *H, at_value x) {
     if (H->dead_count == H->dead_room) {
         size_t room = H->dead_room ? 2 * H->dead_room : 1024;
         at_value *more = realloc(H->dead, room * sizeof *more);
-        if (!more) at_stop(H, -1);
+        if (!more) at_give_up(H, -1);
         H->dead = more;
         H->dead_room = room;
     }
@@ -196,7 +201,7 @@ static at_array *at_array_of(at_heap *H, int64_t item, int kind, int ndim, const
     a->item = item;
     a->kind = 2;
     a->data = count >= ((int64_t)1 << 46) ? NULL : at_rt->alloc(count * item);
-    if (!a->data) at_stop(H, -1);
+    if (!a->data) at_give_up(H, -1);
     a->kind = kind;
     if (kind == 1)
         for (int64_t k = 0; k < count; k++) ((at_value *)a->data)[k] = 1;
@@ -309,13 +314,13 @@ static void at_print_on(at_call *at, int number, int count, const at_shown *item
 
 static int at_poll_on(at_call *at) {
     at_heap *H = at->host;
-    return H->call->poll ? H->call->poll(H->call) : 0;
+    return H->interrupted;
 }
 
 static inline void at_kernel_done(at_heap *H, int status, int base) {
     if (AT_LIKELY(status == 0)) return;
     memcpy(H->call->args, H->at.args, sizeof H->at.args);
-    at_stop(H, status > 0 ? status + base + at_site_base : status);
+    at_give_up(H, status > 0 ? status + base + at_site_base : status);
 }
 
-__attribute__((noinline, noreturn, cold)) static void at_check_failed(at_heap *H, int site) { at_stop(H, site + 1 + at_site_base); }
+__attribute__((noinline, noreturn, cold)) static void at_check_failed(at_heap *H, int site) { at_give_up(H, site + 1 + at_site_base); }
