@@ -174,6 +174,7 @@ class Nests:
             self.cover(ctx.add(test), tree[1], reader)
             self.cover(ctx.add(sub(const(-1), test)), tree[2], reader)
             return
+        need(type(tree[0]) is int and 0 <= tree[0] < len(self.accesses), "C9: no such store")
         writer = self.accesses[tree[0]]
         env = {v: self.poly(p) for v, p in tree[1]}
         need(writer.kind != "read" and writer.buffer == reader.buffer and writer.order < reader.order, "C9:", reader.buffer)
@@ -225,6 +226,7 @@ class Nests:
         difference: Poly = ()
         inside = {x[1] for x in (*a.loops, *b.loops)} - outer
         for w, k in weights:
+            need(type(k) is int and 0 <= k < len(a.index), kind, "no component")
             weight = self.poly(w)
             need(not free(weight) & inside, kind, "a weight that changes")
             difference = add(difference, mul(weight, sub(a.index[k], subst(b.index[k], env))))

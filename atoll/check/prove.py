@@ -21,6 +21,7 @@ from atoll.check.sums import Facts, Poly, Proofs, Rejected, Tables, free, need, 
 from atoll.check.terms import Env, Term, Terms, alike, kids, nest_shapes, shape, well_formed, with_kids
 
 FORMAT = "atoll certificate 1"
+TYPES = frozenset("i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 c64 c128 bool".split())
 
 
 class Checker:
@@ -34,6 +35,7 @@ class Checker:
         self.facts = self.tables.polys(data["facts"])
         self.shapes = {x: self.tables.polys(shape) for x, _, shape, _ in data["arrays"]}
         self.types = {x: d for x, d, _, _ in data["arrays"]}
+        need(all(d in TYPES for d in self.types.values()), "a type of numbers that is none")
         self.sizes = frozenset(data["sizes"])
         need(all(free(p) <= self.sizes for p in self.facts) and all(free(p) <= self.sizes for s in self.shapes.values() for p in s), "sizes")
 
@@ -54,7 +56,7 @@ class Checker:
         base: tuple[tuple[Poly, ...], Term] | None = None
         for n, (path, rule, args, new, _) in enumerate(data["steps"]):
             if rule == "start":
-                need(n == 0)
+                need(n == 0 and self.terms.term(new) == source, "the start is another program")
             elif rule == "assume":
                 if base is None:
                     base = (facts, t)

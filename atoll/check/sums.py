@@ -167,11 +167,13 @@ class Tables:
         self._polys: dict[int, Poly] = {}
 
     def poly(self, k: int) -> Poly:
+        need(type(k) is int and 0 <= k < len(self.data["P"]), "no polynomial", k)
         if k not in self._polys:
             self._polys[k] = ()  # a table that refers to itself decodes to something else and is caught by the comparison
             total = ZERO
             for coef, *atoms in self.data["P"][k]:
-                term = const(int(coef))
+                need(type(coef) is int, "no coefficient", coef)
+                term = const(coef)
                 for x in atoms:
                     term = mul(term, self.atom(x))
                 total = add(total, term)
@@ -182,6 +184,7 @@ class Tables:
         if isinstance(x, str):
             need("[" not in x and "%" not in x, "a reserved name", x)
             return var(x)
+        need(type(x) is int and 0 <= x < len(self.data["Q"]), "no quotient", x)
         num, den = self.data["Q"][x]
         return div(self.poly(num), self.poly(den))
 

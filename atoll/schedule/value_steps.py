@@ -169,9 +169,9 @@ def stage(
 def _stage_result(w: Work, at: str | Sym | None, name: str) -> tm.Tensor:
     """What a round computes, kept in a buffer and then written out, padding left out."""
     path: tm.Path = () if at is None else (*w.path(w.loop(at)), 0)
-    while isinstance(t := tm.at(w.term, path), (tm.Let, tm.Nest)):
-        path = (*path, 1 if isinstance(t, tm.Let) else 0)
-    inner, node = path, t
+    while isinstance(around := tm.at(w.term, path), (tm.Let, tm.Nest)):
+        path = (*path, 1 if isinstance(around, tm.Let) else 0)
+    inner, node = path, tm.at(w.term, path)
     names = []
     while isinstance(node, (tm.Gen, tm.Guard)):
         names += [f"{name}.{node.sym.name}"] if isinstance(node, tm.Gen) else []

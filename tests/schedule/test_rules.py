@@ -20,7 +20,7 @@ from atoll.sizes import cdiv, poly
 from tests.schedule.random_terms import FACTS, M, Maker, N, agree
 
 _ = (rules_lets, rules_loops, simplify)
-SEEDS = 60
+SEEDS = 24
 
 
 def arguments(rule: str, t: tm.Term, context: Any, rng: random.Random) -> dict[str, Any] | None:
