@@ -28,6 +28,11 @@ _ASSIGN = {"add": "+=", "sub": "-=", "mul": "*=", "div": "/="}
 HELPERS = {
     "madl_div": "static inline {t} madl_div_{n}({t} a, {t} b) {{ return b == 0 ? 0 : {minus}({t})(a / b); }}",
     "madl_mod": "static inline {t} madl_mod_{n}({t} a, {t} b) {{ return b == 0{minus_one} ? 0 : ({t})(a % b); }}",
+    "madl_shift_left": "static inline {t} madl_shift_left_{n}({t} a, {t} k) {{ return {below}k >= {bits} ? 0 : ({t})(({u})a << k); }}",
+    "madl_shift_right": (
+        "static inline {t} madl_shift_right_{n}({t} a, {t} k) {{\n"
+        "    return {below}k >= {bits} ? {sign_bits}0 : {negative}({t})(a >> k);\n}}"
+    ),
     "madl_sqrt": (
         "static inline {t} madl_sqrt_{n}({t} a) {{\n    uint64_t x = a > 0 ? (uint64_t)a : 0, r = 0, bit = (uint64_t)1 << 62;\n"
         "    while (bit > x) bit >>= 2;\n    for (; bit; bit >>= 2) {{\n        if (x >= r + bit) {{ x -= r + bit; r = (r >> 1) + bit; }}\n"
@@ -47,7 +52,9 @@ def helper(op: str, dtype: Any) -> tuple[str, str]:
     signed = dtype.kind == "i"
     u = f"uint{max(32, dtype.bits)}_t"
     minus = f"b == -1 ? ({dtype.c_name})(0 - ({u})a) : " if signed else ""
-    text = HELPERS[op].format(t=dtype.c_name, n=dtype.name, minus=minus, minus_one=" || b == -1" if signed else "")
+    shifts = {"below": "k < 0 ? 0 : " if signed else "", "bits": dtype.bits, "u": u}
+    shifts |= {"sign_bits": "a < 0 ? -1 : " if signed else "", "negative": f"a < 0 ? ({dtype.c_name})~(~a >> k) : " if signed else ""}
+    text = HELPERS[op].format(t=dtype.c_name, n=dtype.name, minus=minus, minus_one=" || b == -1" if signed else "", **shifts)
     return f"{op}_{dtype.name}", text
 
 

@@ -42,8 +42,12 @@ def _one_place(el: Elaborator, layout: Layout, initialised: list[tuple[g.Wire, g
             loop = graph.loops.get(sym)
             if loop is not None and loop.within(start.owner) and start.within.within(loop):
                 here = next((el.aggregated_at[w] for w, _ in loop.aggregates if w in el.aggregated_at), None)
-                notes = [f"Aggregated here: line {here.line}, {' '.join(here.text().split())}"] if here else []
-                fail("E0923", start.span, notes=notes, where=graph.name)
+                if here:
+                    notes, help_ = [f"Aggregated here: line {here.line}, {' '.join(here.text().split())}"], None
+                else:
+                    notes = [f"{flow.shown} is at {layout.told(flow)}, a place that moves from round to round; state stays where it is"]
+                    help_ = f"copy what it becomes: {flow.shown} = !.."
+                fail("E0923", start.span, notes=notes, help=help_, where=graph.name)
 
 
 def _complete(

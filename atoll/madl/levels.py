@@ -31,7 +31,7 @@ def rank(expr: Any) -> int:
 
 def one_dimension_each(operator: s.Operator) -> s.Operator:
     """The operator with one dimension per forward everywhere."""
-    changed = s.rewrite(operator, lambda node: nested(node) if isinstance(node, s.Forward) and len(node.levels) > 1 else node)
+    changed = s.rewrite(operator, lambda node: nested(node) if isinstance(node, s.Forward) else node)
     assert isinstance(changed, s.Operator)
     return changed
 
@@ -63,7 +63,9 @@ def _distribute(clauses: list[tuple[s.Clause, ...]], kind: str) -> list[list[s.C
             return
         target = level - depth + 1
         if target < 0:
-            fail("E0907", inner.span, notes=[f"{s.text(inner)} has {depth} levels of brackets, the forward has {level + 1} dimensions here"])
+            dimensions = f"{level + 1} dimension{'s' if level else ''}"
+            notes = [f"{s.text(inner)} has {depth} levels of brackets, the forward has {dimensions} here"]
+            fail("E0907", inner.span, notes=notes, help="dimensions are separated by commas: forward, ([[x]] = m) ..")
         moved: list[tuple[s.Variable, s.Expr]] = []
         peeled = _peel(inner, depth, moved)
         put_here = (peeled, outer) if kind == "args" else (outer, peeled)

@@ -5,7 +5,8 @@
     prim      the primitive of core/prims.py that has this meaning, where there is one; `means` otherwise
 
 Every operation has a value for every argument, because code made from MADL has no way to fail: an integer divided by zero is 0, the
-square root of a negative integer is 0, a float that is no integer converts to the nearest one there is. Integers wrap around; `/` and `%` of integers
+square root of a negative integer is 0, a shift by a negative number or by more than the width gives 0 (or -1), a float that is no integer converts to
+the nearest one there is. Integers wrap around; `/` and `%` of integers
 truncate, as C's do.
 """
 
@@ -59,6 +60,15 @@ def _isqrt(a: Any) -> Any:
     return a.dtype.type(math.isqrt(int(a)) if a > 0 else 0)
 
 
+def _shift_left(a: Any, k: Any) -> Any:
+    bits = a.dtype.itemsize * 8
+    return _wrapped(int(a) << int(k), a) if 0 <= k < bits else a.dtype.type(0)
+
+
+def _shift_right(a: Any, k: Any) -> Any:
+    return _wrapped(int(a) >> min(int(k), 64), a) if k >= 0 else a.dtype.type(0)
+
+
 def clamp(value: int, size: int) -> int:
     """The index in 0..size-1 nearest to a number."""
     return max(0, min(value, size - 1))
@@ -101,6 +111,10 @@ _ROWS = [
     ScalarOp("sign", 1, "number", prim="sign"),
     ScalarOp("clamp", 1, "integer", gives="idx", sizes=1),
     ScalarOp("wrap", 1, "integer", gives="idx", sizes=1),
+    *(ScalarOp(f"bit_{name}", 2, "integer", prim=name) for name in ("and", "or", "xor")),
+    ScalarOp("bit_not", 1, "integer", prim="not"),
+    ScalarOp("shift_left", 2, "integer", means=_shift_left),
+    ScalarOp("shift_right", 2, "integer", means=_shift_right),
     *(ScalarOp(name, 1, "scalar", gives=name) for name in "i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 int float bool".split()),
 ]
 
