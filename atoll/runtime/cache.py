@@ -27,7 +27,7 @@ class Cache:
     """`at.cache`: `dir`, `stats()`, `clear()`."""
 
     def __init__(self) -> None:
-        self._wanted: Path | None | object = self  # nothing was asked for yet
+        self._wanted: Path | object | None = self  # nothing was asked for yet
         self._dir: Path | None = None
         self._fixed: Path | None = None  # a folder that can be read but not written
         self._lock = threading.Lock()

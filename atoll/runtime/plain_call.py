@@ -44,6 +44,7 @@ _Call._fields_ = [
     ("piece", ctypes.c_int64),
     ("site", ctypes.c_int),
     ("args", _Arg * 8),
+    ("polled", ctypes.c_double),
 ]
 
 

@@ -39,6 +39,9 @@ class Dialect:
 JIT = Dialect("jit", wrapping=True, gnu=True, hosted=True)
 C99 = Dialect("c99", wrapping=False, gnu=False, hosted=False)
 
+_STRETCH = 65536  # rounds of a tight loop, and
+_ROUNDS = 64  # rounds with loops inside, between two looks at whether the user wants to stop
+
 
 class Names:
     """C names for sizes and loop indices; variables and buffers already have unique ones."""
@@ -105,6 +108,7 @@ class Emitter:
                 self.swapped |= {stmt.first, stmt.second}
         self.open_outputs = {o.buffer: k for k, o in enumerate(fn.outputs)}
         self.pieces = 0
+        self.nesting = 0  # loops around, in this function
         self.uses_done = False
         self.prints: list[lp.Print] = []
         self.offsets: dict[lp.Buffer, Poly] | None = None  # where buffers lie in the caller's workspace
@@ -130,11 +134,11 @@ class Emitter:
     @contextmanager
     def function_text(self) -> Iterator[None]:
         """Collect a function of its own."""
-        saved = (self.lines, self.depth, self.uses_done)
-        self.lines, self.depth, self.uses_done = [], 0, False
+        saved = (self.lines, self.depth, self.uses_done, self.nesting)
+        self.lines, self.depth, self.uses_done, self.nesting = [], 0, False, 0
         yield
         self.functions.append("\n".join(self.lines))
-        self.lines, self.depth, self.uses_done = saved
+        self.lines, self.depth, self.uses_done, self.nesting = saved
 
     # -- indices
 
@@ -259,8 +263,7 @@ class Emitter:
                     with self.braces("else"):
                         self.stmts(orelse)
             case lp.Forever(body):
-                with self.braces("for (;;)"):
-                    self.stmts(body)
+                self.forever(body)
             case lp.BreakUnless(tests):
                 self.put(f"if (!({self.tests(tests)})) break;")
             case lp.Check():
@@ -400,11 +403,60 @@ class Emitter:
             self.put(f"#pragma GCC unroll {rounds}")
         elif loop.parallel and self.dialect.gnu and self.is_innermost(loop.body) and not _may_fail(loop.body):
             self.put("AT_INDEPENDENT")
-        low, high = self.poly(loop.low), self.poly(loop.high)
+        if loop.parallel or loop.vector or loop.unroll:
+            self.rounds(loop)
+        else:
+            self.sequential(loop)
+
+    def rounds(self, loop: lp.For | lp.Accumulate, low: str | None = None, high: str | None = None, tick: str = "") -> None:
+        """The loop itself; `tick` is said first in every round."""
+        low, high = low or self.poly(loop.low), high or self.poly(loop.high)
         name = self.names.enter(loop.sym)
+        self.nesting += 1
         with self.braces(f"for (int64_t {name} = {low}; {name} < {high}; {name}++)"):
+            if tick:
+                self.put(tick)
             self.stmts(loop.body)
+        self.nesting -= 1
         self.names.leave(loop.sym)
+
+    # -- loops that may take long: Python's signals are looked at now and then
+
+    def sequential(self, loop: lp.For | lp.Accumulate) -> None:
+        """Rounds with loops inside count down; a tight loop is cut into stretches, so that it stays tight."""
+        length = (loop.high - loop.low).const()
+        if not self.dialect.hosted or (length is not None and length <= _STRETCH):
+            self.rounds(loop)
+        elif not self.is_innermost(loop.body):
+            self.uses_done = True
+            with self.braces(""):
+                self.put(f"int at_fuel = {_ROUNDS};")
+                self.rounds(loop, tick=f"AT_TICK({_ROUNDS})")
+        elif self.nesting == 0:
+            self.uses_done = True
+            with self.braces(f"for (int64_t at_i = {self.poly(loop.low)}, at_end, at_high = {self.poly(loop.high)}; at_i < at_high; at_i = at_end)"):
+                self.put("at_end = at_high;")
+                with self.braces(f"if (at_high - at_i > {_STRETCH})"):
+                    self.put(f"at_end = at_i + {_STRETCH};")
+                    self.put("if (at_interrupted(at)) { status = -2; goto done; }")
+                self.rounds(loop, "at_i", "at_end")
+        else:
+            self.rounds(loop)
+
+    def forever(self, body: list[lp.Stmt]) -> None:
+        if not self.dialect.hosted:
+            with self.braces("for (;;)"):
+                self.stmts(body)
+            return
+        rounds = _STRETCH if self.is_innermost(body) else _ROUNDS
+        self.uses_done = True
+        self.nesting += 1
+        with self.braces(""):
+            self.put(f"int at_fuel = {rounds};")
+            with self.braces("for (;;)"):
+                self.put(f"AT_TICK({rounds})")
+                self.stmts(body)
+        self.nesting -= 1
 
     def accumulate(self, loop: lp.Accumulate) -> None:
         """Known operators into scalars. Floats in lanes when the loop is innermost, as a tree of partial sums otherwise."""
@@ -412,7 +464,7 @@ class Emitter:
         for acc in loop.accs:
             self.declare(acc.var, self.neutral(acc), False)
         if loop.exact or not floats:
-            self.plain_loop(loop)
+            self.sequential(loop)
         elif self.dialect.gnu and self.is_innermost(loop.body) and not _may_fail(loop.body) and not any(a.var.dtype.is_complex for a in floats):
             self.lanes(loop)
         else:
@@ -421,13 +473,6 @@ class Emitter:
     def neutral(self, acc: lp.Acc) -> str:
         value = MONOIDS[acc.monoid][1](acc.var.dtype)
         return ops.literal(value, acc.var.dtype)
-
-    def plain_loop(self, loop: lp.Accumulate) -> None:
-        low, high = self.poly(loop.low), self.poly(loop.high)
-        name = self.names.enter(loop.sym)
-        with self.braces(f"for (int64_t {name} = {low}; {name} < {high}; {name}++)"):
-            self.stmts(loop.body)
-        self.names.leave(loop.sym)
 
     def lanes(self, loop: lp.Accumulate) -> None:
         """Blocks of a fixed number of lanes, each lane adding up its own elements; the rest one by one.
@@ -497,7 +542,7 @@ class Emitter:
             v, d = safe(acc.var.name), acc.var.dtype.name
             self.put(f"at_sum_{d} {v}_sum = {{{{0}}, 0, 0, 0}};")
             self.adders[acc.var] = lambda value, v=v, d=d: f"at_sum_add_{d}(&{v}_sum, {value});"
-        self.plain_loop(loop)
+        self.sequential(loop)
         for acc in sums:
             v = safe(acc.var.name)
             self.put(f"{v} = at_sum_total_{acc.var.dtype.name}(&{v}_sum);")

@@ -56,6 +56,11 @@ static inline int at_fail(at_call *at, int site) {
     return site + 1;
 }
 
+/* Long loops look now and then whether the user wants to stop. */
+static __attribute__((noinline, cold)) int at_interrupted(at_call *at) { return at_rt->poll(at); }
+#define AT_TICK(rounds) \\
+    if (--at_fuel < 0) { at_fuel = rounds; if (at_interrupted(at)) { status = -2; goto done; } }
+
 static inline int at_no_memory(at_call *at) {
     (void)at;
     return -1;

@@ -24,6 +24,7 @@ typedef struct {
     void (*release)(void *block);
     int (*parallel)(at_call *at, int (*task)(at_call *, void *, int64_t), void *context, int64_t pieces, int serial);
     int (*product)(at_call *at, const at_product *p, int is_double);
+    int (*poll)(at_call *at);  /* now and then: whether to stop; asks the caller at most twenty times a second */
 } at_runtime;
 
 /* One call of a program. */
@@ -38,4 +39,5 @@ struct at_call {
     int64_t piece;     /* the piece that failed, while pieces run */
     int site;
     at_arg args[8];
+    double polled;     /* when the caller was last asked */
 };

@@ -70,6 +70,7 @@ static void print_items(at_call *at, int number, int count, const at_shown *item
 
 static int poll_signals(at_call *at) {
     host *h = at->host;
+    if (h->failed) return 1;
     PyGILState_STATE state = PyGILState_Ensure();
     int stop = PyErr_CheckSignals() != 0;
     if (stop) h->failed = 1;

@@ -100,6 +100,7 @@ static _Atomic uint64_t word;      /* epoch << 40 | next piece + 1, 0 pieces whe
 static _Atomic int inside;         /* workers that have entered the current job */
 static _Atomic int sleeping;
 static _Atomic int failed;
+static _Atomic int stopping;       /* the user asked to stop the current job */
 static job current;
 static int workers, wanted = -1;
 static _Thread_local int in_pool;
@@ -122,6 +123,7 @@ static void run_piece(const job *j, int64_t piece) {
     at_call local = *j->call;
     int status = j->task(&local, j->context, piece);
     if (status) {
+        if (status == -2) atomic_store(&stopping, 1);
         pthread_mutex_lock(&error_lock);
         if (!atomic_load(&failed) || piece < j->call->piece) {
             j->call->piece = piece;
@@ -180,10 +182,15 @@ static void after_fork(void) {
     atomic_store(&inside, 0);
     atomic_store(&sleeping, 0);
     atomic_store(&failed, 0);
+    atomic_store(&stopping, 0);
     workers = 0;
 }
 
+static void watch_forks(void) { pthread_atfork(NULL, NULL, after_fork); }
+
 int atoll_threads(int n) {
+    static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+    pthread_once(&fork_once, watch_forks);
     if (n > 0) wanted = n < MOST_THREADS ? n : MOST_THREADS;
     if (wanted < 0) {
         const char *text = getenv("ATOLL_NUM_THREADS");
@@ -192,7 +199,6 @@ int atoll_threads(int n) {
         int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
         wanted = from_env > 0 ? from_env : cores;
         if (wanted > MOST_THREADS) wanted = MOST_THREADS;
-        pthread_atfork(NULL, NULL, after_fork);
     }
     return wanted;
 }
@@ -203,22 +209,25 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Whether to stop. Only the calling thread asks the caller, and never in the first moments of a call. */
+int atoll_poll(at_call *at) {
+    if (in_pool) return atomic_load_explicit(&stopping, memory_order_relaxed);
+    if (!at->poll) return 0;
+    double t = now();
+    if (at->polled == 0) at->polled = t;
+    if (t - at->polled < 0.05) return 0;
+    at->polled = t;
+    return at->poll(at);
+}
+
 /* Run all pieces; 0 or the status of the first piece that failed. */
 int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *context, int64_t pieces, int serial) {
     int threads = atoll_threads(0);
     if (serial || threads <= 1 || in_pool || pieces >= ((int64_t)1 << 39) || pthread_mutex_trylock(&pool_lock) != 0) {
-        double start = 0;
         for (int64_t k = 0; k < pieces; k++) {
             int status = task(at, context, k);
             if (status) return status;
-            if (at->poll && (k & 15) == 15) {
-                double t = now();
-                if (start == 0) start = t;
-                if (t - start > 0.05) {
-                    start = t;
-                    if (at->poll(at)) return -2;
-                }
-            }
+            if (!serial && atoll_poll(at)) return -2;
         }
         return 0;
     }
@@ -234,6 +243,7 @@ int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *c
     }
     current = (job){task, context, at, pieces};
     atomic_store(&failed, 0);
+    atomic_store(&stopping, 0);
     at->piece = INT64_MAX;
     uint64_t epoch = (atomic_load(&word) >> 40) + 1;
     if (epoch >= ((uint64_t)1 << 23)) epoch = 1;
@@ -244,31 +254,30 @@ int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *c
         pthread_mutex_unlock(&sleep_lock);
     }
     int64_t piece;
-    int stopped = 0;
-    double start = 0;
     while ((piece = claim(epoch, pieces)) >= 0) {
         run_piece(&current, piece);
-        if (at->poll && (piece & 7) == 7) {
-            double t = now();
-            if (start == 0) start = t;
-            if (t - start > 0.05) {
-                start = t;
-                if (at->poll(at)) {
-                    stopped = 1;
-                    break;
-                }
-            }
+        if (atoll_poll(at)) {
+            atomic_store(&stopping, 1);
+            break;
         }
     }
     atomic_store(&word, (epoch << 40) | 0xffffffffffu);   /* close: nothing left to claim */
-    while (atomic_load(&inside) > 0) pause_a_little();
-    int status = atomic_load(&failed) ? at->site : stopped ? -2 : 0;
+    for (int spins = 0; atomic_load(&inside) > 0; spins++) {
+        pause_a_little();
+        if (spins > 20000) {
+            spins = 0;
+            sched_yield();
+            if (atoll_poll(at)) atomic_store(&stopping, 1);
+        }
+    }
+    int stopped = atomic_load(&stopping);
+    int status = stopped ? -2 : atomic_load(&failed) ? at->site : 0;
     pthread_mutex_unlock(&pool_lock);
     return status;
 }
 
 #include "product.c"
 
-static const at_runtime runtime = {atoll_alloc, atoll_free, atoll_parallel, atoll_product};
+static const at_runtime runtime = {atoll_alloc, atoll_free, atoll_parallel, atoll_product, atoll_poll};
 
 const at_runtime *atoll_runtime(void) { return &runtime; }
