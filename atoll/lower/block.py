@@ -225,12 +225,15 @@ class BlockLowerer:
         scope.add(lp.Chunks(group.low, group.high, extent, work, inner.stmts, accs, align=self._alignment(group)))
 
     def _alignment(self, group: Group) -> int:
-        """Pieces of a contiguous index start at multiples of a cache line."""
+        """Pieces of a contiguous index start at multiples of a cache line; those of the columns of a matrix are longer."""
+        found = 1
         for stage, binder in group.members.items():
             order = self.fuser.orders[stage]
             if len(order) == 1 and order[0] is binder and stage.contraction is None:
-                return 64
-        return 1
+                found = max(found, 64)
+            elif len(order) == 2 and order[1] is binder and order[0] in stage.inner:
+                found = max(found, 1024)
+        return found
 
     def _work(self, group: Group) -> Poly:
         """Operations per index of the group's outer loop."""

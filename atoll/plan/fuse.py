@@ -62,22 +62,21 @@ def loop_order(stage: Stage) -> list[ir.Binder]:
     order = [*stage.dims, *inner]
     if isinstance(stage.prim, ir.Reduce) and stage.dims:
         last, red = stage.dims[-1], inner[0]
-        if _strides(stage, last) > _strides(stage, red) and last not in red.extent.leaves():
+        if _contiguity(stage, last) > _contiguity(stage, red) and last not in red.extent.leaves():
             return [*stage.dims[:-1], red, last]
     return order
 
 
-def _strides(stage: Stage, binder: ir.Binder) -> int:
-    """How many arrays are read contiguously along this index, less those read with a stride."""
-    score = 0
+def _contiguity(stage: Stage, binder: ir.Binder) -> tuple[int, int]:
+    """Fewer arrays read with a stride along this index is better, then more read contiguously."""
+    strided = contiguous = 0
     for ref in stage.refs:
-        if not ref.index:
-            continue
         places = [k for k, p in enumerate(ref.index) if binder in p.leaves()]
-        if not places:
-            continue
-        score += 1 if places[-1] == len(ref.index) - 1 else -1
-    return score
+        if places and places[-1] == len(ref.index) - 1:
+            contiguous += 1
+        elif places:
+            strided += 1
+    return -strided, contiguous
 
 
 def accumulates_in_memory(stage: Stage, order: list[ir.Binder]) -> bool:

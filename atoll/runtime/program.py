@@ -53,6 +53,15 @@ def make_loops(fn: ir.Function) -> lp.Function:
     return lower(remove_dead(translate(fn)))
 
 
+def compiled_loops(fn: ir.Function) -> lp.Function:
+    """The loops that are printed as C: those of the function, rewritten for speed."""
+    from atoll.loops.optimise import optimise
+
+    loops = make_loops(fn)
+    optimise(loops)
+    return loops
+
+
 class Program:
     """A core function as native code."""
 
@@ -227,7 +236,7 @@ def _build(fn: ir.Function, spans: list[Span], folder: Path, optimise: str, extr
     """Compile into a folder; returns what must be remembered."""
     from atoll.backends.c.jit import generate
 
-    generated = generate(fn, make_loops(fn))
+    generated = generate(fn, compiled_loops(fn))
     (folder / "program.c").write_text(generated.text)
     compile_c(folder / "program.c", folder / "program.so", optimise, extra)
     number = {id(span): k for k, span in reversed(list(enumerate(spans)))}

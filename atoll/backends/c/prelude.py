@@ -85,7 +85,7 @@ def _float_helpers() -> dict[str, str]:
         t, f = d.c_name, "f" if d.name == "f32" else ""
         for name, sign in (("min", "<"), ("max", ">")):
             found[f"at_{name}_{d.name}"] = (
-                f"static inline {t} at_{name}_{d.name}({t} a, {t} b) {{ return (a {sign} b || a != a) ? a : b; }}"
+                f"static inline {t} at_{name}_{d.name}({t} a, {t} b) {{\n    const {t} c = a {sign} b ? a : b;\n    return a != a ? a : c;\n}}"
             )
         found[f"at_sign_{d.name}"] = (
             f"static inline {t} at_sign_{d.name}({t} a) {{ return a > 0 ? ({t})1 : a < 0 ? ({t})-1 : a; }}"

@@ -1,0 +1,76 @@
+"""Loops that add into memory take several rounds at once: each element is read and written once for all of them.
+
+    for in order r:  for j:  c[j] += e(r, j)      becomes      for in order q:  for j:  c[j] = ((c[j] + e(r)) + e(r + 1)) + ...
+
+The order of every element's additions is what it was, so is every bit of the result. The elements written must be told apart by the
+inner index alone, and nothing else written inside may be read there.
+"""
+
+from __future__ import annotations
+
+from atoll.loops import ir as lp
+from atoll.loops.rewrite import Copier, copyable, fresh_like, loads
+from atoll.sizes import Poly, Sym, poly
+
+ROUNDS = 8
+
+
+def jam(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+    out: list[lp.Stmt] = []
+    for stmt in stmts:
+        for body in lp.bodies(stmt):
+            body[:] = jam(body, decisions)
+        found = _jammed(stmt) if isinstance(stmt, lp.For) else None
+        if found is not None:
+            assert isinstance(stmt, lp.For)
+            inner = stmt.body[0]
+            assert isinstance(inner, lp.For)
+            decisions.append(f"{ROUNDS} rounds of {stmt.sym} at a time add along {inner.sym}")
+            out += found
+        else:
+            out.append(stmt)
+    return out
+
+
+def _jammed(loop: lp.For) -> list[lp.Stmt] | None:
+    if loop.parallel or loop.vector or loop.unroll or len(loop.body) != 1 or not isinstance(loop.body[0], lp.For):
+        return None
+    inner = loop.body[0]
+    count = (loop.high - loop.low).const()
+    if (count is not None and count < 2 * ROUNDS) or not inner.parallel or inner.vector or loop.sym in inner.low.leaves() | inner.high.leaves():
+        return None
+    if not all(isinstance(s, (lp.Let, lp.Update)) for s in inner.body) or not copyable(inner.body):
+        return None
+    updates = [s for s in inner.body if isinstance(s, lp.Update)]
+    written = {u.buffer for u in updates}
+    if not updates or len(written) != len(updates) or len(updates) > 2 or any(x.buffer in written for s in inner.body for x in loads(_value(s))):
+        return None
+    if not all(_told_apart(u.index, inner.sym, loop.sym) for u in updates):
+        return None
+    rounds = (loop.high - loop.low) // ROUNDS
+    outer = Sym(f"{loop.sym.name}_by_{ROUNDS}")
+    totals = {u.buffer: fresh_like(u.buffer.name, u.buffer.dtype) for u in updates}
+    body: list[lp.Stmt] = [lp.Declare(totals[u.buffer], lp.Load(u.buffer, u.index)) for u in updates]
+    for k in range(ROUNDS):
+        for s in Copier({loop.sym: loop.low + ROUNDS * poly(outer) + k}).stmts(inner.body):
+            if isinstance(s, lp.Update):
+                total = totals[s.buffer]
+                s = lp.Assign(total, lp.Call(s.op, (lp.Use(total), s.value), s.buffer.dtype))
+            body.append(s)
+    body += [lp.Store(u.buffer, u.index, lp.Use(totals[u.buffer])) for u in updates]
+    main = lp.For(outer, poly(0), rounds, [lp.For(inner.sym, inner.low, inner.high, body, True)], False)
+    rest = lp.For(loop.sym, loop.low + ROUNDS * rounds, loop.high, loop.body, False)
+    return [main, rest]
+
+
+def _value(s: lp.Stmt) -> lp.Expr:
+    assert isinstance(s, (lp.Let, lp.Update))
+    return s.value
+
+
+def _told_apart(index: tuple[Poly, ...], inner: Sym, outer: Sym) -> bool:
+    """Different rounds of the inner loop write different elements, whatever the round of the outer one."""
+    if any(outer in p.leaves() or any(isinstance(a, lp.VarAtom) for a in p.leaves()) for p in index):
+        return False
+    steps = [p.coefficient(inner) for p in index]
+    return any(s is not None and s.const() not in (None, 0) for s in steps)

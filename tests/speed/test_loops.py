@@ -1,0 +1,134 @@
+"""Rewrites of loops: they happen where they should, and keep every bit."""
+
+import numpy as np
+import pytest
+
+import atoll as at
+from atoll import f32, f64, i64
+from atoll.loops.execute import execute
+from atoll.loops.optimise import optimise
+from atoll.loops.show import show
+from atoll.runtime.program import compiled_loops, make_loops
+from tests.agreement import agree, same
+
+n, m, k = at.sizes("n m k")
+rng = np.random.default_rng(5)
+
+
+@at.fn
+def columns(A: f64[n, m]) -> f64[m]:
+    return sum(A, axis=0)
+
+
+@at.fn
+def vecmat(x: f32[n], A: f32[n, m]) -> f32[m]:
+    return x @ A
+
+
+@at.fn
+def pool(x: f32[2 * n, 2 * m]) -> f32[n, m]:
+    return [[max(x[2 * i + a, 2 * j + b] for a in range(2) for b in range(2)) for j in range(m)] for i in range(n)]
+
+
+@at.fn
+def jacobi(u: f64[n, m], steps: i64) -> f64[n, m]:
+    for _ in range(steps):
+        u[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
+    return u
+
+
+@at.fn
+def edges(x: f64[n]) -> f64[n]:
+    return [x[i - 1] + x[i + 1] if i >= 1 and i < n - 1 else -x[i] for i in range(n)]
+
+
+@at.fn
+def one_side(x: f64[n]) -> f64[n]:
+    return [x[i] - x[i - 3] if i >= 3 else x[i] for i in range(n)]
+
+
+@at.fn
+def weighted(x: f64[n, m], w: f64[n]) -> f64[m]:
+    return [sum(x[i, j] * exp(w[i]) for i in range(n)) for j in range(m)]
+
+
+CASES = {
+    "columns": (columns, lambda s: (rng.random((3 * s, s)),), "by_8"),
+    "vecmat": (vecmat, lambda s: (rng.random(2 * s, "f4"), rng.random((2 * s, s), "f4")), "by_8"),
+    "weighted": (weighted, lambda s: (rng.random((2 * s, s)), rng.random(2 * s)), "by_8"),
+    "pool": (pool, lambda s: (rng.random((2 * s, 2 * s), "f4"),), "s2__1"),
+    "jacobi": (jacobi, lambda s: (rng.random((s + 2, s + 3)), 3), "last__"),
+    "edges": (edges, lambda s: (rng.random(s + 2),), "last__"),
+    "one side": (one_side, lambda s: (rng.random(s),), "first__"),
+}
+
+
+def run(loops, f, args):
+    from atoll.core.values import leaves
+    from atoll.runtime.arguments import from_python
+    from atoll.types.binding import bind_call
+
+    given = from_python(f.core, f._arguments(args, {}))
+    return execute(loops, [leaf for x in given for leaf in leaves(x)], bind_call(f.core, given), 7)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_happens_and_keeps_every_bit(name):
+    f, data, mark = CASES[name]
+    loops = make_loops(f.core)
+    assert mark not in show(loops)
+    decisions = optimise(loops)
+    assert decisions and mark in show(loops)
+    assert mark in f.show("c")
+    for size in (1, 2, 9):
+        args = data(size)
+        plain = run(make_loops(f.core), f, args)
+        assert all(np.array_equal(a, b) for a, b in zip(run(compiled_loops(f.core), f, args), plain))
+        agree(f, *args)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_threads(name):
+    f, data, _ = CASES[name]
+    args = data(40)
+    results = []
+    try:
+        for threads in (1, 3):
+            at.set_threads(threads)
+            results.append(f(*args))
+    finally:
+        at.set_threads(2)
+    assert np.array_equal(*results)
+    same(results[0], f.interpret(*args))
+
+
+@at.fn
+def running(x: f64[n, m]) -> f64[m]:
+    acc = zeros(m)
+    for i in range(n):
+        acc = [a * 0.5 + x[i, j] for j, a in enumerate(acc)]
+    return acc
+
+
+@at.fn
+def data_guard(x: f64[n]) -> f64[n]:
+    return [x[i] if x[i] > 0.5 else 0.0 for i in range(n)]
+
+
+def test_where_it_must_not_happen():
+    for f in (running, data_guard):
+        text = f.show("c")
+        assert "by_8" not in text and "last__" not in text
+    x = rng.random((4, 5))
+    agree(running, x)
+    agree(data_guard, x[0])
+
+
+def test_nan_and_signed_zero_in_extrema():
+    @at.fn
+    def both(x: f64[n]):
+        return max(x), min(x)
+
+    for values in ([1.0, np.nan, 2.0], [np.nan], [-0.0, 0.0], [np.inf, -np.inf], list(range(100)) + [np.nan] + [3.0] * 70):
+        got = both(np.array(values, float))
+        assert np.array_equal(got, (np.max(values), np.min(values)), equal_nan=True)
