@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
+from atoll.ad.kronecker import negative, product, total
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.errors import NOWHERE, fail
@@ -26,7 +28,11 @@ class LineAlgebra:
                     if x.value == 1.0:
                         return y
                     if x.value == -1.0:
-                        return scalars.op(self.b, "neg", (y,), self.dtype, NOWHERE)
+                        return self.op("neg", y)
+        rule = _DELTAS.get(name)
+        simple = rule(self.b, *args, self.dtype) if rule is not None else None
+        if simple is not None:
+            return simple
         return scalars.op(self.b, name, args, self.dtype, NOWHERE)
 
     def choose(self, test: str, a: ir.Operand, b: ir.Operand, then: ir.Operand, orelse: ir.Operand) -> ir.Operand:
@@ -35,6 +41,9 @@ class LineAlgebra:
             return then if found.value else orelse
         cond = found if isinstance(found, ir.Cond) else ir.Cond("true", None, found)  # type: ignore[arg-type]
         return scalars.select(self.b, (cond,), then, orelse, NOWHERE)
+
+
+_DELTAS: dict[str, Callable[..., ir.Operand | None]] = {"mul": product, "neg": negative, "add": total}
 
 
 def refuse(line: ir.Line, what: str | None = None) -> NoReturn:

@@ -110,8 +110,11 @@ class Forward:
             orelse = self.operand(prim.orelse)
         if then is None and orelse is None:
             return
-        value = scalars.select(b, prim.conds, then or zero(dtype), orelse or zero(dtype), NOWHERE)
-        self.scalar(line, 0, value)
+        if orelse is None:
+            assert then is not None
+            self.scalar(line, 0, guarded(b, list(prim.conds), then, dtype))
+            return
+        self.scalar(line, 0, scalars.select(b, prim.conds, then or zero(dtype), orelse, NOWHERE))
 
     def reduce(self, line: ir.Line) -> None:
         prim = line.prim
@@ -125,7 +128,7 @@ class Forward:
             if tangent is None:
                 return
             if prim.monoid == "mul":
-                tangent = scalars.op(b, "mul", (help_.product_of_others(b, line), tangent), dtype, NOWHERE)
+                tangent = LineAlgebra(b, dtype).op("mul", help_.product_of_others(b, line), tangent)
             elif prim.monoid in ("minimum", "maximum"):
                 where = help_.arg_of(b, line)
                 tangent = guarded(b, [ir.Cond("eq", poly(prim.binder) - where)], tangent, dtype)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from atoll.ad.kronecker import delta, picked, under
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.guards import guard_operand
@@ -137,6 +138,9 @@ def accumulate(
     binders: list[ir.Binder],
 ) -> ir.Operand:
     """The adjoint contribution at `target`: the sum over the binders of value where index = target and all conds hold."""
+    one = delta(value)
+    if one is not None:
+        conds, value = (*conds, *(c for c in one[0] if c not in conds)), one[1]
     solved = solve(b, target, index, binders)
     tests = [cond.subst(solved.replace) for cond in conds] + solved.conds
     kept: list[ir.Cond] = []
@@ -164,9 +168,7 @@ def zero(dtype: DType) -> ir.Const:
 
 def guarded(b: Builder, conds: list[ir.Cond], value: ir.Operand, dtype: DType) -> ir.Operand:
     """value where the conditions hold, 0 elsewhere."""
-    if not conds or (isinstance(value, ir.Const) and value.value == 0):
-        return value
-    return scalars.select(b, tuple(conds), value, zero(dtype), NOWHERE)
+    return under(b, tuple(conds), value, dtype)
 
 
 def _sum(b: Builder, dtype: DType, value: ir.Operand, conds: list[ir.Cond], left: list[ir.Binder]) -> ir.Operand:
@@ -192,6 +194,13 @@ def sum_over(b: Builder, x: ir.Binder, value: ir.Operand, dtype: DType) -> ir.Op
     """The sum over one index; of something that does not mention it, a product."""
     if isinstance(value, ir.Const) and value.value == 0:
         return value
+    found = picked(b, x, value, dtype)
+    if found is not None:
+        conds, inner, more = found
+        if more:
+            with b.under(*conds):
+                inner = sum_over(b, x, inner, dtype)
+        return under(b, conds, inner, dtype)
     if x not in ir.operand_leaves(value):
         count = scalars.cast(b, scalars.op(b, "max", (scalars.from_poly(x.extent), ir.Const(0, _I64)), _I64, NOWHERE), dtype, NOWHERE)
         return scalars.op(b, "mul", (count, value), dtype, NOWHERE)

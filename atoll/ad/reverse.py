@@ -75,7 +75,7 @@ class Reverse:
         total = found[0]
         with self.b.binding(*target):
             for other in found[1:]:
-                total = scalars.op(self.b, "add", (total, other), dtype, NOWHERE)
+                total = LineAlgebra(self.b, dtype).op("add", total, other)
         self.contributions[key] = [total]
 
         def read(index: tuple[Poly, ...]) -> ir.Operand:
@@ -222,7 +222,7 @@ class Reverse:
                 extra = (ir.Cond("eq", poly(r) - where),)
             elif prim.monoid == "mul":
                 others = ir.subst_operand(help_.product_of_others(b, line), inner)
-                bar = scalars.op(b, "mul", (bar, others), dtype, NOWHERE)
+                bar = LineAlgebra(b, dtype).op("mul", bar, others)
         self.push(ir.subst_operand(prim.arg, inner), bar, (*conds, *extra), [*fresh, r])
 
     def _scan(self, line: ir.Line) -> None:

@@ -1,0 +1,124 @@
+"""Values under an equation of indices: sum over r of [i = r] x[r] is x[i], so derivatives at unit vectors are not dense.
+
+A seed of a Jacobian is 1 at one index and 0 elsewhere: `if i == r then 1 else 0`. Adjoints and tangents are linear, so the test may be moved
+outwards through products and sums; at a sum over an index it determines, the sum is one element. Moving it outwards is also kinder than
+multiplying by 0: the other factor may be infinite where the test fails (notes/ad_lessons.md 1).
+"""
+
+from __future__ import annotations
+
+from atoll.ainf import ir, scalars
+from atoll.ainf.builder import Builder
+from atoll.ainf.guards import guard_operand
+from atoll.errors import NOWHERE
+from atoll.sizes import Poly, poly
+from atoll.types.dtypes import DType
+
+Delta = tuple[tuple[ir.Cond, ...], ir.Operand]
+
+
+def delta(operand: ir.Operand) -> Delta | None:
+    """The conditions and the value of `value if conditions else 0`, when one of the conditions is an equation of indices."""
+    if not isinstance(operand, ir.Ref) or operand.line.conds:
+        return None
+    prim = operand.line.prim
+    if not isinstance(prim, ir.Select) or not isinstance(prim.orelse, ir.Const) or prim.orelse.value != 0:
+        return None
+    if not any(c.kind == "eq" for c in prim.conds):
+        return None
+    env = dict(zip(operand.line.dims, operand.index, strict=False))
+    return tuple(c.subst(env) for c in prim.conds), ir.subst_operand(prim.then, env)
+
+
+def under(b: Builder, conds: tuple[ir.Cond, ...], value: ir.Operand, dtype: DType) -> ir.Operand:
+    """value where the conditions hold, 0 elsewhere."""
+    inner = delta(value)
+    if inner is not None:
+        conds, value = (*conds, *(c for c in inner[0] if c not in conds)), inner[1]
+    if not conds or (isinstance(value, ir.Const) and value.value == 0):
+        return value
+    nothing = ir.Const(0.0 if dtype.is_float else 0, dtype)
+    return scalars.select(b, conds, value, nothing, NOWHERE)
+
+
+def product(b: Builder, x: ir.Operand, y: ir.Operand, dtype: DType) -> ir.Operand | None:
+    """The product when a factor is a delta: the delta of the product."""
+    for one, other in ((x, y), (y, x)):
+        found = delta(one)
+        if found is None:
+            continue
+        conds, value = found
+        with b.under(*conds):
+            if isinstance(value, ir.Const) and value.value == 1:
+                inner = other
+            else:
+                inner = product(b, value, other, dtype) or scalars.op(b, "mul", (value, other), dtype, NOWHERE)
+        return under(b, conds, inner, dtype)
+    return None
+
+
+def negative(b: Builder, x: ir.Operand, dtype: DType) -> ir.Operand | None:
+    found = delta(x)
+    if found is None:
+        return None
+    with b.under(*found[0]):
+        inner = scalars.op(b, "neg", (found[1],), dtype, NOWHERE)
+    return under(b, found[0], inner, dtype)
+
+
+def total(b: Builder, x: ir.Operand, y: ir.Operand, dtype: DType) -> ir.Operand | None:
+    """The sum of two deltas with the same conditions."""
+    one, other = delta(x), delta(y)
+    if one is None or other is None or set(one[0]) != set(other[0]):
+        return None
+    with b.under(*one[0]):
+        inner = scalars.op(b, "add", (one[1], other[1]), dtype, NOWHERE)
+    return under(b, one[0], inner, dtype)
+
+
+def picked(b: Builder, x: ir.Binder, value: ir.Operand, dtype: DType) -> tuple[tuple[ir.Cond, ...], ir.Operand, bool] | None:
+    """For the sum of a delta over x: conditions to put around it, what is left, and whether it is still to be summed.
+
+    None when x is in all the conditions and none of them determines it.
+    """
+    found = delta(value)
+    if found is None:
+        return None
+    conds, inner = found
+    for k, cond in enumerate(conds):
+        at = _solution(cond, x)
+        if at is None:
+            continue
+        env = {x: at}
+        rest = [c.subst(env) for c in conds[:k] + conds[k + 1 :]]
+        rest += [ir.Cond("ge", at), ir.Cond("ge", x.extent - 1 - at)]
+        rest += [ir.Cond("ge", fact.subst(env)) for fact in x.facts]
+        kept: list[ir.Cond] = []
+        for test in rest:
+            simple = scalars.simplify_cond(b, test) if test.poly is not None else test
+            if isinstance(simple, ir.Const):
+                if not simple.value:
+                    return (), ir.Const(0.0, dtype), False
+            elif simple not in kept:
+                kept.append(simple)
+        with b.under(*kept):
+            element = guard_operand(b, ir.subst_operand(inner, env))
+        return tuple(kept), element, False
+    outside = tuple(c for c in conds if x not in c.leaves())
+    if not outside:
+        return None
+    with b.under(*outside):
+        left = under(b, tuple(c for c in conds if c not in outside), inner, dtype)
+    return outside, left, True
+
+
+def _solution(cond: ir.Cond, x: ir.Binder) -> Poly | None:
+    """What an equation says x is."""
+    if cond.kind != "eq" or cond.poly is None:
+        return None
+    slope = cond.poly.coefficient(x)
+    c = None if slope is None else slope.const()
+    if c not in (1, -1):
+        return None
+    rest = cond.poly - poly(x) * c
+    return None if x in rest.leaves() else (-rest if c > 0 else rest)
