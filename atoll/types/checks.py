@@ -17,8 +17,9 @@ from atoll.sizes.prover import Facts, facts
 
 
 def settle(
-    code: ir.Expr, requires: list[ir.Require], resolve: Callable[[Poly], Poly]
+    code: ir.Expr, requires: list[ir.Require], resolve: Callable[[Poly], Poly], inside: bool
 ) -> tuple[ir.Expr, tuple[ir.Require, ...]]:
+    """The code and the requirements for the entry. `inside` says whether there are any in the code."""
     entry: list[ir.Require] = []
     context = facts()
     for need in requires:
@@ -37,4 +38,4 @@ def settle(
         there: Facts = need.known
         return facts(tuple(resolve(p) for p in there.known)).proves(need.poly)
 
-    return transform(code, on_node=keep), tuple(entry)
+    return transform(code, on_node=keep) if inside else code, tuple(entry)

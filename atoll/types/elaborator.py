@@ -51,6 +51,7 @@ class Elaborator:
         self.globals_to_local: dict[Atom, Poly] = {}
         self.entry_sizes: set[Atom] = set()  # known before any code runs
         self.requires: list[ir.Require] = []
+        self.checks_inside = False  # some requirement is checked where it arises
         self.inserted: list[tuple[Span, str, tuple[int, ...], tuple[int, ...]]] = []  # place, what, axes mapped over, reps; per argument
         self.notes: list[tuple[Span, str]] = []
         self.labels: dict[Atom, str] = {}  # sizes nobody named, in the user's words: len(ys), len(rep(x)), n of f
@@ -171,6 +172,7 @@ class Elaborator:
         if not self.lazy and all(leaf in self.entry_sizes for leaf in p.leaves()):
             self.requires.append(need)
         else:
+            self.checks_inside = True
             self.emit(need)
         self.assume(p)
 

@@ -226,7 +226,8 @@ def _finish(el: Elaborator, fn: Any, out: ir.Function, result: Value, declared: 
         return map_sizes(x, resolve)
 
     requires = [ir.Require(resolve(r.poly), r.text, r.span) for r in el.requires]
-    code = transform(code, resolve, final_type)
+    if el.solver.solution:
+        code = transform(code, resolve, final_type)
     if ghosts:
         _check_ghosts(el, code, set(ghosts))
     t = final_type(t)
@@ -238,7 +239,7 @@ def _finish(el: Elaborator, fn: Any, out: ir.Function, result: Value, declared: 
     from atoll.types.checks import settle
 
     out.result = t
-    out.body, out.requires = settle(code, requires, resolve)
+    out.body, out.requires = settle(code, requires, resolve, el.checks_inside)
 
 
 def _open_match(el: Elaborator, declared: Type, found: Type, opened: set[Poly]) -> dict[Atom, Poly]:

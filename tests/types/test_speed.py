@@ -38,14 +38,22 @@ def test_400_lines_in_a_second(kind: str, monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(program, "solve", never)
     text = arithmetic(400, PARAMS[kind])
-    best = min(_seconds(text) for _ in range(2))
-    assert best < 1.0
+    assert any(_seconds(text) < 1.0 * _slow() for _ in range(3))
 
 
 def test_the_time_is_linear() -> None:
     """Four times the lines take not much more than four times as long."""
-    small, large = (min(_seconds(arithmetic(lines, PARAMS["any rank"])) for _ in range(3)) for lines in (50, 200))
+    small, large = (min(_seconds(arithmetic(lines, PARAMS["any rank"])) for _ in range(2)) for lines in (50, 200))
     assert large < 12 * small
+
+
+def _slow() -> float:
+    """How much slower than it should be this machine is now: 1 where a fixed loop takes a tenth of a second, as on an idle core."""
+    start = time.process_time()
+    total = 0
+    for k in range(1_500_000):
+        total += k & 3
+    return max(1.0, (time.process_time() - start) / 0.1)
 
 
 def _seconds(text: str) -> float:
