@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from atoll.core import ir
 from atoll.errors import Error, Source, fail
+from atoll.functions.from_python import takes_functions, with_functions
 from atoll.surface import source as text
 from atoll.surface import syntax as s
 from atoll.surface.names import Liveness
@@ -168,6 +169,9 @@ class Function:
 
     def interpret(self, *args: Any, **keywords: Any) -> Any:
         """The value by the reference interpreter."""
+        if takes_functions(self):
+            made, others = with_functions(self, args, keywords)
+            return made.interpret(*others)
         from atoll.core import interpret as interpreter
         from atoll.runtime.arguments import from_python, result_to_python
 
@@ -208,6 +212,9 @@ class Function:
 
     def _first_call(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Decide how calls are made from now on."""
+        if takes_functions(self):
+            made, others = with_functions(self, args, keywords)
+            return made(*others)
         if os.environ.get("ATOLL_INTERPRET") == "1":
             return self.interpret(*args, **keywords)
         call = self.compile().call
@@ -260,7 +267,7 @@ class Function:
         return explain(self)
 
     def show(self, stage: str = "core") -> str:
-        """The program at a stage: surface, core, ainf, term, loops or c."""
+        """The program at a stage: surface, core, ainf, term, plan, loops or c."""
         from atoll.stages import show
 
         return show(self, stage)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html as escape
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from atoll.errors import fail
@@ -10,7 +11,8 @@ from atoll.errors import fail
 if TYPE_CHECKING:
     from atoll.function import Function
 
-STAGES = ("surface", "core", "ainf", "term", "loops", "c")
+STAGES = ("surface", "core", "ainf", "term", "plan", "loops", "c")
+"""As written; elaborated; in normal form; as the term schedules start from; what is stored and shares loops; the loops; C."""
 
 
 def show(fn: Function, stage: str) -> str:
@@ -34,6 +36,10 @@ def show(fn: Function, stage: str) -> str:
 
         return show_ainf(remove_dead(translate(fn.core)))
     if stage == "term":
+        from atoll.schedule import schedule
+
+        return str(schedule(fn))
+    if stage == "plan":
         from atoll.plan.show import show_plan_of
 
         return show_plan_of(fn.core)
@@ -68,20 +74,24 @@ def surface(fn: Function) -> str:
 
 
 def html(fn: Function) -> str:
-    """Source, type, loops and memory, for notebooks."""
+    """Source, type, loop nest and buffers, for notebooks. What a function does not have is told in its place."""
     from atoll.errors import Error
 
-    def block(title: str, text: str, is_open: bool = False) -> str:
-        state = " open" if is_open else ""
-        return f"<details{state}><summary>{title}</summary><pre>{escape.escape(text)}</pre></details>"
+    def told(make: Callable[[], object]) -> str:
+        try:
+            return str(make())
+        except Error as error:
+            return str(error).partition("\n")[0]
 
-    try:
-        parts = [
-            f"<b><code>{escape.escape(fn.type)}</code></b>",
-            block("source", show(fn, "surface"), True),
-            block("loops", show(fn, "loops")),
-            block("memory", repr(fn.memory())),
+    def block(title: str, make: Callable[[], object], is_open: bool = False) -> str:
+        return f"<details{' open' if is_open else ''}><summary>{title}</summary><pre>{escape.escape(told(make))}</pre></details>"
+
+    return "\n".join(
+        [
+            f"<b><code>{escape.escape(told(lambda: fn.type))}</code></b>",
+            block("source", lambda: show(fn, "surface"), True),
+            block("inserted", fn.explain),
+            block("loops", lambda: show(fn, "loops")),
+            block("memory", fn.memory),
         ]
-    except Error as error:
-        parts = [f"<b><code>{escape.escape(fn.name)}</code></b>", block("error", str(error), True)]
-    return "\n".join(parts)
+    )

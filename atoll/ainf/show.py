@@ -1,4 +1,4 @@
-"""AiNF as text, after figure 2 of the paper: a line per primitive, its context in front."""
+"""AiNF as text, after figure 2 of the paper: a line per primitive, its context in front. Indices that are in force together have different names."""
 
 from __future__ import annotations
 
@@ -6,29 +6,66 @@ from typing import Any
 
 from atoll.ainf import ir
 from atoll.ainf.dead import alive
-from atoll.sizes import Poly
+from atoll.ainf.scan_prim import own_binders, subst
+from atoll.sizes import Sym, poly
+
+
+class Words:
+    """How indices are called: by their own names, numbered where two would be called the same."""
+
+    def __init__(self, outer: Words | None = None) -> None:
+        self.names: dict[Sym, str] = dict(outer.names) if outer is not None else {}
+
+    def bind(self, sym: Sym) -> str:
+        if sym not in self.names:
+            used, name, count = set(self.names.values()), sym.name, 1
+            while name in used:
+                name, count = f"{sym.name}{count}", count + 1
+            self.names[sym] = name
+        return self.names[sym]
+
+    def say(self, x: Any) -> str:
+        """An operand, a condition, a size, or several of them."""
+        if isinstance(x, ir.Const):
+            return repr(x.value)
+        if isinstance(x, ir.IndexValue):
+            return f"{{{self.say(x.poly)}}}"
+        if isinstance(x, tuple):
+            return f"({', '.join(map(self.say, x))})"
+        if isinstance(x, ir.Abs):
+            inner = Words(self)
+            heads = "".join(f"λ{inner.bind(b)}<{inner.say(b.extent)}. " for b in x.binders)
+            return f"({heads}{inner.say(x.body)})" if heads else self.say(x.body)
+        if isinstance(x, Sym):
+            return self.names.get(x, repr(x))
+        return repr(subst(x, {sym: poly(Sym(name)) for sym, name in self.names.items() if name != sym.name}))
+
+    def over(self, b: ir.Binder) -> str:
+        """An index with its range."""
+        return f"{self.bind(b)}:{self.say(b.extent)}"
 
 
 def show(program: ir.Program, everything: bool = False) -> str:
     """The program's live lines (all lines when asked) and its results."""
     keep = None if everything else alive(program)
-    lines = _block(program.block, keep, 0)
-    results = ", ".join(map(repr, program.results))
+    lines = _block(program.block, keep, 0, Words())
+    results = ", ".join(map(Words().say, program.results))
     return "\n".join([*lines, f"ret {results}"])
 
 
-def _block(block: ir.Block, keep: set[ir.Line] | None, depth: int) -> list[str]:
+def _block(block: ir.Block, keep: set[ir.Line] | None, depth: int, outer: Words) -> list[str]:
     out = []
     for line in block.lines:
         if keep is not None and line not in keep:
             continue
-        context = "".join(f"for {d}:{d.extent}, " for d in line.dims) + "".join(f"if {c}, " for c in line.conds)
+        words = Words(outer)
+        context = "".join(f"for {words.over(d)}, " for d in line.dims) + "".join(f"if {words.say(c)}, " for c in line.conds)
         name = line.name if len(line.results) <= 1 else f"{line.name}.(0..{len(line.results) - 1})"
         axes = line.results[0].axes if line.results else ()
-        own = f"[{', '.join(map(repr, axes))}]" if axes else ""
-        out.append("  " * depth + f"let {context}{name}{own} = {prim_text(line.prim)}")
+        own = f"[{', '.join(map(words.say, axes))}]" if axes else ""
+        out.append("  " * depth + f"let {context}{name}{own} = {prim_text(line.prim, words)}")
         for inner in _inner_blocks(line.prim):
-            out += _block(inner, keep, depth + 1)
+            out += _block(inner, keep, depth + 1, words)
     return out
 
 
@@ -37,28 +74,23 @@ def _inner_blocks(prim: Any) -> list[ir.Block]:
     return [block] if isinstance(block, ir.Block) else []
 
 
-def _operand(x: Any) -> str:
-    if isinstance(x, ir.Const):
-        return repr(x.value)
-    if isinstance(x, ir.IndexValue):
-        return f"{{{x.poly}}}"
-    if isinstance(x, tuple):
-        return f"({', '.join(map(_operand, x))})"
-    return repr(x)
-
-
-def prim_text(p: ir.Prim) -> str:
+def prim_text(p: ir.Prim, words: Words | None = None) -> str:
+    """A primitive; its own indices are bound in `words`."""
+    w = words if words is not None else Words()
+    for b in own_binders(p):
+        w.bind(b)
+    say, over = w.say, w.over
     match p:
         case ir.Op(name, args):
-            return f"{name}({', '.join(map(_operand, args))})"
+            return f"{name}({', '.join(map(say, args))})"
         case ir.Cast(arg):
-            return f"cast({_operand(arg)})"
+            return f"cast({say(arg)})"
         case ir.Select(conds, then, orelse):
-            return f"if {' and '.join(map(repr, conds))} then {_operand(then)} else {_operand(orelse)}"
+            return f"if {' and '.join(map(say, conds))} then {say(then)} else {say(orelse)}"
         case ir.Truth(cond):
-            return f"({cond})"
+            return f"({say(cond)})"
         case ir.Extent(low, high):
-            return f"extent({_operand(low)}, {_operand(high)})"
+            return f"extent({say(low)}, {say(high)})"
         case ir.Input(_, leaf, name):
             return f"input {name}.{leaf}" if leaf else f"input {name}"
         case ir.ConstArray(value):
@@ -66,42 +98,42 @@ def prim_text(p: ir.Prim) -> str:
         case ir.Param(position, name):
             return f"param {position} {name}"
         case ir.Reduce(monoid, binder, arg):
-            return f"{monoid} {binder}:{binder.extent}. {_operand(arg)}"
+            return f"{monoid} {over(binder)}. {say(arg)}"
         case ir.ArgReduce(which, binder, arg):
-            return f"arg{which} {binder}:{binder.extent}. {_operand(arg)}"
+            return f"arg{which} {over(binder)}. {say(arg)}"
         case ir.Scan(monoid, binder, arg, start, exclusive):
-            return f"scan{'_exclusive' if exclusive else ''} {monoid} {binder}:{binder.extent}. {_operand(arg)} from {_operand(start)}"
+            return f"scan{'_exclusive' if exclusive else ''} {monoid} {over(binder)}. {say(arg)} from {say(start)}"
         case ir.Fold(binder, start, elements, _, results):
-            return f"fold {binder}:{binder.extent} {_operand(start)} {_operand(elements)} -> {_operand(results)}"
+            return f"fold {over(binder)} {say(start)} {say(elements)} -> {say(results)}"
         case ir.ScanFold(binder, start, elements, _, results, _):
-            return f"scan {binder}:{binder.extent} {_operand(start)} {_operand(elements)} -> {_operand(results)}"
+            return f"scan {over(binder)} {say(start)} {say(elements)} -> {say(results)}"
         case ir.Argsort(binder, key):
-            return f"argsort {binder}:{binder.extent}. {_operand(key)}"
+            return f"argsort {over(binder)}. {say(key)}"
         case ir.Compress(binder, mask, values):
-            return f"compress {binder}:{binder.extent}. {_operand(mask)} {_operand(values)}"
+            return f"compress {over(binder)}. {say(mask)} {say(values)}"
         case ir.Display(items):
-            return f"[{', '.join(map(_operand, items))}]"
+            return f"[{', '.join(map(say, items))}]"
         case ir.Scatter(base, binders, index, value, monoid, drop):
-            over = "".join(f"{x}:{x.extent} " for x in binders)
+            ranges = "".join(f"{over(x)} " for x in binders)
             how = (monoid or "put") + (" drop" if drop else "")
             if p.when:
-                how = f"if {' and '.join(map(repr, p.when))} {how}"
-            return f"scatter {base} {over}. {list(index)} {how} {_operand(value)}"
+                how = f"if {' and '.join(map(say, p.when))} {how}"
+            return f"scatter {say(base)} {ranges}. [{', '.join(map(say, index))}] {how} {say(value)}"
         case ir.Active(_, arg, _):
-            return f"active {_operand(arg)}"
+            return f"active {say(arg)}"
         case ir.ScatterFold(base, binder, index, elements, _, results, _):
-            return f"scatter {_operand(base)} {binder}:{binder.extent}. [{index}] {_operand(elements)} -> {_operand(results)}"
+            return f"scatter {say(base)} {over(binder)}. [{say(index)}] {say(elements)} -> {say(results)}"
         case ir.Loop(index, size, state, _, results):
-            return f"loop {index}:{size} {_operand(state)} -> {_operand(results)}"
+            return f"loop {w.bind(index)}:{say(size)} {say(state)} -> {say(results)}"
         case ir.While(state, cond, _, _, results):
-            return f"while {_operand(cond)} {_operand(state)} -> {_operand(results)}"
+            return f"while {say(cond)} {say(state)} -> {say(results)}"
         case ir.Check(conds, site, args):
-            return f"check {' and '.join(map(repr, conds))} else {site.code} {_operand(args)}"
+            return f"check {' and '.join(map(say, conds))} else {site.code} {say(args)}"
         case ir.CheckUnique(binder, index, size):
-            return f"unique {binder}:{binder.extent}. {_operand(index)} < {size}"
+            return f"unique {over(binder)}. {say(index)} < {say(size)}"
         case ir.Print(parts):
             return f"print {parts}"
     return repr(p)
 
 
-__all__ = ["Poly", "show"]
+__all__ = ["prim_text", "show"]

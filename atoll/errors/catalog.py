@@ -176,7 +176,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0803", _C, "the C compiler {compiler} failed: {message}", "this is a bug in Atoll; please report it with the program", ""),
     ("E0804", _C, "workspace must be \"heap\" or \"caller\", not {given!r}", 'leave workspace out, or write workspace="caller"', ""),
     ("E0805", _C, "{name}: {what} needs the heap, so it cannot be exported this way", "leave workspace out, so that the heap is used", "With workspace=\"caller\" every temporary array must have a size the caller can compute; results must have sizes known before running."),
-    ("E0806", _C, "there is no stage {stage!r}", "use one of surface, core, ainf, term, loops, c", ""),
+    ("E0806", _C, "there is no stage {stage!r}", "use one of surface, core, ainf, term, plan, loops, c", ""),
     ("E0807", _C, "{name} needs a copy that nobody wrote: {reason}", "write it: x = at.copy(x)", "@at.fn(copies=\"explicit\") refuses programs that would copy an array on their own."),
     ("E0808", _C, "copies must be \"any\" or \"explicit\", not {given!r}", "write @at.fn(copies=\"explicit\"), or leave it out", "With copies=\"explicit\" a program that needs a copy nobody wrote is refused."),
     ("E0812", _C, "ATOLL_BLAS names {path}, which cannot be used: {reason}", "give the path of a library that has cblas_sgemm and cblas_dgemm, or unset ATOLL_BLAS", "ATOLL_BLAS is the path of a BLAS with 32-bit integers; products of matrices are then left to it."),

@@ -125,7 +125,7 @@ def test_check_tells_every_wrong_function(capsys):
     assert atoll(capsys, "check", "bad.py:fine")[0] == 0
 
 
-@pytest.mark.parametrize("stage", ["surface", "core", "ainf", "term", "loops", "c"])
+@pytest.mark.parametrize("stage", ["surface", "core", "ainf", "term", "plan", "loops", "c"])
 def test_show(capsys, stage):
     status, out, _ = atoll(capsys, "show", "good.py:double", "--stage", stage)
     assert status == 0 and out.strip()
@@ -232,7 +232,7 @@ CALLS = [
     (["check", "nul.py"], 1, "atoll: nul.py: source code string cannot contain null bytes\n"),
     (["check", "raises.py"], 1, "atoll: raises.py:2: the file does not run: ValueError: no\n"),
     (["check", "exits.py"], 1, "atoll: exits.py ends Python when it is imported (exit status 3)\n"),
-    (["show", "good.py", "--stage", "nix"], 2, "atoll: there is no stage nix (there are: surface, core, ainf, term, loops, c)\n"),
+    (["show", "good.py", "--stage", "nix"], 2, "atoll: there is no stage nix (there are: surface, core, ainf, term, plan, loops, c)\n"),
     (["show", "no.py:f"], 2, NONE + "no.py\n"),
     (["show", "bad.py:wrong"], 1, SIZE_ERROR),
     (["run", "good.py"], 2, "atoll: say which function: good.py:NAME (there are: double, table, quotient, energy, one, swap)\n"),
