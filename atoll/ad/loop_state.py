@@ -6,6 +6,7 @@ from typing import Any
 
 from atoll.ainf import ir
 from atoll.ainf.builder import Builder
+from atoll.ainf.guards import guard_operand
 from atoll.ainf.replay import Reader, make_param
 from atoll.sizes import Poly, poly
 from atoll.types.dtypes import DType
@@ -17,9 +18,12 @@ def new_param(b: Builder, block: ir.Block, name: str, dtype: DType, axes: tuple[
 
 def read(b: Builder, line: ir.Line, result: int, index: tuple[Poly, ...]) -> ir.Operand:
     """An element of an array that may be updated in place: a line, so that a plan can move it."""
-    ref = ir.Ref(line, result, index)
+    ref = guard_operand(b, ir.Ref(line, result, index))
+    assert isinstance(ref, ir.Ref)
     info = line.results[result]
-    return b.ref(ir.Op("read", (ref,)), ir.Result(ref.dtype, (), info.bound), hint="r") if info.axes else ref
+    if ref.line is not line or not info.axes:
+        return ref
+    return b.ref(ir.Op("read", (ref,)), ir.Result(ref.dtype, (), info.bound), hint="r")
 
 
 def whole(b: Builder, line: ir.Line, result: int = 0, prefix: tuple[Poly, ...] = ()) -> ir.Abs:

@@ -8,7 +8,7 @@ from typing import Any
 
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
-from atoll.ainf.guards import guard_cond, guard_operand
+from atoll.ainf.guards import guard_cond, guard_operand, guard_ref
 from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple, abstraction, index_poly, rows
 from atoll.core import ir as core
 from atoll.errors import NOWHERE, Span
@@ -200,6 +200,9 @@ class Context:
         """An element of a stored array. Reads of arrays that may be updated in place are lines, so that a plan can move them."""
         ref = ir.Ref(line, result, index)
         if not line.results[result].axes or not isinstance(line.prim, _UPDATED):
+            return ref
+        ref = guard_ref(self.b, ref) if self.b.path else ref
+        if ref.line is not line:
             return ref
         return self.b.ref(ir.Op("read", (ref,)), ir.Result(ref.dtype, (), line.results[result].bound), hint="r")
 
