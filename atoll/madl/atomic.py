@@ -21,6 +21,7 @@ from atoll.madl.pieces import is_one_piece
 from atoll.madl.tell import where_is
 from atoll.madl.typing import prune
 from atoll.types.types import Index, Scalar
+from atoll.views.index_map import IDENTITY
 
 SAME_MOMENT = 10**6  # no index is renamed: both places are taken in one round
 
@@ -94,6 +95,11 @@ def refuse_scattered(layout: Layout, node: g.Call) -> None:
 
 def _arguments(layout: Layout, known: Known) -> None:
     graph = layout.graph
+    for arg in graph.arguments:
+        place = layout.place[arg]
+        if not place.view.injective and place.map.dims and place.map != IDENTITY:
+            note = f"the caller writes {arg.shown}, at a view of {layout.chunk(arg).name} that shows a cell more than once"
+            fail("E0931", arg.span, notes=[note], where=graph.name)
     for k, first in enumerate(graph.arguments):
         for second in graph.arguments[:k]:
             if layout.chunk(first) is layout.chunk(second) and not known.disjoint(layout.map(first), layout.map(second), SAME_MOMENT):

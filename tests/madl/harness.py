@@ -24,6 +24,10 @@ STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
+class NoSizes(AssertionError):
+    """No sizes were found that satisfy what an operator requires."""
+
+
 def load(source: str, **options: Any) -> Library:
     return Library(source, **options)
 
@@ -40,7 +44,7 @@ def pick_sizes(op: Compiled, rng: random.Random, most: int = 5) -> dict[Any, int
         bounds = [x.type.size for w in op.graph.arguments for x in leaves_of(w.type) if isinstance(x.type, Index)]
         if all(p.evaluate(sizes) >= 0 for p, _, _ in op.graph.requirements) and all(p.evaluate(sizes) > 0 for p in bounds):
             return sizes
-    raise AssertionError(f"no sizes for {op.name}")
+    raise NoSizes(op.name)
 
 
 def random_value(t: Type, number: Any, rng: random.Random, types: dict[Any, Type] | None = None) -> Any:

@@ -249,6 +249,8 @@ let blur (u of [_]f64 at 'l) returns (v at 'l):
         "let f (x of int) returns (y): a init 0 = x + last b; b init 0 = x + last a; y = a + last b",
         "E0940", ["no order of execution works"],
     ),
+    "an argument that shows a cell twice": ("let f (a at repeat<<_>>(_)) returns (s of int): forward ([x] = a) returns (s = {t}): t init 0 += x", "E0931", ["the caller writes a"]),
+    "an argument that is a window": ("let f (window<<2>>(b) of [_][_]int) returns (c): c = !b", "E0931", ["the caller writes window<<2>>(b)"]),
     "two arguments at one place": ("let f (a of [3]int at 'l, b of [3]int at 'l) returns (c): c = !a", "E0941", ["the arguments a and b share memory"]),
     "an init that sees the inside": ("let f (x of int) returns (n): n init x = last n + 1", "E0902", ["Undefined variable x"]),
     "sizes that differ": ("let f (a of [3]int, b of [4]int) returns (c): forward ([x] = a) ([y] = b) returns (c = [z]): z = x + y", "E0910", ["[4]int", "[3]int"]),
