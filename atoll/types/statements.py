@@ -13,7 +13,7 @@ from atoll.types import calls, comprehension, indexing, match_data, matching
 from atoll.types import entities as en
 from atoll.types.arithmetic import condition
 from atoll.types.coerce import coerce, join_types, make_tuple, project
-from atoll.types.decay import leaving_code
+from atoll.types.decay import leaving_code, plain, plain_type
 from atoll.types.dtypes import I64
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
@@ -403,6 +403,8 @@ class _Loop:
             if error.code != "E0201":
                 raise
             _changes(self.el, name, t, v.type, self.stmt.span)
+        if plain_type(strong(t)) == strong(t):  # a % b is an index below b, which is another number in the next round
+            part = plain(part)
         return Value(part.expr, t)
 
     def finish(self, out: ir.For | ir.While, types: list[Type]) -> None:
