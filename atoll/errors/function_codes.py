@@ -15,7 +15,7 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E1106", _T, "this `match` misses a case: {missing}", "add `case {missing}:`, or `case _:` for everything else", "A match on a union names every case; guards do not count, since they may be false."),
     ("E1107", _P, "this case can never be reached", "remove it, or put it before the case that takes its values", "Cases are tried in order; the ones before this take every value it would."),
     ("E1108", _T, "{what} could be {first} or {second}, which are not cases of one union", "annotate the value with the union that is meant", "Two records meet in the union they are both cases of, when there is exactly one."),
-    ("E1109", _T, "nothing determines the type {name} of {union} here", "annotate the value, for example xs: {union}[i64] = ...", "An empty list does not say what it is a list of; where nothing else does, the annotation must."),
+    ("E1109", _T, "nothing determines the type {name} of {union} here", "annotate the value where it is made, for example xs: List[i64] = Nil()", "An empty list does not say what it is a list of; where nothing else does, the annotation must."),
     ("E1110", _T, "{what} becomes a value at run time, so its type must be known", "annotate its parameters, or the place it goes to: f: at.Fn[[i64], i64] = ...", "A function known at compile time needs no types: it is expanded where it is called. One that is chosen, stored or returned at run time has one type."),
     ("E1111", _T, "{union} has no field {name}: which fields there are depends on the case", "take it apart with `match`", "Only a union of one case has fields of its own."),
     ("E1112", _T, "{found} cannot be shown by print", "print its numbers", "print(...) shows numbers, arrays, tuples and records of those."),
@@ -27,8 +27,8 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E1118", _C, "module {module} was compiled with {name}: {expected}, but {other} expects {found}", "build both modules against the same declarations", "Modules that exchange values of a union must agree on its cases and their fields."),
     ("E1119", _C, "{path} is not an interface file of this Atoll: {reason}", "build the module again", ""),
     ("E1120", _T, "{name} cannot be part of a module: {reason}", "", "A module holds functions with one type each. Generic functions are compiled where they are used."),
-    ("E1121", _T, "{what} on an array of {found} is not supported in compiled code", "use a list, or keep the parts in arrays of their own", ""),
     ("E1123", _T, "{name} cannot be called from Python: {found} has no meaning there", "call it from another Atoll function that returns numbers, arrays, records or unions of them", "Functions and arrays of unions live inside a program only."),
     ("E1124", _C, "{name} has no loop nest: {what}", 'call it as it is; look at it with show("core") or show("c")', "Functions that call themselves, unions and function values that exist at run time are compiled by another path, with calls instead of loops. Schedules, .memory() and export to C are for programs without them."),
+    ("E1125", _T, "{fn}: argument {name} must be an Atoll function, not {found}", "decorate it with @at.fn", "A function given from Python is compiled together with the one it is given to, so Atoll must know its text."),
     ("E1122", _T, "the function {name} is called with more than one type", "annotate its parameters", "A local recursive function has one type, that of its first call."),
 ]

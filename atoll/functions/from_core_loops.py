@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from atoll.core import ir as core
-from atoll.errors import Span, fail
+from atoll.errors import Span
 from atoll.functions import arrays, ir
 from atoll.functions.kernels import element_rep, leaf_types
 from atoll.functions.needs import first_order
@@ -66,10 +66,7 @@ def array_value(tr: Translator, e: core.Expr, env: Env, b: Builder) -> Val:
         return _light(tr, e, env, b)
     if all(first_order(part, tr.plain) for part in _inner(e)):
         return _kernel(tr, e, env, b)
-    how = _LOOPS.get(type(e))
-    if how is None:
-        fail("E1121", e.span, what=type(e).__name__.lower(), found=repr(shape_of(e.type)[1]), where=tr.where)
-    return how(tr, e, env, b)
+    return _LOOPS[type(e)](tr, e, env, b)
 
 
 # -- kernels
@@ -398,19 +395,28 @@ def _scatter(tr: Translator, e: core.Scatter, env: Env, b: Builder) -> Val:
 def _combine(
     tr: Translator, base: Val, t: Type, n: ir.Var, indices: core.Expr, values: core.Expr, op: core.Lam, drop: bool, span: Span, env: Env, b: Builder
 ) -> Val:
-    from atoll.functions.from_core import leaves, rebuild
+    from atoll.functions.from_core import Builder, leaves, rebuild
 
-    if drop:
-        fail("E1121", span, what='hist or scatter with mode="drop"', found=repr(shape_of(t)[1]), where=tr.where)
     index, given = tr.value(indices, env, b), tr.value(values, env, b)
     assert isinstance(indices.type, Array)
 
-    def body(k: ir.Var, state: tuple[ir.Var, ...], inner: Builder) -> tuple[ir.Var, ...]:
-        i = element(index, indices.type, [k], inner)
-        tr.check(inner.op(arrays.in_range(), i, n), tr.site("E0708", span, args=("index", "size")), inner, i, n)
+    def combined(i: ir.Var, k: ir.Var, state: tuple[ir.Var, ...], inner: Builder) -> tuple[ir.Var, ...]:
         now = rebuild(t, iter(state))
         made = _operator(tr, op, env, element(now, t, [i], inner), element(given, values.type, [k], inner), inner)
         return leaves(store(now, t, [i], made, inner))
+
+    def body(k: ir.Var, state: tuple[ir.Var, ...], inner: Builder) -> tuple[ir.Var, ...]:
+        i = element(index, indices.type, [k], inner)
+        fine = inner.op(arrays.in_range(), i, n)
+        if not drop:
+            tr.check(fine, tr.site("E0708", span, args=("index", "size")), inner, i, n)
+            return combined(i, k, state, inner)
+        join, after = ir.Var("after", ir.CODE), tuple(x.again() for x in state)
+        some = Builder()
+        changed = some.close(ir.Jump(join, combined(i, k, state, some)))
+        same = ir.Block((), ir.Jump(join, state))
+        inner.go_on(join, after, [], ir.Case(fine, ((ir.TRUE, changed), (ir.FALSE, same))))
+        return after
 
     return rebuild(t, iter(loop(tr, tr.size(indices.type.size, env, b), leaves(base), body, b)))
 

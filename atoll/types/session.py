@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _DUPLICATIONS = 200
 _INSTANCES = 100
+_PARTS = 1000
 
 
 class Session:
@@ -58,7 +59,7 @@ class Session:
                 if fn.signature.result is None:
                     fail("E0123", span, name=fn.name, where=caller.name if caller else None)
             return found
-        if sum(k[0] == id(fn) for k in self.instances) > _INSTANCES:
+        if sum(k[0] == id(fn) for k in self.instances) > _INSTANCES or any(_is_huge(t) for t in types.values()):
             fail("E1114", span, name=fn.name, where=caller.name if caller else None)
         before = dict(self.instances)
         try:
@@ -85,6 +86,16 @@ class Session:
         self._duplications += 1
         if self._duplications > _DUPLICATIONS:
             el.fail("E0124", span)
+
+
+def _is_huge(t: Type) -> bool:
+    """A type nobody wrote: it doubles at every instance of a function that calls itself with larger types."""
+    todo, count = [t], 0
+    while todo and count <= _PARTS:
+        part = todo.pop()
+        count += 1
+        todo += getattr(part, "items", None) or getattr(part, "types", None) or ([part.elem] if isinstance(part, Array) else [])
+    return count > _PARTS
 
 
 def _elaborate(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, ...], hide: bool = False) -> ir.Function:
