@@ -221,7 +221,7 @@ class BlockLowerer:
         self.piece = (group, inner, scope)
         self._nodes(group.body, inner, group, number)
         self.piece = None
-        work = self._work(group)
+        work = self.translate(self._work(group), {}, scope)
         scope.add(lp.Chunks(group.low, group.high, extent, work, inner.stmts, accs, align=self._alignment(group)))
 
     def _alignment(self, group: Group) -> int:

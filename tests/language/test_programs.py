@@ -247,6 +247,22 @@ def test_bubble_sort():
 
 
 @at.fn
+def moving(x: f64[n], k: i64) -> f64[n - k + 1]:
+    return map(mean, window(x, k))
+
+
+@at.fn
+def one_hot(k: i64, which: i64[n]) -> f64[n, k]:
+    return [[1.0 if j == v else 0.0 for j in range(k)] for v in which]
+
+
+def test_an_integer_parameter_as_the_size_of_an_inner_loop():
+    x = rng.random(6)
+    agree(moving, x, 3, expected=np.array([x[i : i + 3].mean() for i in range(4)]))
+    agree(one_hot, 3, np.array([0, 2, 1]), expected=np.eye(3)[[0, 2, 1]])
+
+
+@at.fn
 def pascal(k: i64) -> i64[k, k]:
     t = zeros((k, k), dtype=i64)
     for i in range(k):
