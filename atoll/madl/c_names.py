@@ -18,4 +18,7 @@ isupper tolower toupper open close read write link unlink pipe dup fork exec exe
 connect select poll stat sync brk sbrk isnan isinf isfinite isnormal signbit fpclassify cabs carg conj creal cimag cexp clog csqrt
 """.split()
 
-RESERVED = frozenset([*_OTHERS, *_MATH, *(name + suffix for name in _MATH for suffix in "fl")])
+MATH = frozenset([*_MATH, *(name + suffix for name in _MATH for suffix in "fl"), *"isnan isinf isfinite signbit INFINITY NAN HUGE_VAL".split()])
+"""What needs math.h."""
+
+RESERVED = MATH | frozenset(_OTHERS)
