@@ -403,7 +403,8 @@ def show(p: Poly) -> str:
     for mono, coef in sorted(p.terms.items(), key=_print_order):
         pieces.append((coef, "*".join(_factor_atom(a, alone=len(mono) == 1 and coef == 1) for a in mono)))
     pieces[0:0] = remainders
-    pieces.sort(key=lambda piece: piece[0] < 0)
+    leads = any(coef > 0 and body for coef, body in pieces)  # what is added, what is taken away, then the number
+    pieces.sort(key=lambda piece: (bool(leads and not piece[1]), piece[0] < 0))
     text = ""
     for coef, body in pieces:
         size = abs(coef)
