@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 
-.PHONY: demo test lint fuzz fuzz-ranks fuzz-ad bench docs clean
+.PHONY: demo test lint fuzz fuzz-ranks fuzz-ad fuzz-schedule bench docs clean
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -34,6 +34,9 @@ fuzz-ranks: $(VENV)/.ready
 
 fuzz-ad: $(VENV)/.ready
 	$(RUN) -m tests.fuzz_ad --seeds 0:10000
+
+fuzz-schedule: $(VENV)/.ready
+	$(RUN) -m tests.schedule.fuzz --seeds 0:500
 
 bench: $(VENV)/.ready
 	$(RUN) bench/run.py

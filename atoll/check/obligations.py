@@ -176,7 +176,7 @@ class _Checker:
                 cover, index = self.lowered.firsts[id(a.stmt)]
             else:
                 continue
-            tree = cover(index, Context(a.facts, {}, {}), {})
+            tree = cover(index, Context(a.facts, {}, {}, a.facts), {})
             if tree is None:
                 fail("E0505", problem=f"{a.buffer}{list(a.index)} may be read before it is written")
             self.cover(a.facts, tree, a)

@@ -18,7 +18,7 @@ from atoll.check.loops import Match, Reader
 from atoll.check.nests import Nests
 from atoll.check.rules import Rules
 from atoll.check.sums import Facts, Poly, Proofs, Rejected, Tables, free, need, sub
-from atoll.check.terms import Env, Term, Terms, alike, kids, nest_shapes, shape, well_formed, with_kids
+from atoll.check.terms import Env, Term, Terms, alike, kids, result_shapes, well_formed, with_kids
 
 FORMAT = "atoll certificate 1"
 TYPES = frozenset("i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 c64 c128 bool".split())
@@ -40,7 +40,7 @@ class Checker:
         need(all(free(p) <= self.sizes for p in self.facts) and all(free(p) <= self.sizes for s in self.shapes.values() for p in s), "sizes")
 
     def env(self, facts: tuple[Poly, ...]) -> Env:
-        return Env(Facts(facts), dict(self.shapes), dict(self.types), {})
+        return Env(Facts(facts), dict(self.shapes), dict(self.types), {}, Facts(facts))
 
     def run(self) -> None:
         self.loops(*self.replay())
@@ -94,6 +94,7 @@ class Checker:
         made = self.terms.term(new)
         try:
             licences |= self.rules.step(rule, env, u, args, made)
+            self.same_shape(env, u, made)
         except Rejected as problem:
             raise Rejected(f"step {n}, {rule}: {problem}") from None
 
@@ -104,13 +105,18 @@ class Checker:
         well_formed(whole, self.sizes, frozenset(self.shapes))
         return whole
 
+    def same_shape(self, env: Env, u: Term, made: Term) -> None:
+        """For all sizes, also those for which no loop around runs."""
+        for a, b in zip(result_shapes(u, env.shapes), result_shapes(made, env.shapes), strict=True):
+            need(len(a) == len(b) and all(self.proofs.equal(env.closed, p, q) for p, q in zip(a, b, strict=True)), "another shape")
+
     def loops(self, t: Term, facts: tuple[Poly, ...], other: Term | None) -> None:
         data = self.data
         body = Reader(self.tables).stmts(data["loops"]["body"])
         outputs = {name: self.tables.polys(extents) for name, _, extents in data["loops"]["outputs"]}
         places = {x: ("buffer" if self.shapes[x] else "var", where) for x, _, _, where in data["arrays"]}
         match = Match(self.proofs, places, self.types, dict(data["params"]), set(data["filled"]))
-        self.shaped(t, outputs)
+        need(result_shapes(self.terms.term(data["source"]), self.shapes) == list(outputs.values()), "shapes of results")
         if other is None:
             need(match.results(t, self.env(facts), list(outputs), body, 0) == len(body), "more statements than the term has")
         else:
@@ -124,15 +130,6 @@ class Checker:
         text = data["c"]["text"]
         need(hashlib.sha256(text.encode()).hexdigest() == data["c"]["sha256"], "the C is another one")
         self.match = match
-
-    def shaped(self, t: Term, outputs: dict[str, tuple[Poly, ...]]) -> None:
-        """The outputs have the shapes of the results."""
-        shapes = dict(self.shapes)
-        while t[0] in ("let", "nest"):
-            shapes = {**shapes, t[1]: shape(t[2], shapes)} if t[0] == "let" else {**shapes, **nest_shapes(t)}
-            t = t[3] if t[0] == "let" else t[5]
-        items = t[1] if t[0] == "many" else (t,)
-        need(len(items) == len(outputs) and all(shape(x, shapes) == s for x, s in zip(items, outputs.values(), strict=True)), "shapes of results")
 
     def summary(self) -> str:
         d = self.data

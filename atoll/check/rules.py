@@ -6,6 +6,7 @@ every node the new term is the old one with something dropped or written differe
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from atoll.check.sums import (
@@ -444,7 +445,7 @@ class Rules:
                     return True
             case "cat":
                 for k, other in ((2, 3), (3, 2)):
-                    if self.holds(env, sub(ZERO, shape(o[k], env.shapes)[o[1]])) and self.follow(o[other], n, env):
+                    if self.proofs.holds(env.closed, sub(ZERO, shape(o[k], env.shapes)[o[1]])) and self.follow(o[other], n, env):
                         return True
         return False
 
@@ -461,7 +462,8 @@ class Rules:
     def same_node(self, o: Term, n: Term, env: Env) -> bool:
         match o[0]:
             case "gen" | "sum":
-                return bool(o[1] == n[1] and o[5:] == n[5:] and self.same(env, o[2], n[2]) and self.same(env, o[3], n[3]))
+                here = replace(env, facts=env.closed) if o[0] == "gen" else env  # shapes rest on what holds without the loops
+                return bool(o[1] == n[1] and o[5:] == n[5:] and self.same(here, o[2], n[2]) and self.same(here, o[3], n[3]))
             case "let":
                 rolled = o[4] == n[4] or (o[4] and n[4] and o[4][1] == n[4][1] and self.same(env, o[4][0], n[4][0]))
                 return bool(o[1] == n[1] and rolled)

@@ -347,6 +347,7 @@ class Env:
     shapes: dict[str, Shape]
     types: dict[str, str]
     defs: dict[str, Term]
+    closed: Facts  # of sizes only: what holds also where no loop around runs
     folding: str | None = None
 
     def know(self, *more: Poly) -> Env:
@@ -368,7 +369,7 @@ class Env:
                 shapes, types = {**self.shapes, t[1]: shape(t[2], self.shapes)}, {**self.types, t[1]: dtype(t[2], self.types)}
                 return replace(self, shapes=shapes, types=types, defs={**self.defs, t[1]: t[2]})
             case "nest":
-                return replace(self.know(*t[6]), shapes={**self.shapes, **nest_shapes(t)}, types={**self.types, **dict(t[1])})
+                return replace(self.know(*t[6]), closed=self.closed.add(*t[6]), shapes={**self.shapes, **nest_shapes(t)}, types={**self.types, **dict(t[1])})
             case "plus":
                 same = self.folding in (None, t[3])
                 return replace(self, folding=t[3]) if k == 1 else self if same else replace(self, folding=None)
@@ -377,6 +378,14 @@ class Env:
             case "choose":
                 return replace(self, folding=None) if k >= 2 else self.know(*test_facts(t[3], k == 0))
         return self
+
+
+def result_shapes(t: Term, shapes: dict[str, Shape]) -> list[Shape]:
+    """Below lets and opaque parts."""
+    while t[0] in ("let", "nest"):
+        shapes = {**shapes, t[1]: shape(t[2], shapes)} if t[0] == "let" else {**shapes, **nest_shapes(t)}
+        t = t[3] if t[0] == "let" else t[5]
+    return [shape(x, shapes) for x in (t[1] if t[0] == "many" else (t,))]
 
 
 def test_facts(tests: Any, hold: bool) -> tuple[Poly, ...]:

@@ -18,6 +18,7 @@ class Context:
     facts: Facts
     shapes: dict[tm.Tensor, tuple[Poly, ...]]
     defs: dict[tm.Tensor, tm.Term]
+    closed: Facts  # what is known of sizes, also where no round of the loops around runs and no guard holds: shapes rest on it
     folding: str | None = None  # the monoid, where the term is folded into a place
 
     def know(self, *more: Poly) -> Context:
@@ -40,7 +41,7 @@ class Context:
                 return replace(self, shapes=shapes, defs={**self.defs, t.name: t.bound})
             case tm.Nest():
                 shapes = {**self.shapes, **dict(zip(t.names, t.shapes, strict=True))}
-                return replace(self.know(*t.facts), shapes=shapes)
+                return replace(self.know(*t.facts), shapes=shapes, closed=self.closed.add(t.facts))
             case tm.Plus():
                 if k == 1:
                     return replace(self, folding=t.monoid)
@@ -70,7 +71,7 @@ def test_facts(tests: tuple[tm.Test, ...], hold: bool) -> tuple[Poly, ...]:
 
 
 def top(known: tuple[Poly, ...], shapes: dict[tm.Tensor, tuple[Poly, ...]]) -> Context:
-    return Context(facts().add(known), dict(shapes), {})
+    return Context(facts().add(known), dict(shapes), {}, facts().add(known))
 
 
 def locate(context: Context, t: tm.Term, path: tm.Path) -> tuple[Context, tm.Term]:

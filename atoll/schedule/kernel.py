@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from atoll.errors import ScheduleError, make
@@ -214,6 +214,7 @@ def apply(theorem: Theorem, path: tm.Path, name: str, args: dict[str, Any]) -> t
     context, t = theorem.locate(path)
     services = Services()
     new = RULES[name].apply(services, context, t, **args)
+    _same_shape(services, context, t, new)
     licences = frozenset(services.licences)
     if licences & theorem.forbidden:
         raise Forbidden(name, licences & theorem.forbidden)
@@ -234,6 +235,16 @@ def apply(theorem: Theorem, path: tm.Path, name: str, args: dict[str, Any]) -> t
         theorem.unknowns,
     )
     return made, services.copied
+
+
+def _same_shape(services: Services, context: Context, old: tm.Term, new: tm.Term) -> None:
+    """The shapes agree for all sizes, also those for which no loop around runs: memory is laid out by them."""
+    closed = replace(context, facts=context.closed)
+    for a, b in zip(tm.result_shapes(old, context.shapes), tm.result_shapes(new, context.shapes), strict=True):
+        if len(a) != len(b):
+            raise Refused("the number of axes would change")
+        for p, q in zip(a, b, strict=True):
+            services.need_equal(closed, p, q, f"the extent {p} stays what it is")
 
 
 def assume(theorem: Theorem, *facts: Poly) -> Theorem:

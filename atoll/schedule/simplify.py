@@ -46,7 +46,8 @@ class _Simplifier:
                 return t
         polys = tm.own_polys(t)
         if polys and not isinstance(t, tm.Nest):
-            new = tuple(self.poly(context, p) for p in polys)
+            here = replace(context, facts=context.closed) if isinstance(t, (tm.Gen, tm.Reshape)) else context  # shapes rest on these
+            new = tuple(self.poly(here, p) for p in polys)
             if any(a is not b for a, b in zip(polys, new, strict=True)):
                 t = tm.with_polys(t, new)
         if isinstance(t, tm.Sum) and self.services.known(context, t.low - t.high, "empty sum") and t.monoid == "add":
@@ -80,9 +81,10 @@ class _Simplifier:
                 extents = tm.shape(t.left, context.shapes), tm.shape(t.right, context.shapes)
                 if isinstance(t.left, tm.Zero) and isinstance(t.right, tm.Zero):
                     return tm.Zero(tm.shape(t, context.shapes), t.left.dtype)
-                if self.services.known(context, -extents[1][t.axis], "nothing on the right"):
+                closed = replace(context, facts=context.closed)
+                if self.services.known(closed, -extents[1][t.axis], "nothing on the right"):
                     return t.left
-                if self.services.known(context, -extents[0][t.axis], "nothing on the left"):
+                if self.services.known(closed, -extents[0][t.axis], "nothing on the left"):
                     return t.right
         return t
 

@@ -417,6 +417,18 @@ def shape(t: Term, shapes: Shapes) -> tuple[Poly, ...]:
     return ()
 
 
+def result_shapes(t: Term, shapes: Shapes) -> list[tuple[Poly, ...]]:
+    """The shapes of the results of a term, below its lets and nests."""
+    match t:
+        case Let():
+            return result_shapes(t.body, {**shapes, t.name: shape(t.bound, shapes)})
+        case Nest():
+            return result_shapes(t.body, {**shapes, **dict(zip(t.names, t.shapes, strict=True))})
+        case Many():
+            return [shape(item, shapes) for item in t.items]
+    return [shape(t, shapes)]
+
+
 def rank(t: Term) -> int:
     match t:
         case Gen():

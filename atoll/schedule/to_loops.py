@@ -196,7 +196,7 @@ class Lowerer:
         shapes = {x: tuple(self.poly(n) for n in extents) for x, extents in self.source.inputs.items()}
         self.known = tuple(self.poly(p) for p in facts)
         self.sizes = sizes_of(self.known, shapes) | frozenset(leaf for p in self.params.values() for leaf in p.leaves())
-        outputs = self.outputs(tm.substitute(variants[0][1], self.params), top(self.known, shapes))
+        outputs = self.outputs(tm.substitute(self.source.term, self.params), top(self.known, shapes))
         body: list[lp.Stmt] = []
         for k, (tests, t) in enumerate(reversed(variants)):
             self.variant, self.main = k, bool(tests) or len(variants) == 1

@@ -45,7 +45,7 @@ class Proof:
 class Facts:
     """Hypotheses `p >= 0`, with memo tables. Made by `facts(...)` so that equal contexts share their memo."""
 
-    __slots__ = ("known", "_memo", "_nonneg", "_by_atom", "_order", "_floors", "_zeros", "_samples", "_lemmas", "_inside", "_plan")
+    __slots__ = ("known", "_memo", "_nonneg", "_by_atom", "_order", "_floors", "_zeros", "_signs", "_samples", "_lemmas", "_inside", "_plan")
 
     def __init__(self, known: tuple[Poly, ...]) -> None:
         self.known = known
@@ -55,6 +55,7 @@ class Facts:
         self._order: dict[Atom, int] = {}
         self._floors: dict[Quot, Poly | None] = {}
         self._zeros: dict[Poly, Proof | None] = {}
+        self._signs: dict[object, Proof | None] = {}  # why, as first found: no proof of a sign rests on itself
         self._lemmas: dict[Poly, Proof | None] = {}
         self._plan: tuple[list[Bounded], list[Poly]] | None = None
         self._samples: list[dict[Atom, int]] | None = None
@@ -148,10 +149,12 @@ class Facts:
             self._nonneg[atom] = False
             if poly(atom) in self.known:
                 self._nonneg[atom] = True
-            elif isinstance(atom, Quot):
-                self._nonneg[atom] = self.is_positive(atom.den) and _search(self, atom.num, 6) is not None
             else:
-                self._nonneg[atom] = _search(self, poly(atom), 5, use_signs=False) is not None
+                if isinstance(atom, Quot):
+                    self._signs[atom] = _search(self, atom.num, 6) if self.is_positive(atom.den) else None
+                else:
+                    self._signs[atom] = _search(self, poly(atom), 5, use_signs=False)
+                self._nonneg[atom] = self._signs[atom] is not None
         return self._nonneg[atom]
 
     def is_positive(self, p: Poly) -> bool:
@@ -163,7 +166,8 @@ class Facts:
         key = ("positive", p)
         if key not in self._nonneg:
             self._nonneg[key] = False
-            self._nonneg[key] = _positive(self, p) is not None
+            self._signs[key] = _positive(self, p)
+            self._nonneg[key] = self._signs[key] is not None
         return self._nonneg[key]
 
     def sign(self, p: Poly) -> int:
@@ -183,7 +187,9 @@ class Facts:
         if quot not in self._floors:
             self._floors[quot] = None
             for c in (2, 1):
-                if _search(self, quot.num - quot.den * c, 6) is not None:
+                found = _search(self, quot.num - quot.den * c, 6)
+                if found is not None:
+                    self._signs[("floor", quot, c)] = found
                     self._floors[quot] = poly(quot) - c
                     break
         return self._floors[quot]
@@ -203,19 +209,18 @@ class Facts:
 
     def nonneg_proof(self, atom: Atom) -> Proof | None:
         """Why an atom is >= 0: a proof of that, or for a quotient of its numerator being >= 0; None when it is a hypothesis."""
-        if poly(atom) in self.known:
-            return None
-        if isinstance(atom, Quot):
-            return _search(self, atom.num, 6)
-        return _search(self, poly(atom), 5, use_signs=False)
+        return None if poly(atom) in self.known or not self.is_nonneg(atom) else self._signs[atom]
 
     def positive_proof(self, p: Poly) -> Proof | None:
         """Why p >= 1: a proof of p - 1 >= 0."""
-        return _positive(self, p)
+        if p - 1 in self.known:
+            return Proof(p - 1, ONE, ((ONE, p - 1),), ZERO)
+        return self._signs[("positive", p)] if self.is_positive(p) else None
 
     def floor_proof(self, quot: Quot, c: int) -> Proof | None:
         """Why quot >= c: a proof of num - c*den >= 0."""
-        return _search(self, quot.num - quot.den * c, 6)
+        key = ("floor", quot, c)
+        return self._signs[key] if key in self._signs else _search(self, quot.num - quot.den * c, 6)
 
     # -- sampling
 
