@@ -403,7 +403,7 @@ class Emitter:
             self.put(f"#pragma GCC unroll {rounds}")
         elif loop.parallel and self.dialect.gnu and self.is_innermost(loop.body) and not _may_fail(loop.body):
             self.put("AT_INDEPENDENT")
-        if loop.parallel or loop.vector or loop.unroll:
+        if loop.vector or loop.unroll or (loop.parallel and (self.nesting > 0 or self.is_innermost(loop.body))):
             self.rounds(loop)
         else:
             self.sequential(loop)
@@ -493,7 +493,13 @@ class Emitter:
                 v = safe(acc.var.name)
                 if acc in sums:
                     self.put(f"at_sum_{acc.var.dtype.name} {v}_sum = {{{{0}}, 0, 0, 0}};")
+            ticks = self.dialect.hosted and self.nesting == 0
+            if ticks:
+                self.uses_done = True
+                self.put(f"int at_fuel = {_ROUNDS};")
             with self.braces(f"while ({first} + {lanes} <= {high})"):
+                if ticks:
+                    self.put(f"AT_TICK({_ROUNDS})")
                 self.put(f"const int64_t at_end = {first} + {lanes * 64} < {high} ? {first} + {lanes * 64} : {high};")
                 for acc in loop.accs:
                     v, t = safe(acc.var.name), acc.var.dtype.c_name
