@@ -172,7 +172,7 @@ def kernel(scheme: Scheme, name: str) -> tuple[str, int]:
             for n in stmt.buffer.extents:
                 size *= n.const() or 0
             stack += size
-    stack += sum(_PARTIAL_SUMS[t] for t in re.findall(r"\bat_sum_(f32|f64) \w+ = ", text))
+    stack += sum(_PARTIAL_SUMS[t] for t in re.findall(r"\bat_sum_(f32|f64) \w+(?:;| = )", text))
     return text, stack
 
 
