@@ -27,11 +27,21 @@ typedef struct {
 typedef struct {
     program *p;
     PyObject *results[MOST];
-    int failed;
+    int failed;                              /* a callback raised: the error, whatever thread it was in */
+    PyObject *error[3];
 } host;
 
 typedef union { int8_t i8; int16_t i16; int32_t i32; int64_t i64; uint8_t u8; uint16_t u16; uint32_t u32; uint64_t u64;
                 float f32; double f64; npy_bool b; double c128[2]; float c64[2]; } number;
+
+static void keep_error(host *h) {
+    if (h->failed) {
+        PyErr_Clear();
+        return;
+    }
+    PyErr_Fetch(&h->error[0], &h->error[1], &h->error[2]);
+    h->failed = 1;
+}
 
 static void *open_result(at_call *at, int result, int ndim, const int64_t *dims) {
     host *h = at->host;
@@ -47,6 +57,7 @@ static void *open_result(at_call *at, int result, int ndim, const int64_t *dims)
 
 static void print_items(at_call *at, int number, int count, const at_shown *items) {
     host *h = at->host;
+    if (h->failed) return;
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *list = PyList_New(0);
     for (int k = 0; list && k < count; k++) {
@@ -62,7 +73,7 @@ static void print_items(at_call *at, int number, int count, const at_shown *item
         Py_XDECREF(item);
     }
     PyObject *done = list ? PyObject_CallFunction(h->p->show, "iO", number, list) : NULL;
-    if (!done) PyErr_WriteUnraisable(h->p->show);
+    if (!done) keep_error(h);
     Py_XDECREF(done);
     Py_XDECREF(list);
     PyGILState_Release(state);
@@ -73,7 +84,7 @@ static int poll_signals(at_call *at) {
     if (h->failed) return 1;
     PyGILState_STATE state = PyGILState_Ensure();
     int stop = PyErr_CheckSignals() != 0;
-    if (stop) h->failed = 1;
+    if (stop) keep_error(h);
     PyGILState_Release(state);
     return stop;
 }
@@ -224,7 +235,10 @@ static PyObject *run(program *p, PyObject *const *args, int strict) {
     Py_END_ALLOW_THREADS
     if (status == 0 && !h.failed) return finish(p, &h, out_numbers, out);
     for (int k = 0; k < p->outputs; k++) Py_CLEAR(h.results[k]);
-    if (PyErr_Occurred()) return NULL;
+    if (h.failed) {
+        PyErr_Restore(h.error[0], h.error[1], h.error[2]);
+        return NULL;
+    }
     return raise_status(p, status, at.args);
 }
 
