@@ -58,7 +58,7 @@ def compiled_loops(fn: ir.Function) -> lp.Function:
     from atoll.loops.optimise import optimise
 
     loops = make_loops(fn)
-    optimise(loops)
+    optimise(loops, fn.reassociate)
     return loops
 
 

@@ -132,3 +132,97 @@ def test_nan_and_signed_zero_in_extrema():
     for values in ([1.0, np.nan, 2.0], [np.nan], [-0.0, 0.0], [np.inf, -np.inf], list(range(100)) + [np.nan] + [3.0] * 70):
         got = both(np.array(values, float))
         assert np.array_equal(got, (np.max(values), np.min(values)), equal_nan=True)
+
+
+@at.fn
+def best_places(x: f32[n], y: i64[n]):
+    return argmax(x), argmin(x), argmax(y), argmin(y)
+
+
+@at.fn
+def best_of_rows(x: f64[n, m]) -> i64[n]:
+    return [argmin(row) for row in x]
+
+
+@pytest.mark.parametrize("size", [1, 5, 255, 256, 257, 1000])
+def test_the_first_best(size):
+    assert "start__" in best_places.show("c")
+    x = rng.integers(0, 20, size).astype("f4")
+    y = rng.integers(-3, 3, size)
+    assert best_places(x, y) == (x.argmax(), x.argmin(), y.argmax(), y.argmin())
+    if size > 300:
+        x[[290, 700]] = np.nan
+        assert best_places(x, y)[:2] == (290, 290)
+        x[:] = -np.inf
+        assert best_places(x, y)[:2] == (0, 0)
+    agree(best_of_rows, rng.integers(0, 3, (3, size)).astype(float), compiled=size == 257)
+
+
+@at.fn
+def take(x: f64[n], places: i64[m]) -> f64[m]:
+    return x[places]
+
+
+@at.fn
+def count(keys: i64[n]) -> i64[7]:
+    return hist(add, 0, 7, keys, [1 for _ in range(n)])
+
+
+@at.fn
+def weigh(keys: i64[n], w: f64[n]) -> f64[50]:
+    return hist(add, 0.0, 50, keys, w)
+
+
+@at.fn
+def highest(keys: i64[n], w: f32[n], start: f32[k]) -> f32[k]:
+    return hist(maximum, -inf, k, keys, w)
+
+
+@at.fn
+def row_sums(keys: i64[n], rows: f64[n, m]) -> f64[9, m]:
+    return hist(add, zeros(m), 9, keys, rows)
+
+
+def test_checks_are_made_before_the_loop():
+    from tests.agreement import fails
+
+    assert "bad__" in take.show("c") and "bad__" in count.show("c")
+    x = rng.random(10)
+    agree(take, x, np.array([0, 9, 3, 3]))
+    agree(take, x, np.zeros(0, np.int64))
+    for wrong in ([0, 10], [-1, 3], [2, np.iinfo(np.int64).max], [np.iinfo(np.int64).min, 1]):
+        fails(take, x, np.array(wrong), code="E0701")
+    with pytest.raises(at.Error, match="12"):
+        take(x, np.array([1, 12, 99]))
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, 5000, 100_000])
+def test_private_histograms(size):
+    assert "result_own" in count.show("c") and "result_own" in weigh.show("c")
+    keys, w = rng.integers(0, 7, size), rng.random(size)
+    rows = rng.random((size, 3))
+    results = []
+    try:
+        for threads in (1, 2, 3):
+            at.set_threads(threads)
+            results.append((count(keys), weigh(keys * 7, w), row_sums(keys, rows)))
+    finally:
+        at.set_threads(2)
+    for one in results[1:]:
+        assert all(np.array_equal(a, b) for a, b in zip(one, results[0]))
+    assert np.array_equal(results[0][0], np.bincount(keys, minlength=7))
+    np.testing.assert_allclose(results[0][1], np.bincount(keys * 7, w, 50), rtol=1e-12)
+    expected = np.zeros((9, 3))
+    np.add.at(expected, keys, rows)
+    np.testing.assert_allclose(results[0][2], expected, rtol=1e-12)
+    if size:
+        top = highest(keys, w.astype("f4"), np.zeros(7, "f4"))
+        assert all(top[b] == (w.astype("f4")[keys == b].max() if (keys == b).any() else -np.inf) for b in range(7))
+
+
+def test_exact_histograms_are_not_split():
+    @at.fn(reassociate=False)
+    def exact(keys: i64[n], w: f64[n]) -> f64[5]:
+        return hist(add, 0.0, 5, keys, w)
+
+    assert "result_own" not in exact.show("c")

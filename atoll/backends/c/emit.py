@@ -214,9 +214,12 @@ class Emitter:
 
     def test(self, t: lp.Test) -> str:
         if t.poly is not None:
-            left = Poly({m: c for m, c in t.poly.terms.items() if c > 0})
-            right = Poly({m: -c for m, c in t.poly.terms.items() if c < 0})
-            return f"{self.poly(left)} {_RELATION[t.kind]} {self.poly(right)}"
+            relation, p = _RELATION[t.kind], t.poly
+            if t.kind == "ge" and p.constant_term() == -1:  # n - k - 1 >= 0 is n > k, where nothing can overflow
+                relation, p = ">", p + 1
+            left = Poly({m: c for m, c in p.terms.items() if c > 0})
+            right = Poly({m: -c for m, c in p.terms.items() if c < 0})
+            return f"{self.poly(left)} {relation} {self.poly(right)}"
         assert t.expr is not None
         text = self.expr(t.expr)
         return text if t.kind == "true" else f"!{text}"
@@ -492,7 +495,8 @@ class Emitter:
             for acc in loop.accs:
                 v = safe(acc.var.name)
                 if acc in sums:
-                    self.put(f"at_sum_{acc.var.dtype.name} {v}_sum = {{{{0}}, 0, 0, 0}};")
+                    self.put(f"at_sum_{acc.var.dtype.name} {v}_sum;")
+                    self.put(f"{v}_sum.low = 0, {v}_sum.count = 0, {v}_sum.top = 0;")
             ticks = self.dialect.hosted and self.nesting == 0
             if ticks:
                 self.uses_done = True
@@ -546,7 +550,8 @@ class Emitter:
         sums = _float_sums(loop)
         for acc in sums:
             v, d = safe(acc.var.name), acc.var.dtype.name
-            self.put(f"at_sum_{d} {v}_sum = {{{{0}}, 0, 0, 0}};")
+            self.put(f"at_sum_{d} {v}_sum;")
+            self.put(f"{v}_sum.low = 0, {v}_sum.count = 0, {v}_sum.top = 0;")
             self.adders[acc.var] = lambda value, v=v, d=d: f"at_sum_add_{d}(&{v}_sum, {value});"
         self.sequential(loop)
         for acc in sums:
