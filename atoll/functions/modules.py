@@ -32,7 +32,7 @@ from atoll.sizes import Sym
 from atoll.surface import source as text
 from atoll.types.namespace import Namespace
 
-_loaded: dict[Path, tuple[str, pytypes.ModuleType]] = {}
+_loaded: dict[Path, tuple[Unit, pytypes.ModuleType]] = {}
 
 
 # -- building
@@ -185,10 +185,11 @@ def load_module(path: Path | str) -> pytypes.ModuleType:
     found = _find(Path(path))
     contents = interface.read(found)
     _check_source(found, contents)
-    key = interface.digest(found.read_text())
-    if found in _loaded and _loaded[found][0] == key:
-        return _loaded[found][1]
     unit = Unit(found, contents)
+    if found in _loaded and _loaded[found][0].digest == unit.digest:
+        unit, module = _loaded[found]
+        _check_uses(unit)
+        return module
     if not unit.object.exists() or interface.digest(unit.object.read_bytes().hex()) != contents["object_hash"]:
         fail("E1119", path=unit.object, reason="it is not the object this interface was built with")
     module = _python_module(unit.name, str(found))
@@ -196,8 +197,8 @@ def load_module(path: Path | str) -> pytypes.ModuleType:
     module.__dict__["compiled"] = lambda f: _compiled(f, unit)
     _, tree = text.parse_text(contents["stub"], name)
     exec(compile(tree, name, "exec", dont_inherit=True), module.__dict__)  # noqa: S102  the user's own declarations
-    _check_uses(unit, module)
-    _loaded[found] = (key, module)
+    _check_uses(unit)
+    _loaded[found] = (unit, module)
     return module
 
 
@@ -244,8 +245,9 @@ def _check_source(path: Path, contents: dict[str, Any]) -> None:
     fail("E1119", path=path, reason=f"{source.name} has changed since it was built")
 
 
-def _check_uses(unit: Unit, module: pytypes.ModuleType) -> None:
+def _check_uses(unit: Unit) -> None:
     """The modules a module uses are still what it was compiled for."""
+    unit.used = []
     for file, facts in unit.contents["uses"].items():
         used = load_module(_find(unit.path.parent / file))
         found = next(f.external for f in used.__dict__.values() if isinstance(f, Function) and f.external is not None)

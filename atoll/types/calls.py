@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -535,6 +536,8 @@ def _inline_fn(el: Elaborator, fn: Any, xs: list[Any], span: Span) -> Any:
             wanted = subst_sizes(subst_types(fn.signature.result, types), env)
             if not type_vars(wanted):
                 result = coerce(el, result, wanted, span, f"the result of {fn.name}")
+        elif isinstance(fn.signature.result, Fn) and isinstance(result, en.Closure) and not function_values.calls_itself(result):
+            result = dataclasses.replace(result, type=subst_sizes(subst_types(fn.signature.result, types), env))
         return result
     finally:
         el.namespace, el.globals_to_local, el.calling, el.type_env, el.definition = saved

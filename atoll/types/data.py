@@ -52,8 +52,15 @@ def construct(el: Elaborator, cls: Any, args: Sequence[Any], keywords: dict[str,
     given = Args(el, decl.name, span, tuple(args), keywords).take(*decl.fields)
     env: dict[Atom, Poly] = {}
     parts = []
+    known: dict[str, Type] = {}  # what the other fields say about the types of functions
+    if any(is_function(entity) for entity in given):
+        for written, entity in zip(field_types(cls), given, strict=True):
+            if isinstance(entity, Value) and type_vars(normal(written)):
+                match_types(el, normal(written), entity.type, known, {}, span)
     for name, written, entity in zip(decl.fields, field_types(cls), given, strict=True):
         declared = normal(written)
+        if isinstance(declared, Var) and isinstance(known.get(declared.name), Fn) and is_function(entity):
+            declared = known[declared.name]
         for leaf in sorted({x for size in sizes_in(declared) for x in size.leaves()}, key=lambda a: a.uid):
             if leaf not in env and not is_some(leaf):
                 env[leaf] = el.solver.fresh(repr(leaf), el.level)

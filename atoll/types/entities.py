@@ -52,6 +52,7 @@ class Closure:
     span: Span
     result: s.Expr | None = None
     ranks: tuple[int | None, ...] | None = None  # of its parameters, where a parameter's type declares them
+    type: Any = None  # the function type it was returned as, where one is declared
 
 
 @dataclass(frozen=True, slots=True, eq=False)

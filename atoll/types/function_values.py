@@ -107,6 +107,8 @@ def as_function(el: Elaborator, entity: Any, wanted: Fn | None, span: Span) -> V
     if not is_known(entity):
         found = el.show(entity.type) if isinstance(entity, Value) else describe(entity)
         el.fail("E0201", span, what="the value", expected=repr(wanted) if wanted is not None else "a function", found=found)
+    if wanted is None and isinstance(entity, en.Closure) and entity.type is not None and not type_vars(entity.type):
+        wanted = entity.type
     params = wanted.params if wanted is not None else _parameter_types(el, entity, span)
     return closure(el, entity, params, wanted.result if wanted is not None else None, span)
 
