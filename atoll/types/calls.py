@@ -513,7 +513,7 @@ def _inline_fn(el: Elaborator, fn: Any, xs: list[Any], span: Span) -> Any:
         el.fail("E0120", span, name=fn.name)
     types = match_type_vars(el, fn, xs, span)
     env: dict[Atom, Poly] = {sym: el.fresh_size(f"{fn.name}.{sym.name}") for sym in fn.signature.sizes}
-    scope = en.Scope()
+    scope = en.Scope(en.Scope())  # around it nothing, and not the nothing around another call
     for p, x in zip(fn.signature.params, xs, strict=True):
         if isinstance(x, Value):
             wanted = subst_sizes(subst_types(p.type, types), env)
