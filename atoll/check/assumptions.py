@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from atoll.backends.c.ops import VECTOR_MATH
+from atoll.schedule import term as tm
 from atoll.schedule.kernel import trusted
 from atoll.sizes.describe import condition
 
@@ -18,6 +20,11 @@ _LICENCES = {
 }
 
 
+def library_functions(t: tm.Term) -> set[str]:
+    """Functions of the C library that have vector versions."""
+    return {u.name for _, u in tm.walk(t) if isinstance(u, tm.Op) and u.name in VECTOR_MATH}
+
+
 def assumptions(s: Schedule) -> str:
     """One assumption per line."""
     lowered = s.lowered
@@ -28,8 +35,13 @@ def assumptions(s: Schedule) -> str:
         "index arithmetic stays below 64 bits: sizes are checked to be below 2**46 when the program is called",
     ]
     lines += [f"floating point, {name}: {_LICENCES[name]}" for name in sorted(theorem.licences)]
+    math = library_functions(theorem.term)
     if not theorem.licences:
-        lines.append("floating point: exact, the same bits as the program without a schedule, summed left to right")
+        beside = " apart from the next line" if math else ""
+        lines.append(f"floating point: exact, the same bits as the program without a schedule, summed left to right{beside}")
+    if math:
+        shown = ", ".join(sorted(math))
+        lines.append(f"{shown}: the C library's; loops that run as vectors use its vector versions, which may differ in the last bits")
     base = lowered.work.base
     if base is not None:
         tests = ", ".join(condition(f) for f in theorem.facts[len(base.facts) :])

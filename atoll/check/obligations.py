@@ -24,6 +24,7 @@ from atoll.check.separate import Line, disjoint, injective, no_race
 from atoll.errors import fail
 from atoll.loops import ir as lp
 from atoll.schedule.arith import Answer, Trusted, counterexample, describe, prove
+from atoll.schedule.caller import caller
 from atoll.schedule.context import Context
 from atoll.schedule.cover import Hit, Split, Tree
 from atoll.sizes import Poly, Quot, Sym, poly
@@ -110,7 +111,7 @@ class _Checker:
         shown = [condition(f) for f in ctx.known if f.leaves() & goal.leaves()]
         notes = [f"needed ({kind}): {condition(goal)}", "known: " + (", ".join(shown) or "nothing")]
         notes.append(f"it fails for {describe(values)}" if values else "no counterexample was found, and no proof")
-        fail("E0505", problem=what, notes=notes)
+        fail("E0505", caller(), problem=what, notes=notes)
 
     # -- C8, C6, C1, C5, C10, C4
 
@@ -121,12 +122,12 @@ class _Checker:
             named.add(x.name)
         for around, _ in self.report.walk.loops:
             if around.sym in seen:
-                fail("E0505", problem=f"the loop {around.sym} stands twice")
+                fail("E0505", caller(), problem=f"the loop {around.sym} stands twice")
             seen.add(around.sym)
             self.report.counts["C8"] += 1
         for buffer in self.report.walk.allocated:
             if buffer.name in named:
-                fail("E0505", problem=f"two buffers are called {buffer.name}")
+                fail("E0505", caller(), problem=f"two buffers are called {buffer.name}")
             named.add(buffer.name)
             self.report.counts["C8"] += 1
 
@@ -135,7 +136,7 @@ class _Checker:
         for buffer in self.report.walk.allocated:
             for n in buffer.extents:
                 if n.leaves() & loops:
-                    fail("E0505", problem=f"the extent {n} of {buffer} changes from round to round")
+                    fail("E0505", caller(), problem=f"the extent {n} of {buffer} changes from round to round")
                 self.report.counts["C6"] += 1
 
     def in_range(self, a: Access) -> None:
@@ -178,7 +179,7 @@ class _Checker:
                 continue
             tree = cover(index, Context(a.facts, {}, {}, a.facts), {})
             if tree is None:
-                fail("E0505", problem=f"{a.buffer}{list(a.index)} may be read before it is written")
+                fail("E0505", caller(), problem=f"{a.buffer}{list(a.index)} may be read before it is written")
             self.cover(a.facts, tree, a)
             self.report.covers.append((a, tree))
             if a.buffer in self.lowered.rolled:
@@ -193,7 +194,7 @@ class _Checker:
             inside = context.know(*known)
             tree = cover(index, inside, {})
             if tree is None:
-                fail("E0505", problem=f"some element of {buffer} is never written")
+                fail("E0505", caller(), problem=f"some element of {buffer} is never written")
             end = Access("read", buffer, index, lp.Note("end"), self.dispatch(main), inside.facts.known, 1 << 60)
             self.cover(inside.facts, tree, end)
             self.report.results.append((buffer, syms, tree, main))
@@ -226,7 +227,7 @@ class _Checker:
         for p, q in zip(writer.index, target, strict=True):
             self.equal("C9", ctx, p.subst(dict(tree.env)), q, what)
         if writer.order >= reader.order:
-            fail("E0505", problem=f"{writer.buffer}{list(target)} would be read before it is written")
+            fail("E0505", caller(), problem=f"{writer.buffer}{list(target)} would be read before it is written")
         self.report.counts["C9"] += 1
 
     def reached(self, ctx: Facts, frame: Frame, env: dict[Sym, Poly], shared: bool, what: str) -> None:
@@ -235,19 +236,19 @@ class _Checker:
             if frame.sym in env:
                 if shared:
                     if frame.independent or frame.pieces:
-                        fail("E0505", problem=f"{what}: it would be carried from round to round of {frame.sym}")
+                        fail("E0505", caller(), problem=f"{what}: it would be carried from round to round of {frame.sym}")
                     self.need("C9", ctx, poly(frame.sym) - env[frame.sym], what)
                 for p in frame.known():
                     self.need("C9", ctx, p.subst(dict(env)), what)
             elif not shared:
-                fail("E0505", problem=f"{what}: in no particular round of {frame.sym}")
+                fail("E0505", caller(), problem=f"{what}: in no particular round of {frame.sym}")
             return
         if shared:
             return
         tests = [t.poly.subst(dict(env)) for t in frame.tests if t.poly is not None and t.kind == "ge"]
         if frame.taken:
             if len(tests) != len(frame.tests):
-                fail("E0505", problem=f"{what}: under a test on data")
+                fail("E0505", caller(), problem=f"{what}: under a test on data")
             for p in tests:
                 self.need("C9", ctx, p, what)
             return
@@ -256,7 +257,7 @@ class _Checker:
             if why is not None:
                 self.proved("C9", ctx, -p - 1, why)
                 return
-        fail("E0505", problem=f"{what}: no test is known to fail")
+        fail("E0505", caller(), problem=f"{what}: no test is known to fail")
 
     def equal(self, kind: str, ctx: Facts, a: Poly, b: Poly, what: str) -> None:
         if a != b:
@@ -307,7 +308,7 @@ class _Checker:
             if not (around.pieces or around.loop.vector or (around.independent and _innermost(around.loop))):
                 continue
             if not around.independent:
-                fail("E0508", step="compile", name=around.sym, problem="it is a sum")
+                fail("E0508", caller(), step="compile", name=around.sym, problem="it is a sum")
             inside = [a for a in self.accesses if len(a.loops) > depth and a.loops[depth].loop is around.loop]
             for a, b in pairs(inside):
                 if a.buffer is not b.buffer or (a.kind == "read" and b.kind == "read"):
@@ -369,7 +370,7 @@ def check(s: Schedule) -> Lowered:
         ready = prepare(s._work)
         lowered = lower(s.source, ready)
     except NotLowered as problem:
-        fail("E0505", problem=str(problem))
+        fail("E0505", caller(), problem=str(problem))
     lowered.work = ready
     lowered.report = check_loops(lowered)
     return lowered

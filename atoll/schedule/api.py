@@ -10,11 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from atoll.errors import fail
+from atoll.errors import Error, fail
 from atoll.schedule import from_ainf, loop_steps, named_ainf, show, value_steps
 from atoll.schedule import term as tm
+from atoll.schedule.caller import caller
 from atoll.schedule.formulas import conditions
-from atoll.schedule.kernel import RULES, Forbidden, Refused, Theorem, signature, start
+from atoll.schedule.kernel import RULES, Forbidden, Misused, Refused, Theorem, signature, start
 from atoll.schedule.work import Work
 from atoll.sizes import PolyLike, Sym
 
@@ -109,10 +110,11 @@ class Schedule:
 
     def undo(self, steps: int = 1) -> Schedule:
         """The schedule some steps ago."""
+        if not isinstance(steps, int) or not 0 <= steps <= len(self.steps):
+            fail("E0507", caller("undo"), step="undo", problem=f"{steps!r} of {len(self.steps)} steps cannot be taken back")
         found = self
         for _ in range(steps):
-            if found._before is None:
-                fail("E0507", step="undo", problem=f"there are only {len(self.steps)} steps")
+            assert found._before is not None
             found = found._before
         return found
 
@@ -124,9 +126,9 @@ class Schedule:
         try:
             action(work)
         except Refused as refused:
-            raise refused.error(text) from None
+            raise refused.error(text, caller(text.split("(")[0])) from None
         except Forbidden:
-            fail("E0504", step=text, name=self.name)
+            fail("E0504", caller(text.split("(")[0]), step=text, name=self.name)
         new = work.theorem.steps[done:]
         licences = frozenset().union(*(record.licences for record in new))
         return Schedule(self.function, self.source, work, (*self.steps, Step(text, len(new), licences)), self)
@@ -213,19 +215,40 @@ class Schedule:
         from atoll.schedule.equations import EQUATIONS
 
         if rule not in RULES and rule not in EQUATIONS:
-            fail("E0507", step=f"rewrite({rule!r})", problem=f"there is no rule {rule!r}; rules are {', '.join(sorted(RULES))}")
+            known = ", ".join(sorted(RULES))
+            fail("E0507", caller("rewrite"), step=f"rewrite({rule!r})", problem=f"there is no rule {rule!r}; rules are {known}, and ATL's equations")
         shown = "".join(f", {k}={v}" for k, v in args.items())
         text = f"rewrite({rule!r}, at={at!r}{shown})"
-        if rule in EQUATIONS:
-            return self._step(text, lambda w: EQUATIONS[rule].apply(w, _root(w, at), **args))
-        unknown = [name for name in args if name not in signature(rule)]
-        if unknown:
-            fail("E0507", step=text, problem=f"{rule} takes {', '.join(signature(rule)) or 'no arguments'}")
-        return self._step(text, lambda w: _rewrite(w, rule, _root(w, at), args))
+        own = {("at_" if name == "at" else name): needed for name, needed in signature(rule).items()} if rule in RULES else {}
+        takes = own if rule in RULES else EQUATIONS[rule].takes
+
+        def rewrite(w: Work) -> None:
+            if rule in RULES:
+                _rewrite(w, rule, _root(w, at), {("at" if name == "at_" else name): x for name, x in args.items()})
+            else:
+                EQUATIONS[rule].apply(w, _root(w, at), **args)
+
+        def checked(w: Work) -> None:
+            needed = [name for name, required in takes.items() if required]
+            if any(name not in takes for name in args) or any(name not in args for name in needed):
+                raise Misused(f"{rule} takes {', '.join(n if r else f'{n} (if wanted)' for n, r in takes.items()) or 'no arguments'}")
+            try:
+                rewrite(w)
+            except (TypeError, AttributeError, IndexError, ValueError) as problem:
+                if isinstance(problem, Error):
+                    raise
+                raise Misused(f"the arguments do not fit: {problem}") from None
+
+        return self._step(text, checked)
 
     def apply(self, recipe: Callable[..., Schedule], *args: Any, **keywords: Any) -> Schedule:
         """A schedule written as a function from schedules to schedules."""
-        return recipe(self, *args, **keywords)
+        if not callable(recipe):
+            fail("E0507", caller("apply"), step="apply", problem=f"{recipe!r} is not a function from schedules to schedules")
+        made = recipe(self, *args, **keywords)
+        if not isinstance(made, Schedule):
+            fail("E0507", caller("apply"), step="apply", problem=f"{getattr(recipe, '__name__', recipe)} gives {made!r}, not a schedule")
+        return made
 
     # -- what is asked of loops
 
@@ -234,8 +257,8 @@ class Schedule:
 
         def mark(w: Work) -> None:
             sym = _independent(w, loop)
-            if width < 2:
-                raise Refused(f"{width} is no width")
+            if not isinstance(width, int) or width < 2:
+                raise Misused(f"{width!r} is no width")
             w.notes.vector[sym] = width
 
         return self._step(f"vectorize({loop!r}, {width})", mark)
@@ -311,11 +334,13 @@ class Schedule:
 
 def _root(w: Work, at: str | tm.Path) -> tm.Path:
     if not isinstance(at, str):
-        return tuple(at)
+        path = tuple(at)
+        tm.at(w.term, path)
+        return path
     from atoll.schedule.names import binders, find, matches
 
     loops = [t for _, t, names in binders(w.term) if isinstance(t, (tm.Gen, tm.Sum)) and matches(names, at.split("/"))]
-    return find(w.term, at, w.step, loops=bool(loops))[0]
+    return find(w.term, at, loops=bool(loops))[0]
 
 
 def _rewrite(w: Work, rule: str, root: tm.Path, args: dict[str, Any]) -> None:
@@ -349,6 +374,10 @@ def _independent(w: Work, loop: str) -> Sym:
     sym = w.loop(loop)
     if isinstance(w.at_loop(sym), tm.Sum):
         raise Refused(f"{sym} is a sum: its rounds add to the same place")
+    path = w.path(sym)
+    around = tm.at(w.term, path[:-1]) if path else None
+    if isinstance(around, tm.Let) and around.rolled is not None and path[-1] == 1:
+        raise Refused(f"{around.name} is computed as {sym} advances, so its rounds run in order")
     return sym
 
 
@@ -362,13 +391,16 @@ def schedule(function: Any) -> Schedule:
     ...     return [2 * x[i] for i in range(n)]
     >>> print(at.schedule(double).split("i", 8))  # doctest: +SKIP
     """
-    core = function.core
+    core = getattr(function, "core", None)
+    if core is None:
+        shown = getattr(function, "__name__", None) or repr(function)
+        fail("E0506", caller(), name=shown, problem="it is not an Atoll function; decorate it with @at.fn")
     try:
         source = from_ainf.translate(named_ainf.translate(core, named_ainf.names_written(function)))
         forbidden = frozenset() if source.reassociate else frozenset(("reassociate", "contract", "finite"))
         theorem = start(source.name, source.term, source.facts, source.inputs, forbidden, frozenset(source.params.values()))
     except from_ainf.Inexpressible as problem:
-        fail("E0506", name=core.name, problem=str(problem))
+        fail("E0506", caller(), name=core.name, problem=str(problem))
     except Refused as refused:
-        fail("E0506", name=core.name, problem=refused.problem)
+        fail("E0506", caller(), name=core.name, problem=refused.problem)
     return Schedule(function, source, Work(theorem), (), None)

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from atoll.backends.c.jit import Generated, generate
 from atoll.core.fingerprint import fingerprint
+from atoll.errors import fail
 from atoll.loops import ir as lp
 from atoll.runtime import program as host
 from atoll.runtime.cache import cache
 from atoll.runtime.library import runtime
 from atoll.runtime.memory import Memory, memory
 from atoll.runtime.toolchain import compile_c, compiler, target
+from atoll.schedule.caller import caller
 from atoll.types.types import flatten, shape_of
 
 if TYPE_CHECKING:
@@ -57,6 +59,8 @@ class Compiled:
     """`s.compile()`: call it like the function it is a schedule of."""
 
     def __init__(self, s: Schedule, optimise: str = "3") -> None:
+        if optimise not in ("0", "1", "2", "3"):
+            fail("E0507", caller("compile"), step="compile", problem=f"optimise is '0', '1', '2' or '3', not {optimise!r}")
         self.schedule = s
         self.loops: lp.Function = s.lowered.function
         self._generated = generate(s.function.core, self.loops)

@@ -7,12 +7,13 @@ share a recipe. Facts about div and mod (Div.v) are theorems of the prover and h
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from atoll.schedule import term as tm
-from atoll.schedule.kernel import Refused
+from atoll.schedule.kernel import Refused, signature
 from atoll.schedule.work import Work
 
 Recipe = Callable[..., None]
@@ -24,6 +25,7 @@ class Equation:
     statement: str
     rules: tuple[str, ...]
     recipe: Recipe
+    takes: dict[str, bool]  # arguments, and which are needed
 
     def apply(self, w: Work, root: tm.Path, **args: Any) -> None:
         """At the first place at or below a position where it holds."""
@@ -47,7 +49,15 @@ EQUATIONS: dict[str, Equation] = {}
 
 def _enter(names: str, statement: str, rules: str, recipe: Recipe) -> None:
     for name in names.split():
-        EQUATIONS[name] = Equation(name, statement, tuple(rules.split()), recipe)
+        EQUATIONS[name] = Equation(name, statement, tuple(rules.split()), recipe, _takes(recipe))
+
+
+def _takes(recipe: Recipe) -> dict[str, bool]:
+    rule, fixed = getattr(recipe, "rule", None), getattr(recipe, "fixed", {})
+    if rule is not None:
+        return {("at_" if name == "at" else name): needed for name, needed in signature(rule).items() if name not in fixed}
+    parameters = list(inspect.signature(recipe).parameters.values())[2:]
+    return {p.name: p.default is inspect.Parameter.empty for p in parameters}
 
 
 def _rule(name: str, **fixed: Any) -> Recipe:
@@ -57,6 +67,7 @@ def _rule(name: str, **fixed: Any) -> Recipe:
         given = {("at" if k == "at_" else k): v for k, v in args.items()}
         w.do(path, name, **{**fixed, **given})
 
+    recipe.rule, recipe.fixed = name, fixed  # type: ignore[attr-defined]
     return recipe
 
 

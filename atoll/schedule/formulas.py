@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from atoll.schedule.kernel import Refused
+from atoll.schedule.kernel import Misused
 from atoll.sizes import Poly, cdiv, poly
 
 Names = Mapping[str, Poly]
@@ -22,10 +22,12 @@ def conditions(text: str, names: Names) -> tuple[Poly, ...]:
 
 
 def _parse(text: str) -> ast.expr:
+    if not isinstance(text, str):
+        raise Misused(f"{text!r} is not a formula")
     try:
         return ast.parse(text, mode="eval").body
     except SyntaxError:
-        raise Refused(f"{text!r} is not a formula") from None
+        raise Misused(f"{text!r} is not a formula") from None
 
 
 def _value(e: ast.expr, names: Names) -> Poly:
@@ -51,13 +53,13 @@ def _value(e: ast.expr, names: Names) -> Poly:
         case ast.Call(ast.Name("cdiv"), [a, b], []):
             return cdiv(_value(a, names), _divisor(b, names))
     known = ", ".join(sorted(names)) or "none here"
-    raise Refused(f"{ast.unparse(e)} is not made of numbers and of {known}")
+    raise Misused(f"{ast.unparse(e)} is not made of numbers and of {known}")
 
 
 def _divisor(e: ast.expr, names: Names) -> Poly:
     found = _value(e, names)
     if (n := found.const()) is not None and n < 1:
-        raise Refused(f"{ast.unparse(e)} is no divisor")
+        raise Misused(f"{ast.unparse(e)} is no divisor")
     return found
 
 
@@ -81,6 +83,6 @@ def _conditions(e: ast.expr, names: Names) -> list[Poly]:
                     case ast.Eq():
                         found += [d, -d]
                     case _:
-                        raise Refused("conditions are comparisons by <, <=, ==, >= and >")
+                        raise Misused("conditions are comparisons by <, <=, ==, >= and >")
             return found
-    raise Refused("conditions are comparisons of sizes joined by `and`")
+    raise Misused("conditions are comparisons of sizes joined by `and`")

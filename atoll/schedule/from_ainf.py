@@ -9,7 +9,7 @@ The translation is part of what is trusted (`s.assumptions()`); tests hold the v
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from atoll.ainf import ir
@@ -20,6 +20,7 @@ from atoll.schedule import term as tm
 from atoll.schedule.named_ainf import Named
 from atoll.schedule.routine import Routine, gather
 from atoll.sizes import ZERO, Atom, Poly, Quot, Sym, poly
+from atoll.sizes.prover import Facts, facts
 from atoll.types.dtypes import BOOL, I64, DType
 
 _SCALAR = (ir.Op, ir.Cast, ir.Select, ir.Truth)
@@ -189,7 +190,7 @@ class _Translation:
     def let(self, line: ir.Line, body: tm.Term) -> tm.Term:
         syms = [Sym(d.name) for d in line.dims]
         env: dict[Atom, Poly] = {d: poly(s) for d, s in zip(line.dims, syms, strict=True)}
-        bound = _Scalars(self).body(line, env)
+        bound = _Scalars(self, self._ranges(line.dims, syms)).body(line, env)
         for d, sym in zip(reversed(line.dims), reversed(syms), strict=True):
             bound = tm.Gen(sym, ZERO, self.poly(d.extent, {}), bound)
         return tm.Let(self.values[(line, 0)], _distinct(_pruned(bound), frozenset()), body)
@@ -225,7 +226,7 @@ class _Translation:
         for b in array.binders:
             if not all(self._closed(leaf) and not isinstance(leaf, ir.Binder) for leaf in b.extent.leaves()):
                 raise Inexpressible("the size of the result is decided while the program runs")
-        scalars = _Scalars(self)
+        scalars = _Scalars(self, self._ranges(array.binders, syms))
         if isinstance(body, ir.Ref) and body.line not in self.kept and not isinstance(body.line.prim, _SOURCES):
             inner = dict(env)
             inner.update({d: p.subst(env) for d, p in zip(body.line.dims, body.index, strict=True)})
@@ -235,6 +236,13 @@ class _Translation:
         for b, sym in zip(reversed(array.binders), reversed(syms), strict=True):
             term = tm.Gen(sym, ZERO, self.poly(b.extent, {}), term)
         return term
+
+    def _ranges(self, binders: Sequence[ir.Binder], syms: list[Sym]) -> Facts:
+        """What is known inside these loops."""
+        known = [poly(s) for s in self.program.sizes] + [self.poly(p, {}) for p in self.program.facts]
+        for b, s in zip(binders, syms, strict=True):
+            known += [poly(s), self.poly(b.extent, {}) - 1 - s]
+        return facts().add(known)
 
     def poly(self, p: Poly, env: dict[Atom, Poly]) -> Poly:
         """A polynomial of the normal form over the term's unknowns."""
@@ -250,8 +258,8 @@ class _Translation:
 class _Scalars:
     """Scalar terms of one loop body; a value read twice in it is bound to a name there."""
 
-    def __init__(self, outer: _Translation) -> None:
-        self.outer = outer
+    def __init__(self, outer: _Translation, known: Facts) -> None:
+        self.outer, self.known = outer, known
         self.levels: list[tuple[dict[tuple[ir.Line, tuple[Poly, ...]], tm.Tensor], list[tuple[tm.Tensor, tm.Term]], set[Atom]]] = []
         self.counts: dict[tuple[ir.Line, tuple[Poly, ...]], int] = {}
 
@@ -336,7 +344,7 @@ class _Scalars:
         inner: dict[Atom, Poly] = dict(zip(line.dims, index, strict=True))
         key = (line, index)
         shared = self.counts.get(key, 0) > 1 and not line.conds and own_cost(line) > 0
-        if not shared:
+        if not shared or not self._always(line, index):
             return self.prim(line, inner)
         for names, _, _ in self.levels:
             if key in names:
@@ -349,6 +357,10 @@ class _Scalars:
         names[key] = name
         lets.append((name, bound))
         return tm.Get(name, ())
+
+    def _always(self, line: ir.Line, index: tuple[Poly, ...]) -> bool:
+        """True when an element exists in every round of the loops around, not only where a guard holds."""
+        return all(self.known.proves_range(p, self.outer.poly(d.extent, {})) for d, p in zip(line.dims, index, strict=True))
 
     def prim(self, line: ir.Line, env: dict[Atom, Poly]) -> tm.Term:
         """The value of a line at an index."""
@@ -367,11 +379,14 @@ class _Scalars:
             case ir.Reduce(monoid, binder, arg):
                 sym = Sym(self._reduction_name(line, binder, arg))
                 inner = {**env, binder: poly(sym)}
+                extent = self.outer.poly(binder.extent, env)
+                before, self.known = self.known, self.known.add((poly(sym), extent - 1 - sym))
                 body = self.wrapped(lambda: self.operand(arg, inner), frozenset((sym,)))
+                self.known = before
                 if not self.outer.program.reassociate and tm.accumulates(body, monoid):
                     part = tm.Tensor("part", tm.dtype(body))  # sums of sums keep their own order
                     body = tm.Let(part, body, tm.Get(part, ()))
-                made = tm.Sum(sym, ZERO, self.outer.poly(binder.extent, env), body, monoid)
+                made = tm.Sum(sym, ZERO, extent, body, monoid)
             case _:
                 raise AssertionError(line.prim)
         facts = (p for c in line.conds for p in c.facts())

@@ -12,11 +12,12 @@ additions ("reassociate"), one rounding instead of two ("contract"), or that no 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from atoll.errors import ScheduleError, make
+from atoll.errors import NOWHERE, ScheduleError, Span, make
 from atoll.schedule import term as tm
 from atoll.schedule.arith import Answer, Trusted, counterexample, describe, prove
 from atoll.schedule.context import Context, locate, top
@@ -103,17 +104,39 @@ class Refused(Exception):
         super().__init__(problem)
         self.problem, self.facts, self.goal, self.what = problem, facts, goal, what
 
-    def error(self, step: str) -> ScheduleError:
+    def error(self, step: str, span: Span = NOWHERE) -> ScheduleError:
         if self.goal is None or self.facts is None:
-            return make("E0503", step=step, problem=self.problem)  # type: ignore[return-value]
-        values = counterexample(self.facts, self.goal)
+            return make("E0503", span, step=step, problem=self.problem)  # type: ignore[return-value]
         wanted = self.goal.leaves()
+        if not wanted:  # it holds nowhere
+            values = counterexample(self.facts, self.goal) or {}
+            values = {a: v for a, v in values.items() if re.search(rf"\b{a!r}\b", self.what)}
+            notes = [f"it fails for {describe(values)}"] if values else []
+            return make("E0501", span, step=step, condition=f"that {self.what}", notes=notes)  # type: ignore[return-value]
+        values = counterexample(self.facts, self.goal) or {}
         shown = [f for f in self.facts.known if f.leaves() & wanted] or list(self.facts.known)
-        notes = [f"needed: {self.what}"] if self.what and self.goal.const() is None else []
+        notes = [f"needed: {self.what}"] if self.what else []
         notes.append("known: " + (", ".join(condition(f) for f in shown) or "nothing about these sizes"))
         notes.append(f"it fails for {describe(values)}" if values else "no counterexample was found, and no proof")
-        stated = condition(self.goal) if self.goal.const() is None else f"that {self.what}"
-        return make("E0501", step=step, condition=stated, notes=notes)  # type: ignore[return-value]
+        return make("E0501", span, step=step, condition=condition(self.goal), notes=notes)  # type: ignore[return-value]
+
+
+class Unnamed(Refused):
+    """A name that means no loop or value, or several."""
+
+    def __init__(self, name: str, problem: str, choices: str) -> None:
+        super().__init__(problem)
+        self.name, self.choices = name, choices
+
+    def error(self, step: str, span: Span = NOWHERE) -> ScheduleError:
+        return make("E0502", span, step=step, name=self.name, problem=self.problem, choices=self.choices)  # type: ignore[return-value]
+
+
+class Misused(Refused):
+    """Arguments a step does not take."""
+
+    def error(self, step: str, span: Span = NOWHERE) -> ScheduleError:
+        return make("E0507", span, step=step, problem=self.problem)  # type: ignore[return-value]
 
 
 @dataclass
@@ -352,9 +375,10 @@ def well_formed(t: tm.Term, sizes: frozenset[Atom], inputs: dict[tm.Tensor, tupl
     go(t, frozenset(sizes), frozenset(inputs), True)
 
 
-def signature(name: str) -> list[str]:
-    """The arguments a rule takes, for `s.rewrite`."""
-    return [p for p in inspect.signature(RULES[name].apply).parameters][3:]
+def signature(name: str) -> dict[str, bool]:
+    """The arguments a rule takes, and which it needs, for `s.rewrite`."""
+    taken = list(inspect.signature(RULES[name].apply).parameters.values())[3:]
+    return {p.name: p.default is inspect.Parameter.empty for p in taken}
 
 
 def closed(p: Poly, sizes: frozenset[Atom]) -> bool:

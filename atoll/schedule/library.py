@@ -19,18 +19,19 @@ from atoll.sizes import PolyLike
 
 
 def _guard_free(s: Schedule, base: str, around: str) -> str:
-    """The part of a partitioned loop in which the fewest guards are left, as a selector."""
+    """The part of a partitioned loop with the most rounds (for large sizes), and of those the one with the fewest guards."""
     prefix = f"{around}/" if around else ""
-    best: tuple[int, str] | None = None
+    best: tuple[tuple[int, int], str] | None = None
     for selector in (f"{prefix}{base}_{k}" for k in range(9)):
         work = s._work.copy("separate_tails")
         try:
             t = work.at_loop(work.loop(selector))
-        except Exception:  # noqa: BLE001  a part that is not there
+        except Refused:  # a part that is not there
             continue
         guards = sum(isinstance(u, (tm.Guard, tm.Choose)) for _, u in tm.walk(t))
-        if best is None or guards < best[0]:
-            best = (guards, selector)
+        rounds = (t.high - t.low).evaluate(lambda _: 10**6)
+        if best is None or (-rounds, guards) < best[0]:
+            best = ((-rounds, guards), selector)
     return f"{prefix}{base}" if best is None else best[1]
 
 

@@ -6,7 +6,7 @@ from functools import cmp_to_key
 from itertools import pairwise
 
 from atoll.schedule import term as tm
-from atoll.schedule.kernel import Refused
+from atoll.schedule.kernel import Misused, Refused
 from atoll.schedule.work import Work
 from atoll.sizes import Poly, PolyLike, Sym, cdiv, floordiv
 
@@ -18,7 +18,7 @@ def split(w: Work, loop: str | Sym, size: PolyLike, tail: str = "cut", names: tu
     """i into i_o and i_i, tiles of `size`. tail: "cut" leaves the rest as a loop of its own (i_t), "guard" pads and guards, "perfect"
     wants none. Returns the two loops."""
     if tail not in TAILS:
-        raise Refused(f"tail is one of {', '.join(TAILS)}, not {tail!r}")
+        raise Misused(f"tail is one of {', '.join(TAILS)}, not {tail!r}")
     sym, k = w.loop(loop), w.size(size)
     path = w.path(sym)
     context, t = w.theorem.locate(path)
@@ -99,8 +99,10 @@ def _inside(w: Work, inner: Sym, outer: Sym) -> bool:
 def reorder(w: Work, *loops: str | Sym) -> None:
     """Loops in the order given, outermost first."""
     syms = [w.loop(x) for x in loops]
+    if len(syms) < 2:
+        raise Misused("reorder wants two or more loops")
     if len(set(syms)) != len(syms):
-        raise Refused("a loop is named twice")
+        raise Misused("a loop is named twice")
     for a in range(len(syms)):
         for b in range(a + 1, len(syms)):
             if not _inside(w, syms[a], syms[b]) and not _inside(w, syms[b], syms[a]):
@@ -115,8 +117,8 @@ def reorder(w: Work, *loops: str | Sym) -> None:
 
 def tile(w: Work, loops: tuple[str | Sym, ...], sizes: tuple[PolyLike, ...], tail: str = "cut") -> list[Sym]:
     """Split each loop and bring the outer ones out: y_o, x_o, y_i, x_i."""
-    if len(loops) != len(sizes) or len(loops) < 2:
-        raise Refused("tile wants two or more loops and a size for each")
+    if not all(isinstance(x, (tuple, list)) for x in (loops, sizes)) or len(loops) != len(sizes) or len(loops) < 2:
+        raise Misused("tile wants two or more loops and a size for each")
     syms = [w.loop(x) for x in loops]
     pairs = [split(w, sym, size, tail) for sym, size in zip(syms, sizes, strict=True)]
     order = [outer for outer, _ in pairs] + [inner for _, inner in pairs]
@@ -185,7 +187,7 @@ def flatten(w: Work, *loops: str | Sym) -> Sym:
     """Several loops inside each other as one."""
     syms = [w.loop(x) for x in loops]
     if len(syms) < 2:
-        raise Refused("flatten wants two or more loops")
+        raise Misused("flatten wants two or more loops")
     joined = syms[0]
     for sym in syms[1:]:
         joined = fuse(w, joined, sym, name=syms[0].name)
@@ -269,6 +271,8 @@ def partition(w: Work, loop: str | Sym, points: list[PolyLike] | None = None) ->
     path = w.path(sym)
     context, t = w.theorem.locate(path)
     assert isinstance(t, (tm.Gen, tm.Sum))
+    if points is not None and not isinstance(points, (list, tuple)):
+        raise Misused("the points are a list")
     given = cut_points(w, sym) if points is None else [w.size(p) for p in points]
     if points is None:
         given = [p for p in given if not context.facts.proves(t.low - p) and not context.facts.proves(p - t.high)]
@@ -292,6 +296,9 @@ def partition(w: Work, loop: str | Sym, points: list[PolyLike] | None = None) ->
         if not context.facts.proves(b - a):
             needed.append(b - a)
     needed = [p for p in needed if w.closed(p)]
+    for p in needed:
+        if context.facts.proves(-p - 1):
+            raise Refused("a point is outside", context.facts, p, f"the points {', '.join(map(repr, ordered))} are in order within the range of {sym}")
     if needed:
         w.assume(*dict.fromkeys(needed))
     parts = []

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from atoll.errors import fail
 from atoll.schedule import term as tm
+from atoll.schedule.kernel import Unnamed
 from atoll.sizes import Sym
 
 Found = list[tuple[tm.Path, tm.Term, tuple[str, ...]]]
@@ -53,7 +53,7 @@ def matches(names: tuple[str, ...], wanted: list[str]) -> bool:
     return all(any(name == part for name in rest) for part in wanted[:-1])
 
 
-def find(t: tm.Term, selector: str, step: str, loops: bool) -> tuple[tm.Path, tm.Term]:
+def find(t: tm.Term, selector: str, loops: bool) -> tuple[tm.Path, tm.Term]:
     """The one loop (or value) a selector means."""
     kinds = (tm.Gen, tm.Sum) if loops else (tm.Let, tm.Nest)
     path_text, _, ordinal = selector.partition("#")
@@ -73,7 +73,7 @@ def find(t: tm.Term, selector: str, step: str, loops: bool) -> tuple[tm.Path, tm
     choices = listing(everything)
     listed = f"{what}s here: {', '.join(choices)}" if choices else f"there are no {what}s here"
     problem = f"is not the name of a {what}" if not found else f"means {len(found)} {what}s"
-    fail("E0502", step=step, name=selector, problem=problem, choices=listed)
+    raise Unnamed(selector, problem, listed)
 
 
 def listing(everything: Found) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from atoll.schedule import term as tm
 from atoll.schedule.context import Context
-from atoll.schedule.kernel import Refused
+from atoll.schedule.kernel import Misused, Refused
 from atoll.schedule.loop_steps import hoist
 from atoll.schedule.rules_lets import VIEW_J, VIEW_P
 from atoll.schedule.work import Work
@@ -149,7 +149,9 @@ def stage(
     `layout` arranges the copy: Panels(axis, size), Permuted(axes). The value "result" is what the loop itself computes in a round.
     """
     if elsewhere not in ELSEWHERE:
-        raise Refused(f"elsewhere is one of {', '.join(ELSEWHERE)}, not {elsewhere!r}")
+        raise Misused(f"elsewhere is one of {', '.join(ELSEWHERE)}, not {elsewhere!r}")
+    if layout is not None and not isinstance(layout, (Panels, Permuted)):
+        raise Misused("a layout is Panels(axis, size) or Permuted(axes)")
     if value == "result" and not any(isinstance(t, tm.Let) and t.name.name == "result" for _, t in tm.walk(w.term)):
         return _stage_result(w, at, name or "result")
     x = w.value(value)
@@ -339,7 +341,7 @@ def _bring_up(w: Work, x: tm.Tensor, outer: Sym, guarded: bool) -> None:
         if isinstance(around, (tm.Gen, tm.Sum)):
             if around.sym is outer:
                 return
-            raise Refused(f"{around.sym} stands between {x} and {outer}")
+            raise Refused(f"{around.sym} stands between {x} and {outer}; the loops of a tile are given outermost first")
         if isinstance(around, tm.Guard):
             w.do(path[:-1], "guard_in", bound=guarded)
         else:
@@ -350,6 +352,10 @@ def _bring_up(w: Work, x: tm.Tensor, outer: Sym, guarded: bool) -> None:
 def roll(w: Work, value: str | tm.Tensor, at: str | Sym) -> None:
     """Compute a value row by row while a loop runs, keeping only the rows that are still read: a sliding window."""
     x, sym = w.value(value), w.loop(at)
+    if x in w.theorem.inputs:
+        raise Refused(f"{x} is an argument: stage it first")
+    if sym in w.notes.parallel or sym in w.notes.vector:
+        raise Refused(f"{x} would be computed as {sym} advances, but rounds of {sym} run together")
     let = w.at(x)
     if not (isinstance(let, tm.Let) and isinstance(let.body, tm.Gen) and let.body.sym is sym):
         raise Refused(f"{x} is not read in {sym} alone: stage it at the loop around {sym} first")

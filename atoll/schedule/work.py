@@ -13,7 +13,7 @@ from atoll.schedule import kernel, names
 from atoll.schedule import term as tm
 from atoll.schedule.context import Context
 from atoll.schedule.formulas import formula
-from atoll.schedule.kernel import Refused, Theorem
+from atoll.schedule.kernel import Misused, Refused, Theorem
 from atoll.schedule.to_loops import Notes
 from atoll.sizes import Atom, Poly, PolyLike, Sym, poly
 
@@ -87,7 +87,7 @@ class Work:
             loops = {t.sym.name: poly(t.sym) for t in around if isinstance(t, (tm.Gen, tm.Sum))}
             return formula(value, {**self.size_names(), **loops})
         if isinstance(value, bool) or not isinstance(value, (int, Atom, Poly)):
-            raise Refused(f"{value!r} is not a size")
+            raise Misused(f"{value!r} is not a size")
         p = poly(value)
         own = {sym.name: sym for sym in self.sizes if isinstance(sym, Sym)}
         env: dict[Atom, Poly] = {}
@@ -104,8 +104,8 @@ class Work:
         if isinstance(selector, Sym):
             return selector
         if not isinstance(selector, str):
-            raise Refused(f"{selector!r} is not the name of a loop")
-        _, t = names.find(self.term, selector, self.step, loops=True)
+            raise Misused(f"{selector!r} is not the name of a loop")
+        _, t = names.find(self.term, selector, loops=True)
         assert isinstance(t, (tm.Gen, tm.Sum))
         return t.sym
 
@@ -114,7 +114,7 @@ class Work:
         if isinstance(selector, tm.Tensor):
             return selector
         if not isinstance(selector, str):
-            raise Refused(f"{selector!r} is not the name of a value")
+            raise Misused(f"{selector!r} is not the name of a value")
         for x in self.theorem.inputs:
             if x.name == selector:
                 return x
@@ -123,7 +123,7 @@ class Work:
                 for x in t.names:
                     if x.name == selector:
                         return x
-        _, t = names.find(self.term, selector, self.step, loops=False)
+        _, t = names.find(self.term, selector, loops=False)
         assert isinstance(t, tm.Let)
         return t.name
 

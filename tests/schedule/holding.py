@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import atoll as at
+from atoll.check.assumptions import library_functions
 from atoll.core.values import leaves
 from atoll.loops.execute import execute
 from atoll.runtime.arguments import from_python
@@ -42,7 +43,8 @@ def holds(s: Any, *arguments: tuple[Any, ...], terms: bool = True, certificate: 
         found = flat(fast(*args))
         close(tuple(found), wanted, "compiled and interpreted")
         for x, y in zip(flat(plain(*args)), found, strict=True):
-            assert same(x, y, s.licences), f"compiled differs at {sizes}: {x} {y}"
+            allowed = s.licences | ({"contract"} if library_functions(s.program) else set())  # vector versions differ in the last bits
+            assert same(x, y, allowed), f"compiled differs at {sizes}: {x} {y}"
         small = sum(np.size(x) for x in inputs) < 1000  # the slow references are asked at small sizes only
         for piece in (1, 1000) if small else ():
             ran = execute(s.lowered.function, inputs, {k: v for k, v in sizes.items() if k in s.source.program.sizes}, piece)
