@@ -46,7 +46,8 @@ def _hoisted(loop: lp.For) -> list[lp.Stmt] | None:
         if isinstance(s, (lp.Let, lp.Check)):
             looked.append(s)
     needed = _needed(looked)
-    if needed is None or any(x.buffer in written or not _always_readable(x) for s in needed for x in loads(s)):
+    inside = {s.var for s in lp.walk(body) if isinstance(s, (lp.Let, lp.Declare))} - {s.var for s in needed if isinstance(s, lp.Let)}
+    if not inside.isdisjoint(lp.used_vars(needed)) or any(x.buffer in written or not _always_readable(x) for s in needed for x in loads(s)):
         return None
     bad = fresh_like("bad", I64)
     sym = Sym(loop.sym.name)
@@ -68,7 +69,7 @@ def _hoisted(loop: lp.For) -> list[lp.Stmt] | None:
     return found
 
 
-def _needed(looked: list[lp.Stmt]) -> list[lp.Stmt] | None:
+def _needed(looked: list[lp.Stmt]) -> list[lp.Stmt]:
     """The checks and the values they need, in order."""
     wanted: set[lp.Var] = set()
     kept: list[lp.Stmt] = []
