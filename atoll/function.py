@@ -23,6 +23,7 @@ from atoll.surface import source as text
 from atoll.surface import syntax as s
 from atoll.surface.names import Liveness
 from atoll.surface.parse import Parser
+from atoll.types.captures import MISSING, Captures
 from atoll.types.namespace import Namespace
 from atoll.types.session import Session
 from atoll.types.signature import Signature, constraints, read_signature, show_signature
@@ -80,6 +81,7 @@ class Function:
         self._session: Session | None = None
         self._programs: dict[str, Program | FunctionProgram] = {}
         self._fast: Callable[..., Any] | None = None
+        self._watched: Captures | None = None  # what must not have changed when a call is made
         self._used = False  # called, interpreted or compiled: from then on captured values are frozen
         self._derived: dict[Any, Function] = {}  # derivatives of this function
         self.vjp: Function | None = None  # a derivative supplied by the user
@@ -130,20 +132,25 @@ class Function:
             fail("E0605", fn=self.name, text=f"takes {most} argument{'' if most == 1 else 's'}{by_position}, not {len(args)}")
         if len(args) == len(params) and not keywords:
             return args
-        given: dict[str, Any] = dict(zip((p.name for p in params), args, strict=False))
+        places = self._places
+        given = [*args, *([MISSING] * (len(params) - len(args)))]
         for name, value in keywords.items():
-            if name in given:
+            place = places.get(name, -1)
+            if place < self._by_position_only:
+                fail("E0605", fn=self.name, text=f"{name} is {'given by position only' if place >= 0 else 'not a parameter'}")
+            if given[place] is not MISSING:
                 fail("E0605", fn=self.name, text=f"{name} is given twice")
-            if all(p.name != name for p in params[self._by_position_only :]):
-                known = any(p.name == name for p in params)
-                fail("E0605", fn=self.name, text=f"{name} is {'given by position only' if known else 'not a parameter'}")
-            given[name] = value
-        for p in params:
-            if p.name not in given:
-                if p.default is None:
-                    fail("E0605", fn=self.name, text=f"the argument {p.name} is missing")
-                given[p.name] = self._defaults[p.name]
-        return tuple(given[p.name] for p in params)
+            given[place] = value
+        for place, value in enumerate(given):
+            if value is MISSING:
+                if params[place].default is None:
+                    fail("E0605", fn=self.name, text=f"the argument {params[place].name} is missing")
+                given[place] = self._defaults[params[place].name]
+        return tuple(given)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {p.name: k for k, p in enumerate(self.signature.params)}
 
     @cached_property
     def _defaults(self) -> dict[str, Any]:
@@ -204,7 +211,7 @@ class Function:
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         try:
-            if self._fast is not None:
+            if self._fast is not None and (self._watched is None or self._watched.same()):
                 return self._fast(*args, **keywords)
             return self._first_call(args, keywords)
         except Error as error:
@@ -221,18 +228,9 @@ class Function:
         if self._by_name_only:  # the native call takes them in order
             ordered, call = call, lambda *args, **keywords: ordered(*self._arguments(args, keywords))
         assert self._session is not None
-        if self._session.captures:
-            captures = self._session.captures
-
-            def checked(*args: Any, **keywords: Any) -> Any:
-                if captures.changed() is not None:
-                    self._freeze()
-                return call(*args, **keywords)
-
-            self._fast = checked
-        else:
-            self._fast = call
-        return self._fast(*args, **keywords)
+        self._watched = self._session.captures or None
+        self._fast = call
+        return call(*args, **keywords)
 
     def with_options(self, options: Options) -> Function:
         """The same text under other options."""

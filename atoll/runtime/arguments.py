@@ -23,6 +23,35 @@ def from_python(fn: ir.Function, args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(_convert(fn.name, sym.name, t, arg) for (sym, t), arg in zip(fn.params, args, strict=True))
 
 
+def quick_leaves(fn: ir.Function, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The leaves when only structure and layout are out of the ordinary: tuples taken apart, arrays made contiguous."""
+    leaves: list[Any] = []
+    try:
+        for (_, t), arg in zip(fn.params, args, strict=True):
+            if not _take_apart(shape_of(t)[1], arg, leaves):
+                return None
+    except MemoryError:
+        return None
+    return tuple(leaves)
+
+
+def _take_apart(elem: Type, arg: Any, leaves: list[Any]) -> bool:
+    if isinstance(elem, Tuple):
+        return type(arg) is tuple and len(arg) == len(elem.items) and all(map(_take_apart, _inner(elem), arg, [leaves] * len(arg)))
+    if isinstance(elem, Record):
+        if elem.decl.cls is None or type(arg) is not elem.decl.cls:
+            return False
+        return all(_take_apart(t, getattr(arg, name), leaves) for t, name in zip(_inner(elem), elem.decl.fields, strict=True))
+    if type(arg) is np.ndarray and not arg.flags.c_contiguous and arg.ndim:
+        arg = np.ascontiguousarray(arg)
+    leaves.append(arg)
+    return True
+
+
+def _inner(elem: Tuple | Record) -> list[Type]:
+    return [shape_of(item)[1] for item in elem.items]
+
+
 def _convert(fn: str, name: str, t: Type, arg: Any) -> Any:
     if type(arg).__name__ == "Donated":
         arg = arg.value
@@ -157,4 +186,4 @@ def _owned(value: Any) -> Any:
     return value
 
 
-__all__ = ["Array", "as_array", "from_python", "result_to_python", "to_python"]
+__all__ = ["Array", "as_array", "from_python", "quick_leaves", "result_to_python", "to_python"]

@@ -19,7 +19,7 @@ from atoll.core.fingerprint import fingerprint
 from atoll.core.interpret import format_value
 from atoll.errors import NOWHERE, Span, fail, make
 from atoll.loops import ir as lp
-from atoll.runtime.arguments import from_python, to_python
+from atoll.runtime.arguments import from_python, quick_leaves, to_python
 from atoll.runtime.cache import cache
 from atoll.runtime.library import call_path, runtime
 from atoll.runtime.toolchain import compile_c, compiler, target
@@ -86,7 +86,7 @@ class Program:
     def _make_call(self) -> Callable[..., Any]:
         params = tuple(_leaf(t) for _, p in self.fn.params for _, t in flatten(p))
         results = tuple(_leaf(t) for t in self.out_types)
-        plain = all(not isinstance(t, (Tuple, Record)) for _, t in self.fn.params)
+        plain = all(not isinstance(shape_of(t)[1], (Tuple, Record)) for _, t in self.fn.params)
         result = self.fn.result
         single = not isinstance(shape_of(result)[1], (Tuple, Record))
         flat = single or (isinstance(result, Tuple) and all(not isinstance(shape_of(t)[1], (Tuple, Record)) for t in result.items))
@@ -103,12 +103,14 @@ class Program:
                 self._show,
             )
             self.run_leaves: Callable[..., Any] = functools.partial(module.run_leaves, self.entry)
+            self.try_leaves: Callable[..., Any] = functools.partial(module.try_leaves, self.entry)
             if plain and flat:
                 return self.entry  # type: ignore[no-any-return]
         else:
             from atoll.runtime.plain_call import PlainCall
 
             self.run_leaves = PlainCall(self, params, results, single)
+            self.try_leaves = lambda leaves: NotImplemented
         return self._slow
 
     def _slow(self, *args: Any, **keywords: Any) -> Any:
@@ -119,7 +121,13 @@ class Program:
         raise AssertionError("the fast path is not used for tuples")
 
     def _slow_flat(self, *args: Any, **keywords: Any) -> Any:
-        values = from_python(self.fn, self.arrange(args, keywords))
+        given = self.arrange(args, keywords)
+        leaves = quick_leaves(self.fn, given)
+        if leaves is not None:
+            found = self.try_leaves(leaves)
+            if found is not NotImplemented:
+                return found
+        values = from_python(self.fn, given)
         sizes = bind_call(self.fn, values)
         env = {**sizes, **{sym: int(x) for (sym, t), x in zip(self.fn.params, values, strict=True) if np.ndim(_first(x)) == 0 and _is_int(x)}}
         for need in self.fn.requires:

@@ -37,13 +37,30 @@ class Captures:
     def __init__(self) -> None:
         self._found: dict[tuple[int, str], Capture] = {}
         self._holders: list[object] = []  # kept alive, so that an id names one of them
+        self._plain: list[tuple[dict[str, Any], str, Any]] = []  # globals that can only change by being bound anew
+        self._other: list[Capture] = []
 
-    def add(self, holder: object, name: str, read: Callable[[], Any], value: Any) -> None:
-        """Remember what `name` of `holder` is now; arrays are copied."""
+    def add(self, holder: object, name: str, read: Callable[[], Any], value: Any, names: dict[str, Any] | None = None) -> None:
+        """Remember what `name` of `holder` is now; arrays are copied. `names` is the dictionary it is in, if it is a global."""
         key = (id(holder), name)
-        if key not in self._found:
-            self._found[key] = Capture(name, read, _frozen(value))
-            self._holders.append(holder)
+        if key in self._found:
+            return
+        self._found[key] = found = Capture(name, read, _frozen(value))
+        self._holders.append(holder)
+        if names is not None and not isinstance(value, (np.ndarray, tuple)):
+            self._plain.append((names, name, value))
+        else:
+            self._other.append(found)
+
+    def same(self) -> bool:
+        """Quickly: nothing was bound anew or written. False may still be no change."""
+        for names, name, value in self._plain:
+            if names.get(name, MISSING) is not value:
+                return False
+        for capture in self._other:
+            if capture.changed():
+                return False
+        return True
 
     def __bool__(self) -> bool:
         return bool(self._found)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import atoll as at
-from atoll import f32, f64, i32, i64
+from atoll import f32, f64, i32
 from atoll.runtime.library import threads as number
 from tests.agreement import flat
 from tests.front.modules import python

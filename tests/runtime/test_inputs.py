@@ -268,7 +268,7 @@ def test_sizes_that_do_not_fit():
     for call in (blend, blend.interpret):
         with pytest.raises(at.SizeError) as caught:
             call(X, np.ones(5))
-        assert str(caught.value) == "E0601: blend: size m is 4 in argument x (axis 1) but 5 in argument y (axis 0)"
+        assert str(caught.value).splitlines()[0] == "E0601: blend: size m is 4 in argument x (axis 1) but 5 in argument y (axis 0)"
 
 
 GOOD = (1.0, 2, True, 1j, 3, 2.0, 2**63)
@@ -327,7 +327,7 @@ def test_indices():
         for bad in (4, -1, 2**62):
             with pytest.raises(IndexError) as caught:
                 call(bad, Y)
-            assert str(caught.value) == f"E0604: pick: argument i is declared idx[n], but holds {bad}; an index here is at least 0 and below 4"
+            assert str(caught.value).splitlines()[0] == f"E0604: pick: argument i is declared idx[n], but holds {bad}; an index here is at least 0 and below 4"
     for call in (picks, picks.interpret):
         with pytest.raises(IndexError, match="E0604"):
             call(np.array([0, 9]), Y)
@@ -365,7 +365,7 @@ def test_beyond_memory(call, args):
     with pytest.raises(MemoryError) as caught:
         call(*args)
     assert isinstance(caught.value, at.RunError)
-    assert str(caught.value) == f"E0713: {call.name}: there is not enough memory"
+    assert str(caught.value).splitlines()[0] == f"E0713: {call.name}: there is not enough memory"
 
 
 def test_negative_sizes():

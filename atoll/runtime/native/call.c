@@ -302,27 +302,42 @@ static PyObject *make(PyObject *module, PyObject *args) {
     return made;
 }
 
-/* run_leaves(callable, leaves): for the slow path, arguments already converted. */
-static PyObject *run_leaves(PyObject *module, PyObject *const *args, Py_ssize_t n) {
-    (void)module;
+static program *leaves_of(PyObject *const *args, Py_ssize_t n) {
     if (n != 2 || !PyCFunction_Check(args[0]) || !PyTuple_Check(args[1])) {
-        PyErr_SetString(PyExc_TypeError, "run_leaves(callable, tuple)");
+        PyErr_SetString(PyExc_TypeError, "a program and a tuple");
         return NULL;
     }
     program *p = PyCapsule_GetPointer(PyCFunction_GET_SELF(args[0]), "atoll.program");
-    if (!p) return NULL;
-    if (PyTuple_GET_SIZE(args[1]) != p->inputs) {
+    if (p && PyTuple_GET_SIZE(args[1]) != p->inputs) {
         PyErr_SetString(PyExc_TypeError, "wrong number of leaves");
         return NULL;
     }
+    return p;
+}
+
+/* run_leaves(callable, leaves): for the slow path, arguments already converted. */
+static PyObject *run_leaves(PyObject *module, PyObject *const *args, Py_ssize_t n) {
+    (void)module;
+    program *p = leaves_of(args, n);
+    if (!p) return NULL;
     PyObject *result = run(p, &PyTuple_GET_ITEM(args[1], 0), 1);
     if (!result && !PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "atoll: an argument was accepted by the slow path only");
     return result;
 }
 
+/* try_leaves(callable, leaves): NotImplemented when some leaf is not ordinary. */
+static PyObject *try_leaves(PyObject *module, PyObject *const *args, Py_ssize_t n) {
+    (void)module;
+    program *p = leaves_of(args, n);
+    if (!p) return NULL;
+    PyObject *result = run(p, &PyTuple_GET_ITEM(args[1], 0), 0);
+    return result || PyErr_Occurred() ? result : Py_NewRef(Py_NotImplemented);
+}
+
 static PyMethodDef methods[] = {
     {"make", make, METH_VARARGS, "make(prepare, entry, params, results, single, slow, fail, show)"},
     {"run_leaves", (PyCFunction)(void (*)(void))run_leaves, METH_FASTCALL, "run_leaves(callable, leaves)"},
+    {"try_leaves", (PyCFunction)(void (*)(void))try_leaves, METH_FASTCALL, "try_leaves(callable, leaves)"},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "atoll_call", NULL, -1, methods, NULL, NULL, NULL, NULL};
