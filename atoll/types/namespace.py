@@ -56,7 +56,8 @@ class Namespace:
         if value is not _MISSING:
             found = entity_of(el, value, name, span)
             if _can_change(value):
-                el.session.captures.add(self, name, lambda: self.python_value(name), value)
+                names = None if name in self.cells else self.globals
+                el.session.captures.add(self, name, lambda: self.python_value(name), value, names)
             return found
         if name in BUILTINS and (name in self.cells or name in _defined(self.text)):
             return None  # the user's own, not bound yet
