@@ -2,7 +2,7 @@
 
 Functions are split before they are relaxed (E12), because `leaves` goes through them. A function that is passed as an argument is never
 mapped over, it is only repeated: an array of functions does not exist, `rep(f)` is f lifted. So for such an argument M = 0 and R is at least
-the frame.
+the frame. A lambda has no type but the one its place gives it, so what is to be lifted is lifted in its body: R is the frame.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from atoll.errors import Span
 from atoll.sizes import Poly, poly
+from atoll.surface import syntax as s
 from atoll.types.ranks.constraints import Application, Constraints
 from atoll.types.ranks.kinds import leaves
 
@@ -35,6 +36,7 @@ def relax(constraints: Constraints) -> System:
     for app in constraints.applications:
         if app.argument.is_function or app.param.is_function:
             equal.append((poly(app.maps), app.node.span))
-            at_least.append((poly(app.reps) - app.frame, app.node.span))
+            row = (poly(app.reps) - app.frame, app.node.span)
+            (equal if isinstance(app.source, s.Lambda) else at_least).append(row)
     apps = tuple(constraints.applications)
     return System(apps, tuple(equal), tuple(at_least), len(equal) + len(at_least) + len(apps))
