@@ -13,7 +13,7 @@ from typing import Any
 
 from atoll.ainf import ir
 from atoll.ainf.accessible import holds, needed_conds, within
-from atoll.ainf.scan_prim import blocks, leaves, own_binders, refs
+from atoll.ainf.scan_prim import blocks, field_names, leaves, own_binders, refs
 from atoll.errors import NOWHERE, Span
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
 from atoll.sizes.prover import Facts, facts
@@ -399,10 +399,15 @@ def _key(prim: ir.Prim, results: tuple[ir.Result, ...], dims: tuple[ir.Binder, .
 
 
 def _any_key(x: Any, position: dict[Atom, int]) -> Any:
-    if isinstance(x, Poly):
+    kind = type(x)
+    if kind is ir.Ref:
+        return (x.line.id, x.result, *[_poly_key(p, position) for p in x.index])
+    if kind is str or kind is int or x is None:
+        return x
+    if kind is tuple:
+        return tuple([_any_key(item, position) for item in x])
+    if kind is Poly:
         return _poly_key(x, position)
-    if isinstance(x, ir.Ref):
-        return ("ref", x.line.id, x.result, tuple(_poly_key(p, position) for p in x.index))
     if isinstance(x, ir.IndexValue):
         return ("index", _poly_key(x.poly, position))
     if isinstance(x, ir.Const):
@@ -415,20 +420,23 @@ def _any_key(x: Any, position: dict[Atom, int]) -> Any:
         return ("abs", tuple(_poly_key(b.extent, inner) for b in x.binders), _any_key(x.body, inner))
     if isinstance(x, ir.Cond):
         return (x.kind, _any_key(x.poly, position), _any_key(x.ref, position))
-    if isinstance(x, tuple):
-        return tuple(_any_key(item, position) for item in x)
     if isinstance(x, (ir.ConstArray, ir.Site, ir.Block)):
         return id(x)
     if hasattr(x, "__dataclass_fields__") and not isinstance(x, type):
-        from atoll.ainf.scan_prim import field_names
-
-        if type(x).__module__ == ir.__name__:
-            return tuple(_any_key(getattr(x, name), position) for name in field_names(type(x)))
+        if kind.__module__ == ir.__name__:
+            return tuple([_any_key(getattr(x, name), position) for name in field_names(kind)])
     return x
 
 
 def _poly_key(p: Poly, position: dict[Atom, int]) -> Any:
-    if not position or not (p.leaves() & position.keys()):
+    if not position:
+        return p
+    atom = p.single()
+    if atom is not None:
+        at = position.get(atom)
+        if at is not None:
+            return at
+    if not (p.leaves() & position.keys()):
         return p
     return frozenset(
         (frozenset((_atom_key(a, position), mono.count(a)) for a in mono), coef) for mono, coef in p.terms.items()

@@ -40,8 +40,10 @@ class _Checker:
         self.done: set[ir.Line] = set()
         self.seen: set[int] = set()
 
-    def need(self, ok: bool, what: str, line: ir.Line | None = None) -> None:
+    def need(self, ok: bool, what: str, line: ir.Line | None = None, *parts: object) -> None:
+        """`parts` fill the braces of the text, only when it is needed."""
         if not ok:
+            what = what.format(*parts)
             raise Malformed(f"{self.program.name}: {what}" + (f" in {line.name} = {line.prim!r}" if line is not None else ""))
 
     def block(self, block: ir.Block, scope: set[Atom], outside: set[ir.Line]) -> set[ir.Line]:
@@ -64,11 +66,11 @@ class _Checker:
     def line(self, line: ir.Line, scope: set[Atom], known: set[ir.Line]) -> None:
         inner = set(scope)
         for d in line.dims:
-            self.need(d.extent.leaves() <= inner | self._atoms(d.extent), f"the extent of {d} is closed", line)
+            self.need(d.extent.leaves() <= inner | self._atoms(d.extent), "the extent of {} is closed", line, d)
             inner.add(d)
         self.need([d.uid for d in line.dims] == sorted(d.uid for d in line.dims), "dims are in order", line)
         free = {leaf for leaf in line_leaves(line) if isinstance(leaf, Sym)} - inner
-        self.need(not free, f"{sorted(map(repr, free))} is free", line)
+        self.need(not free, "{} is free", line, free)
         for cond in line.conds:
             for ref in cond.refs():
                 self.ref(ref, known, line)
@@ -77,7 +79,7 @@ class _Checker:
         if missing:
             rounds = within((*line.dims, *own))
             missing = [c for c in missing if not holds(c, rounds)]
-        self.need(not missing, f"reads what exists only if {' and '.join(map(repr, missing))}", line)
+        self.need(not missing, "reads what exists only if {}", line, missing)
         for ref in refs(line.prim, inside=False):
             if not blocks(line.prim):
                 self.ref(ref, known, line)
@@ -92,15 +94,15 @@ class _Checker:
         return {leaf for leaf in p.leaves() if isinstance(leaf, ir.RefAtom)}
 
     def ref(self, ref: ir.Ref, known: set[ir.Line], line: ir.Line | None) -> None:
-        self.need(ref.line in known, f"{ref.line.name} comes before its uses", line)
-        self.need(ref.result < len(ref.line.results), f"{ref.line.name} has a result {ref.result}", line)
+        self.need(ref.line in known, "{} comes before its uses", line, ref.line)
+        self.need(ref.result < len(ref.line.results), "{} has a result {}", line, ref.line, ref.result)
         wanted = len(ref.line.dims) + len(ref.line.results[ref.result].axes)
-        self.need(len(ref.index) == wanted, f"{ref} has {wanted} indices", line)
+        self.need(len(ref.index) == wanted, "{} has {} indices", line, ref, wanted)
 
     def array(self, array: ir.Abs, scope: set[Atom], known: set[ir.Line], what: str) -> None:
         leaves = {leaf for leaf in ir.operand_leaves(array.body) if isinstance(leaf, Sym)}
         inner = scope | set(array.binders)
-        self.need(leaves <= inner, f"{sorted(map(repr, leaves - inner))} is free in {what}")
+        self.need(leaves <= inner, "{} is free in {}", None, leaves - inner, what)
         for ref in ir.operand_refs(array.body):
             self.ref(ref, known, None)
 
@@ -114,10 +116,10 @@ class _Checker:
             self.need(len(prim.args) == info.arity, "the right number of operands", line)
             kinds = {ir.operand_dtype(a) for a in prim.args}
             if prim.name not in ("shl", "shr", "pow", "complex"):
-                self.need(len(kinds) == 1, f"operands of one type, not {kinds}", line)
+                self.need(len(kinds) == 1, "operands of one type, not {}", line, kinds)
         elif isinstance(prim, ir.Select):
             kinds = {ir.operand_dtype(prim.then), ir.operand_dtype(prim.orelse), line.results[0].dtype}
-            self.need(len(kinds) == 1, f"branches of one type, not {kinds}", line)
+            self.need(len(kinds) == 1, "branches of one type, not {}", line, kinds)
         elif isinstance(prim, ir.Reduce):
             self.need(ir.operand_dtype(prim.arg) is line.results[0].dtype, "what is reduced has the result's type", line)
         elif isinstance(prim, (ir.ArgReduce, ir.Argsort)):
@@ -133,5 +135,5 @@ class _Checker:
             self.need(len(prim.state) == len(prim.results) == len(prim.block.params) == count, "one value per state", line)
             for first, param, last, result in zip(prim.state, prim.block.params, prim.results, line.results, strict=True):
                 kinds = {ir.operand_dtype(first.body), param.results[0].dtype, ir.operand_dtype(last.body), result.dtype}
-                self.need(len(kinds) == 1, f"state of one type, not {kinds}", line)
+                self.need(len(kinds) == 1, "state of one type, not {}", line, kinds)
                 self.need(len(first.binders) == len(last.binders) == len(result.axes), "state of one rank", line)

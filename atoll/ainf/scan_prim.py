@@ -18,26 +18,37 @@ def field_names(cls: type) -> tuple[str, ...]:
     return _fields[cls]
 
 
-def parts(prim: Any) -> Iterator[Any]:
+_PARTS = frozenset({ir.Ref, ir.Const, ir.IndexValue, ir.Cond, ir.Abs, Poly, ir.Binder, ir.Block})
+_SCALAR = frozenset({ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent})  # these bind nothing
+
+
+def parts(prim: Any) -> list[Any]:
     """Operands, conditions, arrays, polynomials, binders and blocks directly in a primitive."""
+    found: list[Any] = []
     for name in field_names(type(prim)):
-        yield from _flat(getattr(prim, name))
+        _flat(getattr(prim, name), found)
+    return found
 
 
-def _flat(x: Any) -> Iterator[Any]:
-    if isinstance(x, tuple):
+def _flat(x: Any, found: list[Any]) -> None:
+    kind = type(x)
+    if kind is tuple:
         for item in x:
-            yield from _flat(item)
-    elif isinstance(x, (ir.Ref, ir.Const, ir.IndexValue, ir.Cond, ir.Abs, Poly, ir.Binder, ir.Block)):
-        yield x
+            _flat(item, found)
+    elif kind in _PARTS:
+        found.append(x)
 
 
 def own_binders(prim: Any) -> list[ir.Binder]:
     """Binders the primitive itself binds, not counting those of its arrays."""
+    if type(prim) in _SCALAR:
+        return []
     return [part for part in parts(prim) if isinstance(part, ir.Binder)]
 
 
 def blocks(prim: Any) -> list[ir.Block]:
+    if type(prim) in _SCALAR:
+        return []
     return [part for part in parts(prim) if isinstance(part, ir.Block)]
 
 

@@ -77,7 +77,7 @@ class BlockLowerer:
         for stage in self.stages:
             for ref in stage.refs:
                 self.readers.setdefault(ref.line, []).append(stage)
-        for (line, _), base in self.inplace.takes.items():  # also where the update reads the old value through a copy
+        for (line, _), (base, _) in self.inplace.takes.items():  # also where the update reads the old value through a copy
             self.readers.setdefault(base, []).append(self.by_line[line])
 
     def _count_uses(self) -> dict[ir.Line, int]:
@@ -169,12 +169,12 @@ class BlockLowerer:
                 continue
             line, result = found
             same = tuple(b.extent for b in stage.target.binders) == line.extents(result)
-            taken = line in self.inplace.takes.values()  # then an update changes it after it is stored
+            taken = found in self.inplace.taken  # then an update changes it after it is stored
             if line in self.by_line and found not in self.preferred and same and not taken:
                 self.preferred[found] = sink.buffer
         for taker, base in reversed(list(self.inplace.takes.items())):  # an update's result starts where it ends
-            if taker in self.preferred and base in self.by_line and (base, 0) not in self.preferred:
-                self.preferred[(base, 0)] = self.preferred[taker]
+            if taker in self.preferred and base[0] in self.by_line and base not in self.preferred:
+                self.preferred[base] = self.preferred[taker]
         if self.parent is None:
             for stage in self.stages:
                 if stage.target is not None:
@@ -191,7 +191,7 @@ class BlockLowerer:
         for ref in stage.refs:
             line = ref.line
             made = self.by_line.get(line)
-            if made is None or ref.index != index or (line, ref.result) in self.preferred or line in self.inplace.takes.values():
+            if made is None or ref.index != index or (line, ref.result) in self.preferred or (line, ref.result) in self.inplace.taken:
                 continue
             if (line, ref.result) in self.inplace.takes or line.results[ref.result].dtype is not sink.buffer.dtype or line.extents(ref.result) != extents:
                 continue
@@ -341,7 +341,7 @@ class BlockLowerer:
         assert line is not None
         taken = self.inplace.takes.get((line, result))
         if taken is not None:
-            place = self.place(taken, 0)
+            place = self.place(*taken)
             self._live_longer(place, stage, number)
             return place
         shared = self._shared(stage)
@@ -677,15 +677,15 @@ class BlockLowerer:
 
     def kept(self, e: lp.Expr, scope: Scope) -> lp.Expr:
         """A bool that stays what it is: in a variable when it stands in memory that an update changes."""
-        changing = {place.buffer for base in self.inplace.takes.values() if isinstance(place := self._place_of(base), BufferPlace)}
+        changing = {place.buffer for base in self.inplace.taken if isinstance(place := self._place_of(*base), BufferPlace)}
         if not changing or not any(isinstance(x, lp.Load) and x.buffer in changing for x in lp.subexprs(e)):
             return e
         var = self.fn.var("c", BOOL)
         scope.add(lp.Let(var, e))
         return lp.Use(var)
 
-    def _place_of(self, line: ir.Line) -> Place | None:
-        return self.owner(line).places.get((line, 0))
+    def _place_of(self, line: ir.Line, result: int) -> Place | None:
+        return self.owner(line).places.get((line, result))
 
     def neutral(self, monoid: str, dtype: Any) -> lp.Const:
         from atoll.core.prims import MONOIDS

@@ -129,6 +129,7 @@ def drop_unused(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
     """Drop variables nobody reads; their values have no effect."""
     while True:
         used = set(lp.used_vars(stmts))
+        used.update(s.var for s in lp.walk(stmts) if isinstance(s, lp.Add))
         removed = False
 
         def sweep(body: list[lp.Stmt]) -> list[lp.Stmt]:

@@ -18,9 +18,10 @@ from atoll.plan.stages import Inlining, Stage, is_scalar, make_stages
 
 @dataclass
 class InPlace:
-    """Updates done in place: (line, result) -> the line whose memory it takes. And copies, with the reason."""
+    """Updates done in place: (line, result) -> the line and result whose memory it takes. And copies, with the reason."""
 
-    takes: dict[tuple[ir.Line, int], ir.Line] = field(default_factory=dict)
+    takes: dict[tuple[ir.Line, int], tuple[ir.Line, int]] = field(default_factory=dict)
+    taken: set[tuple[ir.Line, int]] = field(default_factory=set)  # the values of takes
     copies: dict[tuple[ir.Line, int], str] = field(default_factory=dict)
 
 
@@ -59,6 +60,10 @@ def _try(
 ) -> set[ir.Line] | None:
     """Decide every update in order; a set of lines to force first, or None when all is decided."""
     by_line = {s.line: s for s in stages if s.line is not None}
+    readers: dict[tuple[ir.Line, int], list[Stage]] = {}
+    for stage in stages:
+        for key in {(ref.line, ref.result) for ref in stage.refs}:
+            readers.setdefault(key, []).append(stage)
     for stage in stages:
         if stage.line is None or stage.dims:
             continue
@@ -67,13 +72,14 @@ def _try(
             found = identity_of(array)
             if key in plan.copies or found is None or not array.binders:
                 continue
-            base, result = found
-            if base.dims or result or (base not in by_line and base not in writable) or len(base.results) > 1:
+            base = found[0]
+            if base.dims or (base not in by_line and base not in writable):
                 continue
-            if base in plan.takes.values():
+            if found in plan.taken:
                 plan.copies[key] = "two updates of one array"
                 continue
-            conflict = _conflicts(stage, array, base, stages, by_line, inlining, lines)
+            others = [other for other in readers.get(found, ()) if other is not stage]
+            conflict = _conflicts(stage, array, found, others, stages, by_line, inlining, lines)
             if isinstance(conflict, str):
                 plan.copies[key] = conflict
             elif conflict <= forced and conflict:
@@ -81,17 +87,17 @@ def _try(
             elif conflict:
                 return conflict
             else:
-                plan.takes[key] = base
-                for other in stages:
-                    if other is not stage and any(ref.line is base for ref in other.refs):
-                        stage.after.add(other.number)
+                plan.takes[key] = found
+                plan.taken.add(found)
+                stage.after.update(other.number for other in others)
     return None
 
 
 def _conflicts(
     stage: Stage,
     array: ir.Abs,
-    base: ir.Line,
+    base: tuple[ir.Line, int],
+    others: list[Stage],
     stages: list[Stage],
     by_line: dict[ir.Line, Stage],
     inlining: Inlining,
@@ -102,7 +108,7 @@ def _conflicts(
     prim = stage.prim
     binders = set(getattr(prim, "binders", ()))
     for ref in stage.refs:
-        if ref.line is not base or _is_base_read(ref, array):
+        if (ref.line, ref.result) != base or _is_base_read(ref, array):
             continue
         if not isinstance(prim, ir.Scatter):
             scalars = {x for x in _readers(base, lines, inlining) if not x.dims} & _inlined_by(stage, inlining)
@@ -117,8 +123,9 @@ def _conflicts(
             wanted.add(value.line)
         else:
             return "the new values read other elements of the array"
-    for other in _depending(stage, stages, by_line):
-        if not any(ref.line is base for ref in other.refs):
+    later = set(_depending(stage, stages, by_line)) if others else set()
+    for other in others:
+        if other not in later:
             continue
         reached = _inlined_by(other, inlining)
         early = {x for x in _readers(base, lines, inlining) if x in reached and not _needs(x, stage, stages, by_line, inlining)}
@@ -142,11 +149,11 @@ def _same_read(a: ir.Ref, b: ir.Ref) -> bool:
     return False
 
 
-def _readers(base: ir.Line, lines: list[ir.Line], inlining: Inlining) -> set[ir.Line]:
+def _readers(base: tuple[ir.Line, int], lines: list[ir.Line], inlining: Inlining) -> set[ir.Line]:
     """Inlined lines that read the array directly."""
     from atoll.ainf.scan_prim import refs
 
-    return {line for line in lines if inlining.is_inlined(line) and any(ref.line is base for ref in refs(line.prim))}
+    return {line for line in lines if inlining.is_inlined(line) and any((ref.line, ref.result) == base for ref in refs(line.prim))}
 
 
 def _inlined_by(stage: Stage, inlining: Inlining) -> set[ir.Line]:

@@ -19,6 +19,7 @@ from atoll.plan.contract import Contraction
 from atoll.sizes import Poly
 
 HEAVY = 12
+DEEP = 48  # expressions are not nested deeper than this
 REPEATED = 4  # what computing a row's scalar again for every element may cost
 _CHEAP = (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent)
 _SOURCES = (ir.Input, ir.Param, ir.ConstArray)
@@ -90,6 +91,7 @@ class Inlining:
                     repeated.add(ref.line)
         self._inlined: set[ir.Line] = set()
         again: dict[ir.Line, int] = {}
+        depth: dict[ir.Line, int] = {}
         for line in self.lines:
             if isinstance(line.prim, _SOURCES):
                 continue
@@ -104,9 +106,10 @@ class Inlining:
             many = len(seen) > 1
             heavy = bool(own >= HEAVY and (line.dims or many)) or (cost >= HEAVY and many)
             invariant = line in repeated and cost >= (REPEATED if line.dims else 1)
-            if heavy or invariant or (cost >= 3 and len(shifted) > 1) or (own >= HEAVY and not line.dims):
+            depth[line] = 1 + max((depth.get(ref.line, 0) for ref in line_refs(line)), default=0)
+            if depth[line] > DEEP or heavy or invariant or (cost >= 3 and len(shifted) > 1) or (own >= HEAVY and not line.dims):
                 self.stages.add(line)
-                again[line] = 0
+                again[line] = depth[line] = 0
             else:
                 self._inlined.add(line)
                 again[line] = cost

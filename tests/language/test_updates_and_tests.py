@@ -89,3 +89,20 @@ def test_a_while_loop_in_a_branch_updates_in_place() -> None:
         expected = np.array([k > 1 and all(k % q for q in range(2, k)) for k in range(limit)], dtype=bool)
         agree(sieve, np.int64(limit), expected=expected)
     assert "copy" not in sieve.show("loops") and "alloc" not in sieve.show("loops")
+
+
+@at.fn
+def two_arrays(a: i64[n], b: i64[n]):
+    for i in range(n):
+        a[i] = a[i] + b[i]
+        b[i] = i
+    for i in range(n):
+        b[i] = b[i] * 2
+        a[0] += b[i]
+    return a, b
+
+
+def test_every_array_of_a_loop_can_be_updated_after_it() -> None:
+    x, y = np.array([3, 1, 2]), np.array([5, 6, 7])
+    agree(two_arrays, x, y, expected=(np.array([8 + 0 + 2 + 4, 7, 9]), np.array([0, 2, 4])))
+    assert "alloc" not in two_arrays.show("loops")
