@@ -105,7 +105,7 @@ class _Writer:
             "sizes": [sym.name for sym in s.source.program.sizes] + [sym.name for sym in s.source.params.values()],
             "arrays": [[e.name(x), x.dtype.name, e.many(shape), self.lowered.places[x].name] for x, shape in self.theorem.inputs.items()],
             "params": [[sym.name, atom.var.name] for sym, p in self.lowered.params.items() if isinstance(atom := p.single(), lp.VarAtom)],
-            "filled": sorted(b.name for b in self.lowered.filled),
+            "filled": sorted([b.name, main] for b, main in self.lowered.filled),
             "constants": [[e.name(x), hashlib.sha256(np.ascontiguousarray(x.value).tobytes()).hexdigest()] for x in self.theorem.inputs if x.value is not None],
             "facts": e.many(s.source.facts),
             "source": e.term(source),

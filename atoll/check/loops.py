@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from atoll.check.sums import ZERO, Poly, Proofs, Rejected, Tables, add, need, sub, var
+from atoll.check.sums import ZERO, Poly, Proofs, Rejected, Tables, add, const, need, sub, var
 from atoll.check.terms import VIEWS, Env, Pairs, Term, below, dtype, kids, set_vars, shape, view_push
 
 Stmt = tuple[Any, ...]
@@ -118,7 +118,7 @@ class Match:
     """Statements read beside terms. Methods take statements and a position and give the next position."""
 
     def __init__(
-        self, proofs: Proofs, places: dict[str, tuple[str, str]], types: dict[str, str], params: dict[str, str], filled: set[str]
+        self, proofs: Proofs, places: dict[str, tuple[str, str]], types: dict[str, str], params: dict[str, str], filled: set[tuple[str, bool]]
     ) -> None:
         self.proofs, self.places, self.types, self.params, self.filled = proofs, dict(places), dict(types), params, filled
         self.prefix: dict[str, Callable[[tuple[Stmt, ...]], int]] = {}
@@ -126,6 +126,7 @@ class Match:
         self.rolled: dict[str, tuple[str, Poly, int]] = {}
         self.seen: set[int] = set()
         self.cats = self.drops = 0
+        self.main = True  # not the program for other sizes
         self.copying = False
 
     def all(self, t: Term, env: Env, place: Place, stmts: tuple[Stmt, ...]) -> None:
@@ -150,7 +151,7 @@ class Match:
             i = self.results(t[5], env.down(t, 0), outputs, stmts, i + 1)
             return self.frees(stmts, i, len(t[1]))
         for item, name in zip(t[1] if t[0] == "many" else (t,), outputs, strict=True):
-            if name in self.filled:
+            if (name, self.main) in self.filled:
                 i = self.zeros(("zero", shape(item, env.shapes), dtype(item, env.types)), env, Place("buffer", name, here), _zero(dtype(item, env.types)), stmts, i)
             i = self.term(item, env, Place("buffer", name, here), stmts, i)
         return i
@@ -200,7 +201,8 @@ class Match:
                 need(x[1] == self.tests(t) and place.mode in ("=", "add"), "another test")
                 self.all(t[2], env.down(t, 0), place, x[2])
                 if x[3]:
-                    need(place.mode == "=" and self.zeros(t[2], env, place, _zero(dtype(t, env.types)), x[3], 0) == len(x[3]))
+                    beyond = env.know(sub(const(-1), t[1][0])) if len(t[1]) == 1 else env
+                    need(place.mode == "=" and self.zeros(t[2], beyond, place, _zero(dtype(t, env.types)), x[3], 0) == len(x[3]))
                 return i + 1
             case "choose" if not pure(t):
                 x = self.at(stmts, i, "if")
@@ -292,7 +294,7 @@ class Match:
         else:
             need(x[5] is None, t[1], "is not rolled")
             i += 1
-            if x[1] in self.filled:
+            if (x[1], self.main) in self.filled:
                 i = self.zeros(("zero", extents, d), env, Place("buffer", x[1], here), _zero(d), stmts, i)
             i = rest(inside, self.term(t[2], env.down(t, 0), Place("buffer", x[1], here), stmts, i))
         return self.frees(stmts, i, 1)

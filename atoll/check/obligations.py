@@ -323,12 +323,21 @@ class _Checker:
 
     # -- vectors
 
+    def plain(self, around: Around) -> None:
+        """Nothing inside a vector loop can fail or run on threads: no memory is asked for there."""
+        for x in lp.walk(around.loop.body):
+            if isinstance(x, lp.Alloc) and not x.buffer.local:
+                fail("E0508", caller(), step="vectorize", name=around.sym, problem=f"{x.buffer} inside it needs memory in every round; stage it outside")
+            if isinstance(x, lp.Chunks):
+                fail("E0508", caller(), step="vectorize", name=around.sym, problem="a loop inside it runs on several threads")
+
     def vectors(self) -> None:
         """How the elements of a vector loop lie in memory: side by side, the same one, or apart; and whether it starts on a boundary."""
         for around, _ in self.report.walk.loops:
             width = around.loop.vector
             if not width:
                 continue
+            self.plain(around)
             for a in self.accesses:
                 if all(x.loop is not around.loop for x in a.loops):
                     continue

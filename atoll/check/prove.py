@@ -115,7 +115,7 @@ class Checker:
         body = Reader(self.tables).stmts(data["loops"]["body"])
         outputs = {name: self.tables.polys(extents) for name, _, extents in data["loops"]["outputs"]}
         places = {x: ("buffer" if self.shapes[x] else "var", where) for x, _, _, where in data["arrays"]}
-        match = Match(self.proofs, places, self.types, dict(data["params"]), set(data["filled"]))
+        match = Match(self.proofs, places, self.types, dict(data["params"]), {(name, main) for name, main in data["filled"]})
         need(result_shapes(self.terms.term(data["source"]), self.shapes) == list(outputs.values()), "shapes of results")
         if other is None:
             need(match.results(t, self.env(facts), list(outputs), body, 0) == len(body), "more statements than the term has")
@@ -123,6 +123,7 @@ class Checker:
             tests = tuple(("ge", p, None) for p in facts[len(self.facts) :])
             need(len(body) == 1 and body[0][0] == "if" and body[0][1] == tests, "the test on sizes is another one")
             need(match.results(t, self.env(facts), list(outputs), body[0][2], 0) == len(body[0][2]))
+            match.main = False
             need(match.results(other, self.env(self.facts), list(outputs), body[0][3], 0) == len(body[0][3]))
         given = {where: self.shapes[x] for x, _, _, where in data["arrays"] if self.shapes[x]}
         self.nests = Nests(self.proofs, match, self.sizes, given, outputs)

@@ -259,6 +259,9 @@ class Schedule:
             sym = _independent(w, loop)
             if not isinstance(width, int) or width < 2:
                 raise Misused(f"{width!r} is no width")
+            inside = [t.sym for _, t in tm.walk(w.at_loop(sym).body) if isinstance(t, tm.Gen) and t.sym in w.notes.parallel]
+            if inside:
+                raise Refused(f"{inside[0]} inside it runs on several threads")
             w.notes.vector[sym] = width
 
         return self._step(f"vectorize({loop!r}, {width})", mark)
@@ -273,6 +276,8 @@ class Schedule:
                 around = tm.at(w.term, path[:n])
                 if isinstance(around, tm.Gen) and around.sym in w.notes.parallel:
                     raise Refused(f"{around.sym} around it is parallel already")
+                if isinstance(around, tm.Gen) and around.sym in w.notes.vector:
+                    raise Refused(f"{around.sym} around it runs as a vector")
             w.notes.parallel.add(sym)
 
         return self._step(f"parallel({loop!r})", mark)

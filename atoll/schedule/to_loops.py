@@ -123,7 +123,7 @@ class Lowered:
     arms: dict[int, tuple[tuple[int, int], ...]]  # by id of a store: which halves of concatenations it is in
     finals: list[tuple[lp.Buffer, Cover, tuple[Poly, ...], Context, bool]]  # the last: not the program for other sizes
     known: tuple[Poly, ...]  # what holds everywhere, in the unknowns of the loops
-    filled: set[lp.Buffer]
+    filled: set[tuple[lp.Buffer, bool]]  # with whether it is in the program proper, not that for other sizes
     rolled: dict[lp.Buffer, tuple[Sym, Poly]]  # the loop that advances, and how far ahead of it rows are computed
     params: dict[Sym, Poly] = field(default_factory=dict)  # integer arguments, as variables of the loops
     places: dict[tm.Tensor, Any] = field(default_factory=dict)  # where arrays live
@@ -149,7 +149,7 @@ class Lowerer:
         self.firsts: dict[int, tuple[Cover, tuple[Poly, ...]]] = {}
         self.drops: dict[int, list[Poly]] = {}
         self.arms: dict[int, tuple[tuple[int, int], ...]] = {}
-        self.filled: set[lp.Buffer] = set()
+        self.filled: set[tuple[lp.Buffer, bool]] = set()
         self.rolled: dict[lp.Buffer, tuple[Sym, Poly]] = {}
         self.sections: dict[int, str] = {}
         self.alive: list[lp.Stmt] = []  # statements stay referenced: tables are keyed by their identity
@@ -242,7 +242,7 @@ class Lowerer:
         """Zeros before anything else, when the terms do not reach every cell."""
         if key not in self.fill:
             return [], cover
-        self.filled.add(buffer)
+        self.filled.add((buffer, self.main))
         syms = [Sym("z") for _ in extents]
         store = self.keep(lp.Store(buffer, tuple(poly(s) for s in syms), self.constant(0, buffer.dtype)))
         body: list[lp.Stmt] = [store]

@@ -8,8 +8,8 @@ import pytest
 
 from tests.schedule.fuzz import one
 
-# 73, 156, 248: proofs of signs that rested on themselves; 228: a piece that is empty only where a loop around it runs was dropped
-FOUND = [73, 156, 228, 248]
+# 440, 709: the checker and zeros beside a guard; 500: threads inside a vector; 73, 156, 248: proofs of signs that rested on themselves; 228: a piece that is empty only where a loop around it runs was dropped
+FOUND = [73, 156, 228, 248, 440, 500, 709]
 
 
 @pytest.mark.parametrize("seed", [*FOUND, *range(1000, 1008)])
