@@ -66,9 +66,10 @@ class Scope:
         return inner
 
     def absorb(self, child: Scope) -> None:
-        """Take over what a child holds, as if it had been done here."""
+        """Take over what a child holds, as if it had been done here; values found under the child's tests are its own."""
         self.stmts += child.stmts
-        self.memo.update(child.memo)
+        if child.holds == self.holds:
+            self.memo.update(child.memo)
         self.guarded |= child.guarded
 
     def close(self, tests: tuple[lp.Test, ...], child: Scope) -> None:
