@@ -161,6 +161,11 @@ class Poly:
             result = result * self
         return result
 
+    def __truediv__(self, other: object) -> Any:
+        from atoll.errors import fail
+
+        fail("E0213", what="a size", found=f"{self!r} / {other!r}", help=f"write {self!r} // {other!r}, or at.cdiv({self!r}, {other!r}) to round up")
+
     def __floordiv__(self, other: PolyLike) -> Poly:
         return floordiv(self, poly(other))
 

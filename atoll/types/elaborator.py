@@ -60,6 +60,7 @@ class Elaborator:
         self.definition: Any = None  # the function whose text is read (types/ranks analyses it as a whole)
         self.flexible = False  # a polymorphic function was applied
         self.repeated = 0  # values that were repeated because they have too few axes
+        self.large_literals = False  # a number that only u64 holds was written
         self.unsure: list[Span] = []  # local functions read as they are called, because no type was found
         self.calling: tuple[str, ...] = ()
         self.loop_types: dict[int, tuple[Type, ...]] = {}

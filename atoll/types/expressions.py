@@ -51,6 +51,7 @@ def as_value(el: Elaborator, entity: Any, node: s.Node) -> Value:
 def _num(el: Elaborator, node: s.Num) -> Value:
     if isinstance(node.value, int) and not -(2**63) <= node.value < 2**64:
         el.fail("E0212", node.span, value=node.value, dtype="i64")
+    el.large_literals = el.large_literals or (isinstance(node.value, int) and node.value >= 2**63)
     return literal(node.value, node.span)
 
 

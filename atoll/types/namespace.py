@@ -17,7 +17,7 @@ from atoll.core import ir
 from atoll.errors import NOWHERE, Span
 from atoll.sizes import Poly, poly
 from atoll.types import entities as en
-from atoll.types.builtins.names import BUILTINS, CONSTANTS, SCALAR_TYPES, BuiltinName, meaning, meaning_of_object
+from atoll.types.builtins.names import BUILTINS, CONSTANTS, INSTEAD, SCALAR_TYPES, BuiltinName, meaning, meaning_of_object
 from atoll.types.captures import MISSING
 from atoll.types.dtypes import by_numpy, weak_dtype
 from atoll.types.records import record_of
@@ -68,7 +68,7 @@ class Namespace:
         if name in CONSTANTS:
             return literal(CONSTANTS[name])
         if hasattr(builtins, name):
-            el.fail("E0109", span, name=name)
+            el.fail("E0109", span, name=name, help=INSTEAD.get(name))
         return None
 
 
@@ -96,7 +96,7 @@ def _can_change(value: Any) -> bool:
 def literal(value: bool | int | float | complex, span: Span = NOWHERE) -> en.Value:
     """A Python number: weak."""
     dtype = weak_dtype(value)
-    known = poly(value) if isinstance(value, int) and not isinstance(value, bool) else None
+    known = poly(value) if isinstance(value, int) and not isinstance(value, bool) and value < 2**63 else None
     return en.Value(ir.Lit(value, type=Scalar(dtype), span=span), Scalar(dtype, weak=True), known)
 
 
@@ -203,4 +203,4 @@ def attribute(el: Elaborator, module: Any, name: str, span: Span) -> Any:
             if _can_change(value):
                 el.session.captures.add(module, f"{where}.{name}", lambda: getattr(module, name, _MISSING), value)
             return meant
-    el.fail("E0108", span, module=where, name=name)
+    el.fail("E0108", span, module=where, name=name, help=INSTEAD.get(name))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from atoll.core import ir
-from atoll.core.rewrite import transform
+from atoll.core.rewrite import transform, walk
 from atoll.errors import Error, Span, fail
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.declare import is_some, size_symbol
+from atoll.surface import syntax as s
 from atoll.types.blanks import close_blanks, open_blanks
 from atoll.types.calls import open_value
 from atoll.types.captures import Captures
@@ -17,7 +18,20 @@ from atoll.types.elaborator import Elaborator
 from atoll.types.entities import Scope, Value
 from atoll.types.function_values import as_function
 from atoll.types.open_names import name_open_sizes
-from atoll.types.types import Array, Fn, Index, Scalar, Type, map_sizes, sizes_in, strong, subst_sizes, subst_types, type_vars
+from atoll.types.types import (
+    SCALARS,
+    Array,
+    Fn,
+    Index,
+    Scalar,
+    Type,
+    map_sizes,
+    sizes_in,
+    strong,
+    subst_sizes,
+    subst_types,
+    type_vars,
+)
 from atoll.types.unions import hides_sizes, type_key
 
 if TYPE_CHECKING:
@@ -224,9 +238,13 @@ def _finish(el: Elaborator, fn: Any, out: ir.Function, result: Value, declared: 
     env: dict[Atom, Poly] = {}
     if declared is not None:
         env = _open_match(el, declared, result.type, opened)
-        result = coerce(el, result, subst_sizes(declared, env), span, "the result")
+        result = coerce(el, result, subst_sizes(declared, env), _returned(fn.surface) or span, "the result")
     t = strong(result.type)
     code = el.close(result.expr)
+    if el.large_literals:
+        for node in walk(code):
+            if isinstance(node, ir.Lit) and node.type == SCALARS["i64"] and isinstance(node.value, int) and node.value >= 2**63:
+                el.fail("E0212", node.span, value=node.value, dtype="i64")
     el.finish_sizes()
     if fn.signature.blanks:
         close_blanks(el, out)
@@ -253,6 +271,25 @@ def _finish(el: Elaborator, fn: Any, out: ir.Function, result: Value, declared: 
     out.body, out.requires = settle(code, requires, resolve, el.checks_inside)
 
 
+def _returned(fn: s.Function) -> Span | None:
+    """The place of what is returned, when there is one such place."""
+
+    def returns(body: tuple[s.Stmt, ...]) -> list[s.Return]:
+        found: list[s.Return] = []
+        for stmt in body:
+            match stmt:
+                case s.Return():
+                    found.append(stmt)
+                case s.If(_, then, orelse):
+                    found += returns(then) + returns(orelse)
+                case s.Match(_, cases):
+                    found += [r for case in cases for r in returns(case.body)]
+        return found
+
+    only = returns(fn.body)
+    return only[0].value.span if len(only) == 1 and only[0].value is not None else None
+
+
 def _open_match(el: Elaborator, declared: Type, found: Type, opened: set[Poly]) -> dict[Atom, Poly]:
     """An existential size of the declared result is whatever size the value has there."""
     env: dict[Atom, Poly] = {}
@@ -273,8 +310,6 @@ def _open_match(el: Elaborator, declared: Type, found: Type, opened: set[Poly]) 
 
 def _check_ghosts(el: Elaborator, code: ir.Expr, ghosts: set[Sym]) -> None:
     """A size nothing determines is an error at the place that needs it."""
-    from atoll.core.rewrite import walk
-
     for node in walk(code):
         if isinstance(node, ir.Node):
             for size in (*sizes_in(node.type), *_own_polys(node)):

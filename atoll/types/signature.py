@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,8 +57,13 @@ def read_signature(fn: s.Function, namespace: Namespace) -> Signature:
     result = None if fn.result is None else type_expr(fn.result, _lookup(namespace, names, fn.name), fn.name)
     integers = {p.name for p in params if isinstance(p.type, (Scalar, Index)) and p.type.dtype.name == "i64"}
     found: dict[Sym, None] = {}
-    for info in params:
+    seen: set[str] = set()
+    for info, p in zip(params, fn.params, strict=True):
+        seen.add(info.name)
         for size in sizes_in(info.type):
+            late = [repr(leaf) for leaf in size.leaves() if repr(leaf) in integers - seen]
+            if late:
+                fail("E0313", p.span, name=late[0], where=fn.name)
             for leaf in sorted(size.leaves(), key=lambda a: a.uid):
                 if isinstance(leaf, Sym) and leaf.name not in integers and not is_some(leaf) and not isinstance(leaf, Blank):
                     found[leaf] = None
@@ -78,6 +84,8 @@ def _lookup(namespace: Namespace, params: set[str], where: str) -> Any:
             return found
         if name in params:
             return poly(size_symbol(name))
+        if hasattr(builtins, name):
+            fail("E0211", span, text=name, where=where)
         fail("E0119", span, name=name, where=where)
 
     return look

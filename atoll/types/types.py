@@ -15,10 +15,13 @@ a parameter's type.
 
 from __future__ import annotations
 
+import builtins
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from atoll.errors import fail
 from atoll.sizes import Atom, Poly, PolyLike, poly
 from atoll.types.dtypes import BOOL, DTYPES, I64, DType
 
@@ -35,12 +38,25 @@ class Type:
         items = sizes if isinstance(sizes, tuple) else (sizes,)
         result: Type = self
         for size in reversed(items):
-            result = Array(result, poly(size))
+            result = Array(result, _size(self, size))
         assert isinstance(result, Array)
         return result
 
     def __or__(self, other: object) -> Any:
         raise NotImplementedError
+
+
+def _size(t: Type, size: Any) -> Poly:
+    """A size as the user wrote it between brackets."""
+    if isinstance(size, (Poly, Atom)):
+        return poly(size)
+    try:
+        number = operator.index(size)
+    except builtins.TypeError:
+        fail("E0213", what="a size", found=f"{t!r}[{size!r}]", help='write a number, or a size declared with n = at.sizes("n")')
+    if number < 0:
+        fail("E0306", what=f"{t!r}[{number}]", short=-number)
+    return poly(number)
 
 
 @dataclass(frozen=True, slots=True)

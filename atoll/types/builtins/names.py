@@ -111,6 +111,47 @@ SCALAR_TYPES: dict[str, str] = {
 """numpy's scalar types."""
 
 
+INSTEAD: dict[str, str] = {
+    "sorted": "use sort(xs)",
+    "list": "write a comprehension: [x for x in xs]",
+    "tuple": "write the items: (a, b)",
+    "dict": "use a record (@at.record)",
+    "set": "sort the elements and keep those that differ from the one before",
+    "array": "write the list itself: [1.0, 2.0]",
+    "asarray": "leave it out: arrays are arrays already",
+    "reshape": "use flatten(a), split(a, k) or a comprehension",
+    "ravel": "use flatten(a)",
+    "linspace": "write a comprehension: [low + i * step for i in range(n)]",
+    "eye": "write [[1.0 if i == j else 0.0 for j in range(n)] for i in range(n)]",
+    "flip": "use reverse(a), which turns the first axis round",
+    "roll": "use rotate(a, k)",
+    "newaxis": "use a comprehension, or rep(x)",
+    "einsum": "write the sum: [[sum(a[i, p] * b[p, j] for p in range(k)) for j in range(m)] for i in range(n)]",
+    "vstack": "use concat(a, b)",
+    "hstack": "use concat(a, b) on the rows: [concat(r, s) for r, s in zip(a, b)]",
+    "std": "write sqrt(mean((x - mean(x)) ** 2))",
+    "var": "write mean((x - mean(x)) ** 2)",
+    "diff": "write x[1:] - x[:-1]",
+    "median": "write sort(x)[n // 2]",
+    "unique": "sort the elements and keep those that differ from the one before",
+    "nonzero": "write [i for i in range(n) if x[i] != 0]",
+    "bincount": "use hist(add, 0, k, is, ones(n, dtype=i64))",
+    "histogram": "use hist(op, ne, k, is, vs)",
+    "random": "make random numbers outside and pass them in",
+    "linalg": "write the algorithm, or call NumPy outside",
+    "fmin": "use minimum, in which NaN wins",
+    "fmax": "use maximum, in which NaN wins",
+    "open": "read files outside and pass arrays in",
+    "input": "pass the value in",
+    "isinstance": "types are known: there is nothing to ask",
+    "str": "numbers have no text here; use print(...)",
+    "iter": "go over the array itself",
+    "next": "index instead",
+    "divmod": "write a // b and a % b",
+}
+"""What to write for names of Python and NumPy that have no meaning here."""
+
+
 def meaning(module: str, name: str) -> str | None:
     """The built-in a dotted name means."""
     return MODULES.get(module, {}).get(name)

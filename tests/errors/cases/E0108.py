@@ -14,4 +14,4 @@ def f(x: f64[n]) -> f64:
 #>   --> E0108.py:11:12, in f
 #>    11 |     return np.linalg.norm(x)
 #>       |            ^^^^^^^^^
-#>    help: see docs/reference.md for the functions there are
+#>    help: write the algorithm, or call NumPy outside

@@ -14,4 +14,4 @@ def f(x: f64) -> f64:
 #>   --> E0109.py:11:12, in f
 #>    11 |     return open(x)
 #>       |            ^^^^
-#>    help: see docs/reference.md for the functions there are
+#>    help: read files outside and pass arrays in

@@ -11,9 +11,9 @@ def f(x: f64) -> i64:
     return x
 
 #> E0201: the result does not have the expected type
-#>   --> E0201.py:10:18, in f
-#>    10 | def f(x: f64) -> i64:
-#>       |                  ^^^
+#>   --> E0201.py:11:12, in f
+#>    11 |     return x
+#>       |            ^
 #>    expected: i64
 #>    found:    f64
 #>    help: write i64(...) to convert

@@ -14,4 +14,4 @@ def f(x: f64):
 #>   --> E0233.py:11:12, in f
 #>    11 |     return []
 #>       |            ^^
-#>    help: write zeros(0, dtype=f64)
+#>    help: build the array at once, [e for i in range(n)], or write zeros(0, dtype=f64)

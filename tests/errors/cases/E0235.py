@@ -18,4 +18,4 @@ def f(x: f64) -> f64:
 #>   --> E0235.py:15:12, in f
 #>    15 |     return g(x, x)
 #>       |            ^^^^^^^
-#>    help: give as many as it takes; g is described in docs/reference.md if it is built in
+#>    help: give as many as it takes
