@@ -16,7 +16,7 @@ import numpy as np
 from atoll.core import ir
 from atoll.core import values as v
 from atoll.errors import fail
-from atoll.sizes import Poly, Sym, poly
+from atoll.sizes import ONE, Poly, Sym, poly
 from atoll.types.types import Array, Index, Type, flatten, shape_of
 
 
@@ -31,13 +31,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The extent at `place` equals `poly`. When `solves` is set, this step defines it: as (extent - rest) / factor, or with factor 0
+    """The extent at `place` equals `poly`. When `solves` is set, this step defines it: as (extent - rest) / factor, or without a rest
     as the number >= 0 at which `poly`, which grows with it, is the extent."""
 
     place: Place
     poly: Poly
     solves: Sym | None = None
-    factor: int = 1
+    factor: Poly = ONE
     rest: Poly | None = None
 
 
@@ -56,30 +56,15 @@ def plan(fn: ir.Function) -> tuple[Step, ...]:
     progress = True
     while progress:
         progress = False
-        for place, size in sorted(pending, key=lambda item: _difficulty(item[1], wanted)):
-            unknown = [leaf for leaf in size.leaves() if leaf in wanted and leaf not in known]
-            if len(unknown) != 1:
-                continue
-            sym = unknown[0]
-            coef = size.coefficient(sym)
-            factor = coef.const() if coef is not None else None
-            if not factor or sym in (size - poly(sym) * factor).leaves():
-                continue
-            assert isinstance(sym, Sym)
-            steps.append(Step(place, size, sym, factor, size - poly(sym) * factor))
-            known.add(sym)
-            pending.remove((place, size))
-            progress = True
-            break
-        if not progress:
-            for place, size in pending:
-                growing = _grows(size, wanted, known)
-                if growing is not None:
-                    steps.append(Step(place, size, growing, 0))
-                    known.add(growing)
-                    pending.remove((place, size))
-                    progress = True
-                    break
+        ordered = sorted(pending, key=lambda item: _difficulty(item[1], wanted))
+        for how in (_by_number, _by_size, _by_growth):
+            found = next((step for place, size in ordered if (step := how(place, size, wanted, known)) is not None), None)
+            if found is not None:
+                steps.append(found)
+                known.add(found.solves)
+                pending.remove((found.place, found.poly))
+                progress = True
+                break
     unbound = wanted - known
     if unbound:
         name = sorted(sym.name for sym in unbound)[0]
@@ -88,15 +73,36 @@ def plan(fn: ir.Function) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _grows(size: Poly, wanted: set[Sym], known: set[Any]) -> Sym | None:
-    """The only unknown of a size that is strictly larger for larger values of it."""
-    unknown = [leaf for leaf in size.leaves() if leaf in wanted and leaf not in known]
-    if len(unknown) != 1 or not isinstance(sym := unknown[0], Sym):
+def _unknown(size: Poly, wanted: set[Sym], known: set[Any]) -> Sym | None:
+    """The only unknown of a size."""
+    unknown = [leaf for leaf in size.leaves() if isinstance(leaf, Sym) and leaf in wanted and leaf not in known]
+    return unknown[0] if len(unknown) == 1 else None
+
+
+def _by_number(place: Place, size: Poly, wanted: set[Sym], known: set[Any]) -> Step | None:
+    """2*n + m with m known."""
+    step = _by_size(place, size, wanted, known)
+    return step if step is not None and step.factor.const() is not None else None
+
+
+def _by_size(place: Place, size: Poly, wanted: set[Sym], known: set[Any]) -> Step | None:
+    """n*m with m known; where m is 0 nothing determines n."""
+    sym = _unknown(size, wanted, known)
+    factor = size.coefficient(sym) if sym is not None else None
+    if sym is None or factor is None or not factor.terms or sym in (rest := size - poly(sym) * factor).leaves():
+        return None
+    return Step(place, size, sym, factor, rest)
+
+
+def _by_growth(place: Place, size: Poly, wanted: set[Sym], known: set[Any]) -> Step | None:
+    """n*n: strictly larger for larger n."""
+    sym = _unknown(size, wanted, known)
+    if sym is None:
         return None
     terms = {mono: coef for mono, coef in size.terms.items() if any(sym in atom.leaves() for atom in mono)}
     if any(coef < 0 or any(atom not in wanted for atom in mono) for mono, coef in terms.items()):
         return None
-    return sym if any(all(atom is sym for atom in mono) for mono in terms) else None
+    return Step(place, size, sym) if any(all(atom is sym for atom in mono) for mono in terms) else None
 
 
 def _is_i64(t: Type) -> bool:
@@ -124,10 +130,13 @@ def bind_call(fn: ir.Function, args: tuple[Any, ...]) -> dict[Sym, int]:
             defined[step.solves] = step
         elif step.solves is not None:
             assert step.rest is not None
-            numerator = extent - step.rest.evaluate(env)
-            if numerator % step.factor:
+            numerator, factor = extent - step.rest.evaluate(env), step.factor.evaluate(env)
+            if factor == 0:
+                zero = " and ".join(f"{leaf} is {env[leaf]}" for leaf in sorted(step.factor.leaves(), key=lambda a: a.uid))
+                fail("E0601", name=fn.name, text=f"no argument determines the size {step.solves.name} when {zero}")
+            if numerator % factor:
                 _no_solution(fn, step, extent, env)
-            env[step.solves] = numerator // step.factor
+            env[step.solves] = numerator // factor
             defined[step.solves] = step
         elif step.poly.evaluate(env) != extent:
             _conflict(fn, step, extent, env, defined)
@@ -196,7 +205,7 @@ def _conflict(fn: ir.Function, step: Step, extent: int, env: dict[Any, int], def
 
 def _no_solution(fn: ir.Function, step: Step, extent: int, env: dict[Any, int]) -> None:
     assert step.solves is not None
-    below = _below(step, extent, env) if step.rest is None else (extent - step.rest.evaluate(env)) // step.factor
+    below = _below(step, extent, env) if step.rest is None else (extent - step.rest.evaluate(env)) // step.factor.evaluate(env)
     near = [step.poly.evaluate({**env, step.solves: k}) for k in (below, below + 1)]
     where = f"{fn.params[step.place.param][0].name} axis {step.place.axis}"
     fail("E0601", name=fn.name, text=f"{where} is {extent}, but {step.poly} is {min(near)} or {max(near)}")

@@ -163,8 +163,9 @@ def _prepare(core_fn: core.Function, fn: lp.Function) -> str:
             rest = _poly(step.rest, names)
             value = f"shape[{at}]" if not step.rest.terms else f"(shape[{at}] - ({rest}))"
             if step.factor != 1:
-                lines.append(f"    if ({value} % {step.factor} != 0) return 1;")
-                value = f"{value} / {step.factor}"
+                factor = f"({_poly(step.factor, names)})"
+                lines.append(f"    if ({factor} == 0 || {value} % {factor} != 0) return 1;" if step.factor.const() is None else f"    if ({value} % {factor} != 0) return 1;")
+                value = f"{value} / {factor}"
             lines.append(f"    const int64_t {names[step.solves]} = {value};")
         else:
             lines.append(f"    if (shape[{at}] != {_poly(step.poly, names)}) return 1;")
