@@ -40,14 +40,20 @@ def madl(path: str | os.PathLike[str] | None = None, *, source: str | None = Non
     >>> nd.twice.type
     'size n. [n]f64 -> [n]f64'
     """
+    if source is not None and not isinstance(source, str):
+        fail("E0960", name="at.madl", text=f"source= takes the text of a program, not a {type(source).__name__}")
     if source is not None:
         return Module(Library(source, "<madl>", None, separate), "madl")
-    if path is None:
+    if not isinstance(path, (str, os.PathLike)):
         fail("E0960", name="at.madl", text="takes the path of a .madl file, or source=text")
     file = Path(path)
-    if not file.exists():
+    if not file.is_file():
         fail("E0952", file=str(file), why="there is no such file")
-    return Module(Library(file.read_text(), str(file), file.parent, separate), file.stem)
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except (UnicodeDecodeError, OSError) as problem:
+        fail("E0952", file=str(file), why=f"it cannot be read: {problem}")
+    return Module(Library(text, str(file), file.parent, separate), file.stem)
 
 
 class Module:

@@ -241,12 +241,16 @@ def _update(el: Elaborator, e: s.Update, env: Env) -> list[g.Wire]:
 
 # -- scalar operations
 
+_DEEPEST = 200  # operations inside one another in one expression
+
 
 def _scalar(el: Elaborator, e: s.Expr, env: Env) -> g.Wire:
     """One operation for the whole scalar expression; what is no operation is an input of it."""
     _no_place(el, e, env)
     inputs: list[g.Wire] = []
     tree = _tree(el, e, env, inputs)
+    if _depth(tree) > _DEEPEST:
+        fail("E0901", e.span, what="this is nested too deeply", help="give its parts names", where=el.operator.name)
     output = el.wire(env, e)
     if isinstance(tree, g.Operate) and SCALAR_OPS[tree.op].gives == "idx":
         output.type = tree.type
@@ -255,6 +259,10 @@ def _scalar(el: Elaborator, e: s.Expr, env: Env) -> g.Wire:
     if not el.dry:
         el.operations.append(made)
     return output
+
+
+def _depth(tree: g.Tree) -> int:
+    return 1 + max((_depth(a) for a in tree.args), default=0) if isinstance(tree, g.Operate) else 1
 
 
 def _tree(el: Elaborator, e: s.Expr, env: Env, inputs: list[g.Wire]) -> g.Tree:

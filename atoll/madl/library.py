@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from atoll.errors import Span, fail
+from atoll.errors import NOWHERE, Span, fail
 from atoll.madl import kinds
 from atoll.madl import syntax as s
 from atoll.madl.compiled import Compiled, compile_operator
@@ -37,7 +39,8 @@ class Library:
     ) -> None:
         self.folder = folder
         self.separate = separate
-        self.program = parse(text, name)
+        with _deep(NOWHERE):
+            self.program = parse(text, name)
         self.items: dict[str, Item] = dict(base.items) if base else {}
         self.operators: dict[str, Compiled] = dict(base.operators) if base else {}
         self.fields: dict[str, list[tuple[Record, int]]] = dict(base.fields) if base else {}
@@ -46,7 +49,8 @@ class Library:
         self._expanding: list[tuple[str, tuple[int, ...]]] = []
         first = max((item.order + 1 for item in self.items.values()), default=0)
         for order, item in enumerate(self.program.items, first):
-            self._add(item, order)
+            with _deep(item.span):
+                self._add(item, order)
 
     def _add(self, item: s.Item, order: int) -> None:
         if isinstance(item, s.RecordType):
@@ -165,14 +169,25 @@ class Library:
             known = dict(zip(size_names(item.operator), sizes, strict=True))
             operator = specialise(item.operator, known)
             shown = "_".join([operator.name, *map(str, sizes)])
-            before = sys.getrecursionlimit()
-            sys.setrecursionlimit(max(before, _FRAMES))
             try:
-                self._instances[key] = compile_operator(self, operator, name=shown, sizes=known, separate=self.separate)
+                with _deep(span):
+                    self._instances[key] = compile_operator(self, operator, name=shown, sizes=known, separate=self.separate)
             finally:
-                sys.setrecursionlimit(before)
                 self._expanding.pop()
         return self._instances[key]
+
+
+@contextmanager
+def _deep(span: Span) -> Iterator[None]:
+    """Expansions and long expressions take many Python calls; what takes too many is told."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _FRAMES))
+    try:
+        yield
+    except RecursionError:
+        fail("E0901", span, what="this is nested too deeply", help="give its parts names")
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def with_own_reset(operator: s.Operator) -> s.Operator:

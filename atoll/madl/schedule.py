@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from atoll.errors import Span, fail
 from atoll.madl import graph as g
 from atoll.madl.causality import crossing
 from atoll.madl.depend import Dependencies, Read, Write
 from atoll.madl.tell import cell
+from atoll.views.index_map import At, IndexMap
 
 START = -1
 
@@ -141,6 +142,14 @@ class _Relation:
         return []
 
 
+def _first_cell(maps: tuple[IndexMap, ...]) -> int | None:
+    """The first index of some map, where it is a number: views of other numbers are elsewhere."""
+    for m in maps:
+        if m.path and isinstance(m.path[0], At) and (value := m.path[0].index.const()) is not None:
+            return value
+    return None
+
+
 def _bits(mask: int) -> Iterable[int]:
     while mask:
         low = mask & -mask
@@ -194,18 +203,28 @@ class _Problem:
             add(origin, target, Read(read.wire, within, without))  # type: ignore[operator]
 
     def _interferences(self, order: _Relation) -> list[Interference]:
+        """Edges are looked up by memory and, where it is a number, by the first index: cells of a long array are many."""
+        near: dict[tuple[Any, int | None], list[int]] = {}
+        all_of: dict[Any, list[int]] = {}
+        for position, edge in enumerate(self.edges):
+            chunk = self.deps.layout.chunk(edge.read.wire)
+            near.setdefault((chunk, _first_cell(edge.read.within)), []).append(position)
+            all_of.setdefault(chunk, []).append(position)
         found = []
         for k, node in enumerate(self.nodes):
-            writes = self.deps.writes(node)
-            for edge in self.edges:
-                if k in (edge.source, edge.target):
-                    continue
-                if order.holds(k + 1, edge.source + 1) or order.holds(edge.target + 1, k + 1):
-                    continue
-                for write in writes:
+            hit: dict[int, Write] = {}
+            for write in self.deps.writes(node):
+                cell_ = _first_cell((write.map,))
+                candidates = all_of.get(write.chunk, []) if cell_ is None else near.get((write.chunk, cell_), []) + near.get((write.chunk, None), [])
+                for position in candidates:
+                    edge = self.edges[position]
+                    if position in hit or k in (edge.source, edge.target):
+                        continue
+                    if order.holds(k + 1, edge.source + 1) or order.holds(edge.target + 1, k + 1):
+                        continue
                     if self.deps.conflicts(edge.read, write, self.depth):
-                        found.append(Interference(k, edge, write))
-                        break
+                        hit[position] = write
+            found += [Interference(k, self.edges[position], hit[position]) for position in sorted(hit)]
         return found
 
     def solve(self) -> Order:
