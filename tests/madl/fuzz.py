@@ -281,16 +281,55 @@ class Generator:
         scope.append((x, kind))
 
 
+class Symbolic(Generator):
+    """The same with arrays of size n, which only the caller knows."""
+
+    def program(self) -> str:
+        text = super().program()
+        return text.replace("let f (", "let f <<n>> (").replace("[4]", "[n]").replace("<<4>>", "<<n>>")
+
+    def statement(self, scope: list[tuple[str, str]], body: list[str], depth: int) -> None:
+        makers = [self.copy, self.ends, self.loop, self.fold, self.delay, self.set, self.call, self.scalar]
+        if depth < 2:
+            makers += [self.block, self.branch, self.triangle, self.loop, self.accumulate]
+        self.rng.choice(makers)(scope, body, depth)
+
+    def ends(self, scope: Any, body: list[str], depth: int) -> None:
+        """The first or last element, the rest, and another array of them."""
+        v, s = self.pick(scope, "4"), self.pick(scope, "s")
+        x, y, z = self.name(), self.name(), self.name()
+        if v is None or s is None:
+            return
+        first = self.rng.random() < 0.5
+        body.append(f"[|{x}|] ++ {y} = {v}" if first else f"{y} ++ [|{x}|] = {v}")
+        scope.append((x, "s"))
+        if self.rng.random() < 0.7:
+            value = self.rng.choice([f"!{s}", f"{s} + 1", s])
+            rest = self.rng.choice([y, f"!{y}"])
+            side = self.rng.random() < 0.5
+            body.append(f"{z} = " + (f"[|{value}|] ++ {rest}" if side else f"{rest} ++ [|{value}|]") + self.at("4", 0.3))
+            scope.append((z, "4"))
+
+    def set(self, scope: Any, body: list[str], depth: int) -> None:
+        v, s, x, k = self.pick(scope, "4"), self.pick(scope, "s"), self.name(), self.name()
+        if v is None or s is None:
+            return
+        body.append(f"{k} = {self.rng.choice(['clamp', 'wrap'])}<<4>>({s})")
+        body.append(f"{x} = {v} with [{k}] = {self.rng.choice([f'!{s}', f'{v}.[{k}] + {s}', f'{s} + {k}'])}{self.at('4', 0.2)}")
+        scope.append((x, "4"))
+
+
 @functools.cache
-def base() -> Library:
+def base(symbolic: bool = False) -> Library:
     """The operators that random programs may use."""
-    return Library(OPERATORS)
+    return Library(OPERATORS.replace("[4]", "[_]") if symbolic else OPERATORS)
 
 
 def run_one(source: str, seed: int, code: bool) -> tuple[str, Any]:
     """What became of a program: ok, a refusal, or a failure with its story."""
+    symbolic = source.startswith("let f <<n>>")
     try:
-        op = Library(source, base=base()).operators["f"]
+        op = Library(source, base=base(symbolic)).operators["f"]
     except Error as error:
         return f"refused {error.code}", error
     except RecursionError:
@@ -298,16 +337,19 @@ def run_one(source: str, seed: int, code: bool) -> tuple[str, Any]:
     except Exception:  # noqa: BLE001  a crash of the compiler is what we look for
         return "CRASH", traceback.format_exc()
     rng = random.Random(seed)
-    inputs = random_inputs(op, {}, rng, 3)
+    sizes = {sym: rng.randint(1, 5) for sym in op.graph.sizes}
+    if any(p.evaluate(sizes) < 0 for p, _, _ in op.graph.requirements):
+        return "ok but not at these sizes", op
+    inputs = random_inputs(op, sizes, rng, 3)
     try:
-        wanted = by_oracle(op, {}, inputs)
+        wanted = by_oracle(op, sizes, inputs)
     except Stuck as stuck:
         return "STUCK", str(stuck)
     except Exception:  # noqa: BLE001
         return "CRASH oracle", traceback.format_exc()
     if code:
         try:
-            found = by_code(op, {}, inputs)
+            found = by_code(op, sizes, inputs)
         except Exception:  # noqa: BLE001
             return "CRASH code", traceback.format_exc()
         if not same(found, wanted):
@@ -356,13 +398,14 @@ def main() -> None:
     parser.add_argument("count", type=int)
     parser.add_argument("--code", type=int, default=0, help="also compile every n-th accepted program")
     parser.add_argument("--brute", action="store_true")
+    parser.add_argument("--symbolic", action="store_true", help="arrays of size n")
     args = parser.parse_args()
     counts: collections.Counter[str] = collections.Counter()
     failures = []
     began = time.time()
     for k in range(args.count):
         seed = args.seed * 1_000_003 + k
-        source = Generator(random.Random(seed)).program()
+        source = (Symbolic if args.symbolic else Generator)(random.Random(seed)).program()
         outcome, story = run_one(source, seed, bool(args.code) and k % args.code == 0)
         counts[outcome] += 1
         if outcome.isupper() or outcome.split()[0].isupper():
