@@ -1,0 +1,154 @@
+"""Scans in one pass over memory, in parallel: totals of short runs, their scan, then every run from its own start.
+
+    for in order r in 0..n:  s = s op v(r);  y[r] = s
+becomes, for blocks that stay in the cache,
+    pieces of chunks:  totals[c, q] = op of v over run q of chunk c           8 runs of 264 elements in a chunk
+    for in order:      starts[c, q] = s;  s = s op totals[c, q]
+    pieces of chunks:  for in order t:  s0 = s0 op v(run 0, t); y = s0;  s1 = s1 op v(run 1, t); y = s1;  ...
+
+The runs of a chunk do not wait for each other, which makes one core faster too. Lengths are fixed, so results do not depend on threads.
+"""
+
+from __future__ import annotations
+
+from atoll.core.prims import MONOIDS
+from atoll.loops import ir as lp
+from atoll.loops.rewrite import Copier, copyable, fresh_like, loads
+from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.types.dtypes import BOOL, I64
+
+RUNS, LENGTH, CHUNKS = 8, 264, 64  # not a power of two: runs would meet in the same cache sets
+CHUNK = RUNS * LENGTH
+_MONOID = {op: name for name, (op, _) in MONOIDS.items()}
+_CHEAP = {"add", "sub", "mul", "neg", "min", "max", "abs", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "xor", "select"}
+
+
+def scans(stmts: list[lp.Stmt], decisions: list[str], reassociate: bool = True) -> list[lp.Stmt]:
+    """Loops of the program itself, not those inside pieces or other loops."""
+    out: list[lp.Stmt] = []
+    for stmt in stmts:
+        if isinstance(stmt, lp.If):
+            stmt.then, stmt.orelse = scans(stmt.then, decisions, reassociate), scans(stmt.orelse, decisions, reassociate)
+        step = _step(stmt) if isinstance(stmt, lp.For) else None
+        if step is None or not (reassociate or step.var.dtype.is_integer or step.value.op in ("min", "max")):  # type: ignore[union-attr]
+            out.append(stmt)
+            continue
+        assert isinstance(stmt, lp.For)
+        decisions.append(f"the scan over {stmt.sym} is made in runs of {LENGTH} elements, in parallel")
+        long = lp.Test("ge", stmt.high - 2 * CHUNK)
+        out.append(lp.If((long,), _in_runs(stmt, step), [stmt]))
+    return out
+
+
+def _step(loop: lp.For) -> lp.Assign | None:
+    """s = s op v, when that is all the rounds of a loop have to do with each other."""
+    if loop.parallel or loop.vector or loop.unroll or loop.low.const() != 0 or not copyable(loop.body):
+        return None
+    if not all(isinstance(s, (lp.Let, lp.Assign, lp.Store)) for s in loop.body):
+        return None
+    assigned = [s for s in loop.body if isinstance(s, lp.Assign)]
+    stores = [s for s in loop.body if isinstance(s, lp.Store)]
+    if len(assigned) != 1 or not stores:
+        return None
+    step = assigned[0]
+    value = step.value
+    if not isinstance(value, lp.Call) or value.op not in _MONOID or len(value.args) != 2 or value.args[0] != lp.Use(step.var):
+        return None
+    if step.var.dtype.is_complex or step.var.dtype is BOOL or step.var in set(lp.used_vars(value.args[1])):
+        return None
+    before = loop.body[: loop.body.index(step)]
+    needed = [s for s in before if isinstance(s, lp.Let) and s.var in _wanted(value.args[1], before)]
+    if any(step.var in set(lp.used_vars(s)) for s in needed) or not _cheap([value.args[1], *(s.value for s in needed)]):
+        return None
+    written = {s.buffer for s in stores}
+    if any(x.buffer in written for s in loop.body for x in loads(s.value)):  # type: ignore[union-attr]
+        return None
+    for s in stores:
+        steps = [p.coefficient(loop.sym) for p in s.index]
+        if not any(c is not None and c.const() not in (None, 0) for c in steps) or any(isinstance(a, lp.VarAtom) for p in s.index for a in p.leaves()):
+            return None
+    return step
+
+
+def _wanted(value: lp.Expr, before: list[lp.Stmt]) -> set[lp.Var]:
+    wanted = set(lp.used_vars(value))
+    for s in reversed(before):
+        if isinstance(s, lp.Let) and s.var in wanted:
+            wanted |= set(lp.used_vars(s.value))
+    return wanted
+
+
+def _cheap(values: list[lp.Expr]) -> bool:
+    """Worth computing twice."""
+    for e in values:
+        if isinstance(e, lp.Call):
+            if e.op not in _CHEAP or not _cheap(list(e.args)):
+                return False
+        elif isinstance(e, lp.Cast):
+            if not _cheap([e.arg]):
+                return False
+        elif isinstance(e, (lp.Choose, lp.Truth)):
+            return False
+    return True
+
+
+def _in_runs(loop: lp.For, step: lp.Assign) -> list[lp.Stmt]:
+    assert isinstance(step.value, lp.Call)
+    s, dtype = step.var, step.var.dtype
+    op, monoid = step.value.op, _MONOID[step.value.op]
+    totals = lp.Buffer(f"{s.name}_totals", dtype, (poly(CHUNKS), poly(RUNS)), "temp", "totals of the runs of a scan")
+    whole = loop.high // CHUNK
+    block = Sym("block")
+    count = fresh_like("chunks", I64)
+    body: list[lp.Stmt] = [lp.Let(count, lp.Call("min", (lp.Index(poly(CHUNKS)), lp.Index(whole - CHUNKS * poly(block))), I64))]
+    low, high, chunk, run = Sym("chunk_lo"), Sym("chunk_hi"), Sym("chunk"), Sym("run")
+
+    def first(c: Sym, q: Poly | int) -> Poly:
+        """The first element of a run."""
+        return (CHUNKS * poly(block) + c) * CHUNK + LENGTH * poly(q)
+
+    # totals
+    t = Sym(loop.sym.name)
+    copier = Copier({loop.sym: first(chunk, poly(run)) + t})
+    before = loop.body[: loop.body.index(step)]
+    wanted = _wanted(step.value.args[1], before)
+    lets: list[lp.Stmt] = [x for x in before if isinstance(x, lp.Let) and x.var in wanted]
+    inner = copier.stmts(lets)
+    total = fresh_like(s.name, dtype)
+    inner.append(lp.Add(total, monoid, copier.expr(step.value.args[1])))
+    summed: list[lp.Stmt] = [lp.Accumulate(t, poly(0), poly(LENGTH), inner, [lp.Acc(total, monoid)]), lp.Store(totals, (poly(chunk), poly(run)), lp.Use(total))]
+    runs: list[lp.Stmt] = [lp.For(run, poly(0), poly(RUNS), summed, True)]
+    body.append(lp.Chunks(low, high, poly(count.atom), poly(4 * CHUNK), [lp.For(chunk, poly(low), poly(high), runs, True)]))
+
+    # starts: the totals become what is before each run
+    c, q, here = Sym("chunk"), Sym("run"), fresh_like(s.name, dtype)
+    place = (poly(c), poly(q))
+    each: list[lp.Stmt] = [
+        lp.Let(here, lp.Load(totals, place)),
+        lp.Store(totals, place, lp.Use(s)),
+        lp.Assign(s, lp.Call(op, (lp.Use(s), lp.Use(here)), dtype)),
+    ]
+    body.append(lp.For(c, poly(0), poly(count.atom), [lp.For(q, poly(0), poly(RUNS), each, False)], False))
+
+    # every run from its start
+    low, high, chunk, t = Sym("chunk_lo"), Sym("chunk_hi"), Sym("chunk"), Sym(loop.sym.name)
+    sums = [fresh_like(s.name, dtype) for _ in range(RUNS)]
+    rounds: list[lp.Stmt] = []
+    for k, own in enumerate(sums):
+        each_run = _Renamed({loop.sym: first(chunk, k) + t}, s, own)
+        rounds += each_run.stmts(loop.body)
+    going: list[lp.Stmt] = [lp.Declare(own, lp.Load(totals, (poly(chunk), poly(k)))) for k, own in enumerate(sums)]
+    going.append(lp.For(t, poly(0), poly(LENGTH), rounds, False))
+    body.append(lp.Chunks(low, high, poly(count.atom), poly(4 * CHUNK), [lp.For(chunk, poly(low), poly(high), going, True)]))
+
+    blocks = (whole + (CHUNKS - 1)) // CHUNKS
+    rest = lp.For(loop.sym, whole * CHUNK, loop.high, loop.body, False)
+    return [lp.Alloc(totals), lp.For(block, poly(0), blocks, body, False), rest, lp.Free(totals)]
+
+
+class _Renamed(Copier):
+    """A copy in which the running value is another variable."""
+
+    def __init__(self, env: dict[Atom, Poly], old: lp.Var, new: lp.Var) -> None:
+        super().__init__({**env, old.atom: poly(new.atom)})
+        self.vars[old] = new

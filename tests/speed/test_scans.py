@@ -1,0 +1,83 @@
+"""Scans in runs: they happen, the values are right and the same for every number of threads."""
+
+import numpy as np
+import pytest
+
+import atoll as at
+from atoll import f32, f64, i32, i64
+from atoll.loops.scans import CHUNK
+from tests.agreement import agree
+
+n, m = at.sizes("n m")
+rng = np.random.default_rng(11)
+
+
+@at.fn
+def prefix(x: f64[n]) -> f64[n]:
+    return scan(add, 0.0, x)
+
+
+@at.fn
+def before(x: i32[n]) -> i32[n]:
+    return scan(add, 0, x, exclusive=True)
+
+
+@at.fn
+def highest(x: f32[n]) -> f32[n]:
+    return scan(maximum, -inf, x)
+
+
+@at.fn
+def squares(x: f64[n]) -> f64[n]:
+    total = scan(add, 0.0, x * x)
+    return [t / (1.0 + v) for t, v in zip(total, x)]
+
+
+@at.fn
+def shifted(x: i64[n]) -> i64[n]:
+    return scan(minimum, 5, [v - 3 for v in x])
+
+
+@at.fn(reassociate=False)
+def in_order(x: f64[n]) -> f64[n]:
+    return scan(add, 0.0, x)
+
+
+CASES = {
+    "prefix": (prefix, lambda s: rng.random(s), lambda x: np.cumsum(x)),
+    "before": (before, lambda s: rng.integers(-99, 99, s).astype("i4"), lambda x: np.cumsum(x, dtype="i4") - x),
+    "highest": (highest, lambda s: rng.random(s, "f4"), lambda x: np.maximum.accumulate(x)),
+    "squares": (squares, lambda s: rng.random(s), lambda x: np.cumsum(x * x) / (1 + x)),
+    "shifted": (shifted, lambda s: rng.integers(-99, 99, s), lambda x: np.minimum(5, np.minimum.accumulate(x - 3))),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_scans(name):
+    f, data, expected = CASES[name]
+    assert "_totals" in f.show("c")
+    agree(f, data(7))
+    for size in (2 * CHUNK - 1, 2 * CHUNK, 3 * CHUNK + 5, 70 * CHUNK + 1000):
+        x = data(size)
+        results = []
+        try:
+            for threads in (1, 2, 3):
+                at.set_threads(threads)
+                results.append(f(x))
+        finally:
+            at.set_threads(2)
+        assert np.array_equal(results[0], results[1]) and np.array_equal(results[0], results[2])
+        np.testing.assert_allclose(results[0], expected(x), rtol=1e-12)
+
+
+def test_nan_goes_on():
+    x = rng.random(4 * CHUNK, "f4")
+    x[5000] = np.nan
+    got = highest(x)
+    assert np.array_equal(got, np.maximum.accumulate(x), equal_nan=True)
+
+
+def test_exact_scans_stay_in_order():
+    assert "_totals" not in in_order.show("c")
+    x = rng.random(5 * CHUNK)
+    assert np.array_equal(in_order(x), np.cumsum(x))
