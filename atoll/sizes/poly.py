@@ -383,6 +383,12 @@ def _remove(mono: Monomial, factor: Monomial) -> Monomial | None:
     return tuple(left)
 
 
+def quotients(p: Poly) -> list[Quot]:
+    """Every quotient in a polynomial, also those inside others."""
+    found = [atom for atom in p.atoms() if isinstance(atom, Quot)]
+    return found + [inner for quot in found for part in (quot.num, quot.den) for inner in quotients(part)]
+
+
 def exact_quotient(num: Poly, den: Poly) -> Poly | None:
     """num / den when den is a single term that divides every term of num."""
     if len(den.terms) != 1:

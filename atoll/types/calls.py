@@ -215,7 +215,8 @@ def _call_closure(
     _check_captures(el, fn, span)
     if el.calling.count(f"{id(fn)}") >= 1:
         el.fail("E0120", span, name=fn.name)
-    given = _match_params(el, fn.name, [(p.name, p.default is not None) for p in fn.params], args, keywords, span)
+    name = "the lambda" if fn.name == "<lambda>" else fn.name
+    given = _match_params(el, name, [(p.name, p.default is not None) for p in fn.params], args, keywords, span)
     scope = en.Scope(None, dict(fn.captured))
     annotations = [None if p.annotation is None else _closure_type(el, p.annotation, scope) for p in fn.params]
     values: list[Any] = []
@@ -237,14 +238,14 @@ def _call_closure(
         inner = scope.child()
         for p, t, x in zip(fn.params, annotations, xs, strict=True):
             if t is not None:
-                x = coerce(el, _as_value(el, x, span), t, span, f"argument {p.name} of {fn.name}")
+                x = coerce(el, _as_value(el, x, span), t, span, f"argument {p.name} of {name}")
             inner.names[p.name] = el.bind(x, p.name) if isinstance(x, Value) else x
         return _in_scope(el, inner, lambda: _closure_body(el, fn, span))
 
     saved = el.calling
     el.calling = (*saved, f"{id(fn)}")
     try:
-        return flexible.lifted(el, node, given, values, ranks, run, span, fn.name)
+        return flexible.lifted(el, node, given, values, ranks, run, span, name)
     finally:
         el.calling = saved
 

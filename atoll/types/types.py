@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from atoll.errors import fail
 from atoll.sizes import Atom, Poly, PolyLike, poly
+from atoll.sizes.poly import quotients
 from atoll.types.dtypes import BOOL, DTYPES, I64, DType
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class Type:
 def _size(t: Type, size: Any) -> Poly:
     """A size as the user wrote it between brackets."""
     if isinstance(size, (Poly, Atom)):
+        if any(quot.den.const() is None for quot in quotients(poly(size))):
+            fail("E0213", what="a size", found=f"{t!r}[{size!r}]", help="divide sizes by positive numbers only: n // 4, n % 4, at.cdiv(n, 4)")
         return poly(size)
     try:
         number = operator.index(size)
