@@ -10,7 +10,7 @@ import types as pytypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from atoll.errors import NOWHERE, fail
+from atoll.errors import NOWHERE, Error, fail
 from atoll.function import Function, Options
 from atoll.sizes import Atom, Poly, poly
 from atoll.sizes.declare import size_symbol
@@ -43,9 +43,19 @@ def make(
         namespace.cells = {**f.namespace.cells, **{n: pytypes.CellType(x) for n, x in inner.items()}}
         signature = Signature(params, result, f.signature.sizes, f.signature.type_vars)
         made = Function(source, tree.body[0], namespace, Options(f.options.reassociate, f.options.copies), signature)  # type: ignore[arg-type]
-        made.check_early()
+        try:
+            made.check_early()
+        except Error as error:
+            raise _unplaced(error) if error.span.source is source else error from None
         f._derived[key] = made
     return f._derived[key]
+
+
+def _unplaced(error: Error) -> Error:
+    """The error without its place, which is in a text the user never saw."""
+    first, *rest = error.message.split("\n")
+    kept = [line for line in rest if line.startswith(("   expected:", "   found:", "   note:", "   help:"))]
+    return type(error)("\n".join([first, *kept]), error.code)
 
 
 def _call(f: Function) -> str:

@@ -90,7 +90,8 @@ def _lambda(el: Elaborator, run: Run, values: Sequence[Value], span: Span, what:
 def _need_floats(el: Elaborator, value: Value, t: Type, span: Span, what: str) -> None:
     """Something must be differentiable."""
     if not _has_float(t):
-        el.fail("E1002", span, name=what, arg=value.expr.span.text() or "the argument", found=el.show(t))
+        arg = value.expr.sym.name if isinstance(value.expr, ir.Var) else value.expr.span.text() or "the argument"
+        el.fail("E1002", span, name=what, arg=arg, found=el.show(t))
 
 
 def _has_float(t: Type) -> bool:

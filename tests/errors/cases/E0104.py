@@ -9,7 +9,7 @@ n, m, k = at.sizes("n m k")
 at.fn(source="def f(x:\n")
 
 #> E0104: the text given with source= is not Python: '(' was never closed
-#>   --> <atoll source 1>:1:6
+#>   --> <text>:1:6
 #>    1 | def f(x:
 #>      |      ^
 #>    help: give the text of a whole module, with its imports

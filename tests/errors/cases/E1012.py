@@ -1,0 +1,12 @@
+import numpy as np
+
+import atoll as at
+from atoll import f64, i64
+
+n, m, k = at.sizes("n m k")
+
+
+at.grad(np.sin)
+
+#> E1012: at.grad takes an Atoll function first, not a plain Python function
+#>    help: decorate it with @at.fn
