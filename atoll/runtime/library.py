@@ -1,4 +1,4 @@
-"""The two libraries every program shares, built on first use and cached like programs: the runtime and the call path."""
+"""The libraries programs share, built on first use and cached like programs: the runtime, the call path, products of matrices."""
 
 from __future__ import annotations
 
@@ -27,17 +27,34 @@ def _key(*parts: str) -> str:
 
 @functools.cache
 def runtime() -> ctypes.CDLL:
-    """Threads, memory, products of matrices. ATOLL_BLAS names a library whose cblas_sgemm and cblas_dgemm are used for these."""
+    """Threads and memory."""
     source = _NATIVE / "runtime.c"
-    text = "".join((_NATIVE / name).read_text() for name in ("runtime.c", "abi.h", "product.c", "product.h"))
+    text = "".join((_NATIVE / name).read_text() for name in ("runtime.c", "abi.h"))
 
     def build(folder: Path) -> dict[str, Any]:
-        compile_c(source, folder / "program.so", "2", [f"-I{_NATIVE}", "-ffp-contract=fast"])
+        compile_c(source, folder / "program.so", "2", [f"-I{_NATIVE}"])
         return {"kind": "runtime"}
 
     path, _ = cache.get(_key("runtime", text), build)
     library = ctypes.CDLL(str(path))
     library.atoll_runtime.restype = ctypes.c_void_p
+    library.atoll_set_loader(_loader)
+    return library
+
+
+@functools.cache
+def products() -> ctypes.CDLL:
+    """Products of matrices. ATOLL_BLAS names a library whose cblas_sgemm and cblas_dgemm are used for them."""
+    source = _NATIVE / "product.c"
+    text = "".join((_NATIVE / name).read_text() for name in ("product.c", "product.h", "abi.h"))
+
+    def build(folder: Path) -> dict[str, Any]:
+        compile_c(source, folder / "program.so", "2", [f"-I{_NATIVE}", "-ffp-contract=fast"])
+        return {"kind": "products"}
+
+    path, _ = cache.get(_key("products", text), build)
+    library = ctypes.CDLL(str(path))
+    library.atoll_product_init(ctypes.c_void_p(runtime().atoll_runtime()))
     blas = os.environ.get("ATOLL_BLAS")
     if blas:
         try:
@@ -46,7 +63,22 @@ def runtime() -> ctypes.CDLL:
         except (OSError, AttributeError) as error:
             fail("E0812", path=blas, reason=str(error))
         library.atoll_set_blas(*pointers)
+    runtime().atoll_set_product(ctypes.cast(library.atoll_product, ctypes.c_void_p))
     return library
+
+
+@ctypes.CFUNCTYPE(ctypes.c_int)
+def _loader() -> int:
+    """Asked for by the first product of a program that did not say it has one."""
+    products()
+    return 0
+
+
+def attach(library: ctypes.CDLL) -> None:
+    """Give a program the runtime, and the products if it has any."""
+    library.atoll_init(ctypes.c_void_p(runtime().atoll_runtime()))
+    if hasattr(library, "atoll_has_products"):
+        products()
 
 
 @functools.cache

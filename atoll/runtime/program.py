@@ -21,7 +21,7 @@ from atoll.errors import NOWHERE, Span, fail, make
 from atoll.loops import ir as lp
 from atoll.runtime.arguments import from_python, quick_leaves, to_python
 from atoll.runtime.cache import cache
-from atoll.runtime.library import call_path, runtime
+from atoll.runtime.library import attach, call_path
 from atoll.runtime.toolchain import compile_c, compiler, target
 from atoll.sizes.describe import condition
 from atoll.types.binding import bind_call
@@ -76,7 +76,7 @@ class Program:
         self.sites = [_site_from_json(s, spans) for s in meta["sites"]]
         self.prints: list[list[Any]] = meta["prints"]
         self.library = ctypes.CDLL(str(path))
-        self.library.atoll_init(ctypes.c_void_p(runtime().atoll_runtime()))
+        attach(self.library)
         self.leaf_types = [shape_of(t)[1] for _, p in fn.params for _, t in flatten(p)]
         self.out_types = [t for _, t in flatten(fn.result)]
         self.call = self._make_call()

@@ -105,7 +105,8 @@ def generate(core_fn: core.Function, fn: lp.Function) -> Generated:
     kernel = emitter.kernel()
     entry = _entry(fn, emitter)
     prepare = _prepare(core_fn, fn)
-    body = "\n\n".join([kernel, prepare, entry])
+    has_products = "const int atoll_has_products = 1;\n\n" if "at_rt->product(" in kernel else ""
+    body = "\n\n".join([kernel, prepare, has_products + entry])
     sorts = [text for name, text in SORTS.items() if f"{name}(" in body]
     support = "\n\n".join([*needed("\n".join([body, *sorts])), *sorts])
     parts = [_HEAD, abi(), _MACROS, vector_math(body + support), support, body]

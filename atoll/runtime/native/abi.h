@@ -25,6 +25,7 @@ typedef struct {
     int (*parallel)(at_call *at, int (*task)(at_call *, void *, int64_t), void *context, int64_t pieces, int serial);
     int (*product)(at_call *at, const at_product *p, int is_double);
     int (*poll)(at_call *at);  /* now and then: whether to stop; asks the caller at most twenty times a second */
+    int (*threads)(void);
 } at_runtime;
 
 /* One call of a program. */

@@ -4,8 +4,13 @@
  *
  * k counts through up to four levels and its offsets are kept in tables, so a convolution is read in place. Shapes and constants are
  * those of notes/c_shapes.md section 1: a tile of 12 rows by two vectors in registers, packed blocks of a in the second-level cache
- * and of b in the third; nothing is packed when it would not pay. With ATOLL_BLAS a library does what it can. Included by runtime.c.
+ * and of b in the third; nothing is packed when it would not pay. With ATOLL_BLAS a library does what it can.
  */
+#include "abi.h"
+
+static const at_runtime *rt;
+void atoll_product_init(const at_runtime *runtime) { rt = runtime; }
+
 #if defined(__AVX512F__)
 #define VECTOR 64
 #else
@@ -74,7 +79,7 @@ int atoll_product(at_call *at, const at_product *p, int is_double) {
     int64_t k = 1;
     for (int l = 0; l < p->levels; l++) k *= p->extent[l] > 0 ? p->extent[l] : 0;
     int64_t few[512];
-    int64_t *offsets = k <= 256 ? few : atoll_alloc(2 * k * (int64_t)sizeof(int64_t));
+    int64_t *offsets = k <= 256 ? few : rt->alloc(2 * k * (int64_t)sizeof(int64_t));
     if (!offsets) return -1;
     int64_t *a_k = offsets, *b_k = offsets + k;
     if (p->levels == 1) {
@@ -95,6 +100,6 @@ int atoll_product(at_call *at, const at_product *p, int is_double) {
         }
     }
     int status = is_double ? product_f64(at, p, k, a_k, b_k) : product_f32(at, p, k, a_k, b_k);
-    if (offsets != few) atoll_free(offsets);
+    if (offsets != few) rt->release(offsets);
     return status;
 }

@@ -129,8 +129,8 @@ static int NAME(piece)(at_call *at, void *context, int64_t number) {
     const int64_t i0 = number % x->row_pieces * x->rows, j0 = number / x->row_pieces * x->columns;
     const int64_t i1 = i0 + x->rows < p->m ? i0 + x->rows : p->m, j1 = j0 + x->columns < x->n ? j0 + x->columns : x->n;
     T *packed = NULL, *rest = NULL;
-    if (x->pack_a && !(packed = atoll_alloc((i1 - i0) * x->k * (int64_t)sizeof(T)))) return -1;
-    if (!x->pack_b && (j1 % NR) != 0 && !(rest = atoll_alloc(NR * x->k * (int64_t)sizeof(T)))) { atoll_free(packed); return -1; }
+    if (x->pack_a && !(packed = rt->alloc((i1 - i0) * x->k * (int64_t)sizeof(T)))) return -1;
+    if (!x->pack_b && (j1 % NR) != 0 && !(rest = rt->alloc(NR * x->k * (int64_t)sizeof(T)))) { rt->release(packed); return -1; }
     if (x->pack_a) {
         T *to = packed;
         for (int64_t i = i0; i < i1;) {
@@ -170,8 +170,8 @@ static int NAME(piece)(at_call *at, void *context, int64_t number) {
             i += mr;
         }
     }
-    atoll_free(packed);
-    atoll_free(rest);
+    rt->release(packed);
+    rt->release(rest);
     return 0;
 }
 
@@ -194,7 +194,7 @@ static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int6
     const int serial = work < 262144.0, small = work < 2e6;
     const int pack_b = !(p->b_n == 1 && (p->m <= 72 || small));
     const int pack_a = pack_b && !(p->n <= 4 * NR || small);
-    const int threads = serial ? 1 : atoll_threads(0);
+    const int threads = serial ? 1 : rt->threads();
     int symmetric = !small && p->m == p->n && p->a == p->b && p->a_m == p->b_n;
     for (int l = 0; l < p->levels; l++) symmetric = symmetric && p->a_k[l] == p->b_k[l];
     if (k == 0) {
@@ -202,12 +202,12 @@ static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int6
         return 0;
     }
     const int64_t most_k = k < KC ? k : KC, most_n = p->n < 2048 ? p->n : 2048;
-    if (pack_b && !(packed = atoll_alloc(most_k * ((most_n + NR - 1) / NR * NR) * (int64_t)sizeof(T)))) return -1;
+    if (pack_b && !(packed = rt->alloc(most_k * ((most_n + NR - 1) / NR * NR) * (int64_t)sizeof(T)))) return -1;
     for (int64_t j0 = 0; j0 < p->n && !status; j0 += 2048) {
         for (int64_t k0 = 0; k0 < k && !status; k0 += KC) {
             NAME(block) x = {p, a_k, b_k, p->a, p->b, p->c, packed, j0, p->n - j0 < 2048 ? p->n - j0 : 2048, k0, k - k0 < KC ? k - k0 : KC, 0, 0, 1, pack_a, pack_b, k0 == 0, symmetric};
             const int64_t slivers = (x.n + NR - 1) / NR;
-            if (pack_b) status = atoll_parallel(at, NAME(pack_piece), &x, (slivers + 7) / 8, serial || slivers < 16);
+            if (pack_b) status = rt->parallel(at, NAME(pack_piece), &x, (slivers + 7) / 8, serial || slivers < 16);
             /* rows in blocks for the second-level cache, a few per thread; columns are split when there are too few rows */
             int64_t blocks = (p->m + MC - 1) / MC;
             if (threads > 1 && blocks < 2 * threads) blocks = 2 * threads;
@@ -220,10 +220,10 @@ static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int6
             if (parts > (slivers + 3) / 4) parts = (slivers + 3) / 4;
             x.columns = (slivers + parts - 1) / parts * NR;
             const int64_t pieces = x.row_pieces * ((x.n + x.columns - 1) / x.columns);
-            if (!status) status = atoll_parallel(at, NAME(piece), &x, pieces, serial);
+            if (!status) status = rt->parallel(at, NAME(piece), &x, pieces, serial);
         }
     }
-    atoll_free(packed);
-    if (symmetric && !status) status = atoll_parallel(at, NAME(mirror), (void *)p, (p->m + 63) / 64, 0);
+    rt->release(packed);
+    if (symmetric && !status) status = rt->parallel(at, NAME(mirror), (void *)p, (p->m + 63) / 64, 0);
     return status;
 }

@@ -276,8 +276,20 @@ int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *c
     return status;
 }
 
-#include "product.c"
+/* Products of matrices are a library of their own (product.c), loaded by the first program that has one: building it takes seconds. */
+static int (*product)(at_call *at, const at_product *p, int is_double);
+static int (*load_product)(void);
 
-static const at_runtime runtime = {atoll_alloc, atoll_free, atoll_parallel, atoll_product, atoll_poll};
+void atoll_set_product(int (*function)(at_call *, const at_product *, int)) { product = function; }
+void atoll_set_loader(int (*function)(void)) { load_product = function; }
+
+static int atoll_product(at_call *at, const at_product *p, int is_double) {
+    if (!product && (!load_product || load_product() != 0 || !product)) return -1;
+    return product(at, p, is_double);
+}
+
+static int atoll_count(void) { return atoll_threads(0); }
+
+static const at_runtime runtime = {atoll_alloc, atoll_free, atoll_parallel, atoll_product, atoll_poll, atoll_count};
 
 const at_runtime *atoll_runtime(void) { return &runtime; }
