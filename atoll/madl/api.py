@@ -27,6 +27,7 @@ from atoll.madl.oracle import Oracle
 from atoll.madl.plan import Plan, signature
 from atoll.madl.recursion import measured, size_names
 from atoll.madl.typing import show_size_named, show_type
+from atoll.madl.values import nest
 from atoll.sizes import Atom
 from atoll.types.types import Type
 
@@ -226,7 +227,12 @@ class Operator:
     def interpret(self, *args: Any, **sizes: int) -> Any:
         """The value by the oracle, which checks every read."""
         given, types = self._bind(args, sizes)
-        return _single(Oracle(self.compiled, given.sizes, dict(zip(self.compiled.graph.generics, types, strict=True))).run([args])[0])
+        oracle = Oracle(self.compiled, given.sizes, dict(zip(self.compiled.graph.generics, types, strict=True)))
+        return _single(oracle.run([self._values(given)])[0])
+
+    def _values(self, given: Arguments) -> tuple[Any, ...]:
+        """Arguments as the oracle takes them."""
+        return tuple(nest(w.type, parts, ()) for w, parts in zip(self.compiled.graph.arguments, given.leaves, strict=True))
 
     def _bind(self, args: tuple[Any, ...], sizes: dict[str, int]) -> tuple[Arguments, tuple[Type, ...]]:
         op = self.compiled
@@ -306,7 +312,7 @@ class Instance:
             self._at(given.sizes)
             assert self._oracle is not None
             self._oracle.numbers.update(given.sizes)
-            return _single(self._oracle.step(*args))
+            return _single(self._oracle.step(*self._operator._values(given)))
         plan, leaves = self._operator._plan(args, self._given)
         if plan is not self._last:
             self._at(plan.sizes)

@@ -18,7 +18,7 @@ from atoll.errors import fail
 from atoll.madl.compiled import Compiled
 from atoll.madl.pieces import Leaf, leaf_index, leaves_of, row_major
 from atoll.madl.typing import Generic, prune, show_size_named, show_type
-from atoll.madl.values import dtype_of
+from atoll.madl.values import dtype_of, part_of
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.describe import requirement
 from atoll.types.dtypes import by_numpy, fits
@@ -43,10 +43,7 @@ def type_arguments(op: Compiled, args: tuple[Any, ...]) -> tuple[Type, ...]:
         for leaf in leaves_of(wire.type):
             t = prune(leaf.type)
             if isinstance(t, Generic) and t not in found:
-                part = arg
-                for k in leaf.components:
-                    part = part[k]
-                dtype = by_numpy(np.asarray(part).dtype)
+                dtype = by_numpy(np.asarray(_part(op, wire.shown, arg, wire.type, leaf.components)).dtype)
                 if dtype is not None and not dtype.is_complex:
                     found[t] = Scalar(dtype)
     missing = [g for g in op.graph.generics if g not in found]
@@ -67,7 +64,8 @@ def bind(op: Compiled, args: tuple[Any, ...], given: Mapping[Any, int], types: t
         parts = {}
         for leaf in leaves_of(wire.type):
             name = wire.shown + leaf.label
-            array = _convert(op, name, arg, leaf, generics, show_type(wire.type, op.graph.size_names))
+            part = _part(op, wire.shown, arg, wire.type, leaf.components)
+            array = _convert(op, name, part, leaf, generics, show_type(wire.type, op.graph.size_names))
             for axis, (size, length) in enumerate(zip(leaf.extents, array.shape, strict=True)):
                 equations.append((size, length, f"argument {name} (axis {axis})"))
             parts[leaf.components] = array
@@ -106,11 +104,14 @@ def given_size(op: Compiled, key: Any) -> Poly:
     fail("E0961", name=op.name, text=f"has no size {key}")
 
 
+def _part(op: Compiled, name: str, arg: Any, t: Type, components: tuple[int, ...]) -> Any:
+    try:
+        return part_of(arg, t, components)
+    except ValueError as wrong:
+        fail("E0960", name=op.name, text=f"argument {name} must be {show_type(t, op.graph.size_names)}: {wrong}")
+
+
 def _convert(op: Compiled, name: str, arg: Any, leaf: Leaf, generics: Mapping[Generic, Type], shown: str) -> Any:
-    for k in leaf.components:
-        if not isinstance(arg, (tuple, list)) and not hasattr(arg, "__getitem__"):
-            fail("E0960", name=op.name, text=f"argument {name} must be a tuple for {shown}")
-        arg = arg[k]
     dtype = dtype_of(leaf.type, generics)
     rank = len(leaf.extents)
     if isinstance(arg, (bool, int, float)):

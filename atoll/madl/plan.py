@@ -18,7 +18,7 @@ import numpy as np
 from atoll.madl.binding import positions
 from atoll.madl.pieces import chunk_leaf, leaf_index, leaves_of
 from atoll.madl.typing import prune
-from atoll.madl.values import nest
+from atoll.madl.values import nest, part_of
 from atoll.sizes import Atom, poly
 from atoll.types.dtypes import fits
 from atoll.types.types import Index
@@ -39,7 +39,7 @@ def signature(args: tuple[Any, ...]) -> Any:
             found.append((arg.dtype, arg.shape))
         elif kind is float or kind is int or kind is bool or issubclass(kind, np.generic):
             found.append(kind)
-        elif kind is tuple:
+        elif issubclass(kind, tuple):
             inner = signature(arg)
             if inner is None:
                 return None
@@ -54,6 +54,7 @@ class _Argument:
     """One leaf of an argument and where it goes."""
 
     number: int
+    type: Any
     components: tuple[int, ...]
     dtype: Any
     scalar: bool
@@ -100,7 +101,7 @@ class Plan:
                 where = None if whole else positions(place.map, leaf, extents, number)
                 bound = number(t.size) if isinstance(t, Index) else None
                 dtype = native.op.buffers[key].dtype
-                self.arguments.append(_Argument(n, leaf.components, dtype, not leaf.extents, bound, key, how, where))
+                self.arguments.append(_Argument(n, wire.type, leaf.components, dtype, not leaf.extents, bound, key, how, where))
         lent = {a.key for a in self.arguments if a.how == "lent"}
         self.results: list[_Result] = []
         for wire in op.graph.results:
@@ -144,8 +145,8 @@ class Plan:
         found = []
         for a in self.arguments:
             value = args[a.number]
-            for k in a.components:
-                value = value[k]
+            if a.components:
+                value = part_of(value, a.type, a.components)
             if a.scalar:
                 if type(value) is int and not fits(value, a.dtype):
                     return None

@@ -1,10 +1,13 @@
 """Values of MADL types at concrete sizes, as cells: one entry per scalar, under its path of indices and components.
 
-From Python an array of scalars is a NumPy array, a tuple or record a tuple, and an array of tuples a tuple of arrays, as everywhere in Atoll.
+From Python an array of scalars is a NumPy array, a tuple a tuple, a record a tuple whose parts have names, and an array of tuples a tuple of
+arrays, as everywhere in Atoll.
 """
 
 from __future__ import annotations
 
+import collections
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -97,10 +100,54 @@ def join(t: Type, cells: Mapping[Key, Any], size: Sizes, types: Mapping[Generic,
 
 
 def nest(t: Type, parts: Mapping[tuple[int, ...], Any], path: tuple[int, ...]) -> Any:
-    """Leaves by their components, as nested tuples."""
+    """Leaves by their components, as nested tuples; a record is one whose parts have names."""
+    t = element(t)
+    if isinstance(t, Record):
+        return _named(t.decl.name, t.decl.fields)(*(nest(item, parts, (*path, k)) for k, item in enumerate(t.items)))
+    if isinstance(t, Tuple):
+        return tuple(nest(item, parts, (*path, k)) for k, item in enumerate(t.items))
+    return parts[path]
+
+
+@functools.cache
+def _named(name: str, fields: tuple[str, ...]) -> type[Any]:
+    return collections.namedtuple(name, fields, rename=True)
+
+
+def element(t: Type) -> Type:
+    """What an array, of however many dimensions, is made of."""
     t = prune(t)
     while isinstance(t, Array):
         t = prune(t.elem)
-    if isinstance(t, (Tuple, Record)):
-        return tuple(nest(item, parts, (*path, k)) for k, item in enumerate(t.items))
-    return parts[path]
+    return t
+
+
+def part_of(arg: Any, t: Type, components: tuple[int, ...]) -> Any:
+    """A leaf of what a caller gives for a tuple or record: a tuple, a mapping or an object with its fields, complex numbers for { re, im }.
+
+    Raises ValueError with what is expected.
+    """
+    for k in components:
+        t = element(t)
+        assert isinstance(t, (Tuple, Record))
+        fields = t.decl.fields if isinstance(t, Record) else ()
+        if isinstance(arg, (tuple, list)):
+            if len(arg) != len(t.items):
+                raise ValueError(f"{len(t.items)} parts{_list(fields)}, not {len(arg)}")
+            arg = arg[k]
+        elif isinstance(arg, np.ndarray) and arg.dtype.kind == "c" and fields in (("re", "im"), ("real", "imag")):
+            arg = (arg.real, arg.imag)[k]
+        elif isinstance(arg, Mapping) and fields and fields[k] in arg:
+            arg = arg[fields[k]]
+        elif isinstance(arg, np.ndarray) and fields and fields[k] in (arg.dtype.names or ()):
+            arg = arg[fields[k]]
+        elif fields and not isinstance(arg, np.ndarray) and hasattr(arg, fields[k]):
+            arg = getattr(arg, fields[k])
+        else:
+            raise ValueError(f"a tuple of {len(t.items)} parts{_list(fields)}, not a {type(arg).__name__}")
+        t = t.items[k]
+    return arg
+
+
+def _list(fields: tuple[str, ...]) -> str:
+    return f" ({', '.join(fields)})" if fields else ""

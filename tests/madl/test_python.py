@@ -100,6 +100,33 @@ def test_non_contiguous_and_foreign_arrays(nd: Any) -> None:
     assert nd.rotate_right(Foreign()).tolist() == [7, 5, 6]
 
 
+RECORDS = """
+type complex = { re of f64, im of f64 }
+type ball = { pos of complex, mass of f32 }
+let turn (x of [_]complex, w of complex) returns (y): forward ([a] = x) returns (y = [b]): b = complex(a.re*w.re - a.im*w.im, a.re*w.im + a.im*w.re)
+let grow (b of ball, k of f32) returns (c): c = ball(complex(!b.pos.re, !b.pos.im), b.mass*k)
+"""
+
+
+def test_records_from_and_to_python() -> None:
+    """A record is a tuple whose parts have names; mappings, objects and complex arrays will do as arguments."""
+    nd = at.madl(source=RECORDS)
+    z = np.array([1 + 2j, 3 - 1j])
+    wanted = z * 1j
+    w = {"re": 0.0, "im": 1.0}
+    for x in (z, (z.real, z.imag), {"re": z.real, "im": z.imag}, [z.real, z.imag]):
+        for _ in range(2):
+            y = nd.turn(x, w)
+            assert np.allclose(y.re + 1j * y.im, wanted)
+        assert np.allclose(nd.turn.interpret(x, w).im, wanted.imag)
+    ball = nd.grow(((1.0, 2.0), np.float32(3.0)), np.float32(2.0))
+    assert ball == ((1.0, 2.0), 6.0) and ball.pos.im == 2.0 and "ball(pos=complex(re=" in repr(ball)
+    assert nd.grow(ball, np.float32(0.5)).mass == 3.0
+    for wrong, words in ((3.0, r"a tuple of 2 parts \(pos, mass\), not a float"), (((1.0,), 2.0), r"2 parts \(re, im\), not 1"), ({"mass": 1}, "pos, mass")):
+        with pytest.raises(at.TypeError, match=words):
+            nd.grow(wrong, np.float32(1.0))
+
+
 ERRORS = {
     "too many": (lambda nd: nd.rotate_right(1, 2), "rotate_right: takes 1 arguments, not 2"),
     "dtype": (lambda nd: nd.rotate_right(np.ones(3)), "argument a must have dtype int32, not float64"),
