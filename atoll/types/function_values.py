@@ -21,6 +21,7 @@ from atoll.surface import syntax as s
 from atoll.surface.names import free_names
 from atoll.types import entities as en
 from atoll.types.coerce import coerce
+from atoll.types.decay import plain_type
 from atoll.types.dtypes import I64
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
@@ -138,9 +139,9 @@ def closure(el: Elaborator, entity: Any, params: tuple[Type, ...], result: Type 
         given = [parameter(el, sym, t) for sym, t in zip(syms, params, strict=True)]
         out = apply(el, entity, given, span)
         value = as_function(el, out, result if isinstance(result, Fn) else None, span) if _is_fn(out) else as_value(el, out, s.NoneValue(span=span))
-        value = coerce(el, value, result if result is not None else strong(value.type), span, f"the result of {describe(entity)}")
+        value = coerce(el, value, result if result is not None else plain_type(strong(value.type)), span, f"the result of {describe(entity)}")
         body = el.close(value.expr)
-    t = Fn(params, strong(value.type) if result is None else result)
+    t = Fn(params, plain_type(strong(value.type)) if result is None else result)
     name = getattr(entity, "name", None) or getattr(getattr(entity, "fn", None), "name", None) or "function"
     return Value(ir.Closure(ir.Lam(tuple(syms), params, body), name, type=t, span=span), t)
 
