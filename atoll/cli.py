@@ -173,9 +173,11 @@ def _check(args: argparse.Namespace) -> int:
     if path.suffix == ".madl":
         from atoll.madl.command import check_file
 
-        for line in check_file(path):
-            print(line)
-        return 0
+        lines, problems = check_file(path)
+        print("\n".join(lines), end="\n" if lines else "")
+        for problem in problems:
+            print(problem, file=sys.stderr)
+        return 1 if problems else 0
     status = 0
     for f in _chosen(args.file):
         try:

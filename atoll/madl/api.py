@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from atoll.errors import fail
+from atoll.errors import Error, fail
 from atoll.madl.binding import Arguments, bind, check_requirements, given_size, solve, type_arguments, whole
 from atoll.madl.c_file import CFile, Options
 from atoll.madl.compiled import Compiled
@@ -34,7 +34,9 @@ from atoll.types.types import Type
 _PLANS = 64  # shapes of arguments an operator remembers
 
 
-def madl(path: str | os.PathLike[str] | None = None, *, source: str | None = None, separate: bool = False) -> Module:
+def madl(
+    path: str | os.PathLike[str] | None = None, *, source: str | None = None, separate: bool = False, problems: list[Error] | None = None
+) -> Module:
     """The operators of a .madl file, or of a text given with source=.
 
     >>> nd = madl(source="let twice (x of [_]f64) returns (y): forward ([a] = x) returns (y = [b]): b = 2.0 * a end")
@@ -44,7 +46,7 @@ def madl(path: str | os.PathLike[str] | None = None, *, source: str | None = Non
     if source is not None and not isinstance(source, str):
         fail("E0960", name="at.madl", text=f"source= takes the text of a program, not a {type(source).__name__}")
     if source is not None:
-        return Module(Library(source, "<madl>", None, separate), "madl")
+        return Module(Library(source, "<madl>", None, separate, problems=problems), "madl")
     if not isinstance(path, (str, os.PathLike)):
         fail("E0960", name="at.madl", text="takes the path of a .madl file, or source=text")
     file = Path(path)
@@ -54,7 +56,7 @@ def madl(path: str | os.PathLike[str] | None = None, *, source: str | None = Non
         text = file.read_text(encoding="utf-8-sig")
     except (UnicodeDecodeError, OSError) as problem:
         fail("E0952", file=str(file), why=f"it cannot be read: {problem}")
-    return Module(Library(text, str(file), file.parent, separate), file.stem)
+    return Module(Library(text, str(file), file.parent, separate, problems=problems), file.stem)
 
 
 class Module:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from atoll.errors import fail
+from atoll.errors import Error, fail
 from atoll.errors.misuse import Misuse
 from atoll.madl import graph as g
 from atoll.madl.api import Module, Operator, madl
@@ -31,9 +31,13 @@ from atoll.types.types import Index
 STAGES = ("surface", "places", "order", "loops", "c")
 
 
-def check_file(path: Path) -> Iterator[str]:
-    """One line per operator that passes every check, and what its users should know. The first that does not raises its error."""
-    module = _open(path)
+def check_file(path: Path) -> tuple[list[str], list[Error]]:
+    """What is right: a line per operator, and what its users should know. And what is wrong."""
+    problems: list[Error] = []
+    return list(_checked(_open(path, problems))), problems
+
+
+def _checked(module: Module) -> Iterator[str]:
     for name in module:
         operator = getattr(module, name)
         if operator.recursive:
@@ -57,10 +61,10 @@ def find(path: Path, name: str | None) -> Operator:
     return found
 
 
-def _open(path: Path) -> Module:
+def _open(path: Path, problems: list[Error] | None = None) -> Module:
     if not path.is_file():
         raise Misuse(f"there is no file {path}")
-    return madl(path)
+    return madl(path, problems=problems)
 
 
 def show_file(path: Path, name: str | None, stage: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from atoll.errors import NOWHERE, Span, fail
+from atoll.errors import NOWHERE, Error, Span, fail
 from atoll.madl import kinds
 from atoll.madl import syntax as s
 from atoll.madl.compiled import Compiled, compile_operator
@@ -36,7 +36,9 @@ class Library:
         folder: Path | None = None,
         separate: bool = False,
         base: Library | None = None,
+        problems: list[Error] | None = None,
     ) -> None:
+        """With `problems`, operators that are wrong are told there and left out, and so are those that use them."""
         self.folder = folder
         self.separate = separate
         with _deep(NOWHERE):
@@ -48,9 +50,18 @@ class Library:
         self._schemes: dict[str, Scheme] = dict(base._schemes) if base else {}
         self._expanding: list[tuple[str, tuple[int, ...]]] = []
         first = max((item.order + 1 for item in self.items.values()), default=0)
+        wrong: set[str] = set()
         for order, item in enumerate(self.program.items, first):
-            with _deep(item.span):
-                self._add(item, order)
+            try:
+                with _deep(item.span):
+                    self._add(item, order)
+            except Error as problem:
+                if problems is None:
+                    raise
+                used = {node.name for node in s.walk(item) if isinstance(node, s.Apply)}
+                if problem.code != "E0903" or not used & wrong:
+                    problems.append(problem)
+                wrong |= {item.name} if isinstance(item, s.Operator) else set()
 
     def _add(self, item: s.Item, order: int) -> None:
         if isinstance(item, s.RecordType):

@@ -78,6 +78,18 @@ def test_check_of_a_wrong_program(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert err.startswith("E0902: Undefined variable c") and f"{path}:2:12" in err and "b = a ++ c" in err
 
 
+def test_check_tells_every_operator_that_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.madl"
+    path.write_text(
+        "let f (x of int) returns (y): y = x + z\nlet g (x of int) returns (y): y = f(x)\n"
+        "let h (x of int) returns (y): y = x + 1\nlet i (a of [2]int) returns (b): b = [|a, a|]\n"
+    )
+    assert main(["check", str(path)]) == 1
+    out, err = capsys.readouterr()
+    assert out == "ok  h : int -> int\n"
+    assert [line[:5] for line in err.splitlines() if line.startswith("E")] == ["E0902", "E0930"], "what only uses a wrong operator is not told"
+
+
 def test_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("check", "show", "run", "build", "bench", "explain"):
         assert main([command, str(tmp_path / "no.madl")]) == 2
