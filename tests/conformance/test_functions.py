@@ -361,7 +361,7 @@ def _odd(k: i64) -> at.bool_:
 
 
 def test_F17_a_long_run_of_allocations_stays_in_bounded_memory() -> None:
-    """The 10^8-step run and valgrind are bench/functions' (make bench-functions); here 10^6 steps, every cell accounted for."""
+    """10^8 steps are run by bench/functions/memory.py; here 10^6, every cell accounted for. Valgrind: tests/functions/test_native.py."""
     from tests.functions.test_native import churn
 
     p = FunctionProgram(churn.core, churn._arguments, counters=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -165,3 +166,13 @@ def test_long_lists_cross_without_recursion() -> None:
     back = doubled(xs)
     assert back[-1] == 2 * xs[-1] and len(back) == len(xs)
     assert doubled(np.arange(3)) == [0, 2, 4]
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not installed")
+@pytest.mark.parametrize("which", ["lists", "tables"])
+def test_valgrind_finds_nothing(which: str) -> None:
+    from bench.functions import memory
+
+    status, printed, said = memory.valgrind(getattr(memory, which), (8, 100) if which == "lists" else (500, 100))
+    assert status == 0, said
+    assert printed.split()[2] == "0"
