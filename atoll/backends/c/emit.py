@@ -396,6 +396,17 @@ class Emitter:
 
     # -- loops
 
+    def is_tight(self, body: list[lp.Stmt]) -> bool:
+        """A round takes little time: loops inside it are short and of literal length (a tile of sums in registers stays there)."""
+        work = 1
+        for stmt in lp.walk(body):
+            if isinstance(stmt, (lp.For, lp.Accumulate)):
+                length = (stmt.high - stmt.low).const()
+                work *= max(1, length) if length is not None else _STRETCH
+            elif isinstance(stmt, (lp.Chunks, lp.Forever)):
+                return False
+        return work < _STRETCH or self.is_innermost(body)
+
     def is_innermost(self, stmts: list[lp.Stmt]) -> bool:
         return not any(isinstance(s, (lp.For, lp.Accumulate, lp.Chunks, lp.Forever)) for s in lp.walk(stmts))
 
@@ -430,7 +441,7 @@ class Emitter:
         length = (loop.high - loop.low).const()
         if not self.dialect.hosted or (length is not None and length <= _STRETCH):
             self.rounds(loop)
-        elif not self.is_innermost(loop.body):
+        elif not self.is_tight(loop.body):
             self.uses_done = True
             with self.braces(""):
                 self.put(f"int at_fuel = {_ROUNDS};")
