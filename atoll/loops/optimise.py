@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from atoll.loops import ir as lp
+from atoll.loops.carry import carry
 from atoll.loops.checks import hoist_checks
 from atoll.loops.first_best import first_best
 from atoll.loops.interior import interior
@@ -12,7 +13,7 @@ from atoll.loops.rewrite import restart_names
 from atoll.loops.scans import scans
 from atoll.loops.unroll import unroll
 
-PASSES = {"first_best": first_best, "unroll": unroll, "checks": hoist_checks, "interior": interior, "jam": jam}
+PASSES = {"first_best": first_best, "unroll": unroll, "checks": hoist_checks, "interior": interior, "jam": jam, "carry": carry}
 
 
 def optimise(fn: lp.Function, reassociate: bool = True) -> list[str]:

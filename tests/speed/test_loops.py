@@ -52,7 +52,24 @@ def weighted(x: f64[n, m], w: f64[n]) -> f64[m]:
     return [sum(x[i, j] * exp(w[i]) for i in range(n)) for j in range(m)]
 
 
+@at.fn
+def recurrence(x: f64[n]) -> f64[n]:
+    y = x
+    for i in range(1, n):
+        y[i] = 0.5 * y[i - 1] + x[i]
+    return y
+
+
+@at.fn
+def backwards(x: f64[n], c: f64[n]) -> f64[n]:
+    for t in range(1, n):
+        x[n - 1 - t] = x[n - 1 - t] - c[n - 1 - t] * x[n - t]
+    return x
+
+
 CASES = {
+    "recurrence": (recurrence, lambda s: (rng.random(s),), "kept__"),
+    "backwards": (backwards, lambda s: (rng.random(s), rng.random(s)), "kept__"),
     "columns": (columns, lambda s: (rng.random((3 * s, s)),), "by_8"),
     "vecmat": (vecmat, lambda s: (rng.random(2 * s, "f4"), rng.random((2 * s, s), "f4")), "by_8"),
     "weighted": (weighted, lambda s: (rng.random((2 * s, s)), rng.random(2 * s)), "by_8"),
@@ -115,10 +132,29 @@ def data_guard(x: f64[n]) -> f64[n]:
     return [x[i] if x[i] > 0.5 else 0.0 for i in range(n)]
 
 
+@at.fn
+def guarded_recurrence(x: f64[n]) -> f64[n]:
+    y = x
+    for i in range(n):
+        y[i] = (y[i - 1] if i >= 1 else 0.0) + x[i]
+    return y
+
+
+@at.fn
+def two_stores(x: f64[n]) -> f64[n]:
+    y = x
+    for i in range(1, n):
+        y[i] = y[i - 1] + x[i]
+        y[n - 1 - i] = 2.0
+    return y
+
+
 def test_where_it_must_not_happen():
-    for f in (running, data_guard):
+    for f in (running, data_guard, guarded_recurrence, two_stores):
         text = f.show("c")
-        assert "by_8" not in text and "last__" not in text
+        assert "by_8" not in text and "last__" not in text and "kept__" not in text
+    for f in (guarded_recurrence, two_stores):
+        agree(f, rng.random(6))
     x = rng.random((4, 5))
     agree(running, x)
     agree(data_guard, x[0])
