@@ -114,6 +114,8 @@ class FunctionProgram:
         attach(self.library)
         self.library.atoll_call.argtypes = [ctypes.POINTER(_Call), ctypes.POINTER(_Exchange)]
         self.library.atoll_done.argtypes = [ctypes.POINTER(_Exchange)]
+        self._callbacks = (_Open(lambda *a: 0), _Print(self._show))
+        self._sizes = (ctypes.c_int64 * 1)()
 
     def call(self, *args: Any, **keywords: Any) -> Any:
         """The value on Python arguments."""
@@ -144,14 +146,14 @@ class FunctionProgram:
                 given[k].dims[axis] = n
         exchange.arrays = given
         exchange.interruptible = threading.get_ident() == threading.main_thread().ident
-        call = self._host()
+        call = _Call(self._sizes, None, None, None, *self._callbacks, None, 0, 0)
         status = self.library.atoll_call(ctypes.byref(call), ctypes.byref(exchange))
         self.made, self.closures = exchange.made, exchange.closures
         try:
             if status != 0:
                 self._fail(status, [(a.i, a.d) for a in call.args])
             count = exchange.out_count
-            out = np.ctypeslib.as_array(exchange.out, (count,)).copy() if count else np.zeros(0, np.int64)
+            out = np.frombuffer(ctypes.string_at(exchange.out, 8 * count), np.int64) if count else np.zeros(0, np.int64)
 
             def array(k: int, dtype: Any) -> Any:
                 found = exchange.out_arrays[k]
@@ -165,20 +167,16 @@ class FunctionProgram:
             self.library.atoll_done(ctypes.byref(exchange))
             self.live = exchange.live
 
-    def _host(self) -> _Call:
-        def show(_call: Any, number: int, count: int, items: Any) -> None:
-            given: list[tuple[Any, ...]] = []
-            for k in range(count):
-                x = items[k]
-                if x.data:
-                    given.append((x.data, tuple(x.dims[j] for j in range(x.ndim))))
-                else:
-                    given.append((x.kind, x.v[0].i, x.v[0].d, x.v[1].d))
-            ArrayProgram._show(self, number, given)  # type: ignore[arg-type]
-
-        self._callbacks = (_Open(lambda *a: 0), _Print(show))
-        sizes = (ctypes.c_int64 * 1)()
-        return _Call(sizes, None, None, None, self._callbacks[0], self._callbacks[1], None, 0, 0)
+    def _show(self, _call: Any, number: int, count: int, items: Any) -> None:
+        """print(...) in the program."""
+        given: list[tuple[Any, ...]] = []
+        for k in range(count):
+            x = items[k]
+            if x.data:
+                given.append((x.data, tuple(x.dims[j] for j in range(x.ndim))))
+            else:
+                given.append((x.kind, x.v[0].i, x.v[0].d, x.v[1].d))
+        ArrayProgram._show(self, number, given)  # type: ignore[arg-type]
 
     def _fail(self, status: int, values: list[tuple[int, float]]) -> None:
         if status == -1:
