@@ -7,6 +7,7 @@
  * and of b in the third; nothing is packed when it would not pay. With ATOLL_BLAS a library does what it can.
  */
 #include "abi.h"
+#include <string.h>
 
 static const at_runtime *rt;
 void atoll_product_init(const at_runtime *runtime) { rt = runtime; }
