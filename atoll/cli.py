@@ -56,7 +56,10 @@ def main(argv: list[str] | None = None) -> int:
 
 def _shorter(error: Error) -> str:
     """The error's text, with files named as seen from here."""
-    return str(error).replace(f"--> {Path.cwd()}/", "--> ")
+    try:
+        return str(error).replace(f"--> {Path.cwd()}/", "--> ")
+    except OSError:  # the folder we are in is gone
+        return str(error)
 
 
 def _parser() -> argparse.ArgumentParser:
