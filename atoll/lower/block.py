@@ -54,6 +54,7 @@ class BlockLowerer(Memory):
         self.accs: dict[Stage, lp.Acc] = {}
         self.scan_vars: dict[Stage, lp.Var] = {}
         self.pending_frees: dict[int, list[lp.Buffer]] = {}
+        self.freed: list[tuple[lp.Buffer, Scope, lp.Stmt]] = []
         self.skipped: set[Stage] = set()
         for stage in self.stages:
             for ref in stage.refs:
@@ -86,7 +87,9 @@ class BlockLowerer(Memory):
             self._open_results(group, scope)
             self._group(group, k, scope)
             for buffer in self.pending_frees.get(k, ()):
-                scope.add(lp.Free(buffer))
+                free = lp.Free(buffer)
+                scope.add(free)
+                self.freed.append((buffer, scope, free))
 
     def _open_results(self, group: Group, scope: Scope) -> None:
         """Results whose size only running decides get their memory when it is known."""

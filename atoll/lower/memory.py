@@ -46,6 +46,7 @@ class Memory(Values):
     paths: dict[Stage, Path]
     piece: tuple[Group, Scope, Scope] | None
     pending_frees: dict[int, list[lp.Buffer]]
+    freed: list[tuple[lp.Buffer, Scope, lp.Stmt]]  # dead memory, where it was freed, and how
 
     def all_refs_to(self, line: ir.Line) -> list[ir.Ref]:
         """Every reference to a line in this block and the blocks inside it, and in the results."""
@@ -158,7 +159,7 @@ class Memory(Values):
             return BufferPlace(preferred, tuple(range(len(line.dims) + len(info.axes))))
         reason = self._reason(stage)
         buffer = self.fn.buffer(line.name, info.dtype, tuple(extents), "temp", reason, line.span)
-        self._allocate(buffer, stage, shared, scope, number)
+        buffer = self._allocate(buffer, stage, shared, scope, number)
         return BufferPlace(buffer, positions, offsets)
 
     def _box(self, extent: Poly, stored: list[ir.Binder], env: dict[Atom, Poly], scope: Scope) -> Poly:
@@ -217,18 +218,27 @@ class Memory(Values):
             ir.Reduce: "sums read in another loop",
         }.get(type(stage.prim), "read in another loop than it is made in")
 
-    def _allocate(self, buffer: lp.Buffer, stage: Stage, shared: Path, scope: Scope, number: int) -> None:
-        """Whole arrays live from here to the last group that reads them; parts of arrays as long as their loop."""
+    def _allocate(self, buffer: lp.Buffer, stage: Stage, shared: Path, scope: Scope, number: int) -> lp.Buffer:
+        """Whole arrays live from here to the last group that reads them, in the memory of a dead one where there is one of their
+        size; parts of arrays live as long as their loop."""
         if shared:
             home = scope
             if isinstance(shared[0], Group) and self.piece is not None and self._closed(buffer.extents, shared[0]):
                 home = self.piece[1]
             buffer.private = self.piece is not None
             home.stmts.insert(0, lp.Alloc(buffer)) if home is not scope else scope.add(lp.Alloc(buffer))
-            return
-        (self.piece[2] if self.piece is not None else scope).add(lp.Alloc(buffer))
+            return buffer
+        home = self.piece[2] if self.piece is not None else scope
+        dead = next((f for f in self.freed if f[1] is home and f[0].dtype is buffer.dtype and f[0].extents == buffer.extents), None)
+        if dead is not None:
+            self.freed.remove(dead)
+            home.stmts.remove(dead[2])
+            buffer = dead[0]
+        else:
+            home.add(lp.Alloc(buffer))
         last = max((self._group_of(r) for r in self.readers.get(stage.line, ())), default=number)  # type: ignore[arg-type]
         self.pending_frees.setdefault(max(last, number), []).append(buffer)
+        return buffer
 
     def _live_longer(self, place: Place, stage: Stage, number: int) -> None:
         """Memory that an update takes over is needed as long as the update's result."""

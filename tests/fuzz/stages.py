@@ -39,6 +39,7 @@ class Stages:
         self.f = f
         self._ainf: Any = None
         self._loops: Any = None
+        self._rewritten: Any = None
 
     def runner(self, stage: str) -> Runner:
         if stage == "interpret":
@@ -48,6 +49,8 @@ class Stages:
         if stage.startswith("loops"):
             piece = int(stage.removeprefix("loops") or "3")
             return lambda args: self.run_loops(args, piece)
+        if stage == "rewritten":
+            return self.run_rewritten
         if stage.startswith("O"):
             level, _, threads = stage[1:].partition("T")
             return lambda args: self.run_compiled(args, level, int(threads or "2"))
@@ -91,6 +94,17 @@ class Stages:
         return execute(self._loops, given, sizes, piece)
 
 
-FAST = ("interpret", "ainf", "loops1", "loops3", "loops100")
+    def run_rewritten(self, args: tuple[Any, ...]) -> list[Any]:
+        """The loops that are printed as C, executed."""
+        from atoll.loops.execute import execute
+        from atoll.runtime.program import compiled_loops
+
+        given, sizes = self._prepare(args)
+        if self._rewritten is None:
+            self._rewritten = compiled_loops(self.f.core)
+        return execute(self._rewritten, given, sizes, 3)
+
+
+FAST = ("interpret", "ainf", "loops1", "loops3", "loops100", "rewritten")
 COMPILED = ("O0", "O3")
 THREADS = ("O0T1", "O3T1", "O3T4")  # for big sizes: the same bits for any number of threads

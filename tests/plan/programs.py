@@ -132,3 +132,13 @@ def normalise(x: f64[n]) -> f64[n]:
 @at.fn
 def total_distance(p: f64[n, 2]) -> f64:
     return sum(sqrt((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2) for a in p for b in p)
+
+
+@at.fn
+def there_and_back(x: f64[n]) -> f64[n]:
+    a = scan(add, 0.0, x)
+    b = [a[n - 1 - i] + a[i] for i in range(n)]
+    c = scan(add, 0.0, b)
+    d = [c[n - 1 - i] * c[i] for i in range(n)]
+    e = scan(max, 0.0, d)
+    return [e[n - 1 - i] - e[i] for i in range(n)]

@@ -72,3 +72,10 @@ def test_values() -> None:
     agree(programs.normalise, r(N))
     agree(programs.total_distance, r(N, 2))
     agree(programs.chain, r(N))
+
+
+def test_dead_memory_is_used_again() -> None:
+    """Three prefix sums, each read from both ends: two arrays are enough."""
+    found = measure(programs.there_and_back, **SIZES)
+    assert len(found.temporaries) == 2
+    agree(programs.there_and_back, np.random.default_rng(2).random(N))
