@@ -348,6 +348,9 @@ def _closure_type(el: Elaborator, node: s.Expr, scope: en.Scope) -> Type:
             return known.subst(env)
         if value is not _MISSING:
             return value
+        for leaf, here in el.globals_to_local.items():  # a size of the function around, which Python did not capture for an annotation
+            if repr(leaf) == name:
+                return here
         found = type_name(name)
         if found is not None:
             return found

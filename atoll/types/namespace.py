@@ -38,6 +38,8 @@ class Namespace:
         self.cells: dict[str, Any] = dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True)) if fn is not None else {}
         self.text = ""  # of the module, where names that are not bound yet may be defined further down
         self.defaults: dict[str, Any] = _defaults(fn) if fn is not None else {}
+        # Names that stand in annotations only are not captured by Python, but it has evaluated the annotations.
+        self.annotations: dict[str, Any] = {k: v for k, v in fn.__annotations__.items() if not isinstance(v, str)} if fn is not None else {}
 
     def python_value(self, name: str) -> Any:
         """The Python object a name means, or _MISSING."""

@@ -6,15 +6,16 @@ import builtins
 from dataclasses import dataclass
 from typing import Any
 
-from atoll.errors import Span, fail
+from atoll.errors import Error, Span, fail
 from atoll.sizes import Sym, poly
 from atoll.sizes.declare import is_some, size_symbol
 from atoll.surface import syntax as s
-from atoll.types.annotations import FnMaker, IndexMaker, OwnMaker, TupleMaker, type_expr
+from atoll.types.annotations import FnMaker, IndexMaker, OwnMaker, TupleMaker, type_expr, type_of_object
 from atoll.types.blanks import Blank, blanks
 from atoll.types.builtins.names import BUILTINS, BuiltinName
 from atoll.types.namespace import _MISSING, Namespace
 from atoll.types.types import SCALARS, Fn, Index, Own, Scalar, Type, sizes_in, type_vars
+from atoll.types.unions import normal
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +51,11 @@ def read_signature(fn: s.Function, namespace: Namespace) -> Signature:
     for p in fn.params:
         if p.annotation is None:
             fail("E0118", p.span, name=p.name, where=fn.name)
-        t = type_expr(p.annotation, _lookup(namespace, names, fn.name), fn.name)
+        t = _declared(p.name, p.annotation, namespace, names, fn.name)
         owned = isinstance(t, Own)
         inner = t.inner if isinstance(t, Own) else t
         params.append(ParamInfo(p.name, inner, p.default, owned, p.span))
-    result = None if fn.result is None else type_expr(fn.result, _lookup(namespace, names, fn.name), fn.name)
+    result = None if fn.result is None else _declared("return", fn.result, namespace, names, fn.name)
     integers = {p.name for p in params if isinstance(p.type, (Scalar, Index)) and p.type.dtype.name == "i64"}
     found: dict[Sym, None] = {}
     seen: set[str] = set()
@@ -70,6 +71,19 @@ def read_signature(fn: s.Function, namespace: Namespace) -> Signature:
     generic = tuple(dict.fromkeys(name for p in params for name in type_vars(p.type)))
     open_ = blanks([p.type for p in params] + ([result] if result is not None else []))
     return Signature(tuple(params), result, tuple(found), generic, open_)
+
+
+def _declared(name: str, node: s.Expr, namespace: Namespace, params: set[str], where: str) -> Type:
+    """The type an annotation denotes: by its text, or, where a name in it is local to the function around, by its value."""
+    try:
+        return type_expr(node, _lookup(namespace, params, where), where)
+    except Error as error:
+        if error.code != "E0119" or name not in namespace.annotations:
+            raise
+        try:
+            return normal(type_of_object(namespace.annotations[name]))
+        except LookupError:
+            fail("E0211", node.span, text=node.span.text(), where=where)
 
 
 def _lookup(namespace: Namespace, params: set[str], where: str) -> Any:
