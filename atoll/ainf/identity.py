@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from atoll.ainf import ir
 from atoll.sizes import poly
 
 
-def identity_of(array: ir.Abs, conditional: bool = False) -> tuple[ir.Line, int] | None:
-    """The line and result an array is, element for element (`conditional`: where it has a value at all)."""
+def identity_of(array: ir.Abs, conditional: bool = False, kept: Callable[[ir.Line], bool] | None = None) -> tuple[ir.Line, int] | None:
+    """The line and result an array is, element for element (`conditional`: where it has a value at all).
+
+    A read that is `kept` is not looked through: it has the values of before what it reads was updated.
+    """
     body = array.body
-    while isinstance(body, ir.Ref) and is_read(body.line, conditional):
+    while isinstance(body, ir.Ref) and is_read(body.line, conditional) and not (kept is not None and kept(body.line)):
         inner = read_arg(body.line)
         body = ir.subst_operand(inner, dict(zip(body.line.dims, body.index, strict=False)))
     if not isinstance(body, ir.Ref) or len(body.index) != len(array.binders):

@@ -199,7 +199,7 @@ def _store_result(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     if not isinstance(sink, BufferSink):
         scope.add(lp.Assign(sink.var, b.value(stage.target.body, env, scope)))
         return
-    found = identity_of(stage.target)
+    found = identity_of(stage.target, kept=b.is_kept)
     if found is not None and stage.target.binders:
         place = b.owner(found[0]).places.get(found) if not b.owner(found[0]).inlining.is_inlined(found[0]) else None
         if isinstance(place, BufferPlace) and place.buffer is sink.buffer:

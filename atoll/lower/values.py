@@ -232,9 +232,13 @@ class Values:
             return lp.Const(int(value), dtype)
         return lp.Const(complex(value) if dtype.is_complex else float(value), dtype)
 
+    def is_kept(self, line: ir.Line) -> bool:
+        """True for a line with memory of its own."""
+        return not self.owner(line).inlining.is_inlined(line)
+
     def fill(self, array: ir.Abs, buffer: lp.Buffer, prefix: tuple[Poly, ...], env: dict[Atom, Poly], scope: Scope) -> None:
         """buffer[prefix, i, ...] = element, for all i."""
-        found = identity_of(array) if not prefix else None
+        found = identity_of(array, kept=self.is_kept) if not prefix else None
         if found is not None and not found[0].dims and not self.owner(found[0]).inlining.is_inlined(found[0]):
             place = self.place(*found)
             same = tuple(b.extent for b in array.binders) == found[0].extents(found[1])
@@ -256,7 +260,7 @@ class Values:
 
     def whole_buffer(self, array: ir.Abs, env: dict[Atom, Poly], scope: Scope, name: str, reason: str) -> lp.Buffer:
         """A contiguous buffer that holds the array: the one it lives in, or a filled copy."""
-        found = identity_of(array)
+        found = identity_of(array, kept=self.is_kept)
         if found is not None:
             line, result = found
             if not line.dims and not self.owner(line).inlining.is_inlined(line):
