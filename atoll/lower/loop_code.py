@@ -267,7 +267,9 @@ def _record(b: BlockLowerer, stage: Stage, states: list[State], env: Any, scope:
     outer = tuple(b.translate(poly(d), env, scope) for d in line.dims)
     at = b.translate(poly(prim.binder), env, scope)
     for k, state in enumerate(states):
-        place = b.places[(line, k)]
+        place = b.places.get((line, k))
+        if place is None:  # nobody reads this part of the value
+            continue
         assert isinstance(place, BufferPlace)
         if state.var is not None:
             scope.add(lp.Store(place.buffer, place.index((*outer, at)), lp.Use(state.var)))

@@ -111,7 +111,8 @@ class Memory(Values):
             key = (line, result)
             if key in self.places:
                 continue
-            if result and key not in self.inplace.takes and not any(r.result == result for r in self.all_refs_to(line)):
+            is_state = isinstance(stage.prim, ir.ScatterFold)  # what it stores is what it works on, read afterwards or not
+            if result and not is_state and key not in self.inplace.takes and not any(r.result == result for r in self.all_refs_to(line)):
                 continue
             place = self._choose(stage, result, info, scope, number)
             if place is not None:
