@@ -1,4 +1,4 @@
-"""The command line: atoll check|show|run|build|bench|prove|explain|doctor FILE[:FUNCTION].
+"""The command line: atoll check|show|run|build|bench|tune|prove|explain|doctor FILE[:FUNCTION].
 
 Exit status 0: fine; 1: the program is wrong; 2: the call is wrong.
 """
@@ -93,6 +93,9 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("bench", _bench, "time a function on random data, or (without FILE) every kernel of bench/")
     sub.add_argument("file", metavar="FILE:FUNCTION", nargs="?")
     sub.add_argument("--size", action="append", default=[], metavar="n=1000")
+    sub = command("tune", _tune, "measure the compiler's choices for a function and pin the fastest in a file beside its source")
+    sub.add_argument("file", metavar="FILE:FUNCTION")
+    sub.add_argument("--size", action="append", default=[], metavar="n=1000", help="a size of the random data")
     sub = command("prove", _prove, "check a certificate without trusting the compiler")
     sub.add_argument("file", metavar="FILE.cert")
     sub = command("explain", _explain, "tell the longer story of an error code, or what was inserted in a function")
@@ -297,6 +300,15 @@ def _sizes(texts: list[str]) -> dict[str, int]:
             raise Misuse(f"--size takes name=number, not {text!r}")
         sizes[key] = int(value)
     return sizes
+
+
+def _tune(args: argparse.Namespace) -> int:
+    from atoll.command_data import random_arguments
+    from atoll.tune import tune
+
+    f = _one(args.file)
+    tune(f, random_arguments(f, _sizes(args.size)))
+    return 0
 
 
 def _prove(args: argparse.Namespace) -> int:

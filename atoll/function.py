@@ -258,8 +258,16 @@ class Function:
         shown = show_signature(self.name, self.signature, result if result is not None else self.signature.result)
         return shown + constraints(self) if self.signature.type_vars else shown
 
-    def explain(self) -> str:
-        """The program with every inserted map, rep and conversion written out, and the types and sizes that were inferred."""
+    def explain(self, what: str = "program") -> str:
+        """The program with every inserted map, rep and conversion written out, and the types and sizes that were inferred.
+
+        With "schedule": what was decided about its loops."""
+        if what == "schedule":
+            from atoll.loops.describe import describe
+
+            return describe(self.core)
+        if what != "program":
+            fail("E0814", given=what)
         from atoll.types.explain import explain
 
         return explain(self)

@@ -138,7 +138,7 @@ def main() -> int:
     parser.add_argument("--growth", action="store_true", help="fit how cost grows over four sizes")
     parser.add_argument("--here", action="store_true", help="use this interpreter's packages as peers")
     parser.add_argument("--no-write", action="store_true")
-    args = parser.parse_args()
+    args = parser.parse_args(sys.argv[1:] if Path(sys.argv[0]).name == "run.py" else [])
     python = Path(sys.executable) if args.here else peers_python()
     common = ["--seconds", "0.12" if args.short else "0.6", "--only", args.only]
     runs: dict[int, Any] = {}
@@ -155,7 +155,8 @@ def main() -> int:
     where.mkdir(exist_ok=True)
     data = {"date": date, "machine": platform.processor() or platform.machine(), "limits": first["limits"], "kernels": first["kernels"], "runs": {str(t): r for t, r in runs.items()}}
     (where / f"{date}.json").write_text(json.dumps(data, indent=1))
-    from page import page
+    sys.path.insert(0, str(ROOT))
+    from bench.page import page
 
     (where / f"{date}.html").write_text(page(data))
     print(f"wrote {where / date}.json and .html")

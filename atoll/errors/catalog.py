@@ -181,6 +181,8 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0807", _C, "{name} needs a copy that nobody wrote: {reason}", "write it: x = at.copy(x)", "@at.fn(copies=\"explicit\") refuses programs that would copy an array on their own."),
     ("E0808", _C, "copies must be \"any\" or \"explicit\", not {given!r}", "write @at.fn(copies=\"explicit\"), or leave it out", "With copies=\"explicit\" a program that needs a copy nobody wrote is refused."),
     ("E0812", _C, "ATOLL_BLAS names {path}, which cannot be used: {reason}", "give the path of a library that has cblas_sgemm and cblas_dgemm, or unset ATOLL_BLAS", "ATOLL_BLAS is the path of a BLAS with 32-bit integers; products of matrices are then left to it."),
+    ("E0813", _C, "{path} cannot be used: {what}", "mend the line, or delete the file: the compiler then decides as usual", "A .tune file beside a source file pins decisions of the compiler; `atoll tune` writes it."),
+    ("E0814", _C, "there is nothing called {given!r} to explain", "write f.explain() or f.explain(\"schedule\")", ""),
 ]
 
 CODES = {code: Code(code, cls, title, help_, story) for code, cls, title, help_, story in [*_ROWS, *_SCHEDULE_ROWS, *_MADL, *_FUNCTION_ROWS, *_DERIVATIVE_ROWS]}

@@ -282,6 +282,7 @@ class Chunks:
     buffers: list[tuple[Buffer, Buffer, str]] = field(default_factory=list)  # private, shared, monoid
     align: int = 1
     most: int = 256
+    grain: int = 32768  # operations in a piece, at least
 
 
 @dataclass(slots=True)

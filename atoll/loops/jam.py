@@ -12,32 +12,30 @@ from atoll.loops import ir as lp
 from atoll.loops.rewrite import Copier, copyable, fresh_like, loads
 from atoll.sizes import Poly, Sym, poly
 
-ROUNDS = 8
 
-
-def jam(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def jam(stmts: list[lp.Stmt], decisions: list[str], rounds: int = 8) -> list[lp.Stmt]:
     out: list[lp.Stmt] = []
     for stmt in stmts:
         for body in lp.bodies(stmt):
-            body[:] = jam(body, decisions)
-        found = _jammed(stmt) if isinstance(stmt, lp.For) else None
+            body[:] = jam(body, decisions, rounds)
+        found = _jammed(stmt, rounds) if isinstance(stmt, lp.For) else None
         if found is not None:
             assert isinstance(stmt, lp.For)
             inner = stmt.body[0]
             assert isinstance(inner, lp.For)
-            decisions.append(f"{ROUNDS} rounds of {stmt.sym} at a time add along {inner.sym}")
+            decisions.append(f"{rounds} rounds of {stmt.sym} at a time add along {inner.sym}")
             out += found
         else:
             out.append(stmt)
     return out
 
 
-def _jammed(loop: lp.For) -> list[lp.Stmt] | None:
+def _jammed(loop: lp.For, together: int) -> list[lp.Stmt] | None:
     if loop.parallel or loop.vector or loop.unroll or len(loop.body) != 1 or not isinstance(loop.body[0], lp.For):
         return None
     inner = loop.body[0]
     count = (loop.high - loop.low).const()
-    if (count is not None and count < 2 * ROUNDS) or not inner.parallel or inner.vector or loop.sym in inner.low.leaves() | inner.high.leaves():
+    if (count is not None and count < 2 * together) or not inner.parallel or inner.vector or loop.sym in inner.low.leaves() | inner.high.leaves():
         return None
     if not all(isinstance(s, (lp.Let, lp.Update)) for s in inner.body) or not copyable(inner.body):
         return None
@@ -47,19 +45,19 @@ def _jammed(loop: lp.For) -> list[lp.Stmt] | None:
         return None
     if not all(_told_apart(u.index, inner.sym, loop.sym) for u in updates):
         return None
-    rounds = (loop.high - loop.low) // ROUNDS
-    outer = Sym(f"{loop.sym.name}_by_{ROUNDS}")
+    rounds = (loop.high - loop.low) // together
+    outer = Sym(f"{loop.sym.name}_by_{together}")
     totals = {u.buffer: fresh_like(u.buffer.name, u.buffer.dtype) for u in updates}
     body: list[lp.Stmt] = [lp.Declare(totals[u.buffer], lp.Load(u.buffer, u.index)) for u in updates]
-    for k in range(ROUNDS):
-        for s in Copier({loop.sym: loop.low + ROUNDS * poly(outer) + k}).stmts(inner.body):
+    for k in range(together):
+        for s in Copier({loop.sym: loop.low + together * poly(outer) + k}).stmts(inner.body):
             if isinstance(s, lp.Update):
                 total = totals[s.buffer]
                 s = lp.Assign(total, lp.Call(s.op, (lp.Use(total), s.value), s.buffer.dtype))
             body.append(s)
     body += [lp.Store(u.buffer, u.index, lp.Use(totals[u.buffer])) for u in updates]
     main = lp.For(outer, poly(0), rounds, [lp.For(inner.sym, inner.low, inner.high, body, True)], False)
-    rest = lp.For(loop.sym, loop.low + ROUNDS * rounds, loop.high, loop.body, False)
+    rest = lp.For(loop.sym, loop.low + together * rounds, loop.high, loop.body, False)
     return [main, rest]
 
 

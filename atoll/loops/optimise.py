@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from atoll.loops import ir as lp
 from atoll.loops.carry import carry
 from atoll.loops.checks import hoist_checks
+from atoll.loops.choices import USUAL, Choices
 from atoll.loops.first_best import first_best
 from atoll.loops.interior import interior
 from atoll.loops.jam import jam
@@ -13,15 +17,37 @@ from atoll.loops.rewrite import restart_names
 from atoll.loops.scans import scans
 from atoll.loops.unroll import unroll
 
-PASSES = {"first_best": first_best, "unroll": unroll, "checks": hoist_checks, "interior": interior, "jam": jam, "carry": carry}
 
-
-def optimise(fn: lp.Function, reassociate: bool = True) -> list[str]:
-    """Rewrite the body in place; what was decided. `privatise` and `scans` change the order of additions."""
+def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL) -> list[str]:
+    """Rewrite the body in place; what was decided. `privatise` and `scans` change the order of additions, nothing else does."""
     restart_names()
     decisions: list[str] = []
-    fn.body = privatise(fn.body, decisions, reassociate)
-    fn.body = scans(fn.body, decisions, reassociate)
-    for run in PASSES.values():
-        fn.body = run(fn.body, decisions)
+    passes: list[tuple[bool, Callable[[list[lp.Stmt], list[str]], list[lp.Stmt]]]] = [
+        (choices.private, partial(privatise, reassociate=reassociate)),
+        (choices.scans, partial(scans, reassociate=reassociate)),
+        (choices.first_best, first_best),
+        (choices.unroll > 1, partial(unroll, most=choices.unroll)),
+        (choices.checks, hoist_checks),
+        (choices.interior, interior),
+        (choices.jam > 1, partial(jam, rounds=choices.jam)),
+        (choices.carry, carry),
+    ]
+    if not choices.products:
+        fn.body = _plain_products(fn.body)
+    for wanted, run in passes:
+        if wanted:
+            fn.body = run(fn.body, decisions)
+    for stmt in lp.walk(fn.body):
+        if isinstance(stmt, lp.Chunks):
+            stmt.grain = choices.grain
     return decisions
+
+
+def _plain_products(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+    """Products as the loops that say what they are."""
+    out: list[lp.Stmt] = []
+    for stmt in stmts:
+        for body in lp.bodies(stmt):
+            body[:] = _plain_products(body)
+        out += stmt.body if isinstance(stmt, lp.Product) else [stmt]
+    return out

@@ -7,11 +7,10 @@ from atoll.loops import ir as lp
 from atoll.loops.rewrite import Copier, copyable
 from atoll.sizes import poly
 
-ROUNDS = 9
 STATEMENTS = 48
 
 
-def unroll(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def unroll(stmts: list[lp.Stmt], decisions: list[str], most: int = 9) -> list[lp.Stmt]:
     """Innermost first; a sum of a few terms is added from left to right."""
     out: list[lp.Stmt] = []
     for stmt in stmts:
@@ -19,8 +18,8 @@ def unroll(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
             out.append(stmt)
             continue
         for body in lp.bodies(stmt):
-            body[:] = unroll(body, decisions)
-        if isinstance(stmt, (lp.For, lp.Accumulate)) and (rounds := _rounds(stmt)) is not None:
+            body[:] = unroll(body, decisions, most)
+        if isinstance(stmt, (lp.For, lp.Accumulate)) and (rounds := _rounds(stmt, most)) is not None:
             decisions.append(f"the {rounds} rounds of {stmt.sym} are written out")
             out += _written_out(stmt, rounds)
         else:
@@ -28,9 +27,9 @@ def unroll(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     return out
 
 
-def _rounds(loop: lp.For | lp.Accumulate) -> int | None:
+def _rounds(loop: lp.For | lp.Accumulate, most: int) -> int | None:
     low, count = loop.low.const(), (loop.high - loop.low).const()
-    if low is None or count is None or not 0 < count <= ROUNDS or not copyable(loop.body):
+    if low is None or count is None or not 0 < count <= most or not copyable(loop.body):
         return None
     if any(isinstance(s, (lp.For, lp.Accumulate)) for s in lp.walk(loop.body)) or count * len(list(lp.walk(loop.body))) > STATEMENTS:
         return None

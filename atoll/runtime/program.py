@@ -19,6 +19,7 @@ from atoll.core.fingerprint import fingerprint
 from atoll.core.interpret import format_value
 from atoll.errors import NOWHERE, Span, fail, make
 from atoll.loops import ir as lp
+from atoll.loops.choices import USUAL, Choices, pinned
 from atoll.runtime.arguments import from_python, quick_leaves, to_python
 from atoll.runtime.cache import cache
 from atoll.runtime.library import attach, call_path
@@ -53,25 +54,34 @@ def make_loops(fn: ir.Function) -> lp.Function:
     return lower(remove_dead(translate(fn)))
 
 
-def compiled_loops(fn: ir.Function) -> lp.Function:
-    """The loops that are printed as C: those of the function, rewritten for speed."""
+def compiled_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Function:
+    """The loops that are printed as C: those of the function, rewritten for speed as chosen or pinned."""
     from atoll.loops.optimise import optimise
 
     loops = make_loops(fn)
-    optimise(loops, fn.reassociate)
+    optimise(loops, fn.reassociate, choices if choices is not None else chosen(fn))
     return loops
+
+
+def chosen(fn: ir.Function) -> Choices:
+    """What is pinned for a function in the file beside its source."""
+    return pinned(fn.span.source.name, fn.name) if fn.span is not NOWHERE else USUAL
 
 
 class Program:
     """A core function as native code."""
 
-    def __init__(self, fn: ir.Function, arrange: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]], optimise: str = "3") -> None:
+    def __init__(
+        self, fn: ir.Function, arrange: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]], optimise: str = "3", choices: Choices | None = None
+    ) -> None:
         self.fn = fn
         self.arrange = arrange
+        self.choices = choices if choices is not None else chosen(fn)
         digest, spans = fingerprint(fn)
+        digest += "".join(f" {name}={value}" for name, value in self.choices.changed().items())
         extra = os.environ.get("ATOLL_CFLAGS", "").split()
         self.key = key(digest, optimise, extra)
-        path, meta = cache.get(self.key, lambda folder: _build(fn, spans, folder, optimise, extra))
+        path, meta = cache.get(self.key, lambda folder: _build(fn, spans, folder, optimise, extra, self.choices))
         self.path = path
         self.sites = [_site_from_json(s, spans) for s in meta["sites"]]
         self.prints: list[list[Any]] = meta["prints"]
@@ -240,11 +250,11 @@ def _address(function: Any) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-def _build(fn: ir.Function, spans: list[Span], folder: Path, optimise: str, extra: list[str]) -> dict[str, Any]:
+def _build(fn: ir.Function, spans: list[Span], folder: Path, optimise: str, extra: list[str], choices: Choices) -> dict[str, Any]:
     """Compile into a folder; returns what must be remembered."""
     from atoll.backends.c.jit import generate
 
-    generated = generate(fn, compiled_loops(fn))
+    generated = generate(fn, compiled_loops(fn, choices))
     (folder / "program.c").write_text(generated.text)
     compile_c(folder / "program.c", folder / "program.so", optimise, extra)
     number = {id(span): k for k, span in reversed(list(enumerate(spans)))}

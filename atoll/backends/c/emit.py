@@ -109,6 +109,7 @@ class Emitter:
         self.open_outputs = {o.buffer: k for k, o in enumerate(fn.outputs)}
         self.pieces = 0
         self.nesting = 0  # loops around, in this function
+        self.held: dict[lp.Buffer, int] = {}  # what this function allocated, by its place in at_held
         self.uses_done = False
         self.prints: list[lp.Print] = []
         self.offsets: dict[lp.Buffer, Poly] | None = None  # where buffers lie in the caller's workspace
@@ -134,11 +135,11 @@ class Emitter:
     @contextmanager
     def function_text(self) -> Iterator[None]:
         """Collect a function of its own."""
-        saved = (self.lines, self.depth, self.uses_done, self.nesting)
+        saved = (self.lines, self.depth, self.uses_done, self.nesting, self.held)
         self.lines, self.depth, self.uses_done, self.nesting = [], 0, False, 0
         yield
         self.functions.append("\n".join(self.lines))
-        self.lines, self.depth, self.uses_done, self.nesting = saved
+        self.lines, self.depth, self.uses_done, self.nesting, self.held = saved
 
     # -- indices
 
@@ -280,6 +281,9 @@ class Emitter:
                 t = first.dtype.c_name
                 a, b = safe(first.name), safe(second.name)
                 self.put(f"{{ {t} *at_other = {a}; {a} = {b}; {b} = at_other; }}")
+                if first in self.held and second in self.held:
+                    a, b = (f"at_held[{self.held[x]}]" for x in (first, second))
+                    self.put(f"{{ void *at_other = {a}; {a} = {b}; {b} = at_other; }}")
             case lp.Print():
                 self.print(stmt)
             case lp.Section(label, body):
@@ -362,15 +366,15 @@ class Emitter:
             self.put(f"{name} = ({t} *)(void *)((char *)workspace + {offset});")
             return
         else:
-            self.put(f"{name} = ({t} *)at_alloc({self.count(buffer)}, sizeof({t}));")
+            self.put(f"{name} = at_held[{self.held[buffer]}] = at_alloc({self.count(buffer)}, sizeof({t}));")
         self.fail_unless(f"{name} != NULL", self.no_memory)
 
     def free(self, buffer: lp.Buffer) -> None:
         if self.offsets is not None or buffer.local:
             return
-        name = safe(buffer.name)
-        self.put(f"at_free({name});")
-        self.put(f"{name} = NULL;")
+        slot = f"at_held[{self.held[buffer]}]"
+        self.put(f"at_free({slot});")
+        self.put(f"{slot} = NULL;")
 
     def fail_unless(self, test: str, failure: str) -> None:
         self.uses_done = True
@@ -645,10 +649,14 @@ class Emitter:
         return fails
 
     def locals(self, body: list[lp.Stmt]) -> None:
-        """Pointers of the buffers a function allocates, null until then."""
+        """Pointers of the buffers a function allocates. What it must give back is held in one array, which compilers handle well."""
         self.status_line = len(self.lines)
-        for buffer in _allocated(body):
+        own = _allocated(body)
+        for buffer in own:
             self.put(f"{buffer.dtype.c_name} *{safe(buffer.name)} = NULL;")
+        self.held = {b: k for k, b in enumerate(b for b in own if b.kind != "out" and self.offsets is None)}
+        if self.held:
+            self.put(f"void *at_held[{len(self.held)}] = {{NULL}};")
 
     def finish(self, body: list[lp.Stmt]) -> None:
         """The end of a function: give memory back, return the status."""
@@ -657,9 +665,8 @@ class Emitter:
             return
         self.lines.insert(self.status_line, "    " * self.depth + "int status = 0;")
         self.lines.append("    " * (self.depth - 1) + "done:")
-        for buffer in _allocated(body):
-            if buffer.kind != "out" and self.offsets is None:
-                self.put(f"at_free({safe(buffer.name)});")
+        if self.held:
+            self.put(f"at_free_all(at_held, {len(self.held)});")
         self.put("return status;")
 
     def call_pieces(self, name: str, number: int, chunk: lp.Chunks, used: Used, fails: bool) -> None:
@@ -671,7 +678,7 @@ class Emitter:
         private = any(isinstance(s, lp.Alloc) and s.buffer.private for s in lp.walk(chunk.body))
         with self.braces(""):
             self.put(f"const int64_t {n} = {extent};")
-            self.put(f"const int64_t {size} = at_piece({n}, {work}, {chunk.align}, {chunk.most});")
+            self.put(f"const int64_t {size} = at_piece({n}, {work}, {chunk.grain}, {chunk.align}, {chunk.most});")
             self.parallel_call(name, chunk, params, partial, n, size, f"({work})", private)
 
     def parallel_call(

@@ -164,8 +164,8 @@ def _index_helpers() -> dict[str, str]:
         ),
         "at_piece": (
             "/* how large the pieces of a loop are: depends on sizes only, so results do not depend on threads */\n"
-            "static inline int64_t at_piece(int64_t extent, int64_t work, int64_t align, int64_t most) {\n"
-            "    int64_t piece = work > 0 && work < 32768 ? 32768 / work : 1;\n"
+            "static inline int64_t at_piece(int64_t extent, int64_t work, int64_t grain, int64_t align, int64_t most) {\n"
+            "    int64_t piece = work > 0 && work < grain ? grain / work : 1;\n"
             "    if (piece < (extent + most - 1) / most) piece = (extent + most - 1) / most;\n"
             "    return (piece + align - 1) / align * align;\n}"
         ),

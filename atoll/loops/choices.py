@@ -1,0 +1,110 @@
+"""What the compiler decides for a function, and the file that pins it.
+
+`atoll tune FILE:FUNCTION --size n=...` measures and writes FILE with the ending .tune beside FILE; a person can read and change it:
+
+    [blur]
+    grain = 65536
+    jam = 4
+
+A function that is not in the file, or a choice that is not under its name, is decided as usual. Deleting the file changes speed, never values
+beyond the order of additions.
+"""
+
+from __future__ import annotations
+
+import configparser
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from atoll.errors import fail
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Numbers are sizes (1 or 0: not at all), the rest is on or off."""
+
+    grain: int = 32768  # operations in a piece of a parallel loop
+    products: bool = True  # contractions by the matrix kernel
+    private: bool = True  # histograms in private copies
+    scans: bool = True  # scans in runs
+    first_best: bool = True  # argmin and argmax in two steps
+    unroll: int = 9  # loops of at most so many rounds are written out
+    checks: bool = True  # checks made before loops
+    interior: bool = True  # ranges cut where tests change
+    jam: int = 8  # rounds of a sum into memory at a time
+    carry: bool = True  # what a round leaves to the next in variables
+
+    def changed(self) -> dict[str, Any]:
+        """What is not as usual."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+
+
+USUAL = Choices()
+ALTERNATIVES: dict[str, tuple[Any, ...]] = {
+    "grain": (8192, 131072, 524288),
+    "products": (False,),
+    "private": (False,),
+    "scans": (False,),
+    "first_best": (False,),
+    "unroll": (0, 4),
+    "checks": (False,),
+    "interior": (False,),
+    "jam": (1, 4, 16),
+    "carry": (False,),
+}
+_HEAD = "# Written by `atoll tune`: what the compiler decides for these functions. docs/performance.md says what each word means.\n"
+
+
+def file_of(source: str) -> Path | None:
+    """Where the choices of a source file are pinned."""
+    path = Path(source)
+    return path.with_suffix(".tune") if path.suffix == ".py" else None
+
+
+def pinned(source: str, name: str) -> Choices:
+    """The choices for a function of a source file."""
+    path = file_of(source)
+    if path is None or not path.is_file():
+        return USUAL
+    table = _read(path)
+    if name not in table:
+        return USUAL
+    known = {f.name: f.default for f in fields(Choices)}
+    found: dict[str, Any] = {}
+    for key, text in table[name].items():
+        if key not in known:
+            fail("E0813", path=str(path), what=f"[{name}] has {key}, which is no choice; there are {', '.join(known)}")
+        found[key] = _value(path, name, key, text, isinstance(known[key], bool))
+    return replace(USUAL, **found)
+
+
+def _value(path: Path, name: str, key: str, text: str, switch: bool) -> Any:
+    if switch and text.lower() in ("on", "off"):
+        return text.lower() == "on"
+    if not switch and text.isdigit() and int(text) <= 1 << 40 and (key != "grain" or int(text) > 0):
+        return int(text)
+    fail("E0813", path=str(path), what=f"[{name}] {key} is {text!r}, which should be {'on or off' if switch else 'a number'}")
+
+
+def _read(path: Path) -> configparser.ConfigParser:
+    table = configparser.ConfigParser()
+    try:
+        table.read_string(path.read_text())
+    except (configparser.Error, OSError, UnicodeDecodeError) as error:
+        fail("E0813", path=str(path), what=str(error).splitlines()[0])
+    return table
+
+
+def pin(source: str, name: str, choices: Choices) -> Path | None:
+    """Write the choices of a function; None when there is nowhere to write them."""
+    path = file_of(source)
+    if path is None:
+        return None
+    table = _read(path) if path.is_file() else configparser.ConfigParser()
+    changed = choices.changed()
+    table[name] = {key: ("on" if value else "off") if isinstance(value, bool) else str(value) for key, value in changed.items()}
+    with path.open("w") as file:
+        file.write(_HEAD)
+        table.write(file)
+    return path

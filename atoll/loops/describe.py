@@ -1,0 +1,67 @@
+"""f.explain("schedule"): what the compiler decided about the loops of a function, in words."""
+
+from __future__ import annotations
+
+from atoll.core import ir as core
+from atoll.loops import ir as lp
+from atoll.loops.choices import file_of
+
+
+def describe(fn: core.Function) -> str:
+    """Decisions in the order of the program, then those of the rewrites, then what is pinned."""
+    from atoll.loops.optimise import optimise
+    from atoll.runtime.program import chosen, make_loops
+
+    choices = chosen(fn)
+    loops = make_loops(fn)
+    lines = [f"{fn.name}: how it runs"]
+    if choices.products:
+        lines += _structure(loops.body, 1)
+        decisions = optimise(loops, fn.reassociate, choices)
+    else:
+        decisions = optimise(loops, fn.reassociate, choices)
+        lines += _structure(loops.body, 1)
+    lines.append("rewrites" if decisions else "no rewrites apply")
+    lines += [f"  {d}" for d in dict.fromkeys(decisions)]
+    changed = choices.changed()
+    if changed:
+        shown = ", ".join(f"{k} = {'on' if v is True else 'off' if v is False else v}" for k, v in changed.items())
+        lines.append(f"pinned in {file_of(fn.span.source.name)}: {shown}")
+    return "\n".join(lines)
+
+
+def _structure(stmts: list[lp.Stmt], depth: int) -> list[str]:
+    out: list[str] = []
+    pad = "  " * depth
+    for s in stmts:
+        match s:
+            case lp.Chunks():
+                name = s.low.name.removesuffix("_lo")
+                what = f"; {', '.join(f'{a.var} by {a.monoid}' for a in s.accs)} of the pieces combined in a fixed tree" if s.accs else ""
+                out.append(f"{pad}{name} of {s.extent} in parallel, pieces of at least {s.grain} operations ({s.work} for each {name}){what}")
+                out += _structure(s.body, depth + 1)
+            case lp.Product():
+                sums = " by ".join(map(repr, s.sums))
+                out.append(f"{pad}product of {s.rows} by {s.columns} over {sums} ({s.target.dtype}): the matrix kernel, 12 rows by 2 vectors in registers, in parallel unless inside pieces")
+            case lp.For():
+                inner = _structure(s.body, depth + 1)
+                how = "in any order" if s.parallel else "in order"
+                leaf = not any(isinstance(x, (lp.For, lp.Accumulate, lp.Product)) for x in lp.walk(s.body))
+                out.append(f"{pad}{s.sym} in {s.low}..{s.high} {how}{', in vectors' if leaf and s.parallel else ''}")
+                out += inner
+            case lp.Accumulate():
+                names = ", ".join(f"{a.var} by {a.monoid}" for a in s.accs)
+                leaf = not any(isinstance(x, (lp.For, lp.Accumulate, lp.Product)) for x in lp.walk(s.body))
+                how = "left to right" if s.exact else "in lanes" if leaf else "in a tree"
+                out.append(f"{pad}{names} over {s.sym} in {s.low}..{s.high}, {how}")
+                out += _structure(s.body, depth + 1)
+            case lp.Alloc(buffer):
+                out.append(f"{pad}memory for {buffer.name}: {buffer.dtype}[{', '.join(map(repr, buffer.extents))}] ({buffer.reason})")
+            case lp.CopyBuffer(target, source):
+                out.append(f"{pad}copy of {source} to {target}")
+            case lp.Helper(name):
+                out.append(f"{pad}{name}")
+            case lp.If() | lp.Forever():
+                for body in lp.bodies(s):
+                    out += _structure(body, depth)
+    return out

@@ -1,0 +1,59 @@
+"""`atoll tune`: try the compiler's choices for a function one after the other and pin those that are faster.
+
+Every choice is tried at its alternatives while the others stay; one that is at least 3 % faster is kept. What is pinned is a file a person
+can read (loops/choices.py).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from atoll.loops.choices import ALTERNATIVES, USUAL, Choices, pin
+
+GAIN = 0.97
+
+
+def tune(f: Any, args: list[Any], say: Callable[[str], None] = print, seconds: float = 0.3) -> Choices:
+    """The best choices found for a function on these arguments; written beside its source where it has a file."""
+    from atoll.runtime.program import Program
+
+    def measured(choices: Choices) -> float:
+        call = Program(f.core, f._arguments, "3", choices).call
+        call(*args)
+        times: list[float] = []
+        until = time.perf_counter() + seconds
+        while len(times) < 5 or time.perf_counter() < until:
+            start = time.perf_counter()
+            call(*args)
+            times.append(time.perf_counter() - start)
+        return sorted(times)[len(times) // 4]
+
+    best, fastest = USUAL, measured(USUAL)
+    say(f"{f.name}: {fastest * 1e3:.4f} ms as usual")
+    from atoll.runtime.program import compiled_loops
+
+    usual = _text(compiled_loops(f.core, USUAL))
+    for name, values in ALTERNATIVES.items():
+        for value in values:
+            tried = replace(best, **{name: value})
+            if best == USUAL and name != "grain" and _text(compiled_loops(f.core, tried)) == usual:
+                continue  # nothing to decide here
+            took = measured(tried)
+            shown = "on" if value is True else "off" if value is False else value
+            say(f"  {name} = {shown}: {took * 1e3:.4f} ms")
+            if took < GAIN * fastest:
+                best, fastest = tried, took
+    path = pin(f.core.span.source.name, f.name, best)
+    changed = best.changed()
+    say(f"best {fastest * 1e3:.4f} ms with {', '.join(f'{k} = {v}' for k, v in changed.items()) or 'the usual choices'}" + (f"; written to {path}" if path else ""))
+    f.refresh()
+    return best
+
+
+def _text(loops: Any) -> str:
+    from atoll.loops.show import show
+
+    return show(loops)
