@@ -18,6 +18,7 @@ from atoll.core.interpret_data import Data
 from atoll.errors import fail
 from atoll.functions import ir
 from atoll.functions.kernels import element_rep, leaf_rep, leaf_types
+from atoll.functions.measure import Measured, Part, Where
 from atoll.types.dtypes import DTYPES
 from atoll.types.types import Array, Fn, Index, Record, Scalar, Tuple, Type, Union, array, shape_of
 from atoll.types.unions import type_key
@@ -88,14 +89,12 @@ def scalar_words(x: Any) -> list[int]:
     return [int(np.frombuffer(raw.ljust(8, b"\0"), np.int64)[0])]
 
 
-Part = tuple[Type, Any, str]  # a leaf's type, its value, and what the user calls it
-
-
 class Writer:
     """Values to words. What data look like is for subclasses to say."""
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.measured = Measured(name)
         self.words: list[Any] = []  # numbers, or whole arrays of them
         self.arrays: list[np.ndarray[Any, Any]] = []
         self.seen: dict[int, int] = {}
@@ -113,7 +112,7 @@ class Writer:
         parts.append(np.array(run, np.int64))
         return Outside(np.concatenate(parts) if len(parts) > 1 else parts[0], self.arrays)
 
-    def put(self, t: Type, value: Any, where: str) -> None:
+    def put(self, t: Type, value: Any, where: Any) -> None:
         """A value of any type; values of unions by a stack, because they are deep."""
         self.put_leaves(self.spread(t, value, where))
 
@@ -129,7 +128,7 @@ class Writer:
             else:
                 self.words += scalar_words(x)
 
-    def one(self, t: Union, x: Any, where: str) -> list[Part]:
+    def one(self, t: Union, x: Any, where: Any) -> list[Part]:
         """The word of a value of union type, and its leaves."""
         k = self.case(t, x, where)
         member = t.decl.member(t, k)
@@ -145,17 +144,18 @@ class Writer:
         self.words.append(4 * k + 2)
         found: list[Part] = []
         for name, item, field in zip(member.decl.fields, member.items, self.fields(x, member), strict=True):
-            found += self.spread(item, field, f"{where}.{name}")
+            found += self.spread(item, field, Where(name, where))
+        self.measured.record(p for p in found if isinstance(p[0], (Array, Index)))
         return found
 
-    def case(self, t: Union, x: Any, where: str) -> int:
+    def case(self, t: Union, x: Any, where: Any) -> int:
         """Which case a value is."""
         raise NotImplementedError
 
     def fields(self, x: Any, member: Record) -> list[Any]:
         raise NotImplementedError
 
-    def spread(self, t: Type, value: Any, where: str) -> list[Part]:
+    def spread(self, t: Type, value: Any, where: Any) -> list[Part]:
         """The leaves of a value."""
         raise NotImplementedError
 
@@ -168,7 +168,7 @@ def _numbers_first(parts: list[Part]) -> list[Part]:
 class PythonWriter(Writer):
     """From what a user passes: instances of records, None, lists where a library type takes them."""
 
-    def one(self, t: Union, x: Any, where: str) -> list[Part]:
+    def one(self, t: Union, x: Any, where: Any) -> list[Part]:
         convert = conversion(t)
         if convert is not None:
             if convert.write(self, t, x, where):
@@ -177,7 +177,7 @@ class PythonWriter(Writer):
             self.keep.append(x)
         return super().one(t, x, where)
 
-    def case(self, t: Union, x: Any, where: str) -> int:
+    def case(self, t: Union, x: Any, where: Any) -> int:
         k = next((k for k, m in enumerate(t.decl.members) if (x is None if m is None else isinstance(x, m))), None)
         if k is None:
             fail("E1116", fn=self.name, name=where, expected=repr(t), found=_kind(x))
@@ -186,7 +186,7 @@ class PythonWriter(Writer):
     def fields(self, x: Any, member: Record) -> list[Any]:
         return [getattr(x, name) for name in member.decl.fields]
 
-    def spread(self, t: Type, value: Any, where: str) -> list[Part]:
+    def spread(self, t: Type, value: Any, where: Any) -> list[Part]:
         from atoll.runtime.arguments import _convert
 
         sizes, elem = shape_of(t)
@@ -196,7 +196,7 @@ class PythonWriter(Writer):
             if isinstance(elem, Record):
                 if elem.decl.cls is None or not isinstance(value, elem.decl.cls):
                     fail("E1116", fn=self.name, name=where, expected=elem.decl.name, found=_kind(value))
-                parts = [(f"{where}.{f}", getattr(value, f)) for f in elem.decl.fields]
+                parts: list[tuple[Any, Any]] = [(Where(f, where), getattr(value, f)) for f in elem.decl.fields]
             else:
                 if not isinstance(value, tuple) or len(value) != len(elem.items):
                     fail("E1116", fn=self.name, name=where, expected=f"a tuple of {len(elem.items)}", found=_kind(value))
@@ -208,13 +208,13 @@ class PythonWriter(Writer):
 class DataWriter(Writer):
     """From the interpreter's values."""
 
-    def case(self, t: Union, x: Any, where: str) -> int:
+    def case(self, t: Union, x: Any, where: Any) -> int:
         return int(x.member)
 
     def fields(self, x: Any, member: Record) -> list[Any]:
         return list(x.fields)
 
-    def spread(self, t: Type, value: Any, where: str) -> list[Part]:
+    def spread(self, t: Type, value: Any, where: Any) -> list[Part]:
         return [(leaf, x, where) for leaf, x in zip(leaf_types(t), v.leaves(value), strict=True)]
 
 
@@ -356,7 +356,7 @@ def shown(t: Type, value: Any) -> Any:
     return value
 
 
-def to_data(name: str, where: str, t: Union, value: Any) -> Data:
+def to_data(name: str, where: Any, t: Union, value: Any) -> Data:
     """A Python value as the interpreter's."""
     w = PythonWriter(name)
     w.put(t, value, where)

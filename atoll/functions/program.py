@@ -127,12 +127,12 @@ class FunctionProgram:
         fn = self.fn
         w = PythonWriter(fn.name)
         parts = [w.spread(t, a, sym.name) for (sym, t), a in zip(fn.params, args, strict=True)]
-        if fn.sizes or any(has_index(t) for _, t in fn.params):
-            values = [p[0][1] if _is_leaf(t) else tuple(x for _, x, _ in p) for (_, t), p in zip(fn.params, parts, strict=True)]
-            sizes = bind_call(fn, tuple(values))
-            w.words += [int(sizes[s]) for s in fn.sizes]
+        values = tuple(p[0][1] if _is_leaf(t) else tuple(x for _, x, _ in p) for (_, t), p in zip(fn.params, parts, strict=True))
+        sizes = bind_call(fn, values) if fn.sizes or any(has_index(t) for _, t in fn.params) else {}
+        w.words += [int(sizes[s]) for s in fn.sizes]
         for p in parts:
             w.put_leaves(p)
+        w.measured.check(fn, sizes, values)
         return w.finish()
 
     def _run(self, outside: Outside) -> Any:

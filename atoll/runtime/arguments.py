@@ -16,11 +16,17 @@ from atoll.core.interpret_data import Data
 from atoll.errors import fail
 from atoll.types.dtypes import DType, fits
 from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, Union, array, shape_of
+from atoll.types.unions import has_data
 
 
 def from_python(fn: ir.Function, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments as Atoll values."""
-    return tuple(_convert(fn.name, sym.name, t, arg) for (sym, t), arg in zip(fn.params, args, strict=True))
+    values = tuple(_convert(fn.name, sym.name, t, arg) for (sym, t), arg in zip(fn.params, args, strict=True))
+    if any(has_data(t) for _, t in fn.params):
+        from atoll.functions.measure import measure_values
+
+        measure_values(fn, values)
+    return values
 
 
 def quick_leaves(fn: ir.Function, args: tuple[Any, ...]) -> tuple[Any, ...] | None:

@@ -272,6 +272,9 @@ def _write(w: Writer, t: Union, value: Any, where: str) -> bool:
         return False
     nil, cons = (t.decl.members.index(m) for m in (Nil, Cons))
     column = _column(w.name, where, value, dtype)
+    elem = t.types[0] if t.types else None
+    if isinstance(elem, Index):
+        w.measured.index(elem.size, column, where)
     words = np.empty((len(column), 2), np.int64)
     words[:, 0] = 4 * cons
     words[:, 1] = column

@@ -14,6 +14,7 @@ from atoll.errors import Span
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.declare import is_some
 from atoll.types.coerce import coerce, join_types, make_tuple, project_all
+from atoll.types.decay import plain_type
 from atoll.types.elaborator import Elaborator, Mismatch
 from atoll.types.entities import Value
 from atoll.types.records import field_types, record_of, record_type
@@ -75,6 +76,8 @@ def construct(el: Elaborator, cls: Any, args: Sequence[Any], keywords: dict[str,
         parts.append(el.bind(value))
     made = make_tuple(parts, Record(decl, tuple(p.type for p in parts)), span)
     whole = record_type(cls)
+    if unions_of(decl):
+        return made  # the union that is expected gives its sizes a place
     return coerce(el, made, normal(whole), span, decl.name) if isinstance(whole, Union) and not type_vars(normal(whole)) else made
 
 
@@ -103,6 +106,9 @@ def to_union(el: Elaborator, value: Value, wanted: Union, span: Span, what: str)
     """The value as this union: it is one already, or one of its cases."""
     t = value.type
     if isinstance(t, Union) and t.decl is wanted.decl:
+        if t.types and type_key(strong(t)) != type_key(wanted):  # indices are integers where those are wanted
+            t = Union(t.decl, tuple(map(plain_type, t.types)), t.sizes)
+            value = Value(value.expr, t)
         if type_key(strong(t)) != type_key(wanted):
             el.fail("E0201", span, what=what, expected=el.show(wanted), found=el.show(t))
         why = Mismatch(span, wanted, t, what, el.facts)
@@ -209,34 +215,45 @@ def alone(el: Elaborator, t: Type, span: Span) -> Type:
 
 
 def field(el: Elaborator, value: Value, name: str, span: Span) -> Value:
-    """value.name for a union of one case; a size of the value's own is opened."""
-    from atoll.types.calls import open_value
-
+    """value.name for a union of one case. Sizes of the value's own are opened once, so that its fields agree on them."""
     t = value.type
     assert isinstance(t, Union)
     if len(t.decl.members) != 1 or name not in t.decl.decls[0].fields:
         el.fail("E1111", span, union=repr(t.decl), name=name)
-    member = t.decl.member(t, 0)
-    position = member.decl.fields.index(name)
-    own = own_sizes(member.items[position])
-    env: dict[Atom, Poly] = {s: poly(Sym(s.name)) for s in own_sizes(member)}
-    fields = tuple(Sym(f) for f in member.decl.fields)
-    types = tuple(subst_sizes(item, env) for item in member.items)
-    sizes = tuple(p.single() for p in env.values())
     value = el.bind(value)
+    sym = value.expr.sym if isinstance(value.expr, ir.Var) else None
+    for known, frame, fields in el.opened:
+        if known is sym and any(frame is f for f in el.frames):
+            return fields[name]
+    fields = dict(zip(t.decl.decls[0].fields, project_all(el, _opened(el, value, t, span)), strict=True))
+    if sym is not None:
+        el.opened.append((sym, el.frames[-1], fields))
+    return fields[name]
+
+
+def _opened(el: Elaborator, value: Value, t: Union, span: Span) -> Value:
+    """The fields of a union of one case as a tuple."""
+    from atoll.types.calls import open_value
+
+    member = t.decl.member(t, 0)
+    own = own_sizes(member)
+    inside: dict[Atom, Poly] = {s: poly(Sym(s.name)) for s in own}
+    passed: dict[Atom, Poly] = {s: poly(Sym(s.name)) for s in own}
+    outside: dict[Atom, Poly] = {s: poly(Sym(s.name)) for s in own}
+    fields, params = ([Sym(f) for f in member.decl.fields] for _ in range(2))
+    types = tuple(subst_sizes(item, inside) for item in member.items)
+    given = tuple(subst_sizes(item, passed) for item in member.items)
     whole = Sym("subject")
-    out = types[position]
-    param = Sym(name)
-    mine: dict[Atom, Poly] = {s: poly(Sym(repr(s))) for s in sizes if s is not None}
-    inner = subst_sizes(out, mine)
-    params = (*(p.single() for p in mine.values()), param)
-    arm = ir.Lam(params, (*(I64_T for _ in mine), inner), ir.Var(param, type=inner, span=span))  # type: ignore[arg-type]
-    passed: tuple[ir.Expr, ...] = (*(ir.SizeOf(poly(s), type=I64_T) for s in sizes if s is not None), ir.Var(fields[position], type=out, span=span))
-    leaf = ir.Leaf(0, passed)
-    tree = ir.Switch(whole, t, (ir.CaseOf(0, sizes, fields, types, leaf),), None)  # type: ignore[arg-type]
-    result_sizes = {s: poly(Sym(s.name)) for s in own}
-    hidden = subst_sizes(member.items[position], result_sizes)  # type: ignore[arg-type]
+    sizes = tuple(p.single() for p in inside.values())
+    body = ir.MakeTuple(tuple(ir.Var(p, type=x, span=span) for p, x in zip(params, given, strict=True)), type=Tuple(given), span=span)
+    arm = ir.Lam((*(p.single() for p in passed.values()), *params), (*(I64_T for _ in own), *given), body)  # type: ignore[arg-type]
+    args: tuple[ir.Expr, ...] = (
+        *(ir.SizeOf(p, type=I64_T) for p in inside.values()),
+        *(ir.Var(f, type=x, span=span) for f, x in zip(fields, types, strict=True)),
+    )
+    tree = ir.Switch(whole, t, (ir.CaseOf(0, sizes, tuple(fields), types, ir.Leaf(0, args)),), None)  # type: ignore[arg-type]
+    hidden = Tuple(tuple(subst_sizes(item, outside) for item in member.items))
     made = ir.Match(whole, value.expr, tree, (arm,), type=hidden, span=span)
     if not own:
-        return Value(made, hidden)
-    return open_value(el, made, hidden, [p.single() for p in result_sizes.values()], span)  # type: ignore[misc]
+        return el.bind(Value(made, hidden))
+    return open_value(el, made, hidden, [p.single() for p in outside.values()], span)  # type: ignore[misc]

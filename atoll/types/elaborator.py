@@ -66,6 +66,7 @@ class Elaborator:
         self.loop_types: dict[int, tuple[Type, ...]] = {}
         self.type_env: dict[str, Type] = {}  # what the function's type variables stand for
         self.locals: list[Any] = []  # local recursive functions defined so far (function_values.Local)
+        self.opened: list[tuple[Sym, list[ir.Stmt], dict[str, Value]]] = []  # fields of records whose own sizes were opened, by variable and block
         self.returns: Type | None = None  # the declared result of the function whose body this is
         self.hidden: Type | None = None  # the declared result, when branches return arrays of different sizes
 

@@ -185,7 +185,7 @@ def call_recursive(el: Elaborator, fn: Any, xs: list[Any], span: Span) -> Value:
     values: list[Any] = []
     for p, x in zip(params, xs, strict=True):
         if isinstance(p.type, Fn) and not is_value(x):
-            known = {n: strong(t) for n, t in found.items()}
+            known = {n: plain_type(strong(t)) for n, t in found.items()}
             takes = tuple(subst_sizes(subst_types(t, known), sizes) for t in p.type.params)
             gives = subst_sizes(subst_types(p.type.result, known), sizes)
             if any(map(type_vars, takes)):

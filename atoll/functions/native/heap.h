@@ -153,7 +153,7 @@ static void at_free_array(at_heap *H, at_array *a) {
 }
 
 /* Free a cell whose count is zero and everything that goes with it, without recursion. */
-__attribute__((noinline)) static void at_free_all(at_heap *H, at_value x) {
+__attribute__((noinline)) static void at_free_reachable(at_heap *H, at_value x) {
     size_t base = H->dead_count;
     for (;;) {
         if (AT_TAG(x) == 0xffff) {
@@ -171,8 +171,8 @@ __attribute__((noinline)) static void at_free_all(at_heap *H, at_value x) {
     }
 }
 
-static inline void at_drop(at_heap *H, at_value x) { if (AT_IS_CELL(x) && --AT_COUNT(x) == 0) at_free_all(H, x); }
-static inline void at_drop_array(at_heap *H, at_array *a) { if (--AT_COUNT(a) == 0) at_free_all(H, (at_value)a); }
+static inline void at_drop(at_heap *H, at_value x) { if (AT_IS_CELL(x) && --AT_COUNT(x) == 0) at_free_reachable(H, x); }
+static inline void at_drop_array(at_heap *H, at_array *a) { if (--AT_COUNT(a) == 0) at_free_reachable(H, (at_value)a); }
 
 /* -- arrays */
 
