@@ -164,18 +164,19 @@ class Arrays(Conditions):
         """An update of nearly everything, element by element: the new value inside the region, the old one outside."""
 
         def element(index: tuple[Poly, ...]) -> Value:
+            def inside(value: Value, shift: bool) -> Value:
+                for p, (low, _, _) in zip(index, axes, strict=True):
+                    value = self.get(value, p - low if shift else p)
+                return value
+
             conds: list[ir.Cond] = []
             for p, (low, _, size) in zip(index, axes, strict=True):
                 for side in (p - low, low + size - 1 - p):
                     found = scalars.simplify_cond(self.b, ir.Cond("ge", side))
                     if isinstance(found, ir.Cond):
                         conds.append(found)
-
-            def inside(value: Value, shift: bool) -> Value:
-                for p, (low, _, _) in zip(index, axes, strict=True):
-                    value = self.get(value, p - low if shift else p)
-                return value
-
+                    elif not found.value:
+                        return inside(array, False)
             if not conds:
                 return inside(new, True)
             test = Formula("all", tuple(Formula("is", (c,)) for c in conds)) if len(conds) > 1 else Formula("is", (conds[0],))
