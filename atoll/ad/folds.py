@@ -104,7 +104,7 @@ def _scatter(b: Builder, line: ir.Line, block: ir.Block, index: Sym) -> tuple[li
     with b.binding(*row), b.under(*when, *guards):
         old = read(b, h, 0, where)
         value = scalars.op(b, MONOIDS[prim.monoid][0], (old, ir.subst_operand(prim.value, env)), info.dtype, line.span)
-    new, _ = b.emit(ir.Scatter(whole(b, h), row, where, value, None, prim.drop, when), (info,), hint="u")
+    new, _ = b.emit(ir.Scatter(whole(b, h), row, where, value, None, False, (*when, *guards)), (info,), hint="u")
     return [prim.base], [whole(b, new)], []
 
 
@@ -124,7 +124,7 @@ def _scatter_fold(b: Builder, line: ir.Line, block: ir.Block, index: Sym) -> tup
         after = _operator(b, prim, olds, [abs_reader(e, env) for e in prim.elements])
     results = []
     for h, value in zip(hs, after, strict=True):
-        scatter = ir.Scatter(whole(b, h), value.binders, (at, *(poly(x) for x in value.binders)), value.body, None, prim.drop)
+        scatter = ir.Scatter(whole(b, h), value.binders, (at, *(poly(x) for x in value.binders)), value.body, None, False, guards)
         made, _ = b.emit(scatter, (h.results[0],), hint="u")
         results.append(whole(b, made))
     return list(prim.base), results, []

@@ -75,16 +75,20 @@ def _lambda(el: Elaborator, run: Run, values: Sequence[Value], span: Span, what:
     with el.block(), el.hypotheses(lazy=False):
         from atoll.types.expressions import as_value
 
-        given = [Value(ir.Var(p, type=t, span=v.expr.span), t) for p, t, v in zip(params, types, values, strict=True)]
+        given = [
+            Value(ir.Var(p, type=t, span=v.expr.span), t, poly=None if v.poly is None else poly(p)) for p, t, v in zip(params, types, values, strict=True)
+        ]
         result = as_value(el, run(given), s.NoneValue(span=span))
         result = coerce(el, result, strong(result.type), span, "the result")
         stmts = el.frames.pop()
     el.level -= 1
     body = ir.Block(tuple(stmts), result.expr, type=result.expr.type, span=span) if stmts else result.expr
+    at_point: dict[Atom, Poly] = {p: v.poly for p, v in zip(params, values, strict=True) if v.poly is not None}
+    result_type = subst_sizes(strong(el.resolve(result.type)), at_point)
     inner: set[Atom] = {stmt.sym for stmt in stmts if isinstance(stmt, ir.Bind)}
     inner |= {sym for stmt in stmts if isinstance(stmt, ir.Open) for sym in stmt.sizes}
-    leaves = {leaf for size in sizes_in(el.resolve(result.type)) for leaf in size.leaves()}
-    return ir.Lam(params, types, body), strong(el.resolve(result.type)), leaves & inner
+    leaves = {leaf for size in sizes_in(result_type) for leaf in size.leaves()}
+    return ir.Lam(params, types, body), result_type, leaves & (inner | set(params))
 
 
 def _need_floats(el: Elaborator, value: Value, t: Type, span: Span, what: str) -> None:

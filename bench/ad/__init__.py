@@ -1,0 +1,1 @@
+"""How much derivatives cost: `python -m bench.ad.run`."""
