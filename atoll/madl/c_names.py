@@ -21,4 +21,7 @@ connect select poll stat sync brk sbrk isnan isinf isfinite isnormal signbit fpc
 MATH = frozenset([*_MATH, *(name + suffix for name in _MATH for suffix in "fl"), *"isnan isinf isfinite signbit INFINITY NAN HUGE_VAL".split()])
 """What needs math.h."""
 
-RESERVED = MATH | frozenset(_OTHERS)
+OWN = frozenset(["self", "size_t", "ptrdiff_t", *(f"{u}int{bits}_t" for u in ("", "u") for bits in (8, 16, 32, 64))])
+"""What our files use themselves."""
+
+RESERVED = MATH | OWN | frozenset(_OTHERS)

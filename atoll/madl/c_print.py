@@ -17,6 +17,7 @@ from typing import Any
 from atoll.backends.c import ops
 from atoll.backends.c.emit import Dialect, Emitter, safe
 from atoll.loops import ir as lp
+from atoll.madl.c_names import OWN
 from atoll.madl.lower import Argument, CopyPiece, Invoke, Lowered
 from atoll.sizes import Poly, poly
 
@@ -82,7 +83,7 @@ class Printer(Emitter):
         self.lowered, self.function_names, self.index_type = fn, names, index
         self.helpers: dict[str, str] = {}
         self.params_set = set(fn.params)
-        self.names.reserved |= {safe(b.name) for b in _buffers(body)} | set(names.values())
+        self.names.reserved |= {safe(b.name) for b in _buffers(body)} | set(names.values()) | OWN
 
     # -- declarations
 

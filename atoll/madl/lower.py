@@ -20,7 +20,7 @@ from atoll.backends.c.emit import safe
 from atoll.errors import fail
 from atoll.loops import ir as lp
 from atoll.madl import graph as g
-from atoll.madl.c_names import RESERVED
+from atoll.madl.c_names import OWN, RESERVED
 from atoll.madl.compiled import Compiled
 from atoll.madl.layout import Chunk
 from atoll.madl.pieces import Leaf, count, is_one_piece, leaf_index, leaves_of
@@ -115,11 +115,37 @@ class LoweredFile:
     def fresh(self, base: str) -> str:
         """A C name for a function."""
         first = safe(self.prefix + base)
+        if first.startswith("madl_") and not self.prefix:
+            first = f"op_{first}"
         name, number = f"{first}_" if first in RESERVED else first, 2
-        while name in self.names:
+        while self.names & _all_names(name):
             name, number = f"{first}_{number}", number + 1
-        self.names |= {name, *(f"{name}_{part}" for part in ("start", "reset", "init", "step", "state", "self"))}
+        self.names |= _all_names(name)
         return name
+
+
+_OF_EQUALS = {"lt": False, "gt": False, "ne": False, "le": True, "ge": True, "eq": True}
+
+
+def _functions(graph: g.Graph) -> re.Pattern[str]:
+    """The names of the C functions that the code of an operator may call."""
+    called = {"memcpy"}
+    for node in g.scope_nodes(graph.body):
+        if isinstance(node, g.Call):
+            called.add(safe(node.scheme.name))
+        elif isinstance(node, g.Op):
+            trees = [node.tree]
+            while trees:
+                tree = trees.pop()
+                if isinstance(tree, g.Operate):
+                    called |= {tree.op, f"{tree.op}f"}
+                    trees += tree.args
+    return re.compile(f"(?:{'|'.join(map(re.escape, called))})(?:_[0-9]+)?(?:_start|_run|_)?|madl_.*|{'|'.join(OWN)}")
+
+
+def _all_names(name: str) -> set[str]:
+    """What a node makes of its name."""
+    return {name, *(f"{name}_{part}" for part in ("start", "reset", "init", "step", "state", "self", "get", "run"))}
 
 
 class _Lowering:
@@ -137,6 +163,7 @@ class _Lowering:
         self.bodies: list[list[Any]] = []
         self.values: list[dict[Sym, Poly]] = []  # index values already in a variable
         self.taken: set[str] = set()
+        self.functions = _functions(self.graph)
         for chunk in self.layout.chunks:
             if chunk.role in ("memory", "state", "workspace", "local"):
                 self._buffers(chunk)
@@ -187,15 +214,22 @@ class _Lowering:
 
     def _buffers(self, chunk: Chunk) -> None:
         for leaf in self._leaves(chunk):
-            name, number = chunk.name + leaf.label, 2
-            while name in self.taken:
-                name, number = f"{chunk.name}{leaf.label}_{number}", number + 1
-            self.taken.add(name)
+            name = self._free(chunk.name + leaf.label)
             extents = tuple(n.subst(self.env) for n in leaf.extents)
             kind = "temp" if chunk.role == "local" else "out"
             buffer = lp.Buffer(name, self._dtype(leaf.type), extents, kind, span=chunk.wires[0].span)
             buffer.local = chunk.role == "local"
             self.buffers[(chunk, leaf.components)] = buffer
+
+    def _free(self, base: str) -> str:
+        """A name for a variable: no other's, and not that of a function that is called here."""
+        if self.functions.fullmatch(safe(base)):
+            base = f"the_{base}"
+        name, number = base, 2
+        while safe(name) in self.taken or self.functions.fullmatch(safe(name)):
+            name, number = f"{base}_{number}", number + 1
+        self.taken.add(safe(name))
+        return name
 
     def _size(self, p: Poly) -> Poly:
         """A polynomial over what the C can name."""
@@ -208,10 +242,7 @@ class _Lowering:
             if sym in known:
                 return known[sym]
         wire = self.graph.dynamic[sym][0]
-        name, number = f"{wire.name or 'k'}_at", 2
-        while name in self.taken:
-            name, number = f"{wire.name or 'k'}_at_{number}", number + 1
-        self.taken.add(name)
+        name = self._free(f"{wire.name or 'k'}_at")
         var = lp.Var(name, I64)
         self._emit(lp.Let(var, lp.Cast(self._read(wire), I64)))
         self.values[-1][sym] = poly(var.atom)
@@ -302,6 +333,8 @@ class _Lowering:
         dtype = args[-1].dtype
         if row.prim is None and not dtype.is_float:
             return lp.Call(f"madl_{tree.op}", args, dtype)
+        if not dtype.is_float and len(args) == 2 and args[0] == args[1] and tree.op in _OF_EQUALS:
+            return lp.Const(_OF_EQUALS[tree.op], BOOL)  # C compilers warn
         prim = row.prim or row.float_prim
         assert prim is not None
         if prim in ("min", "max") and isinstance(args[1], lp.Const) and args[1].value and dtype.is_float:

@@ -135,7 +135,7 @@ def strict_compile(text: str, header: str, name: str, folder: Path, *, extra: li
     else:
         command += ["-c", *files, "-o", output.name]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr + text
+    assert done.returncode == 0, done.stderr[:3000] + text[:100]
     return output
 
 

@@ -11,8 +11,8 @@ import pytest
 from atoll.errors import Error
 from atoll.madl.c_file import CFile, Options
 from atoll.madl.compiled import Compiled
-from tests.madl.corpus import ACCEPTED, NAT, P, Q
-from tests.madl.harness import SANITIZE, STRICT, last, load, strict_compile, undefined_symbols
+from tests.madl.corpus import ACCEPTED, DOT, NAT, P, Q
+from tests.madl.harness import SANITIZE, STRICT, agree, last, load, strict_compile, undefined_symbols
 
 ALLOWED = {"memcpy", "sqrt", "_GLOBAL_OFFSET_TABLE_"}
 CONCRETE = sorted(name for name, source in ACCEPTED.items() if not last(source).graph.generics and last(source).kind in ("func", "node"))
@@ -136,6 +136,38 @@ let memcpy (x of [3]int) returns (y): y = !x
     made = strict_compile(file.source(), file.header(), "names", tmp_path)
     assert undefined_symbols(made) <= {"memcpy"}
     assert "void times_(" in file.header() and "void main_(" in file.header()
+
+
+NAMES = {
+    "the pointer to the state": "let f (self of int) returns (y): y init 0 = last y + self",
+    "a size and a value": "let f <<n>> (n of int, x of [n]int) returns (y): forward ([a] = x) returns (y = [b]): b = a + n",
+    "an index and a value": "let f (i of int, x of [_]int) returns (y): forward [i] ([a] = x) returns (y = [b]): b = a + i",
+    "what loops are called": "let f (idx of int, x of [_]int) returns (y): forward ([a] = x) returns (y = [b]): b = a + idx",
+    "the step of another": "let f_step (x of int) returns (y): y = x + 1\nlet f (x of int) returns (y): y init 0 = last y + f_step(x)",
+    "an operator and its result": DOT + "let f (u of [_]int, v) returns (dot): dot = dot(u, v)",
+    "functions of mathematics": "let f (exp of f64) returns (sqrt): sqrt = exp(sqrt(exp)) + 1.0",
+    "primes": "let f (x of int, x' of int, x_ of int) returns (y): y = x + x' + x_",
+    "words of C": "let int (for_ of int, while of int, return of int) returns (double): double = for_ + while + return",
+    "types of C": "let f (NULL of int, bool_ of int, INT_MAX of int, int32_t of int, size_t of int) returns (y): y = NULL + bool_ + INT_MAX + int32_t + size_t",
+    "its own state": "let f () returns (f_state): f_state init 0 = last f_state + 1",
+    "two that differ in case": "let fib () returns (n): n init 0 = last n + 1\nlet FIB () returns (n): n init 0 = last n + 2",
+    "fields": "type t = { a of int, a_b of int }\nlet f (x of t, x_a of int) returns (y): y = x.a + x.a_b + x_a",
+    "qualifiers": "let f (restrict of [3]int, inline of [3]int) returns (static of [3]int): forward ([a]=restrict)([b]=inline) returns (static=[c]): c = a + b",
+    "the copy": "let f (memcpy of [3]int) returns (y of [3]int): y = !memcpy",
+    "support functions": "let madl_div (a of int, madl_div_i32 of int) returns (y): y = a / madl_div_i32",
+    "a support function": "let madl_div_i32 (a of int, b of int) returns (y): y = a / b",
+    "a size that is the state": "let f <<self>> (x of [self]int) returns (y): y = !last (!x init [_]0)",
+    "a macro": "let f (F_STACK_BYTES of int) returns (y): y = F_STACK_BYTES + 1",
+    "comparing with itself": "let f (x of int) returns (a, b): a = x < x; b = x + 1 == x + 1",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_never_meet(name: str, tmp_path: Path) -> None:
+    operators = list(load(NAMES[name]).operators.values())
+    file = CFile("m", operators)
+    strict_compile(file.source(), file.header(), "m", tmp_path)
+    agree(operators[-1])
 
 
 def test_the_header_is_c_plus_plus_too(tmp_path: Path) -> None:
