@@ -51,6 +51,10 @@ static inline void *at_alloc(int64_t count, size_t size) {
 
 static inline void at_free(void *block) { at_rt->release(block); }
 
+static __attribute__((noinline)) void at_free_all(void **held, int count) {
+    for (int k = 0; k < count; k++) at_free(held[k]);
+}
+
 static inline int at_fail(at_call *at, int site) {
     at->site = site;
     return site + 1;
@@ -93,7 +97,7 @@ def vector_math(text: str) -> str:
             if f"{name}{f}(" in text:
                 two = name in ("pow", "atan2", "hypot")
                 params = f"{t}, {t}" if two else t
-                lines.append(f'__attribute__((simd("notinbranch"))) {t} {name}{f}({params});')
+                lines.append(f'__attribute__((simd("notinbranch"), const)) {t} {name}{f}({params});')
     if not lines:
         return ""
     return "\n".join(["#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && defined(__OPTIMIZE__)", *lines, "#endif"])
