@@ -167,7 +167,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0706", b.RunValueError, "shift by {count}", "shift by a count that is not negative", "Shifting by the width or more gives 0 (or -1); a negative count is an error."),
     ("E0707", b.RunIndexError, "index {index} occurs twice in scatter", "give op= to combine values", "Without an operator the result would depend on the order."),
     ("E0708", b.RunIndexError, "index {index} is out of range for size {size}", 'use mode="drop" to ignore such indices', "hist and scatter check every index."),
-    ("E0709", b.SizeError, "{name}: {what} (line {line}) needs {need}", "pass larger arrays", "A size that could be negative is a precondition, checked before any code runs."),
+    ("E0709", b.SizeError, "{name}: {what} (line {line}) needs {need}", "call it with sizes for which that holds", "A size that could be negative is a precondition, checked before any code runs."),
     ("E0711", b.RunValueError, "integer to the power {power}", "convert to a float first", "A negative power of an integer is no integer."),
     ("E0712", b.RunRecursionError, "{name} recurses too deeply", "use a loop, or a tail call", "A recursion that does not end is an error, not a crash."),
     ("E0713", b.RunMemoryError, "{name}: there is not enough memory", "see .memory() for what the program allocates", "A temporary array could not be allocated; see .memory() for what the program needs."),

@@ -13,4 +13,4 @@ def f(x: f64[n]) -> f64[n - 2]:
 f(np.zeros(1))
 
 #> E0709: f: x[1:-1] (line 11) needs n >= 2, but n is 1
-#>    help: pass larger arrays
+#>    help: call it with sizes for which that holds
