@@ -250,3 +250,22 @@ def test_a_print_that_fails_is_not_fatal():
     with contextlib.redirect_stdout(Broken()), pytest.raises(ValueError, match="no"):
         prints(np.ones(1), False)
     assert prints(np.zeros(1), False) == 0
+
+
+@at.fn
+def steps(x: f64[n], d: i64[m]) -> f64[n]:
+    y = x
+    for t in range(m):
+        y = [0.5 * (y[max(i - 1, 0)] + y[min(i + 1, n - 1)]) + f64(10 // d[t]) for i in range(n)]
+    return y
+
+
+def test_a_failure_after_buffers_changed_places():
+    """The result and a temporary exchange memory in every round; whoever fails gives back only its own."""
+    x = np.arange(1000.0)
+    for bad in range(5):
+        d = np.ones(5, np.int64)
+        d[bad] = 0
+        for _ in range(50):
+            assert message(steps, x, d).code == "E0702"
+    assert np.isfinite(steps(x, np.ones(5, np.int64))).all()

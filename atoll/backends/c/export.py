@@ -173,6 +173,7 @@ class _Exporter:
         return (
             "#include <stdlib.h>\n\nstatic void *at_alloc(int64_t count, size_t size) {\n"
             "    return malloc(count > 0 ? (size_t)count * size : 1);\n}\n\nstatic void at_free(void *block) { free(block); }"
+            + ("\n\nstatic void at_free_all(void **held, int count) {\n    for (int k = 0; k < count; k++) at_free(held[k]);\n}" if "at_free_all(" in self.kernel else "")
         )
 
     def _entry(self) -> str:
