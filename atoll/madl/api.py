@@ -5,7 +5,7 @@
     fib = nd.fib()                      fib.step(), fib.reset()         an operator with state makes instances
     counter = at.node(step, 0)          counter.step(x)                 the same from an Atoll function (state, input) -> (state, output)
 
-Calls are pure: an operator that works in place is given a copy of its argument. ATOLL_INTERPRET=1 runs the oracle instead of native code.
+Calls are pure: an operator that works in place is given a copy of its argument, unless it is at.donate(x)'d. ATOLL_INTERPRET=1 runs the oracle instead of native code.
 """
 
 from __future__ import annotations
@@ -217,10 +217,11 @@ class Operator:
             if args:
                 fail("E0964", name=self.name, which="a", text="call it without arguments to make an instance, then .step(..)")
             return self.instance(sizes)
+        args, donated = _undonated(args)
         if _interpreting():
             return self.interpret(*args, **sizes)
         plan, leaves = self._plan(args, sizes)
-        return _single(plan.run(leaves, {}))
+        return _single(plan.run(leaves, {}, donated))
 
     def instance(self, sizes: dict[str, int] | None = None, interpret: bool | None = None) -> Instance:
         """A state of its own; with interpret=True it runs under the oracle."""
@@ -228,6 +229,7 @@ class Operator:
 
     def interpret(self, *args: Any, **sizes: int) -> Any:
         """The value by the oracle, which checks every read."""
+        args, _ = _undonated(args)
         given, types = self._bind(args, sizes)
         oracle = Oracle(self.compiled, given.sizes, dict(zip(self.compiled.graph.generics, types, strict=True)))
         return _single(oracle.run([self._values(given)])[0])
@@ -309,6 +311,7 @@ class Instance:
 
     def step(self, *args: Any) -> Any:
         """One cycle."""
+        args, donated = _undonated(args)
         if self._interpreted:
             given, _ = self._operator._bind(args, self._given)
             self._at(given.sizes)
@@ -319,7 +322,7 @@ class Instance:
         if plan is not self._last:
             self._at(plan.sizes)
             self._last = plan
-        return _single(plan.run(leaves, self._state))
+        return _single(plan.run(leaves, self._state, donated))
 
     def _at(self, sizes: dict[Atom, int]) -> None:
         if self._sizes is None:
@@ -348,6 +351,12 @@ class Instance:
 def _single(results: list[Any]) -> Any:
     """One result alone, several as a tuple."""
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _undonated(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], frozenset[int]]:
+    """The arguments, and which of them may be overwritten (at.donate)."""
+    donated = frozenset(k for k, a in enumerate(args) if type(a).__name__ == "Donated")
+    return (tuple(a.value if k in donated else a for k, a in enumerate(args)), donated) if donated else (args, donated)
 
 
 def _interpreting() -> bool:

@@ -1,7 +1,7 @@
 """How a call from Python is done once its sizes are known: which array is which memory. Made once per shapes of arguments, then used again.
 
     argument   lent       the whole of a memory that nobody writes: the caller's own array
-               copied     the whole of a memory that is written: a copy of it
+               copied     the whole of a memory that is written: a copy of it, or with at.donate(x) the array itself
                laid       a view of a memory: its elements go to their positions in a new array
     result     taken      the whole of a new array
                gathered   from its positions; also what lies in an argument or in state, which the caller must not get hold of
@@ -47,6 +47,13 @@ def signature(args: tuple[Any, ...]) -> Any:
         else:
             return None
     return tuple(found)
+
+
+def _alone(value: Any, leaves: list[Any]) -> bool:
+    """An array that may be overwritten: no other argument lies in its memory."""
+    return bool(value.flags.writeable) and not any(other is not value and np.may_share_memory(value, other) for other in leaves) and (
+        sum(other is value for other in leaves) == 1
+    )
 
 
 @dataclass(slots=True)
@@ -160,10 +167,10 @@ class Plan:
 
     # -- a call
 
-    def run(self, leaves: list[Any], state: Memory) -> list[Any]:
+    def run(self, leaves: list[Any], state: Memory, donated: frozenset[int] = frozenset()) -> list[Any]:
         memory = dict(state)
         for a, value in zip(self.arguments, leaves, strict=True):
-            if a.how == "lent":
+            if a.how == "lent" or (a.number in donated and a.how == "copied" and _alone(value, leaves)):
                 memory[a.key] = value
             elif a.how == "copied":
                 memory[a.key] = value.copy()

@@ -61,6 +61,18 @@ def test_calls_never_change_their_arguments(nd: Any) -> None:
     assert x.tolist() == [1, 2, 3]
 
 
+def test_a_donated_argument_is_worked_on_in_place(nd: Any) -> None:
+    x = np.array([1, 2, 3], "int32")
+    y = nd.rotate_right(at.donate(x))
+    assert y.tolist() == [3, 1, 2] and np.shares_memory(x, y)
+    frozen = np.array([1, 2, 3], "int32")
+    frozen.flags.writeable = False
+    assert nd.rotate_right(at.donate(frozen)).tolist() == [3, 1, 2] and frozen.tolist() == [1, 2, 3]
+    add = at.madl(source="let add (u of [_]f64 at 'l, v of [_]f64) returns (w at 'l): forward ([a] = u) ([b] = v) returns (w = [c]): c = a + b").add
+    both = np.array([1.0, 2.0])
+    assert add(at.donate(both), both).tolist() == [2.0, 4.0] and both.tolist() == [1.0, 2.0], "the same memory twice is copied"
+
+
 def test_sizes_that_no_argument_has(nd: Any) -> None:
     assert nd.iota(n=3).tolist() == nd.iota[3]().tolist() == [0, 1, 2]
     lag = nd.lag[2]()
