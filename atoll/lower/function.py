@@ -96,6 +96,8 @@ class FunctionLowerer:
             outputs.append(lp.Output(buffer, len(extents)))
             sinks.append(BufferSink(buffer))
         block = BlockLowerer(self, None, program.block, program.results, sinks, places, lowerer_ambient, True, set())
+        for buffer in (x for x in inputs if isinstance(x, lp.Buffer)):  # an integer parameter may be a size
+            buffer.extents = tuple(block.translate(p, {}, scope) for p in buffer.extents)
         for buffer in [o.buffer for o in outputs]:
             if not self.is_open(buffer):
                 buffer.extents = tuple(block.translate(p, {}, scope) for p in buffer.extents)

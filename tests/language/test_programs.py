@@ -263,6 +263,16 @@ def test_an_integer_parameter_as_the_size_of_an_inner_loop():
 
 
 @at.fn
+def blocks(k: i64, x: f64[2 * k], y: f64[n, k]) -> f64[n]:
+    return [sum(row * x[:k]) for row in y]
+
+
+def test_an_integer_parameter_as_an_inner_axis():
+    x, y = rng.random(6), rng.random((2, 3))
+    agree(blocks, 3, x, y, expected=y @ x[:3])
+
+
+@at.fn
 def pascal(k: i64) -> i64[k, k]:
     t = zeros((k, k), dtype=i64)
     for i in range(k):
