@@ -15,8 +15,9 @@ A program goes through analyses, never through transformations; each is a file, 
     schedule             an order in which nothing is overwritten before it is read
     scheme               what callers see: types, chunks, what is written
     oracle               the two-sided semantics, run: every read must meet the value it means
-    lower, c_file        loops (atoll/loops) and C99
-    api                  at.madl, at.node
+    lower, c_file        loops (atoll/loops) and C99; c_names: the names a C file may not use
+    binding, plan        arguments from Python: their sizes, and which array is which memory
+    api, command         at.madl, at.node; the `atoll` command on .madl files
 
 Sources: notes/pauget1.md, notes/pauget2.md (the thesis), notes/madl_lessons.md (a trial). The language is described in docs/madl.md.
 """
