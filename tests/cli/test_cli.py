@@ -185,6 +185,12 @@ def test_bench(capsys):
     assert atoll(capsys, "bench", "good.py:energy", "--size", "n=4")[0] == 0
 
 
+def test_tune_writes_a_file_beside_the_source(capsys):
+    status, out, _ = atoll(capsys, "tune", "good.py:double", "--size", "n=10")
+    assert status == 0 and "as usual" in out
+    assert Path("good.tune").exists()
+
+
 def test_explain_code(capsys):
     assert atoll(capsys, "explain", "e0307")[:2] == (
         0,
@@ -253,6 +259,10 @@ CALLS = [
     (["bench", "good.py:double"], 2, "atoll: give --size n=NUMBER\n"),
     (["bench", "good.py:double", "--size", "n=x"], 2, "atoll: --size takes name=number, not 'n=x'\n"),
     (["bench", "good.py:swap"], 2, "atoll: there is no random data of type a\n"),
+    (["tune"], 2, "usage: atoll tune"),
+    (["tune", "no.py:f"], 2, NONE + "no.py\n"),
+    (["tune", "only.py:nix"], 2, "atoll: only.py has no Atoll function nix (there are: twice)\n"),
+    (["tune", "good.py:double"], 2, "atoll: give --size n=NUMBER\n"),
     (["explain", "E9999"], 2, "atoll: there is no error code E9999 (docs/errors.md lists them)\n"),
     (["explain", "no.py:f"], 2, NONE + "no.py\n"),
     (["explain", "bad.py:wrong"], 1, SIZE_ERROR),
