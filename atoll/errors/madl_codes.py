@@ -10,14 +10,14 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     # -- text, names, arity
     ("E0900", _C, "MADL needs the package lark", "pip install 'atoll[madl]'", "The parser of .madl files is made with lark, which is installed with the extra `madl`."),
     ("E0901", _P, "{what}", "", "The text is not a MADL program. docs/madl.md has the grammar."),
-    ("E0902", _P, "Undefined variable {name}", "", "A variable is defined by an equation of its scope or an enclosing one. What a `forward` returns must pass through [..] (all elements) or {{..}} (the final value); an `init` sees only what is outside the scope that restarts."),
+    ("E0902", _P, "Undefined variable {name}", "", "A variable is defined by an equation of its scope or an enclosing one. What a `forward` returns must pass through [..] (all elements) or {..} (the final value); an `init` sees only what is outside the scope that restarts."),
     ("E0903", _P, "Undefined operator {name}", "define it above its first use, or import it", "Operators are used after they are defined; `let rec` makes an operator visible in its own body."),
     ("E0904", _P, "Undefined {what} {name}", "declare it: (size {name}) or (type {name}) or (data {name}), or write '{name}", "Sizes, types and places have names of their own. An undeclared one is written 'name."),
     ("E0905", _T, "{what}: {given} where {wanted} are expected", "", "A group `a, b` is wiring: it connects as many values as were written."),
     ("E0906", _P, "{name} is defined twice", "", "A flow has one definition. Use `as` for a second name, `init` and `last` for values that change."),
     ("E0907", _P, "Too many iteration levels", "", "Nested brackets in an interface stand for nested dimensions of the `forward`; there are fewer dimensions than brackets."),
     ("E0908", _P, "{what} cannot stand in a pattern", "", "On the left of `=` stand variables, `_`, tuples, arrays and operators that are bijective rearrangements (patt)."),
-    ("E0909", _P, "{what} stands outside the interface of a forward", "", "[e] (element) and {{e}} (accumulator) connect the inside of a `forward` with its outside."),
+    ("E0909", _P, "{what} stands outside the interface of a forward", "", "[e] (element) and {e} (accumulator) connect the inside of a `forward` with its outside."),
     # -- types and sizes
     ("E0910", _T, "This expression has type {first} but an expression of type {second} was expected", "", "Types and sizes of both sides must be the same."),
     ("E0911", _S, "a size equation is left over: {left} = {right}", "add a size: <<..>> or `of [..]_`", "Sizes are found by solving for one unknown at a time and never guessed: n*k = 4 has three solutions."),
@@ -26,13 +26,13 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0914", _S, "{name}: {what} has size {size}, which is negative", "", "Sizes are polynomials; when they become numbers every array must have a size >= 0."),
     ("E0915", _T, "the operation {op} is not defined for {shown}", "convert with f64(..), f32(..), i32(..), ..", "Scalar operations take numbers of one type. Nothing is converted silently."),
     ("E0916", _T, "the type of {what} is not known", "add a type: `of [_]f64`", "Code is made for one type; nothing in the program says which."),
-    ("E0917", _T, "{name} is no field of {shown}", "", "Records are declared with `type name = {{ field of t, .. }}`."),
+    ("E0917", _T, "{name} is no field of {shown}", "", "Records are declared with `type name = { field of t, .. }`."),
     ("E0918", _S, "index {index} of {what} is not proved to lie in 0..{high}", "use a loop index, or an index of type idx<<n>>: clamp<<n>>(k), wrap<<n>>(k)", "MADL makes no checks at run time, so every index is proved: it is a polynomial of sizes and loop indices, or a value of type idx<<n>>."),
     ("E0929", _T, "{value} does not fit {shown}", "use a wider type", "A number in the text takes the type of what it meets, and must be one of its values."),
     ("E0919", _S, "abstract size would escape its scope", "", "The index of a loop as a size makes sense in the loop only: there are no ragged arrays."),
     # -- causality, initialisation
     ("E0920", _P, "Non causal definition of {name}", "use `last` to break the cycle", "A value may not depend on itself within a cycle. Arrays, tuples, operators and loops need all their inputs before they give any output."),
-    ("E0921", _P, "Uninitialized last", "", "`last` and {{..}} read a memory that no `init` has written. Initial values pass through everything that only rearranges, in both directions, and stop at copies and operations."),
+    ("E0921", _P, "Uninitialized last", "", "`last` and {..} read a memory that no `init` has written. Initial values pass through everything that only rearranges, in both directions, and stop at copies and operations."),
     ("E0922", _P, "Conflicting initialization", "remove one of them", "A memory has one initial value."),
     ("E0923", _P, "Initialization of aggregated element", "initialise the whole array outside the loop, or copy the element: [!x]", "State is one memory that lives from one round to the next; the elements of an array are many. A value cannot be both."),
     # -- kinds
