@@ -72,7 +72,7 @@ def test_any_order_of_any_passes(program: tuple[int, bool], seed: int) -> None:
         p, before = after, outcome
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(programs)
 def test_every_selection_keeps_the_value(program: tuple[int, bool]) -> None:
     p = random_program(*program[:1], 5, program[1])
