@@ -233,7 +233,7 @@ def field(el: Elaborator, value: Value, name: str, span: Span) -> Value:
 
 def _opened(el: Elaborator, value: Value, t: Union, span: Span) -> Value:
     """The fields of a union of one case as a tuple."""
-    from atoll.types.calls import open_value
+    from atoll.types.function_calls import open_value
 
     member = t.decl.member(t, 0)
     own = own_sizes(member)

@@ -173,8 +173,8 @@ def parameter(el: Elaborator, sym: Sym, t: Type) -> Value:
 
 def call_recursive(el: Elaborator, fn: Any, xs: list[Any], span: Span) -> Value:
     """Functions given to a recursive function are values; their types follow from the other arguments."""
-    from atoll.types.calls import _call_instance
     from atoll.types.data import match_types
+    from atoll.types.function_calls import call_instance
 
     found: dict[str, Type] = {}
     sizes: dict[Atom, Poly] = {}
@@ -193,7 +193,7 @@ def call_recursive(el: Elaborator, fn: Any, xs: list[Any], span: Span) -> Value:
             x = closure(el, x, takes, None if type_vars(gives) else gives, span)
             match_types(el, p.type, x.type, found, sizes, span)
         values.append(x)
-    return _call_instance(el, fn, values, span)
+    return call_instance(el, fn, values, span)
 
 
 def reaches_itself(fn: Any) -> bool:

@@ -11,11 +11,11 @@ from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.declare import is_some, size_symbol
 from atoll.surface import syntax as s
 from atoll.types.blanks import close_blanks, open_blanks
-from atoll.types.calls import open_value
 from atoll.types.captures import Captures
 from atoll.types.coerce import coerce
 from atoll.types.elaborator import Elaborator
 from atoll.types.entities import Scope, Value
+from atoll.types.function_calls import open_value
 from atoll.types.function_values import as_function
 from atoll.types.open_names import name_open_sizes
 from atoll.types.types import (
@@ -221,7 +221,7 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
 
 def _external(el: Elaborator, fn: Any, out: ir.Function, open_sizes: dict[Atom, Poly]) -> Value:
     """The body of a function whose code is in a module compiled before."""
-    from atoll.types.calls import open_value
+    from atoll.types.function_calls import open_value
 
     args = tuple(ir.Var(sym, type=t) for sym, t in out.params)
     fresh: dict[Atom, Poly] = {s: poly(Sym(s.name)) for p in open_sizes.values() if (s := p.single()) is not None and isinstance(s, Sym)}

@@ -16,11 +16,12 @@ from atoll.surface import syntax as s
 from atoll.types import entities as en
 from atoll.types.arithmetic import compare
 from atoll.types.builtins.reshape import transpose
-from atoll.types.calls import Args, apply, closure_annotations, is_function, open_value
+from atoll.types.calls import Args, apply, closure_annotations, is_function
 from atoll.types.coerce import coerce, make_tuple, project, project_all
 from atoll.types.comprehension import build_array
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
+from atoll.types.function_calls import open_value
 from atoll.types.lifting import lift
 from atoll.types.types import Array, Fn, Record, Scalar, Tuple, Type, rank, shape_of, sizes_in, strong, subst_sizes, type_vars
 

@@ -10,12 +10,13 @@ from atoll.sizes import Sym, poly
 from atoll.types import entities as en
 from atoll.types.arithmetic import condition, need_numbers, prim
 from atoll.types.builtins.reductions import need_nonempty, over_axis
-from atoll.types.calls import Args, apply, is_function, open_value
+from atoll.types.calls import Args, apply, is_function
 from atoll.types.coerce import common, is_weak, make_tuple, map_arrays, project, scalar_dtype, to_dtype
 from atoll.types.comprehension import with_conditions
 from atoll.types.dtypes import BOOL
 from atoll.types.elaborator import Elaborator, Mismatch, describe
 from atoll.types.entities import Value
+from atoll.types.function_calls import open_value
 from atoll.types.lifting import lift
 from atoll.types.types import BOOL_T, Array, Index, Scalar, Tuple, rank, shape_of, strong
 
