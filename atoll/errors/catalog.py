@@ -150,7 +150,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0313", _S, "{name} is used as a size before it comes as a parameter", "put {name} first, or leave it out: a size is bound by the arrays", "An integer parameter can be a size further on in the signature. Before it, its value is not known."),
     # -- calls from Python
     ("E0601", _S, "{name}: {text}", "", "Sizes are measured on the arguments before any code runs. Each size name has one value."),
-    ("E0602", _T, "{fn}: argument {name} must be {expected}, not {found}", "pass a NumPy array for an array, a number for a number", "Arrays are anything with the array interface or DLPack on the host; scalars are Python numbers or NumPy scalars; records are instances of their class."),
+    ("E0602", _T, "{fn}: argument {name} must be {expected}, not {found}", "pass an array for an array, a number for a number, a tuple for a tuple, an instance for a record", "Arrays are anything with the array interface or DLPack on the host; scalars are Python numbers or NumPy scalars; records are instances of their class."),
     ("E0603", _T, "{fn}: argument {name} must have dtype {expected}, not {found}", "convert it: {name}.astype(np.{to})", "Dtypes are never converted silently at a call."),
     ("E0604", b.RunIndexError, "{name}: argument {arg} is declared {shown}, but holds {value}; an index here is at least 0 and below {size}", "check the indices before the call", "A parameter of type idx[n] is checked once, on entry; then no read through it needs a check."),
     ("E0605", _T, "{fn}: {text}", "", "Positional, keyword and default arguments work as in Python."),

@@ -13,4 +13,4 @@ def f(x: f64[n]):
 f("text")
 
 #> E0602: f: argument x must be f64[n], not a text
-#>    help: pass a NumPy array for an array, a number for a number
+#>    help: pass an array for an array, a number for a number, a tuple for a tuple, an instance for a record
