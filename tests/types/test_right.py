@@ -11,7 +11,7 @@ import atoll as at
 
 HEAD = """
 import atoll as at
-from atoll import _, bool_, f32, f64, i64
+from atoll import _, bool_, f32, f64, i64, idx
 n, m, k, p = at.sizes("n m k p")
 a, b, c = at.types("a b c")
 @at.fn
@@ -33,6 +33,14 @@ def swap(t: (a, b)) -> (b, a):
 @at.fn
 def compose(f: at.Fn[[b], c], g: at.Fn[[a], b]) -> at.Fn[[a], c]:
     return lambda x: f(g(x))
+@at.fn
+def iterate(f: at.Fn[[a], a], x: a, k: i64) -> a:
+    for i in range(k):
+        x = f(x)
+    return x
+@at.fn
+def both(f: at.Fn[[a], b], x: a, y: a) -> (b, b):
+    return f(x), f(y)
 @at.fn
 def outer(f: at.Fn[[f64, f64], f64], u: f64[n], v: f64[m]) -> f64[n, m]:
     return [[f(p, q) for q in v] for p in u]
@@ -86,6 +94,21 @@ RIGHT = [
     ("x: f64[n]", "y = concat(x, [0.0])\n    z: f64[n + 1] = y\n    return z", "f64[n + 1]", (X,), "np.r_[x, 0]"),
     ("x: f64[_], y: f64[_]", "return concat(x, y)[:3]", "f64[3]", (X, Y), "x[:3]"),
     ("a: f64[_, _], b: f64[_, _]", "return [[dot(r, c) for c in b.T] for r in a]", "f64[i, k]", (A, B), "a @ b"),
+    # sizes that data decide, and what asserts and branches know
+    ("x: f64[n]", "p = [v for v in x if v > 0.4]\n    q = [v for v in x if v <= 0.4]\n    return sort(concat(p, q)), len(p) + len(q)", "(f64[k + l], i64)", (X,), "np.sort(x), 4"),
+    ("a: f64[n, m]", "rows = [row for row in a if sum(row) > 1.5]\n    return rows.T, sum(rows)", "(f64[m, k], f64[k])", (A,), "a[a.sum(1) > 1.5].T, a[a.sum(1) > 1.5].sum(1)"),
+    ("x: f64[n]", "i = i64(x[0] * 0.0) + 2\n    return x[:i], x[i:]", "(f64[i], f64[n - i])", (X,), "x[:2], x[2:]"),
+    ("x: f64[n], k: i64", "c = at.size(k)\n    return zeros(c) + 1.0", "f64[k]", (X, 3), "np.ones(3)"),
+    ("x: f64[n]", "s = 0.0\n    for i in range(n):\n        y = [v for v in x[:i] if v > 0.4]\n        s += sum(y * y)\n    return s", "f64", (X,), "(np.where(x > 0.4, x * x, 0) * [3, 2, 1, 0]).sum()"),
+    ("x: f64[n], y: f64[m]", "assert n == m\n    return x + y", "f64[n]", (X, X), "x + y"),
+    ("x: f64[n], y: f64[m]", "assert m <= n\n    return x[:m] + y", "f64[m]", (X, Y), "x[:3] + y"),
+    ("x: f64[n], y: f64[m]", "if n == m:\n        return sum(x + y)\n    return 0.0", "f64", (X, Y), "0.0"),
+    ("x: f64[n], k: idx[n]", "return x[k], x[:k], x[k:]", "(f64, f64[k], f64[n - k])", (X, 2), "x[2], x[:2], x[2:]"),
+    ("x: f64[n], i: idx[n][m]", "return x[i], sum(x[j] for j in i)", "(f64[m], f64)", (X, np.array([0, 3])), "x[i], x[i].sum()"),
+    # functions of functions
+    ("x: f64[n]", "fs = [sin, cos, lambda v: v * v]\n    return [g(2.0) for g in fs], fs[1](x)", "(f64[3], f64[n])", (X,), "np.array([np.sin(2), np.cos(2), 4]), np.cos(x)"),
+    ("x: f64[n]", "return iterate(lambda v: 0.5 * (v + 2.0 / v), 1.0, 6), iterate(lambda v: rotate(v, 1), x, 3)", "(f64, f64[n])", (X,), "2**0.5, np.roll(x, -3)"),
+    ("x: f64[n], y: f64[n]", "return both(lambda v: sum(v), x, y), both(len, x, y)[1]", "((f64, f64), i64)", (X, X), "(x.sum(), x.sum()), 4"),
     # updates and loops
     ("a: f64[n, m]", "out = zeros((m, n))\n    for i in range(n):\n        for j in range(m):\n            out[j, i] = a[i, j]\n    return out", "f64[m, n]", (A,), "a.T"),
     ("a: f64[n, m], x: f64[m]", "a[1:-1] = x\n    return a", "f64[n, m]", (A, Y), "np.vstack([a[0], x, x, a[3]])"),
