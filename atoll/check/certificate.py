@@ -123,6 +123,7 @@ class _Writer:
                 [e.name(loop.sym), self.position(a), self.position(b), self.lines(lines)] for loop, a, b, lines in self.report.races
             ],
             "memory": self.memory(),
+            "peak": peak(self.lowered.function.body),
             "copies": self.copies(),
             "alignment": [list(row) for row in self.report.alignment],
         }
@@ -240,14 +241,8 @@ class _Writer:
         return found
 
     def memory(self) -> list[Any]:
-        found = []
-        for x in lp.walk(self.lowered.function.body):
-            if isinstance(x, lp.Alloc):
-                total = poly(x.buffer.dtype.size)
-                for n in x.buffer.extents if x.buffer.rows is None else (poly(x.buffer.rows), *x.buffer.extents[1:]):
-                    total = total * n
-                found.append([x.buffer.name, repr(total), "stack" if x.buffer.local else "heap"])
-        return found
+        allocated = [x.buffer for x in lp.walk(self.lowered.function.body) if isinstance(x, lp.Alloc)]
+        return [[b.name, repr(size(b)), "stack" if b.local else "heap"] for b in allocated]
 
     def copies(self) -> list[str]:
         """Buffers that only hold what another array holds."""
@@ -258,3 +253,41 @@ class _Writer:
                 if isinstance(value, lp.Load) and value.buffer is not a.buffer and a.buffer.name not in found:
                     found.append(a.buffer.name)
         return found
+
+
+def size(b: lp.Buffer) -> Poly:
+    """Bytes."""
+    total = poly(b.dtype.size)
+    for n in b.extents if b.rows is None else (poly(b.rows), *b.extents[1:]):
+        total = total * n
+    return total
+
+
+def peak(stmts: list[lp.Stmt]) -> str:
+    """The most bytes in use at once (per thread, for what is inside a parallel loop), as a formula."""
+    found = _peak(stmts)
+    return found[0] if len(found) == 1 else f"max({', '.join(found)})" if found else "0"
+
+
+def _peak(stmts: list[lp.Stmt]) -> list[str]:
+    held, most = poly(0), {}
+    for x in stmts:
+        if isinstance(x, lp.Alloc):
+            held = held + size(x.buffer)
+            most[repr(held)] = held
+        elif isinstance(x, lp.Free):
+            held = held - size(x.buffer)
+        else:
+            for inner in lp.bodies(x):
+                for text in _peak(inner):
+                    shown = text if not held.terms else f"{held} + {text}"
+                    most[shown] = None
+    largest = [text for text in most if text != "0"]
+    sums = {text: p for text, p in most.items() if p is not None}
+    return [t for t in largest if t not in sums or not any(o is not sums[t] and _larger(o, sums[t]) for o in sums.values())]
+
+
+def _larger(a: Poly, b: Poly) -> bool:
+    """a is b and something more."""
+    rest = a - b
+    return bool(rest.terms) and all(c > 0 for c in rest.terms.values())

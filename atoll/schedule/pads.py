@@ -23,6 +23,7 @@ Axis = tuple[Poly, Poly]
 class Pads:
     axes: tuple[Axis, ...]
     everything: bool = False
+    flat: tuple[int, Axis] | None = None  # an axis and the next one, read as one: a tile whose last row is padded in part
 
     def __str__(self) -> str:
         if self.everything:
@@ -90,6 +91,7 @@ class Inference:
         axes, a = list(inner.axes), t.axis
         k = t.amount if t.amount is not None else ZERO
         left, right = axes[a]
+        flat: tuple[int, Axis] | None = None
         match t.op:
             case "transpose":
                 axes[a], axes[a + 1] = axes[a + 1], axes[a]
@@ -106,15 +108,19 @@ class Inference:
             case "flatten":
                 n = extents[a + 1]
                 inner_left, inner_right = axes.pop(a + 1)
-                axes[a] = (left * n + (inner_left if not left.terms else ZERO), right * n + (inner_right if not right.terms else ZERO))
+                if inner.flat is not None and inner.flat[0] == a:
+                    axes[a] = inner.flat[1]
+                else:
+                    axes[a] = (left * n + (inner_left if not left.terms else ZERO), right * n + (inner_right if not right.terms else ZERO))
             case "split" | "tile":
                 extra = cdiv(extents[a], k) * k - extents[a] if t.op == "tile" else ZERO
                 axes[a : a + 1] = [(left // k, (right + extra) // k), (ZERO, ZERO)]
+                flat = (a, (left, right + extra))
             case "reverse":
                 axes[a] = (right, left)
             case "window" | "sample":
                 axes[a : a + 1] = [(ZERO, ZERO)] * (2 if t.op == "window" else 1)
-        return Pads(tuple(axes), inner.everything)
+        return Pads(tuple(axes), inner.everything, flat)
 
     def larger(self, a: Poly, b: Poly, context: Context) -> Poly:
         return b if context.facts.proves(b - a) else a

@@ -29,8 +29,8 @@ def example(name: str) -> Any:
     return importlib.import_module(name)
 
 
-def report(name: str, schedule: Callable[[], Any], args: tuple[Any, ...], peers: dict[str, tuple[Call, Any] | None], tolerance: float = 1e-3) -> None:
-    """Check, time and print one program. A peer is (call, where its result is) or None when it is not there."""
+def report(name: str, schedule: Callable[[], Any], args: tuple[Any, ...], peers: dict[str, Call | None], tolerance: float = 1e-3) -> None:
+    """Check, time and print one program. A peer is a call, or None when it is not there; every call gives a new array."""
     schedule()  # caches and imports are warm
     start = time.process_time()
     s = schedule()
@@ -41,15 +41,12 @@ def report(name: str, schedule: Callable[[], Any], args: tuple[Any, ...], peers:
     fast = s.compile()
     wanted = fast(*args)
     contenders: dict[str, Call] = {"atoll": lambda: fast(*args)}
-    for peer, found in peers.items():
-        if found is None:
-            continue
-        call, result = found
-        call()
-        np.testing.assert_allclose(result() if callable(result) else result, wanted, rtol=tolerance, atol=tolerance * np.abs(wanted).max())
-        contenders[peer] = call
+    for peer, call in peers.items():
+        if call is not None:
+            np.testing.assert_allclose(call(), wanted, rtol=tolerance, atol=tolerance * np.abs(wanted).max())
+            contenders[peer] = call
     alone = os.environ.get("ATOLL_NUM_THREADS") == "1"
-    times = measure(contenders, seconds=2.5, rounds=9, clock=time.process_time if alone else time.perf_counter)
+    times = measure(contenders, seconds=1.5, rounds=7, clock=time.process_time if alone else time.perf_counter)
     ms = {who: t.median * 1e3 for who, t in times.items()}
     print(json.dumps({"name": name, "atoll": ms.pop("atoll"), "peers": ms, "scheduling": scheduled, "proofs": proved}), flush=True)
 
@@ -78,16 +75,16 @@ def blurs(n: int) -> None:
     report(f"blur fused {n}", lambda: blur.fused_tails().vectorize("y_1/x_1", 16).parallel("y_1"), (image,), peers("fused"))
     report(f"blur two stages {n}", two, (image,), peers("two"))
     report(f"blur tiled {n}", tiled, (image,), peers("tiled"))
-    report(f"blur tiled 64x64 as in ATL {n}", lambda: blur.tiled(64, 64).parallel("y_1_o_0"), (image,), peers("tiled64"))
-    report(f"blur sliding window {n}", sliding, (image,), peers("sliding"))
+    if n <= 2000:
+        report(f"blur tiled 64x64 as in ATL {n}", lambda: blur.tiled(64, 64).parallel("y_1_o_0"), (image,), peers("tiled64"))
+        report(f"blur sliding window {n}", sliding, (image,), peers("sliding"))
 
 
 def products(n: int, halide: bool) -> None:
     matmul = example("matmul")
     rng = np.random.default_rng(1)
     a, b = (rng.standard_normal((n, n)).astype(np.float32) for _ in range(2))
-    out = np.empty((n, n), np.float32)
-    peers: dict[str, Any] = {"openblas": (lambda: np.matmul(a, b, out=out), out)}
+    peers: dict[str, Any] = {"openblas": lambda: a @ b}
     if halide and halide_side is not None:
         peers["halide"] = halide_side.matmul(a, b)
     report(f"matrix product {n}", lambda: matmul.packed(6, 64), (a, b), peers)

@@ -1,8 +1,8 @@
 """Scheduled programs against Halide and OpenBLAS, in one run: `python bench/schedules/run.py [--short]`.
 
 Halide lives in an environment of its own (bench/.halide, made at first use). Blur with a border of zeros, fused, in two stages, tiled and
-with a sliding window; matrix products; unsharp masking. Same data, same border, same number of threads; results are compared before anything
-is timed, calls are interleaved, and the medians of one run are printed, with the time scheduling itself takes. Writes
+with a sliding window; matrix products; unsharp masking. Same data, same border, same number of threads, a new array per call for
+everybody; results are compared before anything is timed, calls are interleaved, and the medians of one run are printed, with the time scheduling itself takes. Writes
 bench/results/schedules.md.
 """
 
