@@ -33,9 +33,9 @@ from atoll.types.records import record
 from atoll.types.types import SCALARS, Var
 
 if TYPE_CHECKING:
-    from atoll.doctor import doctor
     from atoll.function import Function, donate, fn
     from atoll.functions.modules import module
+    from atoll.installation import doctor
     from atoll.madl.api import madl, node
     from atoll.runtime.cache import cache
     from atoll.schedule.api import schedule
@@ -55,7 +55,7 @@ _LATER = {
     "Function": "atoll.function",
     "donate": "atoll.function",
     "cache": "atoll.runtime.cache",
-    "doctor": "atoll.doctor",
+    "doctor": "atoll.installation",  # not atoll.doctor: importing that would put the module in place of the function
     "module": "atoll.functions.modules",
     "node": "atoll.madl.api",
     "schedule": "atoll.schedule",

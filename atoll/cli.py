@@ -340,7 +340,7 @@ def _explain(args: argparse.Namespace) -> int:
 
 
 def _doctor(args: argparse.Namespace) -> int:
-    from atoll.doctor import doctor
+    from atoll.installation import doctor
 
     report = doctor()
     print(report)
