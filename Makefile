@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 
-.PHONY: demo test lint fuzz fuzz-ranks fuzz-ad fuzz-schedule bench docs clean
+.PHONY: demo test lint sanitize fuzz fuzz-ranks fuzz-ad fuzz-schedule bench docs clean
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -37,6 +37,10 @@ fuzz-ad: $(VENV)/.ready
 
 fuzz-schedule: $(VENV)/.ready
 	$(RUN) -m tests.schedule.fuzz --seeds 0:500
+
+# The programs of tests/language as exported C, under the address and undefined-behaviour sanitizers.
+sanitize: $(VENV)/.ready
+	$(RUN) -m tests.export.sanitize
 
 bench: $(VENV)/.ready
 	$(RUN) bench/run.py

@@ -651,7 +651,7 @@ class Emitter:
     def locals(self, body: list[lp.Stmt]) -> None:
         """Pointers of the buffers a function allocates. What it must give back is held in one array, which compilers handle well."""
         self.status_line = len(self.lines)
-        own = _allocated(body)
+        own = _allocated(body, self.dialect.hosted)
         for buffer in own:
             self.put(f"{buffer.dtype.c_name} *{safe(buffer.name)} = NULL;")
         self.held = {b: k for k, b in enumerate(b for b in own if b.kind != "out" and self.offsets is None)}
@@ -862,15 +862,15 @@ def _may_fail(stmts: list[lp.Stmt]) -> bool:
     return any(isinstance(s, (lp.Check, lp.Alloc, lp.Print)) for s in lp.walk(stmts))
 
 
-def _allocated(stmts: list[lp.Stmt]) -> list[lp.Buffer]:
-    """Buffers a function allocates itself, not those of the functions it calls for pieces."""
+def _allocated(stmts: list[lp.Stmt], pieces_apart: bool) -> list[lp.Buffer]:
+    """Buffers a function allocates itself, not those of pieces that are functions of their own."""
     found: dict[lp.Buffer, None] = {}
 
     def go(body: list[lp.Stmt]) -> None:
         for stmt in body:
             if isinstance(stmt, lp.Alloc) and not stmt.buffer.local:
                 found[stmt.buffer] = None
-            if not isinstance(stmt, lp.Chunks):
+            if not (pieces_apart and isinstance(stmt, lp.Chunks)):
                 for inner in lp.bodies(stmt):
                     go(inner)
 

@@ -21,6 +21,7 @@ from atoll.loops import ir as lp
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.describe import condition
 from atoll.types.dtypes import DType
+from atoll.types.types import Index, flatten, shape_of
 
 _ALIGN = 64
 
@@ -198,6 +199,8 @@ class _Exporter:
         for p in self.fn.inputs:
             if isinstance(p, lp.Var):
                 env[p.atom] = 2
+        elements = [shape_of(leaf)[1] for _, param in self.core.params for _, leaf in flatten(param)]
+        indices = {p: e.size for p, e in zip(self.fn.inputs, elements, strict=True) if isinstance(e, Index)}
         lines = [f'#include "{self.name}.h"', "#include <stdio.h>"]
         if self.workspace == "caller" and self.buffers:
             lines.append("#include <stdlib.h>")
@@ -212,7 +215,8 @@ class _Exporter:
                 continue
             count = self._count(p, env)
             lines.append(f"    static {t} {name}[{max(1, count)}];")
-            value = "i % 2 == 0" if t == "bool" else f"({t})(i % {env.get(self._first(p), 3) or 1})"
+            small = f"i % {max(1, indices[p].evaluate(lambda a: env.get(a, 2)))}" if p in indices else "1 + i % 3"
+            value = "i % 2 == 0" if t == "bool" else f"({t})({small})"
             lines.append(f"    for (int i = 0; i < {count}; i++) {name}[i] = {value};")
         for o in self.fn.outputs:
             t, name = o.buffer.dtype.c_name, safe(o.buffer.name)
@@ -234,9 +238,6 @@ class _Exporter:
             lines.append("    free(workspace);")
         return "\n".join([*lines, "    return 0;", "}", ""])
 
-    def _first(self, p: lp.Buffer) -> Any:
-        return next(iter(p.extents[0].leaves()), None) if p.extents else None
-
     def _count(self, b: lp.Buffer, env: dict[Any, int]) -> int:
         total = 1
         for p in b.extents:
@@ -254,6 +255,9 @@ def _site_text(site: Site) -> str:
 
     title = CODES[site.code].title
     values = {k: v for k, v in site.values.items() if isinstance(v, str)}
+    template = site.values.get("template", ())
+    if template:
+        values["text"] = "".join(part if isinstance(part, str) else "..." for part in template)
     text = re.sub(r"\{(\w+)\}", lambda m: values.get(m.group(1), "..."), title)
     where = f" (line {site.span.line} of {Path(site.span.source.name).name})" if site.span.line else ""
     return f"{site.code}: {text}{where}".replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
