@@ -20,8 +20,8 @@ from atoll.errors import Span, fail
 from atoll.madl import graph as g
 from atoll.madl.locations import Locations
 from atoll.madl.tell import cell
-from atoll.madl.typing import array_sizes, show_size_named
-from atoll.sizes import Sym
+from atoll.madl.typing import array_sizes, rebuild, show_size_named
+from atoll.sizes import Poly, Sym, poly
 from atoll.types.types import Type
 from atoll.views.functor import ONE, Functor
 from atoll.views.index_map import IDENTITY, IndexMap
@@ -166,13 +166,24 @@ def _roles(layout: Layout) -> None:
 
 
 def _workspace(layout: Layout, chunk: Chunk) -> None:
+    """A memory whose size is not a number is given by the caller. One whose size changes with the rounds of a loop is as large as the largest."""
     graph = layout.graph
-    chunk.role = "workspace"
-    for p in array_sizes(chunk.type):
-        loops = [leaf for leaf in p.leaves() if leaf in graph.loops]
-        if loops:
-            first = next((w for w in chunk.wires if w.name), chunk.wires[0])
-            fail("E0942", first.span, name=first.shown, size=show_size_named(p, graph.size_names), where=graph.name)
+
+    def largest(p: Poly) -> Poly:
+        bound = p
+        while loops := [leaf for leaf in bound.leaves() if leaf in graph.loops]:
+            inner = max(loops, key=lambda leaf: graph.loops[leaf].depth)
+            factor = bound.coefficient(inner)
+            growth = factor.const() if factor is not None else None
+            if growth is None:
+                first = next((w for w in chunk.wires if w.name), chunk.wires[0])
+                fail("E0942", first.span, name=first.shown, size=show_size_named(p, graph.size_names), where=graph.name)
+            bound = bound.subst({inner: graph.loops[inner].extent if growth > 0 else poly(0)})
+        return bound
+
+    chunk.type = rebuild(chunk.type, lambda t: t, largest)
+    if any(p.const() is None for p in array_sizes(chunk.type)):
+        chunk.role = "workspace"
 
 
 def _names(layout: Layout) -> None:
