@@ -270,7 +270,8 @@ def peak(stmts: list[lp.Stmt]) -> str:
 
 
 def _peak(stmts: list[lp.Stmt]) -> list[str]:
-    held, most = poly(0), {}
+    held = poly(0)
+    most: dict[str, Poly | None] = {}
     for x in stmts:
         if isinstance(x, lp.Alloc):
             held = held + size(x.buffer)
