@@ -46,6 +46,7 @@ class _Round:
         self.limit = limit - ir.size(block)
         self.made = 0
         self.infos: dict[ir.Var, _Info] = {}
+        self.insides: dict[ir.Var, frozenset[ir.Var]] = {}
         for each in ir.blocks(block):
             for bind in each.binds:
                 if isinstance(bind, ir.Funs):
@@ -152,6 +153,7 @@ class _Round:
     def assign(self, info: _Info, given: dict[int, ir.Var]) -> dict[ir.Var, dict[int, ir.Var]] | None:
         """For each function of the bundle, which parameters are which functions; None when that is not one answer."""
         members = {f.name: f for f in info.bundle}
+        inside = self.inside(info)
         found: dict[ir.Var, dict[int, ir.Var]] = {info.fun.name: given}
         todo = [info.fun.name]
         while todo:
@@ -165,6 +167,8 @@ class _Round:
                 for k, y in enumerate(args):
                     is_ = mine.get(y, y if y in self.infos else None)
                     if is_ is not None and members[callee].params[k] in self.static:
+                        if is_ in inside:
+                            return None  # made anew in every round of the recursion
                         passed[k] = is_
                 if callee not in found:
                     found[callee] = passed
@@ -172,6 +176,13 @@ class _Round:
                 elif found[callee] != passed:
                     return None
         return found
+
+    def inside(self, info: _Info) -> frozenset[ir.Var]:
+        """The functions defined in the bodies of a bundle: each activation has its own."""
+        key = info.bundle[0].name
+        if key not in self.insides:
+            self.insides[key] = frozenset(name for f in info.bundle for name in ir.functions(f.body))
+        return self.insides[key]
 
     def copies(self, info: _Info, assigned: dict[ir.Var, dict[int, ir.Var]]) -> dict[ir.Var, ir.Fun]:
         """Copies of the members reached, their calls of each other without what is known now."""

@@ -218,7 +218,9 @@ class RandomPrograms:
             return ("app", self.expr(f, env, d - 1), *(self.expr("int", env, d - 1) for _ in f[1]))
         if c < 0.6 and t == "int":  # a second-order function, recursive in the first order
             g, n, f = self.name("g"), self.name("n"), self.name("f")
-            body = ("if", ("<=", n, 0), 1, ("app", f, ("app", g, f, ("-", n, 1))))
+            z = self.name("z")
+            passed = f if r.random() < 0.5 else ("lam", [(z, "int")], "int", ("+", n, ("app", f, z)))  # the same, or another each time
+            body = ("if", ("<=", n, 0), ("app", f, 1), ("app", f, ("app", g, passed, ("-", n, 1))))
             given = self.expr(F1, env, d - 1)
             return ("rec", [(g, [(f, F1), (n, "int")], "int", body)], ("app", g, given, r.randint(0, 3)))
         if t == "int":

@@ -316,6 +316,22 @@ def adder(k: i64) -> at.Fn[[i64], i64]:
     return lambda y: 10 * y + k
 
 
+@at.fn
+def continued(k: i64, then: at.Fn[[i64], i64]) -> i64:
+    """Another function in every round: it is not a copy of the last one."""
+    return then(0) if k == 0 else continued(k - 1, lambda x: then(x + k))
+
+
+@at.fn
+def summed(k: i64) -> i64:
+    return continued(k, lambda x: x)
+
+
+def test_continuations() -> None:
+    assert same(summed, 10) == 55
+    assert summed(100_000) == 5000050000
+
+
 def test_function_values() -> None:
     assert same(use_counters, True, 5) == 4 + 3
     assert same(use_counters, False, 5) == 10 + 3
