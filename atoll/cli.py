@@ -96,6 +96,7 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("tune", _tune, "measure the compiler's choices for a function and pin the fastest in a file beside its source")
     sub.add_argument("file", metavar="FILE:FUNCTION")
     sub.add_argument("--size", action="append", default=[], metavar="n=1000", help="a size of the random data")
+    sub.add_argument("--seconds", type=float, default=0.3, help="how long to time each alternative")
     sub = command("prove", _prove, "check a certificate without trusting the compiler")
     sub.add_argument("file", metavar="FILE.cert")
     sub = command("explain", _explain, "tell the longer story of an error code, or what was inserted in a function")
@@ -307,7 +308,7 @@ def _tune(args: argparse.Namespace) -> int:
     from atoll.tune import tune
 
     f = _one(args.file)
-    tune(f, random_arguments(f, _sizes(args.size)))
+    tune(f, random_arguments(f, _sizes(args.size)), seconds=args.seconds)
     return 0
 
 
