@@ -30,7 +30,7 @@ fuzz: $(VENV)/.ready
 	$(RUN) -m tests.fuzz --seeds 0:5000
 
 fuzz-ranks: $(VENV)/.ready
-	ATOLL_EXAMPLES=2000 $(RUN) -m pytest -q tests/conformance/test_automap_generated.py
+	ATOLL_EXAMPLES=2000 $(RUN) -m pytest -q tests/conformance/test_automap_generated.py tests/conformance/test_sizes_generated.py
 
 fuzz-ad: $(VENV)/.ready
 	$(RUN) -m tests.fuzz_ad --seeds 0:10000
