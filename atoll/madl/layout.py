@@ -190,11 +190,19 @@ def _names(layout: Layout) -> None:
     graph = layout.graph
     results, arguments = set(graph.results), set(graph.arguments)
     used: set[str] = set()
+    calls = [node for node in g.scope_nodes(graph.body) if isinstance(node, g.Call)]
+    inner = {
+        wire: f"{call.name}_{info.name}"  # what a called operator keeps for itself
+        for call in calls
+        for wire, info in zip(call.chunks, call.scheme.chunks, strict=True)
+        if info.role in ("state", "workspace")
+    }
     for chunk in sorted(layout.chunks, key=lambda c: (c.role not in ("memory", "state", "workspace"), min(w.number for w in c.wires))):
         if chunk.whole is not None and chunk.whole.name:
             base = chunk.whole.name
         else:
-            base = "out" if results & set(chunk.wires) else "arg" if arguments & set(chunk.wires) else "tmp"
+            kept = next((inner[w] for w in chunk.wires if w in inner), "tmp")
+            base = "out" if results & set(chunk.wires) else "arg" if arguments & set(chunk.wires) else kept
         name, count = base, 2
         while name in used:
             name, count = f"{base}_{count}", count + 1

@@ -109,7 +109,7 @@ DERIVED = {
     "Q6": ("int, bool -> int", "if (*c) *i=0; *i+=*v;", 0, []),
     "Q7": ("int, [i]int -> [i]int", "u[0]=*h;", 1, []),
     "Q8": ("[i]int -> [i]int", "v[0]+=1;", 0, []),
-    "Q11": ("<<n>> -> [n]int", "int tmp; nat_start(&tmp); for idx<n nat(&a[idx],&tmp);", 0, ["tmp"]),
+    "Q11": ("<<n>> -> [n]int", "int nat_p; nat_start(&nat_p); for idx<n nat(&a[idx],&nat_p);", 0, ["nat_p"]),
     "Q11b": ("<<n>> -> [n]int", "for i<n a[i]=(int32_t)i;", 1, []),
     "Q12": (
         "<<n>> -> [n]int -> [n]int", "int tmp; tmp=a[n-1]; for idx<n {int tmp_2; tmp_2=tmp; tmp=a[idx]; a[idx]=tmp_2;}", 4, ["tmp", "tmp_2"],
