@@ -25,6 +25,7 @@ from atoll.surface.names import Liveness
 from atoll.surface.parse import Parser
 from atoll.types.captures import MISSING, Captures
 from atoll.types.namespace import Namespace
+from atoll.types.ownership import check_owned
 from atoll.types.session import Session
 from atoll.types.signature import Signature, constraints, read_signature, show_signature
 from atoll.types.types import Fn
@@ -106,6 +107,7 @@ class Function:
 
             check(core)
             check_derivatives(core)
+            check_owned(self)
             self._session, self._core = session, core
         return self._core
 
@@ -281,9 +283,9 @@ class Function:
     def memory(self) -> Memory:
         """Every allocation and copy of the compiled program: place, bytes as a polynomial of the sizes, reason."""
         from atoll.runtime.memory import memory
-        from atoll.runtime.program import make_loops
+        from atoll.runtime.program import compiled_loops
 
-        return memory(make_loops(self.core))
+        return memory(compiled_loops(self.core))
 
     def export_c(self, folder: str | Path, workspace: str = "heap") -> list[Path]:
         """Write readable C99 (a .c, a .h, an example caller) that needs neither Python nor a runtime library."""
@@ -315,17 +317,10 @@ class Function:
         return f"<atoll function {show_signature(self.name, self.signature, self.signature.result)}>"
 
 
-class Donated:
-    """An argument whose memory the called function may overwrite (at.donate)."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-def donate(x: Any) -> Donated:
+def donate(x: Any) -> Any:
     """Let a function overwrite this array, where its parameter is declared at.own[...]. The array's contents are then undefined."""
+    from atoll.runtime.arguments import Donated
+
     return Donated(x)
 
 

@@ -148,6 +148,8 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0311", _S, "no size satisfies {equation} in {what}", "pass an array of another size", "The equation between the sizes has no solution in whole numbers."),
     ("E0312", _S, "{name} calls itself, so its sizes need names", 'declare them: n = at.sizes("n"), and write f64[n] for f64[_]', "A size written `_` is found by reading the body; the body of a recursive function needs it before that."),
     ("E0313", _S, "{name} is used as a size before it comes as a parameter", "put {name} first, or leave it out: a size is bound by the arrays", "An integer parameter can be a size further on in the signature. Before it, its value is not known."),
+    # -- memory and modes
+    ("E0401", _T, "{name} is given to {fn}, which may overwrite it, but it is read again", "give a copy: at.copy({name}), or use what {fn} returns", "A parameter declared at.own[...] may be overwritten. Inside Atoll the value given to it must not be read afterwards, so that no hidden copy is needed; deleting `own` changes memory use, never meaning."),
     # -- calls from Python
     ("E0601", _S, "{name}: {text}", "", "Sizes are measured on the arguments before any code runs. Each size name has one value."),
     ("E0602", _T, "{fn}: argument {name} must be {expected}, not {found}", "pass an array for an array, a number for a number, a tuple for a tuple, an instance for a record", "Arrays are anything with the array interface or DLPack on the host; scalars are Python numbers or NumPy scalars; records are instances of their class."),

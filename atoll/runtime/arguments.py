@@ -19,6 +19,15 @@ from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, Union, 
 from atoll.types.unions import has_data
 
 
+class Donated:
+    """An argument whose memory the called function may overwrite (at.donate)."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
 def from_python(fn: ir.Function, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments as Atoll values."""
     values = tuple(_convert(fn.name, sym.name, t, arg) for (sym, t), arg in zip(fn.params, args, strict=True))
@@ -42,6 +51,8 @@ def quick_leaves(fn: ir.Function, args: tuple[Any, ...]) -> tuple[Any, ...] | No
 
 
 def _take_apart(elem: Type, arg: Any, leaves: list[Any]) -> bool:
+    if isinstance(arg, Donated):
+        arg = arg.value
     if isinstance(elem, Tuple):
         return type(arg) is tuple and len(arg) == len(elem.items) and all(map(_take_apart, _inner(elem), arg, [leaves] * len(arg)))
     if isinstance(elem, Record):
@@ -59,7 +70,7 @@ def _inner(elem: Tuple | Record) -> list[Type]:
 
 
 def _convert(fn: str, name: str, t: Type, arg: Any) -> Any:
-    if type(arg).__name__ == "Donated":
+    if isinstance(arg, Donated):
         arg = arg.value
     if isinstance(t, (Scalar, Index)):
         return _scalar(fn, name, t.dtype, arg)

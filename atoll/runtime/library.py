@@ -114,3 +114,10 @@ def set_threads(n: int) -> None:
 
 def threads() -> int:
     return int(runtime().atoll_threads(0))
+
+
+def peak() -> int:
+    """The most bytes programs held for temporary arrays since the last call of this."""
+    library = runtime()
+    library.atoll_peak.restype = ctypes.c_int64
+    return int(library.atoll_peak(1))

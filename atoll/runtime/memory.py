@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 from atoll.core import ir as core
@@ -9,6 +10,8 @@ from atoll.core.rewrite import called, walk
 from atoll.errors import Span, fail
 from atoll.loops import ir as lp
 from atoll.sizes import Poly, poly
+
+_SORT = 32  # bytes per element: two arrays of pairs of a key and a place (backends/c/sort.py)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +60,42 @@ def memory(fn: lp.Function) -> Memory:
     """The uses of a loop function, results first."""
     uses = [Use("result", o.buffer.name, _bytes(o.buffer), "returned", o.buffer.span) for o in fn.outputs]
     for stmt in lp.walk(fn.body):
-        if isinstance(stmt, lp.Alloc) and stmt.buffer.kind != "out":
+        if isinstance(stmt, lp.Alloc) and stmt.buffer.kind != "out" and not stmt.buffer.local:
             b = stmt.buffer
             kind = "copy" if b.reason.startswith("copy: ") else "temporary"
             uses.append(Use(kind, b.name, _bytes(b), b.reason.removeprefix("copy: "), b.span))
         elif isinstance(stmt, lp.CopyBuffer):
             reason = f"{stmt.source.name} must not change" if stmt.source.kind == "in" else f"{stmt.source.name} is needed again"
             uses.append(Use("copy", stmt.target.name, _bytes(stmt.target), reason, stmt.target.span))
+        elif isinstance(stmt, lp.Helper) and stmt.name == "argsort":
+            uses.append(Use("temporary", "sort", _SORT * stmt.sizes[0], "keys and places while sorting", stmt.buffers[0][0].span))
     return Memory(fn.name, tuple(uses))
+
+
+def donations(fn: lp.Function) -> list[tuple[int, int]]:
+    """(input, output): results that begin as a copy of an input which is not read otherwise, so that they may live in its memory."""
+    found = []
+    for k, source in enumerate(fn.inputs):
+        if not isinstance(source, lp.Buffer):
+            continue
+        copies = [s for s in fn.body if isinstance(s, lp.CopyBuffer) and s.source is source]
+        if len(copies) != 1 or _mentions(fn.body, source) != 1:
+            continue
+        for j, o in enumerate(fn.outputs):
+            if o.buffer is copies[0].target and o.buffer.dtype is source.dtype and o.buffer.extents == source.extents:
+                found.append((k, j))
+    return found
+
+
+def _mentions(x: object, buffer: lp.Buffer) -> int:
+    """How often a buffer occurs in statements and expressions."""
+    if x is buffer:
+        return 1
+    if isinstance(x, (list, tuple)):
+        return sum(_mentions(item, buffer) for item in x)
+    if dataclasses.is_dataclass(x) and type(x).__module__ == lp.__name__ and not isinstance(x, (lp.Buffer, lp.Var)):
+        return sum(_mentions(getattr(x, f.name), buffer) for f in dataclasses.fields(x))
+    return 0
 
 
 def refuse_copies(fn: core.Function) -> None:
@@ -80,6 +111,6 @@ def refuse_copies(fn: core.Function) -> None:
 
 def _bytes(b: lp.Buffer) -> Poly:
     total = poly(b.dtype.size)
-    for n in b.extents:
+    for n in b.extents if b.rows is None else (poly(b.rows), *b.extents[1:]):
         total = total * n
     return total

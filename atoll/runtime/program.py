@@ -20,9 +20,10 @@ from atoll.core.interpret import format_value
 from atoll.errors import NOWHERE, Span, fail, make
 from atoll.loops import ir as lp
 from atoll.loops.choices import USUAL, Choices, pinned
-from atoll.runtime.arguments import from_python, quick_leaves, to_python
+from atoll.runtime.arguments import Donated, from_python, quick_leaves, to_python
 from atoll.runtime.cache import cache
 from atoll.runtime.library import attach, call_path
+from atoll.runtime.memory import donations
 from atoll.runtime.toolchain import compile_c, compiler, target
 from atoll.sizes.describe import condition
 from atoll.types.binding import bind_call
@@ -71,6 +72,8 @@ def chosen(fn: ir.Function) -> Choices:
 class Program:
     """A core function as native code."""
 
+    donations: dict[int, int] = {}  # an input to the result that may live in its memory, when the caller gives it away
+
     def __init__(
         self, fn: ir.Function, arrange: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]], optimise: str = "3", choices: Choices | None = None
     ) -> None:
@@ -85,6 +88,8 @@ class Program:
         self.path = path
         self.sites = [_site_from_json(s, spans) for s in meta["sites"]]
         self.prints: list[list[Any]] = meta["prints"]
+        owned = {k for k, mine in enumerate(own for (_, p), own in zip(fn.params, fn.owned, strict=True) for _ in flatten(p)) if mine}
+        self.donations = {k: j for k, j in meta["donations"] if k in owned}
         self.library = ctypes.CDLL(str(path))
         attach(self.library)
         self.leaf_types = [shape_of(t)[1] for _, p in fn.params for _, t in flatten(p)]
@@ -120,7 +125,7 @@ class Program:
             from atoll.runtime.plain_call import PlainCall
 
             self.run_leaves = PlainCall(self, params, results, single)
-            self.try_leaves = lambda leaves: NotImplemented
+            self.try_leaves = lambda leaves, *donated: NotImplemented
         return self._slow
 
     def _slow(self, *args: Any, **keywords: Any) -> Any:
@@ -134,7 +139,7 @@ class Program:
         given = self.arrange(args, keywords)
         leaves = quick_leaves(self.fn, given)
         if leaves is not None:
-            found = self.try_leaves(leaves)
+            found = self.try_leaves(leaves, *self._given_away(given, leaves))
             if found is not NotImplemented:
                 return found
         values = from_python(self.fn, given)
@@ -151,6 +156,18 @@ class Program:
         except MemoryError:
             fail("E0713", name=self.fn.name)
         return self.run_leaves(leaves)
+
+    def _given_away(self, args: tuple[Any, ...], leaves: tuple[Any, ...]) -> tuple[tuple[int, int], ...]:
+        """(input, result) for donated arrays whose memory the result takes over: writable, and of no other argument."""
+        if not self.donations or len(args) != len(leaves):
+            return ()
+        found = []
+        for k, j in self.donations.items():
+            x = leaves[k]
+            if isinstance(args[k], Donated) and isinstance(x, np.ndarray) and x.flags.writeable:
+                if not any(np.may_share_memory(x, y) for i, y in enumerate(leaves) if i != k and isinstance(y, np.ndarray)):
+                    found.append((k, j))
+        return tuple(found)
 
     def _structure(self, flat: Any) -> Any:
         """Leaves as a nest of tuples."""
@@ -254,12 +271,13 @@ def _build(fn: ir.Function, spans: list[Span], folder: Path, optimise: str, extr
     """Compile into a folder; returns what must be remembered."""
     from atoll.backends.c.jit import generate
 
-    generated = generate(fn, compiled_loops(fn, choices))
+    loops = compiled_loops(fn, choices)
+    generated = generate(fn, loops)
     (folder / "program.c").write_text(generated.text)
     compile_c(folder / "program.c", folder / "program.so", optimise, extra)
     number = {id(span): k for k, span in reversed(list(enumerate(spans)))}
     sites = [_site_to_json(s, kinds, number) for s, kinds in zip(generated.sites, generated.kinds, strict=True)]
-    return {"kind": "program", "name": fn.name, "sites": sites, "prints": [_print_to_json(p) for p in generated.prints]}
+    return {"kind": "program", "name": fn.name, "donations": donations(loops), "sites": sites, "prints": [_print_to_json(p) for p in generated.prints]}
 
 
 def _site_to_json(site: Site, kinds: str, number: dict[int, int]) -> dict[str, Any]:

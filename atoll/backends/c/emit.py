@@ -276,6 +276,8 @@ class Emitter:
                 self.helper(stmt)
             case lp.CopyBuffer(target, source):
                 count = self.count(target)
+                if source.kind == "in" and target.kind == "out":  # the caller may have given the array away
+                    self.put(f"if ((const void *){safe(target.name)} != (const void *){safe(source.name)})")
                 self.put(f"memcpy({safe(target.name)}, {safe(source.name)}, (size_t)({count}) * sizeof(*{safe(target.name)}));")
             case lp.Swap(first, second):
                 t = first.dtype.c_name

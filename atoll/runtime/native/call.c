@@ -175,7 +175,7 @@ static PyObject *finish(program *p, host *h, number *scalars, void **out) {
 }
 
 /* Run on leaves in order. Returns NULL without an error set when the arguments are not ordinary. */
-static PyObject *run(program *p, PyObject *const *args, int strict) {
+static PyObject *run(program *p, PyObject *const *args, int strict, const int *donor) {
     number in_numbers[MOST], out_numbers[MOST];
     void *in[MOST], *out[MOST];
     int64_t shape[AXES], sizes[AXES], dims[AXES];
@@ -221,6 +221,11 @@ static PyObject *run(program *p, PyObject *const *args, int strict) {
         }
         out[k] = NULL;
         if (open) continue;
+        if (donor && donor[k] >= 0) {   /* the result takes over the memory of an argument that was given away */
+            h.results[k] = Py_NewRef(args[donor[k]]);
+            out[k] = PyArray_DATA((PyArrayObject *)h.results[k]);
+            continue;
+        }
         h.results[k] = PyArray_SimpleNew(axes, wanted, p->out[k].type);
         if (!h.results[k]) {
             for (int j = 0; j < k; j++) Py_CLEAR(h.results[j]);
@@ -246,7 +251,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObj
     program *p = PyCapsule_GetPointer(self, "atoll.program");
     if (!p) return NULL;
     if (n == p->inputs && (!names || PyTuple_GET_SIZE(names) == 0)) {
-        PyObject *result = run(p, args, 0);
+        PyObject *result = run(p, args, 0, NULL);
         if (result || PyErr_Occurred()) return result;
     }
     return PyObject_Vectorcall(p->slow, args, (size_t)n, names);
@@ -303,7 +308,7 @@ static PyObject *make(PyObject *module, PyObject *args) {
 }
 
 static program *leaves_of(PyObject *const *args, Py_ssize_t n) {
-    if (n != 2 || !PyCFunction_Check(args[0]) || !PyTuple_Check(args[1])) {
+    if (n < 2 || !PyCFunction_Check(args[0]) || !PyTuple_Check(args[1])) {
         PyErr_SetString(PyExc_TypeError, "a program and a tuple");
         return NULL;
     }
@@ -320,17 +325,24 @@ static PyObject *run_leaves(PyObject *module, PyObject *const *args, Py_ssize_t 
     (void)module;
     program *p = leaves_of(args, n);
     if (!p) return NULL;
-    PyObject *result = run(p, &PyTuple_GET_ITEM(args[1], 0), 1);
+    PyObject *result = run(p, &PyTuple_GET_ITEM(args[1], 0), 1, NULL);
     if (!result && !PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "atoll: an argument was accepted by the slow path only");
     return result;
 }
 
-/* try_leaves(callable, leaves): NotImplemented when some leaf is not ordinary. */
+/* try_leaves(callable, leaves, (input, result)...): NotImplemented when some leaf is not ordinary. */
 static PyObject *try_leaves(PyObject *module, PyObject *const *args, Py_ssize_t n) {
     (void)module;
     program *p = leaves_of(args, n);
     if (!p) return NULL;
-    PyObject *result = run(p, &PyTuple_GET_ITEM(args[1], 0), 0);
+    int donor[MOST];
+    for (int k = 0; k < p->outputs; k++) donor[k] = -1;
+    for (Py_ssize_t k = 2; k < n; k++) {
+        int from, to;
+        if (!PyArg_ParseTuple(args[k], "ii", &from, &to)) return NULL;
+        if (from >= 0 && from < p->inputs && to >= 0 && to < p->outputs) donor[to] = from;
+    }
+    PyObject *result = run(p, &PyTuple_GET_ITEM(args[1], 0), 0, donor);
     return result || PyErr_Occurred() ? result : Py_NewRef(Py_NotImplemented);
 }
 

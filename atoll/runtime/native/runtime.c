@@ -18,7 +18,7 @@
 /* -- memory: blocks by power-of-two size class, kept per thread up to a limit */
 
 enum { CLASSES = 48, KEPT = 4, ALIGN = 64 };
-typedef struct { int64_t size_class; int64_t bytes; char pad[ALIGN - 16]; } header;
+typedef struct { int64_t size_class; int64_t bytes; int64_t asked; char pad[ALIGN - 24]; } header;
 typedef struct { header *kept[CLASSES][KEPT]; int count[CLASSES]; int64_t total; } cache;
 
 static _Thread_local cache *mine;
@@ -43,6 +43,22 @@ static cache *my_cache(void) {
     return mine;
 }
 
+/* How much programs hold, and the most they held since atoll_peak(1): what f.memory() says can be measured. */
+static _Atomic int64_t held, peak;
+
+static void *counted(header *h, int64_t bytes) {
+    h->asked = bytes;
+    int64_t now = atomic_fetch_add(&held, bytes) + bytes, most = atomic_load(&peak);
+    while (now > most && !atomic_compare_exchange_weak(&peak, &most, now)) {}
+    return h + 1;
+}
+
+int64_t atoll_peak(int reset) {
+    int64_t most = atomic_load(&peak);
+    if (reset) atomic_store(&peak, atomic_load(&held));
+    return most;
+}
+
 void *atoll_alloc(int64_t bytes) {
     if (bytes < 0 || bytes > ((int64_t)1 << 46)) return NULL;
     int64_t size = bytes + (int64_t)sizeof(header);
@@ -52,7 +68,7 @@ void *atoll_alloc(int64_t bytes) {
     if (c && c->count[k] > 0) {
         header *h = c->kept[k][--c->count[k]];
         c->total -= (int64_t)1 << k;
-        return h + 1;
+        return counted(h, bytes);
     }
     int64_t whole = bytes < (1 << 20) ? (int64_t)1 << k : (size + 4095) & ~(int64_t)4095;
     header *h = aligned_alloc(ALIGN, (size_t)((whole + ALIGN - 1) & ~(int64_t)(ALIGN - 1)));
@@ -66,12 +82,13 @@ void *atoll_alloc(int64_t bytes) {
     h->size_class = whole == ((int64_t)1 << k) ? k : -1;
     h->bytes = whole;
     if (h->size_class < 0) h->size_class = -(int64_t)k;
-    return h + 1;
+    return counted(h, bytes);
 }
 
 void atoll_free(void *block) {
     if (!block) return;
     header *h = (header *)block - 1;
+    atomic_fetch_sub(&held, h->asked);
     int64_t k = h->size_class < 0 ? -h->size_class : h->size_class;
     cache *c = my_cache();
     if (c && h->size_class > 0 && c->count[k] < KEPT && c->total < (64 << 20)) {
