@@ -162,6 +162,6 @@ def test_no_copy_is_made_that_was_not_written(programs: dict[str, Module]) -> No
 def test_the_largest_program_is_compiled_within_a_second() -> None:
     import time
 
-    start = time.perf_counter()
+    start = time.process_time()
     madl(FOLDER / "kalman.madl").c_file()
-    assert time.perf_counter() - start < 3.0, "measured 0.4 s; the bound allows for a busy machine"
+    assert time.process_time() - start < 1.0, "measured 0.2 s"
