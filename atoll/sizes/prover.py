@@ -14,19 +14,17 @@ counterexample the user is shown. The prover is incomplete on purpose: it has a 
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
 from atoll.sizes.poly import ONE, ZERO, Atom, Poly, PolyLike, Quot, Sym, exact_quotient, floordiv, poly
+from atoll.sizes.samples import Bounded, negative, sample
 
 _DEPTH = 8
 _NODES = 400
 _FEW = 40
-_SAMPLES = 12
 
-Bounded = tuple[Atom, list[tuple["int | Poly", Poly]], list[int]]  # an unknown, (coefficient, fact) that bound it, what divides it
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +43,25 @@ class Proof:
 class Facts:
     """Hypotheses `p >= 0`, with memo tables. Made by `facts(...)` so that equal contexts share their memo."""
 
-    __slots__ = ("known", "_memo", "_nonneg", "_by_atom", "_order", "_floors", "_zeros", "_signs", "_samples", "_lemmas", "_inside", "_plan")
+    __slots__ = ("known", "_memo", "_nonneg", "_by_atom", "order", "_floors", "_zeros", "_signs", "_samples", "_lemmas", "_inside", "plan")
 
     def __init__(self, known: tuple[Poly, ...]) -> None:
         self.known = known
         self._memo: dict[Poly, Proof | None] = {}
         self._nonneg: dict[object, bool] = {}
         self._by_atom: dict[Atom, list[Poly]] = {}
-        self._order: dict[Atom, int] = {}
+        self.order: dict[Atom, int] = {}
         self._floors: dict[Quot, Poly | None] = {}
         self._zeros: dict[Poly, Proof | None] = {}
         self._signs: dict[object, Proof | None] = {}  # why, as first found: no proof of a sign rests on itself
         self._lemmas: dict[Poly, Proof | None] = {}
-        self._plan: tuple[list[Bounded], list[Poly]] | None = None
+        self.plan: tuple[list[Bounded], list[Poly]] | None = None
         self._samples: list[dict[Atom, int]] | None = None
         for position, fact in enumerate(known):
             for atom in fact.atoms():
                 self._by_atom.setdefault(atom, []).append(fact)
             for leaf in fact.leaves():
-                self._order.setdefault(leaf, position)
+                self.order.setdefault(leaf, position)
         self._inside: dict[Atom, list[Quot]] = {}  # quotients the facts speak of, by what is divided
         for quot in [a for a in self._by_atom if isinstance(a, Quot)]:
             for atom in quot.num.atoms():
@@ -106,7 +104,7 @@ class Facts:
     def counterexample(self, goal: Poly) -> dict[Atom, int] | None:
         """A sampled valuation that satisfies every fact and makes goal negative."""
         leaves = goal.leaves()
-        return next((s for s in self.samples() if leaves <= s.keys() and _negative(goal, s)), None)
+        return next((s for s in self.samples() if leaves <= s.keys() and negative(goal, s)), None)
 
     def contradictory(self) -> bool:
         """True when some fact is a negative constant or two facts visibly exclude each other."""
@@ -226,117 +224,26 @@ class Facts:
 
     def samples(self) -> list[dict[Atom, int]]:
         if self._samples is None:
-            self._samples = list(_sample(self))
+            self._samples = list(sample(self))
         return self._samples
 
 
 def refute(ctx: Facts, goal: Poly, tries: int = 400) -> dict[Atom, int] | None:
     """A valuation of the unknowns that satisfies the facts and makes goal negative, looked for harder than the prover does."""
-    found = ctx.counterexample(goal)
-    if found is not None:
-        return found
-    wider = ctx.add(p for leaf in sorted(goal.leaves(), key=lambda a: a.uid) if leaf not in ctx._order for p in (poly(leaf) + 10**6,))
-    for sample in _sample(wider, seed=11, tries=tries, want=tries):
-        if goal.leaves() <= sample.keys() and _negative(goal, sample):
-            return sample
+    known = ctx.counterexample(goal)
+    if known is not None:
+        return known
+    wider = ctx.add(p for leaf in sorted(goal.leaves(), key=lambda a: a.uid) if leaf not in ctx.order for p in (poly(leaf) + 10**6,))
+    for found in sample(wider, seed=11, tries=tries, want=tries):
+        if goal.leaves() <= found.keys() and negative(goal, found):
+            return found
     return None
-
-
-def _negative(goal: Poly, sample: dict[Atom, int]) -> bool:
-    """True when the goal has a value there and it is below 0; a quotient by 0 has none."""
-    try:
-        return goal.evaluate(sample) < 0
-    except ZeroDivisionError:
-        return False
 
 
 @lru_cache(maxsize=20_000)
 def facts(known: tuple[Poly, ...] = ()) -> Facts:
     """The context with these hypotheses; equal lists give the same object and so share proofs."""
     return Facts(known)
-
-
-def _sample(
-    ctx: Facts, seed: int = 7, tries: int = 40, want: int = _SAMPLES, against: Poly | None = None
-) -> Iterable[dict[Atom, int]]:
-    """Valuations that satisfy the facts: unknowns in order, each within the bounds the ones before it leave. With `against`, bounded
-    unknowns are taken at the end that makes that polynomial small."""
-    rng = random.Random(seed)
-    if ctx._plan is None:
-        ctx._plan = _bounds(ctx)
-    plan, checks = ctx._plan
-    slope: dict[Atom, int] = {}
-    if against is not None:
-        for leaf, _, _ in plan:
-            coef = against.coefficient(leaf)
-            if coef is not None and (c := coef.const()):
-                slope[leaf] = c
-    found = 0
-    for _ in range(tries):
-        try:
-            env = _valuation(rng, plan, slope)
-            satisfied = env is not None and all(fact.evaluate(env) >= 0 for fact in checks)
-        except ZeroDivisionError:
-            continue
-        if env is not None and satisfied:
-            yield env
-            found += 1
-            if found == want:
-                return
-
-
-def _valuation(rng: random.Random, plan: list[Bounded], slope: dict[Atom, int]) -> dict[Atom, int] | None:
-    """Numbers for the unknowns in order, each within its bounds; None when some bounds leave nothing."""
-    env: dict[Atom, int] = {}
-    for leaf, bounds, divisors in plan:
-        low: int | None = None
-        high: int | None = None
-        env[leaf] = 0
-        for coef, fact in bounds:
-            c = coef if isinstance(coef, int) else coef.evaluate(env)
-            rest = fact.evaluate(env)
-            if c > 0:
-                low = max(low, -(rest // c)) if low is not None else -(rest // c)
-            elif c < 0:
-                high = min(high, rest // -c) if high is not None else rest // -c
-        if low is None:
-            low = 0 if high is None else min(high, 0) - rng.choice((0, 1, 5))
-        if high is None:
-            high = low + rng.choice((0, 1, 2, 3, 7, 70, 200, 1000))
-        if low > high:
-            return None
-        choice = rng.choice((low, high, rng.randint(low, high)))
-        if leaf in slope and len(bounds) > 1 and rng.random() < 0.8:
-            choice = low if slope[leaf] > 0 else high
-        elif divisors and rng.random() < 0.5:  # sizes that tiles divide, or just not
-            d = rng.choice(divisors)
-            choice = -(-low // d) * d + d * rng.randint(0, 3) + rng.choice((0, 0, 1, -1))
-            choice = choice if low <= choice <= max(high, low + 4 * d) else low
-        env[leaf] = choice
-    return env
-
-
-def _bounds(ctx: Facts) -> tuple[list[Bounded], list[Poly]]:
-    """For each unknown in order: the facts that bound it (coefficient, fact) once earlier ones are known, and what divides it."""
-    order = sorted(ctx._order, key=lambda leaf: (ctx._order[leaf], leaf.uid))
-    rank = {leaf: k for k, leaf in enumerate(order)}
-    bounds: dict[Atom, list[tuple[int | Poly, Poly]]] = {leaf: [] for leaf in order}
-    divisors: dict[Atom, list[int]] = {leaf: [] for leaf in order}
-    for fact in ctx.known:
-        leaves = fact.leaves()
-        if not leaves:
-            continue
-        last = max(leaves, key=rank.__getitem__)
-        coef = fact.coefficient(last)
-        if coef is not None and coef.terms and last not in (fact - coef * last).leaves():
-            const = coef.const()
-            bounds[last].append((coef if const is None else const, fact))
-        for atom in fact.atoms():
-            if isinstance(atom, Quot) and (d := atom.den.const()) is not None:
-                for leaf in atom.num.leaves():
-                    if d not in divisors[leaf]:
-                        divisors[leaf].append(d)
-    return [(leaf, bounds[leaf], divisors[leaf]) for leaf in order], list(ctx.known)
 
 
 def _prove(ctx: Facts, goal: Poly) -> Proof | None:
@@ -354,9 +261,9 @@ def _prove(ctx: Facts, goal: Poly) -> Proof | None:
     direct = _search(ctx, goal, _DEPTH, nodes=_FEW)
     if direct is not None:
         return direct
-    if goal.leaves() <= ctx._order.keys():  # before searching long, look for numbers that break it
-        for sample in _sample(ctx, seed=5, tries=24, want=12, against=goal):
-            if _negative(goal, sample):
+    if goal.leaves() <= ctx.order.keys():  # before searching long, look for numbers that break it
+        for numbers in sample(ctx, seed=5, tries=24, want=12, against=goal):
+            if negative(goal, numbers):
                 return None
     direct = _search(ctx, goal, _DEPTH)
     if direct is not None:
@@ -409,7 +316,7 @@ def _search(ctx: Facts, goal: Poly, depth: int, use_signs: bool = True, lemmas: 
             if lemma is not None:
                 common, more, inner = lemma
                 return Proof(goal, scale, (*terms, (poly(common), inner.goal)), poly(more), lemmas=(inner, *_used(ctx, terms)))
-        for atom in sorted(g.atoms(), key=lambda a: (-ctx._order.get(a, -1), isinstance(a, Quot), a.uid)):
+        for atom in sorted(g.atoms(), key=lambda a: (-ctx.order.get(a, -1), isinstance(a, Quot), a.uid)):
             coef = g.coefficient(atom)
             if coef is None or not coef.terms:
                 continue
