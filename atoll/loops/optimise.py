@@ -14,6 +14,7 @@ from atoll.loops.interior import interior
 from atoll.loops.jam import jam
 from atoll.loops.privatise import privatise
 from atoll.loops.rewrite import restart_names
+from atoll.loops.same_checks import same_checks
 from atoll.loops.scans import scans
 from atoll.loops.unroll import unroll
 
@@ -27,6 +28,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.scans, partial(scans, reassociate=reassociate)),
         (choices.first_best, first_best),
         (choices.unroll > 1, partial(unroll, most=choices.unroll)),
+        (choices.checks, same_checks),
         (choices.checks, hoist_checks),
         (choices.interior, interior),
         (choices.jam > 1, partial(jam, rounds=choices.jam)),

@@ -15,6 +15,11 @@ def show(fn: lp.Function) -> str:
     return "\n".join([f"{fn.name}<{sizes}>({params}):", *_stmts(fn.body, 1)])
 
 
+def statements(stmts: list[lp.Stmt]) -> list[str]:
+    """Lines of text for statements alone."""
+    return _stmts(stmts, 0)
+
+
 def _param(p: lp.Buffer | lp.Var) -> str:
     if isinstance(p, lp.Var):
         return f"{p.name}: {p.dtype}"

@@ -94,37 +94,36 @@ def monte_carlo_numba(count):
 
 
 @at.fn
-def fft(re: f64[n], im: f64[n], levels: i64):
-    half = n // 2
+def fft(re: f64[2 * n], im: f64[2 * n], cosine: f64[n], sine: f64[n], levels: i64):
     for level in range(levels):
         width = 1 << level
-        def twiddle(i):
-            angle = -pi * f64(i % width) / f64(width)
-            return cos(angle), sin(angle)
-        def butterfly(i):
-            q, r = i // width, i % width
-            a = q * width + r
-            c, s = twiddle(i)
-            tr = re[a + half] * c - im[a + half] * s
-            ti = re[a + half] * s + im[a + half] * c
-            return re[a] + tr, im[a] + ti, re[a] - tr, im[a] - ti
-        nr = [butterfly((o // (2 * width)) * width + o % width)[0] if o % (2 * width) < width else butterfly((o // (2 * width)) * width + o % width)[2] for o in range(n)]
-        ni = [butterfly((o // (2 * width)) * width + o % width)[1] if o % (2 * width) < width else butterfly((o // (2 * width)) * width + o % width)[3] for o in range(n)]
-        re, im = nr, ni
+
+        def butterfly(o):
+            low = o & (width - 1)
+            a = ((o >> (level + 1)) << level) | low
+            t = low << (levels - 1 - level)
+            c, s = cosine[t], sine[t]
+            tr = re[a + n] * c - im[a + n] * s
+            ti = re[a + n] * s + im[a + n] * c
+            sign = 1.0 - 2.0 * f64((o >> level) & 1)
+            return re[a] + sign * tr, im[a] + sign * ti
+
+        re, im = unzip([butterfly(i64(o)) for o in range(2 * n)])
     return re, im
 
 
 def fft_data(s):
     r = rng()
-    return r.random(s), r.random(s), int(math.log2(s))
+    angle = -2 * np.pi * np.arange(s // 2) / s
+    return r.random(s), r.random(s), np.cos(angle), np.sin(angle), int(math.log2(s))
 
 
-def fft_numpy(re, im, levels):
+def fft_numpy(re, im, cosine, sine, levels):
     z = np.fft.fft(re + 1j * im)
     return z.real, z.imag
 
 
-def fft_numba(re, im, levels):
+def fft_numba(re, im, cosine, sine, levels):
     n = re.size
     half = n // 2
     re, im = re.copy(), im.copy()
@@ -133,8 +132,7 @@ def fft_numba(re, im, levels):
         nr, ni = np.empty(n), np.empty(n)
         for i in prange(half):
             q, r = i // width, i % width
-            angle = -math.pi * r / width
-            c, s = math.cos(angle), math.sin(angle)
+            c, s = cosine[r << (levels - 1 - level)], sine[r << (levels - 1 - level)]
             tr = re[i + half] * c - im[i + half] * s
             ti = re[i + half] * s + im[i + half] * c
             o = 2 * q * width + r
@@ -144,12 +142,12 @@ def fft_numba(re, im, levels):
     return re, im
 
 
-def fft_jax(re, im, levels):
+def fft_jax(re, im, cosine, sine, levels):
     z = jnp.fft.fft(re + 1j * im)
     return z.real, z.imag
 
 
-def fft_torch(re, im, levels):
+def fft_torch(re, im, cosine, sine, levels):
     z = torch.fft.fft(torch.complex(re, im))
     return z.real, z.imag
 

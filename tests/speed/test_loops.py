@@ -262,3 +262,28 @@ def test_exact_histograms_are_not_split():
         return hist(add, 0.0, 5, keys, w)
 
     assert "result_own" not in exact.show("c")
+
+
+@at.fn
+def mixed(x: f64[n], y: f64[n], shift: i64) -> f64[n]:
+    def at_(o):
+        return (o >> shift) << shift
+
+    return [x[at_(i64(o))] * y[at_(i64(o))] + x[at_(i64(o))] for o in range(n)]
+
+
+def test_a_check_is_made_once():
+    from tests.agreement import fails
+
+    plain = make_loops(mixed.core)
+    before = show(plain).count("check")
+    assert "a check that was just made is not made again" in optimise(plain) or before == 1
+    x = rng.random(6)
+    agree(mixed, x, x, 1)
+    fails(mixed, x, x, -1, code="E0706")
+
+
+def test_the_same_checks_of_a_transform():
+    from bench.kernels.physics import fft
+
+    assert "a check that was just made is not made again" in fft.explain("schedule")

@@ -20,15 +20,16 @@ def _encode(d: DType) -> str:
 
 
 def argsort(d: DType) -> str:
-    """at_argsort_<dtype>(keys, order, n): 0, or 1 when there is no memory."""
+    """at_argsort_<dtype>(keys, order, n): 0, or 1 when there is no memory. Places are kept in 32 bits while they fit."""
     bits = max(8, d.bits)
     u = f"uint{bits}_t"
-    passes = -(-bits // 11) if bits > 8 else 1
-    digit = 11 if bits > 8 else 8
-    size = 1 << digit
     return f"""static inline {u} at_key_{d.name}({d.c_name} x) {{
 {_encode(d)}
 }}
+
+{_radix(d, "uint32_t", "few")}
+
+{_radix(d, "int64_t", "many")}
 
 /* the stable order of n keys */
 static int at_argsort_{d.name}(const {d.c_name} *keys, int64_t *order, int64_t n) {{
@@ -41,7 +42,19 @@ static int at_argsort_{d.name}(const {d.c_name} *keys, int64_t *order, int64_t n
         }}
         return 0;
     }}
-    typedef struct {{ {u} key; int64_t at; }} pair;
+    return n < INT64_C(4294967296) ? at_radix_few_{d.name}(keys, order, n) : at_radix_many_{d.name}(keys, order, n);
+}}"""
+
+
+def _radix(d: DType, place: str, name: str) -> str:
+    """Least digit first; a digit that is the same everywhere is passed over."""
+    bits = max(8, d.bits)
+    u = f"uint{bits}_t"
+    passes = -(-bits // 11) if bits > 8 else 1
+    digit = 11 if bits > 8 else 8
+    size = 1 << digit
+    return f"""static int at_radix_{name}_{d.name}(const {d.c_name} *keys, int64_t *order, int64_t n) {{
+    typedef struct {{ {u} key; {place} at; }} pair;
     pair *a = (pair *)at_alloc(n, sizeof(pair)), *b = (pair *)at_alloc(n, sizeof(pair));
     int64_t (*count)[{size}] = at_alloc({passes}, sizeof *count);
     if (!a || !b || !count) {{
@@ -54,7 +67,7 @@ static int at_argsort_{d.name}(const {d.c_name} *keys, int64_t *order, int64_t n
     for (int64_t i = 0; i < n; i++) {{
         const {u} k = at_key_{d.name}(keys[i]);
         a[i].key = k;
-        a[i].at = i;
+        a[i].at = ({place})i;
         for (int p = 0; p < {passes}; p++) count[p][(k >> (p * {digit})) & {size - 1}]++;
     }}
     for (int p = 0; p < {passes}; p++) {{

@@ -1,0 +1,45 @@
+"""A check that has just been made is not made again: loops of nothing but checks are compared, and one that says the same goes.
+
+Two reads at one computed index make two loops of the same tests one after the other; whatever the second would find, the first has found.
+"""
+
+from __future__ import annotations
+
+import re
+
+from atoll.loops import ir as lp
+from atoll.loops.show import statements
+
+
+def same_checks(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+    out: list[lp.Stmt] = []
+    seen: set[str] = set()
+    for stmt in stmts:
+        for body in lp.bodies(stmt):
+            body[:] = same_checks(body, decisions)
+        if not _only_checks(stmt):
+            seen.clear()
+            out.append(stmt)
+            continue
+        text = _text(stmt)
+        if text in seen:
+            decisions.append("a check that was just made is not made again")
+            continue
+        seen.add(text)
+        out.append(stmt)
+    return out
+
+
+def _only_checks(stmt: lp.Stmt) -> bool:
+    if not isinstance(stmt, (lp.For, lp.Chunks)) or (isinstance(stmt, lp.Chunks) and (stmt.accs or stmt.buffers)):
+        return False
+    inner = list(lp.walk([stmt]))
+    return all(isinstance(s, (lp.For, lp.Chunks, lp.Let, lp.Check)) for s in inner) and any(isinstance(s, lp.Check) for s in inner)
+
+
+def _text(stmt: lp.Stmt) -> str:
+    """The loop as text, variables by the order in which they appear, without what only the message needs."""
+    text = "\n".join(re.sub(r" else E\d+\(.*$", "", line) for line in statements([stmt]))
+    for number, var in enumerate(s.var for s in lp.walk([stmt]) if isinstance(s, lp.Let)):
+        text = re.sub(rf"\b{re.escape(var.name)}\b", f"?{number}", text)
+    return text
