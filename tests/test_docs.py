@@ -134,6 +134,15 @@ def test_document(path: Path, tmp_path: Path) -> None:
         del sys.modules[module.__name__]
 
 
+def test_links() -> None:
+    """Every page is linked from README.md once, and every link between pages leads somewhere."""
+    table = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| [docs/")]
+    assert sorted(re.findall(r"\((docs/\w+\.md)\)", "\n".join(table))) == sorted(p.relative_to(ROOT).as_posix() for p in DOCUMENTS[1:])
+    for path in DOCUMENTS:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text()):
+            assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
 def test_errors_lists_every_code() -> None:
     """docs/errors.md is in step with the registry and the cases; `make docs` writes it."""
     text = (ROOT / "docs" / "errors.md").read_text()
