@@ -373,7 +373,7 @@ def check_loops(lowered: Lowered) -> Report:
 def check(s: Schedule) -> Lowered:
     """The loops of a schedule, checked."""
     from atoll.schedule.lowering import lower, prepare
-    from atoll.schedule.to_loops import NotLowered
+    from atoll.schedule.place import NotLowered
 
     try:
         ready = prepare(s._work)

@@ -17,6 +17,7 @@ from atoll.loops import ir as lp
 from atoll.schedule import term as tm
 from atoll.schedule.context import Context
 from atoll.schedule.cover import Cover, Tree, under
+from atoll.schedule.place import HERE, NotLowered, Place
 from atoll.sizes import Poly, Sym, poly
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 def rolled_let(
     lowerer: Lowerer, t: tm.Let, context: Context, buffer: lp.Buffer, rest: Callable[[Context], Lowering], inside: Context
 ) -> Lowering:
-    from atoll.schedule.to_loops import HERE, NotLowered, Place
-
     assert t.rolled is not None
     lead, rows = t.rolled
     bound, body = t.bound, t.body

@@ -319,8 +319,8 @@ def test_row_65_a_loop_is_not_moved_over_its_bound() -> None:
 
 
 def test_row_37_proofs_are_quick() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     s = at.schedule(matmul).split("i", 64, tail="guard").reorder("j", "i_i").split("j", 64, tail="guard")
     report = s.lowered.report
     assert {"C1", "C2", "C4", "C5", "C9"} <= report.counts.keys() and not report.by_reindexers
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
