@@ -99,7 +99,7 @@ def make(
     **values: object,
 ) -> Error:
     """The error with this code. The first line and the class come from the catalogue; `values` fill its holes."""
-    from atoll.errors.catalog import CODES
+    from atoll.errors.catalog import CODES, particular_help
 
     row = CODES[code]
     everything = {**values, "expected": expected, "found": found}
@@ -112,7 +112,7 @@ def make(
     if found is not None and "{found}" not in row.title:
         lines.append(f"   found:    {found}")
     lines += [f"   note: {note}" for note in notes or ()]
-    suggestion = help if help is not None else row.help
+    suggestion = help if help is not None else particular_help(code, values) or row.help
     if suggestion:
         lines.append(f"   help: {suggestion.format(**everything) if help is None else suggestion}")
     return row.cls("\n".join(lines), code, span)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from atoll.errors import base as b
@@ -186,5 +187,12 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0813", _C, "{path} cannot be used: {what}", "mend the line, or delete the file: the compiler then decides as usual", "A .tune file beside a source file pins decisions of the compiler; `atoll tune` writes it."),
     ("E0814", _C, "there is nothing called {given!r} to explain", "write f.explain() or f.explain(\"schedule\")", ""),
 ]
+
+def particular_help(code: str, values: Mapping[str, object]) -> str | None:
+    """A suggestion for the values at hand, where there is a better one than the usual."""
+    if code == "E0701" and str(values.get("index", "")).startswith("-"):
+        return "only a literal counts from the end; write x[(i - 1) % n] to go round"
+    return None
+
 
 CODES = {code: Code(code, cls, title, help_, story) for code, cls, title, help_, story in [*_ROWS, *_SCHEDULE_ROWS, *_MADL, *_FUNCTION_ROWS, *_DERIVATIVE_ROWS]}
