@@ -19,7 +19,7 @@ from atoll.types.ranks.kinds import Clash
 from atoll.types.ranks.propagate import Infeasible
 from atoll.types.ranks.readings import Elaborated, Marks, marks
 from atoll.types.signature import show_signature
-from atoll.types.types import Fn, Index, Scalar, Tuple, Type, map_sizes, shape_of, strong
+from atoll.types.types import Fn, Index, Scalar, Tuple, Type, map_sizes, shape_of, sizes_in, strong
 
 if TYPE_CHECKING:
     from atoll.function import Function
@@ -75,8 +75,10 @@ def explain(fn: Function) -> Explanation:
         notes = list(session.latest[id(fn)].notes)
     inserted, unread = _insertions(session, fn)
     text = _Text(recorder, inserted, fn)
-    header = show_signature(fn.name, fn.signature, result)
-    text.line(0, f"def {header.replace('bool[', 'bool_[')}:")  # Python's own bool takes no sizes
+    named = result is not None and (fn.signature.result is not None or _is_declared(fn, result))
+    header = show_signature(fn.name, fn.signature, result if named else None)
+    comment = f"-> {result!r}" if result is not None and not named else None
+    text.line(0, f"def {header.replace('bool[', 'bool_[')}:", comment)  # Python's own bool takes no sizes
     if unread:
         text.line(1, "# ranks were decided one application at a time")
     text.notes = dict.fromkeys((span.line, note) for span, note in notes)
@@ -85,6 +87,12 @@ def explain(fn: Function) -> Explanation:
     if numeric:
         text.line(0, "# " + ", ".join(f"{name}: number" for name in numeric))
     return Explanation("\n".join(text.lines))
+
+
+def _is_declared(fn: Function, result: Type) -> bool:
+    """Whether a type's sizes are all names of the signature; others nobody declared, so they cannot stand in a text."""
+    declared = {sym.name for sym in fn.signature.sizes}
+    return all(repr(leaf) in declared for size in sizes_in(result) for leaf in size.leaves())
 
 
 def _insertions(session: Any, fn: Function) -> tuple[Marks, bool]:
