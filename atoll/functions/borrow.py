@@ -112,7 +112,7 @@ def _gather(fun: ir.Fun, functions: Mapping[ir.Var, ir.Fun], reuse: bool) -> _Bo
             case ir.Case(value, branches):
                 if reuse and counted(value):
                     for con, inner in branches:
-                        if con.fields and builds(inner, 0, words(con)):
+                        if con.fields and builds(inner, 0, words(con), con.data):
                             body.consumed.append(value)
     return body
 
@@ -124,13 +124,13 @@ def _application(body: _Body, fn: ir.Var, args: ir.Vars, functions: Mapping[ir.V
         body.consumed += [y for y in args if counted(y)]
 
 
-def builds(block: ir.Block, start: int, size: int) -> bool:
-    """A cell of this size is built from here on, before the stack would have to hold the old one across a call."""
+def builds(block: ir.Block, start: int, size: int, data: ir.DataType | None = None) -> bool:
+    """A cell of this size (of this type) is built from here on, before the stack would have to hold the old one across a call."""
     todo = [(block, start)]
     while todo:
         each, start = todo.pop()
         for bind in each.binds[start:]:
-            if isinstance(bind, ir.Make) and bind.con.fields and words(bind.con) == size:
+            if isinstance(bind, ir.Make) and bind.con.fields and words(bind.con) == size and data in (None, bind.con.data):
                 return True
             if isinstance(bind, ir.Call):
                 break

@@ -17,6 +17,7 @@ or dropped. A borrowed parameter is only looked at; the caller keeps it alive. C
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from atoll.functions import ir
@@ -120,3 +121,44 @@ class CountedProgram:
 
     functions: dict[ir.Var, CountedFun]
     main: CountedFun
+
+
+# -- looking around
+
+
+def codes(code: Code) -> Iterable[Code]:
+    todo = [code]
+    while todo:
+        each = todo.pop()
+        yield each
+        todo.extend(inner for _, _, inner in each.joins)
+        if isinstance(each.end, CaseEnd):
+            todo.extend(inner for _, inner in each.end.branches)
+
+
+def calls(code: Code) -> Iterable[tuple[ir.Var, bool]]:
+    """Functions called, and whether as a jump."""
+    for each in codes(code):
+        for instr in each.instrs:
+            if isinstance(instr, ir.Call):
+                yield instr.fn, False
+        if isinstance(each.end, (ir.Tail, TailInto)):
+            yield each.end.fn, True
+
+
+def has_into(code: Code) -> bool:
+    return any(isinstance(each.end, TailInto) for each in codes(code))
+
+
+def declare(code: Code, declared: dict[ir.Var, None], tokens: dict[Token, None]) -> None:
+    for each in codes(code):
+        for instr in each.instrs:
+            match instr:
+                case ir.Literal() | ir.Take() | MakeIn():
+                    declared[instr.result] = None
+                case ir.Op() | ir.Call():
+                    declared.update(dict.fromkeys(instr.results))
+                case Unpack(_, _, _, token) if token is not None:
+                    tokens[token] = None
+        for _, params, _ in each.joins:
+            declared.update(dict.fromkeys(params))

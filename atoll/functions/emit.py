@@ -29,6 +29,10 @@ from atoll.functions.counted import (
     TailInto,
     Token,
     Unpack,
+    calls,
+    codes,
+    declare,
+    has_into,
     words,
 )
 from atoll.functions.emit_ops import Operators
@@ -53,7 +57,7 @@ class Emitter:
         self.group: tuple[ir.Var, ...] = ()
         self.destination = False
         self.entries = self._entries()
-        self.joins = {name: params for cf in self.functions.values() for each in _codes(cf.code) for name, params, _ in each.joins}
+        self.joins = {name: params for cf in self.functions.values() for each in codes(cf.code) for name, params, _ in each.joins}
 
     # -- names and types
 
@@ -118,7 +122,7 @@ class Emitter:
             found[home[f][0]][f] = None
         for f, cf in self.functions.items():
             own = home.get(f)
-            for callee, tail in _calls(cf.code):
+            for callee, tail in calls(cf.code):
                 if callee in home and not (tail and own is home[callee]):
                     found[home[callee][0]][callee] = None
         return {first: tuple(members) for first, members in found.items()}
@@ -172,7 +176,7 @@ class Emitter:
 
     def emit_group(self, group: tuple[ir.Var, ...]) -> None:
         self.group = group
-        self.destination = any(_has_into(self.functions[f].code) for f in group)
+        self.destination = any(has_into(self.functions[f].code) for f in group)
         entries = self.entry_of(group)
         self.put(self.head(group) + " {")
         declared: dict[ir.Var, None] = {}
@@ -181,7 +185,7 @@ class Emitter:
             cf = self.functions[f]
             if len(entries) > 1 or f is not entries[0]:
                 declared.update(dict.fromkeys(cf.fun.params))
-            _declare(cf.code, declared, tokens)
+            declare(cf.code, declared, tokens)
         by_type: dict[str, list[str]] = {}
         for x in declared:
             by_type.setdefault(c_type(x.rep), []).append(self.name(x))
@@ -212,7 +216,7 @@ class Emitter:
     def needs_label(self, f: ir.Var, group: tuple[ir.Var, ...], entries: tuple[ir.Var, ...]) -> bool:
         if len(entries) > 1:
             return True
-        return any(callee is f and tail for g in group for callee, tail in _calls(self.functions[g].code))
+        return any(callee is f and tail for g in group for callee, tail in calls(self.functions[g].code))
 
     def emit_switch(self, group: tuple[ir.Var, ...], entries: tuple[ir.Var, ...]) -> None:
         slots = self.slots(group)
@@ -486,42 +490,3 @@ class Emitter:
             self.put(f"{pad}}}")
         self.put(f"{pad}default: __builtin_unreachable();")
         self.put(f"{pad}}}")
-
-
-
-def _codes(code: Code) -> Iterable[Code]:
-    todo = [code]
-    while todo:
-        each = todo.pop()
-        yield each
-        todo.extend(inner for _, _, inner in each.joins)
-        if isinstance(each.end, CaseEnd):
-            todo.extend(inner for _, inner in each.end.branches)
-
-
-def _calls(code: Code) -> Iterable[tuple[ir.Var, bool]]:
-    """Functions called, and whether as a jump."""
-    for each in _codes(code):
-        for instr in each.instrs:
-            if isinstance(instr, ir.Call):
-                yield instr.fn, False
-        if isinstance(each.end, (ir.Tail, TailInto)):
-            yield each.end.fn, True
-
-
-def _has_into(code: Code) -> bool:
-    return any(isinstance(each.end, TailInto) for each in _codes(code))
-
-
-def _declare(code: Code, declared: dict[ir.Var, None], tokens: dict[Token, None]) -> None:
-    for each in _codes(code):
-        for instr in each.instrs:
-            match instr:
-                case ir.Literal() | ir.Take() | MakeIn():
-                    declared[instr.result] = None
-                case ir.Op() | ir.Call():
-                    declared.update(dict.fromkeys(instr.results))
-                case Unpack(_, _, _, token) if token is not None:
-                    tokens[token] = None
-        for _, params, _ in each.joins:
-            declared.update(dict.fromkeys(params))

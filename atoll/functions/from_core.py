@@ -23,16 +23,15 @@ from atoll.core.prims import PRIMS
 from atoll.core.rewrite import walk
 from atoll.errors import NOWHERE, Span, fail
 from atoll.functions import arrays, ir
+from atoll.functions.builder import Builder, Env, Val, leaves, variables
 from atoll.functions.extern import extern
+from atoll.functions.from_core_match import inject, match, match_value
 from atoll.functions.kernels import Kernel, element_rep, free, heavy, kernel_operator, leaf_rep, leaf_types, make_kernel
 from atoll.functions.needs import first_order, has_data
 from atoll.functions.operators import cast, check, fits, scalar
 from atoll.sizes import Poly, Quot, Sym
-from atoll.types.types import I64_T, Array, Fn, Index, Record, Scalar, Tuple, Type, Union, dtype_of, shape_of
+from atoll.types.types import I64_T, Fn, Index, Scalar, Tuple, Type, Union, dtype_of, shape_of
 from atoll.types.unions import type_key
-
-Val = Any  # a variable, or a tuple of values
-Env = dict[Sym, Val]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,66 +46,6 @@ class Translated:
 def translate(fn: core.Function) -> Translated:
     """The λANF program of a core function: the block binds nothing but functions and calls the entry."""
     return Translator().program(fn)
-
-
-def leaves(value: Val) -> tuple[ir.Var, ...]:
-    return (value,) if isinstance(value, ir.Var) else tuple(x for part in value for x in leaves(part))
-
-
-def variables(t: Type, name: str) -> Val:
-    """Fresh variables for a value of this type."""
-    sizes, elem = shape_of(t)
-    if isinstance(elem, (Tuple, Record)):
-        return tuple(variables(_array(item, sizes), name) for item in elem.items)
-    return ir.Var(name, leaf_rep(t))
-
-
-def _array(t: Type, sizes: Sequence[Poly]) -> Type:
-    for n in reversed(sizes):
-        t = Array(t, n)
-    return t
-
-
-def rebuild(t: Type, found: Any) -> Val:
-    """A value of this type from an iterator over its leaves."""
-    sizes, elem = shape_of(t)
-    if isinstance(elem, (Tuple, Record)):
-        return tuple(rebuild(_array(item, sizes), found) for item in elem.items)
-    return next(found)
-
-
-class Builder:
-    """A block under construction. After a join, what is added goes into the join's body."""
-
-    def __init__(self) -> None:
-        self.binds: list[ir.Bind] = []
-        self.outer: list[tuple[list[ir.Bind], ir.Var, ir.Vars, list[ir.Bind], ir.Term]] = []
-
-    def add(self, bind: ir.Bind) -> None:
-        self.binds.append(bind)
-
-    def op(self, op: Any, *args: ir.Var, name: str = "v", span: Span = NOWHERE) -> ir.Var:
-        """A bind with one result."""
-        (rep,) = op.results
-        x = ir.Var(name, rep)
-        self.add(ir.Op((x,), op, args, span))
-        return x
-
-    def integer(self, value: int) -> ir.Var:
-        x = ir.Var("k", ir.INT)
-        self.add(ir.Literal(x, value))
-        return x
-
-    def go_on(self, join: ir.Var, params: ir.Vars, more: list[ir.Bind], term: ir.Term) -> None:
-        """End the block with `term`; what follows is the join's body. `more` stands between."""
-        self.outer.append((self.binds, join, params, more, term))
-        self.binds = []
-
-    def close(self, term: ir.Term) -> ir.Block:
-        block = ir.Block(tuple(self.binds), term)
-        for binds, join, params, more, end in reversed(self.outer):
-            block = ir.Block((*binds, ir.Join(join, params, block), *more), end)
-        return block
 
 
 class Translator:
@@ -239,7 +178,7 @@ class Translator:
                 yes, no = self.tail(then, env, Builder()), self.tail(orelse, env, Builder())
                 return b.close(ir.Case(test, ((ir.TRUE, yes), (ir.FALSE, no))))
             case core.Match():
-                return self.match(e, env, b, self.tail)  # type: ignore[no-any-return]
+                return match(self, e, env, b, self.tail)  # type: ignore[no-any-return]
             case core.Call() if not self.in_kernel(e):
                 return b.close(ir.Tail(*self.call_parts(e, env, b)))
             case core.Apply(fn, args):
@@ -380,104 +319,6 @@ class Translator:
         result = variables(e.type, e.name)
         b.add(ir.Op(leaves(result), extern(e), (*sizes, *args), e.span))
         return result
-
-    # -- unions
-
-    def inject(self, e: core.Inject, env: Env, b: Builder) -> Val:
-        assert isinstance(e.type, Union)
-        args = tuple(x for item in e.items for x in leaves(self.value(item, env, b)))
-        con = self.data_type(e.type).constructors[e.member]
-        made = ir.Var(con.name.lower(), ir.DATA)
-        b.add(ir.Make(made, con, args))
-        return made
-
-    def match_value(self, e: core.Match, env: Env, b: Builder) -> Val:
-        join = ir.Var("after", ir.CODE)
-        result = variables(e.type, "x")
-
-        def end(body: core.Expr, inner: Env, block: Builder) -> ir.Block:
-            return block.close(ir.Jump(join, leaves(self.value(body, inner, block))))
-
-        self.match(e, env, b, end, (join, leaves(result)))
-        return result
-
-    def match(
-        self,
-        e: core.Match,
-        env: Env,
-        b: Builder,
-        end: Callable[[core.Expr, Env, Builder], ir.Block],
-        after: tuple[ir.Var, ir.Vars] | None = None,
-    ) -> Any:
-        """Arms as joins, the tree as nested cases. With `after`, what follows goes on there; without, the block is done."""
-        env = dict(env)
-        env[e.sym] = self.value(e.value, env, b)
-        names = [ir.Var(f"arm{k}", ir.CODE) for k in range(len(e.arms))]
-        joins: list[ir.Bind] = []
-        for name, arm in zip(names, e.arms, strict=True):
-            inner = dict(env)
-            for sym, t in zip(arm.params, arm.types, strict=True):
-                inner[sym] = variables(t, sym.name)
-            self.nonnegative.update(self.arm_sizes(arm))
-            params = tuple(x for sym in arm.params for x in leaves(inner[sym]))
-            joins.append(ir.Join(name, params, end(arm.body, inner, Builder())))
-        block = self.tree(e.tree, env, names, Builder())
-        if after is None:
-            for bind in (*joins, *block.binds):
-                b.add(bind)
-            return b.close(block.term)
-        b.go_on(after[0], after[1], [*joins, *block.binds], block.term)
-        return None
-
-    def arm_sizes(self, arm: core.Lam) -> set[Sym]:
-        """Parameters of an arm that are sizes of others."""
-        from atoll.types.types import sizes_in
-
-        mentioned = {leaf for t in arm.types for p in sizes_in(t) for leaf in p.leaves()}
-        return {s for s, t in zip(arm.params, arm.types, strict=True) if s in mentioned and t == I64_T}
-
-    def tree(self, tree: core.Tree, env: Env, arms: list[ir.Var], b: Builder) -> ir.Block:
-        match tree:
-            case core.Leaf(arm, args):
-                given = tuple(x for a in args for x in leaves(self.value(a, env, b)))
-                return b.close(ir.Jump(arms[arm], given))
-            case core.LetTree(sym, value, inner):
-                return self.tree(inner, {**env, sym: self.value(value, env, b)}, arms, b)
-            case core.TestTree(cond, then, orelse):
-                test = self.value(cond, env, b)
-                yes, no = self.tree(then, env, arms, Builder()), self.tree(orelse, env, arms, Builder())
-                return b.close(ir.Case(test, ((ir.TRUE, yes), (ir.FALSE, no))))
-            case core.Switch():
-                return self.switch(tree, env, arms, b)
-
-    def switch(self, tree: core.Switch, env: Env, arms: list[ir.Var], b: Builder) -> ir.Block:
-        t = tree.type
-        assert isinstance(t, Union)
-        data = self.data_type(t)
-        value = env[tree.sym]
-        branches: list[tuple[ir.Constructor, ir.Block]] = []
-        for case in tree.cases:
-            inner, block = dict(env), Builder()
-            con = data.constructors[case.member]
-            position = 0
-            for sym, ft in zip(case.fields, case.types, strict=True):
-                inner[sym] = variables(ft, sym.name)
-                for x in leaves(inner[sym]):
-                    block.add(ir.Take(x, value, con, position))
-                    position += 1
-            self.open_sizes(case.sizes, Tuple(case.types), tuple(inner[s] for s in case.fields), inner, block)
-            branches.append((con, self.tree(case.tree, inner, arms, block)))
-        rest = [con for con in data.constructors if con not in {c for c, _ in branches}]
-        if rest:
-            assert tree.default is not None
-            default = self.tree(tree.default, env, arms, Builder())
-            if len(rest) == 1:
-                branches.append((rest[0], default))
-            else:
-                name = ir.Var("other", ir.CODE)
-                b.add(ir.Join(name, (), default))
-                branches += [(con, ir.Block((), ir.Jump(name, ()))) for con in rest]
-        return b.close(ir.Case(value, tuple(branches)))
 
     # -- statements
 
@@ -655,8 +496,8 @@ _LIGHT: dict[type, Any] = {
     core.Call: Translator.call,
     core.Closure: Translator.closure,
     core.Apply: Translator.apply,
-    core.Inject: Translator.inject,
-    core.Match: Translator.match_value,
+    core.Inject: inject,
+    core.Match: match_value,
 }
 
 __all__ = ["Translated", "element_rep", "translate"]

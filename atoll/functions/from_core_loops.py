@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from atoll.core import ir as core
 from atoll.errors import Span
 from atoll.functions import arrays, ir
+from atoll.functions.builder import Builder, Env, Val, leaves, rebuild
 from atoll.functions.kernels import element_rep, leaf_types
 from atoll.functions.needs import first_order
 from atoll.functions.operators import scalar
@@ -21,7 +22,7 @@ from atoll.sizes import Poly, Sym
 from atoll.types.types import Array, Tuple, Type, elem_of, shape_of
 
 if TYPE_CHECKING:
-    from atoll.functions.from_core import Builder, Env, Translator, Val
+    from atoll.functions.from_core import Translator
 
 
 def light(e: core.Expr) -> bool:
@@ -124,8 +125,6 @@ def _in_range(tr: Translator, i: ir.Var, n: Poly, env: Env, b: Builder, span: Sp
 
 def _map(f: Callable[[ir.Var, Type], Any], value: Val, t: Type) -> Val:
     """f on every leaf and its type."""
-    from atoll.functions.from_core import leaves, rebuild
-
     done = iter([f(x, leaf) for x, leaf in zip(leaves(value), leaf_types(t), strict=True)])
     return rebuild(t, done)
 
@@ -162,8 +161,6 @@ def _at(tr: Translator, e: core.At, env: Env, b: Builder) -> Val:
 
 def element(base: Val, t: Type, at: Sequence[ir.Var], b: Builder) -> Val:
     """base[at...] of every leaf, in range already."""
-    from atoll.functions.from_core import leaves, rebuild
-
     found = []
     inner = t
     for _ in at:
@@ -219,8 +216,6 @@ def _update(tr: Translator, e: core.Update, env: Env, b: Builder) -> Val:
 
 def store(base: Val, t: Type, at: Sequence[ir.Var], value: Val, b: Builder) -> Val:
     """base with base[at...] = value, leaf by leaf."""
-    from atoll.functions.from_core import leaves, rebuild
-
     found = []
     for x, leaf, v in zip(leaves(base), leaf_types(t), leaves(value), strict=True):
         rank = len(shape_of(leaf)[0])
@@ -244,8 +239,6 @@ def loop(
     tr: Translator, n: ir.Var, state: Sequence[ir.Var], body: Callable[[ir.Var, tuple[ir.Var, ...], Builder], tuple[ir.Var, ...]], b: Builder
 ) -> tuple[ir.Var, ...]:
     """n rounds of body(i, state) -> state; the last state."""
-    from atoll.functions.from_core import Builder
-
     name, i = ir.Var("loop", ir.CODE), ir.Var("i", ir.INT)
     params = tuple(x.again() for x in state)
     head, inner = Builder(), Builder()
@@ -262,8 +255,6 @@ def loop(
 
 def _new(tr: Translator, t: Type, env: Env, b: Builder) -> Val:
     """Arrays to fill, for a value of this array type."""
-    from atoll.functions.from_core import rebuild
-
     made = []
     for leaf in leaf_types(t):
         sizes, _ = shape_of(leaf)
@@ -272,8 +263,6 @@ def _new(tr: Translator, t: Type, env: Env, b: Builder) -> Val:
 
 
 def _build(tr: Translator, e: core.Build, env: Env, b: Builder) -> Val:
-    from atoll.functions.from_core import leaves, rebuild
-
     start = _new(tr, e.type, env, b)
     tr.nonnegative.add(e.sym)
 
@@ -285,8 +274,6 @@ def _build(tr: Translator, e: core.Build, env: Env, b: Builder) -> Val:
 
 
 def _map_loop(tr: Translator, e: core.Map, env: Env, b: Builder) -> Val:
-    from atoll.functions.from_core import leaves, rebuild
-
     given = [tr.value(a, env, b) for a in e.arrays]
     start = _new(tr, e.type, env, b)
     assert isinstance(e.type, Array)
@@ -306,8 +293,6 @@ def _operator(tr: Translator, op: core.Lam, env: Env, first: Val, second: Val, b
 
 
 def _reduce(tr: Translator, e: core.Reduce, env: Env, b: Builder) -> Val:
-    from atoll.functions.from_core import leaves, rebuild
-
     array = tr.value(e.array, env, b)
     start = tr.value(e.neutral, env, b)
     assert isinstance(e.array.type, Array)
@@ -320,8 +305,6 @@ def _reduce(tr: Translator, e: core.Reduce, env: Env, b: Builder) -> Val:
 
 
 def _scan(tr: Translator, e: core.Scan, env: Env, b: Builder) -> Val:
-    from atoll.functions.from_core import leaves, rebuild
-
     array = tr.value(e.array, env, b)
     start = tr.value(e.neutral, env, b)
     out = _new(tr, e.type, env, b)
@@ -339,8 +322,6 @@ def _scan(tr: Translator, e: core.Scan, env: Env, b: Builder) -> Val:
 
 
 def _for(tr: Translator, e: core.For, env: Env, b: Builder) -> Val:
-    from atoll.functions.from_core import leaves, rebuild
-
     first = tuple(tr.value(x, env, b) for _, x in e.state)
     t = Tuple(tuple(x.type for _, x in e.state))
     tr.nonnegative.add(e.sym)
@@ -353,8 +334,6 @@ def _for(tr: Translator, e: core.For, env: Env, b: Builder) -> Val:
 
 
 def _while(tr: Translator, e: core.While, env: Env, b: Builder) -> Val:
-    from atoll.functions.from_core import Builder, leaves, rebuild
-
     first = tuple(tr.value(x, env, b) for _, x in e.state)
     t = Tuple(tuple(x.type for _, x in e.state))
     name = ir.Var("while_", ir.CODE)
@@ -373,8 +352,6 @@ def _while(tr: Translator, e: core.While, env: Env, b: Builder) -> Val:
 
 def _hist(tr: Translator, e: core.Hist, env: Env, b: Builder) -> Val:
     """Rounds in order: the operator is not array code."""
-    from atoll.functions.from_core import leaves, rebuild
-
     neutral = tr.value(e.neutral, env, b)
     start = _new(tr, e.type, env, b)
     n = tr.size(e.size, env, b)
@@ -395,8 +372,6 @@ def _scatter(tr: Translator, e: core.Scatter, env: Env, b: Builder) -> Val:
 def _combine(
     tr: Translator, base: Val, t: Type, n: ir.Var, indices: core.Expr, values: core.Expr, op: core.Lam, drop: bool, span: Span, env: Env, b: Builder
 ) -> Val:
-    from atoll.functions.from_core import Builder, leaves, rebuild
-
     index, given = tr.value(indices, env, b), tr.value(values, env, b)
     assert isinstance(indices.type, Array)
 
