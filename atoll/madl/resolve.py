@@ -148,14 +148,17 @@ def _check_free(el: Elaborator) -> None:
     def check(p: Poly, what: str, span: Span) -> None:
         for leaf in p.leaves():
             if leaf in el.typer.solver.unknowns and leaf not in free:
-                notes = [f"{what} has size {show_size_named(p, {**graph.size_names, leaf: '?'})}"]
+                notes = [f"{what} {show_size_named(p, {**graph.size_names, leaf: '?'})}"]
                 fail("E0912", span, notes=notes, where=graph.name)
 
     for wire in graph.wires:
         for p in sizes_in(wire.type):
-            check(p, wire.shown, wire.span)
+            check(p, f"{wire.shown} has size", wire.span)
     for scope in graph.loops.values():
-        check(scope.extent, "this loop", scope.span)
+        check(scope.extent, "this loop has size", scope.span)
+        check(scope.low, "the first index of this loop is", scope.span)
+    for bound in el.bounds:
+        check(bound.index, f"the index of {bound.wire.shown} is", bound.span)
 
 
 def _dynamic(el: Elaborator) -> None:

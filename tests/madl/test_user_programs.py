@@ -254,6 +254,8 @@ let blur (u of [_]f64 at 'l) returns (v at 'l):
         "let f (x of int) returns (y): a init 0 = x + last b; b init 0 = x + last a; y = a + last b",
         "E0940", ["no order of execution works"],
     ),
+    "a first index that nothing decides": ("let f (x of [4]int) returns (y): forward <<'m:>> [i] ([a] = x) returns (y = [b]): b = a + i", "E0912", ["the first index of this loop is ?"]),
+    "an index that nothing decides": ("let f (x of [4]int) returns (y): y = !x.['k]", "E0912", ["the index of x is ?"]),
     "an argument that shows a cell twice": ("let f (a at repeat<<_>>(_)) returns (s of int): forward ([x] = a) returns (s = {t}): t init 0 += x", "E0931", ["the caller writes a"]),
     "an argument that is a window": ("let f (window<<2>>(b) of [_][_]int) returns (c): c = !b", "E0931", ["the caller writes window<<2>>(b)"]),
     "two arguments at one place": ("let f (a of [3]int at 'l, b of [3]int at 'l) returns (c): c = !a", "E0941", ["the arguments a and b share memory"]),
