@@ -20,18 +20,22 @@ if TYPE_CHECKING:
 class Backward:
     """The backward loop of one loop line."""
 
-    def __init__(self, rev: Reverse, line: ir.Line, states: int, tape: Tape) -> None:
+    def __init__(self, rev: Reverse, line: ir.Line, states: int, tape: Tape, env: dict[Atom, Poly] | None = None) -> None:
         self.rev, self.b, self.line, self.tape, self.states = rev, rev.b, line, tape, states
         prim = line.prim
         assert isinstance(prim, ir.Loop)
         self.prim = prim
-        self.at = tuple(poly(d) for d in line.dims)
+        self.env = env or {}  # what the loop's own indices are here, when its instances run one after the other
+        self.at = tuple(poly(d).subst(self.env) for d in line.dims)
+        self.size = prim.size.subst(self.env)
         self.index = Sym("u")
-        self.block = ir.Block(line.block, frozenset(line.block.ambient | set(line.dims)), frozenset((self.index,)))
         b = rev.b
+        outside = line.block if not self.env else b.block
+        left = frozenset(d for d in line.dims if d not in self.env)
+        self.block = ir.Block(outside, frozenset(line.block.ambient | left), frozenset((self.index,)))
         b.owner[self.index] = self.block
-        b.index_facts[self.index] = (poly(self.index), prim.size - 1 - poly(self.index))
-        self.round = prim.size - 1 - poly(self.index)
+        b.index_facts[self.index] = (poly(self.index), self.size - 1 - poly(self.index))
+        self.round = self.size - 1 - poly(self.index)
         self.firsts: list[ir.Abs] = []
         self.nexts: list[ir.Abs | None] = []
         self.types: list[ir.Result] = []

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from atoll.ad.backward import Backward
-from atoll.ad.indicator import guarded, sum_over, zero
-from atoll.ad.loop_state import whole
+from atoll.ad.indicator import guarded, sum_over
+from atoll.ad.loop_state import Version
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.scan_prim import line_refs
@@ -53,41 +53,58 @@ class Sum:
     pinned: dict[int, Poly]  # components that are always this index of the context
     free: list[int]
     state: int = -1
-    current: Any = None  # the newest version: a line, or an operand for a scalar
+    current: Any = None  # a Version; an operand for a scalar that was added to
 
 
-def declare_sums(back: Backward, outer: list[Key]) -> dict[Key, Sum]:
-    """State for the adjoints of outside values, shaped like the part of them that rounds can reach."""
-    b, line = back.b, back.line
-    dims = set(line.dims)
-    found: dict[Key, Sum] = {}
-    for key in outer:
-        y, result = key
-        refs = [r for x in back.prim.block.lines for r in line_refs(x) if (r.line, r.result) == key]
-        refs += [r for a in back.prim.results for r in ir.operand_refs(a.body) if (r.line, r.result) == key]
+    @property
+    def axes(self) -> tuple[Poly, ...]:
+        y, result = self.key
         extents = y.extents(result)
-        pinned: dict[int, Poly] = {}
-        for c in range(len(extents)):
-            used = {r.index[c] for r in refs}
-            only = next(iter(used)).single() if len(used) == 1 else None
-            if only is not None and (only in dims or only in back.rev.fixed):
-                pinned[c] = poly(only)
-        free = [c for c in range(len(extents)) if c not in pinned]
-        env = {d: pinned[c] for c, d in enumerate(y.dims) if c in pinned}
-        axes = tuple(extents[c].subst(env) for c in free)
-        dtype = y.results[result].dtype
-        first = ir.Abs(tuple(b.fresh_binder("i", a) for a in axes), zero(dtype))
-        s = Sum(key, pinned, free)
-        s.state, param = back.state("bar", dtype, axes, first)
-        s.current = param
-        found[key] = s
+        env = {d: self.pinned[c] for c, d in enumerate(y.dims) if c in self.pinned}
+        return tuple(extents[c].subst(env) for c in self.free)
+
+    @property
+    def info(self) -> ir.Result:
+        return ir.Result(self.key[0].results[self.key[1]].dtype, self.axes)
+
+    def index(self, at: tuple[Poly, ...]) -> tuple[Poly, ...]:
+        """The whole index of the value, from the part that varies."""
+        rest = iter(at)
+        return tuple(self.pinned[c] if c in self.pinned else next(rest) for c in range(len(self.pinned) + len(self.free)))
+
+
+def shaped(prim: ir.Loop, key: Key, fixed: set[ir.Binder], parent: Sum | None) -> Sum:
+    """The sum for a value, shaped like the part of it that rounds can reach; inside another loop, like that loop's."""
+    if parent is not None:
+        return Sum(key, parent.pinned, parent.free)
+    refs = [r for x in prim.block.lines for r in line_refs(x) if (r.line, r.result) == key]
+    refs += [r for a in prim.results for r in ir.operand_refs(a.body) if (r.line, r.result) == key]
+    extents = key[0].extents(key[1])
+    pinned: dict[int, Poly] = {}
+    for c in range(len(extents)):
+        used = {r.index[c] for r in refs}
+        only = next(iter(used)).single() if len(used) == 1 else None
+        if only is not None and only in fixed:
+            pinned[c] = poly(only)
+    return Sum(key, pinned, [c for c in range(len(extents)) if c not in pinned])
+
+
+def declare_sums(back: Backward, sums: list[Sum], firsts: list[ir.Abs]) -> dict[Key, Sum]:
+    """State for the adjoints of outside values, starting from what is there."""
+    found: dict[Key, Sum] = {}
+    for s, first in zip(sums, firsts, strict=True):
+        s.state, param = back.state("bar", s.info.dtype, s.axes, first)
+        s.current = Version(param)
+        found[s.key] = s
     return found
 
 
-def add_at(back: Backward, current: ir.Line, where: tuple[Poly, ...], value: ir.Operand, conds: tuple[ir.Cond, ...], binders: list[ir.Binder]) -> ir.Line:
+def add_at(
+    back: Backward, current: Version, where: tuple[Poly, ...], value: ir.Operand, conds: tuple[ir.Cond, ...], binders: list[ir.Binder]
+) -> Version:
     """current[where] += value for all binders, in place. Binders the place does not mention are summed first."""
     b = back.b
-    dtype = current.results[0].dtype
+    dtype = current.info.dtype
     mentioned = {leaf for p in where for leaf in p.leaves()}
     apart = [x for x in binders if x not in mentioned]
     kept = [x for x in binders if x in mentioned]
@@ -97,9 +114,9 @@ def add_at(back: Backward, current: ir.Line, where: tuple[Poly, ...], value: ir.
         total = guarded(b, inner, value, dtype)
         for x in reversed(apart):
             total = sum_over(b, x, total, dtype)
-    info = ir.Result(dtype, current.results[0].axes)
-    made, _ = b.emit(ir.Scatter(whole(b, current), tuple(kept), where, total, "add", False, tuple(outer)), (info,), hint="g")
-    return made
+    info = ir.Result(dtype, current.info.axes)
+    made, _ = b.emit(ir.Scatter(current.whole(b), tuple(kept), where, total, "add", False, tuple(outer)), (info,), hint="g")
+    return Version(made)
 
 
 def sum_sink(back: Backward, s: Sum) -> Any:
@@ -113,7 +130,7 @@ def sum_sink(back: Backward, s: Sum) -> Any:
         with b.binding(*binders), b.under(*conds):
             total = value
         total = guarded(b, list(conds), total, dtype) if not binders else _guarded_sum(b, total, conds, binders, dtype)
-        before = ir.Ref(s.current, 0, ()) if isinstance(s.current, ir.Line) else s.current
+        before = s.current.read(b) if isinstance(s.current, Version) else s.current
         s.current = scalars.op(b, "add", (before, total), dtype, NOWHERE)
 
     return sink

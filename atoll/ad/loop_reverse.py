@@ -6,6 +6,7 @@ are updated at places are added to in place.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from atoll.ad import lines as help_
@@ -13,14 +14,14 @@ from atoll.ad.backward import Backward, _after_update, _replayed_place
 from atoll.ad.checkpoint import strip_mine
 from atoll.ad.indicator import zero
 from atoll.ad.loop_forward import varied
-from atoll.ad.loop_outside import Sum, add_at, declare_sums, outer_keys, sum_sink
-from atoll.ad.loop_state import line_reader, read, state_reader, whole
+from atoll.ad.loop_outside import Sum, add_at, declare_sums, outer_keys, shaped, sum_sink
+from atoll.ad.loop_state import Version, line_reader, new_param, put, read, state_reader, whole
 from atoll.ad.tape import Tape, make_tape
 from atoll.ad.while_rounds import counted
 from atoll.ainf import ir
 from atoll.ainf.builder import Builder
 from atoll.ainf.replay import Reader, Replay, in_order
-from atoll.sizes import Poly, poly
+from atoll.sizes import Atom, Poly, Sym, poly
 
 if TYPE_CHECKING:
     from atoll.ad.reverse import Key, Reverse
@@ -43,18 +44,103 @@ def reverse_loop(rev: Reverse, line: ir.Line) -> None:
     body_results = prim.results
     adjoints = {k: rev.adjoint((line, k)) for k in active}
     outer = outer_keys(rev, prim, original)
+    apart = [d for d in line.dims if d not in rev.fixed]
+    threaded = {} if line.conds else rev.running
+    in_order_of_instances = bool(apart) and _one_after_the_other(rev, line, apart, outer)
+    pinnable = set(rev.fixed) if in_order_of_instances else set(rev.fixed) | set(line.dims)
+    if apart and not in_order_of_instances:
+        threaded = {}
+    sums = [shaped(prim, key, pinnable, threaded.get(key)) for key in outer]
+    firsts = [_first(b, s, threaded.get(s.key)) for s in sums]
     tape = make_tape(b, line)
-    with b.binding(*line.dims), b.under(*line.conds):
-        back = Backward(rev, line, states, tape)
+
+    def sweep(env: dict[Atom, Poly], started: list[ir.Abs]) -> tuple[ir.Line, tuple[Poly, ...], dict[Key, Sum]]:
+        """The backward loop of one instance, or of all of them at once."""
+        back = Backward(rev, line, states, tape, env)
         _declare_adjoints(back, active, adjoints)
         restored = _declare_restored(back, tape)
-        sums = declare_sums(back, outer)
+        declared = declare_sums(back, sums, started)
         with b.reenter(back.block):
-            _round(back, active, restored, sums, original, body_results)
+            _round(back, active, restored, declared, original, body_results)
         done = [x if x is not None else whole(b, p) for x, p in zip(back.nexts, back.block.params, strict=True)]
-        loop = ir.Loop(back.index, back.prim.size, tuple(back.firsts), back.block, tuple(done))
+        loop = ir.Loop(back.index, back.size, tuple(back.firsts), back.block, tuple(done))
         made, where = b.emit(loop, tuple(back.types), line.span, "b")
-    _hand_on(rev, line, made, where, active, back, sums)
+        return made, where, declared
+
+    if in_order_of_instances:
+        adjoint_of, found = _instances(rev, line, apart, active, sums, firsts, sweep)
+    else:
+        with b.binding(*line.dims), b.under(*line.conds):
+            made, where, _ = sweep({}, firsts)
+        adjoint_of = [Version(made, position, where) for position in range(len(active))]
+        found = [Version(made, s.state, where) for s in sums]
+    _hand_on(rev, line, active, adjoint_of, list(zip(sums, found, strict=True)), threaded, in_order_of_instances)
+
+
+def _first(b: Builder, s: Sum, parent: Sum | None) -> ir.Abs:
+    """What a sum starts from: the sum of the loop around, or nothing."""
+    if parent is None:
+        return ir.Abs(tuple(b.fresh_binder("i", a) for a in s.axes), zero(s.info.dtype))
+    return parent.current.whole(b) if isinstance(parent.current, Version) else ir.Abs((), parent.current)
+
+
+_SMALL = 16
+
+
+def _one_after_the_other(rev: Reverse, line: ir.Line, apart: list[ir.Binder], outer: list[Key]) -> bool:
+    """Whether instances of a loop share the sums for outside arrays, and so run in order, instead of having one each.
+
+    One each is for values read at the instance's own indices, and for small ones; whole arrays per instance would be the work and the memory of a dense
+    matrix where the loop reads a few elements (notes/ad_lessons.md 5: in order is also the cheapest deterministic way).
+    """
+    prim = line.prim
+    assert isinstance(prim, ir.Loop)
+    own = set(apart)
+    ranges = [p for d in apart for p in (d.extent, *d.facts)] + [a for r in line.results for a in r.axes]
+    if line.conds or any(p.leaves() & own for p in ranges):
+        return False
+    every = set(rev.fixed) | set(line.dims)
+    for key in outer:
+        axes = shaped(prim, key, every, None).axes
+        sizes = [a.const() for a in axes]
+        if axes and (any(c is None for c in sizes) or math.prod(c for c in sizes if c is not None) > _SMALL):
+            return True
+    return False
+
+
+def _instances(
+    rev: Reverse, line: ir.Line, apart: list[ir.Binder], active: list[int], sums: list[Sum], firsts: list[ir.Abs], sweep: Any
+) -> tuple[list[Version], list[Version]]:
+    """Loops over the instances, in order, which carry the sums and collect the adjoints of each instance's first state."""
+    b = rev.b
+    prim = line.prim
+    assert isinstance(prim, ir.Loop)
+    sizes = tuple(d.extent for d in apart)
+    kept = [ir.Result(r.dtype, sizes + r.axes) for r in (prim.block.params[k].results[0] for k in active)]
+    types = [s.info for s in sums] + kept
+    start = firsts + [ir.Abs(tuple(b.fresh_binder("i", a) for a in r.axes), zero(r.dtype)) for r in kept]
+
+    def level(left: list[ir.Binder], env: dict[Atom, Poly], given: list[ir.Abs]) -> list[Version]:
+        if not left:
+            made, where, _ = sweep(env, given[: len(sums)])
+            done = [Version(made, s.state, where) for s in sums]
+            at = tuple(env[d] for d in apart)
+            for position, (base, info) in enumerate(zip(given[len(sums) :], kept, strict=True)):
+                done.append(Version(put(b, base, info, at, Version(made, position, where).whole(b))))
+            return done
+        d = left[0]
+        sym = Sym(d.name)
+        block = b.new_block((sym,))
+        b.index_facts[sym] = (poly(sym), d.extent - 1 - poly(sym))
+        with b.inside(block):
+            params = [Version(new_param(b, block, "bar", r.dtype, r.axes)) for r in types]
+            after = level(left[1:], {**env, d: poly(sym)}, [p.whole(b) for p in params])
+            results = tuple(v.whole(b) for v in after)
+        made, where = b.emit(ir.Loop(sym, d.extent, tuple(given), block, results), tuple(types), line.span, "b")
+        return [Version(made, k, where) for k in range(len(types))]
+
+    found = level(apart, {}, start)
+    return found[len(sums) :], found[: len(sums)]
 
 
 def _declare_adjoints(back: Backward, active: list[int], adjoints: dict[int, Reader | None]) -> None:
@@ -94,7 +180,7 @@ def _round(
     from atoll.ad.reverse import Reverse as ReverseMode
 
     b, prim, tape = back.b, back.prim, back.tape
-    back.replay = Replay(b, {prim.index: back.round})
+    back.replay = Replay(b, {prim.index: back.round, **back.env})
     replay = back.replay
     readers: dict[int, Reader] = {}
     for k in range(back.states):
@@ -119,17 +205,20 @@ def _round(
             replay.give(line, 0, _after_update(back, line))
             continue
         replay.line(line)
+        if line in tape.sums:
+            _recall(back, line)
     made = [x for x in help_.lines_since(b, first) if x.block is back.block]
     inner = ReverseMode(b, frozenset(back.block.ambient))
     inner.active = {(line, 0) for line in starts.values()} | set(back.rev.active)
     inner.spread(made)
     for s in sums.values():
         inner.sinks[s.key] = sum_sink(back, s)
+        inner.running[s.key] = s
     running: dict[int, Any] = {}
     for position, k in enumerate(active):
         bar = back.block.params[position]
         if k in tape.updates:
-            running[k] = bar
+            running[k] = Version(bar)
             inner.sinks[(starts[k], 0)] = _running_sink(back, running, k)
             _through_updates(back, inner, running, k)
         else:
@@ -140,13 +229,35 @@ def _round(
     inner.run(made)
     for position, k in enumerate(active):
         if k in running:
-            back.nexts[position] = whole(b, running[k])
+            back.nexts[position] = running[k].whole(b)
         else:
             back.nexts[position] = _final(b, inner, starts[k])
     for k, (state, param) in restored.items():
         back.nexts[state] = back.undone(k, param)
     for s in sums.values():
-        back.nexts[s.state] = whole(b, s.current) if isinstance(s.current, ir.Line) else ir.Abs((), s.current)
+        back.nexts[s.state] = s.current.whole(b) if isinstance(s.current, Version) else ir.Abs((), s.current)
+
+
+class _Recalled:
+    """The rule of a value read from the tape: its adjoint is that of the line that would compute it again."""
+
+    def adjoints(self, sizes: tuple[ir.Operand, ...], args: list[ir.Abs], seeds: list[ir.Abs]) -> list[ir.Abs]:
+        return seeds
+
+
+def _recall(back: Backward, line: ir.Line) -> None:
+    """Who reads this sum reads the tape; the replayed sum is there for its adjoint only, and dead."""
+    b = back.b
+    binders = tuple(b.fresh_binder(d.name, back.replay.poly(d.extent, {})) for d in line.dims)
+    at = tuple(poly(x) for x in binders)
+    with b.binding(*binders):
+        again = back.replay.operand(ir.Ref(line, 0, at), {})
+        taped = back.taped(back.tape.sums[line], at)
+    if not isinstance(again, ir.Ref):
+        return
+    prim = ir.Custom(_Recalled(), (), (ir.Abs(binders, again),), (ir.Abs(binders, taped),))
+    made, where = b.emit(prim, (ir.Result(line.results[0].dtype, tuple(x.extent for x in binders)),), line.span, "v")
+    back.replay.give(line, 0, lambda index: ir.Ref(made, 0, where + index))
 
 
 def _activate(b: Builder, param: ir.Line, reader: Reader) -> ir.Line:
@@ -174,12 +285,12 @@ def _through_updates(back: Backward, inner: Reverse, running: dict[int, Any], k:
         when = tuple(back.replay.cond(c, {}) for c in p.when)
         bar = running[k]
         with b.binding(*fresh), b.under(*when):
-            value = read(b, bar, 0, where)
+            value = bar.read(b, where)
         inner.push(back.replay.operand(ir.subst_operand(p.value, env), {}), value, when, list(fresh))
         if p.monoid is None:
-            info = ir.Result(dtype, bar.results[0].axes)
-            cleared, _ = b.emit(ir.Scatter(whole(b, bar), fresh, where, zero(dtype), None, False, when), (info,), hint="g")
-            running[k] = cleared
+            info = ir.Result(dtype, bar.info.axes)
+            cleared, _ = b.emit(ir.Scatter(bar.whole(b), fresh, where, zero(dtype), None, False, when), (info,), hint="g")
+            running[k] = Version(cleared)
 
 
 def _running_sink(back: Backward, running: dict[int, Any], k: int) -> Any:
@@ -199,26 +310,35 @@ def _final(b: Builder, inner: Reverse, start: ir.Line) -> ir.Abs:
 
 
 def _hand_on(
-    rev: Reverse, line: ir.Line, made: ir.Line, where: tuple[Poly, ...], active: list[int], back: Backward, sums: dict[Key, Sum]
+    rev: Reverse,
+    line: ir.Line,
+    active: list[int],
+    adjoint_of: list[Version],
+    sums: list[tuple[Sum, Version]],
+    threaded: dict[Key, Sum],
+    in_order_of_instances: bool,
 ) -> None:
     """Adjoints that come out of the backward loop flow into the first values and into what rounds read from outside."""
     b = rev.b
+    prim = line.prim
+    assert isinstance(prim, ir.Loop)
     dims = [d for d in line.dims if d not in rev.fixed]
-    for position, k in enumerate(active):
-        array = back.prim.state[k]
+    instance = tuple(poly(d) for d in dims) if in_order_of_instances else ()
+    for s, version in sums:  # before anything else is added to them
+        if s.key in threaded:
+            threaded[s.key].current = version
+    for version, k in zip(adjoint_of, active, strict=True):
+        array = prim.state[k]
         fresh = tuple(b.fresh_binder(x.name, x.extent) for x in array.binders)
         env = {x: poly(f) for x, f in zip(array.binders, fresh, strict=True)}
         with b.binding(*line.dims, *fresh):
-            value = read(b, made, position, (*where, *(poly(x) for x in fresh)))
+            value = version.read(b, (*instance, *(poly(x) for x in fresh)))
         rev.push(ir.subst_operand(array.body, env), value, line.conds, [*dims, *fresh])
-    for s in sums.values():
-        y, result = s.key
-        axes = made.results[s.state].axes
-        fresh = tuple(b.fresh_binder("ijk"[n % 3], a) for n, a in enumerate(axes))
-        index: list[Poly] = []
-        rest = iter(poly(x) for x in fresh)
-        for c in range(len(y.extents(result))):
-            index.append(s.pinned[c] if c in s.pinned else next(rest))
+    for s, version in sums:
+        if s.key in threaded:
+            continue
+        fresh = tuple(b.fresh_binder("ijk"[n % 3], a) for n, a in enumerate(s.axes))
+        around = [] if in_order_of_instances else dims
         with b.binding(*line.dims, *fresh):
-            value = read(b, made, s.state, (*where, *(poly(x) for x in fresh)))
-        rev.push(ir.Ref(y, result, tuple(index)), value, line.conds, [*dims, *fresh])
+            value = version.read(b, tuple(poly(x) for x in fresh))
+        rev.push(ir.Ref(s.key[0], s.key[1], s.index(tuple(poly(x) for x in fresh))), value, line.conds, [*around, *fresh])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from atoll.ainf import ir
@@ -32,6 +33,25 @@ def whole(b: Builder, line: ir.Line, result: int = 0, prefix: tuple[Poly, ...] =
     with b.binding(*binders):
         body = read(b, line, result, (*prefix, *(poly(x) for x in binders)))
     return ir.Abs(binders, body)
+
+
+@dataclass(frozen=True)
+class Version:
+    """The newest version of something that is added to in place: a result of a line, its first indices given."""
+
+    line: ir.Line
+    result: int = 0
+    prefix: tuple[Poly, ...] = ()
+
+    @property
+    def info(self) -> ir.Result:
+        return self.line.results[self.result]
+
+    def whole(self, b: Builder) -> ir.Abs:
+        return whole(b, self.line, self.result, self.prefix)
+
+    def read(self, b: Builder, index: tuple[Poly, ...] = ()) -> ir.Operand:
+        return read(b, self.line, self.result, (*self.prefix, *index))
 
 
 def put(b: Builder, base: ir.Abs, result: ir.Result, where: tuple[Poly, ...], value: ir.Abs) -> ir.Line:

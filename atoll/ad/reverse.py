@@ -8,6 +8,7 @@ are the lines of the primal, and the plan decides whether they are kept or compu
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from atoll.ad import lines as help_
 from atoll.ad.algebra import LineAlgebra, refuse
@@ -32,6 +33,7 @@ class Reverse:
         self.active: set[Key] = set()
         self.targets: dict[Key, tuple[ir.Binder, ...]] = {}
         self.contributions: dict[Key, list[ir.Operand]] = {}
+        self.running: dict[Key, Any] = {}  # sums of the loop around, which loops inside it go on with
         self.sinks: dict[Key, Callable[[tuple[Poly, ...], ir.Operand, tuple[ir.Cond, ...], list[ir.Binder]], None]] = {}
 
     # -- keys

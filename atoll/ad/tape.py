@@ -20,7 +20,7 @@ from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.identity import identity_of
 from atoll.errors import NOWHERE
-from atoll.sizes import Poly, poly
+from atoll.sizes import Atom, Poly, poly
 from atoll.types.dtypes import BOOL, I64, DType
 
 
@@ -40,6 +40,7 @@ class Tape:
 
     whole: dict[int, int] = field(default_factory=dict)  # state -> result
     updates: dict[int, list[Update]] = field(default_factory=dict)  # state -> its updates, first to last
+    sums: dict[ir.Line, int] = field(default_factory=dict)  # sums of a round, kept because computing them again costs a loop
 
 
 def _chain(b: Builder, prim: ir.Loop, k: int) -> list[ir.Line] | None:
@@ -110,8 +111,32 @@ def make_tape(b: Builder, line: ir.Line) -> Tape:
             for scatter in chain:
                 logs.append(_log(b, scatter, record) if not prim.no_false_deps else Update(scatter))
             tape.updates[k] = logs
+        for inner in [x for x in prim.block.lines if _is_kept(x, prim)]:
+            fresh, env = _renamed(b, inner.dims)
+            at = tuple(poly(d).subst(env) for d in inner.dims)
+            tape.sums[inner] = record("tape", inner.results[0].dtype, ir.Abs(fresh, ir.Ref(inner, 0, at)))
     line.prim = dataclasses.replace(prim, state=(*prim.state, *starts), results=(*prim.results, *results))
     return tape
+
+
+def _is_kept(line: ir.Line, prim: ir.Loop) -> bool:
+    """A sum over many elements, whose shape no round changes: a slot costs less than the loop that makes it."""
+    p = line.prim
+    if not isinstance(p, ir.Reduce) or p.monoid != "add" or line.conds or not line.results[0].dtype.is_float:
+        return False
+    count = p.binder.extent.const()
+    if count is not None and count < _FEW:
+        return False
+    inside = {x for d in line.dims for x in d.extent.leaves()}
+    return not inside & prim.block.owned and not any(isinstance(x, (ir.RefAtom, ir.Binder)) for x in inside)
+
+
+_FEW = 8
+
+
+def _renamed(b: Builder, dims: tuple[ir.Binder, ...]) -> tuple[tuple[ir.Binder, ...], dict[Atom, Poly]]:
+    fresh = tuple(b.fresh_binder(d.name, d.extent) for d in dims)
+    return fresh, {d: poly(f) for d, f in zip(dims, fresh, strict=True)}
 
 
 def _log(b: Builder, scatter: ir.Line, record: Any) -> Update:
