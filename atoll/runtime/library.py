@@ -67,7 +67,7 @@ def products() -> ctypes.CDLL:
     return library
 
 
-@ctypes.CFUNCTYPE(ctypes.c_int)
+@ctypes.CFUNCTYPE(ctypes.c_int)  # type: ignore[untyped-decorator]
 def _loader() -> int:
     """Asked for by the first product of a program that did not say it has one."""
     products()

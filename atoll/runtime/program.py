@@ -50,18 +50,27 @@ def make_loops(fn: ir.Function) -> lp.Function:
     """The loops of a core function."""
     from atoll.ainf.dead import remove_dead
     from atoll.ainf.from_core import translate
+    from atoll.loops.check import check
     from atoll.lower.function import lower
 
-    return lower(remove_dead(translate(fn)))
+    program = translate(fn)
+    if os.environ.get("ATOLL_CHECK") == "1":  # remove_dead checks what it leaves; here everything
+        from atoll.ainf.check import check as check_ainf
+        from atoll.core.check import check as check_core
+
+        check_core(fn)
+        check_ainf(program)
+    return check(lower(remove_dead(program)))
 
 
 def compiled_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Function:
     """The loops that are printed as C: those of the function, rewritten for speed as chosen or pinned."""
+    from atoll.loops.check import check
     from atoll.loops.optimise import optimise
 
     loops = make_loops(fn)
     optimise(loops, fn.reassociate, choices if choices is not None else chosen(fn))
-    return loops
+    return check(loops)
 
 
 def chosen(fn: ir.Function) -> Choices:

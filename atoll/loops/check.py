@@ -1,0 +1,169 @@
+"""Are loops well formed? Checked after lowering and after they are rewritten; a failure is a bug of the compiler, never of the user.
+
+    scope     expressions mention variables declared before, in this block or one around it, loop indices around them, and sizes
+    buffers   are arguments, results, constants, or allocated before and not freed; have as many indices as axes; inputs are not written
+    names     of two things that are alive together differ
+    breaks    stand in a `forever`
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from atoll.loops import ir as lp
+from atoll.sizes import Poly, Sym
+
+
+class Malformed(AssertionError):
+    """Loops that break the rules above."""
+
+
+def check(fn: lp.Function) -> lp.Function:
+    """The function itself, if it is well formed."""
+    _Checker(fn).function()
+    return fn
+
+
+class _Checker:
+    def __init__(self, fn: lp.Function) -> None:
+        self.fn = fn
+        self.syms: set[Sym] = set(fn.sizes)
+        self.vars: set[lp.Var] = {p for p in fn.inputs if isinstance(p, lp.Var)}
+        made = {s.buffer for s in lp.walk(fn.body) if isinstance(s, lp.Alloc)}
+        self.buffers: set[lp.Buffer] = {p for p in fn.inputs if isinstance(p, lp.Buffer)} | set(fn.consts)
+        self.buffers |= {o.buffer for o in fn.outputs if o.buffer not in made}
+        self.forever = 0
+
+    def need(self, ok: bool, what: str, stmt: Any = None) -> None:
+        if not ok:
+            raise Malformed(f"{self.fn.name}: {what}" + (f" in a {type(stmt).__name__}" if stmt is not None else ""))
+
+    def function(self) -> None:
+        self.block(self.fn.body)
+        for o in self.fn.outputs:
+            self.need(o.buffer in self.buffers, f"the result {o.buffer.name} is never allocated")
+
+    # -- statements
+
+    def block(self, stmts: list[lp.Stmt]) -> None:
+        """Variables declared inside end with the block; buffers do not."""
+        outside = set(self.vars)
+        for stmt in stmts:
+            self.stmt(stmt)
+        self.vars = outside
+
+    def declare(self, var: lp.Var, stmt: Any) -> None:
+        self.need(all(v.name != var.name or v is var for v in self.vars), f"two variables are called {var.name}", stmt)
+        self.vars.add(var)
+
+    def loop(self, syms: tuple[Sym, ...], body: list[lp.Stmt]) -> None:
+        new = set(syms) - self.syms
+        self.syms |= new
+        self.block(body)
+        self.syms -= new
+
+    def stmt(self, stmt: lp.Stmt) -> None:
+        match stmt:
+            case lp.Let(var, value):
+                self.expr(value, stmt)
+                self.declare(var, stmt)
+            case lp.Declare(var, value):
+                self.expr(value, stmt)
+                self.declare(var, stmt)
+            case lp.Assign(var, value) | lp.Add(var, _, value):
+                self.need(var in self.vars, f"{var.name} is assigned before it is declared", stmt)
+                self.expr(value, stmt)
+            case lp.Store(buffer, index, value) | lp.Update(buffer, index, _, value):
+                self.expr(value, stmt)
+                self.access(buffer, index, stmt)
+                self.need(buffer.kind not in ("in", "const"), f"{buffer.name} is written", stmt)
+            case lp.Alloc(buffer):
+                self.expr(buffer.extents, stmt)
+                self.buffers.add(buffer)
+            case lp.Free(buffer):
+                self.need(buffer in self.buffers, f"{buffer.name} is freed before it is allocated", stmt)
+                self.buffers.discard(buffer)
+            case lp.For(sym, low, high, body):
+                self.expr((low, high), stmt)
+                self.loop((sym,), body)
+            case lp.Accumulate(sym, low, high, body, accs):
+                self.expr((low, high), stmt)
+                for acc in accs:
+                    self.declare(acc.var, stmt)
+                self.loop((sym,), body)
+            case lp.Chunks():
+                self.chunks(stmt)
+            case lp.If(tests, then, orelse):
+                self.expr(tests, stmt)
+                before = set(self.buffers)
+                self.block(then)
+                after, self.buffers = self.buffers, before
+                self.block(orelse)
+                self.buffers |= after
+            case lp.Forever(body):
+                self.forever += 1
+                self.block(body)
+                self.forever -= 1
+            case lp.BreakUnless(tests):
+                self.need(self.forever > 0, "a break outside a loop", stmt)
+                self.expr(tests, stmt)
+            case lp.Swap(first, second) | lp.CopyBuffer(first, second):
+                for b in (first, second):
+                    self.need(b in self.buffers, f"{b.name} is not allocated", stmt)
+            case lp.Section(_, body):
+                for inner in body:
+                    self.stmt(inner)
+            case lp.Product(body=body):
+                self.block(body)
+            case lp.Helper(result=result):
+                for b, index in stmt.buffers:  # no index: the whole buffer
+                    self.access(b, index or (Poly({}),) * len(b.extents), stmt)
+                self.expr(stmt.sizes, stmt)
+                if result is not None and result not in self.vars:
+                    self.declare(result, stmt)
+            case lp.Check(tests, _, args):
+                self.expr((tests, args), stmt)
+            case lp.Print(parts):
+                for part in parts:
+                    if not isinstance(part, str):
+                        self.expr(part[1], stmt)
+
+    def chunks(self, chunk: lp.Chunks) -> None:
+        self.expr((chunk.extent, chunk.work), chunk)
+        for acc in chunk.accs:
+            if acc.var not in self.vars:
+                self.declare(acc.var, chunk)
+        private = {own for own, _, _ in chunk.buffers}
+        self.buffers |= private
+        forever, self.forever = self.forever, 0
+        self.loop((chunk.low, chunk.high), chunk.body)
+        self.forever = forever
+        self.buffers -= private
+
+    # -- expressions
+
+    def access(self, buffer: lp.Buffer, index: tuple[Poly, ...], stmt: Any) -> None:
+        self.need(buffer in self.buffers, f"{buffer.name} is not allocated", stmt)
+        self.need(len(index) == len(buffer.extents), f"{len(index)} indices for {len(buffer.extents)} axes of {buffer.name}", stmt)
+        self.expr(index, stmt)
+
+    def expr(self, e: Any, stmt: Any) -> None:
+        if isinstance(e, Poly):
+            for leaf in e.leaves():
+                if isinstance(leaf, lp.VarAtom):
+                    self.need(leaf.var in self.vars, f"{leaf.var.name} is used before it is declared", stmt)
+                elif isinstance(leaf, Sym):
+                    self.need(leaf in self.syms, f"the index {leaf.name} is used outside its loop", stmt)
+        elif isinstance(e, lp.Use):
+            self.need(e.var in self.vars, f"{e.var.name} is used before it is declared", stmt)
+        elif isinstance(e, lp.Load):
+            self.access(e.buffer, e.index, stmt)
+        elif isinstance(e, lp.Buffer):
+            self.need(e in self.buffers, f"{e.name} is not allocated", stmt)
+        elif isinstance(e, (tuple, list)):
+            for item in e:
+                self.expr(item, stmt)
+        elif isinstance(e, (lp.Call, lp.Cast, lp.Choose, lp.Truth, lp.Test, lp.Index)):
+            for field in dataclasses.fields(e):
+                self.expr(getattr(e, field.name), stmt)
