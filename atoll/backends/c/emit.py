@@ -535,9 +535,11 @@ class Emitter:
                         self.stmts(loop.body)
                 for acc in loop.accs:
                     v = safe(acc.var.name)
-                    combined = self._combine(acc, f"{v}_lane[at_l]", f"{v}_lane[at_l + at_w]")
-                    self.put(f"for (int at_w = {lanes // 2}; at_w > 0; at_w /= 2)")
-                    self.put(f"    for (int at_l = 0; at_l < at_w; at_l++) {v}_lane[at_l] = {combined};")
+                    half = lanes // 2
+                    while half > 0:  # each step a loop of its own, so that lanes stay in registers
+                        combined = self._combine(acc, f"{v}_lane[at_l]", f"{v}_lane[at_l + {half}]")
+                        self.put(f"for (int at_l = 0; at_l < {half}; at_l++) {v}_lane[at_l] = {combined};")
+                        half //= 2
                     if acc in sums:
                         self.put(f"at_sum_add_{acc.var.dtype.name}(&{v}_sum, {v}_lane[0]);")
                     else:

@@ -220,7 +220,7 @@ static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int6
             if (parts > (slivers + 3) / 4) parts = (slivers + 3) / 4;
             x.columns = (slivers + parts - 1) / parts * NR;
             const int64_t pieces = x.row_pieces * ((x.n + x.columns - 1) / x.columns);
-            if (!status) status = rt->parallel(at, NAME(piece), &x, pieces, serial);
+            if (!status) status = pieces == 1 ? NAME(piece)(at, &x, 0) : rt->parallel(at, NAME(piece), &x, pieces, serial);
         }
     }
     rt->release(packed);
