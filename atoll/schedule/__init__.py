@@ -6,8 +6,12 @@
     show.py       terms as text
     kernel.py     theorems `facts |- source = term`, made only by rules; rules_*.py are the table of rules
     arith.py      side conditions: the prover of sizes/, counterexamples, a solver behind it on request
-    api.py        `at.schedule`: named loops, primitives as recipes of rules, library.py the ones users would write
-    from_ainf.py  the term of a function in normal form;  to_loops.py  the loops of a term, through reindexers
+    equations.py  ATL's lemmas by their names;  pads.py  what is known to be padding
+    api.py        `at.schedule`: named loops (names.py), primitives as recipes of rules (loop_steps.py, value_steps.py), library.py the
+                  ones users would write, formulas.py sizes as users write them, caller.py where an error points
+    from_ainf.py  the term of a function in normal form; routine.py what stays opaque
+    to_loops.py   the loops of a term, through reindexers (place.py), and how every cell comes to be written (cover.py)
+    compiled.py   the checked loops as native code
 """
 
 from __future__ import annotations

@@ -70,6 +70,7 @@ class _Translation:
                 self.inputs[self.tensors[line]] = line.results[0].axes
         self.uses = self._count()
         self.opaque = {line for line in self.program.block.lines if not isinstance(line.prim, _SOURCES) and not self._expressible(line)}
+        self.hidden = self._hide()
         self.kept = self._keep()
 
     def _input(self, line: ir.Line) -> None:
@@ -127,9 +128,23 @@ class _Translation:
     def _closed_extents(self, line: ir.Line) -> bool:
         return all(not isinstance(leaf, ir.Binder) for d in line.dims for leaf in d.extent.leaves())
 
+    def _hide(self) -> set[ir.Line]:
+        """Opaque lines of sizes that only the opaque lines around them know: they are part of those."""
+        found: set[ir.Line] = set()
+        for line in reversed(self.program.block.lines):
+            sizes = [d.extent for d in line.dims] + [p for k in range(len(line.results)) for p in line.results[k].axes]
+            if line in self.opaque and any(not self._known(p) for p in sizes):
+                users = [user for user, _, _ in self.uses.get(line, ())]
+                if users and all(isinstance(user, ir.Line) and user in self.opaque for user in users):
+                    found.add(line)
+        return found
+
+    def _known(self, p: Poly) -> bool:
+        return all(self._closed(leaf) and not isinstance(leaf, ir.Binder) for leaf in p.leaves())
+
     def _keep(self) -> set[ir.Line]:
         """Lines that become named arrays."""
-        kept = set(self.opaque)
+        kept = self.opaque - self.hidden
         again: dict[ir.Line, int] = {}
         only_result = {
             body.line
@@ -165,7 +180,7 @@ class _Translation:
         items: list[tuple[ir.Line, Routine | None]] = []
         nests: list[Routine] = []
         for line in self.program.block.lines:
-            if line in self.opaque:
+            if line in self.opaque and line not in self.hidden:
                 routine = gather(self.program, line, self.kept, self.params)
                 nests.append(routine)
                 items.append((line, routine))
@@ -201,7 +216,8 @@ class _Translation:
         for shape in shapes:
             for p in shape:
                 if any(isinstance(leaf, (ir.RefAtom, ir.Binder)) for leaf in p.leaves()):
-                    raise Inexpressible(f"the size of {line.name} is decided while the program runs")
+                    what = self.named.arrays.get(line) or "a part of it"
+                    raise Inexpressible(f"the size of {what} is decided while the program runs")
         args = tuple(self.tensors.get(source) or self.values[(source, k)] for source, k in routine.given)
         return tm.Nest(names, shapes, routine, args, body, self._checked(line))
 

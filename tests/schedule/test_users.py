@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import atoll as at
-from atoll import c128, f32, f64, i32, i64
+from atoll import c128, f32, f64, i32, i64, u8
 from atoll.schedule.library import im2col, register_tile, separate_tails, sliding_window, tile2d
 from atoll.schedule.value_steps import Permuted
 from tests.schedule.holding import holds
@@ -191,6 +191,46 @@ def banded(a: f64[n, n], x: f64[n]) -> f64[n]:
 
 def test_sums_with_a_condition() -> None:
     holds(at.schedule(banded).split("i", 2), (D(5, 5), D(5)))
+
+
+@at.record
+class Line:
+    slope: f64
+    start: f64
+
+
+@at.fn
+def on_line(p: Line, v: f64[n]) -> f64[n]:
+    return [p.slope * v[i] + p.start for i in range(n)]
+
+
+@at.fn
+def gathered(x: f64[n], at_: i64[m]) -> f64[m]:
+    return [x[at_[j]] * 2 for j in range(m)]
+
+
+@at.fn
+def sparse(first: i64[n + 1], column: i64[m], value: f64[m], x: f64[k]) -> f64[n]:
+    y = [sum(value[j] * x[column[j]] for j in range(first[i], first[i + 1])) for i in range(n)]
+    return [2 * y[i] + (y[i - 1] if i > 0 else 0.0) for i in range(n)]
+
+
+@at.fn
+def compared(x: f64[n], t: f64) -> at.bool_[n]:
+    return [x[i] > t and i % 2 == 0 for i in range(n)]
+
+
+@at.fn
+def inverted(x: u8[n, m]) -> u8[n, m]:
+    return [[u8(255) - x[i, j] for j in range(m)] for i in range(n)]
+
+
+def test_other_kinds_of_arguments() -> None:
+    holds(at.schedule(on_line).split("i", 4), (Line(1.0, 2.0), D(9)))
+    holds(at.schedule(gathered).split("j", 2), (D(5), np.array([1, 2, 0])))
+    holds(at.schedule(sparse).partition("i"), (np.array([0, 1, 3]), np.array([0, 1, 0]), D(3), D(2)))
+    holds(at.schedule(compared).split("i", 4), (D(9), 0.1))
+    holds(at.schedule(inverted).tile(("i", "j"), (4, 4)), (np.arange(35, dtype=np.uint8).reshape(5, 7),))
 
 
 def test_the_library() -> None:
