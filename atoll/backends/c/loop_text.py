@@ -1,0 +1,218 @@
+"""Loops as C: rounds, sums in lanes and trees, and looks at whether the user wants to stop.
+
+Sums are kept in lanes of a fixed number, so their order is part of the text and not of the compiler's mood.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atoll.backends.c import ops
+from atoll.backends.c.text import Text, safe
+from atoll.backends.c.used import may_fail
+from atoll.core.prims import MONOIDS
+from atoll.loops import ir as lp
+from atoll.sizes import Sym
+from atoll.types.dtypes import BOOL, DType
+
+STRETCH = 65536  # rounds of a tight loop, and
+ROUNDS = 64  # rounds with loops inside, between two looks at whether the user wants to stop
+
+
+class Loops(Text):
+    def is_tight(self, body: list[lp.Stmt]) -> bool:
+        """A round takes little time: loops inside it are short and of literal length (a tile of sums in registers stays there)."""
+        work = 1
+        for stmt in lp.walk(body):
+            if isinstance(stmt, (lp.For, lp.Accumulate)):
+                length = (stmt.high - stmt.low).const()
+                work *= max(1, length) if length is not None else STRETCH
+            elif isinstance(stmt, (lp.Chunks, lp.Forever)):
+                return False
+        return work < STRETCH or self.is_innermost(body)
+
+    def is_innermost(self, stmts: list[lp.Stmt]) -> bool:
+        return not any(isinstance(s, (lp.For, lp.Accumulate, lp.Chunks, lp.Forever)) for s in lp.walk(stmts))
+
+    def loop(self, loop: lp.For) -> None:
+        if loop.vector and self.dialect.gnu:
+            self.put(f"#pragma omp simd simdlen({loop.vector})")
+        elif loop.unroll and self.dialect.gnu and (rounds := (loop.high - loop.low).const()):
+            self.put(f"#pragma GCC unroll {rounds}")
+        elif loop.parallel and self.dialect.gnu and self.is_innermost(loop.body) and not may_fail(loop.body):
+            self.put("AT_INDEPENDENT")
+        if loop.vector or loop.unroll or (loop.parallel and (self.nesting > 0 or self.is_innermost(loop.body))):
+            self.rounds(loop)
+        else:
+            self.sequential(loop)
+
+    def rounds(self, loop: lp.For | lp.Accumulate, low: str | None = None, high: str | None = None, tick: str = "") -> None:
+        """The loop itself; `tick` is said first in every round."""
+        low, high = low or self.poly(loop.low), high or self.poly(loop.high)
+        name = self.names.enter(loop.sym)
+        self.nesting += 1
+        with self.braces(f"for (int64_t {name} = {low}; {name} < {high}; {name}++)"):
+            if tick:
+                self.put(tick)
+            self.stmts(loop.body)
+        self.nesting -= 1
+        self.names.leave(loop.sym)
+
+    # -- loops that may take long: Python's signals are looked at now and then
+
+    def sequential(self, loop: lp.For | lp.Accumulate) -> None:
+        """Rounds with loops inside count down; a tight loop is cut into stretches, so that it stays tight."""
+        length = (loop.high - loop.low).const()
+        if not self.dialect.hosted or (length is not None and length <= STRETCH):
+            self.rounds(loop)
+        elif not self.is_tight(loop.body):
+            self.uses_done = True
+            with self.braces(""):
+                self.put(f"int at_fuel = {ROUNDS};")
+                self.rounds(loop, tick=f"AT_TICK({ROUNDS})")
+        elif self.nesting == 0:
+            self.uses_done = True
+            with self.braces(f"for (int64_t at_i = {self.poly(loop.low)}, at_end, at_high = {self.poly(loop.high)}; at_i < at_high; at_i = at_end)"):
+                self.put("at_end = at_high;")
+                with self.braces(f"if (at_high - at_i > {STRETCH})"):
+                    self.put(f"at_end = at_i + {STRETCH};")
+                    self.put("if (at_interrupted(at)) { status = -2; goto done; }")
+                self.rounds(loop, "at_i", "at_end")
+        else:
+            self.rounds(loop)
+
+    def forever(self, body: list[lp.Stmt]) -> None:
+        if not self.dialect.hosted:
+            with self.braces("for (;;)"):
+                self.stmts(body)
+            return
+        rounds = STRETCH if self.is_innermost(body) else ROUNDS
+        self.uses_done = True
+        self.nesting += 1
+        with self.braces(""):
+            self.put(f"int at_fuel = {rounds};")
+            with self.braces("for (;;)"):
+                self.put(f"AT_TICK({rounds})")
+                self.stmts(body)
+        self.nesting -= 1
+
+    def accumulate(self, loop: lp.Accumulate) -> None:
+        """Known operators into scalars. Floats in lanes when the loop is innermost, as a tree of partial sums otherwise."""
+        floats = [a for a in loop.accs if a.var.dtype.is_float or a.var.dtype.is_complex]
+        for acc in loop.accs:
+            self.declare(acc.var, self.neutral(acc), False)
+        if loop.exact or not floats:
+            self.sequential(loop)
+        elif self.dialect.gnu and self.is_innermost(loop.body) and not may_fail(loop.body) and not any(a.var.dtype.is_complex for a in floats):
+            self.lanes(loop)
+        else:
+            self.tree(loop)
+
+    def neutral(self, acc: lp.Acc) -> str:
+        value = MONOIDS[acc.monoid][1](acc.var.dtype)
+        return ops.literal(value, acc.var.dtype)
+
+    def lanes(self, loop: lp.Accumulate) -> None:
+        """Blocks of a fixed number of lanes, each lane adding up its own elements; the rest one by one.
+
+        A block of lanes is added up in a tree after a fixed number of rounds, so that errors do not grow with the length.
+        """
+        width = max(a.var.dtype.size for a in loop.accs)
+        lanes = 128 // width
+        low, high = self.poly(loop.low), self.poly(loop.high)
+        outer = Sym(f"{loop.sym.name}0")
+        first = self.names.enter(outer)
+        index = self.names.enter(loop.sym)
+        saved = dict(self.adders)
+        sums = _float_sums(loop)
+        with self.braces(""):
+            self.put(f"int64_t {first} = {low};")
+            for acc in loop.accs:
+                v = safe(acc.var.name)
+                if acc in sums:
+                    self.put(f"at_sum_{acc.var.dtype.name} {v}_sum;")
+                    self.put(f"{v}_sum.low = 0, {v}_sum.count = 0, {v}_sum.top = 0;")
+            ticks = self.dialect.hosted and self.nesting == 0
+            if ticks:
+                self.uses_done = True
+                self.put(f"int at_fuel = {ROUNDS};")
+            with self.braces(f"while ({first} + {lanes} <= {high})"):
+                if ticks:
+                    self.put(f"AT_TICK({ROUNDS})")
+                self.put(f"const int64_t at_end = {first} + {lanes * 64} < {high} ? {first} + {lanes * 64} : {high};")
+                for acc in loop.accs:
+                    v, t = safe(acc.var.name), acc.var.dtype.c_name
+                    self.put(f"{t} {v}_lane[{lanes}];")
+                    self.put(f"for (int at_l = 0; at_l < {lanes}; at_l++) {v}_lane[at_l] = {self.neutral(acc)};")
+                with self.braces(f"for (; {first} + {lanes} <= at_end; {first} += {lanes})"):
+                    self.put("AT_SIMD")
+                    with self.braces(f"for (int at_l = 0; at_l < {lanes}; at_l++)"):
+                        self.put(f"const int64_t {index} = {first} + at_l;")
+                        for acc in loop.accs:
+                            self.adders[acc.var] = self._lane_adder(acc)
+                        self.stmts(loop.body)
+                for acc in loop.accs:
+                    v = safe(acc.var.name)
+                    half = lanes // 2
+                    while half > 0:  # each step a loop of its own, so that lanes stay in registers
+                        combined = self._combine(acc, f"{v}_lane[at_l]", f"{v}_lane[at_l + {half}]")
+                        self.put(f"for (int at_l = 0; at_l < {half}; at_l++) {v}_lane[at_l] = {combined};")
+                        half //= 2
+                    if acc in sums:
+                        self.put(f"at_sum_add_{acc.var.dtype.name}(&{v}_sum, {v}_lane[0]);")
+                    else:
+                        self.put(f"{v} = {self._combine(acc, v, f'{v}_lane[0]')};")
+            for acc in sums:
+                v = safe(acc.var.name)
+                self.put(f"{v} = at_sum_total_{acc.var.dtype.name}(&{v}_sum);")
+            with self.braces(f"for (; {first} < {high}; {first}++)"):
+                self.put(f"const int64_t {index} = {first};")
+                for acc in loop.accs:
+                    self.adders.pop(acc.var, None)
+                self.stmts(loop.body)
+        self.adders = saved
+        self.names.leave(loop.sym)
+        self.names.leave(outer)
+
+    def _combine(self, acc: lp.Acc, a: str, b: str) -> str:
+        return ops.call(MONOIDS[acc.monoid][0], [a, b], acc.var.dtype, acc.var.dtype, self.dialect.wrapping)
+
+    def _lane_adder(self, acc: lp.Acc) -> Any:
+        v = f"{safe(acc.var.name)}_lane[at_l]"
+        return lambda value: f"{v} = {self._combine(acc, v, value)};"
+
+    def tree(self, loop: lp.Accumulate) -> None:
+        """A loop with loops inside: sums of floats as a tree of partial sums."""
+        saved = dict(self.adders)
+        sums = _float_sums(loop)
+        for acc in sums:
+            v, d = safe(acc.var.name), acc.var.dtype.name
+            self.put(f"at_sum_{d} {v}_sum;")
+            self.put(f"{v}_sum.low = 0, {v}_sum.count = 0, {v}_sum.top = 0;")
+            self.adders[acc.var] = lambda value, v=v, d=d: f"at_sum_add_{d}(&{v}_sum, {value});"
+        self.sequential(loop)
+        for acc in sums:
+            v = safe(acc.var.name)
+            self.put(f"{v} = at_sum_total_{acc.var.dtype.name}(&{v}_sum);")
+        self.adders = saved
+
+    # -- adding up
+
+    def update(self, target: str, op: str, value: str, dtype: DType) -> None:
+        simple = {"add": "+=", "mul": "*="}.get(op)
+        if simple and (dtype.is_float or dtype.kind == "u" or (dtype.is_integer and self.dialect.wrapping)):
+            self.put(f"{target} {simple} {value};")
+        else:
+            self.put(f"{target} = {ops.call(op, [target, value], dtype, dtype, self.dialect.wrapping)};")
+
+    def add(self, var: lp.Var, monoid: str, value: str) -> None:
+        how = self.adders.get(var)
+        if how is not None:
+            self.put(how(value))
+        else:
+            self.update(safe(var.name), MONOIDS[monoid][0], value, var.dtype)
+
+
+def _float_sums(loop: lp.Accumulate) -> list[lp.Acc]:
+    """Sums whose rounding depends on the order."""
+    return [a for a in loop.accs if a.monoid == "add" and not a.var.dtype.is_integer and a.var.dtype is not BOOL]

@@ -1,0 +1,165 @@
+"""Loops in pieces as C: a function per piece with `restrict` parameters, because that is what lets the C compiler see that nothing aliases
+(notes/c_shapes.md 0b), called for each piece, perhaps by several threads. Every failure goes to the label `done`, where memory is given back.
+"""
+
+from __future__ import annotations
+
+from atoll.backends.c.loop_text import Loops
+from atoll.backends.c.text import safe
+from atoll.backends.c.used import Used, allocated, collect, written_buffers
+from atoll.loops import ir as lp
+
+
+class Pieces(Loops):
+    def chunks(self, chunk: lp.Chunks) -> None:
+        """A loop in pieces: a function for one piece, called for each, perhaps by several threads."""
+        if not self.dialect.hosted:
+            self.one_piece(chunk)
+            return
+        used = collect(chunk.body, {chunk.low, chunk.high})
+        accs = {a.var for a in chunk.accs}
+        used.vars = {v: None for v in used.vars if v not in accs}
+        number = self.pieces
+        self.pieces += 1
+        name = f"{self.prefix}_piece{number}"
+        fails = self.piece_function(name, chunk, used)
+        self.call_pieces(name, number, chunk, used, fails)
+
+    def one_piece(self, chunk: lp.Chunks) -> None:
+        """Without a runtime there is one piece: everything."""
+        low, high = self.names.enter(chunk.low), self.names.enter(chunk.high)
+        self.names.active[chunk.low] = "0"
+        extent = self.poly(chunk.extent)
+        if extent.isidentifier():
+            self.names.active[chunk.high] = extent
+            self.stmts(chunk.body)
+        else:
+            with self.braces(""):
+                self.put(f"const int64_t {high} = {extent};")
+                self.stmts(chunk.body)
+        del low
+        self.names.leave(chunk.low)
+        self.names.leave(chunk.high)
+
+    def params(self, used: Used, body: list[lp.Stmt]) -> list[tuple[str, str, str]]:
+        """(type, name, argument) for everything a piece needs."""
+        written = written_buffers(body)
+        found: list[tuple[str, str, str]] = []
+        for sym in used.syms:
+            found.append(("int64_t", self.names[sym], self.names[sym]))
+        for var in used.vars:
+            found.append((var.dtype.c_name, safe(var.name), safe(var.name)))
+        for buffer in used.buffers:
+            if buffer.kind == "const":
+                continue
+            const = "" if buffer in written else "const "
+            found.append((f"{const}{buffer.dtype.c_name} *restrict", safe(buffer.name), safe(buffer.name)))
+        return found
+
+    def piece_function(self, name: str, chunk: lp.Chunks, used: Used) -> bool:
+        params = self.params(used, chunk.body)
+        saved = dict(self.adders)
+        with self.function_text():
+            low, high = self.names.enter(chunk.low), self.names.enter(chunk.high)
+            given = ["at_call *at", f"int64_t {low}", f"int64_t {high}"]
+            given += [f"{t} {n}" for t, n, _ in params]
+            given += [f"{a.var.dtype.c_name} *{safe(a.var.name)}_out" for a in chunk.accs]
+            start = len(self.lines)
+            with self.braces(f"AT_PIECE int {name}({', '.join(given)})"):
+                self.locals(chunk.body)
+                for acc in chunk.accs:
+                    v = safe(acc.var.name)
+                    self.declare(acc.var, self.neutral(acc), False)
+                    self.adders[acc.var] = lambda value, v=v, acc=acc: f"{v} = {self._combine(acc, v, value)};"
+                self.stmts(chunk.body)
+                for acc in chunk.accs:
+                    self.put(f"*{safe(acc.var.name)}_out = {safe(acc.var.name)};")
+                self.finish(chunk.body)
+            fails = self.uses_done
+            if not fails:
+                self.lines.insert(start + 1, "    (void)at;")
+            self.names.leave(chunk.low)
+            self.names.leave(chunk.high)
+        self.adders = saved
+        return fails
+
+    def locals(self, body: list[lp.Stmt]) -> None:
+        """Pointers of the buffers a function allocates. What it must give back is held in one array, which compilers handle well."""
+        self.status_line = len(self.lines)
+        own = allocated(body, self.dialect.hosted)
+        for buffer in own:
+            self.put(f"{buffer.dtype.c_name} *{safe(buffer.name)} = NULL;")
+        self.held = {b: k for k, b in enumerate(b for b in own if b.kind != "out" and self.offsets is None)}
+        if self.held:
+            self.put(f"void *at_held[{len(self.held)}] = {{NULL}};")
+
+    def finish(self, body: list[lp.Stmt]) -> None:
+        """The end of a function: give memory back, return the status."""
+        if not self.uses_done:
+            self.put("return 0;")
+            return
+        self.lines.insert(self.status_line, "    " * self.depth + "int status = 0;")
+        self.lines.append("    " * (self.depth - 1) + "done:")
+        if self.held:
+            self.put(f"at_free_all(at_held, {len(self.held)});")
+        self.put("return status;")
+
+    def call_pieces(self, name: str, number: int, chunk: lp.Chunks, used: Used, fails: bool) -> None:
+        params = self.params(used, chunk.body)
+        extent = self.poly(chunk.extent)
+        work = self.poly(chunk.work) if chunk.work.terms else "1"
+        n, size = f"at_n{number}", f"at_size{number}"
+        partial = [f"{safe(a.var.name)}_part" for a in chunk.accs]
+        private = any(isinstance(s, lp.Alloc) and s.buffer.private for s in lp.walk(chunk.body))
+        with self.braces(""):
+            self.put(f"const int64_t {n} = {extent};")
+            self.put(f"const int64_t {size} = at_piece({n}, {work}, {chunk.grain}, {chunk.align}, {chunk.most});")
+            self.parallel_call(name, chunk, params, partial, n, size, f"({work})", private)
+
+    def parallel_call(
+        self,
+        name: str,
+        chunk: lp.Chunks,
+        params: list[tuple[str, str, str]],
+        partial: list[str],
+        n: str,
+        size: str,
+        work: str,
+        private: bool,
+    ) -> None:
+        """Through the runtime's pool: a task unpacks its arguments and runs one piece."""
+        struct = f"{name}_args"
+        fields = "".join(f" {t.replace(' *restrict', ' *')} {v};" for t, v, _ in params)
+        fields += "".join(f" {a.var.dtype.c_name} *{p};" for a, p in zip(chunk.accs, partial, strict=True))
+        unpack = ", ".join(["at", "at_low", "at_high", *(f"at_a->{v}" for _, v, _ in params), *(f"at_a->{p} + at_piece_number" for p in partial)])
+        self.functions.append(
+            f"typedef struct {{ int64_t at_extent, at_size;{fields} }} {struct};\n"
+            f"static int {name}_task(at_call *at, void *at_context, int64_t at_piece_number) {{\n"
+            f"    const {struct} *at_a = at_context;\n"
+            f"    const int64_t at_low = at_piece_number * at_a->at_size;\n"
+            f"    const int64_t at_high = at_low + at_a->at_size < at_a->at_extent ? at_low + at_a->at_size : at_a->at_extent;\n"
+            f"    return {name}({unpack});\n}}"
+        )
+        args = ", ".join(a for _, _, a in params)
+        tail = f", {args}" if args else ""
+        outs = "".join(f", &{safe(a.var.name)}" for a in chunk.accs)
+        whole = "" if chunk.accs or private else f" || {n} * {work} < 65536"
+        self.uses_done = True
+        with self.braces(f"if ({n} <= {size}{whole})"):
+            self.put(f"if ({n} > 0 && (status = {name}(at, 0, {n}{tail}{outs})) != 0) goto done;")
+        with self.braces("else"):
+            self.put(f"const int64_t at_pieces = ({n} + {size} - 1) / {size};")
+            for acc, p in zip(chunk.accs, partial, strict=True):
+                t = acc.var.dtype.c_name
+                self.put(f"{t} {p}[{chunk.most}];")
+            given = "".join(f", {a}" for _, _, a in params) + "".join(f", {p}" for p in partial)
+            self.put(f"{struct} at_context = {{{n}, {size}{given}}};")
+            serial = f"{n} * {work} < 65536" if (chunk.accs or private) else "0"
+            self.put(f"status = at_rt->parallel(at, {name}_task, &at_context, at_pieces, {serial});")
+            self.put("if (status != 0) goto done;")
+            for acc, p in zip(chunk.accs, partial, strict=True):
+                v = safe(acc.var.name)
+                self.put("for (int64_t at_w = 1; at_w < at_pieces; at_w *= 2)")
+                combined = self._combine(acc, f"{p}[at_k]", f"{p}[at_k + at_w]")
+                self.put(f"    for (int64_t at_k = 0; at_k + at_w < at_pieces; at_k += 2 * at_w) {p}[at_k] = {combined};")
+                self.put(f"{v} = {p}[0];")

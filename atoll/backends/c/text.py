@@ -1,0 +1,217 @@
+"""The text of C: names that do not clash, lines and braces, polynomials and expressions. What is printed with it: loop_text, piece_text, emit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from atoll.ainf.ir import Site
+from atoll.backends.c import ops
+from atoll.loops import ir as lp
+from atoll.sizes import Atom, Poly, Quot, Sym
+from atoll.types.dtypes import I64
+
+_KEYWORDS = frozenset(
+    ["auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "bool", "true", "false", "complex", "I", "main", "exp", "log", "sin", "cos", "tan", "pow", "sqrt", "floor", "ceil", "abs", "div", "time", "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "index", "remove", "rename", "signal", "hypot", "erf", "erfc", "fma", "fmin", "fmax", "round", "rint", "trunc", "status", "done", "NAN", "INFINITY", "NULL", "free", "malloc", "printf", "memcpy", "memset", "memmove", "memcmp", "qsort", "asm", "typeof", "unix", "linux", "i386", "at", "errno", "stdin", "stdout", "stderr", "assert", "imaginary"]
+)
+_RELATION = {"ge": ">=", "eq": "==", "ne": "!="}
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What the C may assume."""
+
+    name: str
+    wrapping: bool  # the compiler wraps signed integers (-fwrapv)
+    gnu: bool  # GNU attributes and pragmas
+    hosted: bool  # called through the runtime: threads, messages with values, the host's memory
+
+
+JIT = Dialect("jit", wrapping=True, gnu=True, hosted=True)
+C99 = Dialect("c99", wrapping=False, gnu=False, hosted=False)
+
+
+class Names:
+    """C names for sizes and loop indices; variables and buffers already have unique ones."""
+
+    def __init__(self, reserved: set[str]) -> None:
+        self.reserved = reserved
+        self.active: dict[Atom, str] = {}
+
+    def enter(self, sym: Sym) -> str:
+        base = safe(sym.name)
+        name, count = base, 1
+        used = set(self.active.values())
+        while name in used or name in self.reserved:
+            name, count = f"{base}_{count}", count + 1
+        self.active[sym] = name
+        return name
+
+    def leave(self, sym: Sym) -> None:
+        del self.active[sym]
+
+    def __getitem__(self, sym: Atom) -> str:
+        return self.active[sym]
+
+
+def safe(name: str) -> str:
+    """A user's name that is not C's."""
+    clean = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+    if not clean or clean[0].isdigit():
+        clean = f"v{clean}"
+    taken = clean.rstrip("_") in _KEYWORDS or clean.startswith(("at_", "atoll_", "__"))
+    macro = len(clean) > 1 and clean.isupper()  # INT64_MAX, M_PI
+    reserved = clean[0] == "_" and clean[1:2].isupper()
+    return f"{clean}_" if taken or macro else f"v{clean}" if reserved else clean
+
+
+class Text:
+    """A function under construction: its lines, the names in use, and how indices and expressions are written."""
+
+    def __init__(self, fn: lp.Function, dialect: Dialect, prefix: str) -> None:
+        self.fn, self.dialect, self.prefix = fn, dialect, prefix
+        self.lines: list[str] = []
+        self.depth = 0
+        self.functions: list[str] = []
+        self.sites: list[Site] = []
+        self.kinds: list[str] = []
+        names = {safe(p.name) for p in (*fn.inputs, *(o.buffer for o in fn.outputs), *fn.consts)}
+        for stmt in lp.walk(fn.body):
+            for attribute in ("var", "buffer", "result"):
+                found = getattr(stmt, attribute, None)
+                if isinstance(found, (lp.Var, lp.Buffer)):
+                    names.add(safe(found.name))
+            names |= {safe(a.var.name) for a in getattr(stmt, "accs", ())}
+        self.names = Names(names)
+        self.swapped: set[lp.Buffer] = set()
+        for stmt in lp.walk(fn.body):
+            if isinstance(stmt, lp.Swap):
+                self.swapped |= {stmt.first, stmt.second}
+        self.open_outputs = {o.buffer: k for k, o in enumerate(fn.outputs)}
+        self.pieces = 0
+        self.nesting = 0  # loops around, in this function
+        self.held: dict[lp.Buffer, int] = {}  # what this function allocated, by its place in at_held
+        self.uses_done = False
+        self.prints: list[lp.Print] = []
+        self.offsets: dict[lp.Buffer, Poly] | None = None  # where buffers lie in the caller's workspace
+        self.adders: dict[lp.Var, Any] = {}
+
+    @property
+    def no_memory(self) -> str:
+        return "at_no_memory(at)" if self.dialect.hosted else "-1"
+
+    # -- text
+
+    def put(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text if text else "")
+
+    @contextmanager
+    def braces(self, head: str) -> Iterator[None]:
+        self.put(f"{head} {{")
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.put("}")
+
+    @contextmanager
+    def function_text(self) -> Iterator[None]:
+        """Collect a function of its own."""
+        saved = (self.lines, self.depth, self.uses_done, self.nesting, self.held)
+        self.lines, self.depth, self.uses_done, self.nesting = [], 0, False, 0
+        yield
+        self.functions.append("\n".join(self.lines))
+        self.lines, self.depth, self.uses_done, self.nesting, self.held = saved
+
+    # -- indices
+
+    def poly(self, p: Poly) -> str:
+        """A polynomial as a C expression (not parenthesised)."""
+        if not p.terms:
+            return "0"
+        terms: list[tuple[int, str]] = []
+        for mono, coef in sorted(p.terms.items(), key=lambda t: (not t[0], -len(t[0]), [self.atom(a) for a in t[0]])):
+            terms.append((coef, " * ".join(self.atom(a) for a in mono)))
+        terms.sort(key=lambda t: t[0] < 0)
+        text = ""
+        for coef, body in terms:
+            size = abs(coef)
+            shown = ops.literal(size, I64) if not body else body if size == 1 else f"{ops.literal(size, I64)} * {body}"
+            text += f" - {shown}" if coef < 0 and text else f"-{shown}" if coef < 0 else f" + {shown}" if text else shown
+        return text
+
+    def atom(self, atom: Atom) -> str:
+        if isinstance(atom, lp.VarAtom):
+            return safe(atom.var.name)
+        if isinstance(atom, Quot):
+            return f"at_fdiv({self.poly(atom.num)}, {self.poly(atom.den)})"
+        return self.names[atom]
+
+    def factor(self, p: Poly) -> str:
+        text = self.poly(p)
+        return text if len(p.terms) == 1 and " " not in text else f"({text})"
+
+    def element(self, buffer: lp.Buffer, index: tuple[Poly, ...]) -> str:
+        return f"{safe(buffer.name)}[{self.flat(buffer, index)}]"
+
+    def flat(self, buffer: lp.Buffer, index: tuple[Poly, ...]) -> str:
+        """Row-major position."""
+        if not index:
+            return "0"
+        text = self.poly(index[0]) if buffer.rows is None else f"({self.poly(index[0])}) % {buffer.rows}"
+        for p, n in zip(index[1:], buffer.extents[1:], strict=True):
+            if text == "0":
+                text = self.poly(p)
+                continue
+            first = text if " " not in text else f"({text})"
+            text = f"{first} * {self.factor(n)}"
+            if p.terms:
+                text += f" + {self.poly(p)}"
+        return text
+
+    # -- expressions
+
+    def expr(self, e: lp.Expr) -> str:
+        match e:
+            case lp.Use(var):
+                return safe(var.name)
+            case lp.Const(value, dtype):
+                return ops.literal(value, dtype)
+            case lp.Index(p):
+                return f"({self.poly(p)})" if len(p.terms) > 1 or (p.const() is None and " " in self.poly(p)) else self.poly(p)
+            case lp.Load(buffer, index):
+                return self.element(buffer, index)
+            case lp.Call(op, args, dtype):
+                arg = args[1 if op == "select" else 0].dtype
+                return ops.call(op, [self.expr(a) for a in args], arg, dtype, self.dialect.wrapping)
+            case lp.Cast(arg, dtype):
+                return ops.cast(self.expr(arg), arg.dtype, dtype)
+            case lp.Choose(tests, then, orelse):
+                return f"({self.tests(tests)} ? {self.expr(then)} : {self.expr(orelse)})"
+            case lp.Truth(tests):
+                return f"({self.tests(tests)})"
+        raise AssertionError(e)
+
+    def tests(self, tests: tuple[lp.Test, ...]) -> str:
+        return " && ".join(self.test(t) for t in tests) if tests else "1"
+
+    def test(self, t: lp.Test) -> str:
+        if t.poly is not None:
+            relation, p = _RELATION[t.kind], t.poly
+            if t.kind == "ge" and p.constant_term() == -1:  # n - k - 1 >= 0 is n > k, where nothing can overflow
+                relation, p = ">", p + 1
+            left = Poly({m: c for m, c in p.terms.items() if c > 0})
+            right = Poly({m: -c for m, c in p.terms.items() if c < 0})
+            return f"{self.poly(left)} {relation} {self.poly(right)}"
+        assert t.expr is not None
+        text = self.expr(t.expr)
+        return text if t.kind == "true" else f"!{text}"
+
+    def stmts(self, stmts: list[lp.Stmt]) -> None:
+        """Print statements; the class that knows them all says how."""
+        raise NotImplementedError
+
+    def declare(self, var: lp.Var, value: str, const: bool) -> None:
+        qualifier = "const " if const else ""
+        self.put(f"{qualifier}{var.dtype.c_name} {safe(var.name)} = {value};")

@@ -1,0 +1,110 @@
+"""What a piece of loop code mentions, allocates and writes: what a function made of it takes and gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from atoll.loops import ir as lp
+from atoll.sizes import Poly, Sym
+
+
+@dataclass
+class Used:
+    """What a piece of code mentions but does not make."""
+
+    syms: dict[Sym, None]
+    vars: dict[lp.Var, None]
+    buffers: dict[lp.Buffer, None]
+
+
+def may_fail(stmts: list[lp.Stmt]) -> bool:
+    return any(isinstance(s, (lp.Check, lp.Alloc, lp.Print)) for s in lp.walk(stmts))
+
+
+def allocated(stmts: list[lp.Stmt], pieces_apart: bool) -> list[lp.Buffer]:
+    """Buffers a function allocates itself, not those of pieces that are functions of their own."""
+    found: dict[lp.Buffer, None] = {}
+
+    def go(body: list[lp.Stmt]) -> None:
+        for stmt in body:
+            if isinstance(stmt, lp.Alloc) and not stmt.buffer.local:
+                found[stmt.buffer] = None
+            if not (pieces_apart and isinstance(stmt, lp.Chunks)):
+                for inner in lp.bodies(stmt):
+                    go(inner)
+
+    go(stmts)
+    return list(found)
+
+
+def written_buffers(stmts: list[lp.Stmt]) -> set[lp.Buffer]:
+    found: set[lp.Buffer] = set()
+    for stmt in lp.walk(stmts):
+        if isinstance(stmt, (lp.Store, lp.Update)):
+            found.add(stmt.buffer)
+        elif isinstance(stmt, lp.CopyBuffer):
+            found.add(stmt.target)
+        elif isinstance(stmt, lp.Swap):
+            found |= {stmt.first, stmt.second}
+        elif isinstance(stmt, lp.Helper):
+            found |= {b for b, _ in stmt.buffers}
+    return found
+
+
+def collect(stmts: list[lp.Stmt], own: set[Sym]) -> Used:
+    """Names a piece of code uses from outside."""
+    used = Used({}, {}, {})
+    made_vars: set[lp.Var] = set()
+    made_buffers: set[lp.Buffer] = set()
+    made_syms: set[Sym] = set(own)
+    whole: set[lp.Buffer] = set()
+    for stmt in lp.walk(stmts):
+        if isinstance(stmt, lp.CopyBuffer):
+            whole |= {stmt.target, stmt.source}
+        elif isinstance(stmt, (lp.Let, lp.Declare)):
+            made_vars.add(stmt.var)
+        elif isinstance(stmt, lp.Alloc):
+            made_buffers.add(stmt.buffer)
+        elif isinstance(stmt, (lp.For, lp.Accumulate)):
+            made_syms.add(stmt.sym)
+        elif isinstance(stmt, lp.Chunks):
+            made_syms |= {stmt.low, stmt.high}
+        for acc in getattr(stmt, "accs", ()):
+            if isinstance(stmt, lp.Accumulate):
+                made_vars.add(acc.var)
+
+    def atoms(p: Poly) -> None:
+        for leaf in sorted(p.leaves(), key=lambda a: a.uid):
+            if isinstance(leaf, lp.VarAtom):
+                if leaf.var not in made_vars:
+                    used.vars[leaf.var] = None
+            elif isinstance(leaf, Sym) and leaf not in made_syms:
+                used.syms[leaf] = None
+
+    def buffer(b: lp.Buffer) -> None:
+        for p in b.extents if b in made_buffers or b in whole else b.extents[1:]:
+            atoms(p)
+        if b not in made_buffers:
+            used.buffers[b] = None
+
+    def visit(x: Any) -> None:
+        if isinstance(x, Poly):
+            atoms(x)
+        elif isinstance(x, lp.Var):
+            if x not in made_vars:
+                used.vars[x] = None
+        elif isinstance(x, lp.Buffer):
+            buffer(x)
+        elif isinstance(x, (tuple, list)):
+            for item in x:
+                visit(item)
+        elif isinstance(x, (lp.Use, lp.Const, lp.Index, lp.Load, lp.Call, lp.Cast, lp.Choose, lp.Truth, lp.Test, lp.Acc)) or isinstance(
+            x, lp.Stmt.__args__  # type: ignore[attr-defined]
+        ):
+            for name in x.__dataclass_fields__:
+                if name not in ("site", "span", "dtype", "sym", "low", "high") or isinstance(getattr(x, name), Poly):
+                    visit(getattr(x, name))
+
+    visit(stmts)
+    return used
