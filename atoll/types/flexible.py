@@ -22,7 +22,7 @@ from atoll.types import entities as en
 from atoll.types.elaborator import Elaborator
 from atoll.types.entities import Value
 from atoll.types.ranks import entities as ranked
-from atoll.types.ranks.analysis import Planned, decide
+from atoll.types.ranks.analysis import Decision, Planned, decide
 from atoll.types.ranks.generate import Argument, Generator
 from atoll.types.ranks.kinds import Arrow, Clash, RankType, arrow, fresh, product
 from atoll.types.ranks.locals import read_alone, structure_key, structure_of
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 WATCHED = POLYMORPHIC | SECOND_ORDER | {"concat"}
 _RANK_ERRORS = frozenset(f"E0{n}" for n in (117, 201, 202, 203, 207, 213, 222, 238, 241, 250, 251, 253, 257, 260))
+
+
+_UNSIZED = ("E0238", "E0303")
 
 
 class NeedRanks(Exception):
@@ -65,6 +68,8 @@ def with_ranks(session: Session, fn: Any, attempt: Callable[[], Any]) -> Any:
             doubtful = el is not None and el.flexible and (el.repeated or error.code in _RANK_ERRORS)
             if doubtful and id(fn) not in session.decided and _decide(session, fn):
                 continue
+            if error.code in _UNSIZED and session.decided.get(id(fn)) and id(fn) not in session.firm and _decide_again(session, fn):
+                continue
             raise
         el = session.latest[id(fn)]
         if el.flexible and el.repeated and id(fn) not in session.decided and _decide(session, fn):
@@ -82,9 +87,36 @@ def _decide(session: Session, fn: Any) -> bool:
         session.decided[id(fn)] = False
         return False
     session.decided[id(fn)] = True
-    session.plans.update(found.plan)
-    session.local_ranks.update(found.local_ranks)
+    _put(session, fn, found)
     return bool(found.plan or found.local_ranks)
+
+
+def _put(session: Session, fn: Any, decision: Decision) -> None:
+    """This decision in the place of an earlier one."""
+    earlier = session.decisions.get(id(fn))
+    for node in earlier.plan if earlier is not None else ():
+        session.plans.pop(node, None)
+    for params in earlier.local_ranks if earlier is not None else ():
+        session.local_ranks.pop(params, None)
+    session.decisions[id(fn)] = decision
+    session.plans.update(decision.plan)
+    session.local_ranks.update(decision.local_ranks)
+
+
+def _decide_again(session: Session, fn: Any) -> bool:
+    """The least type of a local function repeats what a reduction takes, and nothing says how often: is there a least one without that?"""
+    earlier = session.decisions[id(fn)]
+    if not earlier.local_ranks:
+        return False
+    session.firm.add(id(fn))
+    try:
+        if _decide(session, fn):
+            return True
+    except Error:
+        pass  # several: what was wrong with the least one says more
+    session.decided[id(fn)] = True
+    _put(session, fn, earlier)
+    return False
 
 
 # -- built-ins

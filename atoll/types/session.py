@@ -35,7 +35,7 @@ from atoll.types.types import (
 from atoll.types.unions import hides_sizes, type_key
 
 if TYPE_CHECKING:
-    from atoll.types.ranks.analysis import Plan
+    from atoll.types.ranks.analysis import Decision, Plan
 
 _DUPLICATIONS = 200
 _INSTANCES = 100
@@ -56,6 +56,8 @@ class Session:
         self.number_variables: dict[int, frozenset[str]] = {}
         self.decided: dict[int, bool] = {}  # functions whose ranks were read as a whole, and whether that worked
         self.plans: Plan = {}
+        self.decisions: dict[int, Decision] = {}  # what was decided for each function
+        self.firm: set[int] = set()  # functions in which no argument of a reduction is repeated (types/flexible.py)
         self.local_ranks: dict[int, tuple[int | None, ...]] = {}
         self.latest: dict[int, Elaborator] = {}
         self.recorder: Any = None  # remembers the type of every expression (types/explain.py)

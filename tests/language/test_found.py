@@ -1,14 +1,12 @@
 """Programs that a stranger wrote and that do not work yet, each with what it should give. One that starts to work moves to test_programs.py."""
 
 import numpy as np
-import pytest
 
 import atoll as at
 
 HEAD = "import atoll as at\nfrom atoll import f64, i64\nn, m, k = at.sizes('n m k')\n"
 
 
-@pytest.mark.xfail(strict=False, reason="the least reading takes scalars and sum(rep(d * d)), which the elaborator refuses with E0238")
 def test_a_local_function_on_vectors_that_sums():
     f = at.fn(
         source=HEAD

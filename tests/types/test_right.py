@@ -142,3 +142,10 @@ def test_compiled() -> None:
         found, expected = f(*args), f.interpret(*args)
         for mine, theirs in zip(*(v if isinstance(v, tuple) else (v,) for v in (found, expected)), strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-14)
+
+
+def test_a_local_function_whose_sum_needs_a_vector() -> None:
+    """Read as scalars it would need sum(rep(...)), which nothing can size; so its parameters are vectors, and explain says so."""
+    f = made("x: f64[n, m]", "def far(p, q):\n        d = q - p\n        return sum(d * d) * d\n    return [far(row, x[0]) for row in x]")
+    assert str(f.type).endswith("-> f64[n, m]") and "# p: f64[m], q: f64[m]" in f.explain()
+    np.testing.assert_allclose(f.interpret(A), ((A[0] - A) ** 2).sum(1)[:, None] * (A[0] - A))

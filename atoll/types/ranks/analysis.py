@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from atoll.errors import Span
+from atoll.sizes import poly
 from atoll.surface import syntax as s
 from atoll.types.namespace import Namespace
 from atoll.types.ranks.constraints import Application
@@ -18,6 +19,9 @@ from atoll.types.ranks.solve import Insertion, Outcome, Solution, Types, least
 
 if TYPE_CHECKING:
     from atoll.types.session import Session
+
+
+_REDUCTIONS = frozenset("sum prod min max any all argmin argmax mean sort argsort len".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,19 @@ def read_definition(session: Session, fn: Any) -> Definition:
     params = tuple(of_type(p.type, variable) for p in fn.signature.params)
     declared = of_type(fn.signature.result, variable) if fn.signature.result is not None else None
     t = _read(gen, fn, params, declared)
+    if id(fn) in session.firm:
+        _nothing_repeated_to_be_reduced(gen)
     return Definition(gen, t, least(gen.constraints))
+
+
+def _nothing_repeated_to_be_reduced(gen: Generator) -> None:
+    """`sum(rep(x))` is no reading: nothing can ever determine how often x would be repeated."""
+    gen.constraints.settle()
+    for app in gen.constraints.applications:
+        fn = app.node.fn if isinstance(app.node, s.Call) else None
+        name = fn.id if isinstance(fn, s.Name) else fn.name if isinstance(fn, s.Attr) else None
+        if name in _REDUCTIONS and app.position == 0:
+            gen.constraints.at_least.append((app.frame - poly(app.reps), app.node.span))
 
 
 def reading_at(session: Session, fn: Any, span: Span) -> str | None:
