@@ -36,7 +36,7 @@ def show(fn: Function, stage: str) -> str:
 
         return show_ainf(remove_dead(translate(fn.core)))
     if stage == "term":
-        from atoll.schedule import schedule
+        from atoll.schedule.api import schedule
 
         return str(schedule(fn))
     if stage == "plan":
