@@ -1,6 +1,6 @@
 """Time and closures by pass selection, beside CPython (the same text), ocamlopt and ghc (the same algorithm).
 
-    python -m bench.functions.run [--quick]         writes bench/results/functions.md
+    python -m bench.functions.run [--quick] [--only NAME]         writes bench/results/functions.md
 
 A column of another compiler stays empty where it is not installed or has no version of the program. All values are compared first; a
 difference stops the bench.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import platform
 import shutil
 import subprocess
@@ -125,11 +126,16 @@ def cpython(b: Bench) -> float | None:
 
 def main() -> None:
     options = argparse.ArgumentParser()
-    options.add_argument("--quick", action="store_true")
-    quick = options.parse_args().quick
+    options.add_argument("--quick", action="store_true", help="shorter, and without CPython")
+    options.add_argument("--only", help="one program; the rows of the others stay as they are")
+    given = options.parse_args()
+    quick = given.quick
     head = ["program", *(f"{c}: closures" for c in COLUMNS), *(f"{c}: ms" for c in COLUMNS), "ocamlopt ms", "ghc ms", "CPython ms", "default / ocamlopt"]
-    rows = []
+    kept = ROOT / "bench" / "results" / "functions.json"
+    rows: dict[str, list[str]] = json.loads(kept.read_text()) if given.only and kept.exists() else {}
     for b in benches():
+        if given.only not in (None, b.name):
+            continue
         fn = b.fn
         closures, times = [], []
         value: str | None = None
@@ -152,12 +158,13 @@ def main() -> None:
         ratio = times[-1] / others[0] if others[0] else None
         shown = [*map(str, closures), *(f"{t:.2f}" for t in times), *("" if t is None else f"{t:.2f}" for t in others)]
         row = [b.name, *shown, "" if python is None else f"{1e3 * python:.0f}", "" if ratio is None else f"{ratio:.2f}"]
-        rows.append(row)
+        rows[b.name] = row
         print("  ".join(row), flush=True)
     lines = [f"Functions and data, {platform.processor() or platform.machine()}, best processor time of several runs in milliseconds; closures are counted in one run.", ""]
-    lines += ["| " + " | ".join(r) + " |" for r in (head, ["---"] * len(head), *rows)]
+    lines += ["| " + " | ".join(r) + " |" for r in (head, ["---"] * len(head), *rows.values())]
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text(json.dumps(rows, indent=1) + "\n")
     out = ROOT / "bench" / "results" / "functions.md"
-    out.parent.mkdir(exist_ok=True)
     out.write_text("\n".join(lines) + "\n")
     print(out)
 
