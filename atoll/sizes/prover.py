@@ -364,7 +364,7 @@ def _positive(ctx: Facts, p: Poly) -> Proof | None:
             tried.add(d)
             cut = _search(ctx, d * p - 1, 5, lemmas=False)
             if cut is not None:
-                return Proof(p - 1, cut.scale, cut.terms, cut.rem, cut=d)
+                return Proof(p - 1, cut.scale, cut.terms, cut.rem, cut=d, lemmas=cut.lemmas)
     return None
 
 
@@ -389,7 +389,7 @@ def _divided(ctx: Facts, g: Poly) -> tuple[int, int, Proof] | None:
                 if ctx.is_positive(divisor):
                     found = _search(ctx, divisor * reduced + divisor - 1, 5, lemmas=False)
                     if found is not None:
-                        ctx._lemmas[reduced] = Proof(reduced, found.scale, found.terms, found.rem, cut=divisor)
+                        ctx._lemmas[reduced] = Proof(reduced, found.scale, found.terms, found.rem, cut=divisor, lemmas=found.lemmas)
                         break
     inner = ctx._lemmas[reduced]
     return None if inner is None else (common, rest, inner)
