@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -95,7 +97,21 @@ def expression(text: str, program: str = "") -> list[Reading] | str:
 
 def canonical(text: str) -> str:
     """A text with lambdas that are applied at once reduced, and parameters renamed in order: to compare elaborations."""
-    return ast.unparse(_rename(_Beta().visit(ast.parse(text, mode="eval")), {}, 0))
+    tree = ast.parse(text, mode="eval")
+    _apart(tree, {}, itertools.count())
+    return ast.unparse(_rename(_Beta().visit(tree), {}, 0))
+
+
+def _apart(node: ast.AST, names: dict[str, str], fresh: Iterator[int]) -> None:
+    """Give every lambda's parameters names of their own, so that reducing captures nothing."""
+    if isinstance(node, ast.Lambda):
+        names = {**names, **{arg.arg: f"own{next(fresh)}" for arg in node.args.args}}
+        for arg in node.args.args:
+            arg.arg = names[arg.arg]
+    if isinstance(node, ast.Name) and node.id in names:
+        node.id = names[node.id]
+    for child in ast.iter_child_nodes(node):
+        _apart(child, names, fresh)
 
 
 def _rename(node: ast.AST, names: dict[str, str], depth: int) -> ast.AST:
@@ -112,7 +128,7 @@ def _rename(node: ast.AST, names: dict[str, str], depth: int) -> ast.AST:
 
 
 class _Beta(ast.NodeTransformer):
-    """(lambda x: e)(a) as e with a for x. The programs compared here never capture: their parameters have distinct names."""
+    """(lambda x: e)(a) as e with a for x, in a text whose lambdas have parameters of their own."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
