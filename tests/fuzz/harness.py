@@ -30,7 +30,7 @@ from .mutate import mutate
 from .stages import COMPILED, FAST, THREADS, Stages
 
 TIME_LIMIT = 20  # seconds per stage
-MEMORY_LIMIT = 8 << 30  # bytes per worker
+MEMORY_LIMIT = 8 << 30  # bytes a worker may take, beside what the process it was forked from has
 BIG = {"n": 2003, "m": 37, "k1": 509}  # enough work for several threads
 
 
@@ -253,7 +253,9 @@ def run_seed(seed: int, stages: Sequence[str], rounds: int = 2, mutated: bool = 
 
 
 def _worker(connection: Any, seeds: Sequence[int], stages: Sequence[str], rounds: int, mutated: bool, big: bool) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+    with open("/proc/self/statm") as file:
+        limit = int(file.read().split()[0]) * resource.getpagesize() + MEMORY_LIMIT
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     for seed in seeds:
         connection.send(("start", seed))
         connection.send(("done", run_seed(seed, stages, rounds, mutated, big)))
