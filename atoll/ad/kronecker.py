@@ -19,12 +19,16 @@ Delta = tuple[tuple[ir.Cond, ...], ir.Operand]
 
 def delta(operand: ir.Operand) -> Delta | None:
     """The conditions and the value of `value if conditions else 0`, when one of the conditions is an equation of indices."""
+    found = guarded_value(operand)
+    return found if found is not None and any(c.kind == "eq" for c in found[0]) else None
+
+
+def guarded_value(operand: ir.Operand) -> Delta | None:
+    """The conditions and the value of `value if conditions else 0`."""
     if not isinstance(operand, ir.Ref) or operand.line.conds:
         return None
     prim = operand.line.prim
     if not isinstance(prim, ir.Select) or not isinstance(prim.orelse, ir.Const) or prim.orelse.value != 0:
-        return None
-    if not any(c.kind == "eq" for c in prim.conds):
         return None
     env = dict(zip(operand.line.dims, operand.index, strict=False))
     return tuple(c.subst(env) for c in prim.conds), ir.subst_operand(prim.then, env)
@@ -42,9 +46,9 @@ def under(b: Builder, conds: tuple[ir.Cond, ...], value: ir.Operand, dtype: DTyp
 
 
 def product(b: Builder, x: ir.Operand, y: ir.Operand, dtype: DType) -> ir.Operand | None:
-    """The product when a factor is a delta: the delta of the product."""
+    """The product when a factor is 0 under a condition: so is the product, whatever the other factor is there."""
     for one, other in ((x, y), (y, x)):
-        found = delta(one)
+        found = guarded_value(one)
         if found is None:
             continue
         conds, value = found
@@ -58,7 +62,7 @@ def product(b: Builder, x: ir.Operand, y: ir.Operand, dtype: DType) -> ir.Operan
 
 
 def negative(b: Builder, x: ir.Operand, dtype: DType) -> ir.Operand | None:
-    found = delta(x)
+    found = guarded_value(x)
     if found is None:
         return None
     with b.under(*found[0]):
