@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parent / "found"
-OPEN: set[str] = set()
+OPEN = {"size_from_integer_argument"}
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda p: p.stem)
 def test_found(path: Path, request: pytest.FixtureRequest) -> None:
     if path.stem in OPEN:
-        request.applymarker(pytest.mark.xfail(reason="open"))
+        request.applymarker(pytest.mark.xfail(strict=False, reason="open"))
     spec = importlib.util.spec_from_file_location(f"found_{path.stem}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
