@@ -86,7 +86,7 @@ class BlockLowerer(Memory):
                 continue
             self._open_results(group, scope)
             self._group(group, k, scope)
-            for buffer in self.pending_frees.get(k, ()):
+            for buffer in self.pending_frees.pop(k, ()):
                 free = lp.Free(buffer)
                 scope.add(free)
                 self.freed.append((buffer, scope, free))
