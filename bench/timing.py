@@ -51,6 +51,6 @@ def measure(
     return {name: Times(tuple(t)) for name, t in times.items()}
 
 
-def interleaved(contenders: dict[str, Callable[[], Any]], seconds: float = 0.6, rounds: int = 7, pause: float = 0.005) -> dict[str, float]:
+def interleaved(contenders: dict[str, Callable[[], Any]], seconds: float = 0.6, rounds: int = 7, pause: float = 0.05) -> dict[str, float]:
     """Median seconds per call of each contender."""
     return {name: t.median for name, t in measure(contenders, seconds, rounds, pause).items()}
