@@ -97,10 +97,11 @@ def call_instance(el: Elaborator, fn: Any, xs: list[Value], span: Span) -> Value
     instance = el.session.instance(fn, types, el, span)
     env: dict[Atom, Poly] = {sym: el.fresh_size(f"{fn.name}.{sym.name}") for sym in instance.sizes}
     args = []
+    as_sizes = el.session.size_params(instance)
     for (sym, t), p, x in zip(instance.params, fn.signature.params, xs, strict=True):
         what = f"argument {p.name} of {fn.name}"
         x = coerce(el, x, subst_sizes(t, env), span, what)
-        if sym in el.session.size_params(instance):
+        if sym in as_sizes:
             env[sym] = el.as_poly(x, span)
         args.append(el.bind(x) if isinstance(t, (Array, Tuple, Record)) else x)
     require_sizes(el, [env[sym] for sym in instance.sizes], fn.name, span)

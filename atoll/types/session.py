@@ -87,8 +87,9 @@ class Session:
         return _elaborate(self, fn, types, key, hide=True)
 
     def size_params(self, fn: ir.Function) -> set[Sym]:
-        """Integer parameters that occur in sizes."""
-        return self._size_params[id(fn)]
+        """Integer parameters that occur in sizes: declared ones, those found for the result, and what must hold on entry."""
+        found = {leaf for p in (*sizes_in(fn.result), *(need.poly for need in fn.requires)) for leaf in p.leaves()}
+        return self._size_params[id(fn)] | {sym for sym, _ in fn.params if sym in found}
 
     def local_size(self, el: Elaborator, p: Poly, name: str, span: Span) -> Poly:
         """A declared size in this function's own symbols."""
@@ -262,8 +263,7 @@ def _finish(el: Elaborator, fn: Any, out: ir.Function, result: Value, declared: 
     if ghosts:
         _check_ghosts(el, code, set(ghosts))
     t = final_type(t)
-    inner = {leaf for size in sizes_in(t) for leaf in size.leaves()} - set(out.sizes) - el.session.size_params(out)
-    inner -= {leaf for leaf in inner if leaf in {sym for sym, _ in out.params}}
+    inner = {leaf for size in sizes_in(t) for leaf in size.leaves()} - set(out.sizes) - {sym for sym, _ in out.params}
     order = {leaf: k for k, leaf in enumerate(leaf for size in sizes_in(t) for leaf in sorted(size.leaves(), key=lambda a: a.uid))}
     out.open_sizes = tuple(sorted((leaf for leaf in inner if isinstance(leaf, Sym)), key=lambda s: order[s]))
     name_open_sizes(out.open_sizes, {sym: resolve(p) for sym, p in env.items()}, [s.name for s in (*out.sizes, *(p for p, _ in out.params))])

@@ -284,3 +284,20 @@ def pascal(k: i64) -> i64[k, k]:
 
 def test_pascal():
     agree(pascal, 6, expected=np.array([[math.comb(i, j) for j in range(6)] for i in range(6)]))
+
+
+@at.fn
+def steps(k: i64, x: f64):
+    return [x * j for j in range(k % 5)]
+
+
+@at.fn
+def stepping(q: i64, ks: i64[n]):
+    return steps(q, 2.0), steps(ks[0] + 2, 1.0), sum(steps(8, 1.0))
+
+
+def test_a_size_computed_from_an_integer_of_the_caller():
+    """The size found for a function's result is put in terms of the caller's values: names, elements, numbers."""
+    for q, ks in ((8, [6, 7]), (-1, [-2]), (0, [3])):
+        wanted = (2.0 * np.arange(q % 5), 1.0 * np.arange((ks[0] + 2) % 5), np.float64(3.0))
+        agree(stepping, q, np.array(ks), expected=wanted)

@@ -1,6 +1,6 @@
-"""jvp of a function whose result has a size computed from an integer argument: an internal error instead of a derivative or a refusal.
+"""jvp of a function whose result has a size computed from an integer argument: was an internal error.
 
-Happens: Malformed ("the size l % 5 mentions l, which is not in scope") while the derivative is elaborated: the size is instantiated with a symbol of its own
+Happened: Malformed, also in a plain call of f, ("the size l % 5 mentions l, which is not in scope") while the derivative is elaborated: the size is instantiated with a symbol of its own
 instead of the argument. Found by fuzz-ad, seed 832.
 Should: as the interpreter; the size is k % 5 of the argument.
 """
