@@ -53,16 +53,7 @@ class Reverse:
         """Indices the adjoint of a result is a function of."""
         if key not in self.targets:
             line, k = key
-            own: list[ir.Binder] = []
-            env: dict[ir.Binder, Poly] = {}
-            for d in line.dims:
-                if d in self.fixed:
-                    own.append(d)
-                    continue
-                fresh = self.b.fresh_binder(d.name, d.extent.subst(env))
-                fresh.facts = tuple(f.subst({**env, d: poly(fresh)}) for f in d.facts)
-                env[d] = poly(fresh)
-                own.append(fresh)
+            own, env = self.instance(line)
             axes = [self.b.fresh_binder("ijk"[n % 3], a.subst(env)) for n, a in enumerate(line.results[k].axes)]
             self.targets[key] = (*own, *axes)
         return self.targets[key]

@@ -301,3 +301,20 @@ def test_a_size_computed_from_an_integer_of_the_caller():
     for q, ks in ((8, [6, 7]), (-1, [-2]), (0, [3])):
         wanted = (2.0 * np.arange(q % 5), 1.0 * np.arange((ks[0] + 2) % 5), np.float64(3.0))
         agree(stepping, q, np.array(ks), expected=wanted)
+
+
+@at.fn
+def forces(x: f64[n, 3], mass: f64[n]):
+    def force(p, q, v):
+        d = q - p
+        far = sum(d * d) + 0.01
+        return v / (far * sqrt(far)) * d
+
+    return [sum(force(p, q, v) for q, v in zip(x, mass)) for p in x]
+
+
+def test_a_local_function_on_vectors_that_sums():
+    x, w = np.arange(6.0).reshape(2, 3), np.ones(2)
+    d = x[None] - x[:, None]
+    far = (d**2).sum(-1) + 0.01
+    agree(forces, x, w, expected=(w[None, :, None] / far[..., None] ** 1.5 * d).sum(1))
