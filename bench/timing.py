@@ -26,29 +26,39 @@ class Times:
 
 
 def measure(
-    contenders: dict[str, Callable[[], Any]], seconds: float = 0.6, rounds: int = 7, pause: float = 0.005, clock: Callable[[], float] = time.perf_counter
+    contenders: dict[str, Callable[[], Any]], seconds: float = 0.6, rounds: int = 7, pause: float = 0.05, clock: Callable[[], float] = time.perf_counter
 ) -> dict[str, Times]:
     """Times of each contender. Each is called to warm up; short calls are repeated inside a round.
 
+    The pause is as long as it is because the threads of OpenBLAS and OpenMP spin for tens of milliseconds after their work.
+
     `clock` may be time.process_time: on a busy machine, with one thread, it does not count the time others run.
     """
+    share = seconds / rounds / len(contenders)
     repeat: dict[str, int] = {}
     for name, call in contenders.items():
         call()
         start = clock()
         call()
-        once = max(clock() - start, 1e-7)
-        repeat[name] = max(1, min(2000, int(seconds / rounds / len(contenders) / once)))
+        repeat[name] = max(1, min(2000, int(share / max(clock() - start, 1e-7))))
     times: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, call in contenders.items():
             time.sleep(pause)
-            call()
+            _warm(call, min(share / 2, 0.02))
             start = clock()
             for _ in range(repeat[name]):
                 call()
             times[name].append((clock() - start) / repeat[name])
     return {name: Times(tuple(t)) for name, t in times.items()}
+
+
+def _warm(call: Callable[[], Any], seconds: float) -> None:
+    """Calls until caches hold what they can and threads are awake: once, and then for a while."""
+    start = time.perf_counter()
+    call()
+    while time.perf_counter() - start < seconds:
+        call()
 
 
 def interleaved(contenders: dict[str, Callable[[], Any]], seconds: float = 0.6, rounds: int = 7, pause: float = 0.05) -> dict[str, float]:
