@@ -1,8 +1,10 @@
 /* The runtime library: memory that is reused between calls, and a pool of threads.
  *
- * Threads claim pieces from one atomic word that holds an epoch and the next piece; the calling thread claims too and waits only
- * for workers that have entered, so a worker the system has put to sleep is never waited for. Which thread runs a piece does
- * not matter: pieces depend on sizes only. After fork the child starts with no workers and makes its own when needed.
+ * Every thread has a stretch of pieces of its own, the same one in every loop of as many pieces, so that what it wrote in one loop is
+ * in its own cache in the next; who is done takes pieces from the ends of the others' stretches. A stretch is one atomic word: an
+ * epoch, the end and the next piece. The calling thread takes part and waits only for workers that have entered, so a worker the
+ * system has put to sleep is never waited for. Which thread runs a piece does not matter: pieces depend on sizes only. After fork
+ * the child starts with no workers and makes its own when needed.
  */
 #define _GNU_SOURCE
 #include "abi.h"
@@ -106,14 +108,17 @@ typedef struct {
     int (*task)(at_call *, void *, int64_t);
     void *context;
     at_call *call;
-    int64_t pieces;
+    int64_t pieces, unit;   /* pieces are claimed `unit` at a time: one, unless there are millions */
+    int threads;
 } job;
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;   /* one parallel loop at a time */
 static pthread_mutex_t sleep_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static pthread_mutex_t error_lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic uint64_t word;      /* epoch << 40 | next piece + 1, 0 pieces when closed */
+enum { NUMBER = 21 };              /* bits of a piece in a stretch: epoch, end, next */
+static struct { _Atomic uint64_t word; char pad[ALIGN - 8]; } stretches[MOST_THREADS];
+static _Atomic uint64_t current_epoch;
 static _Atomic int inside;         /* workers that have entered the current job */
 static _Atomic int sleeping;
 static _Atomic int failed;
@@ -152,38 +157,52 @@ static void run_piece(const job *j, int64_t piece) {
     }
 }
 
-/* Claim the next piece of the job of this epoch, or -1. */
-static int64_t claim(uint64_t epoch, int64_t pieces) {
-    uint64_t seen = atomic_load(&word);
-    for (;;) {
-        if (seen >> 40 != epoch || (int64_t)(seen & 0xffffffffffu) >= pieces) return -1;
-        if (atomic_compare_exchange_weak(&word, &seen, seen + 1)) return (int64_t)(seen & 0xffffffffffu);
+static uint64_t stretch(uint64_t epoch, uint64_t next, uint64_t end) { return epoch << 2 * NUMBER | end << NUMBER | next; }
+
+/* Claim a unit of the job of this epoch: the next one of one's own stretch, or the last one of another's; or -1. */
+static int64_t claim(uint64_t epoch, int self, int threads) {
+    const uint64_t mask = ((uint64_t)1 << NUMBER) - 1;
+    for (int k = 0; k < threads; k++) {
+        int of = self + k < threads ? self + k : self + k - threads;
+        uint64_t seen = atomic_load(&stretches[of].word);
+        for (;;) {
+            uint64_t next = seen & mask, end = seen >> NUMBER & mask;
+            if (seen >> 2 * NUMBER != epoch || next >= end) break;
+            uint64_t then = k == 0 ? stretch(epoch, next + 1, end) : stretch(epoch, next, end - 1);
+            if (atomic_compare_exchange_weak(&stretches[of].word, &seen, then)) return (int64_t)(k == 0 ? next : end - 1);
+        }
     }
+    return -1;
 }
 
-static void *worker(void *unused) {
-    (void)unused;
+static void run_unit(const job *j, int64_t unit) {
+    int64_t end = (unit + 1) * j->unit < j->pieces ? (unit + 1) * j->unit : j->pieces;
+    for (int64_t piece = unit * j->unit; piece < end; piece++) run_piece(j, piece);
+}
+
+static void *worker(void *given) {
+    int self = (int)(intptr_t)given;
     in_pool = 1;
-    uint64_t last = atomic_load(&word) >> 40;
+    uint64_t last = 0;   /* so that a job that was started before this thread is joined */
     for (;;) {
         int spins = 0;
-        while (atomic_load_explicit(&word, memory_order_acquire) >> 40 == last) {
+        while (atomic_load_explicit(&current_epoch, memory_order_acquire) == last) {
             pause_a_little();
             if (++spins > 20000) {
                 pthread_mutex_lock(&sleep_lock);
                 atomic_fetch_add(&sleeping, 1);
-                while (atomic_load(&word) >> 40 == last) pthread_cond_wait(&wake, &sleep_lock);
+                while (atomic_load(&current_epoch) == last) pthread_cond_wait(&wake, &sleep_lock);
                 atomic_fetch_sub(&sleeping, 1);
                 pthread_mutex_unlock(&sleep_lock);
             }
         }
         atomic_fetch_add(&inside, 1);
-        uint64_t epoch = atomic_load(&word) >> 40;
+        uint64_t epoch = atomic_load(&current_epoch);
         last = epoch;
-        job j = current;   /* valid while inside and the epoch is current: the owner waits for us */
-        if (atomic_load(&word) >> 40 == epoch) {
-            int64_t piece;
-            while ((piece = claim(epoch, j.pieces)) >= 0) run_piece(&j, piece);
+        job j = current;   /* whole if a unit can be claimed: then the owner waits for us, and stretches of older jobs are used up */
+        if (self < j.threads && j.threads <= MOST_THREADS) {
+            int64_t unit;
+            while ((unit = claim(epoch, self, j.threads)) >= 0) run_unit(&j, unit);
         }
         atomic_fetch_sub(&inside, 1);
     }
@@ -195,7 +214,8 @@ static void after_fork(void) {
     pthread_mutex_init(&sleep_lock, NULL);
     pthread_mutex_init(&error_lock, NULL);
     pthread_cond_init(&wake, NULL);
-    atomic_store(&word, 0);
+    atomic_store(&current_epoch, 0);
+    for (int k = 0; k < MOST_THREADS; k++) atomic_store(&stretches[k].word, 0);
     atomic_store(&inside, 0);
     atomic_store(&sleeping, 0);
     atomic_store(&failed, 0);
@@ -240,7 +260,7 @@ int atoll_poll(at_call *at) {
 /* Run all pieces; 0 or the status of the first piece that failed. */
 int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *context, int64_t pieces, int serial) {
     int threads = atoll_threads(0);
-    if (serial || threads <= 1 || in_pool || pieces >= ((int64_t)1 << 39) || pthread_mutex_trylock(&pool_lock) != 0) {
+    if (serial || threads <= 1 || in_pool || pthread_mutex_trylock(&pool_lock) != 0) {
         for (int64_t k = 0; k < pieces; k++) {
             int status = task(at, context, k);
             if (status) return status;
@@ -253,32 +273,36 @@ int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *c
         pthread_attr_t attributes;
         pthread_attr_init(&attributes);
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-        int made = pthread_create(&thread, &attributes, worker, NULL);
+        int made = pthread_create(&thread, &attributes, worker, (void *)(intptr_t)(workers + 1));
         pthread_attr_destroy(&attributes);
         if (made != 0) break;
         workers++;
     }
-    current = (job){task, context, at, pieces};
+    int64_t unit = (pieces >> (NUMBER - 1)) + 1, units = (pieces + unit - 1) / unit;
+    current = (job){task, context, at, pieces, unit, threads};
     atomic_store(&failed, 0);
     atomic_store(&stopping, 0);
     at->piece = INT64_MAX;
-    uint64_t epoch = (atomic_load(&word) >> 40) + 1;
-    if (epoch >= ((uint64_t)1 << 23)) epoch = 1;
-    atomic_store(&word, epoch << 40);
+    uint64_t epoch = atomic_load(&current_epoch) + 1;
+    if (epoch >= (uint64_t)1 << (64 - 2 * NUMBER)) epoch = 1;
+    for (int k = 0; k < threads; k++) {
+        uint64_t low = (uint64_t)(units * k / threads), high = (uint64_t)(units * (k + 1) / threads);
+        atomic_store(&stretches[k].word, stretch(epoch, low, high));
+    }
+    atomic_store(&current_epoch, epoch);
     if (atomic_load(&sleeping) > 0) {
         pthread_mutex_lock(&sleep_lock);
         pthread_cond_broadcast(&wake);
         pthread_mutex_unlock(&sleep_lock);
     }
-    int64_t piece;
-    while ((piece = claim(epoch, pieces)) >= 0) {
-        run_piece(&current, piece);
+    int64_t mine;
+    while ((mine = claim(epoch, 0, threads)) >= 0) {
+        run_unit(&current, mine);
         if (atoll_poll(at)) {
             atomic_store(&stopping, 1);
-            break;
+            for (int k = 0; k < threads; k++) atomic_store(&stretches[k].word, stretch(epoch, 0, 0));
         }
     }
-    atomic_store(&word, (epoch << 40) | 0xffffffffffu);   /* close: nothing left to claim */
     for (int spins = 0; atomic_load(&inside) > 0; spins++) {
         pause_a_little();
         if (spins > 20000) {
