@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from atoll.core import ir
 from atoll.errors import Error, Source, fail
@@ -29,6 +29,7 @@ from atoll.types.ownership import check_owned
 from atoll.types.session import Session
 from atoll.types.signature import Signature, constraints, read_signature, show_signature
 from atoll.types.types import Fn
+from atoll.uncollected import uncollected
 
 if TYPE_CHECKING:
     from atoll.ad.residuals import Residuals
@@ -100,16 +101,20 @@ class Function:
         if self._core is None:
             if self.signature.is_generic:
                 fail("E0609", self.surface.span, name=self.name)
-            session = Session()
-            core = session.instance(self, {}, None, self.surface.span)
-            from atoll.core.check import check
-            from atoll.functions.needs import check_derivatives
-
-            check(core)
-            check_derivatives(core)
-            check_owned(self)
-            self._session, self._core = session, core
+            self._session, self._core = self._elaborate()
         return self._core
+
+    @uncollected
+    def _elaborate(self) -> tuple[Session, ir.Function]:
+        from atoll.core.check import check
+        from atoll.functions.needs import check_derivatives
+
+        session = Session()
+        core = session.instance(self, {}, None, self.surface.span)
+        check(core)
+        check_derivatives(core)
+        check_owned(self)
+        return session, core
 
     def check_early(self) -> None:
         """Type-check at the decoration; names that are defined further down are looked at when the function is used."""
@@ -131,7 +136,7 @@ class Function:
         most = len(params) - self._by_name_only
         if len(args) > most:
             by_position = "" if most == len(params) else " by position"
-            fail("E0605", fn=self.name, text=f"takes {most} argument{'' if most == 1 else 's'}{by_position}, not {len(args)}")
+            self._misfit(f"takes {most} argument{'' if most == 1 else 's'}{by_position}, not {len(args)}")
         if len(args) == len(params) and not keywords:
             return args
         places = self._places
@@ -139,16 +144,25 @@ class Function:
         for name, value in keywords.items():
             place = places.get(name, -1)
             if place < self._by_position_only:
-                fail("E0605", fn=self.name, text=f"{name} is {'given by position only' if place >= 0 else 'not a parameter'}")
+                self._misfit(f"{name} is {'given by position only' if place >= 0 else 'not a parameter'}")
             if given[place] is not MISSING:
-                fail("E0605", fn=self.name, text=f"{name} is given twice")
+                self._misfit(f"{name} is given twice")
             given[place] = value
         for place, value in enumerate(given):
             if value is MISSING:
                 if params[place].default is None:
-                    fail("E0605", fn=self.name, text=f"the argument {params[place].name} is missing")
+                    self._misfit(f"the argument {params[place].name} is missing")
                 given[place] = self._defaults[params[place].name]
         return tuple(given)
+
+    def _misfit(self, text: str) -> NoReturn:
+        """Arguments that do not fit the parameters."""
+        shown = [p.name if p.default is None else f"{p.name}=..." for p in self.signature.params]
+        if self._by_name_only:
+            shown.insert(len(shown) - self._by_name_only, "*")
+        if self._by_position_only:
+            shown.insert(self._by_position_only, "/")
+        fail("E0605", fn=self.name, text=text, call=f"{self.name}({', '.join(shown)})")
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -152,11 +152,11 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     # -- memory and modes
     ("E0401", _T, "{name} is given to {fn}, which may overwrite it, but it is read again", "give a copy: at.copy({name}), or use what {fn} returns", "A parameter declared at.own[...] may be overwritten. Inside Atoll the value given to it must not be read afterwards, so that no hidden copy is needed; deleting `own` changes memory use, never meaning."),
     # -- calls from Python
-    ("E0601", _S, "{name}: {text}", "", "Sizes are measured on the arguments before any code runs. Each size name has one value."),
+    ("E0601", _S, "{name}: {text}", "pass arrays whose sizes fit; {name}.type shows them", "Sizes are measured on the arguments before any code runs. Each size name has one value."),
     ("E0602", _T, "{fn}: argument {name} must be {expected}, not {found}", "pass an array for an array, a number for a number, a tuple for a tuple, an instance for a record", "Arrays are anything with the array interface or DLPack on the host; scalars are Python numbers or NumPy scalars; records are instances of their class."),
     ("E0603", _T, "{fn}: argument {name} must have dtype {expected}, not {found}", "convert it: {name}.astype(np.{to})", "Dtypes are never converted silently at a call."),
     ("E0604", b.RunIndexError, "{name}: argument {arg} is declared {shown}, but holds {value}; an index here is at least 0 and below {size}", "check the indices before the call", "A parameter of type idx[n] is checked once, on entry; then no read through it needs a check."),
-    ("E0605", _T, "{fn}: {text}", "", "Positional, keyword and default arguments work as in Python."),
+    ("E0605", _T, "{fn}: {text}", "call it as {call}", "Positional, keyword and default arguments work as in Python."),
     ("E0606", _C, "{fn}: the captured {what} {name} has changed since {fn} was compiled", "pass {name} as an argument, or call {fn}.refresh()", "Captured constants and functions are frozen at the first use and are part of the cache key."),
     ("E0607", _T, "{fn}: argument {name} is {value}, which does not fit {dtype}", "pass a number that fits, or declare a wider type", "Python numbers convert if they fit."),
     ("E0608", _T, "{fn}: argument {name} must have {expected} ({shown}), not {found}", "index or reshape the argument, or declare its axes", "From Python the rank must be as declared; inside Atoll calls lift."),
@@ -185,6 +185,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0808", _C, "copies must be \"any\" or \"explicit\", not {given!r}", "write @at.fn(copies=\"explicit\"), or leave it out", "With copies=\"explicit\" a program that needs a copy nobody wrote is refused."),
     ("E0812", _C, "ATOLL_BLAS names {path}, which cannot be used: {reason}", "give the path of a library that has cblas_sgemm and cblas_dgemm, or unset ATOLL_BLAS", "ATOLL_BLAS is the path of a BLAS with 32-bit integers; products of matrices are then left to it."),
     ("E0813", _C, "{path} cannot be used: {what}", "mend the line, or delete the file: the compiler then decides as usual", "A .tune file beside a source file pins decisions of the compiler; `atoll tune` writes it."),
+    ("E0815", _C, "the compiled program {path} cannot be loaded: {reason}", "set ATOLL_CACHE_DIR to a folder whose files may be run", "Compiled programs are kept in the cache and loaded from there; a file system mounted noexec does not allow it."),
     ("E0814", _C, "there is nothing called {given!r} to explain", "write f.explain() or f.explain(\"schedule\")", ""),
 ]
 

@@ -22,7 +22,7 @@ from atoll.functions.from_core import Translator
 from atoll.functions.native_text import generate
 from atoll.functions.pipeline import SELECTIONS, Selection, compile_away
 from atoll.runtime.cache import cache
-from atoll.runtime.library import attach
+from atoll.runtime.library import attach, load
 from atoll.runtime.plain_call import _Call, _Open, _Print
 from atoll.runtime.program import Program as ArrayProgram
 from atoll.runtime.program import (
@@ -110,7 +110,7 @@ class FunctionProgram:
         for u in units:
             self.sites += u.sites
             self.prints = [*self.prints, *u.prints]
-        self.library = ctypes.CDLL(str(self.path))
+        self.library = load(self.path)
         attach(self.library)
         self.library.atoll_call.argtypes = [ctypes.POINTER(_Call), ctypes.POINTER(_Exchange)]
         self.library.atoll_done.argtypes = [ctypes.POINTER(_Exchange)]

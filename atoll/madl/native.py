@@ -26,6 +26,7 @@ class NativeFile:
 
     def __init__(self, operators: list[tuple[Compiled, tuple[Type, ...]]]) -> None:
         from atoll.runtime.cache import cache
+        from atoll.runtime.library import load
         from atoll.runtime.toolchain import compile_c, compiler, target
 
         self.file = CFile("madl", list(operators), Options(visible=True))
@@ -39,7 +40,7 @@ class NativeFile:
             return {}
 
         path, _ = cache.get(key, build)
-        self.library = ctypes.CDLL(str(path))
+        self.library = load(path)
         self.operators = {(op.compiled, op.types): op for op in self.file.exported}
 
     def operator(self, compiled: Compiled, types: tuple[Type, ...]) -> NativeOperator:

@@ -25,6 +25,14 @@ def _key(*parts: str) -> str:
     return hashlib.sha256("\0".join([*parts, compiler().version, target()]).encode()).hexdigest()
 
 
+def load(path: Path) -> ctypes.CDLL:
+    """A compiled program. A folder whose files may not be run (mounted noexec, say) is the user's to change."""
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        fail("E0815", path=path, reason=str(error))
+
+
 @functools.cache
 def runtime() -> ctypes.CDLL:
     """Threads and memory."""
@@ -36,7 +44,7 @@ def runtime() -> ctypes.CDLL:
         return {"kind": "runtime"}
 
     path, _ = cache.get(_key("runtime", text), build)
-    library = ctypes.CDLL(str(path))
+    library = load(path)
     library.atoll_runtime.restype = ctypes.c_void_p
     library.atoll_set_loader(_loader)
     return library
@@ -53,7 +61,7 @@ def products() -> ctypes.CDLL:
         return {"kind": "products"}
 
     path, _ = cache.get(_key("products", text), build)
-    library = ctypes.CDLL(str(path))
+    library = load(path)
     library.atoll_product_init(ctypes.c_void_p(runtime().atoll_runtime()))
     blas = os.environ.get("ATOLL_BLAS")
     if blas:

@@ -22,12 +22,13 @@ from atoll.loops import ir as lp
 from atoll.loops.choices import USUAL, Choices, pinned
 from atoll.runtime.arguments import Donated, from_python, quick_leaves, to_python
 from atoll.runtime.cache import cache
-from atoll.runtime.library import attach, call_path
+from atoll.runtime.library import attach, call_path, load
 from atoll.runtime.memory import donations
 from atoll.runtime.toolchain import compile_c, compiler, target
 from atoll.sizes.describe import condition
 from atoll.types.binding import bind_call
 from atoll.types.types import Record, Tuple, Type, dtype_of, flatten, shape_of
+from atoll.uncollected import uncollected
 
 
 @functools.cache
@@ -99,7 +100,7 @@ class Program:
         self.prints: list[list[Any]] = meta["prints"]
         owned = {k for k, mine in enumerate(own for (_, p), own in zip(fn.params, fn.owned, strict=True) for _ in flatten(p)) if mine}
         self.donations = {k: j for k, j in meta["donations"] if k in owned}
-        self.library = ctypes.CDLL(str(path))
+        self.library = load(path)
         attach(self.library)
         self.leaf_types = [shape_of(t)[1] for _, p in fn.params for _, t in flatten(p)]
         self.out_types = [t for _, t in flatten(fn.result)]
@@ -276,6 +277,7 @@ def _address(function: Any) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
+@uncollected
 def _build(fn: ir.Function, spans: list[Span], folder: Path, optimise: str, extra: list[str], choices: Choices) -> dict[str, Any]:
     """Compile into a folder; returns what must be remembered."""
     from atoll.backends.c.jit import generate

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import os
 from pathlib import Path
@@ -14,7 +13,7 @@ from atoll.errors import fail
 from atoll.loops import ir as lp
 from atoll.runtime import program as host
 from atoll.runtime.cache import cache
-from atoll.runtime.library import attach
+from atoll.runtime.library import attach, load
 from atoll.runtime.memory import Memory, memory
 from atoll.runtime.toolchain import compile_c, compiler, target
 from atoll.schedule.caller import caller
@@ -48,7 +47,7 @@ class ScheduledProgram(host.Program):
         self.path = path
         self.sites = [host._site_from_json(x, spans) for x in meta["sites"]]
         self.prints = meta["prints"]
-        self.library = ctypes.CDLL(str(path))
+        self.library = load(path)
         attach(self.library)
         self.leaf_types = [shape_of(t)[1] for _, p in fn.params for _, t in flatten(p)]
         self.out_types = [t for _, t in flatten(fn.result)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -133,7 +133,7 @@ def bind_call(fn: ir.Function, args: tuple[Any, ...]) -> dict[Sym, int]:
             numerator, factor = extent - step.rest.evaluate(env), step.factor.evaluate(env)
             if factor == 0:
                 zero = " and ".join(f"{leaf} is {env[leaf]}" for leaf in sorted(step.factor.leaves(), key=lambda a: a.uid))
-                fail("E0601", name=fn.name, text=f"no argument determines the size {step.solves.name} when {zero}")
+                _misfit(fn, f"no argument determines the size {step.solves.name} when {zero}")
             if numerator % factor:
                 _no_solution(fn, step, extent, env)
             env[step.solves] = numerator // factor
@@ -194,13 +194,13 @@ def _conflict(fn: ir.Function, step: Step, extent: int, env: dict[Any, int], def
         first = defined[sym]
         if first.poly.single() is sym:
             text = f"size {sym.name} is {env[sym]} in {axis_words(fn, first.place)} but {extent} in {axis_words(fn, step.place)}"
-            fail("E0601", name=fn.name, text=text)
+            _misfit(fn, text)
     where = axis_words(fn, step.place)
     value = step.poly.evaluate(env)
     if step.poly.const() is not None:
-        fail("E0601", name=fn.name, text=f"{where} must have size {value}, not {extent}")
+        _misfit(fn, f"{where} must have size {value}, not {extent}")
     known = ", ".join(f"{leaf} is {env[leaf]}" for leaf in sorted(step.poly.leaves(), key=lambda a: a.uid))
-    fail("E0601", name=fn.name, text=f"{where} is {extent}, but {step.poly} is {value} ({known})")
+    _misfit(fn, f"{where} is {extent}, but {step.poly} is {value} ({known})")
 
 
 def _no_solution(fn: ir.Function, step: Step, extent: int, env: dict[Any, int]) -> None:
@@ -208,7 +208,7 @@ def _no_solution(fn: ir.Function, step: Step, extent: int, env: dict[Any, int]) 
     below = _below(step, extent, env) if step.rest is None else (extent - step.rest.evaluate(env)) // step.factor.evaluate(env)
     near = [step.poly.evaluate({**env, step.solves: k}) for k in (below, below + 1)]
     where = f"{fn.params[step.place.param][0].name} axis {step.place.axis}"
-    fail("E0601", name=fn.name, text=f"{where} is {extent}, but {step.poly} is {min(near)} or {max(near)}")
+    _misfit(fn, f"{where} is {extent}, but {step.poly} is {min(near)} or {max(near)}")
 
 
 def _negative(fn: ir.Function, step: Step, extent: int, env: dict[Any, int]) -> None:
@@ -218,7 +218,12 @@ def _negative(fn: ir.Function, step: Step, extent: int, env: dict[Any, int]) -> 
     bound = f"at least {least}" if extent < least else f"at most {least}"
     known = ", ".join(f"{leaf} is {env[leaf]}" for leaf in sorted(step.poly.leaves(), key=lambda a: a.uid) if leaf is not step.solves)
     where = axis_words(fn, step.place)
-    fail("E0601", name=fn.name, text=f"{where} is {extent}, but {step.poly} is {bound}{f' ({known})' if known else ''}")
+    _misfit(fn, f"{where} is {extent}, but {step.poly} is {bound}{f' ({known})' if known else ''}")
+
+
+def _misfit(fn: ir.Function, text: str) -> NoReturn:
+    """Sizes that do not fit, with the types that say how they should."""
+    fail("E0601", name=fn.name, text=text, help=f"pass arrays whose sizes fit {fn.name}({', '.join(f'{sym.name}: {t!r}' for sym, t in fn.params)})")
 
 
 def element_types(t: Type) -> list[Type]:

@@ -289,6 +289,17 @@ def test_two_versions_do_not_share(seed, project):
     assert run(seed, project)[:2] == (3, 0)
 
 
+def test_a_program_that_cannot_be_loaded(tmp_path):
+    """As from a file system mounted noexec: said in words."""
+    from atoll.runtime.library import load
+
+    (tmp_path / "program.so").write_bytes(b"this is no library")
+    with pytest.raises(at.CompileError) as error:
+        load(tmp_path / "program.so")
+    assert str(error.value).startswith(f"E0815: the compiled program {tmp_path}/program.so cannot be loaded: ")
+    assert str(error.value).endswith("help: set ATOLL_CACHE_DIR to a folder whose files may be run")
+
+
 def test_no_compiler(seed, project):
     (project / "p.py").write_text(PROGRAM.format(factor="2.0"))
     env = {"ATOLL_CACHE_DIR": str(project / "cache"), "ATOLL_CC": "/nonexistent/cc"}

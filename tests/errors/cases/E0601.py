@@ -13,3 +13,4 @@ def f(x: f64[n], y: f64[n]):
 f(np.zeros(2), np.zeros(3))
 
 #> E0601: f: size n is 2 in argument x (axis 0) but 3 in argument y (axis 0)
+#>    help: pass arrays whose sizes fit f(x: f64[n], y: f64[n])

@@ -13,3 +13,4 @@ def f(x: f64, y: f64) -> f64:
 f(1.0)
 
 #> E0605: f: the argument y is missing
+#>    help: call it as f(x, y)
