@@ -211,7 +211,7 @@ class Builder:
         effect = isinstance(prim, ir.EFFECTS)
         if effect:
             home = self.block
-        needed = needed_conds(prim, used, home)
+        needed = needed_conds(prim, used, home) if any(ref.line.conds for ref in used) else {}
         if isinstance(prim, ir.Print):  # once per round, whatever it prints
             free |= {x for x in self.binders if x not in home.ambient}
         elif effect:  # made once for all rounds, if there are any
@@ -228,11 +228,14 @@ class Builder:
         for cond in conds:
             free |= cond.leaves()
         dims = self._dims(free, prim, home)
-        if not effect and self.share:
-            found = self._find(prim, results, dims, conds, home)
+        equal: list[ir.Line] = []
+        if not effect:
+            equal = self._tables.setdefault(id(home), {}).setdefault(_key(prim, results, dims), equal)
+        if equal and self.share:
+            found = self._find(equal, prim, dims, conds, home)
             if found is not None:
                 found.reverse &= self.reverse
-                return found, tuple(poly(d) for d in dims)
+                return found, tuple([poly(d) for d in dims])
         line = ir.Line(self._count, dims, conds, prim, results, home, span, hint)
         line.reverse = self.reverse
         self._count += 1
@@ -241,9 +244,8 @@ class Builder:
             outer = len(dims) - inner
             line.order = (*range(outer), *range(len(dims), len(dims) + axes), *range(outer, len(dims)))
         home.lines.append(line)
-        if not effect:
-            self._tables.setdefault(id(home), {}).setdefault(_key(prim, results, dims), []).append(line)
-        return line, tuple(poly(d) for d in dims)
+        equal.append(line)
+        return line, tuple([poly(d) for d in dims])
 
     def _rounds(self, free: set[Atom], home: ir.Block) -> Iterator[ir.Cond]:
         """The loops around code that does not mention their index run at all."""
@@ -252,6 +254,8 @@ class Builder:
                 yield ir.Cond("ge", binder.extent - 1)
 
     def _home(self, prim: ir.Prim, used: list[ir.Ref], free: set[Atom]) -> ir.Block:
+        if self.block is self.root and not self.owner:  # there is no other block that could be meant
+            return self.root
         inner = set(map(id, blocks(prim)))
         home = self.root
         candidates = [ref.line.block for ref in used]
@@ -274,25 +278,29 @@ class Builder:
         return home
 
     def _dims(self, free: set[Atom], prim: ir.Prim, home: ir.Block) -> tuple[ir.Binder, ...]:
-        own = set(own_binders(prim))
+        queue = [atom for atom in free if isinstance(atom, ir.Binder)]
+        if not queue:
+            return ()
+        own = own_binders(prim)
         found: set[ir.Binder] = set()
-        queue = list(free)
         while queue:
             atom = queue.pop()
-            if isinstance(atom, ir.Binder) and atom not in found and atom not in own and atom not in home.ambient:
+            if atom not in found and atom not in own and atom not in home.ambient:
                 found.add(atom)
-                queue += atom.extent.leaves()
+                queue += [x for x in atom.extent.leaves() if isinstance(x, ir.Binder)]
                 for fact in atom.facts:
-                    queue += fact.leaves()
-        return tuple(sorted(found, key=lambda b: b.uid))
+                    queue += [x for x in fact.leaves() if isinstance(x, ir.Binder)]
+        return tuple(found) if len(found) == 1 else tuple(sorted(found, key=lambda b: b.uid))
 
     def _find(
-        self, prim: ir.Prim, results: tuple[ir.Result, ...], dims: tuple[ir.Binder, ...], conds: tuple[ir.Cond, ...], home: ir.Block
+        self, equal: list[ir.Line], prim: ir.Prim, dims: tuple[ir.Binder, ...], conds: tuple[ir.Cond, ...], home: ir.Block
     ) -> ir.Line | None:
-        """An equal line that has a value wherever this one would."""
+        """One of these equal lines that has a value wherever this one would."""
         if blocks(prim):
             return None
-        for line in self._tables.get(id(home), {}).get(_key(prim, results, dims), ()):
+        for line in equal:
+            if line.conds == conds == ():
+                return line
             env: dict[Atom, Poly] = {a: poly(b) for a, b in zip(line.dims, dims, strict=True)}
             theirs = [cond.subst(env) for cond in line.conds]
             if set(theirs) <= set(conds):
@@ -392,10 +400,16 @@ def _merge_opposite(a: list[ir.Cond], b: list[ir.Cond]) -> list[ir.Cond] | None:
 
 
 def _key(prim: ir.Prim, results: tuple[ir.Result, ...], dims: tuple[ir.Binder, ...]) -> Any:
-    own = own_binders(prim)
-    position: dict[Atom, int] = {b: k for k, b in enumerate((*dims, *own))}
-    extents = tuple(_poly_key(b.extent, position) for b in (*dims, *own))
-    return (type(prim).__name__, extents, _any_key(prim, position), tuple(_any_key(r, position) for r in results))
+    bound = (*dims, *own_binders(prim))
+    position: dict[Atom, int] = {b: k for k, b in enumerate(bound)}
+    extents = tuple([_poly_key(b.extent, position) for b in bound])
+    if type(prim) is ir.Op:
+        return (prim.name, extents, *[_any_key(a, position) for a in prim.args], *[_result_key(r, position) for r in results])
+    return (type(prim).__name__, extents, _any_key(prim, position), *[_result_key(r, position) for r in results])
+
+
+def _result_key(result: ir.Result, position: dict[Atom, int]) -> Any:
+    return _any_key(result, position) if result.axes or result.bound is not None else result.dtype.name
 
 
 def _any_key(x: Any, position: dict[Atom, int]) -> Any:
@@ -408,9 +422,9 @@ def _any_key(x: Any, position: dict[Atom, int]) -> Any:
         return tuple([_any_key(item, position) for item in x])
     if kind is Poly:
         return _poly_key(x, position)
-    if isinstance(x, ir.IndexValue):
+    if kind is ir.IndexValue:
         return ("index", _poly_key(x.poly, position))
-    if isinstance(x, ir.Const):
+    if kind is ir.Const:
         return ("const", x.dtype.name, repr(x.value))
     if isinstance(x, ir.Binder):
         return ("bound", position.get(x, x))

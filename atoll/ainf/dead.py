@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from atoll.ainf import ir
 from atoll.ainf.scan_prim import blocks, refs
+from atoll.uncollected import uncollected
 
 Key = tuple[ir.Line, int]
 
@@ -24,7 +25,7 @@ class Live:
         while self._queue:
             self._key(*self._queue.pop())
 
-    def _refs(self, found: Iterator[ir.Ref]) -> None:
+    def _refs(self, found: Iterable[ir.Ref]) -> None:
         for ref in found:
             key = (ref.line, ref.result)
             if key not in self.keys:
@@ -94,6 +95,7 @@ def alive(program: ir.Program) -> set[ir.Line]:
     return Live(program).lines
 
 
+@uncollected
 def remove_dead(program: ir.Program) -> ir.Program:
     """The program with dead lines and dead loop state dropped."""
     from atoll.ainf.check import check

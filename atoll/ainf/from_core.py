@@ -20,8 +20,10 @@ from atoll.functions.needs import words
 from atoll.sizes import Atom, Sym, poly
 from atoll.types.types import Index, Type, flatten, shape_of
 from atoll.types.types import Scalar as ScalarType
+from atoll.uncollected import uncollected
 
 
+@uncollected
 def translate(fn: core.Function, share: bool = True) -> ir.Program:
     """The normal form of a function, calls inlined. Without sharing equal lines stay apart: only to see what sharing does."""
     translator = Translator(fn)
@@ -32,7 +34,7 @@ def translate(fn: core.Function, share: bool = True) -> ir.Program:
 class Translator(Derivatives):
     def program(self) -> ir.Program:
         fn, b = self.fn, self.b
-        env: Env = {}
+        env = Env()
         b.sizes |= set(fn.sizes)
         for sym in fn.sizes:
             env[sym] = Scalar(ir.IndexValue(poly(sym)))
@@ -74,7 +76,7 @@ class Translator(Derivatives):
         fn = e.fn
         if fn.recursive or fn in self.calls:
             fail("E0801", e.span, name=fn.name, where=self.where)
-        inner: Env = {}
+        inner = Env()
         for sym, p in zip(fn.sizes, e.sizes, strict=True):
             inner[sym] = Scalar(scalars.from_poly(self.poly(p, env)))
         for (sym, _), arg in zip(fn.params, e.args, strict=True):

@@ -27,7 +27,7 @@ Index conditions are polynomials (ge, eq, ne); conditions on data are references
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Union
 
@@ -65,18 +65,19 @@ class IndexValue:
 class Ref:
     """The value of result `result` of a line at an index (dims first, then the result's axes)."""
 
-    __slots__ = ("line", "result", "index", "_hash", "_leaves")
+    __slots__ = ("line", "result", "index", "_hash", "_leaves", "_refs")
 
     def __init__(self, line: Line, result: int, index: tuple[Poly, ...]) -> None:
         self.line, self.result, self.index = line, result, index
         self._hash = hash((line.id, result, index))
         self._leaves: frozenset[Atom] | None = None
+        self._refs: tuple[Ref, ...] | None = None
 
     def __hash__(self) -> int:
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        return (
+        return self is other or (
             isinstance(other, Ref) and self.line is other.line and self.result == other.result and self.index == other.index
         )
 
@@ -89,14 +90,20 @@ class Ref:
         return self.line.results[self.result].dtype
 
     def subst(self, env: Mapping[Any, Poly]) -> Ref:
-        index = tuple(p.subst(env) for p in self.index)
-        return self if all(a is b for a, b in zip(index, self.index, strict=True)) else Ref(self.line, self.result, index)
+        index = tuple([p.subst(env) for p in self.index])
+        return self if index == self.index else Ref(self.line, self.result, index)
 
     def leaves(self) -> frozenset[Atom]:
         """All atoms in the index, also inside data-dependent parts."""
         if self._leaves is None:
-            self._leaves = frozenset().union(*(p.leaves() for p in self.index))
+            self._leaves = self.index[0].leaves() if len(self.index) == 1 else frozenset().union(*[p.leaves() for p in self.index])
         return self._leaves
+
+    def refs(self) -> tuple[Ref, ...]:
+        """This reference and every one inside its indices."""
+        if self._refs is None:
+            self._refs = (self, *[ref for p in self.index for ref in poly_refs(p)])
+        return self._refs
 
 
 class RefAtom(Atom):
@@ -152,20 +159,15 @@ def operand_leaves(operand: Operand) -> frozenset[Atom]:
     return operand.poly.leaves() if isinstance(operand, IndexValue) else frozenset()
 
 
-def operand_refs(operand: Operand) -> Iterator[Ref]:
+def operand_refs(operand: Operand) -> Sequence[Ref]:
     """The reference and every reference inside its indices."""
     if isinstance(operand, Ref):
-        yield operand
-        for p in operand.index:
-            yield from poly_refs(p)
-    elif isinstance(operand, IndexValue):
-        yield from poly_refs(operand.poly)
+        return operand.refs()
+    return poly_refs(operand.poly) if isinstance(operand, IndexValue) else ()
 
 
-def poly_refs(p: Poly) -> Iterator[Ref]:
-    for leaf in p.leaves():
-        if isinstance(leaf, RefAtom):
-            yield from operand_refs(leaf.ref)
+def poly_refs(p: Poly) -> Sequence[Ref]:
+    return [ref for leaf in p.leaves() if isinstance(leaf, RefAtom) for ref in leaf.ref.refs()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +198,10 @@ class Cond:
     def leaves(self) -> frozenset[Atom]:
         return self.poly.leaves() if self.poly is not None else self.ref.leaves()  # type: ignore[union-attr]
 
-    def refs(self) -> Iterator[Ref]:
+    def refs(self) -> Sequence[Ref]:
         if self.poly is not None:
-            yield from poly_refs(self.poly)
-        elif self.ref is not None:
-            yield from operand_refs(self.ref)
+            return poly_refs(self.poly)
+        return self.ref.refs() if self.ref is not None else ()
 
     def facts(self) -> tuple[Poly, ...]:
         """What the prover may use."""
@@ -525,7 +526,7 @@ class Line:
     `reverse`: it belongs to the reverse sweep of a derivative, so what it reads of the others must be kept for it.
     """
 
-    __slots__ = ("id", "dims", "conds", "prim", "results", "block", "span", "atoms", "hint", "order", "reverse")
+    __slots__ = ("id", "dims", "conds", "prim", "results", "block", "span", "atoms", "hint", "order", "reverse", "_scanned")
 
     def __init__(
         self,
@@ -543,6 +544,7 @@ class Line:
         self.atoms: dict[Ref, RefAtom] = {}
         self.order: tuple[int, ...] | None = None
         self.reverse = False
+        self._scanned: tuple[Any, ...] | None = None  # what scan_prim.line_refs found, and of which parts
 
     @property
     def name(self) -> str:

@@ -76,6 +76,8 @@ def _ordered(args: tuple[ir.Operand, ...]) -> tuple[ir.Operand, ...]:
         return (1, 0, repr(a)) if isinstance(a, ir.IndexValue) else (2, 0, repr(a))
 
     first, second = args
+    if isinstance(first, ir.Ref) and isinstance(second, ir.Ref) and first.line is not second.line:
+        return args if first.line.id < second.line.id else (second, first)
     return args if rank(first) <= rank(second) else (second, first)
 
 

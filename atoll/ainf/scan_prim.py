@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from atoll.ainf import ir
@@ -24,6 +24,8 @@ _SCALAR = frozenset({ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent})  # these b
 
 def parts(prim: Any) -> list[Any]:
     """Operands, conditions, arrays, polynomials, binders and blocks directly in a primitive."""
+    if type(prim) is ir.Op:
+        return list(prim.args)
     found: list[Any] = []
     for name in field_names(type(prim)):
         _flat(getattr(prim, name), found)
@@ -62,6 +64,10 @@ def _own_symbols(prim: Any) -> set[Atom]:
 def leaves(prim: Any) -> set[Atom]:
     """Atoms free in a primitive, those used inside its blocks included."""
     found: set[Atom] = set()
+    if type(prim) is ir.Op:
+        for arg in prim.args:
+            found |= ir.operand_leaves(arg)
+        return found
     for part in parts(prim):
         if isinstance(part, (ir.Ref, ir.IndexValue)):
             found |= ir.operand_leaves(part)
@@ -90,39 +96,55 @@ def line_leaves(line: ir.Line) -> set[Atom]:
     return found - set(line.dims)
 
 
-def refs(prim: Any, inside: bool = True) -> Iterator[ir.Ref]:
+def refs(prim: Any, inside: bool = True) -> Sequence[ir.Ref]:
     """Every reference in a primitive, also those inside indices and, when `inside`, in the lines of its blocks."""
+    found: list[ir.Ref] = []
     for part in parts(prim):
-        if isinstance(part, (ir.Ref, ir.IndexValue)):
-            yield from ir.operand_refs(part)
+        if isinstance(part, ir.Ref):
+            found += part.refs()
+        elif isinstance(part, ir.IndexValue):
+            found += ir.poly_refs(part.poly)
         elif isinstance(part, Poly):
-            yield from ir.poly_refs(part)
+            found += ir.poly_refs(part)
         elif isinstance(part, ir.Cond):
-            yield from part.refs()
+            found += part.refs()
         elif isinstance(part, ir.Abs):
-            yield from ir.operand_refs(part.body)
+            found += ir.operand_refs(part.body)
             for b in part.binders:
-                yield from ir.poly_refs(b.extent)
+                found += ir.poly_refs(b.extent)
         elif isinstance(part, ir.Binder):
-            yield from ir.poly_refs(part.extent)
+            found += ir.poly_refs(part.extent)
         elif isinstance(part, ir.Block) and inside:
             for line in part.lines:
-                yield from line_refs(line)
+                found += line_refs(line)
+    return found
 
 
-def line_refs(line: ir.Line) -> Iterator[ir.Ref]:
-    yield from refs(line.prim)
+def line_refs(line: ir.Line) -> Sequence[ir.Ref]:
+    """Every reference in a line. Kept with the line, unless it has blocks, whose lines may change."""
+    known = line._scanned
+    if known is not None and known[0] is line.prim and known[1] is line.conds and known[2] is line.results:
+        return known[3]  # type: ignore[no-any-return]
+    found = list(refs(line.prim))
     for cond in line.conds:
-        yield from cond.refs()
+        found += cond.refs()
     for result in line.results:
         for axis in result.axes:
-            yield from ir.poly_refs(axis)
+            found += ir.poly_refs(axis)
     for dim in line.dims:
-        yield from ir.poly_refs(dim.extent)
+        found += ir.poly_refs(dim.extent)
+    if not blocks(line.prim):
+        line._scanned = (line.prim, line.conds, line.results, found)
+    return found
 
 
 def subst(x: Any, env: Mapping[Any, Poly]) -> Any:
     """A primitive without blocks with atoms replaced."""
+    if not env:
+        return x
+    if type(x) is ir.Op:
+        args = tuple([ir.subst_operand(a, env) for a in x.args])
+        return x if args == x.args else ir.Op(x.name, args)
     if isinstance(x, (ir.Ref, ir.IndexValue)):
         return ir.subst_operand(x, env)
     if isinstance(x, (Poly, ir.Cond)):

@@ -43,6 +43,7 @@ class BlockLowerer(Memory):
         self.inlining, self.stages, self.inplace = plan_block(lines, results, writable, fn.reassociate)
         self.fuser = Fuser(self.stages, pieces)
         self.groups = self.fuser.groups()
+        self.group_number = {stage: k for k, group in enumerate(self.groups) for stage in group.stages}
         for group in self.groups:
             self.fuser.nests(group)
         self.uses = self._count_uses()

@@ -11,6 +11,7 @@ from atoll.lower.block import BlockLowerer, BufferSink, Sink
 from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
 from atoll.sizes import Atom, Poly
 from atoll.types.dtypes import BOOL, DType
+from atoll.uncollected import uncollected
 
 
 class FunctionLowerer:
@@ -163,6 +164,7 @@ def close_scopes(stmts: list[lp.Stmt]) -> None:
             close_scopes(body)
 
 
+@uncollected
 def lower(program: ir.Program) -> lp.Function:
     """The loops of a program."""
     return FunctionLowerer(program).lower()

@@ -41,6 +41,7 @@ class Memory(Values):
     sinks: list[Sink]
     stages: list[Stage]
     groups: list[Group]
+    group_number: dict[Stage, int]
     by_line: dict[ir.Line, Stage]
     readers: dict[ir.Line, list[Stage]]
     paths: dict[Stage, Path]
@@ -127,7 +128,7 @@ class Memory(Values):
             self._live_longer(place, stage, number)
             return place
         shared = self._shared(stage)
-        fixed = {binder for node in shared if isinstance(node, Nest) for s, binder in node.members.items() if s is stage}
+        fixed = {node.members.get(stage) for node in shared if isinstance(node, Nest)}
         rest = [k for k, d in enumerate(line.dims) if d not in fixed]
         if not rest and not info.axes:
             return None  # a variable, made where it is computed
@@ -255,7 +256,7 @@ class Memory(Values):
         return all(leaf in allowed for p in extents for leaf in p.leaves())
 
     def _group_of(self, stage: Stage) -> int:
-        return next(k for k, g in enumerate(self.groups) if stage in g.stages)
+        return self.group_number[stage]
 
     def _shared(self, stage: Stage) -> Path:
         """The loops a stage has in common with everything that reads it."""

@@ -8,7 +8,7 @@ its uses is just a variable, so making a line a stage is the safe side (notes/ad
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -122,7 +122,7 @@ class Inlining:
         env = dict(zip(ref.line.dims, ref.index, strict=False))
         return tuple(c.subst(env) for c in ref.line.conds)
 
-    def reads(self, refs: Iterator[ir.Ref]) -> list[ir.Ref]:
+    def reads(self, refs: Iterable[ir.Ref]) -> list[ir.Ref]:
         """What these references read in the end: stages and sources."""
         found: dict[ir.Ref, None] = {}
         seen: set[ir.Ref] = set()
@@ -186,7 +186,7 @@ def make_stages(
         found = contractions.get(line) if contractions else None
         if found is not None:
             stage = Stage(first + len(stages), line, line.dims, (), line.conds, contraction=found)
-            stage.refs = inlining.reads(iter([*ir.operand_refs(found.left), *ir.operand_refs(found.right), *_extent_refs(found.sums), *_extent_refs(line.dims)]))
+            stage.refs = inlining.reads([*ir.operand_refs(found.left), *ir.operand_refs(found.right), *_extent_refs(found.sums), *_extent_refs(line.dims)])
             stages.append(stage)
         elif line in inlining.stages and line not in absorbed:
             own = tuple(own_binders(line.prim))
@@ -195,7 +195,7 @@ def make_stages(
             stages.append(stage)
     for k, array in enumerate(results):
         stage = Stage(first + len(stages), None, array.binders, (), (), array, k)
-        stage.refs = inlining.reads(iter(_abs_refs(array)))
+        stage.refs = inlining.reads(_abs_refs(array))
         stages.append(stage)
     return stages
 

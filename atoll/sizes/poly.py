@@ -14,6 +14,7 @@ evaluated in wrapping arithmetic, and an index *proved* to lie in a range lies t
 from __future__ import annotations
 
 import itertools
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from math import gcd
@@ -25,10 +26,12 @@ _uids = itertools.count(1)
 class Atom:
     """An indivisible factor of a monomial. Subclasses are compared by identity unless they intern themselves."""
 
-    __slots__ = ("uid",)
+    __slots__ = ("uid", "itself", "_alone")
 
     def __init__(self) -> None:
         self.uid = next(_uids)
+        self.itself: Poly | None = None  # the polynomial that is just this atom, once someone asked for it
+        self._alone: frozenset[Atom] | None = None
 
     def substitute(self, env: Mapping[Any, Poly]) -> Poly | None:
         """The polynomial this atom becomes when its parts are replaced, or None when nothing changes."""
@@ -36,7 +39,9 @@ class Atom:
 
     def leaves(self) -> frozenset[Atom]:
         """The atoms this one is made of (itself, unless it has parts)."""
-        return frozenset((self,))
+        if self._alone is None:
+            self._alone = frozenset((self,))
+        return self._alone
 
     def value(self, env: Callable[[Atom], int]) -> int:
         return env(self)
@@ -82,27 +87,46 @@ class Quot(Atom):
 
 
 Monomial = tuple[Atom, ...]
+_interned: weakref.WeakValueDictionary[frozenset[tuple[Monomial, int]], Poly] = weakref.WeakValueDictionary()
 PolyLike = Union["Poly", Atom, int]
 
 
 class Poly:
-    """A polynomial; `terms` maps each monomial (atoms sorted by uid) to its non-zero coefficient."""
+    """A polynomial; `terms` maps each monomial (atoms sorted by uid) to its non-zero coefficient.
 
-    __slots__ = ("terms", "_hash", "_leaves")
+    Hash-consed: equal polynomials that live at the same time are one object, so comparing them is comparing addresses and what
+    one of them knows about itself (its unknowns, its hash) is known once. Nobody may change `terms`.
+    """
 
-    def __init__(self, terms: dict[Monomial, int]) -> None:
+    __slots__ = ("terms", "_hash", "_leaves", "__weakref__")
+
+    terms: dict[Monomial, int]
+    _hash: int
+    _leaves: frozenset[Atom] | None
+
+    def __new__(cls, terms: dict[Monomial, int]) -> Poly:
+        key = frozenset(terms.items())
+        known = _interned.get(key)
+        if known is not None:
+            return known
+        self = object.__new__(cls)
         self.terms = terms
-        self._hash: int | None = None
-        self._leaves: frozenset[Atom] | None = None
+        self._hash = hash(key)
+        self._leaves = None
+        _interned[key] = self
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Poly, (self.terms,)
 
     def __hash__(self) -> int:
-        if self._hash is None:
-            self._hash = hash(frozenset(self.terms.items()))
         return self._hash
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Poly):
-            return self.terms == other.terms
+        if self is other:
+            return True
+        if isinstance(other, Poly):  # two threads may have made one each
+            return self._hash == other._hash and self.terms == other.terms
         if isinstance(other, int):
             return self.const() == other
         return NotImplemented
@@ -239,6 +263,10 @@ class Poly:
         """Replace atoms by polynomials, also inside quotients and opaque atoms; returns self when nothing changes."""
         if not env or not self.terms:
             return self
+        atom = self.single()
+        if atom is not None:  # most indices are one atom
+            new = env.get(atom)
+            return self if new is None and (new := atom.substitute(env)) is None else new
         changed: dict[Atom, Poly] = {}
         for atom in self.atoms():
             new = env.get(atom)
@@ -253,7 +281,7 @@ class Poly:
             term = Poly({(): coef})
             for atom in mono:
                 replaced = changed.get(atom)
-                term = term * (Poly({(atom,): 1}) if replaced is None else replaced)
+                term = term * (poly(atom) if replaced is None else replaced)
             result = result + term
         return result
 
@@ -292,7 +320,9 @@ def poly(value: PolyLike) -> Poly:
     if isinstance(value, Poly):
         return value
     if isinstance(value, Atom):
-        return Poly({(value,): 1})
+        if value.itself is None:
+            value.itself = Poly({(value,): 1})
+        return value.itself
     return Poly({(): int(value)} if value else {})
 
 

@@ -97,8 +97,10 @@ class Facts:
             return Proof(goal, ONE, (), goal)
         if goal not in self._memo:
             self._memo[goal] = None  # a provisional "no" stops circular sign questions
-            if self.counterexample(goal) is None:
-                self._memo[goal] = _prove(self, goal)
+            found = _assumed(self, goal)
+            if found is None and self.counterexample(goal) is None:
+                found = _prove(self, goal)
+            self._memo[goal] = found
         return self._memo[goal]
 
     def counterexample(self, goal: Poly) -> dict[Atom, int] | None:
@@ -246,12 +248,19 @@ def facts(known: tuple[Poly, ...] = ()) -> Facts:
     return Facts(known)
 
 
-def _prove(ctx: Facts, goal: Poly) -> Proof | None:
-    for fact in ctx.known:  # a hypothesis plus a constant
+def _assumed(ctx: Facts, goal: Poly) -> Proof | None:
+    """The goal is a hypothesis plus a constant."""
+    for fact in ctx.known:
+        if fact is goal:
+            return Proof(goal, ONE, ((ONE, fact),), ZERO)
         if abs(len(fact.terms) - len(goal.terms)) <= 1:
             const = (goal - fact).const()
             if const is not None and const >= 0:
                 return Proof(goal, ONE, ((ONE, fact),), poly(const))
+    return None
+
+
+def _prove(ctx: Facts, goal: Poly) -> Proof | None:
     common = goal.content()
     if common > 1:  # goal = common*g + r: prove g >= 0
         whole, rest = divmod(goal.constant_term(), common)

@@ -76,8 +76,10 @@ class Arrays(Conditions):
     def build(self, e: core.Build, env: Env) -> Value:
         size = self.poly(e.size, env)
         binder = self.binder(e.sym.name, size, e.span)
+        inner = Env(env)
+        inner[e.sym] = Scalar(ir.IndexValue(poly(binder)))
         with self.b.binding(binder):
-            body = self.eval(e.body, {**env, e.sym: Scalar(ir.IndexValue(poly(binder)))})
+            body = self.eval(e.body, inner)
             body = self.reify(body, e.sym.name)
         return abstraction(binder, body)
 
@@ -87,7 +89,7 @@ class Arrays(Conditions):
         assert isinstance(first, VArray)
         binder = self.b.fresh_binder(index_name(len(self.b.binders)), first.extent)
         with self.b.binding(binder):
-            inner = dict(env)
+            inner = Env(env)
             for sym, a in zip(e.params, arrays, strict=True):
                 inner[sym] = self.get(a, poly(binder))
             body = self.reify(self.eval(e.body, inner), "x")

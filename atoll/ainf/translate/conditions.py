@@ -227,7 +227,7 @@ class Conditions(Context):
         return VArray(made.extent, made.get, (line, k, ()))
 
     def block(self, e: core.Block, env: Env) -> Value:
-        env = dict(env)
+        env = Env(env)
         for stmt in e.stmts:
             self.stmt(stmt, env)
         return self.eval(e.result, env)

@@ -17,7 +17,38 @@ from atoll.types.dtypes import BOOL, I64, DType
 from atoll.types.types import Array, Index, Record, Tuple, Type, flatten, shape_of
 from atoll.types.types import Scalar as ScalarType
 
-Env = dict[Sym, Value]
+
+class Env:
+    """What names mean: those bound here, then those around. Entering a scope costs the same however many names there are."""
+
+    __slots__ = ("own", "outer")
+
+    def __init__(self, outer: Env | None = None) -> None:
+        self.own: dict[Any, Value] = {}
+        self.outer = outer
+
+    def __getitem__(self, sym: Any) -> Value:
+        found = self.get(sym)
+        if found is None:
+            raise KeyError(sym)
+        return found
+
+    def get(self, sym: Any) -> Value | None:
+        env: Env | None = self
+        while env is not None:
+            found = env.own.get(sym)
+            if found is not None:
+                return found
+            env = env.outer
+        return None
+
+    def __contains__(self, sym: Any) -> bool:
+        return self.get(sym) is not None
+
+    def __setitem__(self, sym: Any, value: Value) -> None:
+        self.own[sym] = value
+
+
 _UPDATED = (ir.Param, ir.Scatter, ir.ScatterFold, ir.Loop, ir.While)
 
 
@@ -114,10 +145,8 @@ class Context:
 
     def poly(self, p: Poly, env: Env) -> Poly:
         """A size polynomial over core symbols as one over AiNF atoms."""
-        leaves = [leaf for leaf in p.leaves() if leaf in env]
-        if not leaves:
-            return p
-        return p.subst({leaf: index_poly(env[leaf]) for leaf in leaves})
+        known = {leaf: value for leaf in p.leaves() if (value := env.get(leaf)) is not None}
+        return p.subst({leaf: index_poly(value) for leaf, value in known.items()}) if known else p
 
     def extents(self, t: Type, env: Env) -> tuple[Poly, ...]:
         sizes, _ = shape_of(t)

@@ -51,7 +51,9 @@ class CustomRule:
         """One array per leaf of the arguments."""
         tr, fn = self.translator, self.fn
         assert fn.vjp is not None and fn.vjp.body is not None
-        env: Env = {sym: Scalar(x) for sym, x in zip(fn.vjp.sizes, sizes, strict=True)}
+        env = Env()
+        for sym, x in zip(fn.vjp.sizes, sizes, strict=True):
+            env[sym] = Scalar(x)
         rest = iter(args)
         for sym, t in fn.vjp.params[:-1]:
             env[sym] = tr.from_arrays(t, [next(rest) for _ in flatten(t)])
@@ -109,7 +111,7 @@ class Derivatives(Loops):
         """The function's result at active arguments, and the lines that computed it."""
         values = [self.eval(arg, env) for arg in e.args]
         start = self.b._count
-        inner = dict(env)
+        inner = Env(env)
         leaves = []
         for sym, t, value in zip(e.fn.params, e.fn.types, values, strict=True):
             inner[sym], own = self.activated(value, t, env)

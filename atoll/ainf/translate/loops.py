@@ -24,7 +24,7 @@ class Loops(Scatters):
         for _, first in state:
             firsts += self.abs_of(self.eval(first, env), first.type, env)
         block = b.new_block(owned)
-        inner = dict(env)
+        inner = Env(env)
         position = 0
         for sym, first in state:
             lines = []

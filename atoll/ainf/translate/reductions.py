@@ -57,7 +57,7 @@ class Reductions(Arrays):
         """An operator as a block: parameters are the leaves of both arguments, results the leaves of the outcome."""
         b = self.b
         block = b.new_block()
-        inner = dict(env)
+        inner = Env(env)
         position = 0
         with b.inside(block):
             for sym, t in zip(lam.params, lam.types, strict=True):

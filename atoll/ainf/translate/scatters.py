@@ -122,7 +122,7 @@ class Scatters(Reductions):
 
             return moved
 
-        size_env = dict(env)
+        size_env = Env(env)
         sym = e.type.size.single()
         assert isinstance(sym, Sym)
         size_env[sym] = Scalar(scalars.from_poly(count))
