@@ -219,6 +219,7 @@ def _round(
         bar = back.block.params[position]
         if k in tape.updates:
             running[k] = Version(bar)
+            inner.vanishing.sparse.add(bar)
             inner.sinks[(starts[k], 0)] = _running_sink(back, running, k)
             _through_updates(back, inner, running, k)
         else:

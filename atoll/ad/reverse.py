@@ -15,6 +15,7 @@ from atoll.ad.algebra import LineAlgebra, refuse
 from atoll.ad.indicator import accumulate, guarded, zero
 from atoll.ad.loop_state import abs_reader
 from atoll.ad.rules import RULES
+from atoll.ad.vanishing import Vanishing
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.replay import Reader
@@ -30,6 +31,7 @@ class Reverse:
     def __init__(self, b: Builder, fixed: frozenset[ir.Binder]) -> None:
         self.b = b
         self.fixed = fixed  # indices of the context: the same for everyone, never summed over
+        self.vanishing = Vanishing(b)
         self.active: set[Key] = set()
         self.targets: dict[Key, tuple[ir.Binder, ...]] = {}
         self.contributions: dict[Key, list[ir.Operand]] = {}
@@ -152,7 +154,7 @@ class Reverse:
         args = tuple(ir.subst_operand(a, env) for a in prim.args)
         index = tuple(poly(x) for x in fresh)
         with b.binding(*fresh), b.under(*conds):
-            bar = adjoint(index)
+            bar = self.vanishing.safe(prim.name, args, adjoint(index), dtype)
             c = LineAlgebra(b, dtype)
             partials = rule(c, *args, ir.Ref(line, 0, index))
             values = [None if p is None else c.op("mul", bar, p) for p in partials]
