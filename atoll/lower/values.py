@@ -136,6 +136,7 @@ class Values:
             inner = scope.child(*tests)
             inner.add(lp.Assign(var, self.expression(line, env, inner, 0)))
             scope.add(lp.If(tests, inner.stmts))
+            scope.guarded |= len(tests) < len(line.conds) or (inner.guarded and bool(scope.holds))  # it may need more than its tests
             scope.memo[key] = lp.Use(var)
             return lp.Use(var)
         scope.guarded |= bool(line.conds)  # the tests hold here, but not further out
