@@ -33,7 +33,7 @@ fuzz-ranks: $(VENV)/.ready
 	ATOLL_EXAMPLES=2000 $(RUN) -m pytest -q tests/conformance/test_automap_generated.py tests/conformance/test_sizes_generated.py
 
 fuzz-ad: $(VENV)/.ready
-	$(RUN) -m tests.fuzz_ad --seeds 0:10000
+	$(RUN) -m tests.fuzz_ad --seeds 0:10000 --every 50 --verbose
 
 fuzz-schedule: $(VENV)/.ready
 	$(RUN) -m tests.schedule.fuzz --seeds 0:500

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,15 +38,16 @@ def run_seed(seed: int, stages: Sequence[str]) -> Report:
     return Report(seed, text, sizes, check(text, seed, sizes, stages))
 
 
-def _worker(connection: Any, seeds: Sequence[int], stages: Sequence[str]) -> None:
+def _worker(connection: Any, seeds: Sequence[int], stages: Callable[[int], Sequence[str]]) -> None:
     for seed in seeds:
         connection.send(("start", seed))
-        connection.send(("done", run_seed(seed, stages)))
+        connection.send(("done", run_seed(seed, stages(seed))))
     connection.send(("end", None))
     connection.close()
 
 
-def run_seeds(seeds: Iterable[int], stages: Sequence[str]) -> Iterator[Report]:
+def run_seeds(seeds: Iterable[int], stages: Callable[[int], Sequence[str]]) -> Iterator[Report]:
+    """The reports of all seeds; `stages` says by which stages a seed is run."""
     left = list(seeds)
     context = multiprocessing.get_context("fork")
     while left:
