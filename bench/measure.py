@@ -16,6 +16,7 @@ import numpy as np
 
 import atoll as at
 from bench.kernel import Kernel, jax, jnp, numba, torch
+from bench.in_halide import FACTORIES, hl
 from bench.kernels import all_kernels
 from bench.machine import limits
 from bench.timing import measure
@@ -45,7 +46,7 @@ def difference(found: Any, expected: Any, rtol: float) -> str | None:
     return None
 
 
-def contenders(kernel: Kernel, args: tuple[Any, ...], threads: int) -> dict[str, Any]:
+def contenders(kernel: Kernel, args: tuple[Any, ...], optimised: bool) -> dict[str, Any]:
     """A call without arguments for every tool that has a version."""
     found: dict[str, Any] = {"atoll": lambda: kernel.atoll(*args)}
     if kernel.numpy is not None or kernel.shared is not None:
@@ -61,6 +62,11 @@ def contenders(kernel: Kernel, args: tuple[Any, ...], threads: int) -> dict[str,
     if torch is not None and kernel.torch is not None:
         tensors = tuple(torch.from_numpy(a) if isinstance(a, np.ndarray) else a for a in args)
         found["torch"] = lambda: kernel.torch(*tensors)
+        if optimised:
+            by_inductor = torch.compile(kernel.torch, dynamic=False)
+            found["inductor"] = lambda: by_inductor(*tensors)
+    if hl is not None and kernel.name in FACTORIES:
+        found["halide"] = FACTORIES[kernel.name](*args)
     return found
 
 
@@ -102,12 +108,12 @@ def compile_seconds(kernel: Kernel) -> float:
             cache._dir = None
 
 
-def one(kernel: Kernel, threads: int, seconds: float, with_growth: bool, with_compile: bool, clock: Any) -> dict[str, Any]:
+def one(kernel: Kernel, seconds: float, with_growth: bool, with_compile: bool, optimised: bool, clock: Any) -> dict[str, Any]:
     args = kernel.data(kernel.size)
     result: dict[str, Any] = {"size": kernel.size, "seconds": {}, "spread": {}, "errors": {}}
     if with_compile:
         result["compile"] = compile_seconds(kernel)
-    calls = contenders(kernel, args, threads)
+    calls = contenders(kernel, args, optimised)
     reference = kernel.reference or kernel.numpy or (lambda *a: kernel.shared(np, *a))
     if kernel.slow_numpy:
         small = kernel.data(max(8, kernel.size // 8))
@@ -176,6 +182,7 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--inductor", action="store_true", help="PyTorch through torch.compile too; it takes some seconds for each kernel")
     parser.add_argument("--cpu", action="store_true", help="processor time, for one thread on a busy machine")
     args = parser.parse_args()
     clock = time.process_time if args.cpu and args.threads == 1 else time.perf_counter
@@ -189,7 +196,7 @@ def main() -> None:
         if not any(part in kernel.name for part in args.only.split(",")):
             continue
         try:
-            result = one(kernel, args.threads, args.seconds, args.growth, args.compile, clock)
+            result = one(kernel, args.seconds, args.growth, args.compile, args.inductor, clock)
         except Exception as error:  # noqa: BLE001  one kernel that fails must not end the run
             result = {"seconds": {}, "spread": {}, "errors": {"atoll": f"{type(error).__name__}: {str(error).strip()[:300]}"}}
         print(json.dumps({"kernel": kernel.name, "result": result}), flush=True)

@@ -6,7 +6,7 @@ import html
 import math
 from typing import Any
 
-COLOURS = {"atoll": "#1f6f8b", "numpy": "#e5986c", "numba": "#7a9e3f", "jax": "#8c6bb1", "torch": "#c0504d"}
+COLOURS = {"atoll": "#1f6f8b", "numpy": "#e5986c", "numba": "#7a9e3f", "jax": "#8c6bb1", "torch": "#c0504d", "inductor": "#7f3f3f", "halide": "#4a4a8a"}
 _STYLE = """body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 70em; color: #222 }
 table { border-collapse: collapse; font-size: 13px } td, th { padding: 2px 8px; text-align: right; border-bottom: 1px solid #ddd }
 td:first-child, th:first-child { text-align: left } .slow { background: #fbe3dc } svg { background: #fff }"""

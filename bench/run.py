@@ -1,4 +1,4 @@
-"""The bench: Atoll against NumPy, Numba, JAX and PyTorch in one run, on one machine.
+"""The bench: Atoll against NumPy, Numba, JAX, PyTorch (eager and compiled) and Halide in one run, on one machine.
 
     make bench        atoll bench        python bench/run.py [--short] [--only TEXT,TEXT] [--threads 2] [--growth] [--here]
 
@@ -20,7 +20,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / "bench" / ".peers"
-PACKAGES = ["numpy", "numba", "jax", "torch==2.13.0", "highspy"]
+PACKAGES = ["numpy", "numba", "jax", "torch==2.13.0", "halide", "highspy"]
 
 
 def peers_python(quiet: bool = False) -> Path:
@@ -43,7 +43,7 @@ def environment(threads: int) -> dict[str, str]:
     """Variables by which every tool takes the same number of threads."""
     n = str(threads)
     found = {**os.environ, "PYTHONPATH": str(ROOT)}
-    for key in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "ATOLL_NUM_THREADS"):
+    for key in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "ATOLL_NUM_THREADS", "HL_NUM_THREADS"):
         found[key] = n
     if threads == 1:
         found["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
@@ -71,7 +71,7 @@ def child(python: Path, threads: int, options: list[str]) -> tuple[dict[str, flo
     return limits, kernels
 
 
-TOOLS = ["atoll", "numpy", "numba", "jax", "torch"]
+TOOLS = ["atoll", "numpy", "numba", "jax", "torch", "inductor", "halide"]  # inductor: torch.compile
 
 
 def header() -> str:
@@ -132,7 +132,7 @@ def summary(kernels: dict[str, Any]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="a fifth of the time per kernel")
+    parser.add_argument("--short", action="store_true", help="a fifth of the time per kernel, and no torch.compile")
     parser.add_argument("--only", default="")
     parser.add_argument("--threads", default="2,1")
     parser.add_argument("--growth", action="store_true", help="fit how cost grows over four sizes")
@@ -141,7 +141,7 @@ def main() -> int:
     parser.add_argument("--no-write", action="store_true")
     args = parser.parse_args(sys.argv[1:] if Path(sys.argv[0]).name == "run.py" else [])
     python = Path(sys.executable) if args.here else peers_python()
-    common = ["--seconds", "0.12" if args.short else "0.6", "--only", args.only, *(["--cpu"] if args.cpu else [])]
+    common = ["--seconds", "0.12" if args.short else "0.6", "--only", args.only, *(["--cpu"] if args.cpu else []), *([] if args.short else ["--inductor"])]
     runs: dict[int, Any] = {}
     for k, threads in enumerate(int(t) for t in args.threads.split(",")):
         extra = (["--growth"] if args.growth else []) + ["--compile"] if k == 0 else []
