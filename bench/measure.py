@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 import atoll as at
-from bench.kernel import Kernel, jax, jnp, numba, torch
 from bench.in_halide import FACTORIES, hl
+from bench.kernel import Kernel, jax, jnp, numba, torch
 from bench.kernels import all_kernels
 from bench.machine import limits
 from bench.timing import measure
