@@ -53,21 +53,29 @@ def transform(
     return go(node)
 
 
-def children(node: Any) -> Iterator[Any]:
+def children(node: Any) -> list[Any]:
     """Every node and statement directly below."""
+    found: list[Any] = []
     for name in _field_names(type(node)):
-        yield from _nodes(getattr(node, name))
+        _nodes(getattr(node, name), found)
+    return found
 
 
-def _nodes(x: Any) -> Iterator[Any]:
-    if isinstance(x, (ir.Node, ir.Bind, ir.Open, ir.Assert, ir.Require, ir.Print, ir.Fix)):
-        yield x
-    elif isinstance(x, tuple):
-        for item in x:
-            yield from _nodes(item)
-    elif isinstance(x, (ir.Lam, ir.Range, ir.CaseOf, ir.Switch, ir.LetTree, ir.TestTree, ir.Leaf)):
-        for name in _field_names(type(x)):
-            yield from _nodes(getattr(x, name))
+_NODES = (ir.Node, ir.Bind, ir.Open, ir.Assert, ir.Require, ir.Print, ir.Fix)
+_AROUND = (ir.Lam, ir.Range, ir.CaseOf, ir.Switch, ir.LetTree, ir.TestTree, ir.Leaf)
+_is_node: dict[type, bool | None] = {tuple: False}  # whether a class is a node, has nodes inside, or (None) neither
+
+
+def _nodes(x: Any, found: list[Any]) -> None:
+    kind = type(x)
+    if kind not in _is_node:
+        _is_node[kind] = True if issubclass(kind, _NODES) else False if issubclass(kind, (*_AROUND, tuple)) else None
+    here = _is_node[kind]
+    if here:
+        found.append(x)
+    elif here is False:
+        for item in x if isinstance(x, tuple) else [getattr(x, name) for name in _field_names(kind)]:
+            _nodes(item, found)
 
 
 def walk(node: Any) -> Iterator[Any]:
@@ -76,7 +84,7 @@ def walk(node: Any) -> Iterator[Any]:
     while stack:
         x = stack.pop()
         yield x
-        stack.extend(reversed(list(children(x))))
+        stack.extend(reversed(children(x)))
 
 
 def called(fn: ir.Function) -> list[ir.Function]:

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
+
+
+@lru_cache(maxsize=32)
+def _lines(text: str) -> list[str]:
+    return text.splitlines()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -14,7 +20,7 @@ class Source:
     first_line: int = 1
 
     def line(self, number: int) -> str | None:
-        lines = self.text.splitlines()
+        lines = _lines(self.text)
         at = number - self.first_line
         return lines[at] if 0 <= at < len(lines) else None
 

@@ -74,7 +74,7 @@ def _calls(e: Any, repeated: bool) -> Iterator[tuple[s.Call, bool]]:
 def _given_away(fn: Any, call: s.Call, local: frozenset[str]) -> Iterator[tuple[str, Any, str]]:
     from atoll.function import Function
 
-    if not isinstance(call.fn, s.Name) or call.fn.id in binds(fn.surface.body):
+    if not isinstance(call.fn, s.Name) or call.fn.id in local:
         return
     callee = fn.namespace.python_value(call.fn.id)
     if not isinstance(callee, Function):
