@@ -10,12 +10,16 @@ typedef struct { const void *data; int ndim; int kind; int64_t dims[8]; at_arg v
 typedef struct at_call at_call;
 
 /* c[i * c_m + j] = sum over k of a[i * a_m + its offset] * b[j * b_n + its offset], 0 <= i < m, 0 <= j < n; k counts through `levels`
- * extents, the last one fastest, and level l steps a by a_k[l], b by b_k[l]. All steps count elements. */
+ * extents, the last one fastest, and level l steps a by a_k[l], b by b_k[l]. All steps count elements. When rows low..high are
+ * complete, after(at, context, low, high) does what follows, about after_work operations for a row. */
 typedef struct {
     int64_t m, n, extent[4], a_k[4], b_k[4], a_m, b_n, c_m;
     const void *a, *b;
     void *c;
     int levels;
+    int (*after)(at_call *at, void *context, int64_t low, int64_t high);
+    void *context;
+    int64_t after_work;
 } at_product;
 
 /* What the runtime offers to programs. */

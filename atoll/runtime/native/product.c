@@ -4,7 +4,8 @@
  *
  * k counts through up to four levels and its offsets are kept in tables, so a convolution is read in place. Shapes and constants are
  * those of notes/c_shapes.md section 1: a tile of 12 rows by two vectors in registers, packed blocks of a in the second-level cache
- * and of b in the third; nothing is packed when it would not pay. With ATOLL_BLAS a library does what it can.
+ * and of b in the third; nothing is packed when it would not pay. What follows a product row by row is done for every piece of rows
+ * while it is in the cache. With ATOLL_BLAS a library does what it can.
  */
 #include "abi.h"
 #include <string.h>
@@ -20,13 +21,45 @@ void atoll_product_init(const at_runtime *runtime) { rt = runtime; }
 #define NV 2
 static const int product_heights[5] = {12, 8, 4, 2, 1};
 #define NR (NV * VL)
+#define NC 2048
+#define LEAST_PIECE 100000 /* multiply-adds worth handing to another thread */
+#define FOLLOW 16          /* rows at a time for what follows a product, when it was not done with its pieces */
+#define HOT 524288         /* bytes of the result that stay in the second-level cache until what follows is done */
+
+/* Two vectors shuffled into one, by compilers old and new. */
+#if defined(__clang__) || __GNUC__ >= 12
+#define SHUFFLE(lanes, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define SHUFFLE(lanes, a, b, ...) __builtin_shuffle(a, b, (lanes){__VA_ARGS__})
+#endif
+
+static int follow_piece(at_call *at, void *context, int64_t piece) {
+    const at_product *p = context;
+    const int64_t high = (piece + 1) * FOLLOW;
+    return p->after(at, p->context, piece * FOLLOW, high < p->m ? high : p->m);
+}
+
+/* What follows the product, where it was not done piece by piece. */
+static int follow(at_call *at, const at_product *p) {
+    if (!p->after) return 0;
+    return rt->parallel(at, follow_piece, (void *)p, (p->m + FOLLOW - 1) / FOLLOW, (double)p->m * (double)p->after_work < 32768.0);
+}
 
 #define T float
 #define NAME(x) x##_f32
 #define VL (VECTOR / 4)
 #define KC 512
 #define MC 288
+#define WHOLE int32_t
+/* rows r[0..3] to columns, in instructions that stay inside 16 bytes */
+#define TURN(r) \
+    const NAME(four) t0 = SHUFFLE(NAME(lanes), r[0], r[1], 0, 4, 1, 5), t1 = SHUFFLE(NAME(lanes), r[2], r[3], 0, 4, 1, 5); \
+    const NAME(four) t2 = SHUFFLE(NAME(lanes), r[0], r[1], 2, 6, 3, 7), t3 = SHUFFLE(NAME(lanes), r[2], r[3], 2, 6, 3, 7); \
+    r[0] = SHUFFLE(NAME(lanes), t0, t1, 0, 1, 4, 5); r[1] = SHUFFLE(NAME(lanes), t0, t1, 2, 3, 6, 7); \
+    r[2] = SHUFFLE(NAME(lanes), t2, t3, 0, 1, 4, 5); r[3] = SHUFFLE(NAME(lanes), t2, t3, 2, 3, 6, 7);
 #include "product.h"
+#undef TURN
+#undef WHOLE
 #undef T
 #undef NAME
 #undef VL
@@ -36,9 +69,17 @@ static const int product_heights[5] = {12, 8, 4, 2, 1};
 #define T double
 #define NAME(x) x##_f64
 #define VL (VECTOR / 8)
-#define KC 320
-#define MC 240
+#define KC 448
+#define MC 168
+#define WHOLE int64_t
+#define TURN(r) \
+    const NAME(four) t0 = SHUFFLE(NAME(lanes), r[0], r[1], 0, 4, 2, 6), t1 = SHUFFLE(NAME(lanes), r[0], r[1], 1, 5, 3, 7); \
+    const NAME(four) t2 = SHUFFLE(NAME(lanes), r[2], r[3], 0, 4, 2, 6), t3 = SHUFFLE(NAME(lanes), r[2], r[3], 1, 5, 3, 7); \
+    r[0] = SHUFFLE(NAME(lanes), t0, t2, 0, 1, 4, 5); r[1] = SHUFFLE(NAME(lanes), t1, t3, 0, 1, 4, 5); \
+    r[2] = SHUFFLE(NAME(lanes), t0, t2, 2, 3, 6, 7); r[3] = SHUFFLE(NAME(lanes), t1, t3, 2, 3, 6, 7);
 #include "product.h"
+#undef TURN
+#undef WHOLE
 #undef T
 #undef NAME
 #undef VL
@@ -76,7 +117,8 @@ static int by_blas(const at_product *p, int is_double) {
 
 /* c = a * b; 0, or -1 when there is no memory. */
 int atoll_product(at_call *at, const at_product *p, int is_double) {
-    if (p->m <= 0 || p->n <= 0 || by_blas(p, is_double)) return 0;
+    if (p->m <= 0 || p->n <= 0) return 0;
+    if (by_blas(p, is_double)) return follow(at, p);
     int64_t k = 1;
     for (int l = 0; l < p->levels; l++) k *= p->extent[l] > 0 ? p->extent[l] : 0;
     int64_t few[512];

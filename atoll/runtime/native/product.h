@@ -12,7 +12,7 @@ typedef struct {
     T *c, *packed;
     int64_t j0, n, k0, k, rows, columns; /* the block, and how it is shared out: pieces of rows by columns */
     int64_t row_pieces;
-    int pack_a, pack_b, first, symmetric;
+    int pack_a, pack_b, first, symmetric, finish; /* finish: rows are complete after this, and what follows is done at once */
 } NAME(block);
 
 /* mr rows by nv vectors of c. a and b are packed or read in place through the offsets of k. */
@@ -23,6 +23,10 @@ static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const
     for (int i = 0; i < mr; i++)
 #pragma GCC unroll 2
         for (int j = 0; j < nv; j++) acc[i][j] = (NAME(vector)){0};
+#pragma GCC unroll 12
+    for (int i = 0; i < mr; i++)
+#pragma GCC unroll 2
+        for (int j = 0; j < nv; j++) __builtin_prefetch(c + i * c_m + j * VL, 1, 3);
     for (int64_t p = 0; p < k; p++) {
         const T *row = in_a ? a + a_k[p] : a;
         const T *line = in_b ? b + b_k[p] : b;
@@ -73,6 +77,34 @@ static const NAME(tile_function) NAME(tiles)[3][5] = {
     {NAME(tile_12_11), NAME(tile_8_11), NAME(tile_4_11), NAME(tile_2_11), NAME(tile_1_11)},
 };
 
+typedef T NAME(four) __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T))));
+typedef WHOLE NAME(lanes) __attribute__((vector_size(4 * sizeof(T))));
+
+/* to[p * width + q] = from[q * step + offset[p]] for `rows` q and k p: what is packed from rows that lie along k. Four by four where four
+ * p follow each other in memory; sixteen p of a row before the next, so that a line of memory is used while it is near. */
+static void NAME(turn)(const T *from, int64_t step, int64_t rows, const int64_t *offset, int64_t k, T *restrict to, int64_t width) {
+    for (int64_t p0 = 0; p0 < k; p0 += 16) {
+        const int64_t p1 = p0 + 16 < k ? p0 + 16 : k;
+        int64_t q = 0;
+        for (; q + 4 <= rows; q += 4) {
+            const T *row = from + q * step;
+            int64_t p = p0;
+            for (; p + 4 <= p1; p += 4) {
+                const T *at = row + offset[p];
+                if (offset[p + 1] != offset[p] + 1 || offset[p + 2] != offset[p] + 2 || offset[p + 3] != offset[p] + 3) break;
+                NAME(four) r[4];
+                for (int l = 0; l < 4; l++) r[l] = *(const NAME(four) *)(at + l * step);
+                TURN(r)
+                for (int l = 0; l < 4; l++) *(NAME(four) *)(to + (p + l) * width + q) = r[l];
+            }
+            for (; p < p1; p++)
+                for (int l = 0; l < 4; l++) to[p * width + q + l] = row[l * step + offset[p]];
+        }
+        for (; q < rows; q++)
+            for (int64_t p = p0; p < p1; p++) to[p * width + q] = from[q * step + offset[p]];
+    }
+}
+
 /* Columns j..j+NR of b for k0..k0+k, as [k][NR], zeros beyond the last column. */
 static void NAME(pack_columns)(const NAME(block) *x, int64_t j, T *to) {
     const int64_t step = x->p->b_n, columns = x->n - j < NR ? x->n - j : NR;
@@ -89,11 +121,7 @@ static void NAME(pack_columns)(const NAME(block) *x, int64_t j, T *to) {
             for (int64_t q = 0; q < columns; q++) to[p * NR + q] = from[offset[p] + q];
         return;
     }
-    for (int64_t p0 = 0; p0 < x->k; p0 += 16) {
-        const int64_t p1 = p0 + 16 < x->k ? p0 + 16 : x->k;
-        for (int64_t q = 0; q < columns; q++)
-            for (int64_t p = p0; p < p1; p++) to[p * NR + q] = from[q * step + offset[p]];
-    }
+    NAME(turn)(from, step, columns, offset, x->k, to, NR);
 }
 
 /* Rows i..i+mr of a for k0..k0+k, as [k][mr]. */
@@ -101,17 +129,13 @@ static inline __attribute__((always_inline)) void NAME(pack_rows)(const int mr, 
     const int64_t step = x->p->a_m;
     const T *from = x->a + i * step;
     const int64_t *offset = x->a_k + x->k0;
-    if (step == 1) {
-        for (int64_t p = 0; p < x->k; p++)
-#pragma GCC unroll 12
-            for (int q = 0; q < mr; q++) to[p * mr + q] = from[offset[p] + q];
+    if (step != 1) {
+        NAME(turn)(from, step, mr, offset, x->k, to, mr);
         return;
     }
-    for (int64_t p0 = 0; p0 < x->k; p0 += 16) {
-        const int64_t p1 = p0 + 16 < x->k ? p0 + 16 : x->k;
-        for (int q = 0; q < mr; q++)
-            for (int64_t p = p0; p < p1; p++) to[p * mr + q] = from[q * step + offset[p]];
-    }
+    for (int64_t p = 0; p < x->k; p++)
+#pragma GCC unroll 12
+        for (int q = 0; q < mr; q++) to[p * mr + q] = from[offset[p] + q];
 }
 
 static int NAME(pack_piece)(at_call *at, void *context, int64_t piece) {
@@ -142,6 +166,7 @@ static int NAME(piece)(at_call *at, void *context, int64_t number) {
             else { NAME(pack_rows)(1, x, i, to); i += 1; to += x->k; }
         }
     }
+    const int64_t near = NR * x->k * (int64_t)sizeof(T) / (i1 - i0) + 1;
     for (int64_t j = j0; j < j1; j += NR) {
         const int64_t columns = j1 - j < NR ? j1 - j : NR;
         const T *b;
@@ -161,6 +186,10 @@ static int NAME(piece)(at_call *at, void *context, int64_t number) {
                 i += mr;
                 continue;
             }
+            if (x->pack_b && j + NR < j1) { /* the next columns come near while these are used */
+                const char *next = (const char *)(x->packed + (j + NR) * x->k) + (i - i0) * near;
+                for (int64_t q = 0; q < mr * near; q += 64) __builtin_prefetch(next + q, 0, 2);
+            }
             if (x->pack_a) {
                 NAME(tiles)[0][h](x->k, a, 0, NULL, b, NULL, c, p->c_m, columns, x->first);
                 a += mr * x->k;
@@ -172,7 +201,7 @@ static int NAME(piece)(at_call *at, void *context, int64_t number) {
     }
     rt->release(packed);
     rt->release(rest);
-    return 0;
+    return x->finish ? p->after(at, p->context, i0, i1) : 0;
 }
 
 /* Rows 64 * piece... of a symmetric result: what is below the diagonal from what is above. */
@@ -187,11 +216,34 @@ static int NAME(mirror)(at_call *at, void *context, int64_t piece) {
     return 0;
 }
 
+/* How a block is shared out. Many more pieces than threads, since threads may be late; few rows are cut by columns first. */
+static void NAME(share)(NAME(block) *x, int threads) {
+    const at_product *p = x->p;
+    const int64_t tiles = (p->m + 11) / 12, slivers = (x->n + NR - 1) / NR, most_parts = slivers > 1 ? slivers / 2 : 1;
+    int64_t wanted = 1, parts = 1, blocks = (p->m + MC - 1) / MC;
+    if (threads > 1) {
+        const double pieces = (double)p->m * (double)x->n * (double)x->k / LEAST_PIECE;
+        wanted = pieces < 8 * threads ? (int64_t)pieces : 8 * threads;
+        if (tiles <= 6) parts = wanted < most_parts ? wanted : most_parts;
+        if (blocks * parts < wanted) blocks = (wanted + parts - 1) / parts;
+    }
+    x->rows = (tiles + blocks - 1) / blocks * 12;
+    if (x->rows < 24 && tiles > 6) x->rows = 24;
+    if (p->after) {
+        const int64_t hot = HOT / (p->n * (int64_t)sizeof(T)) / 12 * 12;
+        if (x->rows > hot) x->rows = hot > 24 ? hot : 24;
+    }
+    x->row_pieces = (p->m + x->rows - 1) / x->rows;
+    if (x->row_pieces * parts < wanted) parts = (wanted + x->row_pieces - 1) / x->row_pieces;
+    if (parts > most_parts) parts = most_parts;
+    x->columns = (slivers + parts - 1) / parts * NR;
+}
+
 static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int64_t *a_k, const int64_t *b_k) {
     T *packed = NULL;
-    int status = 0;
+    int status = 0, done = 0;
     const double work = (double)p->m * (double)p->n * (double)k;
-    const int serial = work < 262144.0, small = work < 2e6;
+    const int serial = work + (double)p->m * (double)p->after_work < 500000.0, small = work < 2e6;
     const int pack_b = !(p->b_n == 1 && (p->m <= 72 || small));
     const int pack_a = pack_b && !(p->n <= 4 * NR || small);
     const int threads = serial ? 1 : rt->threads();
@@ -199,31 +251,27 @@ static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int6
     for (int l = 0; l < p->levels; l++) symmetric = symmetric && p->a_k[l] == p->b_k[l];
     if (k == 0) {
         for (int64_t i = 0; i < p->m; i++) memset((T *)p->c + i * p->c_m, 0, (size_t)p->n * sizeof(T));
-        return 0;
+        return follow(at, p);
     }
-    const int64_t most_k = k < KC ? k : KC, most_n = p->n < 2048 ? p->n : 2048;
+    const int64_t k_blocks = (k + KC - 1) / KC, most_k = ((k + k_blocks - 1) / k_blocks + 3) / 4 * 4, most_n = p->n < NC ? p->n : NC;
     if (pack_b && !(packed = rt->alloc(most_k * ((most_n + NR - 1) / NR * NR) * (int64_t)sizeof(T)))) return -1;
-    for (int64_t j0 = 0; j0 < p->n && !status; j0 += 2048) {
-        for (int64_t k0 = 0; k0 < k && !status; k0 += KC) {
-            NAME(block) x = {p, a_k, b_k, p->a, p->b, p->c, packed, j0, p->n - j0 < 2048 ? p->n - j0 : 2048, k0, k - k0 < KC ? k - k0 : KC, 0, 0, 1, pack_a, pack_b, k0 == 0, symmetric};
-            const int64_t slivers = (x.n + NR - 1) / NR;
-            if (pack_b) status = rt->parallel(at, NAME(pack_piece), &x, (slivers + 7) / 8, serial || slivers < 16);
-            /* rows in blocks for the second-level cache, a few per thread; columns are split when there are too few rows */
-            int64_t blocks = (p->m + MC - 1) / MC;
-            if (threads > 1 && blocks < 2 * threads) blocks = 2 * threads;
-            if (symmetric && threads > 1 && blocks < 8 * threads) blocks = 8 * threads;
-            int64_t rows = ((p->m + blocks - 1) / blocks + 11) / 12 * 12;
-            if (threads > 1 && rows < 48) rows = 48;
-            x.rows = rows;
-            x.row_pieces = (p->m + rows - 1) / rows;
-            int64_t parts = threads > 1 && x.row_pieces < 2 * threads ? (2 * threads + x.row_pieces - 1) / x.row_pieces : 1;
-            if (parts > (slivers + 3) / 4) parts = (slivers + 3) / 4;
-            x.columns = (slivers + parts - 1) / parts * NR;
-            const int64_t pieces = x.row_pieces * ((x.n + x.columns - 1) / x.columns);
+    for (int64_t j0 = 0; j0 < p->n && !status; j0 += NC) {
+        for (int64_t k0 = 0; k0 < k && !status; k0 += most_k) {
+            NAME(block) x = {.p = p, .a_k = a_k, .b_k = b_k, .a = p->a, .b = p->b, .c = p->c, .packed = packed, .j0 = j0, .k0 = k0};
+            x.n = p->n - j0 < NC ? p->n - j0 : NC;
+            x.k = k - k0 < most_k ? k - k0 : most_k;
+            x.pack_a = pack_a;
+            x.pack_b = pack_b;
+            x.first = k0 == 0;
+            x.symmetric = symmetric;
+            NAME(share)(&x, symmetric ? 2 * threads : threads);
+            const int64_t slivers = (x.n + NR - 1) / NR, pieces = x.row_pieces * ((x.n + x.columns - 1) / x.columns);
+            done = x.finish = p->after && !symmetric && j0 + x.n == p->n && k0 + x.k == k && x.columns >= x.n;
+            if (pack_b) status = rt->parallel(at, NAME(pack_piece), &x, (slivers + 7) / 8, serial || slivers * NR * x.k < 65536);
             if (!status) status = pieces == 1 ? NAME(piece)(at, &x, 0) : rt->parallel(at, NAME(piece), &x, pieces, serial);
         }
     }
     rt->release(packed);
     if (symmetric && !status) status = rt->parallel(at, NAME(mirror), (void *)p, (p->m + 63) / 64, 0);
-    return status;
+    return status || done ? status : follow(at, p);
 }
