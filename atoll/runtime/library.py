@@ -37,7 +37,7 @@ def load(path: Path) -> ctypes.CDLL:
 def runtime() -> ctypes.CDLL:
     """Threads and memory."""
     source = _NATIVE / "runtime.c"
-    text = "".join((_NATIVE / name).read_text() for name in ("runtime.c", "abi.h"))
+    text = "".join((_NATIVE / name).read_text() for name in ("runtime.c", "blocks.h", "abi.h"))
 
     def build(folder: Path) -> dict[str, Any]:
         compile_c(source, folder / "program.so", "2", [f"-I{_NATIVE}"])
@@ -110,6 +110,8 @@ def call_path() -> Any | None:
         assert spec is not None
         module = importlib.util.module_from_spec(spec)
         loader.exec_module(module)
+        blocks = (getattr(runtime(), name) for name in ("atoll_block", "atoll_reblock", "atoll_unblock"))
+        module.use_blocks(*(ctypes.cast(function, ctypes.c_void_p).value for function in blocks))
         return module
     except Exception:  # noqa: BLE001  without it, calls go through ctypes: slower, never wrong
         return None

@@ -6,6 +6,7 @@
  */
 #define PY_SSIZE_T_CLEAN
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#define NPY_TARGET_VERSION NPY_1_22_API_VERSION   /* arrays with memory of their owner's choice */
 #include <Python.h>
 #include <numpy/arrayobject.h>
 #include <numpy/arrayscalars.h>
@@ -34,6 +35,55 @@ typedef struct {
 typedef union { int8_t i8; int16_t i16; int32_t i32; int64_t i64; uint8_t u8; uint16_t u16; uint32_t u32; uint64_t u64;
                 float f32; double f64; npy_bool b; double c128[2]; float c64[2]; } number;
 
+/* Results of more than a few pages take blocks that the runtime keeps between calls (blocks.h), through NumPy's own way to choose
+ * where an array's memory comes from: such an array owns its data like any other. */
+enum { FEW_PAGES = 1 << 16 };
+static void *(*block)(int64_t);
+static void *(*reblock)(void *, int64_t);
+static void (*unblock)(void *);
+static PyObject *from_blocks;   /* NumPy's capsule of the four functions below */
+
+static void *data_malloc(void *context, size_t bytes) { return (void)context, block((int64_t)bytes); }
+static void *data_calloc(void *context, size_t count, size_t each) {
+    void *made = data_malloc(context, count * each);
+    return made ? memset(made, 0, count * each) : NULL;
+}
+static void *data_realloc(void *context, void *data, size_t bytes) { return (void)context, reblock(data, (int64_t)bytes); }
+static void data_free(void *context, void *data, size_t bytes) { (void)context, (void)bytes, unblock(data); }
+static PyDataMem_Handler handler = {"atoll blocks", 1, {NULL, data_malloc, data_calloc, data_realloc, data_free}};
+
+static PyObject *new_array(int axes, npy_intp *shape, int type) {
+    double bytes = (double)sizeof(npy_intp);   /* as large as elements get, but for complex numbers */
+    for (int k = 0; k < axes; k++) bytes *= (double)shape[k];
+    if (!from_blocks || bytes < FEW_PAGES) return PyArray_SimpleNew(axes, shape, type);
+    PyObject *before = PyDataMem_SetHandler(from_blocks);
+    if (!before) {
+        PyErr_Clear();
+        return PyArray_SimpleNew(axes, shape, type);
+    }
+    PyObject *made = PyArray_SimpleNew(axes, shape, type);
+    PyObject *kind, *value, *trace;
+    PyErr_Fetch(&kind, &value, &trace);
+    PyObject *ours = PyDataMem_SetHandler(before);
+    if (!ours) PyErr_Clear();
+    Py_XDECREF(ours);
+    Py_DECREF(before);
+    PyErr_Restore(kind, value, trace);
+    return made;
+}
+
+static PyObject *use_blocks(PyObject *module, PyObject *args) {
+    (void)module;
+    unsigned long long a, b, c;
+    if (!PyArg_ParseTuple(args, "KKK", &a, &b, &c)) return NULL;
+    block = (void *(*)(int64_t))(uintptr_t)a;
+    reblock = (void *(*)(void *, int64_t))(uintptr_t)b;
+    unblock = (void (*)(void *))(uintptr_t)c;
+    Py_XSETREF(from_blocks, PyCapsule_New(&handler, "mem_handler", NULL));
+    if (!from_blocks) return NULL;
+    Py_RETURN_NONE;
+}
+
 static void keep_error(host *h) {
     if (h->failed) {
         PyErr_Clear();
@@ -48,7 +98,7 @@ static void *open_result(at_call *at, int result, int ndim, const int64_t *dims)
     PyGILState_STATE state = PyGILState_Ensure();
     npy_intp shape[NPY_MAXDIMS];
     for (int k = 0; k < ndim; k++) shape[k] = dims[k] < 0 ? 0 : (npy_intp)dims[k];
-    PyObject *made = PyArray_SimpleNew(ndim, shape, h->p->out[result].type);
+    PyObject *made = new_array(ndim, shape, h->p->out[result].type);
     if (!made) PyErr_Clear();
     Py_XSETREF(h->results[result], made);
     PyGILState_Release(state);
@@ -226,7 +276,7 @@ static PyObject *run(program *p, PyObject *const *args, int strict, const int *d
             out[k] = PyArray_DATA((PyArrayObject *)h.results[k]);
             continue;
         }
-        h.results[k] = PyArray_SimpleNew(axes, wanted, p->out[k].type);
+        h.results[k] = new_array(axes, wanted, p->out[k].type);
         if (!h.results[k]) {
             for (int j = 0; j < k; j++) Py_CLEAR(h.results[j]);
             PyErr_Clear();
@@ -350,6 +400,7 @@ static PyMethodDef methods[] = {
     {"make", make, METH_VARARGS, "make(prepare, entry, params, results, single, slow, fail, show)"},
     {"run_leaves", (PyCFunction)(void (*)(void))run_leaves, METH_FASTCALL, "run_leaves(callable, leaves)"},
     {"try_leaves", (PyCFunction)(void (*)(void))try_leaves, METH_FASTCALL, "try_leaves(callable, leaves)"},
+    {"use_blocks", use_blocks, METH_VARARGS, "use_blocks(block, reblock, unblock)"},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "atoll_call", NULL, -1, methods, NULL, NULL, NULL, NULL};

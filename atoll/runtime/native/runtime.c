@@ -8,42 +8,9 @@
  */
 #define _GNU_SOURCE
 #include "abi.h"
-#include <pthread.h>
+#include "blocks.h"
 #include <sched.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
-
-/* -- memory: blocks by power-of-two size class, kept per thread up to a limit */
-
-enum { CLASSES = 48, KEPT = 4, ALIGN = 64 };
-typedef struct { int64_t size_class; int64_t bytes; int64_t asked; char pad[ALIGN - 24]; } header;
-typedef struct { header *kept[CLASSES][KEPT]; int count[CLASSES]; int64_t total; } cache;
-
-static _Thread_local cache *mine;
-static pthread_key_t cache_key;
-static pthread_once_t cache_once = PTHREAD_ONCE_INIT;
-
-static void drop_cache(void *p) {
-    cache *c = p;
-    for (int k = 0; k < CLASSES; k++)
-        for (int j = 0; j < c->count[k]; j++) free(c->kept[k][j]);
-    free(c);
-}
-
-static void make_key(void) { pthread_key_create(&cache_key, drop_cache); }
-
-static cache *my_cache(void) {
-    if (!mine) {
-        pthread_once(&cache_once, make_key);
-        mine = calloc(1, sizeof *mine);
-        if (mine) pthread_setspecific(cache_key, mine);
-    }
-    return mine;
-}
 
 /* How much programs hold, and the most they held since atoll_peak(1): what f.memory() says can be measured. */
 static _Atomic int64_t held, peak;
@@ -62,43 +29,14 @@ int64_t atoll_peak(int reset) {
 }
 
 void *atoll_alloc(int64_t bytes) {
-    if (bytes < 0 || bytes > ((int64_t)1 << 46)) return NULL;
-    int64_t size = bytes + (int64_t)sizeof(header);
-    int k = 8;
-    while (((int64_t)1 << k) < size) k++;
-    cache *c = my_cache();
-    if (c && c->count[k] > 0) {
-        header *h = c->kept[k][--c->count[k]];
-        c->total -= (int64_t)1 << k;
-        return counted(h, bytes);
-    }
-    int64_t whole = bytes < (1 << 20) ? (int64_t)1 << k : (size + 4095) & ~(int64_t)4095;
-    header *h = aligned_alloc(ALIGN, (size_t)((whole + ALIGN - 1) & ~(int64_t)(ALIGN - 1)));
-    if (!h) return NULL;
-#ifdef MADV_HUGEPAGE
-    if (whole >= (4 << 20)) {
-        uintptr_t at = ((uintptr_t)h + 4095) & ~(uintptr_t)4095;
-        madvise((void *)at, (size_t)(whole - 8192), MADV_HUGEPAGE);
-    }
-#endif
-    h->size_class = whole == ((int64_t)1 << k) ? k : -1;
-    h->bytes = whole;
-    if (h->size_class < 0) h->size_class = -(int64_t)k;
-    return counted(h, bytes);
+    void *block = atoll_block(bytes);
+    return block ? counted((header *)block - 1, bytes) : NULL;
 }
 
 void atoll_free(void *block) {
     if (!block) return;
-    header *h = (header *)block - 1;
-    atomic_fetch_sub(&held, h->asked);
-    int64_t k = h->size_class < 0 ? -h->size_class : h->size_class;
-    cache *c = my_cache();
-    if (c && h->size_class > 0 && c->count[k] < KEPT && c->total < (64 << 20)) {
-        c->kept[k][c->count[k]++] = h;
-        c->total += (int64_t)1 << k;
-        return;
-    }
-    free(h);
+    atomic_fetch_sub(&held, ((header *)block - 1)->asked);
+    atoll_unblock(block);
 }
 
 /* -- threads */
