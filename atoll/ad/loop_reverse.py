@@ -159,10 +159,9 @@ def _declare_adjoints(back: Backward, active: list[int], adjoints: dict[int, Rea
 def _declare_restored(back: Backward, tape: Tape) -> dict[int, tuple[int, ir.Line]]:
     """State: arrays with an undo log, as they were after the round."""
     found = {}
-    for k, updates in tape.updates.items():
-        if back.prim.no_false_deps:
+    for k in tape.updates:
+        if k in tape.final:
             continue
-        del updates
         info = back.prim.block.params[k].results[0]
         found[k] = back.state("x", info.dtype, info.axes, whole(back.b, back.line, k, back.at))
     return found
@@ -186,7 +185,7 @@ def _round(
     for k in range(back.states):
         if k in tape.whole:
             readers[k] = state_reader(b, back.line, tape.whole[k], (*back.at, back.round))
-        elif prim.no_false_deps:
+        elif k in tape.final:
             readers[k] = state_reader(b, back.line, k, back.at)
         else:
             readers[k] = back.undo_view(k, restored[k][1])
@@ -278,7 +277,7 @@ def _through_updates(back: Backward, inner: Reverse, running: dict[int, Any], k:
         p = update.line.prim
         assert isinstance(p, ir.Scatter)
         dtype = update.line.results[0].dtype
-        if back.prim.no_false_deps:
+        if k in back.tape.final:
             fresh, where = _replayed_place(back, update)
         else:
             fresh, where = back.place(update)

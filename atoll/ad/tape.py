@@ -3,6 +3,7 @@
     scalar state        one slot per round
     an array that rounds only update at some places   the overwritten elements and where they were (an undo log); the backward
                         loop starts from the final array and undoes round by round, so nothing is copied
+    the same, and no round overwrites what was read   nothing: the final array is what every round read (ad/final_state.py)
     any other array     the whole array per round (at.loop(n, checkpoint=k) trades that for time)
 
 What of a tape nobody needs disappears with dead state (ainf/dead.py).
@@ -14,6 +15,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
+from atoll.ad.final_state import final_is_enough
 from atoll.ad.indicator import guarded, solve, zero
 from atoll.ad.loop_state import new_param, put, read, whole
 from atoll.ainf import ir, scalars
@@ -40,6 +42,7 @@ class Tape:
 
     whole: dict[int, int] = field(default_factory=dict)  # state -> result
     updates: dict[int, list[Update]] = field(default_factory=dict)  # state -> its updates, first to last
+    final: set[int] = field(default_factory=set)  # updated states of which the final contents are all that is needed
     sums: dict[ir.Line, int] = field(default_factory=dict)  # sums of a round, kept because computing them again costs a loop
 
 
@@ -57,7 +60,8 @@ def _chain(b: Builder, prim: ir.Loop, k: int) -> list[ir.Line] | None:
             return None
         if p.monoid not in (None, "add") or (p.monoid == "add" and p.binders) or p.drop:
             return None
-        if any(c.leaves() & set(p.binders) for c in p.when) or not _reversible(b, p, line.results[0].axes):
+        axes = line.results[0].axes
+        if any(c.leaves() & set(p.binders) for c in p.when) or not _reversible(b, p, axes) or _slots(prim, p, axes) is None:
             return None
         found.append(line)
         at = identity_of(p.base)
@@ -72,10 +76,32 @@ def _reversible(b: Builder, p: ir.Scatter, axes: tuple[Poly, ...]) -> bool:
     return not solved.open and not solved.left
 
 
-def _record(b: Builder, line: ir.Line, prim: ir.Loop, name: str, dtype: DType, value: ir.Abs) -> tuple[int, ir.Abs, ir.Abs]:
+def _slots(prim: ir.Loop, p: ir.Scatter, axes: tuple[Poly, ...]) -> tuple[Poly, ...] | None:
+    """How many elements an update writes at most, by its binders: a range with the round's number is at most the axis it writes along.
+
+    None when the range is a value that the round computes.
+    """
+    found = []
+    for x in p.binders:
+        inside = x.extent.leaves()
+        if any(isinstance(a, ir.RefAtom) and a.ref.line.block.depth >= prim.block.depth for a in inside):
+            return None
+        if inside & prim.block.owned or any(isinstance(a, ir.Binder) for a in inside):
+            along = [axes[c] for c, q in enumerate(p.index) if x in q.leaves()]
+            if not along:
+                return None
+            found.append(along[0])
+        else:
+            found.append(x.extent)
+    return tuple(found)
+
+
+def _record(
+    b: Builder, line: ir.Line, prim: ir.Loop, name: str, dtype: DType, value: ir.Abs, slot: tuple[Poly, ...] | None = None
+) -> tuple[int, ir.Abs, ir.Abs]:
     """A new array of state with a slot per round, this round's slot filled with value. Returns its number, start and result."""
     block = prim.block
-    axes = (prim.size, *(x.extent for x in value.binders))
+    axes = (prim.size, *((x.extent for x in value.binders) if slot is None else slot))
     param = new_param(b, block, name, dtype, axes)
     made = put(b, whole(b, param), param.results[0], (poly(prim.index),), value)
     start = ir.Abs(tuple(b.fresh_binder("i", a) for a in axes), zero(dtype))
@@ -92,8 +118,8 @@ def make_tape(b: Builder, line: ir.Line) -> Tape:
     starts: list[ir.Abs] = []
     results: list[ir.Abs] = []
 
-    def record(name: str, dtype: DType, value: ir.Abs) -> int:
-        number, start, result = _record(b, line, prim, name, dtype, value)
+    def record(name: str, dtype: DType, value: ir.Abs, slot: tuple[Poly, ...] | None = None) -> int:
+        number, start, result = _record(b, line, prim, name, dtype, value, slot)
         starts.append(start)
         results.append(result)
         return number
@@ -107,10 +133,9 @@ def make_tape(b: Builder, line: ir.Line) -> Tape:
             if chain is None:
                 tape.whole[k] = record("tape", info.dtype, whole(b, param))
                 continue
-            logs = []
-            for scatter in chain:
-                logs.append(_log(b, scatter, record) if not prim.no_false_deps else Update(scatter))
-            tape.updates[k] = logs
+            if final_is_enough(b, line, k, chain):
+                tape.final.add(k)
+            tape.updates[k] = [Update(scatter) if k in tape.final else _log(b, prim, scatter, record) for scatter in chain]
         for inner in [x for x in prim.block.lines if _is_kept(x, prim)]:
             fresh, env = _renamed(b, inner.dims)
             at = tuple(poly(d).subst(env) for d in inner.dims)
@@ -139,7 +164,7 @@ def _renamed(b: Builder, dims: tuple[ir.Binder, ...]) -> tuple[tuple[ir.Binder, 
     return fresh, {d: poly(f) for d, f in zip(dims, fresh, strict=True)}
 
 
-def _log(b: Builder, scatter: ir.Line, record: Any) -> Update:
+def _log(b: Builder, prim: ir.Loop, scatter: ir.Line, record: Any) -> Update:
     """Record what a scatter overwrites, where, and whether it happens."""
     p = scatter.prim
     assert isinstance(p, ir.Scatter)
@@ -148,15 +173,16 @@ def _log(b: Builder, scatter: ir.Line, record: Any) -> Update:
     assert found is not None
     base, result = found
     dtype = scatter.results[0].dtype
+    slot = _slots(prim, p, scatter.results[0].axes)
     with b.binding(*p.binders), b.under(*p.when):
         old = read(b, base, result, p.index)
         old = guarded(b, list(p.when), old, dtype)
-    update.old = record("old", dtype, ir.Abs(p.binders, old))
+    update.old = record("old", dtype, ir.Abs(p.binders, old), slot)
     for c, q in enumerate(p.index):
         if any(isinstance(leaf, ir.RefAtom) for leaf in q.leaves()):
             with b.binding(*p.binders), b.under(*p.when):
                 value = guarded(b, list(p.when), scalars.from_poly(q), I64)
-            update.places[c] = record("at", I64, ir.Abs(p.binders, value))
+            update.places[c] = record("at", I64, ir.Abs(p.binders, value), slot)
     if p.when:
         flag: ir.Operand = scalars.select(b, p.when, ir.Const(True, BOOL), ir.Const(False, BOOL), NOWHERE)
         update.flag = record("when", BOOL, ir.Abs((), flag))

@@ -51,7 +51,7 @@ class Vanishing:
     def vanishes(self, x: ir.Operand) -> bool:
         """True when an adjoint may be 0 because of conditions or places alone."""
         if isinstance(x, ir.Const):
-            return x.value == 0
+            return bool(x.value == 0)
         if not isinstance(x, ir.Ref):
             return False
         if x.line not in self._known:

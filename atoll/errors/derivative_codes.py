@@ -19,4 +19,5 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E1010", _T, "{name}: {what} must be a tuple of {wanted}, like the arguments, not {given}", "give a tuple with one value per argument", "Tangents are shaped like the arguments, seeds like the result."),
     ("E1011", _T, "{name}: {what} must be a float or an array of floats, not {found}", "choose floats and arrays with wrt=, or make the parts arguments of their own", "A Jacobian has the axes of the result, then those of the argument; tuples of arguments are chosen with wrt=(...)."),
     ("E1012", _T, "{name} takes an Atoll function first, not {found}", "decorate it with @at.fn", "The functions at.grad, at.jvp and so on work on functions made with @at.fn."),
+    ("E1013", _C, "no_false_deps: a round may overwrite what was read of {name}", "leave no_false_deps out: the reverse sweep then logs what is overwritten", "The promise is checked: every place a round reads must differ from the places that it and later rounds write, as far as the indices tell. Where that is proved nothing is logged, with or without the promise."),
 ]

@@ -1,0 +1,67 @@
+"""Loops that update parts of arrays: what is logged, what need not be, and ranges that change from round to round."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import atoll as at
+from atoll.ad.api import _reverse
+from tests.fuzz_ad.check import check
+
+HEAD = "import atoll as at\nfrom atoll import f64, i64\nn, m = at.sizes('n m')\n@at.fn\n"
+RANGES = {
+    "prefix": "def f(x: f64[n], c: f64[n]):\n    for i in range(n):\n        x[:i] = sin(x[:i]) * c[i]\n    return x",
+    "suffix": "def f(x: f64[n], c: f64[n]):\n    for i in range(n):\n        x[i:] = x[i:] * x[i] * c[i]\n    return x",
+    "matrix": "def f(a: f64[n, n], c: f64[n]):\n    for i in range(n - 1):\n        a[i, i + 1:] = a[i + 1, i + 1:] * c[i]\n        a[i + 1:, i] = a[i + 1:, i] * a[i, i]\n    return a",
+    "elimination": "def f(a: f64[n, n]):\n    for k in range(n - 1):\n        for i in range(k + 1, n):\n            l = a[i, k] / (3.0 + a[k, k])\n            a[i, k] = l\n            a[i, k + 1:] = a[i, k + 1:] - l * a[k, k + 1:]\n    return a",
+    "data": "def f(x: f64[n], i: i64[n]):\n    for q in i:\n        j = abs(q) % n\n        x[:j] = tanh(x[:j] * 0.5)\n    return x",
+    "back substitution": "def f(a: f64[n, n], b: f64[n]):\n    x = zeros(n)\n    for r in range(n):\n        i = n - 1 - r\n        x[i] = (b[i] - sum(a[i, j] * x[j] for j in range(i + 1, n))) / (2.0 + a[i, i] * a[i, i])\n    return x",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_ranges(name: str) -> None:
+    outcome = check(f"{HEAD}{RANGES[name]}\n", 3, {"n": 4, "m": 1})
+    assert outcome.failure is None, outcome.failure.detail
+    assert outcome.checks
+
+
+FINAL = {  # rounds that never overwrite what was read
+    "one before": "for t in {}:\n        x[t + 1] = c[t] * x[t]",
+    "squared": "for t in {}:\n        x[t + 1] = c[t] * x[t] * x[t]",
+    "backwards": "for t in {}:\n        x[n - 2 - t] = c[t] * x[n - 1 - t] * x[n - 1 - t]",
+    "all before": "for t in {}:\n        x[t] = c[t] * sum(sin(x[j]) * x[j] for j in range(t))",
+    "rewritten later": "for t in {}:\n        x[t + 1:] = sin(x[t]) * c[t + 1:]",
+    "what was put": "for t in {}:\n        x[t + 1] = c[t] * x[t]\n        s = s + x[t + 1] * x[t + 1]",
+}  # fmt: skip
+LOGGED = {  # rounds that do, or may
+    "in place": "for t in {}:\n        x[t] = c[t] * x[t] * x[t]",
+    "added to": "for t in {}:\n        x[t + 1] += c[t] * x[t] * x[t]",
+    "read before": "for t in {}:\n        x[t] = c[t] * x[t + 1] * x[t + 1]",
+    "data": "for t in {}:\n        x[abs(i[t]) % n] = c[t] * x[t] * x[t]",
+    "after adding": "for t in {}:\n        x[t + 1] += c[t] * x[t]\n        s = s + x[t + 1] * x[t + 1]",
+}  # fmt: skip
+BODY = "def f(x: f64[n], c: f64[n], i: i64[n]):\n    s = 1.0\n    {}\n    return x, s\n"
+
+
+@pytest.mark.parametrize("name", [*FINAL, *LOGGED])
+@pytest.mark.parametrize("seed", [3, 4])
+def test_logs(name: str, seed: int) -> None:
+    text = HEAD + BODY.format({**FINAL, **LOGGED}[name].format("range(n - 1)"))
+    outcome = check(text, seed, {"n": 5, "m": 1})
+    assert outcome.failure is None, outcome.failure.detail
+    assert outcome.checks
+    shown = _reverse(at.fn(source=text), "vjp").show("ainf")
+    assert bool(re.search(r"param \d+ old", shown)) == (name in LOGGED)
+
+
+@pytest.mark.parametrize("name", [*FINAL, *LOGGED])
+def test_the_promise_is_checked(name: str) -> None:
+    text = HEAD + BODY.format({**FINAL, **LOGGED}[name].format("at.loop(n - 1, no_false_deps=True)"))
+    outcome = check(text, 4, {"n": 5, "m": 1})
+    if name in FINAL:
+        assert outcome.failure is None and outcome.checks
+    else:
+        assert outcome.failure is not None and outcome.failure.where == "E1013", outcome
