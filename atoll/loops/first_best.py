@@ -1,20 +1,24 @@
-"""argmin and argmax in vectors: first the best value, then the first place that has it, looked for in blocks.
+"""argmin and argmax in vectors: the best value of every block and the first block that has it, then the place in that block.
 
     for in order r:  if v(r) better than best:  best = v(r); at = r
 becomes
-    best = min or max of v;   start = 0;   forever, while no element of start..start+256 is best: start += 256;   then one by one
+    for every block of 4096:  m = min or max of the block;  if m better than best: best = m; start = its first
+    forever, while no element of start..start+256 is best: start += 256;   then one by one
 
-Equal means equal or both NaN, because NaN is better than any number. Only where the values are read from memory, as they are read twice.
+Equal means equal or both NaN, because NaN is better than any number. Only where the values are read from memory, as those of one block are
+read twice.
 """
 
 from __future__ import annotations
 
+from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import Copier, fresh_like
 from atoll.sizes import Sym, poly
 from atoll.types.dtypes import BOOL, I32, I64
 
 BLOCK = 256
+LONG = 4096  # a block whose best is found before it is compared: stays in the cache, and its tree of lanes costs little
 
 
 def first_best(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
@@ -25,7 +29,7 @@ def first_best(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
         found = _in_blocks(stmt) if isinstance(stmt, lp.For) else None
         if found is not None:
             assert isinstance(stmt, lp.For)
-            decisions.append(f"the best over {stmt.sym} is found first and then looked for")
+            decisions.append(f"the best over {stmt.sym} is found by blocks and then looked for")
             out += found
         else:
             out.append(stmt)
@@ -48,12 +52,28 @@ def _in_blocks(loop: lp.For) -> list[lp.Stmt] | None:
     lets = [s for s in loop.body[:-1] if isinstance(s, lp.Let)]
     if way is None or not lets or lets[-1].var is not value or not all(isinstance(s.value, lp.Load) for s in lets) or value.dtype is BOOL:
         return None
-    total = fresh_like("best", value.dtype)
+    total, of_block = fresh_like("best", value.dtype), fresh_like("top", value.dtype)
+    begin, start = fresh_like("begin", I64), fresh_like("start", I64)
+    end = fresh_like("end", I64)
     sym = Sym(loop.sym.name)
     copier = Copier({loop.sym: poly(sym)})
     body = copier.stmts(list(lets))
-    body.append(lp.Add(total, way, lp.Use(copier.vars[value])))
-    out: list[lp.Stmt] = [lp.Accumulate(sym, loop.low, loop.high, body, [lp.Acc(total, way)])]
+    body.append(lp.Add(of_block, way, lp.Use(copier.vars[value])))
+    at_block = poly(begin.atom)
+    better: lp.Expr = lp.Call("lt" if way == "minimum" else "gt", (lp.Use(of_block), lp.Use(total)), BOOL)
+    if value.dtype.is_float:
+        nan, had = (lp.Call("ne", (lp.Use(x), lp.Use(x)), BOOL) for x in (of_block, total))
+        better = lp.Call("or", (better, lp.Call("and", (nan, lp.Call("not", (had,), BOOL)), BOOL)), BOOL)
+    each: list[lp.Stmt] = [
+        lp.BreakUnless((lp.Test("ge", loop.high - at_block - 1),)),
+        lp.Let(end, lp.Call("min", (lp.Index(at_block + LONG), lp.Index(loop.high)), I64)),
+        lp.Accumulate(sym, at_block, poly(end.atom), body, [lp.Acc(of_block, way)]),
+        lp.If((lp.Test("true", None, better),), [lp.Assign(total, lp.Use(of_block)), lp.Assign(start, lp.Index(at_block))]),
+        lp.Assign(begin, lp.Index(at_block + LONG)),
+    ]
+    zero = lp.Const(0, I64)
+    neutral = lp.Const(MONOIDS[way][1](value.dtype), value.dtype)
+    out: list[lp.Stmt] = [lp.Declare(total, neutral), lp.Declare(begin, zero), lp.Declare(start, zero), lp.Forever(each)]
 
     def same(v: lp.Var) -> lp.Expr:
         equal: lp.Expr = lp.Call("eq", (lp.Use(v), lp.Use(total)), BOOL)
@@ -62,7 +82,6 @@ def _in_blocks(loop: lp.For) -> list[lp.Stmt] | None:
         nans = [lp.Call("ne", (lp.Use(x), lp.Use(x)), BOOL) for x in (v, total)]
         return lp.Call("or", (equal, lp.Call("and", tuple(nans), BOOL)), BOOL)
 
-    start = fresh_like("start", I64)
     here = poly(start.atom)
     kind = I32 if value.dtype.size <= 4 else I64
     hit = fresh_like("hit", kind)
@@ -85,7 +104,7 @@ def _in_blocks(loop: lp.For) -> list[lp.Stmt] | None:
         lp.BreakUnless((lp.Test("false", None, same(copier.vars[value])),)),
         lp.Assign(start, lp.Index(here + 1)),
     ]
-    out += [lp.Declare(start, lp.Const(0, I64)), lp.Forever(blocks), lp.Forever(singles), lp.Assign(at, lp.Index(here))]
+    out += [lp.Forever(blocks), lp.Forever(singles), lp.Assign(at, lp.Index(here))]
     return out
 
 

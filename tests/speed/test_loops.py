@@ -194,6 +194,26 @@ def test_the_first_best(size):
     agree(best_of_rows, rng.integers(0, 3, (3, size)).astype(float), compiled=size == 257)
 
 
+@pytest.mark.parametrize("size", [4095, 4096, 4097, 8193, 12_300])
+def test_the_first_best_of_several_blocks(size):
+    assert "top__" in best_places.show("c")  # the data are read once
+    y = rng.integers(-1000, 1000, size)
+    x = y.astype("f4")
+    assert best_places(x, y) == (x.argmax(), x.argmin(), y.argmax(), y.argmin())
+    for first in (0, 4094, size - 1):
+        x[:] = 1.0
+        x[first:] = 2.0
+        y[:] = 5
+        assert best_places(x, y) == (first, 0, 0, 0)
+        x[first] = np.nan
+        x[size - 1] = np.nan
+        assert best_places(x, y)[:2] == (first, first)
+    x[:] = -np.inf
+    assert best_places(x, y)[:2] == (0, 0)
+    x[:] = np.inf
+    assert best_places(x, y)[:2] == (0, 0)
+
+
 @at.fn
 def take(x: f64[n], places: i64[m]) -> f64[m]:
     return x[places]

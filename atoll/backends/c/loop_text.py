@@ -118,7 +118,7 @@ class Loops(Text):
         A block of lanes is added up in a tree after a fixed number of rounds, so that errors do not grow with the length.
         """
         width = max(a.var.dtype.size for a in loop.accs)
-        lanes = 128 // width
+        lanes = (128 if any(a.monoid not in ("minimum", "maximum") for a in loop.accs) else 256) // width  # comparing takes longer than adding
         low, high = self.poly(loop.low), self.poly(loop.high)
         outer = Sym(f"{loop.sym.name}0")
         first = self.names.enter(outer)
