@@ -33,6 +33,8 @@ class Choices:
     checks: bool = True  # checks made before loops
     interior: bool = True  # ranges cut where tests change
     jam: int = 8  # rounds of a sum into memory at a time
+    across: bool = True  # sums of neighbours in the lanes of vectors
+    rows: bool = True  # sums of several rows that share what they read
     carry: bool = True  # what a round leaves to the next in variables
 
     def changed(self) -> dict[str, Any]:
@@ -51,6 +53,8 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "checks": (False,),
     "interior": (False,),
     "jam": (1, 4, 16),
+    "across": (False,),
+    "rows": (False,),
     "carry": (False,),
 }
 _HEAD = "# Written by `atoll tune`: what the compiler decides for these functions. docs/performance.md says what each word means.\n"

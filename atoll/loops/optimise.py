@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from atoll.loops import ir as lp
+from atoll.loops.across import across
 from atoll.loops.carry import carry
 from atoll.loops.checks import hoist_checks
 from atoll.loops.choices import USUAL, Choices
@@ -14,6 +15,7 @@ from atoll.loops.interior import interior
 from atoll.loops.jam import jam
 from atoll.loops.privatise import privatise
 from atoll.loops.rewrite import restart_names
+from atoll.loops.rows import rows
 from atoll.loops.same_checks import same_checks
 from atoll.loops.scans import scans
 from atoll.loops.unroll import unroll
@@ -32,6 +34,8 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.checks, hoist_checks),
         (choices.interior, interior),
         (choices.jam > 1, partial(jam, rounds=choices.jam)),
+        (choices.across, across),
+        (choices.rows, rows),
         (choices.carry, carry),
     ]
     if not choices.products:
