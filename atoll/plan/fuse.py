@@ -9,7 +9,7 @@ it wants to when it reads something the loop makes or reads.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import Union
 
 from atoll.ainf import ir
 from atoll.plan.stages import Stage
@@ -25,6 +25,8 @@ class Nest:
     high: Poly
     members: dict[Stage, ir.Binder] = field(default_factory=dict)
     body: list[Node] = field(default_factory=list)
+    sequential: bool = False  # a member works through it in order
+    starts: list[Leaf] = field(default_factory=list)  # what its members accumulate into is initialised before it
 
 
 @dataclass(eq=False)
@@ -36,6 +38,7 @@ class Leaf:
 
 
 Node = Union[Nest, Leaf]
+Source = tuple[ir.Line, int]  # an array, and one of its indices
 
 
 @dataclass(eq=False)
@@ -98,6 +101,7 @@ class Fuser:
         self.by_number = {s.number: s for s in stages}
         self.orders = {s: loop_order(s) for s in stages}
         self.syms: dict[tuple[Stage, ir.Binder], Poly] = {}  # what each binder is, once its loop is chosen
+        self._sources: dict[tuple[Stage, ir.Binder], frozenset[Source]] = {}
 
     # -- dependencies
 
@@ -116,23 +120,21 @@ class Fuser:
     def groups(self) -> list[Group]:
         result: list[Group] = []
         where: dict[Stage, int] = {}
+        reading: dict[Source, list[int]] = {}  # the groups that read an array at their own index
         for stage in self.stages:
             deps = self.reads(stage)
             lowest = max((where[d] for d, _ in deps), default=0)
-            placed = False
-            for binder in self.outer_candidates(stage):
-                for k in range(len(result) - 1, lowest - 1, -1):
-                    group = result[k]
-                    if self.joins(stage, binder, group, deps):
-                        group.members[stage] = binder
-                        group.stages.append(stage)
-                        where[stage] = k
-                        placed = True
-                        break
-                if placed:
+            candidates = self.outer_candidates(stage)
+            for binder in candidates:
+                sharing = {k for source in self.sources(stage, binder) for k in reading.get(source, ()) if k >= lowest}
+                related = sharing | {lowest} if deps else sharing
+                found = next((k for k in sorted(related, reverse=True) if self.joins(stage, binder, result[k], deps, k in sharing)), None)
+                if found is not None:
+                    result[found].members[stage] = binder
+                    result[found].stages.append(stage)
+                    where[stage] = found
                     break
-            if not placed:
-                candidates = self.outer_candidates(stage)
+            if stage not in where:
                 if candidates and self.pieces:
                     name = candidates[0].name
                     group = Group(Sym(f"{name}_lo"), Sym(f"{name}_hi"), candidates[0].extent, {stage: candidates[0]}, [stage])
@@ -140,6 +142,9 @@ class Fuser:
                     group = Group(None, None, None, {}, [stage])
                 result.append(group)
                 where[stage] = len(result) - 1
+            mine = result[where[stage]].members.get(stage)
+            if mine is not None:
+                _note(reading, self.sources(stage, mine), where[stage])
         return result
 
     def outer_candidates(self, stage: Stage) -> list[ir.Binder]:
@@ -154,11 +159,12 @@ class Fuser:
             return []
         return found[:1]
 
-    def joins(self, stage: Stage, binder: ir.Binder, group: Group, deps: list[tuple[Stage, ir.Ref | None]]) -> bool:
+    def joins(self, stage: Stage, binder: ir.Binder, group: Group, deps: list[tuple[Stage, ir.Ref | None]], shares: bool) -> bool:
+        """`shares`: both read some array at this index."""
         if group.extent is None or group.extent != binder.extent:
             return False
         lengths = {ref.line for d in stage.dims for ref in ir.poly_refs(d.extent)}  # of rows; memory is made for the longest
-        if any(member.line in lengths for member in group.members):
+        if lengths and any(member.line in lengths for member in group.members):
             return False
         related = False
         for other, ref in deps:
@@ -167,7 +173,7 @@ class Fuser:
             if ref is None or not self.same_index(other, group.members[other], ref, poly(binder)):
                 return False
             related = True
-        return related or self.shares_source(stage, binder, group.members)
+        return related or shares
 
     def same_index(self, other: Stage, binder: ir.Binder, ref: ir.Ref, wanted: Poly) -> bool:
         """The reference reads what `other` made in this very round."""
@@ -178,15 +184,13 @@ class Fuser:
             return ref.index[len(other.dims)] == wanted
         return False
 
-    def shares_source(self, stage: Stage, binder: ir.Binder, members: dict[Stage, ir.Binder]) -> bool:
-        """Both read some array at this index."""
-        mine = {(r.line, k) for r in stage.refs for k, p in enumerate(r.index) if p == poly(binder)}
-        if not mine:
-            return False
-        for other, b in members.items():
-            if any((r.line, k) in mine and p == poly(b) for r in other.refs for k, p in enumerate(r.index)):
-                return True
-        return False
+    def sources(self, stage: Stage, binder: ir.Binder) -> frozenset[Source]:
+        """The arrays a stage reads at this index, and which of their indices it is."""
+        key = (stage, binder)
+        if key not in self._sources:
+            at = poly(binder)
+            self._sources[key] = frozenset((ref.line, k) for ref in stage.refs for k, p in enumerate(ref.index) if p == at)
+        return self._sources[key]
 
     # -- nests
 
@@ -204,41 +208,43 @@ class Fuser:
         self, stages: list[Stage], remaining: dict[Stage, list[ir.Binder]], bounds: dict[tuple[Stage, ir.Binder], tuple[Poly, Poly]]
     ) -> list[Node]:
         nodes: list[Node] = []
-        where: dict[Stage, Node] = {}
+        where: dict[Stage, int] = {}
+        reading: dict[Source, list[int]] = {}  # the loops that read an array at their own index
         for stage in stages:
             deps = self.reads(stage)
-            lowest = max((nodes.index(where[d]) for d, _ in deps if d in where), default=0)
+            before = {where[d] for d, _ in deps if d in where}
+            lowest = max(before, default=0)
             if not remaining[stage]:
                 if accumulates_in_memory(stage, self.orders[stage]) and not stage.inner:
                     nodes.append(Leaf(stage, start=True))
-                leaf = Leaf(stage)
-                nodes.append(leaf)
-                where[stage] = leaf
+                nodes.append(Leaf(stage))
+                where[stage] = len(nodes) - 1
                 continue
             binder = remaining[stage][0]
             low, high = self.range_of(stage, binder, bounds)
-            starts = accumulates_in_memory(stage, self.orders[stage]) and self.starts_here(stage, remaining[stage])
-            found: Nest | None = None
-            for k in range(len(nodes) - 1, lowest - 1, -1):
-                node = nodes[k]
-                if isinstance(node, Nest) and self.merges(stage, binder, low, high, node, deps):
-                    found = node
-                    break
-            if found is None:
-                found = Nest(Sym(binder.name), low, high)
-                if starts:
-                    nodes.append(Leaf(stage, start=True))
-                nodes.append(found)
-            elif starts:
-                nodes.insert(nodes.index(found), Leaf(stage, start=True))
-            found.members[stage] = binder
-            self.syms[(stage, binder)] = poly(found.sym)
-            where[stage] = found
+            sharing = {k for source in self.sources(stage, binder) for k in reading.get(source, ()) if k >= lowest}
+            related = sorted(sharing | {lowest} if before else sharing, reverse=True)
+            place = next((k for k in related if self.merges(stage, binder, low, high, nodes[k], deps, k in sharing)), None)
+            if place is None:
+                nodes.append(Nest(Sym(binder.name), low, high))
+                place = len(nodes) - 1
+            nest = nodes[place]
+            assert isinstance(nest, Nest)
+            if accumulates_in_memory(stage, self.orders[stage]) and self.starts_here(stage, remaining[stage]):
+                nest.starts.append(Leaf(stage, start=True))
+            nest.members[stage] = binder
+            nest.sequential |= self._sequential(stage, binder)
+            self.syms[(stage, binder)] = poly(nest.sym)
+            where[stage] = place
+            _note(reading, self.sources(stage, binder), place)
         for node in nodes:
             if isinstance(node, Nest):
                 inner = {s: remaining[s][1:] for s in node.members}
                 node.body = self.level(list(node.members), inner, bounds)
-        return nodes
+        ordered: list[Node] = []
+        for node in nodes:
+            ordered += [*node.starts, node] if isinstance(node, Nest) else [node]
+        return ordered
 
     def starts_here(self, stage: Stage, remaining: list[ir.Binder]) -> bool:
         """True at the level where the accumulation begins: all dims outside it are fixed."""
@@ -252,11 +258,13 @@ class Fuser:
         given = bounds.get((stage, binder))
         if given is not None:
             return given
-        env: dict[Atom, Poly] = {b: p for (s, b), p in self.syms.items() if s is stage}
+        env: dict[Atom, Poly] = {b: p for b in (*stage.dims, *stage.inner) if (p := self.syms.get((stage, b))) is not None}
         return poly(0), binder.extent.subst(env)
 
-    def merges(self, stage: Stage, binder: ir.Binder, low: Poly, high: Poly, nest: Nest, deps: list[tuple[Stage, ir.Ref | None]]) -> bool:
-        if nest.low != low or nest.high != high:
+    def merges(
+        self, stage: Stage, binder: ir.Binder, low: Poly, high: Poly, nest: Node, deps: list[tuple[Stage, ir.Ref | None]], shares: bool
+    ) -> bool:
+        if not isinstance(nest, Nest) or nest.low != low or nest.high != high:
             return False
         related = False
         for other, ref in deps:
@@ -265,34 +273,16 @@ class Fuser:
             if ref is None or not self.same_index(other, nest.members[other], ref, poly(binder)):
                 return False
             related = True
-        if self._sequential(stage, binder) and any(self._sequential(s, b) for s, b in nest.members.items()):
-            if not related:
-                return False
-        return related or self.shares_source(stage, binder, nest.members)
+        if nest.sequential and self._sequential(stage, binder) and not related:
+            return False
+        return related or shares
 
     def _sequential(self, stage: Stage, binder: ir.Binder) -> bool:
         return binder in stage.inner and isinstance(stage.prim, (ir.Scan, ir.Scatter))
 
 
-def show_plan(groups: list[Group]) -> str:
-    """The plan as text: groups, loops, stages."""
-    lines: list[str] = []
-
-    def go(nodes: list[Node], depth: int) -> None:
-        for node in nodes:
-            if isinstance(node, Leaf):
-                lines.append("  " * depth + (f"start {node.stage}" if node.start else repr(node.stage)))
-            else:
-                lines.append("  " * depth + f"for {node.sym} in {node.low}..{node.high}:")
-                go(node.body, depth + 1)
-
-    for group in groups:
-        if group.extent is not None:
-            lines.append(f"pieces {group.low}..{group.high} of {group.extent}:")
-            go(group.body, 1)
-        else:
-            go(group.body, 0)
-    return "\n".join(lines)
-
-
-__all__ = ["Any", "Fuser", "Group", "Leaf", "Nest", "Node", "show_plan"]
+def _note(reading: dict[Source, list[int]], sources: frozenset[Source], place: int) -> None:
+    for source in sources:
+        places = reading.setdefault(source, [])
+        if not places or places[-1] != place:
+            places.append(place)

@@ -12,6 +12,7 @@ from typing import Any
 
 from atoll.ainf import ir
 from atoll.ainf.identity import identity_of, is_read, read_arg
+from atoll.ainf.scan_prim import line_refs, refs
 from atoll.plan.contract import find_contractions
 from atoll.plan.stages import Inlining, Stage, is_scalar, make_stages
 
@@ -32,16 +33,87 @@ def plan_block(
     contractions are left to the matrix kernel."""
     kept = {found[0] for found in map(identity_of, results) if found is not None}
     writable = writable - kept  # state a round hands on as it is
+    products = products and any(isinstance(line.prim, ir.Reduce) for line in lines)
     contractions, forced, absorbed = find_contractions(lines, results) if products else ({}, set(), set())
     refused: dict[tuple[ir.Line, int], str] = {}
     while True:
         inlining = Inlining(lines, results, forced)
         stages = make_stages(lines, results, inlining, 0, contractions, absorbed)
         plan = InPlace(copies=refused)
-        more = _try(lines, inlining, stages, plan, writable, forced)
-        if more is None:
+        more = _try(Dependences(lines, inlining, stages), plan, writable, forced)
+        if not more:
             return inlining, _sorted(stages), plan
         forced |= more
+
+
+class Dependences:
+    """What a block's stages read and wait for."""
+
+    def __init__(self, lines: list[ir.Line], inlining: Inlining, stages: list[Stage]) -> None:
+        self.inlining, self.stages = inlining, stages
+        self.by_line = {s.line: s for s in stages if s.line is not None}
+        self.by_number = {s.number: s for s in stages}
+        self.followers: dict[Stage, list[Stage]] = {}
+        self.backwards = False  # some stage waits for one that comes after it in the program
+        self.readers: dict[tuple[ir.Line, int], list[Stage]] = {}
+        for stage in stages:
+            for key in {(ref.line, ref.result) for ref in stage.refs}:
+                self.readers.setdefault(key, []).append(stage)
+            for earlier in self.before(stage):
+                self.followers.setdefault(earlier, []).append(stage)
+        self.inlined_readers: dict[tuple[ir.Line, int], set[ir.Line]] = {}  # inlined lines that read an array directly
+        for line in lines:
+            if inlining.is_inlined(line):
+                for ref in refs(line.prim):
+                    self.inlined_readers.setdefault((ref.line, ref.result), set()).add(line)
+
+    def before(self, stage: Stage) -> list[Stage]:
+        """Stages that must run before one: what it reads, and what an update it makes must wait for."""
+        found = [by for ref in stage.refs if (by := self.by_line.get(ref.line)) is not None and by is not stage]
+        return found + [self.by_number[k] for k in stage.after if k in self.by_number]
+
+    def wait(self, stage: Stage, others: list[Stage]) -> None:
+        """These stages must run before this one."""
+        stage.after.update(other.number for other in others)
+        for other in others:
+            self.followers.setdefault(other, []).append(stage)
+            self.backwards |= other.number > stage.number
+
+    def depending(self, stage: Stage, among: list[Stage]) -> set[Stage]:
+        """Those of these stages that must run after one, directly or not."""
+        last = max(other.number for other in among)
+        reached: set[Stage] = set()
+        queue = [stage]
+        while queue:
+            for other in self.followers.get(queue.pop(), ()):
+                if other not in reached and (self.backwards or other.number <= last):
+                    reached.add(other)
+                    queue.append(other)
+        return reached & set(among)
+
+    def needs(self, line: ir.Line, stage: Stage) -> bool:
+        """True when a line can only be computed after a stage."""
+        queue = [self.by_line[ref.line] for ref in self.inlining.reads(line_refs(line)) if ref.line in self.by_line]
+        seen: set[Stage] = set()
+        while queue:
+            current = queue.pop()
+            if current is stage:
+                return True
+            if current not in seen and (self.backwards or current.number > stage.number):
+                seen.add(current)
+                queue += self.before(current)
+        return False
+
+    def inlined_by(self, stage: Stage) -> set[ir.Line]:
+        """Inlined lines whose code becomes part of a stage."""
+        queue = list(line_refs(stage.line)) if stage.line is not None else list(ir.operand_refs(stage.target.body))  # type: ignore[union-attr]
+        found: set[ir.Line] = set()
+        while queue:
+            line = queue.pop().line
+            if self.inlining.is_inlined(line) and line not in found:
+                found.add(line)
+                queue += line_refs(line)
+        return found
 
 
 def _bases(prim: Any) -> list[tuple[int, ir.Abs]]:
@@ -55,63 +127,54 @@ def _bases(prim: Any) -> list[tuple[int, ir.Abs]]:
     return []
 
 
-def _try(
-    lines: list[ir.Line], inlining: Inlining, stages: list[Stage], plan: InPlace, writable: set[ir.Line], forced: set[ir.Line]
-) -> set[ir.Line] | None:
-    """Decide every update in order; a set of lines to force first, or None when all is decided."""
-    by_line = {s.line: s for s in stages if s.line is not None}
-    readers: dict[tuple[ir.Line, int], list[Stage]] = {}
-    for stage in stages:
-        for key in {(ref.line, ref.result) for ref in stage.refs}:
-            readers.setdefault(key, []).append(stage)
-    for stage in stages:
+def _try(known: Dependences, plan: InPlace, writable: set[ir.Line], forced: set[ir.Line]) -> set[ir.Line]:
+    """Decide every update in order. When some need lines forced first, those lines: then nothing is decided yet."""
+    more: set[ir.Line] = set()
+    copies = plan.copies
+    for stage in known.stages:
         if stage.line is None or stage.dims:
             continue
         for k, array in _bases(stage.prim):
             key = (stage.line, k)
             found = identity_of(array)
-            if key in plan.copies or found is None or not array.binders:
+            if key in copies or found is None or not array.binders:
                 continue
             base = found[0]
-            if base.dims or (base not in by_line and base not in writable):
+            if base.dims or (base not in known.by_line and base not in writable):
                 continue
             if found in plan.taken:
-                plan.copies[key] = "two updates of one array"
+                copies[key] = "two updates of one array"
                 continue
-            others = [other for other in readers.get(found, ()) if other is not stage]
-            conflict = _conflicts(stage, array, found, others, stages, by_line, inlining, lines)
+            others = [other for other in known.readers.get(found, ()) if other is not stage]
+            later = known.depending(stage, others) if others else set()
+            conflict = _conflicts(stage, array, found, later, known)
             if isinstance(conflict, str):
-                plan.copies[key] = conflict
-            elif conflict <= forced and conflict:
-                plan.copies[key] = "the old value is needed beside the update"
-            elif conflict:
-                return conflict
-            else:
-                plan.takes[key] = found
-                plan.taken.add(found)
-                stage.after.update(other.number for other in others)
-    return None
+                copies[key] = conflict
+                continue
+            if conflict and conflict <= forced:
+                copies[key] = "the old value is needed beside the update"
+                continue
+            if conflict and not more:
+                copies = dict(copies)  # what is found from here on stands only once these lines are forced
+            more |= conflict
+            plan.takes[key] = found
+            plan.taken.add(found)
+            known.wait(stage, [other for other in others if other not in later])
+    return more
 
 
-def _conflicts(
-    stage: Stage,
-    array: ir.Abs,
-    base: tuple[ir.Line, int],
-    others: list[Stage],
-    stages: list[Stage],
-    by_line: dict[ir.Line, Stage],
-    inlining: Inlining,
-    lines: list[ir.Line],
-) -> set[ir.Line] | str:
-    """Lines to compute early so that the update can be done in place; empty when it can; text when it cannot."""
+def _conflicts(stage: Stage, array: ir.Abs, base: tuple[ir.Line, int], later: set[Stage], known: Dependences) -> set[ir.Line] | str:
+    """Lines to compute early so that the update can be done in place; empty when it can; text when it cannot. `later` are stages that
+    read the array and depend on the update."""
     wanted: set[ir.Line] = set()
     prim = stage.prim
     binders = set(getattr(prim, "binders", ()))
+    direct = known.inlined_readers.get(base, set())
     for ref in stage.refs:
         if (ref.line, ref.result) != base or _is_base_read(ref, array):
             continue
         if not isinstance(prim, ir.Scatter):
-            scalars = {x for x in _readers(base, lines, inlining) if not x.dims} & _inlined_by(stage, inlining)
+            scalars = {x for x in direct if not x.dims} & known.inlined_by(stage)
             if not scalars:
                 return "the loop also reads the array it starts from"
             wanted |= scalars
@@ -119,16 +182,13 @@ def _conflicts(
         if ref.index == prim.index or not binders:
             continue
         value = prim.value
-        if isinstance(value, ir.Ref) and inlining.is_inlined(value.line):
+        if isinstance(value, ir.Ref) and known.inlining.is_inlined(value.line):
             wanted.add(value.line)
         else:
             return "the new values read other elements of the array"
-    later = set(_depending(stage, stages, by_line)) if others else set()
-    for other in others:
-        if other not in later:
-            continue
-        reached = _inlined_by(other, inlining)
-        early = {x for x in _readers(base, lines, inlining) if x in reached and not _needs(x, stage, stages, by_line, inlining)}
+    for other in later:
+        reached = known.inlined_by(other)
+        early = {x for x in direct if x in reached and not known.needs(x, stage)}
         if not early:
             return "the old value is needed after the update"
         wanted |= early
@@ -149,88 +209,38 @@ def _same_read(a: ir.Ref, b: ir.Ref) -> bool:
     return False
 
 
-def _readers(base: tuple[ir.Line, int], lines: list[ir.Line], inlining: Inlining) -> set[ir.Line]:
-    """Inlined lines that read the array directly."""
-    from atoll.ainf.scan_prim import refs
-
-    return {line for line in lines if inlining.is_inlined(line) and any((ref.line, ref.result) == base for ref in refs(line.prim))}
-
-
-def _inlined_by(stage: Stage, inlining: Inlining) -> set[ir.Line]:
-    """Inlined lines whose code becomes part of a stage."""
-    from atoll.ainf.scan_prim import line_refs
-
-    queue = list(line_refs(stage.line)) if stage.line is not None else list(ir.operand_refs(stage.target.body))  # type: ignore[union-attr]
-    found: set[ir.Line] = set()
-    while queue:
-        line = queue.pop().line
-        if inlining.is_inlined(line) and line not in found:
-            found.add(line)
-            queue += line_refs(line)
-    return found
-
-
-def _before(stage: Stage, by_line: dict[ir.Line, Stage], by_number: dict[int, Stage]) -> list[Stage]:
-    """Stages that must run before one: what it reads, and what an update it makes must wait for."""
-    found = [by_line[ref.line] for ref in stage.refs if ref.line in by_line and by_line[ref.line] is not stage]
-    return found + [by_number[k] for k in stage.after if k in by_number]
-
-
-def _depending(stage: Stage, stages: list[Stage], by_line: dict[ir.Line, Stage]) -> list[Stage]:
-    """Stages that must run after this one, directly or not."""
-    by_number = {s.number: s for s in stages}
-    followers: dict[Stage, list[Stage]] = {}
-    for other in stages:
-        for earlier in _before(other, by_line, by_number):
-            followers.setdefault(earlier, []).append(other)
-    reached: set[Stage] = set()
-    queue = [stage]
-    while queue:
-        for other in followers.get(queue.pop(), ()):
-            if other not in reached:
-                reached.add(other)
-                queue.append(other)
-    return [s for s in stages if s in reached and s is not stage]
-
-
-def _needs(line: ir.Line, stage: Stage, stages: list[Stage], by_line: dict[ir.Line, Stage], inlining: Inlining) -> bool:
-    """True when a line can only be computed after a stage."""
-    from atoll.ainf.scan_prim import line_refs
-
-    by_number = {s.number: s for s in stages}
-    queue = [by_line[ref.line] for ref in inlining.reads(line_refs(line)) if ref.line in by_line]
-    seen: set[Stage] = set()
-    while queue:
-        current = queue.pop()
-        if current is stage:
-            return True
-        if current not in seen:
-            seen.add(current)
-            queue += _before(current, by_line, by_number)
-    return False
-
-
 def _sorted(stages: list[Stage]) -> list[Stage]:
     """Program order, with `after` respected."""
     by_line = {s.line: s for s in stages if s.line is not None}
     by_number = {s.number: s for s in stages}
-    done: list[Stage] = []
-    state: dict[Stage, int] = {}
+    waits: dict[Stage, list[Stage]] = {}
+    for stage in stages:
+        found = {earlier for ref in stage.refs if (earlier := by_line.get(ref.line)) is not None and earlier is not stage}
+        found.update(by_number[k] for k in stage.after if k in by_number)
+        waits[stage] = sorted(found, key=lambda s: s.number)
+    done: dict[Stage, None] = {}
+    entered: set[Stage] = set()
 
-    def visit(stage: Stage) -> None:
-        if state.get(stage) == 2:
-            return
-        if state.get(stage) == 1:
-            raise AssertionError(f"stages depend on each other in a circle at {stage}")
-        state[stage] = 1
-        for earlier in sorted(_before(stage, by_line, by_number), key=lambda s: s.number):
-            visit(earlier)
-        state[stage] = 2
-        done.append(stage)
+    def visit(first: Stage) -> None:
+        path = [first]
+        while path:
+            stage = path[-1]
+            if stage in done:
+                path.pop()
+                continue
+            if stage not in entered:
+                entered.add(stage)
+                todo = [earlier for earlier in waits[stage] if earlier not in done]
+                if any(earlier in entered for earlier in todo):
+                    raise AssertionError(f"stages depend on each other in a circle at {stage}")
+                path += reversed(todo)
+            else:
+                done[stage] = None
+                path.pop()
 
     for stage in stages:  # scalars made of scalars come first, so that they do not stand between loops
-        if is_scalar(stage) and all(state.get(earlier) == 2 for earlier in _before(stage, by_line, by_number)):
+        if is_scalar(stage) and all(earlier in done for earlier in waits[stage]):
             visit(stage)
     for stage in stages:
         visit(stage)
-    return done
+    return list(done)

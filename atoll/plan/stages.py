@@ -99,15 +99,18 @@ class Inlining:
                 self.stages.add(line)
                 again[line] = 0
                 continue
-            own = own_cost(line)
-            cost = own + sum(again.get(ref.line, 0) for ref in line_refs(line))
-            seen = uses.get(line, set())
-            shifted = {index for _, index in seen if any(_is_shifted(p) for p in index)}
+            own = cost = own_cost(line)
+            deep = 0
+            for ref in line_refs(line):
+                cost += again.get(ref.line, 0)
+                deep = max(deep, depth.get(ref.line, 0))
+            seen = uses.get(line, ())
             many = len(seen) > 1
             heavy = bool(own >= HEAVY and (line.dims or many)) or (cost >= HEAVY and many)
             invariant = line in repeated and cost >= (REPEATED if line.dims else 1)
-            depth[line] = 1 + max((depth.get(ref.line, 0) for ref in line_refs(line)), default=0)
-            if depth[line] > DEEP or heavy or invariant or (cost >= 3 and len(shifted) > 1) or (own >= HEAVY and not line.dims):
+            stencil = many and cost >= 3 and len({index for _, index in seen if any(map(_is_shifted, index))}) > 1
+            depth[line] = 1 + deep
+            if depth[line] > DEEP or heavy or invariant or stencil or (own >= HEAVY and not line.dims):
                 self.stages.add(line)
                 again[line] = depth[line] = 0
             else:
@@ -162,9 +165,9 @@ def checked_value(ref: ir.Ref) -> ir.Operand:
 
 def _is_invariant(ref: ir.Ref, loops: tuple[ir.Binder, ...]) -> bool:
     """The reference depends on the outer of these loops only, so what it reads can be computed outside the others."""
-    used = {leaf for p in ref.index for leaf in p.leaves()}
+    used = ref.leaves()
     outer = [b in used for b in loops]
-    return not all(outer) and outer == sorted(outer, reverse=True)
+    return False in outer and True not in outer[outer.index(False) :]
 
 
 def _is_shifted(p: Poly) -> bool:
