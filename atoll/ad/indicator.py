@@ -43,6 +43,8 @@ def solve(b: Builder, target: tuple[ir.Binder, ...], index: tuple[Poly, ...], bi
                 p = p.subst({quot: value})
             free = [x for x in result.left if x in p.leaves()]
             if not free:
+                if any(isinstance(leaf, ir.RefAtom) for leaf in p.leaves()):
+                    result.conds += [c for quot, value in quotients for c in _reached(quot, value, result.left)]
                 result.conds.append(ir.Cond("eq", p))
             elif not _solve_one(b, p, free, result):
                 found = _quotient(p, free)
@@ -52,8 +54,10 @@ def solve(b: Builder, target: tuple[ir.Binder, ...], index: tuple[Poly, ...], bi
             waiting.remove(k)
             progress = True
     for quot, value in quotients:
+        _split(b, quot, value.subst(result.replace), result)
         new = poly(quot).subst(result.replace)
-        result.conds.append(ir.Cond("eq", new - value.subst(result.replace)))
+        if new != value.subst(result.replace):
+            result.conds.append(ir.Cond("eq", new - value.subst(result.replace)))
     result.open = waiting
     _renew(b, result)
     return result
@@ -126,6 +130,28 @@ def _quotient(p: Poly, free: list[ir.Binder]) -> tuple[Quot, Poly] | None:
             if not any(x in rest.leaves() for x in free):
                 return quot, -rest if c > 0 else rest
     return None
+
+
+def _reached(quot: Quot, value: Poly, binders: list[ir.Binder]) -> list[ir.Cond]:
+    """The range of an index divided by something: conditions that come before what is read at the quotient."""
+    x = quot.num.single()
+    if not isinstance(x, ir.Binder) or x not in binders:
+        return []
+    return [ir.Cond("ge", value), ir.Cond("ge", x.extent - 1 - value * quot.den)]
+
+
+def _split(b: Builder, quot: Quot, value: Poly, result: Solved) -> None:
+    """x // k = value and nothing else about x: x = value * k + r, and only r is left to sum over."""
+    x = quot.num.single()
+    if not isinstance(x, ir.Binder) or x not in result.left or any(x in _reach(y) for y in result.left if y is not x):
+        return
+    r = b.fresh_binder("r", quot.den.subst(result.replace))
+    whole = value * r.extent + poly(r)
+    result.left[result.left.index(x)] = r
+    result.replace = {key: p.subst({x: whole}) for key, p in result.replace.items()} | {x: whole}
+    result.conds = [cond.subst({x: whole}) for cond in result.conds]
+    result.conds += [ir.Cond("ge", value), ir.Cond("ge", x.extent.subst(result.replace) - 1 - whole)]
+    result.conds += [ir.Cond("ge", fact.subst(result.replace)) for fact in x.facts]
 
 
 def accumulate(

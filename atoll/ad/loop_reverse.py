@@ -191,7 +191,7 @@ def _round(
             readers[k] = back.undo_view(k, restored[k][1])
     starts: dict[int, ir.Line] = {}
     for k in active:
-        starts[k] = _activate(b, prim.block.params[k], readers[k])
+        starts[k] = _activate(b, prim.block.params[k], readers[k], back.index)
     for k in range(back.states):
         replay.give(prim.block.params[k], 0, line_reader(starts[k]) if k in starts else readers[k])
     first = b._count
@@ -260,13 +260,13 @@ def _recall(back: Backward, line: ir.Line) -> None:
     back.replay.give(line, 0, lambda index: ir.Ref(made, 0, where + index))
 
 
-def _activate(b: Builder, param: ir.Line, reader: Reader) -> ir.Line:
-    """A line of its own for a state at the start of the round."""
+def _activate(b: Builder, param: ir.Line, reader: Reader, round_: Sym) -> ir.Line:
+    """A line of its own for a state at the start of the round; it belongs to the round even where all rounds read the same."""
     info = param.results[0]
     binders = tuple(b.fresh_binder("ijk"[n % 3], a) for n, a in enumerate(info.axes))
     with b.binding(*binders):
         at = tuple(poly(x) for x in binders)
-        line, _ = b.emit(ir.Active(object(), reader(at), at), (ir.Result(info.dtype),), hint="v")
+        line, _ = b.emit(ir.Active(object(), reader(at), (*at, poly(round_))), (ir.Result(info.dtype),), hint="v")
     return line
 
 
