@@ -114,8 +114,9 @@ class _Checker:
             case lp.Section(_, body):
                 for inner in body:
                     self.stmt(inner)
-            case lp.Product(body=body):
+            case lp.Product(body=body, after=after):
                 self.block(body)
+                self.block(after)
             case lp.Helper(result=result):
                 for b, index in stmt.buffers:  # no index: the whole buffer
                     self.access(b, index or (Poly({}),) * len(b.extents), stmt)

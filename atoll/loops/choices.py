@@ -26,6 +26,7 @@ class Choices:
 
     grain: int = 32768  # operations in a piece of a parallel loop
     products: bool = True  # contractions by the matrix kernel
+    follow: bool = True  # what follows a product joined to it
     private: bool = True  # histograms in private copies
     scans: bool = True  # scans in runs
     first_best: bool = True  # argmin and argmax in two steps
@@ -46,6 +47,7 @@ USUAL = Choices()
 ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "grain": (8192, 131072, 524288),
     "products": (False,),
+    "follow": (False,),
     "private": (False,),
     "scans": (False,),
     "first_best": (False,),

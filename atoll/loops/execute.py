@@ -212,6 +212,7 @@ class Executor:
                 print("".join(p if isinstance(p, str) else self._shown(p) for p in parts))
             case lp.Product():
                 self.stmts(stmt.body)
+                self.stmts(stmt.after)
             case lp.Section(_, body):
                 self.stmts(body)
             case lp.Note():

@@ -353,7 +353,8 @@ class Section:
 class Product:
     """target[i, j] = sum over k of left[i, k] * right[k, j]: `body` says it in loops, the rest how a matrix kernel finds its elements.
 
-    `left`, `right` and `target` are the elements at index 0 of everything; steps are in elements. The last step of the target is 1."""
+    `left`, `right` and `target` are the elements at index 0 of everything; steps are in elements. The last step of the target is 1.
+    `after`: pieces over its rows, done when these are finished (loops/follow.py)."""
 
     rows: Poly
     columns: Poly
@@ -367,6 +368,7 @@ class Product:
     target: Load
     target_row: Poly
     body: list[Stmt]
+    after: list[Stmt] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -431,6 +433,8 @@ def bodies(stmt: Stmt) -> Iterator[list[Stmt]]:
     elif isinstance(stmt, If):
         yield stmt.then
         yield stmt.orelse
+    if isinstance(stmt, Product):
+        yield stmt.after
 
 
 def walk(stmts: list[Stmt]) -> Iterator[Stmt]:

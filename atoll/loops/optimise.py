@@ -11,6 +11,7 @@ from atoll.loops.carry import carry
 from atoll.loops.checks import hoist_checks
 from atoll.loops.choices import USUAL, Choices
 from atoll.loops.first_best import first_best
+from atoll.loops.follow import followers, in_place, join
 from atoll.loops.interior import interior
 from atoll.loops.jam import jam
 from atoll.loops.privatise import privatise
@@ -40,9 +41,12 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
     ]
     if not choices.products:
         fn.body = _plain_products(fn.body)
+    pairs = followers(fn.body) if choices.follow else []
     for wanted, run in passes:
         if wanted:
             fn.body = run(fn.body, decisions)
+    fn.body = join(fn.body, pairs, decisions)
+    in_place(fn, pairs)
     for stmt in lp.walk(fn.body):
         if isinstance(stmt, lp.Chunks):
             stmt.grain = choices.grain

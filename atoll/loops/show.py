@@ -90,6 +90,8 @@ def _stmts(stmts: list[lp.Stmt], depth: int) -> list[str]:
             case lp.Product():
                 out.append(f"{pad}product of {stmt.rows} by {stmt.columns} over {' by '.join(map(repr, stmt.sums))}:")
                 out += _stmts(stmt.body, depth + 1)
+                if stmt.after:
+                    out += [f"{pad}then, for finished rows:", *_stmts(stmt.after, depth + 1)]
             case lp.Note(text):
                 out.append(f"{pad}# {text}")
     return out

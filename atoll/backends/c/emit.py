@@ -91,16 +91,24 @@ class Emitter(Pieces):
         """A contraction by the runtime's matrix kernel; its own loops when there is no runtime or it is tiny."""
         if not self.dialect.hosted:
             self.stmts(p.body)
+            self.stmts(p.after)
             return
+        rows = self.rows_after(p.after[0]) if p.after and isinstance(p.after[0], lp.Chunks) else None
         work = " * ".join(self.factor(x) for x in (p.rows, p.columns, *p.sums))
         with self.braces(f"if ({work} < 4096)"):
             self.stmts(p.body)
+            if rows is not None:
+                self.put(f"if ((status = {rows.whole}) != 0) goto done;")
         with self.braces("else"):
             lists = [", ".join(map(self.poly, each)) for each in (p.sums, p.left_sums, p.right_sums)]
             given = [self.poly(x) for x in (p.rows, p.columns)] + [f"{{{text}}}" for text in lists]
             given += [self.poly(x) for x in (p.left_row, p.right_column, p.target_row)]
             given += [f"&{self.element(x.buffer, x.index)}" for x in (p.left, p.right, p.target)]
-            self.put(f"const at_product at_p = {{{', '.join(given)}, {len(p.sums)}}};")
+            tail = ""
+            if rows is not None:
+                self.put(f"{rows.struct} at_context = {{{rows.args}}};")
+                tail = f", {rows.function}, &at_context, {rows.work}"
+            self.put(f"const at_product at_p = {{{', '.join(given)}, {len(p.sums)}{tail}}};")
             self.uses_done = True
             double = int(p.target.dtype.name == "f64")
             self.put(f"if ((status = at_rt->product(at, &at_p, {double})) != 0) goto done;")

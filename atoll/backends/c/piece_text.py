@@ -4,10 +4,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from atoll.backends.c.loop_text import Loops
 from atoll.backends.c.text import safe
 from atoll.backends.c.used import Used, allocated, collect, written_buffers
 from atoll.loops import ir as lp
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """C for pieces that the matrix kernel runs: the function it calls, its context, and the call for all rows."""
+
+    function: str
+    struct: str
+    args: str
+    whole: str
+    work: str
 
 
 class Pieces(Loops):
@@ -115,6 +128,26 @@ class Pieces(Loops):
             self.put(f"const int64_t {n} = {extent};")
             self.put(f"const int64_t {size} = at_piece({n}, {work}, {chunk.grain}, {chunk.align}, {chunk.most});")
             self.parallel_call(name, chunk, params, partial, n, size, f"({work})", private)
+
+    def rows_after(self, chunk: lp.Chunks) -> Rows:
+        """Pieces that the matrix kernel runs, for rows it has finished."""
+        used = collect(chunk.body, {chunk.low, chunk.high})
+        name = f"{self.prefix}_piece{self.pieces}"
+        self.pieces += 1
+        self.piece_function(name, chunk, used)
+        params = self.params(used, chunk.body)
+        fields = "".join(f" {t.replace(' *restrict', ' *')} {v};" for t, v, _ in params)
+        unpack = "".join(f", at_a->{v}" for _, v, _ in params)
+        self.functions.append(
+            f"typedef struct {{ int64_t at_extent;{fields} }} {name}_args;\n"
+            f"static int {name}_rows(at_call *at, void *at_context, int64_t at_low, int64_t at_high) {{\n"
+            f"    const {name}_args *at_a = at_context;\n"
+            f"    (void)at_a;\n"
+            f"    return {name}(at, at_low, at_high{unpack});\n}}"
+        )
+        extent, args = self.poly(chunk.extent), "".join(f", {a}" for _, _, a in params)
+        self.uses_done = True
+        return Rows(f"{name}_rows", f"{name}_args", f"{extent}{args}", f"{extent} > 0 ? {name}(at, 0, {extent}{args}) : 0", self.poly(chunk.work) if chunk.work.terms else "1")
 
     def parallel_call(
         self,

@@ -23,7 +23,6 @@ static const int product_heights[5] = {12, 8, 4, 2, 1};
 #define NR (NV * VL)
 #define NC 2048
 #define LEAST_PIECE 100000 /* multiply-adds worth handing to another thread */
-#define FOLLOW 16          /* rows at a time for what follows a product, when it was not done with its pieces */
 #define HOT 524288         /* bytes of the result that stay in the second-level cache until what follows is done */
 
 /* Two vectors shuffled into one, by compilers old and new. */
@@ -33,16 +32,19 @@ static const int product_heights[5] = {12, 8, 4, 2, 1};
 #define SHUFFLE(lanes, a, b, ...) __builtin_shuffle(a, b, (lanes){__VA_ARGS__})
 #endif
 
+static int64_t rows_to_follow(const at_product *p) { return p->after_work < 32768 ? 32768 / (p->after_work > 0 ? p->after_work : 1) : 1; }
+
 static int follow_piece(at_call *at, void *context, int64_t piece) {
     const at_product *p = context;
-    const int64_t high = (piece + 1) * FOLLOW;
-    return p->after(at, p->context, piece * FOLLOW, high < p->m ? high : p->m);
+    const int64_t rows = rows_to_follow(p), high = (piece + 1) * rows;
+    return p->after(at, p->context, piece * rows, high < p->m ? high : p->m);
 }
 
 /* What follows the product, where it was not done piece by piece. */
 static int follow(at_call *at, const at_product *p) {
     if (!p->after) return 0;
-    return rt->parallel(at, follow_piece, (void *)p, (p->m + FOLLOW - 1) / FOLLOW, (double)p->m * (double)p->after_work < 32768.0);
+    const int64_t rows = rows_to_follow(p);
+    return rt->parallel(at, follow_piece, (void *)p, (p->m + rows - 1) / rows, (double)p->m * (double)p->after_work < 65536.0);
 }
 
 #define T float
