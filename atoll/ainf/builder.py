@@ -13,36 +13,16 @@ from typing import Any
 
 from atoll.ainf import ir
 from atoll.ainf.accessible import holds, needed_conds, within
+from atoll.ainf.known import Given, Known
 from atoll.ainf.scan_prim import blocks, field_names, leaves, own_binders, refs
 from atoll.errors import NOWHERE, Span
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
-from atoll.sizes.prover import Facts, facts
 from atoll.types.dtypes import BOOL, I64
 
 _EXPENSIVE = (ir.Reduce, ir.ArgReduce, ir.Fold, ir.Scan, ir.ScanFold, ir.Argsort, ir.Compress, ir.Scatter, ir.ScatterFold, ir.Loop, ir.While)
 
 
-class Given:
-    """A condition that holds where code is being translated. `lazy` ones guard a branch; the others were checked before.
-
-    A condition that has no form of its own (not all of several) is made into a bool only when a line needs it.
-    """
-
-    __slots__ = ("block", "lazy", "facts", "_cond")
-
-    def __init__(self, cond: ir.Cond | Callable[[], ir.Cond], block: ir.Block, lazy: bool) -> None:
-        self._cond = cond
-        self.block, self.lazy = block, lazy
-        self.facts: tuple[Poly, ...] = cond.facts() if isinstance(cond, ir.Cond) else ()
-
-    @property
-    def cond(self) -> ir.Cond:
-        if not isinstance(self._cond, ir.Cond):
-            self._cond = self._cond()
-        return self._cond
-
-
-class Builder:
+class Builder(Known):
     def __init__(self, name: str) -> None:
         self.name = name
         self.root = ir.Block(None)
@@ -54,6 +34,7 @@ class Builder:
         self.known: list[Poly] = []  # requirements and asserts that hold from here on
         self.sizes: set[Atom] = set()
         self._tables: dict[int, dict[Any, list[ir.Line]]] = {}
+        self._usual: dict[tuple[int, Poly], ir.Binder] = {}
         self._count = 0
         self.share = True
         self.reverse = False  # in the reverse sweep of a derivative
@@ -109,76 +90,6 @@ class Builder:
         for sym in owned:
             self.owner[sym] = block
         return block
-
-    # -- facts
-
-    def context(self, goals: Iterable[Poly], path: bool = True) -> Facts:
-        """Everything known that could matter for these polynomials."""
-        found: dict[Poly, None] = {}
-        seen: set[Atom] = set()
-        queue: list[Atom] = [leaf for goal in goals for leaf in goal.leaves()]
-        conditions = [fact for given in self.path for fact in given.facts] if path else []
-        general = self.known + conditions
-        order: list[tuple[int, list[Poly]]] = []
-        while queue:
-            atom = queue.pop()
-            if atom in seen:
-                continue
-            seen.add(atom)
-            mine = self.atom_facts(atom)
-            order.append((atom.uid, mine))
-            for fact in mine:
-                queue += fact.leaves()
-            for fact in general:
-                if atom in fact.leaves():
-                    queue += fact.leaves()
-        for _, mine in sorted(order, key=lambda pair: pair[0]):
-            found.update(dict.fromkeys(mine))
-        for fact in general:
-            if fact.leaves() & seen:
-                found[fact] = None
-        return facts().add(found)
-
-    def atom_facts(self, atom: Atom) -> list[Poly]:
-        p = poly(atom)
-        if isinstance(atom, ir.Binder):
-            result = [p, atom.extent - 1 - p, *atom.facts]
-            if len(atom.extent.terms) == 1:  # a non-empty product has no zero factor
-                ((mono, coef),) = atom.extent.terms.items()
-                if coef > 0 and len(mono) > 1:
-                    result += [poly(a) - 1 for a in mono]
-            return result
-        if isinstance(atom, ir.RefAtom):
-            bound = atom.ref.line.results[atom.ref.result].bound
-            if bound is not None:
-                env = dict(zip(atom.ref.line.dims, atom.ref.index, strict=False))
-                return [p, bound.subst(env) - 1 - p]
-            return []
-        if atom in self.index_facts:
-            return list(self.index_facts[atom])
-        if atom in self.sizes:
-            return [p]
-        return []
-
-    def trusted(self, p: Poly) -> bool:
-        """True when evaluating p in 64-bit arithmetic cannot wrap: bounded atoms, small coefficients, low degree."""
-        if p.degree() > 3 or any(abs(c) > 2**20 for mono, c in p.terms.items() if mono):
-            return False
-        return all(self.bounded(a) for a in p.atoms())
-
-    def bounded(self, atom: Atom) -> bool:
-        if isinstance(atom, ir.Binder) or atom in self.sizes or atom in self.index_facts:
-            return True
-        if isinstance(atom, ir.RefAtom):
-            return atom.ref.line.results[atom.ref.result].bound is not None
-        return isinstance(atom, Quot) and self.trusted(atom.num) and self.trusted(atom.den)
-
-    def comparable(self, p: Poly) -> bool:
-        """True when a comparison with p means what it means over the integers."""
-        return p.single() is not None or self.trusted(p)
-
-    def proves_range(self, p: Poly, size: Poly, path: bool = True) -> bool:
-        return self.context((p, size), path).proves_range(p, size)
 
     # -- lines
 
@@ -330,28 +241,6 @@ class Builder:
         """A scalar line, read here."""
         line, index = self.emit(prim, (result,), span, hint, needs=needs)
         return ir.Ref(line, 0, index)
-
-    def needed_for_range(self, goals: list[tuple[Poly, Poly]]) -> tuple[Given, ...] | None:
-        """The fewest conditions of the path under which every p lies in 0..n-1; None when no proof is found."""
-        polys = [x for pair in goals for x in pair]
-        base = self.context(polys, path=False)
-
-        def enough(given: list[Given]) -> bool:
-            context = base.add(fact for g in given for fact in g.facts)
-            return all(context.proves_range(p, n) for p, n in goals)
-
-        if enough([]):
-            return ()
-        if not self.path:
-            return None
-        kept = [given for given in self.path if given.facts]
-        if not enough(kept):
-            return None
-        for one in list(kept):
-            fewer = [given for given in kept if given is not one]
-            if enough(fewer):
-                kept = fewer
-        return tuple(kept)
 
     # -- values out of conditions
 

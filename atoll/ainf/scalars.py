@@ -64,7 +64,15 @@ def op(b: Builder, name: str, args: tuple[ir.Operand, ...], dtype: DType, span: 
         return simple
     if PRIMS[name].commutes and len(args) == 2:
         args = _ordered(args)
-    return b.ref(ir.Op(name, args), ir.Result(dtype), span)
+    bound: Poly | None = None
+    if dtype is I64 and name in ("min", "max"):
+        x, y = as_poly(b, args[0]), as_poly(b, args[1])
+        if x is not None and y is not None and b.trusted(x) and b.trusted(y):
+            greater = b.greater(x, y)
+            if greater is not None:
+                return args[0] if greater == (name == "max") else args[1]
+            bound = b.clamped(name, x, y)
+    return b.ref(ir.Op(name, args), ir.Result(dtype, (), bound), span)
 
 
 def _ordered(args: tuple[ir.Operand, ...]) -> tuple[ir.Operand, ...]:

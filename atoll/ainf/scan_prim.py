@@ -43,15 +43,18 @@ def _flat(x: Any, found: list[Any]) -> None:
 
 def own_binders(prim: Any) -> list[ir.Binder]:
     """Binders the primitive itself binds, not counting those of its arrays."""
-    if type(prim) in _SCALAR:
+    kind = type(prim)
+    if kind in _SCALAR:
         return []
-    return [part for part in parts(prim) if isinstance(part, ir.Binder)]
+    names = field_names(kind)
+    if "binder" in names:
+        return [prim.binder]
+    return list(prim.binders) if "binders" in names else []
 
 
 def blocks(prim: Any) -> list[ir.Block]:
-    if type(prim) in _SCALAR:
-        return []
-    return [part for part in parts(prim) if isinstance(part, ir.Block)]
+    kind = type(prim)
+    return [] if kind in _SCALAR or "block" not in field_names(kind) else [prim.block]
 
 
 def _own_symbols(prim: Any) -> set[Atom]:

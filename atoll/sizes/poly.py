@@ -154,7 +154,17 @@ class Poly:
         return Poly({mono: -coef for mono, coef in self.terms.items()})
 
     def __sub__(self, other: PolyLike) -> Poly:
-        return self + (-poly(other))
+        other = poly(other)
+        if not other.terms:
+            return self
+        terms = dict(self.terms)
+        for mono, coef in other.terms.items():
+            total = terms.get(mono, 0) - coef
+            if total:
+                terms[mono] = total
+            else:
+                del terms[mono]
+        return Poly(terms)
 
     def __rsub__(self, other: PolyLike) -> Poly:
         return poly(other) - self

@@ -14,9 +14,10 @@ counterexample the user is shown. The prover is incomplete on purpose: it has a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 
 from atoll.sizes.poly import ONE, ZERO, Atom, Poly, PolyLike, Quot, Sym, exact_quotient, floordiv, poly
 from atoll.sizes.samples import Bounded, negative, sample
@@ -24,6 +25,7 @@ from atoll.sizes.samples import Bounded, negative, sample
 _DEPTH = 8
 _NODES = 400
 _FEW = 40
+_sampling = Lock()
 
 
 
@@ -43,7 +45,7 @@ class Proof:
 class Facts:
     """Hypotheses `p >= 0`, with memo tables. Made by `facts(...)` so that equal contexts share their memo."""
 
-    __slots__ = ("known", "_memo", "_nonneg", "_by_atom", "order", "_floors", "_zeros", "_signs", "_samples", "_lemmas", "_inside", "plan")
+    __slots__ = ("known", "_memo", "_nonneg", "_by_atom", "order", "_floors", "_zeros", "_signs", "_samples", "_rest", "_lemmas", "_inside", "plan")
 
     def __init__(self, known: tuple[Poly, ...]) -> None:
         self.known = known
@@ -56,7 +58,8 @@ class Facts:
         self._signs: dict[object, Proof | None] = {}  # why, as first found: no proof of a sign rests on itself
         self._lemmas: dict[Poly, Proof | None] = {}
         self.plan: tuple[list[Bounded], list[Poly]] | None = None
-        self._samples: list[dict[Atom, int]] | None = None
+        self._samples: list[dict[Atom, int]] = []  # those made so far
+        self._rest: Iterator[dict[Atom, int]] | None = None  # where more come from
         for position, fact in enumerate(known):
             for atom in fact.atoms():
                 self._by_atom.setdefault(atom, []).append(fact)
@@ -107,6 +110,22 @@ class Facts:
         """A sampled valuation that satisfies every fact and makes goal negative."""
         leaves = goal.leaves()
         return next((s for s in self.samples() if leaves <= s.keys() and negative(goal, s)), None)
+
+    def samples(self) -> Iterator[dict[Atom, int]]:
+        """Valuations that satisfy the facts, each made when it is first looked at."""
+        at = 0
+        while True:
+            if at == len(self._samples):
+                with _sampling:  # contexts are shared by threads
+                    if self._rest is None:
+                        self._rest = iter(sample(self))
+                    new = next(self._rest, None) if at == len(self._samples) else None
+                    if new is not None:
+                        self._samples.append(new)
+                if at == len(self._samples):
+                    return
+            yield self._samples[at]
+            at += 1
 
     def contradictory(self) -> bool:
         """True when some fact is a negative constant or two facts visibly exclude each other."""
@@ -221,13 +240,6 @@ class Facts:
         """Why quot >= c: a proof of num - c*den >= 0."""
         key = ("floor", quot, c)
         return self._signs[key] if key in self._signs else _search(self, quot.num - quot.den * c, 6)
-
-    # -- sampling
-
-    def samples(self) -> list[dict[Atom, int]]:
-        if self._samples is None:
-            self._samples = list(sample(self))
-        return self._samples
 
 
 def refute(ctx: Facts, goal: Poly, tries: int = 400) -> dict[Atom, int] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from atoll.ainf import ir, scalars
-from atoll.ainf.builder import Given
+from atoll.ainf.known import Given
 from atoll.ainf.translate.context import Env
 from atoll.ainf.translate.scatters import Scatters
 from atoll.ainf.values import Scalar, Value
