@@ -14,11 +14,13 @@ from atoll.loops.first_best import first_best
 from atoll.loops.follow import followers, in_place, join
 from atoll.loops.interior import interior
 from atoll.loops.jam import jam
+from atoll.loops.join_checks import join_checks
 from atoll.loops.privatise import privatise
 from atoll.loops.rewrite import restart_names
 from atoll.loops.rows import rows
 from atoll.loops.same_checks import same_checks
 from atoll.loops.scans import scans
+from atoll.loops.tall import tall
 from atoll.loops.unroll import unroll
 
 
@@ -28,10 +30,12 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
     decisions: list[str] = []
     passes: list[tuple[bool, Callable[[list[lp.Stmt], list[str]], list[lp.Stmt]]]] = [
         (choices.private, partial(privatise, reassociate=reassociate)),
+        (choices.tall, partial(tall, reassociate=reassociate)),
         (choices.scans, partial(scans, reassociate=reassociate)),
         (choices.first_best, first_best),
         (choices.unroll > 1, partial(unroll, most=choices.unroll)),
         (choices.checks, same_checks),
+        (choices.checks, join_checks),
         (choices.checks, hoist_checks),
         (choices.interior, interior),
         (choices.jam > 1, partial(jam, rounds=choices.jam)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from atoll.loops import ir as lp
 from atoll.sizes import Atom, Poly, poly
 
 _counter = itertools.count(1)
+_COPY = re.compile(r"__\d+$")
 
 
 def restart_names() -> None:
@@ -20,7 +22,7 @@ def restart_names() -> None:
 
 def fresh(var: lp.Var) -> lp.Var:
     """Another variable like this one. Names stay unique because a mark no user can write is in them."""
-    return lp.Var(f"{var.name}__{next(_counter)}", var.dtype)
+    return lp.Var(f"{_COPY.sub('', var.name)}__{next(_counter)}", var.dtype)
 
 
 def fresh_like(name: str, dtype: Any) -> lp.Var:

@@ -17,7 +17,7 @@ def same_checks(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     for stmt in stmts:
         for body in lp.bodies(stmt):
             body[:] = same_checks(body, decisions)
-        if not _only_checks(stmt):
+        if not only_checks(stmt):
             seen.clear()
             out.append(stmt)
             continue
@@ -30,7 +30,8 @@ def same_checks(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     return out
 
 
-def _only_checks(stmt: lp.Stmt) -> bool:
+def only_checks(stmt: lp.Stmt) -> bool:
+    """A loop that computes nothing but what its checks look at."""
     if not isinstance(stmt, (lp.For, lp.Chunks)) or (isinstance(stmt, lp.Chunks) and (stmt.accs or stmt.buffers)):
         return False
     inner = list(lp.walk([stmt]))

@@ -16,6 +16,7 @@ from atoll.sizes import Sym
 from atoll.types.dtypes import BOOL, DType
 
 STRETCH = 65536  # rounds of a tight loop, and
+SHORT = 128  # elements of a sum whose length is data that are not worth a tree of blocks
 ROUNDS = 64  # rounds with loops inside, between two looks at whether the user wants to stop
 
 
@@ -113,6 +114,47 @@ class Loops(Text):
         return ops.literal(value, acc.var.dtype)
 
     def lanes(self, loop: lp.Accumulate) -> None:
+        """In vectors. A length that is data is often short: then a few lanes without the tree of blocks."""
+        if not any(isinstance(a, lp.VarAtom) for a in (loop.high - loop.low).leaves()):
+            self.long_lanes(loop)
+            return
+        with self.braces(f"if ({self.poly(loop.high - loop.low)} < {SHORT})"):
+            self.short_lanes(loop)
+        with self.braces("else"):
+            self.long_lanes(loop)
+
+    def short_lanes(self, loop: lp.Accumulate) -> None:
+        """32 bytes of lanes, then one by one."""
+        lanes = 32 // max(a.var.dtype.size for a in loop.accs)
+        low, high = self.poly(loop.low), self.poly(loop.high)
+        outer = Sym(f"{loop.sym.name}0")
+        first, index = self.names.enter(outer), self.names.enter(loop.sym)
+        saved = dict(self.adders)
+        self.put(f"int64_t {first} = {low};")
+        for acc in loop.accs:
+            self.put(f"{acc.var.dtype.c_name} {safe(acc.var.name)}_lane[{lanes}] = {{{', '.join([self.neutral(acc)] * lanes)}}};")
+            self.adders[acc.var] = self._lane_adder(acc)
+        with self.braces(f"for (; {first} + {lanes} <= {high}; {first} += {lanes})"):
+            self.put("AT_SIMD")
+            with self.braces(f"for (int at_l = 0; at_l < {lanes}; at_l++)"):
+                self.put(f"const int64_t {index} = {first} + at_l;")
+                self.stmts(loop.body)
+        for acc in loop.accs:
+            v, half = safe(acc.var.name), lanes // 2
+            while half > 0:
+                combined = self._combine(acc, f"{v}_lane[at_l]", f"{v}_lane[at_l + {half}]")
+                self.put(f"for (int at_l = 0; at_l < {half}; at_l++) {v}_lane[at_l] = {combined};")
+                half //= 2
+            self.put(f"{v} = {v}_lane[0];")
+            self.adders.pop(acc.var, None)
+        with self.braces(f"for (; {first} < {high}; {first}++)"):
+            self.put(f"const int64_t {index} = {first};")
+            self.stmts(loop.body)
+        self.adders = saved
+        self.names.leave(loop.sym)
+        self.names.leave(outer)
+
+    def long_lanes(self, loop: lp.Accumulate) -> None:
         """Blocks of a fixed number of lanes, each lane adding up its own elements; the rest one by one.
 
         A block of lanes is added up in a tree after a fixed number of rounds, so that errors do not grow with the length.
