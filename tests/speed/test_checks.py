@@ -1,6 +1,8 @@
 """Checks outside loops: tested at the ends of a range, or in the loop without leaving it; joined to the loop that needs them. The same
 failures are reported, at the same place, and nothing outside an array is ever read."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -74,7 +76,7 @@ def test_ragged_sums_have_no_checks_inside():
 def test_short_and_long_sums(lengths):
     starts = np.concatenate([[0], np.cumsum(lengths)])
     x = rng.random(starts[-1])
-    np.testing.assert_allclose(segments(starts, x), [x[a:b].sum() for a, b in zip(starts[:-1], starts[1:])], rtol=1e-13)
+    np.testing.assert_allclose(segments(starts, x), [x[a:b].sum() for a, b in itertools.pairwise(starts)], rtol=1e-13)
     results = []
     try:
         for threads in (1, 3):
