@@ -28,6 +28,7 @@ class Choices:
     products: bool = True  # contractions by the matrix kernel
     follow: bool = True  # what follows a product joined to it
     private: bool = True  # histograms in private copies
+    tall: bool = True  # sums along the first axis in parts
     scans: bool = True  # scans in runs
     first_best: bool = True  # argmin and argmax in two steps
     unroll: int = 9  # loops of at most so many rounds are written out
@@ -49,6 +50,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "products": (False,),
     "follow": (False,),
     "private": (False,),
+    "tall": (False,),
     "scans": (False,),
     "first_best": (False,),
     "unroll": (0, 4),

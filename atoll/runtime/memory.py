@@ -59,9 +59,13 @@ class Memory:
 def memory(fn: lp.Function) -> Memory:
     """The uses of a loop function, results first."""
     uses = [Use("result", o.buffer.name, _bytes(o.buffer), "returned", o.buffer.span) for o in fn.outputs]
+    seen: set[lp.Buffer] = set()  # what is allocated in both branches of a condition counts once
     for stmt in lp.walk(fn.body):
         if isinstance(stmt, lp.Alloc) and stmt.buffer.kind != "out" and not stmt.buffer.local:
             b = stmt.buffer
+            if b in seen:
+                continue
+            seen.add(b)
             kind = "copy" if b.reason.startswith("copy: ") else "temporary"
             uses.append(Use(kind, b.name, _bytes(b), b.reason.removeprefix("copy: "), b.span))
         elif isinstance(stmt, lp.CopyBuffer):
