@@ -15,6 +15,7 @@ from atoll.loops.follow import followers, in_place, join
 from atoll.loops.interior import interior
 from atoll.loops.jam import jam
 from atoll.loops.join_checks import join_checks
+from atoll.loops.late import late
 from atoll.loops.privatise import privatise
 from atoll.loops.rewrite import restart_names
 from atoll.loops.rows import rows
@@ -42,6 +43,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.across, across),
         (choices.rows, rows),
         (choices.carry, carry),
+        (choices.carry, late),
     ]
     if not choices.products:
         fn.body = _plain_products(fn.body)

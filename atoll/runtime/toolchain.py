@@ -31,8 +31,8 @@ class Compiler:
     def flags(self, optimise: str) -> list[str]:
         flags = [*_COMMON, f"-O{optimise}", "-fopenmp-simd"]
         if self.kind == "gcc":
-            # with cos built in, gcc joins sin(x) and cos(x) to one call that has no vector version
-            flags += ["-fno-trapping-math", "-fno-builtin-cos", "-fno-builtin-cosf"]
+            # with cos built in, gcc joins sin(x) and cos(x) to one call that has no vector version; it would also undo what loops/late.py does
+            flags += ["-fno-trapping-math", "-fno-builtin-cos", "-fno-builtin-cosf", "-fno-tree-reassoc"]
         flags.append("-march=native" if self.kind != "zig" or platform.machine() == "x86_64" else "-O3")
         return flags
 
