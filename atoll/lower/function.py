@@ -9,6 +9,7 @@ from atoll.ainf import ir
 from atoll.loops import ir as lp
 from atoll.lower.block import BlockLowerer, BufferSink, Sink
 from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
+from atoll.lower.swaps import live_together
 from atoll.sizes import Atom, Poly
 from atoll.types.dtypes import BOOL, DType
 from atoll.uncollected import uncollected
@@ -105,6 +106,7 @@ class FunctionLowerer:
         block.lower(scope)
         body = tidy(drop_unused(scope.stmts))
         close_scopes(body)
+        live_together(body)
         return lp.Function(program.name, program.sizes, inputs, outputs, body, self.consts)
 
 

@@ -146,8 +146,6 @@ def _finish(b: BlockLowerer, stage: Stage, states: list[State], scope: Scope) ->
             b.places[(line, k)] = state.place
         elif isinstance(place, BufferPlace) and place.buffer is not state.place.buffer:
             _copy_into(b, stage, k, state.place.buffer, place, env, scope)
-        elif state.spare is not None and isinstance(place, BufferPlace) and place.buffer.kind == "out":
-            scope.add(lp.Helper("settle", ((place.buffer, ()), (state.spare, ())), ()))
 
 
 def _copy_into(b: BlockLowerer, stage: Stage, k: int, source: lp.Buffer, place: BufferPlace, env: Any, scope: Scope) -> None:

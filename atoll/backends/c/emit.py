@@ -194,11 +194,16 @@ class Emitter(Pieces):
             a, b = self.element(keys, first), self.element(out, at)
             self.fail_unless(f"at_argsort_{h.dtype.name}(&{a}, &{b}, {self.poly(h.sizes[0])}) == 0", self.no_memory)
         elif h.name == "settle":
-            (out, _), (spare, _) = h.buffers
-            o, s = safe(out.name), safe(spare.name)
-            with self.braces(f"if ({o} != at_{o} && {s} == at_{o})"):  # else a loop around this one has it, and settles
+            out, *spares = (b for b, _ in h.buffers)
+            o = safe(out.name)
+            with self.braces(f"if ({o} != at_{o})"):
                 self.put(f"memcpy(at_{o}, {o}, (size_t)({self.count(out)}) * sizeof(*{o}));")
-                self.put(f"{{ {out.dtype.c_name} *at_other = {o}; {o} = {s}; {s} = at_other; }}")
+                for spare in spares:
+                    self.put(f"if ({safe(spare.name)} == at_{o}) {safe(spare.name)} = {o};")
+                self.put(f"{o} = at_{o};")
+            for spare in spares:  # whatever went round, every spare owns what it points to again
+                if spare in self.held:
+                    self.put(f"at_held[{self.held[spare]}] = {safe(spare.name)};")
         else:
             raise AssertionError(h.name)
 
