@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from atoll.ad.reverse import Key, Reverse
 
 
-def outer_keys(rev: Reverse, prim: ir.Loop, lines: list[ir.Line]) -> list[Key]:
-    """Active values from outside that rounds read."""
+def outer_keys(rev: Reverse, prim: ir.Loop, states: list[int], lines: list[ir.Line]) -> list[Key]:
+    """Active values from outside that these lines of a round read, and the next values of these states."""
     inside = set(prim.block.params)
-    stack = list(lines)
+    stack = list(prim.block.lines)
     while stack:
         line = stack.pop()
         inside.add(line)
@@ -38,11 +38,45 @@ def outer_keys(rev: Reverse, prim: ir.Loop, lines: list[ir.Line]) -> list[Key]:
             key = (ref.line, ref.result)
             if ref.line not in inside and key in rev.active:
                 found[key] = None
-    for array in prim.results:
-        for ref in ir.operand_refs(array.body):
+    for k in states:
+        for ref in ir.operand_refs(prim.results[k].body):
             if ref.line not in inside and (ref.line, ref.result) in rev.active:
                 found[(ref.line, ref.result)] = None
     return list(found)
+
+
+def useful(prim: ir.Loop | ir.While, wanted: set[int]) -> tuple[set[int], list[ir.Line]]:
+    """States whose adjoint can be other than 0, given the results that have one, and the lines on the way to them."""
+    params = {line: k for k, line in enumerate(prim.block.params)}
+    found: set[int] = set()
+    seen: set[Key] = set()
+    waiting = set(wanted)
+    while waiting:
+        k = waiting.pop()
+        found.add(k)
+        stack = list(ir.operand_refs(prim.results[k].body))
+        while stack:
+            ref = stack.pop()
+            key = (ref.line, ref.result)
+            if key in seen:
+                continue
+            seen.add(key)
+            if ref.line in params:
+                waiting |= {params[ref.line]} - found
+            elif ref.line.block is prim.block:
+                stack += _needs(*key)
+    passed = {line for line, _ in seen}
+    return found, [line for line in prim.block.lines if line in passed and line not in params]
+
+
+def _needs(line: ir.Line, result: int) -> list[ir.Ref]:
+    """What one result of a line is computed from; of a loop inside, only what that result needs."""
+    prim = line.prim
+    if not isinstance(prim, (ir.Loop, ir.While)):
+        return list(line_refs(line))
+    states, lines = useful(prim, {result})
+    refs = [ref for k in states for a in (prim.state[k], prim.results[k]) for ref in ir.operand_refs(a.body)]
+    return refs + [ref for inner in lines for ref in line_refs(inner)]
 
 
 @dataclass

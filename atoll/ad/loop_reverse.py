@@ -14,7 +14,7 @@ from atoll.ad.backward import Backward, _after_update, _replayed_place
 from atoll.ad.checkpoint import strip_mine
 from atoll.ad.indicator import zero
 from atoll.ad.loop_forward import varied
-from atoll.ad.loop_outside import Sum, add_at, declare_sums, outer_keys, shaped, sum_sink
+from atoll.ad.loop_outside import Sum, add_at, declare_sums, outer_keys, shaped, sum_sink, useful
 from atoll.ad.loop_state import Version, line_reader, new_param, put, read, state_reader, whole
 from atoll.ad.tape import Tape, make_tape
 from atoll.ad.while_rounds import counted
@@ -39,11 +39,13 @@ def reverse_loop(rev: Reverse, line: ir.Line) -> None:
         prim = line.prim
         assert isinstance(prim, ir.Loop)
     states = len(prim.state)
-    active = varied(prim, rev.active)
+    varying = varied(prim, rev.active)
+    adjoints = {k: reader for k in varying if (reader := rev.adjoint((line, k))) is not None}
+    reached, lines = useful(prim, set(adjoints))
+    active = [k for k in varying if k in reached]
     original = list(in_order([x for x in prim.block.lines if x not in prim.block.params]))
     body_results = prim.results
-    adjoints = {k: rev.adjoint((line, k)) for k in active}
-    outer = outer_keys(rev, prim, original)
+    outer = outer_keys(rev, prim, active, lines)
     apart = [d for d in line.dims if d not in rev.fixed]
     threaded = {} if line.conds else rev.running
     in_order_of_instances = bool(apart) and _one_after_the_other(rev, line, apart, outer)
@@ -143,14 +145,14 @@ def _instances(
     return found[len(sums) :], found[: len(sums)]
 
 
-def _declare_adjoints(back: Backward, active: list[int], adjoints: dict[int, Reader | None]) -> None:
+def _declare_adjoints(back: Backward, active: list[int], adjoints: dict[int, Reader]) -> None:
     """State 0, 1, ...: the adjoints of the active states, starting from those of the loop's results."""
     b = back.b
     for k in active:
         param = back.prim.block.params[k]
         info = param.results[0]
         binders = tuple(b.fresh_binder("ijk"[n % 3], a) for n, a in enumerate(info.axes))
-        reader = adjoints[k]
+        reader = adjoints.get(k)
         with b.binding(*binders):
             body = zero(info.dtype) if reader is None else reader((*back.at, *(poly(x) for x in binders)))
         back.state(f"{param.prim.name}_bar", info.dtype, info.axes, ir.Abs(binders, body))  # type: ignore[union-attr]
