@@ -131,7 +131,7 @@ class Values:
         dtype = line.results[0].dtype
         tests = self.tests(line.conds, env, scope)
         if tests:
-            var = self.fn.var(line.name, dtype)
+            var = self.fn.var(line.name, dtype, line.results[0].bound is not None)
             scope.add(lp.Declare(var, self.fn.zero(dtype)))
             inner = scope.child(*tests)
             inner.add(lp.Assign(var, self.expression(line, env, inner, 0)))
@@ -143,7 +143,7 @@ class Values:
         shared = self.uses.get(line, 0) > 1 or depth >= _DEPTH
         e = self.expression(line, env, scope, 0 if shared else depth + 1)
         if shared and not isinstance(e, (lp.Use, lp.Const, lp.Index)):
-            var = self.fn.var(line.name, dtype)
+            var = self.fn.var(line.name, dtype, line.results[0].bound is not None)
             scope.add(lp.Let(var, e))
             e = lp.Use(var)
             scope.memo[key] = e
@@ -178,9 +178,10 @@ class Values:
         values = self.value(then, env, yes, depth), self.value(orelse, env, no, depth)
         if not any(branch.guarded and branch.stmts for branch in (yes, no)):
             for branch in (yes, no):
-                branch.guarded = False  # a choice reads only what it chooses
+                branch.guarded &= bool(scope.holds)  # a choice reads only what it chooses, but may need what holds around it
                 scope.absorb(branch)
             return lp.Choose(tests, *values)
+        scope.guarded |= bool(scope.holds) and (yes.guarded or no.guarded)
         var = self.fn.var("v", dtype)
         yes.add(lp.Assign(var, values[0]))
         no.add(lp.Assign(var, values[1]))
