@@ -7,6 +7,9 @@ becomes, for blocks that stay in the cache,
     pieces of chunks:  for in order t:  s0 = s0 op v(run 0, t); y = s0;  s1 = s1 op v(run 1, t); y = s1;  ...
 
 The runs of a chunk do not wait for each other, which makes one core faster too. Lengths are fixed, so results do not depend on threads.
+
+Running minimums and maximums of floats: what comes out of a chunk tells whether there was a NaN before its end. Where there was none a plain
+comparison is enough.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.types.dtypes import BOOL, I64
 
 RUNS, LENGTH, CHUNKS = 8, 264, 64  # not a power of two: runs would meet in the same cache sets
+COMPARED = 4, 1040  # runs and their length for minimums and maximums of floats
 CHUNK = RUNS * LENGTH
 _MONOID = {op: name for name, (op, _) in MONOIDS.items()}
 _CHEAP = {"add", "sub", "mul", "neg", "min", "max", "abs", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "xor", "select"}
@@ -34,8 +38,9 @@ def scans(stmts: list[lp.Stmt], decisions: list[str], reassociate: bool = True) 
             out.append(stmt)
             continue
         assert isinstance(stmt, lp.For)
-        decisions.append(f"the scan over {stmt.sym} is made in runs of {LENGTH} elements, in parallel")
-        long = lp.Test("ge", stmt.high - 2 * CHUNK)
+        number, length = _runs(step)
+        decisions.append(f"the scan over {stmt.sym} is made in runs of {length} elements, in parallel")
+        long = lp.Test("ge", stmt.high - 2 * number * length)
         out.append(lp.If((long,), _in_runs(stmt, step), [stmt]))
     return out
 
@@ -54,8 +59,6 @@ def _step(loop: lp.For) -> lp.Assign | None:
     value = step.value
     if not isinstance(value, lp.Call) or value.op not in _MONOID or len(value.args) != 2 or value.args[0] != lp.Use(step.var):
         return None
-    if value.op in ("min", "max") and step.var.dtype.is_float:
-        return None  # comparisons with NaN are too dear to be made twice; measured slower on one core and no faster on two
     if step.var.dtype.is_complex or step.var.dtype is BOOL or step.var in set(lp.used_vars(value.args[1])):
         return None
     before = loop.body[: loop.body.index(step)]
@@ -94,12 +97,25 @@ def _cheap(values: list[lp.Expr]) -> bool:
     return True
 
 
+def _compares(step: lp.Assign) -> bool:
+    """A running minimum or maximum of floats."""
+    return isinstance(step.value, lp.Call) and step.value.op in ("min", "max") and step.var.dtype.is_float
+
+
+def _runs(step: lp.Assign) -> tuple[int, int]:
+    return COMPARED if _compares(step) else (RUNS, LENGTH)
+
+
 def _in_runs(loop: lp.For, step: lp.Assign) -> list[lp.Stmt]:
     assert isinstance(step.value, lp.Call)
+    number, length = _runs(step)
+    in_chunk = number * length
     s, dtype = step.var, step.var.dtype
     op, monoid = step.value.op, _MONOID[step.value.op]
-    totals = lp.Buffer(f"{s.name}_totals", dtype, (poly(CHUNKS), poly(RUNS)), "temp", "totals of the runs of a scan")
-    whole = loop.high // CHUNK
+    compares = _compares(step)
+    ends = lp.Buffer(f"{s.name}_ends", dtype, (poly(CHUNKS),), "temp", "what comes out of the chunks of a scan")
+    totals = lp.Buffer(f"{s.name}_totals", dtype, (poly(CHUNKS), poly(number)), "temp", "totals of the runs of a scan")
+    whole = loop.high // in_chunk
     block = Sym("block")
     count = fresh_like("chunks", I64)
     body: list[lp.Stmt] = [lp.Let(count, lp.Call("min", (lp.Index(poly(CHUNKS)), lp.Index(whole - CHUNKS * poly(block))), I64))]
@@ -107,7 +123,7 @@ def _in_runs(loop: lp.For, step: lp.Assign) -> list[lp.Stmt]:
 
     def first(c: Sym, q: Poly | int) -> Poly:
         """The first element of a run."""
-        return (CHUNKS * poly(block) + c) * CHUNK + LENGTH * poly(q)
+        return (CHUNKS * poly(block) + c) * in_chunk + length * poly(q)
 
     # totals
     t = Sym(loop.sym.name)
@@ -118,9 +134,9 @@ def _in_runs(loop: lp.For, step: lp.Assign) -> list[lp.Stmt]:
     inner = copier.stmts(lets)
     total = fresh_like(s.name, dtype)
     inner.append(lp.Add(total, monoid, copier.expr(step.value.args[1])))
-    summed: list[lp.Stmt] = [lp.Accumulate(t, poly(0), poly(LENGTH), inner, [lp.Acc(total, monoid)]), lp.Store(totals, (poly(chunk), poly(run)), lp.Use(total))]
-    runs: list[lp.Stmt] = [lp.For(run, poly(0), poly(RUNS), summed, True)]
-    body.append(lp.Chunks(low, high, poly(count.atom), poly(4 * CHUNK), [lp.For(chunk, poly(low), poly(high), runs, True)]))
+    summed: list[lp.Stmt] = [lp.Accumulate(t, poly(0), poly(length), inner, [lp.Acc(total, monoid)]), lp.Store(totals, (poly(chunk), poly(run)), lp.Use(total))]
+    runs: list[lp.Stmt] = [lp.For(run, poly(0), poly(number), summed, True)]
+    body.append(lp.Chunks(low, high, poly(count.atom), poly(4 * in_chunk), [lp.For(chunk, poly(low), poly(high), runs, True)]))
 
     # starts: the totals become what is before each run
     c, q, here = Sym("chunk"), Sym("run"), fresh_like(s.name, dtype)
@@ -130,22 +146,46 @@ def _in_runs(loop: lp.For, step: lp.Assign) -> list[lp.Stmt]:
         lp.Store(totals, place, lp.Use(s)),
         lp.Assign(s, lp.Call(op, (lp.Use(s), lp.Use(here)), dtype)),
     ]
-    body.append(lp.For(c, poly(0), poly(count.atom), [lp.For(q, poly(0), poly(RUNS), each, False)], False))
+    scanned: list[lp.Stmt] = [lp.For(q, poly(0), poly(number), each, False)]
+    if compares:
+        scanned.append(lp.Store(ends, (poly(c),), lp.Use(s)))
+    body.append(lp.For(c, poly(0), poly(count.atom), scanned, False))
 
     # every run from its start
-    low, high, chunk, t = Sym("chunk_lo"), Sym("chunk_hi"), Sym("chunk"), Sym(loop.sym.name)
-    sums = [fresh_like(s.name, dtype) for _ in range(RUNS)]
-    rounds: list[lp.Stmt] = []
-    for k, own in enumerate(sums):
-        each_run = _Renamed({loop.sym: first(chunk, k) + t}, s, own)
-        rounds += each_run.stmts(loop.body)
+    low, high, chunk = Sym("chunk_lo"), Sym("chunk_hi"), Sym("chunk")
+    sums = [fresh_like(s.name, dtype) for _ in range(number)]
+
+    def rounds(plain: bool) -> lp.Stmt:
+        t = Sym(loop.sym.name)
+        stmts: list[lp.Stmt] = []
+        for k, own in enumerate(sums):
+            copy = _Renamed({loop.sym: first(chunk, k) + t}, s, own)
+            for x in loop.body:
+                stmts += _compared(copy, step, own) if plain and x is step else copy.stmt(x)
+        return lp.For(t, poly(0), poly(length), stmts, False)
+
     going: list[lp.Stmt] = [lp.Declare(own, lp.Load(totals, (poly(chunk), poly(k)))) for k, own in enumerate(sums)]
-    going.append(lp.For(t, poly(0), poly(LENGTH), rounds, False))
-    body.append(lp.Chunks(low, high, poly(count.atom), poly(4 * CHUNK), [lp.For(chunk, poly(low), poly(high), going, True)]))
+    if compares:
+        end = fresh_like("end", dtype)
+        is_number = lp.Call("eq", (lp.Use(end), lp.Use(end)), BOOL)
+        going += [lp.Let(end, lp.Load(ends, (poly(chunk),))), lp.If((lp.Test("true", None, is_number),), [rounds(True)], [rounds(False)])]
+    else:
+        going.append(rounds(False))
+    body.append(lp.Chunks(low, high, poly(count.atom), poly(4 * in_chunk), [lp.For(chunk, poly(low), poly(high), going, True)]))
 
     blocks = (whole + (CHUNKS - 1)) // CHUNKS
-    rest = lp.For(loop.sym, whole * CHUNK, loop.high, loop.body, False)
-    return [lp.Alloc(totals), lp.For(block, poly(0), blocks, body, False), rest, lp.Free(totals)]
+    rest = lp.For(loop.sym, whole * in_chunk, loop.high, loop.body, False)
+    own_buffers = [totals, ends] if compares else [totals]
+    return [*map(lp.Alloc, own_buffers), lp.For(block, poly(0), blocks, body, False), rest, *map(lp.Free, own_buffers)]
+
+
+def _compared(copy: Copier, step: lp.Assign, own: lp.Var) -> list[lp.Stmt]:
+    """own = own op v where neither is NaN."""
+    assert isinstance(step.value, lp.Call)
+    value = fresh_like("v", own.dtype)
+    stays = lp.Call("gt" if step.value.op == "max" else "lt", (lp.Use(own), lp.Use(value)), BOOL)
+    chosen = lp.Choose((lp.Test("true", None, stays),), lp.Use(own), lp.Use(value))
+    return [lp.Let(value, copy.expr(step.value.args[1])), lp.Assign(own, chosen)]
 
 
 class _Renamed(Copier):
