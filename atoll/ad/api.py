@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from atoll.errors import NOWHERE, Error, fail
+from atoll.errors.caller import caller
 from atoll.function import Function, Options
 from atoll.sizes import Atom, Poly, poly
 from atoll.sizes.declare import size_symbol
@@ -25,7 +26,7 @@ Wrt = int | str | Sequence[int | str]
 def _function(f: Any, what: str) -> Function:
     if not isinstance(f, Function):
         found = "a plain Python function" if callable(f) else f"a {type(f).__name__}"
-        fail("E1012", name=f"at.{what}", found=found)
+        fail("E1012", caller(), name=f"at.{what}", found=found)
     return f
 
 
@@ -46,16 +47,18 @@ def make(
         try:
             made.check_early()
         except Error as error:
-            raise _unplaced(error) if error.span.source is source else error from None
+            raise _at_the_call(error) if error.span.source is source else error from None
         f._derived[key] = made
     return f._derived[key]
 
 
-def _unplaced(error: Error) -> Error:
-    """The error without its place, which is in a text the user never saw."""
+def _at_the_call(error: Error) -> Error:
+    """The error at the place of the user's call instead of one in a text that nobody saw."""
+    span = caller()
     first, *rest = error.message.split("\n")
     kept = [line for line in rest if line.startswith(("   expected:", "   found:", "   note:", "   help:"))]
-    return type(error)("\n".join([first, *kept]), error.code)
+    place = [f"  --> {span!r}", *("   " + line for line in span.excerpt())] if span is not NOWHERE else []
+    return type(error)("\n".join([first, *place, *kept]), error.code, span)
 
 
 def _call(f: Function) -> str:
@@ -74,7 +77,7 @@ def _wrt(f: Function, wrt: Any, what: str) -> Any:
     for w in given:
         known = w in names if isinstance(w, str) else isinstance(w, int) and not isinstance(w, bool) and -len(names) <= w < len(names)
         if not known:
-            fail("E1005", wrt=repr(w), fn=f.name, choices=", ".join(names))
+            fail("E1005", caller(), wrt=repr(w), fn=f.name, choices=", ".join(names))
     return tuple(given) if isinstance(wrt, (tuple, list)) else wrt
 
 
@@ -111,14 +114,14 @@ class _Point:
         self.values = (x,) if self.bare else x
         self.fn = f
         if len(self.values) != len(params):
-            fail("E1009", name="a derivative", fn=f.name, wanted=len(params), given=len(self.values))
+            fail("E1009", caller(), name="a derivative", fn=f.name, wanted=len(params), given=len(self.values))
 
     def parts(self, dx: Any, what: str) -> tuple[Any, ...]:
         if self.bare:
             return (dx,)
         if not isinstance(dx, tuple) or len(dx) != len(self.values):
             found = f"a tuple of {len(dx)}" if isinstance(dx, tuple) else type(dx).__name__
-            fail("E1010", name=self.fn.name, what=what, wanted=len(self.values), given=found)
+            fail("E1010", caller(), name=self.fn.name, what=what, wanted=len(self.values), given=found)
         return dx
 
     def like(self, adjoints: Any) -> Any:
@@ -154,7 +157,7 @@ def result_type(f: Function, what: str) -> Type:
     """The type of a function's result in the symbols of its signature."""
     core = f.core
     if core.open_sizes:
-        fail("E1006", name=what, found=repr(core.result))
+        fail("E1006", caller(), name=what, found=repr(core.result))
     back: dict[Atom, Poly] = {mine: poly(theirs) for mine, theirs in zip(core.sizes, f.signature.sizes, strict=False)}
     back.update({sym: poly(size_symbol(p.name)) for (sym, _), p in zip(core.params, f.signature.params, strict=True)})
     return subst_sizes(core.result, back)

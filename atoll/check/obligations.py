@@ -24,7 +24,7 @@ from atoll.check.separate import Line, disjoint, injective, no_race
 from atoll.errors import fail
 from atoll.loops import ir as lp
 from atoll.schedule.arith import Answer, Trusted, counterexample, describe, prove
-from atoll.schedule.caller import caller
+from atoll.errors.caller import caller
 from atoll.schedule.context import Context
 from atoll.schedule.cover import Hit, Split, Tree
 from atoll.sizes import Poly, Quot, Sym, poly

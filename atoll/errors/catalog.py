@@ -108,8 +108,8 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0232", _T, "a value is needed here", "call it, or write the value that is meant", "Functions, types and modules are known at compile time and cannot be stored or returned as data."),
     ("E0233", _T, "an empty display has no type", "build the array at once, [e for i in range(n)], or write zeros(0, dtype=f64)", "The type of an array comes from its items."),
     ("E0234", _T, "this cannot be iterated over", "go over a range, an array, zip(...) or enumerate(...)", "Loops and comprehensions go over ranges, arrays, zip, enumerate and reversed."),
-    ("E0235", _T, "{name} takes {expected} arguments, not {found}", "give as many as it takes", ""),
-    ("E0236", _T, "{name} has no parameter {keyword}, or it is given twice", "look for a spelling mistake", ""),
+    ("E0235", _T, "{name} takes {expected}, not {found}", "give as many as it takes", "Arguments are given to parameters as in Python: by position, by name, or left to a default."),
+    ("E0236", _T, "{name} has no parameter {keyword}", "look for a spelling mistake", "Keyword arguments name a parameter of the function; a parameter before a / in a def is given by position only."),
     ("E0237", _T, "{name} is missing its argument {missing}", "add {missing}", ""),
     ("E0238", _T, "{name} needs an array", "give an array; repeat(x, n) makes one of a number", ""),
     ("E0239", _T, "this is not a function", "write [...] where an element is meant", "Functions are other @at.fn functions, local functions, lambdas, built-in names and types."),
@@ -135,6 +135,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0261", _T, "{text} has {count} readings that insert equally little", "", "A function is lifted by `map`, or an argument repeated by `rep`, as little as possible. When two different ways insert equally little, neither is chosen: write one of the maps or reps yourself, or annotate a parameter. `f.explain()` prints what was inserted."),
     ("E0262", _T, "the ranks of {name} could not be decided", "annotate its parameters", "A local function without annotations has one type, found from its body and its uses. Where none fits all of them, its parameters need types."),
     ("E0263", _T, "map(...) applies {name} to elements of another rank", "", "An explicit map inserts nothing: the function takes the elements as they are. A lambda is lifted inside, because its body is an application of its own."),
+    ("E0264", _T, "{name} is given {keyword} twice", "give {keyword} by position or by name, not both", "Each parameter takes one argument, as in Python."),
     # -- sizes
     ("E0301", _S, "sizes do not match in {what}: {left} is not {right}", "slice or pad one side, or declare one name for both sizes", "Sizes are polynomials in the size variables, compared in normal form. Atoll never stretches axes of size 1 and never guesses."),
     ("E0302", _S, "the sizes in {what} leave an equation that has no unique solution: {equation}", "annotate the value, or pass the size", "Inference eliminates unknown sizes that stand alone in an equation; it never picks one of several solutions."),

@@ -16,7 +16,7 @@ from atoll.runtime.cache import cache
 from atoll.runtime.library import attach, load
 from atoll.runtime.memory import Memory, memory
 from atoll.runtime.toolchain import compile_c, compiler, target
-from atoll.schedule.caller import caller
+from atoll.errors.caller import caller
 from atoll.types.types import flatten, shape_of
 
 if TYPE_CHECKING:

@@ -13,4 +13,7 @@ def f(i: i64, x: f64) -> f64:
 at.grad(f)(1, 2.0)
 
 #> E1002: grad: i is i64, and only floats are differentiated
+#>   --> E1002.py:13:1
+#>    13 | at.grad(f)(1, 2.0)
+#>       | ^^^^^^^^^^
 #>    help: convert it with f64(...), or choose another argument with wrt=

@@ -14,4 +14,7 @@ def square(x: f64) -> f64:
 at.grad(square, wrt="y")(1.0)
 
 #> E1005: wrt='y' is not an argument of square
+#>   --> E1005.py:14:1
+#>    14 | at.grad(square, wrt="y")(1.0)
+#>       | ^^^^^^^^^^^^^^^^^^^^^^^^
 #>    help: choose among x

@@ -13,4 +13,7 @@ def f(x: f64[n]):
 at.vjp(f, np.ones(2), np.ones(2))
 
 #> E1006: vjp: the result has a size that only running decides: f64[k]
+#>   --> E1006.py:13:1
+#>    13 | at.vjp(f, np.ones(2), np.ones(2))
+#>       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 #>    help: sum it, or pad it to a known size

@@ -1,4 +1,4 @@
-"""Where in the user's text a step was asked for: the call, as Python 3.11 and later remember it."""
+"""Where in the user's text something was asked for from Python: the call, as Python 3.11 and later remember it."""
 
 from __future__ import annotations
 
