@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 from atoll.check.accesses import Access, Around, Branch, Frame, Walk, common, pairs, same_frame, walk
 from atoll.check.separate import Line, disjoint, injective, no_race
 from atoll.errors import fail
+from atoll.errors.caller import caller
 from atoll.loops import ir as lp
 from atoll.schedule.arith import Answer, Trusted, counterexample, describe, prove
-from atoll.errors.caller import caller
 from atoll.schedule.context import Context
 from atoll.schedule.cover import Hit, Split, Tree
 from atoll.sizes import Poly, Quot, Sym, poly

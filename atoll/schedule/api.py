@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from atoll.errors import Error, fail
+from atoll.errors.caller import caller
 from atoll.schedule import from_ainf, loop_steps, named_ainf, show, value_steps
 from atoll.schedule import term as tm
-from atoll.errors.caller import caller
 from atoll.schedule.formulas import conditions
 from atoll.schedule.kernel import RULES, Forbidden, Misused, Refused, Theorem, signature, start
 from atoll.schedule.work import Work

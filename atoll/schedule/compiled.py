@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from atoll.backends.c.jit import Generated, generate
 from atoll.core.fingerprint import fingerprint
 from atoll.errors import fail
+from atoll.errors.caller import caller
 from atoll.loops import ir as lp
 from atoll.runtime import program as host
 from atoll.runtime.cache import cache
 from atoll.runtime.library import attach, load
 from atoll.runtime.memory import Memory, memory
 from atoll.runtime.toolchain import compile_c, compiler, target
-from atoll.errors.caller import caller
 from atoll.types.types import flatten, shape_of
 
 if TYPE_CHECKING:
