@@ -32,11 +32,10 @@ class Pieces(Loops):
         used = collect(chunk.body, {chunk.low, chunk.high})
         accs = {a.var for a in chunk.accs}
         used.vars = {v: None for v in used.vars if v not in accs}
-        number = self.pieces
+        name = f"{self.prefix}_piece{self.pieces}"
         self.pieces += 1
-        name = f"{self.prefix}_piece{number}"
-        fails = self.piece_function(name, chunk, used)
-        self.call_pieces(name, number, chunk, used, fails)
+        self.piece_function(name, chunk, used)
+        self.call_pieces(name, chunk, used)
 
     def one_piece(self, chunk: lp.Chunks) -> None:
         """Without a runtime there is one piece: everything."""
@@ -69,7 +68,7 @@ class Pieces(Loops):
             found.append((f"{const}{buffer.dtype.c_name} *restrict", safe(buffer.name), safe(buffer.name)))
         return found
 
-    def piece_function(self, name: str, chunk: lp.Chunks, used: Used) -> bool:
+    def piece_function(self, name: str, chunk: lp.Chunks, used: Used) -> None:
         params = self.params(used, chunk.body)
         saved = dict(self.adders)
         with self.function_text():
@@ -88,13 +87,11 @@ class Pieces(Loops):
                 for acc in chunk.accs:
                     self.put(f"*{safe(acc.var.name)}_out = {safe(acc.var.name)};")
                 self.finish(chunk.body)
-            fails = self.uses_done
-            if not fails:
+            if not self.uses_done:
                 self.lines.insert(start + 1, "    (void)at;")
             self.names.leave(chunk.low)
             self.names.leave(chunk.high)
         self.adders = saved
-        return fails
 
     def locals(self, body: list[lp.Stmt]) -> None:
         """Pointers of the buffers a function allocates. What it must give back is held in one array, which compilers handle well."""
@@ -117,17 +114,14 @@ class Pieces(Loops):
             self.put(f"at_free_all(at_held, {len(self.held)});")
         self.put("return status;")
 
-    def call_pieces(self, name: str, number: int, chunk: lp.Chunks, used: Used, fails: bool) -> None:
+    def call_pieces(self, name: str, chunk: lp.Chunks, used: Used) -> None:
+        """All pieces in one call, so that a program of many loops is many small functions: C compilers need more than linear time."""
         params = self.params(used, chunk.body)
-        extent = self.poly(chunk.extent)
-        work = self.poly(chunk.work) if chunk.work.terms else "1"
-        n, size = f"at_n{number}", f"at_size{number}"
-        partial = [f"{safe(a.var.name)}_part" for a in chunk.accs]
-        private = any(isinstance(s, lp.Alloc) and s.buffer.private for s in lp.walk(chunk.body))
-        with self.braces(""):
-            self.put(f"const int64_t {n} = {extent};")
-            self.put(f"const int64_t {size} = at_piece({n}, {work}, {chunk.grain}, {chunk.align}, {chunk.most});")
-            self.parallel_call(name, chunk, params, partial, n, size, f"({work})", private)
+        self.all_pieces(name, chunk, params)
+        given = ["at", self.poly(chunk.extent), self.poly(chunk.work) if chunk.work.terms else "1"]
+        given += [a for _, _, a in params] + [f"&{safe(a.var.name)}" for a in chunk.accs]
+        self.uses_done = True
+        self.put(f"if ((status = {name}_all({', '.join(given)})) != 0) goto done;")
 
     def rows_after(self, chunk: lp.Chunks) -> Rows:
         """Pieces that the matrix kernel runs, for rows it has finished."""
@@ -149,22 +143,14 @@ class Pieces(Loops):
         self.uses_done = True
         return Rows(f"{name}_rows", f"{name}_args", f"{extent}{args}", f"{extent} > 0 ? {name}(at, 0, {extent}{args}) : 0", self.poly(chunk.work) if chunk.work.terms else "1")
 
-    def parallel_call(
-        self,
-        name: str,
-        chunk: lp.Chunks,
-        params: list[tuple[str, str, str]],
-        partial: list[str],
-        n: str,
-        size: str,
-        work: str,
-        private: bool,
-    ) -> None:
-        """Through the runtime's pool: a task unpacks its arguments and runs one piece."""
-        struct = f"{name}_args"
-        fields = "".join(f" {t.replace(' *restrict', ' *')} {v};" for t, v, _ in params)
+    def all_pieces(self, name: str, chunk: lp.Chunks, params: list[tuple[str, str, str]]) -> None:
+        """A function for all pieces: at once when there is little to do, else through the runtime's pool, where a task unpacks its
+        arguments and runs one piece; then what the pieces accumulated is combined."""
+        struct, partial = f"{name}_args", [f"{safe(a.var.name)}_part" for a in chunk.accs]
+        pointers = [(t.replace(" *restrict", " *"), v) for t, v, _ in params]
+        fields = "".join(f" {t} {v};" for t, v in pointers)
         fields += "".join(f" {a.var.dtype.c_name} *{p};" for a, p in zip(chunk.accs, partial, strict=True))
-        unpack = ", ".join(["at", "at_low", "at_high", *(f"at_a->{v}" for _, v, _ in params), *(f"at_a->{p} + at_piece_number" for p in partial)])
+        unpack = ", ".join(["at", "at_low", "at_high", *(f"at_a->{v}" for _, v in pointers), *(f"at_a->{p} + at_piece_number" for p in partial)])
         self.functions.append(
             f"typedef struct {{ int64_t at_extent, at_size;{fields} }} {struct};\n"
             f"static int {name}_task(at_call *at, void *at_context, int64_t at_piece_number) {{\n"
@@ -173,26 +159,28 @@ class Pieces(Loops):
             f"    const int64_t at_high = at_low + at_a->at_size < at_a->at_extent ? at_low + at_a->at_size : at_a->at_extent;\n"
             f"    return {name}({unpack});\n}}"
         )
-        args = ", ".join(a for _, _, a in params)
-        tail = f", {args}" if args else ""
-        outs = "".join(f", &{safe(a.var.name)}" for a in chunk.accs)
-        whole = "" if chunk.accs or private else f" || {n} * {work} < 65536"
-        self.uses_done = True
-        with self.braces(f"if ({n} <= {size}{whole})"):
-            self.put(f"if ({n} > 0 && (status = {name}(at, 0, {n}{tail}{outs})) != 0) goto done;")
-        with self.braces("else"):
-            self.put(f"const int64_t at_pieces = ({n} + {size} - 1) / {size};")
-            for acc, p in zip(chunk.accs, partial, strict=True):
-                t = acc.var.dtype.c_name
-                self.put(f"{t} {p}[{chunk.most}];")
-            given = "".join(f", {a}" for _, _, a in params) + "".join(f", {p}" for p in partial)
-            self.put(f"{struct} at_context = {{{n}, {size}{given}}};")
-            serial = f"{n} * {work} < 65536" if (chunk.accs or private) else "0"
-            self.put(f"status = at_rt->parallel(at, {name}_task, &at_context, at_pieces, {serial});")
-            self.put("if (status != 0) goto done;")
-            for acc, p in zip(chunk.accs, partial, strict=True):
-                v = safe(acc.var.name)
-                self.put("for (int64_t at_w = 1; at_w < at_pieces; at_w *= 2)")
-                combined = self._combine(acc, f"{p}[at_k]", f"{p}[at_k + at_w]")
-                self.put(f"    for (int64_t at_k = 0; at_k + at_w < at_pieces; at_k += 2 * at_w) {p}[at_k] = {combined};")
-                self.put(f"{v} = {p}[0];")
+        private = any(isinstance(s, lp.Alloc) and s.buffer.private for s in lp.walk(chunk.body))
+        little = "at_n * at_work < 65536"
+        whole = "" if chunk.accs or private else f" || {little}"
+        given = "".join(f", {v}" for _, v in pointers)
+        outs = [f"{safe(a.var.name)}_out" for a in chunk.accs]
+        head = ["at_call *at", "int64_t at_n", "int64_t at_work", *(f"{t} {v}" for t, v in pointers)]
+        head += [f"{a.var.dtype.c_name} *{out}" for a, out in zip(chunk.accs, outs, strict=True)]
+        with self.function_text():
+            with self.braces(f"AT_PIECE int {name}_all({', '.join(head)})"):
+                self.put(f"const int64_t at_size = at_piece(at_n, at_work, {chunk.grain}, {chunk.align}, {chunk.most});")
+                self.put(f"if (at_n <= at_size{whole}) return at_n > 0 ? {name}({', '.join(['at, 0, at_n' + given, *outs])}) : 0;")
+                self.put("const int64_t at_pieces = (at_n + at_size - 1) / at_size;")
+                for acc, p in zip(chunk.accs, partial, strict=True):
+                    self.put(f"{acc.var.dtype.c_name} {p}[{chunk.most}];")
+                self.put(f"{struct} at_context = {{{', '.join(['at_n, at_size' + given, *partial])}}};")
+                serial = little if chunk.accs or private else "0"
+                self.put(f"const int status = at_rt->parallel(at, {name}_task, &at_context, at_pieces, {serial});")
+                if chunk.accs:
+                    self.put("if (status != 0) return status;")
+                for acc, p, out in zip(chunk.accs, partial, outs, strict=True):
+                    self.put("for (int64_t at_w = 1; at_w < at_pieces; at_w *= 2)")
+                    combined = self._combine(acc, f"{p}[at_k]", f"{p}[at_k + at_w]")
+                    self.put(f"    for (int64_t at_k = 0; at_k + at_w < at_pieces; at_k += 2 * at_w) {p}[at_k] = {combined};")
+                    self.put(f"*{out} = {p}[0];")
+                self.put("return status;")
