@@ -132,9 +132,11 @@ class Builder(Known):
             needed = {cond: None for cond in needed if not holds(cond, rounds)}
         needed.update({given.cond: None for given in needs if given.block is home})
         if effect or isinstance(prim, _EXPENSIVE):
-            for given in self.path:
-                if given.lazy and given.block is home:
-                    needed.setdefault(given.cond)
+            lazy = [given.cond for given in self.path if given.lazy and given.block is home]
+            if lazy and isinstance(prim, (ir.Reduce, ir.Scan)):  # without rounds it costs nothing
+                rounds = within((*self._dims(free, prim, home), *own_binders(prim)))
+                lazy = [cond for cond in lazy if not holds(cond, rounds)]
+            needed.update(dict.fromkeys(lazy))
         conds = tuple(needed)
         for cond in conds:
             free |= cond.leaves()
