@@ -120,14 +120,16 @@ class Parser:
         plain = args.posonlyargs + args.args
         defaults: list[ast.expr | None] = [None] * (len(plain) - len(args.defaults)) + list(args.defaults)
         everything = list(zip(plain, defaults, strict=True)) + list(zip(args.kwonlyargs, args.kw_defaults, strict=True))
+        given = ["position"] * len(args.posonlyargs) + ["either"] * len(args.args) + ["name"] * len(args.kwonlyargs)
         return tuple(
             s.Param(
                 arg.arg,
                 None if arg.annotation is None else self.annotation(arg.annotation),
                 None if default is None else self.expr(default),
+                how,
                 span=self.span(arg),
             )
-            for arg, default in everything
+            for (arg, default), how in zip(everything, given, strict=True)
         )
 
     def annotation(self, node: ast.expr) -> s.Expr:

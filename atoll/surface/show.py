@@ -43,6 +43,23 @@ def level(node: Any) -> int:
     return _CALL
 
 
+def parameters(params: tuple[s.Param, ...]) -> str:
+    """The parameters of a local function or lambda as they are written, with the marks / and *."""
+    shown: list[str] = []
+    for k, p in enumerate(params):
+        before = params[k - 1].given if k else "either"
+        if before == "position" and p.given != "position":
+            shown.append("/")
+        if p.given == "name" and before != "name":
+            shown.append("*")
+        text = p.name if p.annotation is None else f"{p.name}: {p.annotation.span.text()}"
+        equals = "=" if p.annotation is None else " = "
+        shown.append(text if p.default is None else text + equals + p.default.span.text())
+    if params and params[-1].given == "position":
+        shown.append("/")
+    return ", ".join(shown)
+
+
 class Printer:
     """Prints expressions. A subclass overrides `changed` and `rewritten` to put something else in place of a node."""
 
@@ -96,7 +113,7 @@ class Printer:
             case s.IfExp(test, then, orelse):
                 return f"{self.expr(then, _OR)} if {self.expr(test, _OR)} else {self.expr(orelse, _IF)}"
             case s.Lambda(params, body):
-                return f"lambda {', '.join(p.name for p in params)}: {self.expr(body)}"
+                return f"lambda {parameters(params)}: {self.expr(body)}"
             case s.ListDisplay(items):
                 return f"[{', '.join(map(self.expr, items))}]"
             case s.TupleDisplay(items):

@@ -254,6 +254,7 @@ class Param(Node):
     name: str
     annotation: Expr | None
     default: Expr | None
+    given: str = "either"  # or by "position" only, by "name" only
 
 
 @dataclass(frozen=True, slots=True, eq=False)

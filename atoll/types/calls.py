@@ -18,6 +18,7 @@ from atoll.types.annotations import type_expr, type_of_object
 from atoll.types.coerce import coerce
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
+from atoll.types.parameters import Place, assign, places
 from atoll.types.records import record_of
 from atoll.types.types import (
     Array,
@@ -46,18 +47,8 @@ class Args:
 
     def take(self, *params: str, optional: tuple[str, ...] = ()) -> list[Any]:
         """Arguments by parameter name, positional first; missing optional ones are None."""
-        everything = (*params, *optional)
-        if len(self.args) > len(everything):
-            self.el.fail("E0235", self.span, name=self.name, expected=_count(params, optional), found=len(self.args))
-        given = dict(zip(everything, self.args, strict=False))
-        for name, value in self.keywords.items():
-            if name not in everything or name in given:
-                self.el.fail("E0236", self.span, name=self.name, keyword=name)
-            given[name] = value
-        missing = [p for p in params if p not in given]
-        if missing:
-            self.el.fail("E0237", self.span, name=self.name, missing=missing[0])
-        return [given.get(p) for p in everything]
+        wanted = [*(Place(p, False) for p in params), *(Place(p, True) for p in optional)]
+        return assign(self.el, self.name, wanted, self.args, self.keywords, self.span)
 
     def array(self, entity: Any, which: str = "") -> Value:
         """An argument that must be an array."""
@@ -73,11 +64,6 @@ class Args:
 
     def poly(self, entity: Any, what: str) -> Poly:
         return self.el.as_poly(entity, self.span, what)
-
-
-def _count(params: tuple[str, ...], optional: tuple[str, ...]) -> str:
-    low, high = len(params), len(params) + len(optional)
-    return str(low) if low == high else f"{low} to {high}"
 
 
 def call(el: Elaborator, node: s.Call) -> Any:
@@ -207,7 +193,7 @@ def _call_closure(
     if el.calling.count(f"{id(fn)}") >= 1:
         el.fail("E0120", span, name=fn.name)
     name = "the lambda" if fn.name == "<lambda>" else fn.name
-    given = _match_params(el, name, [(p.name, p.default is not None) for p in fn.params], args, keywords, span)
+    given = assign(el, name, places(fn.params), args, keywords, span)
     scope = en.Scope(None, dict(fn.captured))
     annotations = [None if p.annotation is None else _closure_type(el, p.annotation, scope) for p in fn.params]
     values: list[Any] = []
@@ -292,24 +278,7 @@ def _check_captures(el: Elaborator, fn: en.Closure, span: Span) -> None:
     for name, then in fn.captured.items():
         now = scope.names.get(name)
         if now is not None and now is not then and now is not fn:
-            el.fail("E0122", span, name=fn.name, captured=name)
-
-
-def _match_params(
-    el: Elaborator, name: str, params: list[tuple[str, bool]], args: list[Any], keywords: dict[str, Any], span: Span
-) -> list[Any]:
-    """Arguments in parameter order; None where a default applies."""
-    if len(args) > len(params):
-        el.fail("E0235", span, name=name, expected=len(params), found=len(args))
-    given: dict[str, Any] = {p: a for (p, _), a in zip(params, args, strict=False)}
-    for key, value in keywords.items():
-        if key not in (p for p, _ in params) or key in given:
-            el.fail("E0236", span, name=name, keyword=key)
-        given[key] = value
-    for p, has_default in params:
-        if p not in given and not has_default:
-            el.fail("E0237", span, name=name, missing=p)
-    return [given.get(p) for p, _ in params]
+            el.fail("E0122", span, name="the lambda" if fn.name == "<lambda>" else fn.name, captured=name)
 
 
 def local_type(el: Elaborator, node: s.Expr) -> Type:

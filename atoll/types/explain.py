@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from atoll.surface import syntax as s
 from atoll.surface.show import level
+from atoll.surface.show import parameters as written_parameters
 from atoll.types import entities as en
 from atoll.types.coerce import common
 from atoll.types.dtypes import DType
@@ -227,9 +228,8 @@ class _Text:
             case s.Assert(test, message):
                 self.line(depth, f"assert {self.expr(test)}" + (f", {self.expr(message)}" if message is not None else ""))
             case s.Function(name, params, result, body):
-                shown = ", ".join(p.span.text() if p.annotation is None else f"{p.name}: {p.annotation.span.text()}" for p in params)
                 end = f" -> {result.span.text()}" if result is not None else ""
-                self.line(depth, f"def {name}({shown}){end}:", self.parameters(params, body))
+                self.line(depth, f"def {name}({written_parameters(params)}){end}:", self.parameters(params, body))
                 self.body(body, depth + 1)
             case s.Match(subject, cases):
                 self.line(depth, f"match {self.expr(subject)}:")

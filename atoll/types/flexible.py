@@ -287,9 +287,9 @@ def exact_ranks(el: Elaborator, fn: Any, count: int, values: Sequence[Value]) ->
             from atoll.types.calls import closure_annotations
 
             declared = closure_annotations(el, fn)
-            if any(d is None for d in declared):
-                return wanted_ranks(el, fn, values, None)
-            return [rank(d) for d in declared if d is not None]
+            if any(d is None for d in declared[:count]):
+                return wanted_ranks(el, fn, [*values, *[None] * (len(declared) - count)], None)[:count]
+            return [rank(d) for d in declared[:count] if d is not None]
         case _:
             return anything
     if t is None or not isinstance(t.body, Arrow):

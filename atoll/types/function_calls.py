@@ -16,12 +16,13 @@ from atoll.sizes.declare import size_symbol
 from atoll.surface import syntax as s
 from atoll.types import entities as en
 from atoll.types import flexible, function_values
-from atoll.types.calls import _as_value, _expr, _in_scope, _match_params, is_function
+from atoll.types.calls import _as_value, _expr, _in_scope, is_function
 from atoll.types.coerce import coerce
 from atoll.types.dtypes import I64
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.lifting import lift
+from atoll.types.parameters import assign, places
 from atoll.types.types import (
     Array,
     Fn,
@@ -47,7 +48,7 @@ def call_fn(
 ) -> Any:
     fn = ref.fn
     signature = fn.signature
-    given = _match_params(el, fn.name, [(p.name, p.default is not None) for p in signature.params], args, keywords, span)
+    given = assign(el, fn.name, places(signature.params), args, keywords, span)
     values: list[Any] = []
     for p, entity in zip(signature.params, given, strict=True):
         if entity is None:

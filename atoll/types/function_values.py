@@ -25,6 +25,7 @@ from atoll.types.decay import plain_type
 from atoll.types.dtypes import I64
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
+from atoll.types.parameters import arguments
 from atoll.types.types import I64_T, Array, Fn, Index, Scalar, Type, rank, strong, subst_sizes, subst_types, type_vars
 
 
@@ -79,7 +80,7 @@ def apply_value(el: Elaborator, fn: Value, args: Sequence[Any], span: Span, name
     t = fn.type
     assert isinstance(t, Fn)
     if len(args) != len(t.params):
-        el.fail("E0235", span, name=name, expected=len(t.params), found=len(args))
+        el.fail("E0235", span, name=name, expected=arguments(len(t.params)), found=len(args))
     fn = el.bind(fn)
     values = [as_argument(el, a, p, span) for a, p in zip(args, t.params, strict=True)]
 

@@ -22,6 +22,7 @@ from atoll.types.coerce import coerce, join_types, make_tuple, project
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.function_values import parameter
+from atoll.types.parameters import arguments
 from atoll.types.records import record_of
 from atoll.types.types import I64_T, Record, RecordDecl, Tuple, Type, Union, sizes_in, strong, subst_sizes
 from atoll.types.unions import NONE, has_data, own_sizes
@@ -234,7 +235,7 @@ class _Matcher:
         below: list[s.Pattern | None] = [None] * count
         if isinstance(p, s.ClassPattern):
             if len(p.args) > count:
-                self.el.fail("E0235", p.span, name=decl.name, expected=count, found=len(p.args))
+                self.el.fail("E0235", p.span, name=decl.name, expected=arguments(count), found=len(p.args))
             for k, inner in enumerate(p.args):
                 below[k] = inner
             for name, inner in p.keywords:

@@ -25,6 +25,7 @@ class ParamInfo:
     default: s.Expr | None
     owned: bool
     span: Span
+    given: str = "either"  # or by "position" only, by "name" only
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def read_signature(fn: s.Function, namespace: Namespace) -> Signature:
         t = _declared(p.name, p.annotation, namespace, names, fn.name)
         owned = isinstance(t, Own)
         inner = t.inner if isinstance(t, Own) else t
-        params.append(ParamInfo(p.name, inner, p.default, owned, p.span))
+        params.append(ParamInfo(p.name, inner, p.default, owned, p.span, p.given))
     result = None if fn.result is None else _declared("return", fn.result, namespace, names, fn.name)
     integers = {p.name for p in params if isinstance(p.type, (Scalar, Index)) and p.type.dtype.name == "i64"}
     found: dict[Sym, None] = {}

@@ -57,6 +57,8 @@ RIGHT = [
     ("x: f64[n]", "return compose(sum, lambda v: v * v)(x)", "f64", (X,), "(x * x).sum()"),
     ("x: f64[n], y: f64[m]", "return outer(mul, x, y)", "f64[n, m]", (X, Y), "np.outer(x, y)"),
     ("x: f64[n], y: f64[m]", "return outer(lambda p, q: p - q, x, y)", "f64[n, m]", (X, Y), "x[:, None] - y"),
+    ("x: f64[n]", "def scaled(v, by=2.0):\n        return v * by\n    return map(scaled, x)", "f64[n]", (X,), "x * 2"),
+    ("x: f64[n]", "def scaled(v: f64, *, by: f64 = 2.0):\n        return v * by\n    return map(scaled, x)", "f64[n]", (X,), "x * 2"),
     ("x: f64[n]", "def same(v):\n        return v\n    return same(x), same(3)", "(f64[n], i64)", (X,), "x, 3"),
     ("x: f64[n]", "def g(u, v):\n        return u * 2.0 + v\n    return g(x, 1.0), g(1.0, x), g(1.0, 2.0)", "(f64[n], f64[n], f64)", (X,), "2 * x + 1, 2 + x, 4.0"),
     ("x: f64[n], a: f64[m, n]", "def square(u):\n        return u * u\n    return square(x), square(a), square(2)", "(f64[n], f64[m, n], i64)", (Y, A), "x * x, a * a, 4"),

@@ -17,8 +17,10 @@ from atoll.types.types import I64_T, Array, Index, Tuple
 
 def _range(args: Args) -> en.Iterable:
     el = args.el
-    if args.keywords or not 1 <= len(args.args) <= 3:
-        el.fail("E0235", args.span, name="range", expected="1 to 3", found=len(args.args))
+    if args.keywords:
+        el.fail("E0236", args.span, name="range", keyword=next(iter(args.keywords)), help="give the bounds by position: range(low, high, step)")
+    if not 1 <= len(args.args) <= 3:
+        el.fail("E0235", args.span, name="range", expected="1 to 3 arguments", found=len(args.args))
     bounds = [args.poly(a, "a bound of range") for a in args.args]
     step = 1
     if len(bounds) == 3:

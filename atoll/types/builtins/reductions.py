@@ -26,6 +26,7 @@ from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.lifting import lift
 from atoll.types.namespace import literal
+from atoll.types.parameters import no_parameter
 from atoll.types.types import BOOL_T, Array, Index, Record, Scalar, Tuple, Type, array, rank, shape_of, strong
 
 # -- known operators
@@ -257,8 +258,8 @@ def _smallest(args: Args) -> Value:
     """min(a, b, ...): elementwise."""
     from atoll.types.arithmetic import nary_math
 
-    if any(k for k in args.keywords):
-        args.el.fail("E0236", args.span, name=args.name, keyword=next(iter(args.keywords)))
+    for key in args.keywords:
+        no_parameter(args.el, args.name, key, [], args.span)
     result = args.value(args.args[0])
     for other in args.args[1:]:
         result = nary_math(args.el, args.name, [result, args.value(other)], args.span, args.name)

@@ -118,7 +118,7 @@ def _concat(args: Args) -> Value:
             given = list(project_all(el, only))
         else:
             helped = "write concat(a, b): a list of arrays is one array with an axis more"
-            el.fail("E0235", args.span, name="concat", expected="2 or more", found=1, help=helped)
+            el.fail("E0235", args.span, name="concat", expected="2 or more arguments", found=1, help=helped)
     if not given or args.keywords:
         el.fail("E0237", args.span, name="concat", missing="a")
     values = [args.array(x) for x in given]

@@ -11,6 +11,7 @@ from atoll.types.calls import Args, apply, is_function, text_parts
 from atoll.types.coerce import count_axes, map_arrays
 from atoll.types.elaborator import Elaborator, Mismatch, describe
 from atoll.types.entities import Value
+from atoll.types.parameters import assign, no_parameter, places
 from atoll.types.types import Array, Record, Tuple, components, rank
 
 
@@ -28,6 +29,8 @@ def _map(args: Args) -> Value:
     for other in arrays[1:]:
         assert isinstance(other.type, Array)
         el.equate(first.size, other.type.size, Mismatch(args.span, first, other.type, "`map`", el.facts))
+    if isinstance(f, en.Closure):
+        assign(el, "the lambda" if f.name == "<lambda>" else f.name, places(f.params), arrays, {}, args.span)
     _check_exact(args, f, arrays)
     names = [p.name for p in f.params] if isinstance(f, en.Closure) else None
     if names is not None and len(names) != len(arrays):
@@ -110,11 +113,11 @@ def _stop(args: Args) -> Value:
 
 def _print(args: Args) -> en.NoneEntity:
     parts: list[Any] = []
-    sep, end = args.keywords.get("sep"), args.keywords.get("end")
+    sep = args.keywords.get("sep")
     between = sep.parts[0] if isinstance(sep, en.TextValue) else " "
-    unknown = [k for k in args.keywords if k not in ("sep", "end")]
-    if unknown or end is not None:
-        args.el.fail("E0236", args.span, name="print", keyword=unknown[0] if unknown else "end")
+    for key in args.keywords:
+        if key != "sep":
+            no_parameter(args.el, "print", key, ["sep"], args.span)
     for k, arg in enumerate(args.args):
         if k:
             parts.append(between)

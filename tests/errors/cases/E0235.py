@@ -14,7 +14,7 @@ def g(x: f64) -> f64:
 def f(x: f64) -> f64:
     return g(x, x)
 
-#> E0235: g takes 1 arguments, not 2
+#> E0235: g takes 1 argument, not 2
 #>   --> E0235.py:15:12, in f
 #>    15 |     return g(x, x)
 #>       |            ^^^^^^^

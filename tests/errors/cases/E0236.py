@@ -10,8 +10,8 @@ n, m, k = at.sizes("n m k")
 def f(x: f64[n]):
     return sort(x, keys=1)
 
-#> E0236: sort has no parameter keys, or it is given twice
+#> E0236: sort has no parameter keys
 #>   --> E0236.py:11:12, in f
 #>    11 |     return sort(x, keys=1)
 #>       |            ^^^^^^^^^^^^^^^
-#>    help: look for a spelling mistake
+#>    help: did you mean key?
