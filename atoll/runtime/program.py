@@ -6,7 +6,7 @@ import ctypes
 import functools
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -181,15 +181,7 @@ class Program:
 
     def _structure(self, flat: Any) -> Any:
         """Leaves as a nest of tuples."""
-        items = iter([flat] if len(self.out_types) == 1 and not isinstance(flat, tuple) else flat)
-
-        def build(t: Type) -> Any:
-            _, elem = shape_of(t)
-            if isinstance(elem, (Tuple, Record)):
-                return tuple(build(item) for item in elem.items)
-            return next(items)
-
-        return build(self.fn.result)
+        return _nested(self.fn.result, iter([flat] if len(self.out_types) == 1 and not isinstance(flat, tuple) else flat))
 
     # -- what programs tell the host
 
@@ -212,6 +204,14 @@ class Program:
             values = tuple(_shown(np.dtype(name), next(given)) for name in dtypes)
             text += format_value(values[0] if len(values) == 1 else values, spec)
         print(text)
+
+
+def _nested(t: Type, leaves: Iterator[Any]) -> Any:
+    """Leaves as a value of a type. No closure: one that calls itself would keep the arrays until the next collection of garbage."""
+    _, elem = shape_of(t)
+    if isinstance(elem, (Tuple, Record)):
+        return tuple(_nested(item, leaves) for item in elem.items)
+    return next(leaves)
 
 
 def raise_site(site: Site, args: list[Any]) -> None:
