@@ -42,6 +42,12 @@ def _inverse_sqrt(c: Algebra, x: Any) -> Any:
     return _div(c, c.const(1.0), c.op("sqrt", x))
 
 
+def _quotient(c: Algebra, a: Any, b: Any, y: Any) -> Partials:
+    """1 / b and -a / b**2: one division for both."""
+    inverse = _div(c, c.const(1.0), b)
+    return (inverse, c.op("neg", _mul(c, y, inverse)))
+
+
 def _pow(c: Algebra, a: Any, b: Any, y: Any) -> Partials:
     """b*a**(b-1) and a**b*log(a); where a is 0 the second is 0, as it is the limit for positive powers."""
     da = _mul(c, b, c.op("pow", a, c.op("sub", b, c.const(1.0))))
@@ -64,7 +70,7 @@ RULES: dict[str, Rule] = {
     "add": lambda c, a, b, y: (c.const(1.0), c.const(1.0)),
     "sub": lambda c, a, b, y: (c.const(1.0), c.const(-1.0)),
     "mul": lambda c, a, b, y: (b, a),
-    "div": lambda c, a, b, y: (_div(c, c.const(1.0), b), c.op("neg", _div(c, y, b))),
+    "div": _quotient,
     "neg": lambda c, a, y: (c.const(-1.0),),
     "abs": lambda c, a, y: (c.op("sign", a),),
     "min": lambda c, a, b, y: (c.choose("le", a, b, c.const(1.0), c.const(0.0)), c.choose("le", a, b, c.const(0.0), c.const(1.0))),
