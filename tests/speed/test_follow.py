@@ -136,7 +136,7 @@ def test_values_are_those_of_a_loop_of_its_own(name, size):
     np.testing.assert_allclose(apart, expected(*args), rtol=1e-3 if apart.dtype == np.float32 else 1e-8, atol=2e-4 if apart.dtype == np.float32 else 1e-9)
 
 
-@pytest.mark.parametrize("shape", [(30, 4200, 40), (5, 700, 900), (700, 40, 1100), (1000, 9, 60), (3, 3, 2000)])
+@pytest.mark.parametrize("shape", [(30, 4200, 40), (5, 700, 900), (700, 40, 1100), (1000, 9, 60), (3, 3, 2000), (2, 1500, 200), (600, 2, 300)])
 def test_shapes_that_are_cut_in_other_ways(shape):
     """Several blocks of columns or of k, columns shared between threads."""
     rows, columns, depth = shape

@@ -147,13 +147,41 @@ def test_values_and_threads(name, size):
     assert all(np.array_equal(r, results[0]) for r in results), "results depend on the number of threads"
 
 
-@pytest.mark.parametrize("shape", [(1, 700, 90), (700, 1, 90), (13, 2100, 7), (300, 40, 1030), (7, 7, 5000), (1, 1, 5000)])
+SHAPES = [(1, 700, 90), (700, 1, 90), (13, 2100, 7), (300, 40, 1030), (7, 7, 5000), (1, 1, 5000), (40, 1003, 170), (90, 130, 700)]
+THIN = [(1, 2003, 77), (2, 700, 301), (3, 1100, 130), (4, 333, 501), (5, 600, 200), (6, 517, 300), (600, 1, 301), (77, 2, 1030), (500, 3, 133), (2, 3, 700), (9, 10, 3000)]
+
+
+@pytest.mark.parametrize("shape", SHAPES + THIN)
 def test_odd_shapes(shape):
     rows, columns, depth = shape
     for dtype, f, tolerance in (("f4", matmul, 1e-4), ("f8", matmul64, 1e-12)):
         x, y = full(rows, depth).astype(dtype), full(depth, columns).astype(dtype)
         wide = x.astype(np.float64) @ y.astype(np.float64)
-        assert np.abs(f(x, y) - wide).max() <= tolerance * np.abs(wide).max()
+        results = []
+        try:
+            for threads in (1, 2, 5):
+                at.set_threads(threads)
+                results.append(f(x, y))
+        finally:
+            at.set_threads(2)
+        assert np.abs(results[0] - wide).max() <= tolerance * np.abs(wide).max()
+        assert all(np.array_equal(r, results[0]) for r in results), "results depend on the number of threads"
+
+
+@pytest.mark.parametrize("shape", THIN)
+def test_thin_shapes_stay_inside_their_arrays(shape):
+    """Neither more is written than the result, nor is anything beyond the arguments used."""
+    rows, columns, depth = shape
+    for f, x, y, tolerance in (
+        (left_transposed, full(depth, rows), full(depth, columns), 1e-12),
+        (right_transposed, full(rows, depth).astype("f4"), full(columns, depth).astype("f4"), 1e-4),
+    ):
+        padded = [np.full(a.size + 64, np.nan, a.dtype) for a in (x, y)]
+        inside = [p[32:-32].reshape(a.shape) for p, a in zip(padded, (x, y), strict=True)]
+        for p, a in zip(inside, (x, y), strict=True):
+            p[...] = a
+        wide = x.astype(np.float64).T @ y if f is left_transposed else x.astype(np.float64) @ y.astype(np.float64).T
+        assert np.abs(f(*inside) - wide).max() <= tolerance * np.abs(wide).max()
 
 
 def test_a_product_in_every_round():

@@ -23,6 +23,9 @@ static const int product_heights[5] = {12, 8, 4, 2, 1};
 #define NR (NV * VL)
 #define NC 2048
 #define LEAST_PIECE 100000 /* multiply-adds worth handing to another thread */
+#define FEW_ROWS 6         /* so few that b is read along its rows */
+#define FEW_COLUMNS 3      /* so few that sums are made along k */
+#define FAR 262144         /* bytes of b that do not stay near: its columns are copied before they are used */
 #define HOT 524288         /* bytes of the result that stay in the second-level cache until what follows is done */
 
 /* Two vectors shuffled into one, by compilers old and new. */
@@ -47,12 +50,49 @@ static int follow(at_call *at, const at_product *p) {
     return rt->parallel(at, follow_piece, (void *)p, (p->m + rows - 1) / rows, (double)p->m * (double)p->after_work < 65536.0);
 }
 
+/* Vectors that are not full, at the edge of a matrix: loads give zeros beyond it. */
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#define MASKED 1
+static inline __m512 load_part_f32(const float *from, int64_t n) { return _mm512_maskz_loadu_ps((__mmask16)(n >= 16 ? 0xffff : (1 << n) - 1), from); }
+static inline void store_part_f32(float *to, __m512 v, int64_t n) { _mm512_mask_storeu_ps(to, (__mmask16)(n >= 16 ? 0xffff : (1 << n) - 1), v); }
+static inline __m512d load_part_f64(const double *from, int64_t n) { return _mm512_maskz_loadu_pd((__mmask8)(n >= 8 ? 0xff : (1 << n) - 1), from); }
+static inline void store_part_f64(double *to, __m512d v, int64_t n) { _mm512_mask_storeu_pd(to, (__mmask8)(n >= 8 ? 0xff : (1 << n) - 1), v); }
+static inline float total_f32(__m512 v) { return _mm512_reduce_add_ps(v); }
+static inline double total_f64(__m512d v) { return _mm512_reduce_add_pd(v); }
+#define WIDE_f32 __m512
+#define WIDE_f64 __m512d
+#else
+#define MASKED 0
+typedef float WIDE_f32 __attribute__((vector_size(VECTOR), aligned(4)));
+typedef double WIDE_f64 __attribute__((vector_size(VECTOR), aligned(8)));
+#define PARTS_OF(T, NAME) \
+    static inline WIDE_##NAME load_part_##NAME(const T *from, int64_t n) { \
+        T part[VECTOR / sizeof(T)] = {0}; \
+        for (int64_t q = 0; q < n && q < (int64_t)(VECTOR / sizeof(T)); q++) part[q] = from[q]; \
+        return *(WIDE_##NAME *)part; \
+    } \
+    static inline void store_part_##NAME(T *to, WIDE_##NAME v, int64_t n) { \
+        for (int64_t q = 0; q < n && q < (int64_t)(VECTOR / sizeof(T)); q++) to[q] = v[q]; \
+    } \
+    static inline T total_##NAME(WIDE_##NAME v) { \
+        T part[VECTOR / sizeof(T)]; \
+        *(WIDE_##NAME *)part = v; \
+        for (int half = VECTOR / sizeof(T) / 2; half > 0; half /= 2) \
+            for (int q = 0; q < half; q++) part[q] += part[q + half]; \
+        return part[0]; \
+    }
+PARTS_OF(float, f32)
+PARTS_OF(double, f64)
+#endif
+
 #define T float
 #define NAME(x) x##_f32
 #define VL (VECTOR / 4)
 #define KC 512
 #define MC 288
 #define WHOLE int32_t
+#define WIDE WIDE_f32
 /* rows r[0..3] to columns, in instructions that stay inside 16 bytes */
 #define TURN(r) \
     const NAME(four) t0 = SHUFFLE(NAME(lanes), r[0], r[1], 0, 4, 1, 5), t1 = SHUFFLE(NAME(lanes), r[2], r[3], 0, 4, 1, 5); \
@@ -62,6 +102,7 @@ static int follow(at_call *at, const at_product *p) {
 #include "product.h"
 #undef TURN
 #undef WHOLE
+#undef WIDE
 #undef T
 #undef NAME
 #undef VL
@@ -74,6 +115,7 @@ static int follow(at_call *at, const at_product *p) {
 #define KC 448
 #define MC 168
 #define WHOLE int64_t
+#define WIDE WIDE_f64
 #define TURN(r) \
     const NAME(four) t0 = SHUFFLE(NAME(lanes), r[0], r[1], 0, 4, 2, 6), t1 = SHUFFLE(NAME(lanes), r[0], r[1], 1, 5, 3, 7); \
     const NAME(four) t2 = SHUFFLE(NAME(lanes), r[2], r[3], 0, 4, 2, 6), t3 = SHUFFLE(NAME(lanes), r[2], r[3], 1, 5, 3, 7); \
@@ -82,6 +124,7 @@ static int follow(at_call *at, const at_product *p) {
 #include "product.h"
 #undef TURN
 #undef WHOLE
+#undef WIDE
 #undef T
 #undef NAME
 #undef VL

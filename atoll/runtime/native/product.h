@@ -32,7 +32,8 @@ static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const
         const T *line = in_b ? b + b_k[p] : b;
         NAME(vector) v[2];
 #pragma GCC unroll 2
-        for (int j = 0; j < nv; j++) v[j] = *(const NAME(vector) *)(line + j * VL);
+        for (int j = 0; j < nv; j++)
+            v[j] = MASKED && in_b && j == nv - 1 ? (NAME(vector))NAME(load_part)(line + j * VL, columns - j * VL) : *(const NAME(vector) *)(line + j * VL);
 #pragma GCC unroll 12
         for (int i = 0; i < mr; i++) {
             const T x = in_a ? row[i * a_m] : row[i];
@@ -52,9 +53,8 @@ static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const
                 if (!first) acc[i][j] += *(NAME(vector) *)to;
                 *(NAME(vector) *)to = acc[i][j];
             } else {
-                T part[VL];
-                *(NAME(vector) *)part = acc[i][j];
-                for (int64_t q = 0; q < left; q++) to[q] = first ? part[q] : part[q] + to[q];
+                if (!first) acc[i][j] += (NAME(vector))NAME(load_part)(to, left);
+                NAME(store_part)(to, (WIDE)acc[i][j], left);
             }
         }
     }
@@ -112,15 +112,19 @@ static void NAME(pack_columns)(const NAME(block) *x, int64_t j, T *to) {
     const int64_t *offset = x->b_k + x->k0;
     if (step == 1 && columns == NR) {
         for (int64_t p = 0; p < x->k; p++)
-            for (int q = 0; q < NV; q++) *(NAME(vector) *)(to + p * NR + q * VL) = *(const NAME(vector) *)(from + offset[p] + q * VL);
+            for (int q = 0; q < NV; q++) {
+                __builtin_prefetch(from + offset[p] + (NV + q) * VL, 0, 2); /* of the next columns */
+                *(NAME(vector) *)(to + p * NR + q * VL) = *(const NAME(vector) *)(from + offset[p] + q * VL);
+            }
+        return;
+    }
+    if (step == 1) {
+        for (int64_t p = 0; p < x->k; p++)
+            for (int q = 0; q < NV; q++)
+                *(NAME(vector) *)(to + p * NR + q * VL) = columns > q * VL ? (NAME(vector))NAME(load_part)(from + offset[p] + q * VL, columns - q * VL) : (NAME(vector)){0};
         return;
     }
     if (columns < NR) memset(to, 0, (size_t)(x->k * NR) * sizeof(T));
-    if (step == 1) {
-        for (int64_t p = 0; p < x->k; p++)
-            for (int64_t q = 0; q < columns; q++) to[p * NR + q] = from[offset[p] + q];
-        return;
-    }
     NAME(turn)(from, step, columns, offset, x->k, to, NR);
 }
 
@@ -154,7 +158,8 @@ static int NAME(piece)(at_call *at, void *context, int64_t number) {
     const int64_t i1 = i0 + x->rows < p->m ? i0 + x->rows : p->m, j1 = j0 + x->columns < x->n ? j0 + x->columns : x->n;
     T *packed = NULL, *rest = NULL;
     if (x->pack_a && !(packed = rt->alloc((i1 - i0) * x->k * (int64_t)sizeof(T)))) return -1;
-    if (!x->pack_b && (j1 % NR) != 0 && !(rest = rt->alloc(NR * x->k * (int64_t)sizeof(T)))) { rt->release(packed); return -1; }
+    const int copy_b = !x->pack_b && i1 - i0 > 24 && x->k * x->n * (int64_t)sizeof(T) > FAR;
+    if (!x->pack_b && (copy_b || (!MASKED && (j1 % NR) != 0)) && !(rest = rt->alloc(NR * x->k * (int64_t)sizeof(T)))) { rt->release(packed); return -1; }
     if (x->pack_a) {
         T *to = packed;
         for (int64_t i = i0; i < i1;) {
@@ -172,7 +177,7 @@ static int NAME(piece)(at_call *at, void *context, int64_t number) {
         const T *b;
         int in_b = 0;
         if (x->pack_b) b = x->packed + j * x->k;
-        else if (columns == NR) { b = x->b + x->j0 + j; in_b = 1; }
+        else if ((MASKED || columns == NR) && !copy_b) { b = x->b + x->j0 + j; in_b = 1; }
         else { NAME(pack_columns)(x, j, rest); b = rest; }
         const T *a = packed;
         for (int64_t i = i0; i < i1;) {
@@ -216,6 +221,113 @@ static int NAME(mirror)(at_call *at, void *context, int64_t piece) {
     return 0;
 }
 
+/* Few rows of c: columns of a piece, eight or four k at a time, b as it lies in memory. */
+static inline __attribute__((always_inline)) void NAME(along_rows)(const int mr, const int kr, const NAME(block) *x, int64_t j0, int64_t j1) {
+    const at_product *p = x->p;
+    for (int i = 0; i < mr; i++) memset(x->c + i * p->c_m + j0, 0, (size_t)(j1 - j0) * sizeof(T));
+    for (int64_t k0 = 0; k0 < x->k; k0 += kr) {
+        T left[6][8];
+        const T *line[8], *next[8];
+        for (int q = 0; q < kr; q++) { /* beyond the last k: nothing of a line that is there */
+            const int64_t k = k0 + q < x->k ? k0 + q : k0;
+            line[q] = x->b + x->b_k[k];
+            next[q] = x->b + x->b_k[k + kr < x->k ? k + kr : k]; /* comes near while this is used */
+            for (int i = 0; i < mr; i++) left[i][q] = k0 + q < x->k ? x->a[i * p->a_m + x->a_k[k]] : 0;
+        }
+        const int whole = k0 + kr <= x->k;
+        for (int64_t j = j0; j < j1; j += VL) {
+            NAME(vector) v[8];
+            const int64_t n = j1 - j;
+#pragma GCC unroll 8
+            for (int q = 0; q < kr; q++) __builtin_prefetch(next[q] + j, 0, 2);
+#pragma GCC unroll 8
+            for (int q = 0; q < kr; q++) v[q] = n >= VL ? *(const NAME(vector) *)(line[q] + j) : (NAME(vector))NAME(load_part)(line[q] + j, n);
+#pragma GCC unroll 6
+            for (int i = 0; i < mr; i++) {
+                T *to = x->c + i * p->c_m + j;
+                NAME(vector) acc = n >= VL ? *(NAME(vector) *)to : (NAME(vector))NAME(load_part)(to, n);
+                if (whole) {
+#pragma GCC unroll 8
+                    for (int q = 0; q < kr; q++) acc += left[i][q] * v[q];
+                } else {
+                    for (int64_t q = 0; q < x->k - k0; q++) acc += left[i][q] * v[q];
+                }
+                if (n >= VL) *(NAME(vector) *)to = acc;
+                else NAME(store_part)(to, (WIDE)acc, n);
+            }
+        }
+    }
+}
+
+static int NAME(few_rows)(at_call *at, void *context, int64_t piece) {
+    const NAME(block) *x = context;
+    const int64_t j0 = piece * x->columns, j1 = j0 + x->columns < x->n ? j0 + x->columns : x->n;
+    (void)at;
+    switch (x->p->m) {
+        case 1: NAME(along_rows)(1, 8, x, j0, j1); break;
+        case 2: NAME(along_rows)(2, 8, x, j0, j1); break;
+        case 3: NAME(along_rows)(3, 4, x, j0, j1); break;
+        case 4: NAME(along_rows)(4, 4, x, j0, j1); break;
+        case 5: NAME(along_rows)(5, 4, x, j0, j1); break;
+        default: NAME(along_rows)(6, 4, x, j0, j1); break;
+    }
+    return 0;
+}
+
+/* Few columns of c: sums along k in lanes, row by row as a lies in memory. b is packed as [n][k], zeros up to whole vectors. */
+static inline __attribute__((always_inline)) void NAME(along_k)(const int nr, const NAME(block) *x, int64_t i, int64_t line) {
+    const T *a = x->a + i * x->p->a_m;
+    NAME(vector) acc[3][4] = {{{0}}};
+    int64_t k = 0;
+    for (; k + 4 * VL <= x->k; k += 4 * VL)
+#pragma GCC unroll 4
+        for (int q = 0; q < 4; q++)
+#pragma GCC unroll 3
+            for (int j = 0; j < nr; j++) acc[j][q] += *(const NAME(vector) *)(a + k + q * VL) * *(const NAME(vector) *)(x->packed + j * line + k + q * VL);
+    for (; k < x->k; k += VL)
+#pragma GCC unroll 3
+        for (int j = 0; j < nr; j++) acc[j][0] += (NAME(vector))NAME(load_part)(a + k, x->k - k) * *(const NAME(vector) *)(x->packed + j * line + k);
+#pragma GCC unroll 3
+    for (int j = 0; j < nr; j++) x->c[i * x->p->c_m + j] = NAME(total)((WIDE)((acc[j][0] + acc[j][1]) + (acc[j][2] + acc[j][3])));
+}
+
+static int NAME(few_columns)(at_call *at, void *context, int64_t piece) {
+    const NAME(block) *x = context;
+    const at_product *p = x->p;
+    const int64_t i0 = piece * x->rows, i1 = i0 + x->rows < p->m ? i0 + x->rows : p->m, line = (x->k + VL - 1) / VL * VL;
+    for (int64_t i = i0; i < i1; i++) {
+        if (p->n == 1) NAME(along_k)(1, x, i, line);
+        else if (p->n == 2) NAME(along_k)(2, x, i, line);
+        else NAME(along_k)(3, x, i, line);
+    }
+    return x->finish ? p->after(at, p->context, i0, i1) : 0;
+}
+
+/* Thin products, whose cost is to read the large side once. Whether this is one; `status` is then how it went. */
+static int NAME(thin)(at_call *at, const at_product *p, int64_t k, const int64_t *a_k, const int64_t *b_k, int serial, int *status) {
+    NAME(block) x = {.p = p, .a_k = a_k, .b_k = b_k, .a = p->a, .b = p->b, .c = p->c, .n = p->n, .k = k};
+    if (p->m <= FEW_ROWS && p->b_n == 1 && p->n >= 4 * VL && k * p->n * (int64_t)sizeof(T) > FAR) {
+        const int64_t shares = serial ? 1 : 4 * rt->threads(), most = 16384 / (int64_t)sizeof(T) / p->m / VL * VL;
+        x.columns = (p->n / shares + 8 * VL) / (8 * VL) * (8 * VL);
+        if (x.columns > most) x.columns = most;
+        *status = rt->parallel(at, NAME(few_rows), &x, (p->n + x.columns - 1) / x.columns, serial);
+        if (!*status) *status = follow(at, p);
+        return 1;
+    }
+    if (p->n <= FEW_COLUMNS && p->levels == 1 && p->a_k[0] == 1 && k >= 8 * VL) {
+        const int64_t line = (k + VL - 1) / VL * VL;
+        if (!(x.packed = rt->alloc(p->n * line * (int64_t)sizeof(T)))) { *status = -1; return 1; }
+        for (int64_t j = 0; j < p->n; j++)
+            for (int64_t q = 0; q < line; q++) x.packed[j * line + q] = q < k ? x.b[j * p->b_n + b_k[q]] : 0;
+        x.rows = 65536 / k + 1;
+        x.finish = p->after != NULL;
+        *status = rt->parallel(at, NAME(few_columns), &x, (p->m + x.rows - 1) / x.rows, serial);
+        rt->release(x.packed);
+        return 1;
+    }
+    return 0;
+}
+
 /* How a block is shared out. Many more pieces than threads, since threads may be late; few rows are cut by columns first. */
 static void NAME(share)(NAME(block) *x, int threads) {
     const at_product *p = x->p;
@@ -253,6 +365,7 @@ static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int6
         for (int64_t i = 0; i < p->m; i++) memset((T *)p->c + i * p->c_m, 0, (size_t)p->n * sizeof(T));
         return follow(at, p);
     }
+    if (NAME(thin)(at, p, k, a_k, b_k, serial, &status)) return status;
     const int64_t k_blocks = (k + KC - 1) / KC, most_k = ((k + k_blocks - 1) / k_blocks + 3) / 4 * 4, most_n = p->n < NC ? p->n : NC;
     if (pack_b && !(packed = rt->alloc(most_k * ((most_n + NR - 1) / NR * NR) * (int64_t)sizeof(T)))) return -1;
     for (int64_t j0 = 0; j0 < p->n && !status; j0 += NC) {
