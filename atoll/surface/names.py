@@ -162,8 +162,9 @@ class Liveness:
         self.before_all = self._block(body, _NONE)
 
     def carried(self, loop: s.For | s.While) -> Names:
-        """Names bound in the loop that a round may read before it binds them, or that are read after the loop."""
-        return binds(loop.body) & (self.at_entry[id(loop)] | self.after[id(loop)])
+        """Names bound in the loop that a round, or the test before it, may read before it binds them, or that are read after the loop."""
+        tested = reads(loop.test) if isinstance(loop, s.While) else _NONE
+        return binds(loop.body) & (self.at_entry[id(loop)] | self.after[id(loop)] | tested)
 
     def _block(self, stmts: tuple[s.Stmt, ...], live: Names) -> Names:
         for stmt in reversed(stmts):

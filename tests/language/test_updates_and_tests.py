@@ -106,3 +106,42 @@ def test_every_array_of_a_loop_can_be_updated_after_it() -> None:
     x, y = np.array([3, 1, 2]), np.array([5, 6, 7])
     agree(two_arrays, x, y, expected=(np.array([8 + 0 + 2 + 4, 7, 9]), np.array([0, 2, 4])))
     assert "alloc" not in two_arrays.show("loops")
+
+
+def test_what_only_the_condition_reads():
+    """A flag that is set before a while loop and in its body, and read by nothing but its condition."""
+
+    @at.fn
+    def rounds(a: i64) -> i64:
+        s = 0
+        done = False
+        while not done:
+            s += 1
+            done = s > a
+        return s
+
+    @at.fn
+    def bubble(x: f64[n]) -> f64[n]:
+        changed = True
+        while changed:
+            changed = False
+            for i in range(n - 1):
+                if x[i] > x[i + 1]:
+                    x[i], x[i + 1] = x[i + 1], x[i]
+                    changed = True
+        return x
+
+    @at.fn
+    def last(x: i64, y: i64) -> i64:
+        count = 0
+        while x > 10:
+            x = y
+            y -= 3
+            count += 1
+        return count
+
+    for a in range(4):
+        assert rounds(a) == rounds.interpret(a) == a + 1
+    for values in ([], [3.0], [2.0, 3.0, 1.0, 0.0, 5.0]):
+        agree(bubble, np.array(values), expected=np.sort(values))
+    agree(last, 30, 20, expected=np.int64(5))
