@@ -19,6 +19,8 @@ from atoll.loops.rewrite import Copier, copyable, fresh_like
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import I64
 
+FAR = 1 << 62
+
 
 def interior(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     out: list[lp.Stmt] = []
@@ -66,9 +68,16 @@ def _cut(loop: lp.For) -> list[lp.Stmt] | None:
 
     def settled(name: str, op: str, a: Poly, b: Poly) -> Poly:
         var = fresh_like(name, I64)
+        var.small = True
         before.append(lp.Let(var, lp.Call(op, (lp.Index(a), lp.Index(b)), I64)))
         return poly(var.atom)
 
+    def within(p: Poly) -> Poly:
+        """The bound with its variables cut to what is far from overflow and beyond every index."""
+        wide = [leaf for leaf in p.leaves() if isinstance(leaf, lp.VarAtom) and not leaf.var.small]
+        return p.subst({leaf: settled("above", "max", settled("below", "min", poly(leaf), poly(FAR)), poly(-FAR)) for leaf in wide})
+
+    lower, upper = [within(p) for p in lower], [within(p) for p in upper]
     start = settled("first", "min", settled("least", "max", loop.low, lower[0]), loop.high) if lower else loop.low
     stop = settled("last", "max", settled("most", "min", loop.high, upper[0] + 1), start) if upper else loop.high
     pieces = [*(_copy(loop, loop.low, start, tests, False) if lower else ()), *_copy(loop, start, stop, tests, True), *(_copy(loop, stop, loop.high, tests, False) if upper else ())]

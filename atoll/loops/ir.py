@@ -63,12 +63,12 @@ class Buffer:
 
 
 class Var:
-    """A scalar variable."""
+    """A scalar variable. `small`: an integer that is as far from overflow as an index is."""
 
-    __slots__ = ("name", "dtype", "atom")
+    __slots__ = ("name", "dtype", "atom", "small")
 
-    def __init__(self, name: str, dtype: DType) -> None:
-        self.name, self.dtype = name, dtype
+    def __init__(self, name: str, dtype: DType, small: bool = False) -> None:
+        self.name, self.dtype, self.small = name, dtype, small
         self.atom = VarAtom(self)
 
     def __repr__(self) -> str:

@@ -22,7 +22,7 @@ def restart_names() -> None:
 
 def fresh(var: lp.Var) -> lp.Var:
     """Another variable like this one. Names stay unique because a mark no user can write is in them."""
-    return lp.Var(f"{_COPY.sub('', var.name)}__{next(_counter)}", var.dtype)
+    return lp.Var(f"{_COPY.sub('', var.name)}__{next(_counter)}", var.dtype, var.small)
 
 
 def fresh_like(name: str, dtype: Any) -> lp.Var:

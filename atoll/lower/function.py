@@ -39,8 +39,8 @@ class FunctionLowerer:
         self.names.setdefault(made, 1)
         return made
 
-    def var(self, hint: str, dtype: DType) -> lp.Var:
-        return lp.Var(self.name(hint), dtype)
+    def var(self, hint: str, dtype: DType, small: bool = False) -> lp.Var:
+        return lp.Var(self.name(hint), dtype, small)
 
     def buffer(
         self, hint: str, dtype: DType, extents: tuple[Poly, ...], kind: str, reason: str = "", span: Any = None, value: Any = None

@@ -179,7 +179,7 @@ class Memory(Values):
 
     def _measured(self, extent: Poly, stored: list[ir.Binder], env: dict[Atom, Poly], scope: Scope) -> Poly:
         """The greatest extent of a row, by looking at all of them."""
-        longest = self.fn.var("longest", I64)
+        longest = self.fn.var("longest", I64, True)
         scope.add(lp.Declare(longest, lp.Const(0, I64)))
         loops: list[tuple[Sym, Poly, Scope]] = []
         inner, here = scope, dict(env)

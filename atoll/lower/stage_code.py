@@ -152,7 +152,7 @@ def _conditional_results(b: BlockLowerer, stage: Stage, scope: Scope, code: Any)
     outer: dict[int, lp.Var] = {}
     for k, info in enumerate(line.results):
         if not info.axes and not isinstance(b.places.get((line, k)), (BufferPlace, AgainPlace)):
-            var = b.fn.var(line.name, info.dtype)
+            var = b.fn.var(line.name, info.dtype, info.bound is not None)
             scope.add(lp.Declare(var, b.fn.zero(info.dtype)))
             outer[k] = var
     inner = scope.child(*tests)
@@ -180,7 +180,7 @@ def _element(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
 
         _guarded(b, stage, scope, store)
         return
-    var = b.fn.var(line.name, dtype)
+    var = b.fn.var(line.name, dtype, line.results[0].bound is not None)
     if not stage.conds:
         scope.add(lp.Let(var, b.expression(line, env, scope, 0)))
     else:
@@ -293,7 +293,7 @@ def _arg_reduce(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     assert line is not None
     env = b.env(stage)
     dtype = ir.operand_dtype(prim.arg)
-    at, best = b.fn.var(line.name, I64), b.fn.var("best", dtype)
+    at, best = b.fn.var(line.name, I64, True), b.fn.var("best", dtype)
     scope.add(lp.Declare(at, lp.Const(0, I64)))
     scope.add(lp.Declare(best, b.neutral("minimum" if prim.which == "min" else "maximum", dtype)))
     sym = Sym(prim.binder.name)
@@ -341,7 +341,7 @@ def _compress(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     prim, line = stage.prim, stage.line
     assert line is not None
     env = b.env(stage)
-    count = b.fn.var(line.name, I64)
+    count = b.fn.var(line.name, I64, True)
     scope.add(lp.Declare(count, lp.Const(0, I64)))
     sym = Sym(prim.binder.name)
     inner_env = {**env, prim.binder: poly(sym)}
