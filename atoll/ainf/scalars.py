@@ -7,6 +7,7 @@ into 0), not reassociation.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from atoll.ainf import ir
 from atoll.ainf.builder import Builder
 from atoll.core.interpret import cast as cast_value
 from atoll.core.prims import PRIMS, DivisionByZero, NegativePower, NegativeShift
-from atoll.errors import Error, Span
-from atoll.sizes import Poly, floordiv, poly
+from atoll.errors import NOWHERE, Error, Span
+from atoll.sizes import Atom, Poly, Quot, floordiv, poly
 from atoll.types.dtypes import BOOL, I64, DType
 from atoll.types.types import Scalar as ScalarType
 
@@ -44,6 +45,20 @@ def from_poly(p: Poly) -> ir.Operand:
     if isinstance(atom, ir.RefAtom):
         return atom.ref
     return ir.IndexValue(p)
+
+
+def substituted(b: Builder, p: Poly, env: Mapping[Atom, Poly]) -> Poly:
+    """The value of p with atoms replaced. Sums and products wrap around as they should; a quotient does not, so where what is divided may
+    have wrapped around it is an operation of its own."""
+    replace = dict(env)
+    for atom in p.atoms():
+        if isinstance(atom, Quot) and not env.keys().isdisjoint(atom.leaves()):
+            num, den = substituted(b, atom.num, env), substituted(b, atom.den, env)
+            if not (b.comparable(num) and b.comparable(den)):
+                found = as_poly(b, op(b, "floordiv", (from_poly(num), from_poly(den)), I64, NOWHERE))
+                assert found is not None
+                replace[atom] = found
+    return p.subst(replace)
 
 
 def op(b: Builder, name: str, args: tuple[ir.Operand, ...], dtype: DType, span: Span) -> ir.Operand:
