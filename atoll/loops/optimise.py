@@ -21,8 +21,10 @@ from atoll.loops.rewrite import restart_names
 from atoll.loops.rows import rows
 from atoll.loops.same_checks import same_checks
 from atoll.loops.scans import scans
+from atoll.loops.segments import segments
 from atoll.loops.tall import tall
 from atoll.loops.unroll import unroll
+from atoll.loops.without_branches import without_branches
 
 
 def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL) -> list[str]:
@@ -42,8 +44,10 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.jam > 1, partial(jam, rounds=choices.jam)),
         (choices.across, across),
         (choices.rows, rows),
+        (choices.interior, segments),
         (choices.carry, carry),
         (choices.carry, late),
+        (choices.carry, without_branches),
     ]
     if not choices.products:
         fn.body = _plain_products(fn.body)
