@@ -3,7 +3,7 @@
  *     c[i * c_m + j] = sum over k of a[i * a_m + a_k] * b[j * b_n + b_k]
  *
  * k counts through up to four levels and its offsets are kept in tables, so a convolution is read in place. Shapes and constants are
- * those of notes/c_shapes.md section 1: a tile of 12 rows by two vectors in registers, packed blocks of a in the second-level cache
+ * those of notes/c_shapes.md section 1: a tile of 12 rows (6 with 16 registers) by two vectors in registers, packed blocks of a in the second-level cache
  * and of b in the third; nothing is packed when it would not pay. What follows a product row by row is done for every piece of rows
  * while it is in the cache. With ATOLL_BLAS a library does what it can.
  */
@@ -19,7 +19,20 @@ void atoll_product_init(const at_runtime *runtime) { rt = runtime; }
 #define VECTOR 32
 #endif
 #define NV 2
-static const int product_heights[5] = {12, 8, 4, 2, 1};
+#if defined(__AVX512F__) /* heights of tiles: sums in all registers but a few */
+#define H0 12
+#define H1 8
+#define H2 4
+#define H3 2
+#define H4 1
+#else
+#define H0 6
+#define H1 4
+#define H2 3
+#define H3 2
+#define H4 1
+#endif
+static const int product_heights[5] = {H0, H1, H2, H3, H4};
 #define NR (NV * VL)
 #define NC 2048
 #define LEAST_PIECE 100000 /* multiply-adds worth handing to another thread */

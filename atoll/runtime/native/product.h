@@ -18,7 +18,7 @@ typedef struct {
 /* mr rows by nv vectors of c. a and b are packed or read in place through the offsets of k. */
 static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const int nv, const int in_a, const int in_b, int64_t k,
         const T *a, int64_t a_m, const int64_t *a_k, const T *b, const int64_t *b_k, T *c, int64_t c_m, int64_t columns, int first) {
-    NAME(vector) acc[12][2];
+    NAME(vector) acc[H0][2];
 #pragma GCC unroll 12
     for (int i = 0; i < mr; i++)
 #pragma GCC unroll 2
@@ -60,21 +60,21 @@ static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const
     }
 }
 
-#define TILE(mr, in_a, in_b) \
-    static __attribute__((noinline)) void NAME(tile_##mr##_##in_a##in_b)(int64_t k, const T *a, int64_t a_m, const int64_t *a_k, const T *b, const int64_t *b_k, T *c, int64_t c_m, int64_t columns, int first) { \
-        if (columns > VL) NAME(tile)(mr, 2, in_a, in_b, k, a, a_m, a_k, b, b_k, c, c_m, columns, first); \
-        else NAME(tile)(mr, 1, in_a, in_b, k, a, a_m, a_k, b, b_k, c, c_m, columns, first); \
+#define TILE(h, in_a, in_b) \
+    static __attribute__((noinline)) void NAME(tile_##h##_##in_a##in_b)(int64_t k, const T *a, int64_t a_m, const int64_t *a_k, const T *b, const int64_t *b_k, T *c, int64_t c_m, int64_t columns, int first) { \
+        if (columns > VL) NAME(tile)(H##h, 2, in_a, in_b, k, a, a_m, a_k, b, b_k, c, c_m, columns, first); \
+        else NAME(tile)(H##h, 1, in_a, in_b, k, a, a_m, a_k, b, b_k, c, c_m, columns, first); \
     }
-TILE(12, 0, 0) TILE(8, 0, 0) TILE(4, 0, 0) TILE(2, 0, 0) TILE(1, 0, 0)
-TILE(12, 1, 0) TILE(8, 1, 0) TILE(4, 1, 0) TILE(2, 1, 0) TILE(1, 1, 0)
-TILE(12, 1, 1) TILE(8, 1, 1) TILE(4, 1, 1) TILE(2, 1, 1) TILE(1, 1, 1)
+TILE(0, 0, 0) TILE(1, 0, 0) TILE(2, 0, 0) TILE(3, 0, 0) TILE(4, 0, 0)
+TILE(0, 1, 0) TILE(1, 1, 0) TILE(2, 1, 0) TILE(3, 1, 0) TILE(4, 1, 0)
+TILE(0, 1, 1) TILE(1, 1, 1) TILE(2, 1, 1) TILE(3, 1, 1) TILE(4, 1, 1)
 #undef TILE
 
 typedef void (*NAME(tile_function))(int64_t, const T *, int64_t, const int64_t *, const T *, const int64_t *, T *, int64_t, int64_t, int);
 static const NAME(tile_function) NAME(tiles)[3][5] = {
-    {NAME(tile_12_00), NAME(tile_8_00), NAME(tile_4_00), NAME(tile_2_00), NAME(tile_1_00)},
-    {NAME(tile_12_10), NAME(tile_8_10), NAME(tile_4_10), NAME(tile_2_10), NAME(tile_1_10)},
-    {NAME(tile_12_11), NAME(tile_8_11), NAME(tile_4_11), NAME(tile_2_11), NAME(tile_1_11)},
+    {NAME(tile_0_00), NAME(tile_1_00), NAME(tile_2_00), NAME(tile_3_00), NAME(tile_4_00)},
+    {NAME(tile_0_10), NAME(tile_1_10), NAME(tile_2_10), NAME(tile_3_10), NAME(tile_4_10)},
+    {NAME(tile_0_11), NAME(tile_1_11), NAME(tile_2_11), NAME(tile_3_11), NAME(tile_4_11)},
 };
 
 typedef T NAME(four) __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T))));
@@ -163,12 +163,17 @@ static int NAME(piece)(at_call *at, void *context, int64_t number) {
     if (x->pack_a) {
         T *to = packed;
         for (int64_t i = i0; i < i1;) {
-            const int64_t left = i1 - i;
-            if (left >= 12) { NAME(pack_rows)(12, x, i, to); i += 12; to += 12 * x->k; }
-            else if (left >= 8) { NAME(pack_rows)(8, x, i, to); i += 8; to += 8 * x->k; }
-            else if (left >= 4) { NAME(pack_rows)(4, x, i, to); i += 4; to += 4 * x->k; }
-            else if (left >= 2) { NAME(pack_rows)(2, x, i, to); i += 2; to += 2 * x->k; }
-            else { NAME(pack_rows)(1, x, i, to); i += 1; to += x->k; }
+            int h = 0;
+            while (product_heights[h] > i1 - i) h++;
+            switch (h) {
+                case 0: NAME(pack_rows)(H0, x, i, to); break;
+                case 1: NAME(pack_rows)(H1, x, i, to); break;
+                case 2: NAME(pack_rows)(H2, x, i, to); break;
+                case 3: NAME(pack_rows)(H3, x, i, to); break;
+                default: NAME(pack_rows)(H4, x, i, to); break;
+            }
+            i += product_heights[h];
+            to += product_heights[h] * x->k;
         }
     }
     const int64_t near = NR * x->k * (int64_t)sizeof(T) / (i1 - i0) + 1;
@@ -331,18 +336,18 @@ static int NAME(thin)(at_call *at, const at_product *p, int64_t k, const int64_t
 /* How a block is shared out. Many more pieces than threads, since threads may be late; few rows are cut by columns first. */
 static void NAME(share)(NAME(block) *x, int threads) {
     const at_product *p = x->p;
-    const int64_t tiles = (p->m + 11) / 12, slivers = (x->n + NR - 1) / NR, most_parts = slivers > 1 ? slivers / 2 : 1;
+    const int64_t tiles = (p->m + H0 - 1) / H0, slivers = (x->n + NR - 1) / NR, most_parts = slivers > 1 ? slivers / 2 : 1;
     int64_t wanted = 1, parts = 1, blocks = (p->m + MC - 1) / MC;
     if (threads > 1) {
         const double pieces = (double)p->m * (double)x->n * (double)x->k / LEAST_PIECE;
         wanted = pieces < 8 * threads ? (int64_t)pieces : 8 * threads;
-        if (tiles <= 6) parts = wanted < most_parts ? wanted : most_parts;
+        if (p->m <= 72) parts = wanted < most_parts ? wanted : most_parts;
         if (blocks * parts < wanted) blocks = (wanted + parts - 1) / parts;
     }
-    x->rows = (tiles + blocks - 1) / blocks * 12;
-    if (x->rows < 24 && tiles > 6) x->rows = 24;
+    x->rows = (tiles + blocks - 1) / blocks * H0;
+    if (x->rows < 24 && p->m > 72) x->rows = 24;
     if (p->after) {
-        const int64_t hot = HOT / (p->n * (int64_t)sizeof(T)) / 12 * 12;
+        const int64_t hot = HOT / (p->n * (int64_t)sizeof(T)) / H0 * H0;
         if (x->rows > hot) x->rows = hot > 24 ? hot : 24;
     }
     x->row_pieces = (p->m + x->rows - 1) / x->rows;
