@@ -58,6 +58,7 @@ class Options:
 
     reassociate: bool = True
     copies: str = "any"
+    plan: tuple[tuple[str, str], ...] = ()
 
 
 class Function:
@@ -253,6 +254,20 @@ class Function:
         made = Function(*self._text, self.namespace, options)
         made.__module__, made.__qualname__, made.__wrapped__ = self.__module__, self.__qualname__, self.__wrapped__
         made.check_early()
+        return made
+
+    def with_plan(self, **values: str) -> Function:
+        """The same function with the plan decided for some of its values, by their names: "store" in memory, compute "once" for each
+        element where they are read, or "inline" at each use. Results do not change. What cannot be done is refused."""
+        from atoll.functions.needs import needs_functions
+
+        made = self.with_options(dataclasses.replace(self.options, plan=tuple(sorted({**dict(self.options.plan), **values}.items()))))
+        try:
+            if needs_functions(made.core):
+                fail("E0819", self.surface.span, fn=self.name)
+            made.show("loops")
+        except Error as error:
+            raise error.with_traceback(None) from None
         return made
 
     def refresh(self) -> None:

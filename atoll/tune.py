@@ -18,7 +18,7 @@ GAIN = 0.97
 
 def tune(f: Any, args: list[Any], say: Callable[[str], None] = print, seconds: float = 0.3) -> Choices:
     """The best choices found for a function on these arguments; written beside its source where it has a file."""
-    from atoll.runtime.program import Program
+    from atoll.runtime.program import Program, chosen, compiled_loops
 
     def measured(choices: Choices) -> float:
         call = Program(f.core, f._arguments, "3", choices).call
@@ -26,20 +26,19 @@ def tune(f: Any, args: list[Any], say: Callable[[str], None] = print, seconds: f
         times: list[float] = []
         until = time.perf_counter() + seconds
         while len(times) < 5 or time.perf_counter() < until:
-            start = time.perf_counter()
+            began = time.perf_counter()
             call(*args)
-            times.append(time.perf_counter() - start)
+            times.append(time.perf_counter() - began)
         return sorted(times)[len(times) // 4]
 
-    best, fastest = USUAL, measured(USUAL)
+    start = replace(USUAL, plan=chosen(f.core).plan)
+    best, fastest = start, measured(start)
     say(f"{f.name}: {fastest * 1e3:.4f} ms as usual")
-    from atoll.runtime.program import compiled_loops
-
-    usual = _text(compiled_loops(f.core, USUAL))
+    usual = _text(compiled_loops(f.core, start))
     for name, values in ALTERNATIVES.items():
         for value in values:
             tried = replace(best, **{name: value})
-            if best == USUAL and name != "grain" and _text(compiled_loops(f.core, tried)) == usual:
+            if best == start and name != "grain" and _text(compiled_loops(f.core, tried)) == usual:
                 continue  # nothing to decide here
             took = measured(tried)
             shown = "on" if value is True else "off" if value is False else value

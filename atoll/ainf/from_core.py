@@ -7,7 +7,7 @@ nest of tuples over arrays of scalars, and each leaf is treated alike. The parts
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from atoll.ainf import ir, scalars
@@ -24,10 +24,12 @@ from atoll.uncollected import uncollected
 
 
 @uncollected
-def translate(fn: core.Function, share: bool = True) -> ir.Program:
-    """The normal form of a function, calls inlined. Without sharing equal lines stay apart: only to see what sharing does."""
+def translate(fn: core.Function, share: bool = True, plan: Mapping[str, str] | None = None) -> ir.Program:
+    """The normal form of a function, calls inlined. Without sharing equal lines stay apart: only to see what sharing does. `plan` says
+    what becomes of values by their names (plan/override.py)."""
     translator = Translator(fn)
     translator.b.share = share
+    translator.plan = plan or {}
     return translator.program()
 
 
@@ -49,7 +51,7 @@ class Translator(Derivatives):
         given: set[Atom] = {*fn.sizes, *(sym for sym, _ in fn.params)}
         leaves = enumerate(flatten(fn.result))
         unknown = frozenset(k for k, (_, t) in leaves if any(not size.leaves() <= given for size in shape_of(t)[0]))
-        return ir.Program(fn.name, fn.sizes, inputs, b.root, results, known, fn.reassociate, b.index_facts, unknown)
+        return ir.Program(fn.name, fn.sizes, inputs, b.root, results, known, fn.reassociate, b.index_facts, unknown, self.bound_names)
 
     def input(self, k: int, sym: Sym, t: Type, env: Env, inputs: list[ir.Line]) -> Value:
         """A parameter: one line per leaf, its axes the leaf's sizes."""

@@ -526,7 +526,7 @@ class Line:
     `reverse`: it belongs to the reverse sweep of a derivative, so what it reads of the others must be kept for it.
     """
 
-    __slots__ = ("id", "dims", "conds", "prim", "results", "block", "span", "atoms", "hint", "order", "reverse", "_scanned")
+    __slots__ = ("id", "dims", "conds", "prim", "results", "block", "span", "atoms", "hint", "order", "reverse", "keep", "_scanned")
 
     def __init__(
         self,
@@ -544,6 +544,7 @@ class Line:
         self.atoms: dict[Ref, RefAtom] = {}
         self.order: tuple[int, ...] | None = None
         self.reverse = False
+        self.keep: tuple[str, str] | None = None  # what the user decided about it, and under which name (plan/override.py)
         self._scanned: tuple[Any, ...] | None = None  # what scan_prim.line_refs found, and of which parts
 
     @property
@@ -597,3 +598,4 @@ class Program:
     reassociate: bool = True
     index_facts: dict[Atom, tuple[Poly, ...]] = field(default_factory=dict)
     open: frozenset[int] = frozenset()  # results whose size the caller does not know, even where the body turned out to
+    bound: Mapping[str, Span] = field(default_factory=dict)  # the names the body binds, and where; only when a plan names some

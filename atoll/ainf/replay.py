@@ -36,6 +36,10 @@ class Replay:
     # -- replacing
 
     def poly(self, p: Poly, env: dict[Atom, Poly]) -> Poly:
+        return p.subst(self.replaced(p, env))
+
+    def replaced(self, p: Poly, env: dict[Atom, Poly]) -> dict[Atom, Poly]:
+        """What the atoms of a polynomial become."""
         replace: dict[Atom, Poly] = {}
         for leaf in p.leaves():
             if isinstance(leaf, ir.RefAtom):
@@ -47,13 +51,13 @@ class Replay:
                 replace[leaf] = env[leaf]
             elif leaf in self.atoms:
                 replace[leaf] = self.atoms[leaf]
-        return p.subst(replace) if replace else p
+        return replace
 
     def operand(self, x: ir.Operand, env: dict[Atom, Poly]) -> ir.Operand:
         if isinstance(x, ir.Const):
             return x
         if isinstance(x, ir.IndexValue):
-            return scalars.from_poly(self.poly(x.poly, env))
+            return scalars.from_poly(scalars.substituted(self.b, x.poly, self.replaced(x.poly, env)))
         index = tuple(self.poly(p, env) for p in x.index)
         reader = self.readers.get((x.line, x.result))
         if reader is not None:
@@ -128,6 +132,7 @@ class Replay:
             new, index = self.b.emit(prim, results, line.span, line.hint, needs=needs)
             if new.order is None and line.order is not None and len(new.dims) == len(line.dims):
                 new.order = line.order
+            new.keep = new.keep or line.keep
         for position, k in enumerate(kept):
             self.give(line, k, _reader(new, position, index, fresh))
 

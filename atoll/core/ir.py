@@ -540,3 +540,4 @@ class Function:
     reassociate: bool = True
     span: Span = NOWHERE
     recursive: bool = False
+    plan: tuple[tuple[str, str], ...] = ()  # what the user decided about values, by their names

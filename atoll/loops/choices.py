@@ -5,6 +5,7 @@
     [blur]
     grain = 65536
     jam = 4
+    plan.bx = store
 
 A function that is not in the file, or a choice that is not under its name, is decided as usual. Deleting the file changes speed, never values
 beyond the order of additions.
@@ -38,6 +39,7 @@ class Choices:
     across: bool = True  # sums of neighbours in the lanes of vectors
     rows: bool = True  # sums of several rows that share what they read
     carry: bool = True  # what a round leaves to the next in variables
+    plan: tuple[tuple[str, str], ...] = ()  # what becomes of values, by their names: store, once or inline (plan/override.py)
 
     def changed(self) -> dict[str, Any]:
         """What is not as usual."""
@@ -78,13 +80,17 @@ def pinned(source: str, name: str) -> Choices:
     table = _read(path)
     if name not in table:
         return USUAL
-    known = {f.name: f.default for f in fields(Choices)}
+    known = {f.name: f.default for f in fields(Choices) if f.name != "plan"}
     found: dict[str, Any] = {}
+    plan: list[tuple[str, str]] = []
     for key, text in table[name].items():
+        if key.startswith("plan."):
+            plan.append((key.removeprefix("plan."), text))
+            continue
         if key not in known:
             fail("E0813", path=str(path), what=f"[{name}] has {key}, which is no choice; there are {', '.join(known)}")
         found[key] = _value(path, name, key, text, isinstance(known[key], bool))
-    return replace(USUAL, **found)
+    return replace(USUAL, plan=tuple(sorted(plan)), **found)
 
 
 def _value(path: Path, name: str, key: str, text: str, switch: bool) -> Any:
@@ -95,8 +101,14 @@ def _value(path: Path, name: str, key: str, text: str, switch: bool) -> Any:
     fail("E0813", path=str(path), what=f"[{name}] {key} is {text!r}, which should be {'on or off' if switch else 'a number'}")
 
 
-def _read(path: Path) -> configparser.ConfigParser:
+def _table() -> configparser.ConfigParser:
     table = configparser.ConfigParser()
+    table.optionxform = str  # type: ignore[assignment, method-assign]  # names of values are as they are written
+    return table
+
+
+def _read(path: Path) -> configparser.ConfigParser:
+    table = _table()
     try:
         table.read_string(path.read_text())
     except (configparser.Error, OSError, UnicodeDecodeError) as error:
@@ -109,9 +121,10 @@ def pin(source: str, name: str, choices: Choices) -> Path | None:
     path = file_of(source)
     if path is None:
         return None
-    table = _read(path) if path.is_file() else configparser.ConfigParser()
+    table = _read(path) if path.is_file() else _table()
     changed = choices.changed()
-    table[name] = {key: ("on" if value else "off") if isinstance(value, bool) else str(value) for key, value in changed.items()}
+    plan = {f"plan.{value}": word for value, word in changed.pop("plan", ())}
+    table[name] = {key: ("on" if value else "off") if isinstance(value, bool) else str(value) for key, value in changed.items()} | plan
     with path.open("w") as file:
         file.write(_HEAD)
         table.write(file)

@@ -13,7 +13,7 @@ def describe(fn: core.Function) -> str:
     from atoll.runtime.program import chosen, make_loops
 
     choices = chosen(fn)
-    loops = make_loops(fn)
+    loops = make_loops(fn, choices)
     lines = [f"{fn.name}: how it runs"]
     if choices.products:
         lines += _structure(loops.body, 1)
@@ -25,6 +25,7 @@ def describe(fn: core.Function) -> str:
     lines += [f"  {d}" for d in dict.fromkeys(decisions)]
     changed = choices.changed()
     if changed:
+        changed.update({f"plan.{value}": word for value, word in changed.pop("plan", ())})
         shown = ", ".join(f"{k} = {'on' if v is True else 'off' if v is False else v}" for k, v in changed.items())
         lines.append(f"pinned in {file_of(fn.span.source.name)}: {shown}")
     return "\n".join(lines)

@@ -125,7 +125,7 @@ class Fuser:
             deps = self.reads(stage)
             lowest = max((where[d] for d, _ in deps), default=0)
             candidates = self.outer_candidates(stage)
-            for binder in candidates:
+            for binder in [] if stage.alone else candidates:
                 sharing = {k for source in self.sources(stage, binder) for k in reading.get(source, ()) if k >= lowest}
                 related = sharing | {lowest} if deps else sharing
                 found = next((k for k in sorted(related, reverse=True) if self.joins(stage, binder, result[k], deps, k in sharing)), None)
@@ -143,7 +143,7 @@ class Fuser:
                 result.append(group)
                 where[stage] = len(result) - 1
             mine = result[where[stage]].members.get(stage)
-            if mine is not None:
+            if mine is not None and not stage.alone:
                 _note(reading, self.sources(stage, mine), where[stage])
         return result
 
@@ -161,7 +161,7 @@ class Fuser:
 
     def joins(self, stage: Stage, binder: ir.Binder, group: Group, deps: list[tuple[Stage, ir.Ref | None]], shares: bool) -> bool:
         """`shares`: both read some array at this index."""
-        if group.extent is None or group.extent != binder.extent:
+        if group.extent is None or group.extent != binder.extent or group.stages[0].alone:
             return False
         lengths = {ref.line for d in stage.dims for ref in ir.poly_refs(d.extent)}  # of rows; memory is made for the longest
         if lengths and any(member.line in lengths for member in group.members):

@@ -14,6 +14,7 @@ from atoll.ainf import ir
 from atoll.ainf.identity import identity_of, is_read, read_arg
 from atoll.ainf.scan_prim import line_refs, refs
 from atoll.plan.contract import find_contractions
+from atoll.plan.override import kept
 from atoll.plan.stages import Inlining, Stage, is_scalar, make_stages
 
 
@@ -31,10 +32,12 @@ def plan_block(
 ) -> tuple[Inlining, list[Stage], InPlace]:
     """Stages of a block with in-place updates decided. `writable` are sources whose memory the block may change; with `products`
     contractions are left to the matrix kernel."""
-    kept = {found[0] for found in map(identity_of, results) if found is not None}
-    writable = writable - kept  # state a round hands on as it is
+    writable = writable - {found[0] for found in map(identity_of, results) if found is not None}  # state a round hands on as it is
     products = products and any(isinstance(line.prim, ir.Reduce) for line in lines)
     contractions, forced, absorbed = find_contractions(lines, results) if products else ({}, set(), set())
+    if any(line.keep is not None for line in (*forced, *absorbed)):  # the user decides about what a product is made of
+        contractions, forced, absorbed = {}, set(), set()
+    forced |= kept(lines, "store") | kept(lines, "once")
     refused: dict[tuple[ir.Line, int], str] = {}
     while True:
         inlining = Inlining(lines, results, forced)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from atoll.ainf.dead import remove_dead
-from atoll.ainf.from_core import translate
 from atoll.ainf.show import prim_text
 from atoll.core import ir as core
 from atoll.plan.fuse import Fuser, Leaf, Node
 from atoll.plan.inplace import plan_block
+from atoll.plan.override import planned
 from atoll.plan.stages import Stage
 
 
 def show_plan_of(fn: core.Function) -> str:
     """Groups, nests and stages of a function's outermost block."""
     from atoll.ainf import ir
+    from atoll.runtime.program import chosen
 
-    program = remove_dead(translate(fn))
+    program = planned(fn, dict(chosen(fn).plan))
     lines = [line for line in program.block.lines if not isinstance(line.prim, (ir.Input, ir.ConstArray))]
     _, stages, inplace = plan_block(lines, program.results, set())
     fuser = Fuser(stages, True)
@@ -26,6 +26,8 @@ def show_plan_of(fn: core.Function) -> str:
             return f"result {stage.position} = {stage.target.body!r}"
         assert stage.line is not None
         note = " (in place)" if any(line is stage.line for line, _ in inplace.takes) else ""
+        if stage.line.keep is not None:
+            note += f" ({stage.line.keep[1]}: {stage.line.keep[0]})"
         return f"{stage.line.name} = {prim_text(stage.line.prim)}{note}"
 
     def go(nodes: list[Node], depth: int) -> None:

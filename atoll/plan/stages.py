@@ -16,6 +16,7 @@ from atoll.ainf import ir
 from atoll.ainf.scan_prim import blocks, line_refs, own_binders, parts, subst
 from atoll.core.prims import PRIMS
 from atoll.plan.contract import Contraction
+from atoll.plan.override import MOST, refuse
 from atoll.sizes import Poly
 
 HEAVY = 12
@@ -46,6 +47,7 @@ class Stage:
     refs: list[ir.Ref] = field(default_factory=list)
     after: set[int] = field(default_factory=set)  # stages that must come before, beside those it reads
     contraction: Contraction | None = None  # a sum that the matrix kernel computes
+    alone: bool = False  # in a loop of its own, because the user wants it stored
 
     def __repr__(self) -> str:
         return self.line.name if self.line is not None else f"out{self.position}"
@@ -96,6 +98,8 @@ class Inlining:
             if isinstance(line.prim, _SOURCES):
                 continue
             if not isinstance(line.prim, _CHEAP) or line in forced:
+                if line.keep is not None and line.keep[0] == "inline":
+                    refuse(line.keep[1], "inline", "an array it reads is updated in place before all its uses are done", line.span)
                 self.stages.add(line)
                 again[line] = 0
                 continue
@@ -110,7 +114,12 @@ class Inlining:
             invariant = line in repeated and cost >= (REPEATED if line.dims else 1)
             stencil = many and cost >= 3 and len({index for _, index in seen if any(map(_is_shifted, index))}) > 1
             depth[line] = 1 + deep
-            if depth[line] > DEEP or heavy or invariant or stencil or (own >= HEAVY and not line.dims):
+            stage = depth[line] > DEEP or heavy or invariant or stencil or (own >= HEAVY and not line.dims)
+            if line.keep is not None and line.keep[0] == "inline":
+                stage = False
+                if cost > MOST:
+                    refuse(line.keep[1], "inline", f"computing it would take more than {MOST} operations at each use", line.span)
+            if stage:
                 self.stages.add(line)
                 again[line] = depth[line] = 0
             else:
@@ -193,7 +202,8 @@ def make_stages(
             stages.append(stage)
         elif line in inlining.stages and line not in absorbed:
             own = tuple(own_binders(line.prim))
-            stage = Stage(first + len(stages), line, line.dims, own, line.conds)
+            alone = line.keep is not None and line.keep[0] == "store"
+            stage = Stage(first + len(stages), line, line.dims, own, line.conds, alone=alone)
             stage.refs = inlining.reads(line_refs(line))
             stages.append(stage)
     for k, array in enumerate(results):

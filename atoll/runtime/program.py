@@ -7,6 +7,7 @@ import functools
 import hashlib
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,21 +48,20 @@ def key(digest: str, optimise: str, extra: list[str]) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def make_loops(fn: ir.Function) -> lp.Function:
+def make_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Function:
     """The loops of a core function."""
-    from atoll.ainf.dead import remove_dead
-    from atoll.ainf.from_core import translate
     from atoll.loops.check import check
     from atoll.lower.function import lower
+    from atoll.plan.override import planned
 
-    program = translate(fn)
-    if os.environ.get("ATOLL_CHECK") == "1":  # remove_dead checks what it leaves; here everything
+    if os.environ.get("ATOLL_CHECK") == "1":  # the normal form is checked without its dead lines; here everything
         from atoll.ainf.check import check as check_ainf
+        from atoll.ainf.from_core import translate
         from atoll.core.check import check as check_core
 
         check_core(fn)
-        check_ainf(program)
-    return check(lower(remove_dead(program)))
+        check_ainf(translate(fn))
+    return check(lower(planned(fn, dict((choices or chosen(fn)).plan))))
 
 
 def compiled_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Function:
@@ -69,14 +69,16 @@ def compiled_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Functi
     from atoll.loops.check import check
     from atoll.loops.optimise import optimise
 
-    loops = make_loops(fn)
-    optimise(loops, fn.reassociate, choices if choices is not None else chosen(fn))
+    choices = choices if choices is not None else chosen(fn)
+    loops = make_loops(fn, choices)
+    optimise(loops, fn.reassociate, choices)
     return check(loops)
 
 
 def chosen(fn: ir.Function) -> Choices:
-    """What is pinned for a function in the file beside its source."""
-    return pinned(fn.span.source.name, fn.name) if fn.span is not NOWHERE else USUAL
+    """What is pinned for a function in the file beside its source, and what was said about its plan."""
+    choices = pinned(fn.span.source.name, fn.name) if fn.span is not NOWHERE else USUAL
+    return replace(choices, plan=tuple(sorted({**dict(choices.plan), **dict(fn.plan)}.items()))) if fn.plan else choices
 
 
 class Program:

@@ -3,6 +3,6 @@
 One module of arithmetic serves types, index expressions, views, buffer extents, costs and certificates.
 """
 
-from atoll.sizes.poly import ONE, ZERO, Atom, Poly, PolyLike, Quot, Sym, cdiv, floordiv, poly, product
+from atoll.sizes.poly import ONE, ZERO, Atom, Poly, PolyLike, Quot, Sym, Temporary, cdiv, floordiv, poly, product
 
-__all__ = ["ONE", "ZERO", "Atom", "Poly", "PolyLike", "Quot", "Sym", "cdiv", "floordiv", "poly", "product"]
+__all__ = ["ONE", "ZERO", "Atom", "Poly", "PolyLike", "Quot", "Sym", "Temporary", "cdiv", "floordiv", "poly", "product"]

@@ -60,6 +60,16 @@ class Sym(Atom):
         return self.name
 
 
+class Temporary(Sym):
+    """A name the compiler gives to a value that the user did not name; `given` is the name the user gave it afterwards."""
+
+    __slots__ = ("given",)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.given: str | None = None
+
+
 class Quot(Atom):
     """floor(num / den) that no rule simplifies. Made only by `floordiv`, which interns it."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from atoll.core import ir
 from atoll.errors import NOWHERE, Span, fail, make
-from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.sizes import Atom, Poly, Sym, Temporary, poly
 from atoll.sizes.prover import Facts, facts
 from atoll.sizes.solver import Solver
 from atoll.types.entities import Scope, Value
@@ -80,16 +80,19 @@ class Elaborator:
     def emit(self, stmt: ir.Stmt) -> None:
         self.frames[-1].append(stmt)
 
-    def bind(self, value: Value, name: str = "t") -> Value:
+    def bind(self, value: Value, name: str | None = None, temporary: str = "t") -> Value:
         """The value under a name of its own, so that using it twice does not compute it twice."""
+        if isinstance(value.expr, ir.Var) and isinstance(value.expr.sym, Temporary) and name is not None:
+            value.expr.sym.given = value.expr.sym.given or name
         if isinstance(value.expr, (ir.Var, ir.Lit, ir.SizeOf, ir.ConstArray)):
             return value
         if isinstance(value.expr, ir.MakeTuple):  # the parts get names, the tuple stays visible
             from atoll.types.coerce import make_tuple, project
 
-            parts = [self.bind(project(value, k), f"{name}_{k}") for k in range(len(value.expr.items))]
+            count = range(len(value.expr.items))
+            parts = [self.bind(project(value, k), None if name is None else f"{name}_{k}", f"{temporary}_{k}") for k in count]
             return make_tuple(parts, value.type, value.expr.span)
-        sym = Sym(name)
+        sym = Temporary(temporary) if name is None else Sym(name)
         self.emit(ir.Bind(sym, value.expr))
         known = value.poly
         if known is None and isinstance(value.type, (Scalar, Index)) and value.type.dtype.name == "i64" and not value.weak:

@@ -185,6 +185,7 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
         declared if declared is not None else strong(Scalar(Index(poly(0)).dtype)),
         owned=tuple(p.owned for p in signature.params),
         reassociate=fn.options.reassociate,
+        plan=fn.options.plan,
         span=fn.surface.span,
         open_sizes=tuple(p.single() for p in open_sizes.values()),  # type: ignore[misc]
     )

@@ -14,7 +14,7 @@ from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple, rows
 from atoll.core import ir as core
 from atoll.core.prims import PRIMS
 from atoll.errors import Span
-from atoll.sizes import Poly, Sym, poly
+from atoll.sizes import Poly, Sym, Temporary, poly
 from atoll.types.dtypes import BOOL, I64, DType
 from atoll.types.types import Index, dtype_of
 from atoll.types.types import Scalar as ScalarType
@@ -31,7 +31,7 @@ class Conditions(Context):
         return Scalar(ir.Const(e.value, e.type.dtype))
 
     def size_of(self, e: core.SizeOf, env: Env) -> Value:
-        return Scalar(scalars.from_poly(self.poly(e.poly, env)))
+        return Scalar(scalars.from_poly(scalars.substituted(self.b, e.poly, self.atoms(e.poly, env))))
 
     def prim(self, e: core.Prim, env: Env) -> Value:
         values = [self.eval(a, env) for a in e.args]
@@ -236,6 +236,11 @@ class Conditions(Context):
         match stmt:
             case core.Bind(sym, value):
                 env[sym] = self.reify(self.eval(value, env), sym.name)
+                name = sym.given if isinstance(sym, Temporary) else sym.name
+                if self.plan and name is not None and not self.calls:
+                    self.bound_names.setdefault(name, value.span)
+                    if name in self.plan:
+                        env[sym] = self.planned(env[sym], name, self.plan[name], value.span)
             case core.Open(sizes, sym, value):
                 result = self.eval(value, env)
                 self.bind_open(value.type, result, set(sizes), env)

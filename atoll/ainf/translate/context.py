@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -12,7 +13,7 @@ from atoll.ainf.guards import guard_cond, guard_operand, guard_ref
 from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple, abstraction, index_poly, rows
 from atoll.core import ir as core
 from atoll.errors import NOWHERE, Span
-from atoll.sizes import Poly, Sym, poly
+from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.types.dtypes import BOOL, I64, DType
 from atoll.types.types import Array, Index, Record, Tuple, Type, flatten, shape_of
 from atoll.types.types import Scalar as ScalarType
@@ -58,6 +59,8 @@ class Context:
         self.b = Builder(fn.name)
         self.where = fn.name
         self.calls: list[core.Function] = []
+        self.plan: Mapping[str, str] = {}  # what becomes of values, by their names
+        self.bound_names: dict[str, Span] = {}
         self.guarded_loops: dict[ir.Line, tuple[ir.Cond, ...]] = {}  # loops that have no rounds unless these hold
 
     def eval(self, e: core.Expr, env: Env) -> Value:
@@ -145,8 +148,11 @@ class Context:
 
     def poly(self, p: Poly, env: Env) -> Poly:
         """A size polynomial over core symbols as one over AiNF atoms."""
-        known = {leaf: value for leaf in p.leaves() if (value := env.get(leaf)) is not None}
-        return p.subst({leaf: index_poly(value) for leaf, value in known.items()}) if known else p
+        return p.subst(self.atoms(p, env))
+
+    def atoms(self, p: Poly, env: Env) -> dict[Atom, Poly]:
+        """What the symbols of a polynomial stand for."""
+        return {leaf: index_poly(value) for leaf in p.leaves() if (value := env.get(leaf)) is not None}
 
     def extents(self, t: Type, env: Env) -> tuple[Poly, ...]:
         sizes, _ = shape_of(t)
@@ -249,6 +255,28 @@ class Context:
             inner = self.reify(value.get(poly(binder)), name)
         return abstraction(binder, inner)
 
+    def planned(self, value: Value, name: str, word: str, span: Span) -> Value:
+        """A value with the lines of its own marked; what is only a view of other lines is read into lines of its own first."""
+        if isinstance(value, VTuple):
+            return VTuple(tuple(self.planned(item, name, word, span) for item in value.items))
+        if isinstance(value, VArray):
+            binder = self.b.fresh_binder(index_name(len(self.b.binders)), value.extent)
+            with self.b.binding(binder):
+                inner = self.planned(self.get(value, poly(binder)), name, word, span)
+            return abstraction(binder, inner)
+        operand = self.operand(value)
+        if not isinstance(operand, ir.Ref):
+            return value
+        line = operand.line
+        if isinstance(line.prim, (ir.Input, ir.Param, ir.ConstArray)) or not _is_whole(operand):
+            if word == "inline":
+                return value
+            operand = self.b.ref(ir.Op("read", (operand,)), ir.Result(operand.dtype, (), line.results[operand.result].bound), span, "r")
+        from atoll.plan.override import mark
+
+        mark(operand.line, name, word, span, self.where)
+        return Scalar(operand)
+
     def bind_open(self, t: Type, value: Value, wanted: set[Sym], env: Env) -> None:
         """Give open sizes the extents the value has."""
         if isinstance(t, Array):
@@ -316,6 +344,16 @@ class Context:
             found = ir.Cond("ge", poly(-1))
         cond = found if isinstance(found, ir.Cond) else ir.Cond("true", None, found)  # type: ignore[arg-type]
         self.b.check((cond,), site, args)
+
+
+def _is_whole(ref: ir.Ref) -> bool:
+    """The element of a line that the loops around are at, not one seen through a view."""
+    at = [p.single() for p in ref.index]
+    inside = [x for x in at if isinstance(x, ir.Binder)]
+    if len(inside) < len(at) or any(a.uid >= b.uid for a, b in itertools.pairwise(inside)):
+        return False
+    env = dict(zip(ref.line.dims, ref.index, strict=False))
+    return all(x.extent == n.subst(env) for x, n in zip(inside, ref.line.extents(ref.result), strict=True))
 
 
 def component(value: Value, k: int) -> Value:
