@@ -40,7 +40,7 @@ class Sanitizer:
             try:
                 status, meaning, results = driver.run(f, args, Path(folder), *driver.SANITIZE)
             except at.Error as error:
-                if code is None and error.code not in ("E0805", "E0811"):
+                if code is None and error.code not in ("E0805", "E0811", "E0825"):
                     self.bad.append(f"{f.name}: {error}")
                 self.refused += 1
                 return

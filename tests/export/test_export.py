@@ -151,8 +151,26 @@ def test_errors_are_numbers_with_words(tmp_path):
 def test_refused(tmp_path):
     with pytest.raises(at.CompileError, match="E0804"):
         blur.export_c(tmp_path, workspace="stack")
-    with pytest.raises(at.CompileError, match="E0805: big: a result whose size only running decides"):
+    with pytest.raises(at.CompileError, match="E0825: big: only running it decides the size of its result"):
         big.export_c(tmp_path)
+
+
+NAMED = [
+    "def pick(x: f64[n], i: i64[m]) -> f64[m]: return x[i]",
+    "def x(x: f64[n]) -> f64: return sum(x)",
+    "def g(g_error: f64[n], g_run: f64[n], g_piece0: f64[n]) -> f64: return sum(g_error) + sum(g_run * g_piece0)",
+    "def size_t(n: f64[n], int64_t: i64, workspace: i64): return [v * f64(int64_t + workspace) for v in scan(add, 0.0, n)]",
+]
+
+
+@pytest.mark.parametrize("text", NAMED)
+def test_examples_whose_names_are_taken(text, tmp_path):
+    """By the function, by what is beside it, by the loops of the example, by C."""
+    f = at.fn(source=f"import atoll as at\nfrom atoll import f64, i64\nn, m = at.sizes('n m')\n{text}\n")
+    _, source, example = f.export_c(tmp_path, workspace="caller")
+    compile_files([source, example], tmp_path / "example")
+    done = subprocess.run([str(tmp_path / "example")], capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == 0 and done.stdout.startswith("result[0] = ")
 
 
 def test_names_that_c_has_taken(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 import atoll as at
 from atoll import f64, i64
 
-NAMES = ["at", "memcpy", "INT64_MAX", "_Complex", "status", "double", "result", "λ"]
+NAMES = ["at", "memcpy", "INT64_MAX", "_Complex", "status", "double", "result", "λ", "int64_t", "size_t", "tanhf", "uint8_t"]
 
 
 @pytest.mark.parametrize("name", NAMES)

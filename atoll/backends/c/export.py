@@ -42,14 +42,15 @@ def export(core_fn: core.Function, fn: lp.Function, folder: Path, workspace: str
 class _Exporter:
     def __init__(self, core_fn: core.Function, fn: lp.Function, name: str, workspace: str) -> None:
         self.core, self.fn, self.name, self.workspace = core_fn, fn, name, workspace
-        self.emitter = Emitter(fn, C99, name)
+        self.inside = _inside(fn, name)
+        self.emitter = Emitter(fn, C99, self.inside)
         self.buffers = [s.buffer for s in lp.walk(fn.body) if isinstance(s, lp.Alloc)]
         for stmt in lp.walk(fn.body):
             if isinstance(stmt, lp.Helper) and stmt.name == "argsort" and workspace == "caller":
                 fail("E0805", name=core_fn.name, what="sorting")
         self.open = [o for o in fn.outputs if o.buffer in self.buffers]
         if self.open:
-            fail("E0805", name=core_fn.name, what="a result whose size only running decides")
+            fail("E0825", name=core_fn.name)
         if workspace == "caller":
             self._check_workspace()
             self.emitter.offsets = self._offsets()
@@ -75,7 +76,7 @@ class _Exporter:
     # -- pieces of text
 
     def _size_name(self, sym: Sym) -> str:
-        return safe(sym.name)
+        return self.emitter.names[sym]
 
     def params(self) -> list[str]:
         found = [f"int64_t {self._size_name(s)}" for s in self.fn.sizes]
@@ -89,8 +90,8 @@ class _Exporter:
 
     def poly(self, p: Poly) -> str:
         """A size in the header: over macro parameters."""
-        text = repr(p)
-        return re.sub(r"\b([A-Za-z_]\w*)\b", r"(\1)", text).replace("//", "/")
+        sizes = {s.name: self._size_name(s) for s in self.fn.sizes}
+        return re.sub(r"\b([^\W\d]\w*)\b", lambda m: f"({sizes.get(m[0]) or safe(m[0])})", repr(p)).replace("//", "/")
 
     def bytes_of(self, b: lp.Buffer) -> Poly:
         total = poly(b.dtype.size)
@@ -183,7 +184,7 @@ class _Exporter:
         args += [safe(o.buffer.name) for o in self.fn.outputs]
         if self.workspace == "caller" and self.buffers:
             args.append("workspace")
-        return f"int {self.name}({', '.join(self.params()) or 'void'}) {{\n    return {self.name}_run({', '.join(args)});\n}}"
+        return f"int {self.name}({', '.join(self.params()) or 'void'}) {{\n    return {self.inside}_run({', '.join(args)});\n}}"
 
     def _errors(self) -> str:
         lines = [f"const char *{self.name}_error(int status) {{", "    switch (status) {", '    case 0: return "ok";']
@@ -205,35 +206,38 @@ class _Exporter:
         if self.workspace == "caller" and self.buffers:
             lines.append("#include <stdlib.h>")
         lines += ["", "int main(void) {"]
-        lines += [f"    const int64_t {self._size_name(s)} = {n};" for s, n in sizes.items()]
-        args = [self._size_name(s) for s in self.fn.sizes]
+        own = [*map(self._size_name, self.fn.sizes), *(safe(p.name) for p in (*self.fn.inputs, *(o.buffer for o in self.fn.outputs)))]
+        i = next(x for x in ("i", "j", "k", "at_i") if x not in own)
+        local = {x: f"{x}_local" if x in (self.name, f"{self.name}_error") else x for x in own}
+        args = [local[self._size_name(s)] for s in self.fn.sizes]
+        lines += [f"    const int64_t {name} = {n};" for name, n in zip(args, sizes.values(), strict=True)]
         for p in self.fn.inputs:
-            t, name = p.dtype.c_name, safe(p.name)
+            t, name = p.dtype.c_name, local[safe(p.name)]
             args.append(name)
             if isinstance(p, lp.Var):
                 lines.append(f"    const {t} {name} = {'true' if t == 'bool' else 2};")
                 continue
             count = self._count(p, env)
             lines.append(f"    static {t} {name}[{max(1, count)}];")
-            small = f"i % {max(1, indices[p].evaluate(lambda a: env.get(a, 2)))}" if p in indices else "1 + i % 3"
-            value = "i % 2 == 0" if t == "bool" else f"({t})({small})"
-            lines.append(f"    for (int i = 0; i < {count}; i++) {name}[i] = {value};")
+            small = f"{i} % {max(1, indices[p].evaluate(lambda a: env.get(a, 2)))}" if p in indices else f"1 + {i} % 3"
+            value = f"{i} % 2 == 0" if t == "bool" else f"({t})({small})"
+            lines.append(f"    for (int {i} = 0; {i} < {count}; {i}++) {name}[{i}] = {value};")
         for o in self.fn.outputs:
-            t, name = o.buffer.dtype.c_name, safe(o.buffer.name)
+            t, name = o.buffer.dtype.c_name, local[safe(o.buffer.name)]
             args.append(name)
             lines.append(f"    static {t} {name}[{max(1, self._count(o.buffer, env))}];")
         if self.workspace == "caller" and self.buffers:
-            given = ", ".join([*(self._size_name(s) for s in self.fn.sizes), *(safe(p.name) for p in self.fn.inputs if isinstance(p, lp.Var))])
+            given = ", ".join(local[x] for x in [*map(self._size_name, self.fn.sizes), *(safe(p.name) for p in self.fn.inputs if isinstance(p, lp.Var))])
             lines.append(f"    void *workspace = malloc({self.name.upper()}_WORKSPACE({given}));")
             args.append("workspace")
         lines.append(f"    const int status = {self.name}({', '.join(args)});")
         lines.append(f'    if (status != 0) {{\n        printf("%s\\n", {self.name}_error(status));\n        return 1;\n    }}')
         for o in self.fn.outputs:
-            name, count = safe(o.buffer.name), self._count(o.buffer, env)
+            name, count = local[safe(o.buffer.name)], self._count(o.buffer, env)
             d = o.buffer.dtype
             fmt, cast = ("%g", "(double)") if d.is_float else ("%lld", "(long long)") if not d.is_complex else ("%g", "(double)creal")
-            shown = f"{cast}{name}[i]" if not d.is_complex else f"(double)creal({name}[i])"
-            lines.append(f'    for (int i = 0; i < {min(count, 8)}; i++) printf("{name}[%d] = {fmt}\\n", i, {shown});')
+            shown = f"{cast}{name}[{i}]" if not d.is_complex else f"(double)creal({name}[{i}])"
+            lines.append(f'    for (int {i} = 0; {i} < {min(count, 8)}; {i}++) printf("{name}[%d] = {fmt}\\n", {i}, {shown});')
         if self.workspace == "caller" and self.buffers:
             lines.append("    free(workspace);")
         return "\n".join([*lines, "    return 0;", "}", ""])
@@ -243,6 +247,14 @@ class _Exporter:
         for p in b.extents:
             total *= max(0, p.evaluate(lambda a: env.get(a, 2)))
         return total
+
+
+def _inside(fn: lp.Function, name: str) -> str:
+    """What the names of functions inside the file begin with; no parameter is called like one of them."""
+    own = [*(s.name for s in fn.sizes), *(p.name for p in fn.inputs), *(o.buffer.name for o in fn.outputs)]
+    while any(re.fullmatch(rf"{name}_(run|piece\d*\w*)", x) for x in own):
+        name += "_"
+    return name
 
 
 def _signature(fn: core.Function) -> str:

@@ -9,13 +9,11 @@ from typing import Any
 
 from atoll.ainf.ir import Site
 from atoll.backends.c import ops
+from atoll.backends.c.c_names import safe as safe
 from atoll.loops import ir as lp
-from atoll.sizes import Atom, Poly, Quot, Sym
+from atoll.sizes import Atom, Poly, Quot, Sym, poly
 from atoll.types.dtypes import I64
 
-_KEYWORDS = frozenset(
-    ["auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "bool", "true", "false", "complex", "I", "main", "exp", "log", "sin", "cos", "tan", "pow", "sqrt", "floor", "ceil", "abs", "div", "time", "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "index", "remove", "rename", "signal", "hypot", "erf", "erfc", "fma", "fmin", "fmax", "round", "rint", "trunc", "status", "done", "NAN", "INFINITY", "NULL", "free", "malloc", "printf", "memcpy", "memset", "memmove", "memcmp", "qsort", "asm", "typeof", "unix", "linux", "i386", "at", "errno", "stdin", "stdout", "stderr", "assert", "imaginary"]
-)
 _RELATION = {"ge": ">=", "eq": "==", "ne": "!="}
 
 
@@ -54,17 +52,6 @@ class Names:
 
     def __getitem__(self, sym: Atom) -> str:
         return self.active[sym]
-
-
-def safe(name: str) -> str:
-    """A user's name that is not C's."""
-    clean = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
-    if not clean or clean[0].isdigit():
-        clean = f"v{clean}"
-    taken = clean.rstrip("_") in _KEYWORDS or clean.startswith(("at_", "atoll_", "__"))
-    macro = len(clean) > 1 and clean.isupper()  # INT64_MAX, M_PI
-    reserved = clean[0] == "_" and clean[1:2].isupper()
-    return f"{clean}_" if taken or macro else f"v{clean}" if reserved else clean
 
 
 class Text:
@@ -199,6 +186,10 @@ class Text:
     def test(self, t: lp.Test) -> str:
         if t.poly is not None:
             relation, p = _RELATION[t.kind], t.poly
+            wide = [a for a in p.leaves() if isinstance(a, lp.VarAtom) and not a.var.small]
+            if t.kind == "ge" and len(wide) == 1 and (alone := p.terms.get((wide[0],), 0)) in (-1, 1) and wide[0] not in (p - alone * poly(wide[0])).leaves():
+                rest = p - alone * poly(wide[0])  # stands alone, because it may be near the ends of its range
+                return f"{self.poly(poly(wide[0]))} >= {self.poly(-rest)}" if alone == 1 else f"{self.poly(rest)} >= {self.poly(poly(wide[0]))}"
             if t.kind == "ge" and p.constant_term() == -1:  # n - k - 1 >= 0 is n > k, where nothing can overflow
                 relation, p = ">", p + 1
             left = Poly({m: c for m, c in p.terms.items() if c > 0})
