@@ -224,9 +224,14 @@ def _run(args: argparse.Namespace) -> int:
     f = _one(args.file)
     params = f.signature.params
     if len(args.args) > len(params):
-        raise Misuse(f"{f.name} takes {len(params)} arguments, not {len(args.args)}")
-    values = [literal(text, p.type) for text, p in zip(args.args, params, strict=False)]
-    print(f.interpret(*values) if args.interpret else f(*values))
+        raise Misuse(f"{f.name} takes {len(params)} argument{'' if len(params) == 1 else 's'}, not {len(args.args)}")
+    values, named = [], {}
+    for text, p in zip(args.args, params, strict=False):
+        if p.given == "name":
+            named[p.name] = literal(text, p.type)
+        else:
+            values.append(literal(text, p.type))
+    print(f.interpret(*values, **named) if args.interpret else f(*values, **named))
     return 0
 
 
@@ -244,7 +249,9 @@ def _build(args: argparse.Namespace) -> int:
         for file in build_module(path, Path(args.output)):
             print(file)
         return 0
-    for f in _chosen(args.file):
+    failed = []
+    functions = _chosen(args.file)
+    for f in functions:
         if f.signature.is_generic:
             if name is not None:
                 raise Misuse(f"{name} is generic: there is C only for the functions that use it")
@@ -255,7 +262,12 @@ def _build(args: argparse.Namespace) -> int:
                 print(file)
         except OSError as error:
             raise Misuse(f"nothing can be written to {args.output}: {error.strerror}") from None
-    return 0
+        except Error as error:
+            print(_shorter(error), file=sys.stderr)
+            failed.append(f.name)
+    if failed and len(functions) > 1:
+        print(f"atoll: no C was written for {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 def _bench(args: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from atoll.errors.misuse import Misuse
+from atoll.types.dtypes import DType, fits
 from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, shape_of
 
 
@@ -46,6 +47,7 @@ def literal(text: str, t: Type) -> Any:
         if isinstance(elem, (Scalar, Index)) and sizes:
             if value == []:
                 return np.zeros((0,) * len(sizes), elem.dtype.numpy)
+            _need_fit(value, elem.dtype)
             return np.array(value, elem.dtype.numpy)
         return value
 
@@ -53,6 +55,15 @@ def literal(text: str, t: Type) -> Any:
         return convert(value, t)
     except (ValueError, TypeError, IndexError, OverflowError) as error:
         raise Misuse(f"{text!r} is no {t!r}: {error}") from None
+
+
+def _need_fit(value: Any, dtype: DType) -> None:
+    """Numbers in a list convert as numbers given from Python do: if they fit."""
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            _need_fit(item, dtype)
+    elif isinstance(value, (bool, int, float, complex)) and (not fits(value, dtype) or isinstance(value, bool) != (dtype.kind == "b")):
+        raise ValueError(f"{value!r} does not fit {dtype.name}")
 
 
 def random_arguments(f: Any, sizes: dict[str, int]) -> list[Any]:

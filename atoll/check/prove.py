@@ -166,8 +166,11 @@ def load(path: str) -> dict[str, Any]:
     with open(path, "rb") as f:
         raw = f.read()
     text = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-    data = json.loads(text)
-    need(isinstance(data, dict), "not a certificate")
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as problem:
+        raise Rejected("not a certificate (schedule.certificate().save(path) writes one)") from problem
+    need(isinstance(data, dict), "not a certificate (schedule.certificate().save(path) writes one)")
     return data  # type: ignore[no-any-return]
 
 

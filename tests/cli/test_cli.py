@@ -70,6 +70,22 @@ def unknown(x: f64[n]) -> f64[n]:
 '''
 
 
+WHOLE = """
+import atoll as at
+from atoll import f64, i64
+n = at.sizes("n")
+@at.fn
+def count(x: i64[n], *, by: i64 = 2):
+    return by * sum(x)
+@at.fn
+def some(x: f64[n]):
+    return filter(lambda v: v > 0, x)
+@at.fn
+def both(p: (f64, i64[n])):
+    return p[0] + sum(p[1])
+"""
+
+
 @pytest.fixture(autouse=True)
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -82,6 +98,7 @@ def files(tmp_path, monkeypatch):
         "empty.py": "x = 1\n",
         "only.py": "import atoll as at\n@at.fn\ndef twice(x: at.f64) -> at.f64:\n    return 2 * x\n",
         "notes.txt": "words\n",
+        "whole.py": WHOLE,
     }.items():
         Path(name).write_text(text)
     Path("nul.py").write_bytes(b"\x00\xff")
@@ -179,6 +196,20 @@ def test_build_leaves_generic_functions_out(capsys):
     assert status == 0 and "swap is generic and is left out" in err
 
 
+def test_build_goes_on_after_a_function_it_cannot_export(capsys):
+    status, out, err = atoll(capsys, "build", "whole.py", "-o", "out")
+    assert status == 1 and err.endswith("atoll: no C was written for some\n") and "E0825: some:" in err
+    assert [Path(line).name for line in out.splitlines() if line.endswith(".h")] == ["count.h", "both.h"]
+
+
+def test_prove_of_another_file(capsys):
+    assert atoll(capsys, "prove", "notes.txt")[1] == "notes.txt: not valid: not a certificate (schedule.certificate().save(path) writes one)\n"
+
+
+def test_run_gives_by_name_what_is_taken_by_name_only(capsys):
+    assert atoll(capsys, "run", "whole.py:count", "[1, 2]", "5")[:2] == (0, "15\n")
+
+
 def test_bench(capsys):
     status, out, _ = atoll(capsys, "bench", "good.py:table", "--size", "n=3", "--size", "m=2")
     assert status == 0 and out.startswith("table [n=3, m=2]: median ")
@@ -248,7 +279,10 @@ CALLS = [
     (["run", "good.py:double", "broken.npy"], 2, "atoll: broken.npy: "),
     (["run", "good.py:double"], 2, "E0605: double: the argument x is missing\n"),
     (["run", "good.py:double", "1"], 2, "E0608: double: argument x must have 1 axis (f64[n]), not 0\n"),
-    (["run", "good.py:double", "[1]", "[2]"], 2, "atoll: double takes 1 arguments, not 2\n"),
+    (["run", "good.py:double", "[1]", "[2]"], 2, "atoll: double takes 1 argument, not 2\n"),
+    (["run", "whole.py:count", "[1.5]"], 2, "atoll: '[1.5]' is no i64[n]: 1.5 does not fit i64\n"),
+    (["run", "whole.py:count", "[True, 2]"], 2, "atoll: '[True, 2]' is no i64[n]: True does not fit i64\n"),
+    (["run", "whole.py:both", "(1.0, [1, 2.5])"], 2, "atoll: '(1.0, [1, 2.5])' is no (f64, i64[n]): 2.5 does not fit i64\n"),
     (["run", "good.py:energy", "3"], 2, "atoll: '3' is no Particle[n]: "),
     (["run", "good.py:swap", "(1, 2)"], 2, "E0609: swap is generic: it has type variables or function parameters\n"),
     (["build", "no.py"], 2, NONE + "no.py\n"),
