@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -282,15 +282,30 @@ def _check_captures(el: Elaborator, fn: en.Closure, span: Span) -> None:
 
 
 def local_type(el: Elaborator, node: s.Expr) -> Type:
-    """An annotation inside a body: local integers can be sizes, and a size nobody has bound yet is a new unknown."""
-    return _closure_type(el, node, el.scope)
+    """An annotation inside a body: local integers can be sizes, and a size nobody has bound yet is an unknown, the same one further on."""
+
+    def unknown(leaf: Atom) -> Poly:
+        key = f"size {leaf!r}"  # no name of the user's
+        found = el.scope.lookup(key)
+        if found is None:
+            found = el.scope.names[key] = el.solver.fresh(repr(leaf), el.level)
+        return found
+
+    return _closure_type(el, node, el.scope, unknown)
 
 
-def _closure_type(el: Elaborator, node: s.Expr, scope: en.Scope) -> Type:
+def _closure_type(el: Elaborator, node: s.Expr, scope: en.Scope, unknown: Callable[[Atom], Poly] | None = None) -> Type:
     from atoll.types.namespace import _MISSING
     from atoll.types.signature import type_name
 
-    fresh: dict[str, Poly] = {}
+    fresh: dict[Atom, Poly] = {}
+
+    def new(leaf: Atom) -> Poly:
+        if leaf not in fresh:
+            fresh[leaf] = el.solver.fresh(repr(leaf), el.level)
+        return fresh[leaf]
+
+    unknown = unknown or new
 
     def look(name: str, span: Span) -> Any:
         if name == "_":
@@ -304,7 +319,7 @@ def _closure_type(el: Elaborator, node: s.Expr, scope: en.Scope) -> Type:
         if isinstance(value, Poly):
             known = value.subst(el.globals_to_local)
             missing = [leaf for leaf in value.leaves() if leaf not in el.globals_to_local]
-            env = {leaf: fresh.setdefault(repr(leaf), el.solver.fresh(repr(leaf), el.level)) for leaf in missing}
+            env = {leaf: unknown(leaf) for leaf in missing}
             return known.subst(env)
         if value is not _MISSING:
             return value
@@ -318,7 +333,7 @@ def _closure_type(el: Elaborator, node: s.Expr, scope: en.Scope) -> Type:
 
     t = type_expr(node, look, el.name)
     declared = {leaf for size in sizes_in(t) for leaf in size.leaves() if isinstance(leaf, Sym) and size_symbol(leaf.name) is leaf}
-    here: dict[Atom, Poly] = {leaf: el.globals_to_local[leaf] if leaf in el.globals_to_local else el.solver.fresh(leaf.name, el.level) for leaf in declared}
+    here: dict[Atom, Poly] = {leaf: el.globals_to_local[leaf] if leaf in el.globals_to_local else unknown(leaf) for leaf in declared}
     return subst_types(subst_sizes(t, here), el.type_env)
 
 
