@@ -53,10 +53,10 @@ def body(el: Elaborator, stmts: tuple[s.Stmt, ...], live: Liveness, in_loop: boo
                     el.fail("E0113", stmt.span)
                 entity = expecting(el, value, el.returns)
                 if isinstance(el.returns, Fn):
-                    return el.bind(as_function(el, entity, el.returns, value.span), "result")
+                    return el.bind(as_function(el, entity, el.returns, value.span), None, "result")
                 if el.hidden is not None:
                     return _hidden(el, as_value(el, entity, value), value.span)
-                return entity if calls.is_function(entity) else el.bind(as_value(el, entity, value), "result")
+                return entity if calls.is_function(entity) else el.bind(as_value(el, entity, value), None, "result")
             case s.If() | s.Match() if has_return((stmt,)) is not None and not in_loop:
                 return _branching_return(el, stmt, rest, live)
             case _:
