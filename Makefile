@@ -28,6 +28,8 @@ lint: $(VENV)/.ready
 
 fuzz: $(VENV)/.ready
 	$(RUN) -m tests.fuzz --seeds 0:5000
+	$(RUN) -W ignore -m tests.fuzz.imperative 0 1000
+	$(RUN) -m tests.madl.fuzz 0 1000
 
 fuzz-ranks: $(VENV)/.ready
 	ATOLL_EXAMPLES=2000 $(RUN) -m pytest -q tests/conformance/test_automap_generated.py tests/conformance/test_sizes_generated.py

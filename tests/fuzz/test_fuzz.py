@@ -79,3 +79,14 @@ def f(a: i64[n], b: i64, c: i64):
     small = shrink(Case(text, 1, {"n": 3}), failure, ("interpret", "ainf"))
     assert "b * b" in small.text
     assert len(small.text) < 0.6 * len(text)
+
+
+@pytest.mark.filterwarnings("ignore::atoll.AliasWarning")
+@pytest.mark.parametrize("start", [0, 12])
+def test_imperative_programs(start: int) -> None:
+    """Nested loops over state, against Python itself."""
+    from .imperative import wrong
+
+    found = [wrong(seed) for seed in range(start, start + 12)]
+    assert not any(found), "\n".join(filter(None, found))
+    assert found.count(None) < 4
