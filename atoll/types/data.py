@@ -17,7 +17,8 @@ from atoll.types.coerce import coerce, join_types, make_tuple, project_all
 from atoll.types.decay import plain_type
 from atoll.types.elaborator import Elaborator, Mismatch
 from atoll.types.entities import Value
-from atoll.types.records import field_types, record_of, record_type
+from atoll.types.parameters import Place, assign
+from atoll.types.records import default_fields, field_types, record_of, record_type
 from atoll.types.types import (
     I64_T,
     Array,
@@ -50,7 +51,9 @@ def construct(el: Elaborator, cls: Any, args: Sequence[Any], keywords: dict[str,
 
     decl = record_of(cls)
     assert decl is not None
-    given = Args(el, decl.name, span, tuple(args), keywords).take(*decl.fields)
+    defaults = default_fields(cls)
+    given = assign(el, decl.name, [Place(name, name in defaults) for name in decl.fields], args, keywords, span)
+    given = [_default(el, defaults[name], name, span) if x is None else x for name, x in zip(decl.fields, given, strict=True)]
     env: dict[Atom, Poly] = {}
     parts = []
     known: dict[str, Type] = {}  # what the other fields say about the types of functions
@@ -79,6 +82,17 @@ def construct(el: Elaborator, cls: Any, args: Sequence[Any], keywords: dict[str,
     if unions_of(decl):
         return made  # the union that is expected gives its sizes a place
     return coerce(el, made, normal(whole), span, decl.name) if isinstance(whole, Union) and not type_vars(normal(whole)) else made
+
+
+def _default(el: Elaborator, value: Any, name: str, span: Span) -> Any:
+    """What a field holds that is not given, as Python made it when the record was declared."""
+    from atoll.types.namespace import entity_of
+
+    decl = record_of(type(value))
+    if decl is None:
+        return entity_of(el, value, name, span)
+    parts = [_default(el, getattr(value, f), f"{name}.{f}", span) for f in decl.fields]
+    return construct(el, type(value), parts, {}, span)
 
 
 def with_sizes_of(declared: Type, given: Type, own: Callable[[Atom], bool] = is_some) -> Type:

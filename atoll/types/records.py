@@ -7,6 +7,7 @@ import sys
 from typing import Any, TypeVar
 
 from atoll.errors import Error, fail
+from atoll.errors.misuse import kind_of
 from atoll.types.types import Record, RecordDecl, Type
 
 T = TypeVar("T", bound=type)
@@ -54,10 +55,61 @@ def record(cls: T) -> T:
     >>> Point(1.0, 2.0)
     Point(x=1.0, y=2.0)
     """
+    if not isinstance(cls, type):
+        fail("E0610", name="at.record", text=f"takes a class, not {kind_of(cls)}", help="use it as a decorator: @at.record above a class")
     made: Any = dataclasses.dataclass(frozen=True, eq=False)(_renewed(cls))
+    if "__eq__" not in cls.__dict__:
+        made.__eq__, made.__hash__ = _equal, _hash
     made.__atoll_record__ = RecordDecl(made.__name__, tuple(f.name for f in dataclasses.fields(made)), made, made)
     made.__atoll_around__ = Around(sys._getframe(1))
     return made  # type: ignore[no-any-return]
+
+
+def _equal(self: Any, other: Any) -> Any:
+    """Equal field by field, arrays by shape and elements. A list of records is as deep as it is long, so nothing recurses."""
+    if type(self) is not type(other):
+        return NotImplemented
+    import numpy as np
+
+    todo = [(self, other)]
+    while todo:
+        a, b = todo.pop()
+        if a is b:
+            continue
+        if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+            if not np.array_equal(a, b):
+                return False
+        elif record_of(type(a)) is not None and getattr(type(a), "__eq__", None) is _equal:
+            if type(a) is not type(b):
+                return False
+            todo += [(getattr(a, f), getattr(b, f)) for f in a.__atoll_record__.fields]
+        elif isinstance(a, tuple) and isinstance(b, tuple):
+            if len(a) != len(b):
+                return False
+            todo += zip(a, b, strict=True)
+        elif not bool(a == b):
+            return False
+    return True
+
+
+def _hash(self: Any) -> int:
+    """Equal records have equal hashes: of arrays the shape counts, of records their names and fields."""
+    import numpy as np
+
+    found: list[Any] = []
+    todo = [self]
+    while todo:
+        x = todo.pop()
+        if isinstance(x, np.ndarray):
+            found.append(x.shape)
+        elif record_of(type(x)) is not None and getattr(type(x), "__hash__", None) is _hash:
+            found.append(type(x).__name__)
+            todo += [getattr(x, f) for f in x.__atoll_record__.fields]
+        elif isinstance(x, tuple):
+            todo += x
+        else:
+            found.append(hash(x))
+    return hash(tuple(found))
 
 
 def _renewed(cls: T) -> T:
@@ -71,6 +123,13 @@ def _renewed(cls: T) -> T:
 def record_of(cls: Any) -> RecordDecl | None:
     """The declaration behind a class made by @at.record, or None."""
     return cls.__dict__.get("__atoll_record__") if isinstance(cls, type) else None
+
+
+def default_fields(cls: Any) -> dict[str, Any]:
+    """The fields that may be left out, with what they hold then."""
+    found = {f.name: f.default for f in dataclasses.fields(cls) if f.default is not dataclasses.MISSING}
+    made = {f.name: f.default_factory() for f in dataclasses.fields(cls) if f.default_factory is not dataclasses.MISSING}
+    return {**found, **made}
 
 
 _reading: set[Any] = set()
