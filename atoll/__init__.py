@@ -21,10 +21,12 @@ Start reading at function.py, then the head of each stage's ir.py.
 
 from __future__ import annotations
 
+import builtins as _python
 import importlib
 from typing import TYPE_CHECKING, Any
 
 from atoll.errors import AliasWarning, CompileError, Error, ParseError, RunError, ScheduleError, SizeError, TypeError
+from atoll.errors.misuse import names_in
 from atoll.sizes import Sym, cdiv, poly
 from atoll.sizes.declare import sizes, some
 from atoll.types.annotations import FnMaker, IndexMaker, OwnMaker, TupleMaker
@@ -65,7 +67,7 @@ _LATER = {
 
 def types(names: str) -> Any:
     """Declare type variables: `a, b = at.types("a b")`; one name gives one variable."""
-    made = tuple(Var(name) for name in names.replace(",", " ").split())
+    made = tuple(Var(name) for name in names_in("at.types", names, "a b"))
     return made if made[1:] else made[0]
 
 
@@ -133,5 +135,6 @@ __all__ = [
     "u16",
     "u32",
     "u64",
-    *sorted(BUILTINS - {"types"}),
+    # Python's own names are left to Python outside bodies: `from atoll import *` does not take print away
+    *sorted(name for name in BUILTINS - {"types"} if not hasattr(_python, name)),
 ]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from atoll.core import ir
 from atoll.errors import Error, Source, fail
+from atoll.errors.misuse import kind_of
 from atoll.functions.from_python import takes_functions, with_functions
 from atoll.surface import source as text
 from atoll.surface import syntax as s
@@ -342,6 +343,16 @@ class Function:
 
         return html(self)
 
+    def __reduce__(self) -> str:
+        """Pickled by its name, as Python's functions are."""
+        found: Any = sys.modules.get(self.__module__)
+        for name in self.__qualname__.split("."):
+            found = getattr(found, name, None)
+        if found is not self:
+            text = f"{self.name} cannot be pickled: it is not found as {self.__module__}.{self.__qualname__}"
+            fail("E0610", name="pickle", text=text, help="define it at the top level of a module, under its own name")
+        return str(self.__qualname__)
+
     def __repr__(self) -> str:
         return f"<atoll function {show_signature(self.name, self.signature, self.signature.result)}>"
 
@@ -432,6 +443,8 @@ def _from_function(function: Any, options: Options) -> Function:
 
 def _from_text(module_text: str, options: Options) -> Function:
     """The last function of a module given as text."""
+    if not isinstance(module_text, str):
+        fail("E0610", name="at.fn", text=f"source= takes the text of a module, not {kind_of(module_text)}", help="read the file first: at.fn(source=Path(...).read_text())")
     name = text.remember(module_text)
     source, tree = text.parse_text(module_text, name)
     module = pytypes.ModuleType(name)

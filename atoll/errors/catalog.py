@@ -162,6 +162,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0607", _T, "{fn}: argument {name} is {value}, which does not fit {dtype}", "pass a number that fits, or declare a wider type", "Python numbers convert if they fit."),
     ("E0608", _T, "{fn}: argument {name} must have {expected} ({shown}), not {found}", "index or reshape the argument, or declare its axes", "From Python the rank must be as declared; inside Atoll calls lift."),
     ("E0609", _T, "{name} is generic: it has type variables or function parameters", "call it from another Atoll function", "A generic function is compiled for each use."),
+    ("E0610", _T, "{name}: {text}", "", "What Atoll's own functions take is said in docs/reference.md; they check their arguments before they do anything."),
     # -- running
     ("E0701", b.RunIndexError, "index {index} is out of range for size {size}", "test the index first, for example x[i] if i < len(x) else 0.0", "Every read is proved in range or checked; nothing is clamped or wrapped."),
     ("E0702", b.RunZeroDivisionError, "integer division by zero", "test the divisor first", "Floats divide by zero as IEEE says; integers do not."),

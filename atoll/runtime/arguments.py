@@ -14,6 +14,7 @@ import numpy as np
 from atoll.core import ir
 from atoll.core.interpret_data import Data
 from atoll.errors import fail
+from atoll.errors.misuse import kind_of
 from atoll.types.dtypes import DType, fits
 from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, Union, array, shape_of
 from atoll.types.unions import has_data
@@ -94,7 +95,7 @@ def _parts(fn: str, name: str, elem: Tuple | Record, items: list[Type], arg: Any
         values = [getattr(arg, f) for f in elem.decl.fields]
         return tuple(_convert(fn, f"{name}.{f}", t, x) for f, t, x in zip(elem.decl.fields, items, values, strict=True))
     if not isinstance(arg, tuple) or len(arg) != len(items):
-        found = f"a tuple of {len(arg)}" if isinstance(arg, tuple) else _kind(arg)
+        found = f"a tuple of {len(arg)}" if isinstance(arg, tuple) else kind_of(arg)
         fail("E0602", fn=fn, name=name, expected=f"a tuple of {len(items)}", found=found)
     return tuple(_convert(fn, f"{name}[{k}]", t, x) for k, (t, x) in enumerate(zip(items, arg, strict=True)))
 
@@ -112,7 +113,7 @@ def _scalar(fn: str, name: str, dtype: DType, arg: Any) -> Any:
         return dtype.numpy.type(arg)
     if hasattr(arg, "__array__") and np.ndim(arg) == 0:
         return _scalar(fn, name, dtype, np.asarray(arg)[()])
-    fail("E0602", fn=fn, name=name, expected=dtype.name, found=_kind(arg))
+    fail("E0602", fn=fn, name=name, expected=dtype.name, found=kind_of(arg))
 
 
 def _array(fn: str, name: str, rank: int, dtype: DType, arg: Any, t: Type) -> Any:
@@ -140,7 +141,7 @@ def as_array(fn: str, name: str, arg: Any, t: Type | None = None) -> Any:
     if isinstance(arg, (list, tuple)):
         elem = shape_of(t)[1] if t is not None else None
         dtype = f", dtype=np.{elem.dtype.numpy_name}" if isinstance(elem, (Scalar, Index)) else ""
-        fail("E0602", fn=fn, name=name, expected=expected, found=_kind(arg), help=f"make it an array: np.array({name}{dtype})")
+        fail("E0602", fn=fn, name=name, expected=expected, found=kind_of(arg), help=f"make it an array: np.array({name}{dtype})")
     try:
         if isinstance(arg, np.ndarray) or hasattr(arg, "__array_interface__") or hasattr(arg, "__array__"):
             return np.asarray(arg)
@@ -149,12 +150,7 @@ def as_array(fn: str, name: str, arg: Any, t: Type | None = None) -> Any:
         memory = memoryview(arg)
         return np.asarray(memory)
     except Exception:  # noqa: BLE001  whatever the foreign object raises, it is not usable here
-        fail("E0602", fn=fn, name=name, expected=expected, found=_kind(arg))
-
-
-def _kind(arg: Any) -> str:
-    words = {"list": "a list", "NoneType": "None", "str": "a text", "dict": "a dictionary", "ndarray": "an array", "int": "an int"}
-    return words.get(type(arg).__name__, f"a {type(arg).__name__}")
+        fail("E0602", fn=fn, name=name, expected=expected, found=kind_of(arg))
 
 
 def _short(number: Any) -> str:

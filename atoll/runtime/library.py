@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from atoll.errors import fail
+from atoll.errors.misuse import kind_of
 from atoll.runtime.cache import cache
 from atoll.runtime.toolchain import compile_c, compiler, python_headers, target
 
@@ -119,6 +120,9 @@ def call_path() -> Any | None:
 
 def set_threads(n: int) -> None:
     """How many threads loops may use from now on."""
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        found = n if isinstance(n, (int, np.integer)) else kind_of(n)
+        fail("E0610", name="at.set_threads", text=f"takes a number of threads, at least 1, not {found}", help="write at.set_threads(4)")
     runtime().atoll_threads(int(n))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from atoll.errors.misuse import names_in
 from atoll.sizes.poly import Poly, Sym, poly
 
 _NAMED: dict[str, Sym] = {}
@@ -22,14 +23,14 @@ def sizes(names: str) -> Poly | tuple[Poly, ...]:
     >>> n + 2*m
     n + 2*m
     """
-    made = tuple(poly(size_symbol(name)) for name in names.replace(",", " ").split())
+    made = tuple(poly(size_symbol(name)) for name in names_in("at.sizes", names, "n m"))
     return made[0] if len(made) == 1 else made
 
 
 def some(names: str) -> Poly | tuple[Poly, ...]:
     """Declare sizes that a function's result decides (existential): `k = at.some("k")`, `-> f64[k]`."""
     made = []
-    for name in names.replace(",", " ").split():
+    for name in names_in("at.some", names, "k"):
         if name not in _SOME:
             _SOME[name] = Sym(name)
         made.append(poly(_SOME[name]))

@@ -58,7 +58,7 @@ def _size(t: Type, size: Any) -> Poly:
     except builtins.TypeError:
         fail("E0213", what="a size", found=f"{t!r}[{size!r}]", help='write a number, or a size declared with n = at.sizes("n")')
     if number < 0:
-        fail("E0306", what=f"{t!r}[{number}]", short=-number)
+        fail("E0610", name=f"{t!r}[{number}]", text="a size is 0 or more", help='write a number, or a size declared with n = at.sizes("n")')
     return poly(number)
 
 

@@ -10,5 +10,5 @@ n, m, k = at.sizes("n m k")
 def f(x: f64[-1]) -> f64:
     return sum(x)
 
-#> E0306: f64[-1] does not fit the sizes known here: it misses by 1
-#>    help: make it smaller, or give it a larger array
+#> E0610: f64[-1]: a size is 0 or more
+#>    help: write a number, or a size declared with n = at.sizes("n")
