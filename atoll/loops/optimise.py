@@ -15,6 +15,7 @@ from atoll.loops.follow import followers, in_place, join
 from atoll.loops.interior import interior
 from atoll.loops.jam import jam
 from atoll.loops.join_checks import join_checks
+from atoll.loops.join_loops import join_loops
 from atoll.loops.late import late
 from atoll.loops.privatise import privatise
 from atoll.loops.rewrite import restart_names
@@ -32,6 +33,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
     restart_names()
     decisions: list[str] = []
     passes: list[tuple[bool, Callable[[list[lp.Stmt], list[str]], list[lp.Stmt]]]] = [
+        (not choices.plan, join_loops),
         (choices.private, partial(privatise, reassociate=reassociate)),
         (choices.tall, partial(tall, reassociate=reassociate)),
         (choices.scans, partial(scans, reassociate=reassociate)),

@@ -66,10 +66,7 @@ class Emitter(Pieces):
             case lp.Helper():
                 self.helper(stmt)
             case lp.CopyBuffer(target, source):
-                count = self.count(target)
-                if source.kind == "in" and target.kind == "out":  # the caller may have given the array away
-                    self.put(f"if ((const void *){safe(target.name)} != (const void *){safe(source.name)})")
-                self.put(f"memcpy({safe(target.name)}, {safe(source.name)}, (size_t)({count}) * sizeof(*{safe(target.name)}));")
+                self.copy(safe(target.name), safe(source.name), self.count(target), source.kind == "in" and target.kind == "out")
             case lp.Swap(first, second):
                 t = first.dtype.c_name
                 a, b = safe(first.name), safe(second.name)
@@ -114,6 +111,16 @@ class Emitter(Pieces):
             self.put(f"if ((status = at_rt->product(at, &at_p, {double})) != 0) goto done;")
 
     # -- memory
+
+    def copy(self, target: str, source: str, count: str, maybe_same: bool) -> None:
+        """A whole array; `maybe_same`: the caller may have given it away."""
+        if self.dialect.hosted:
+            self.uses_done = True
+            self.put(f"if ((status = at_copy(at, {target}, {source}, ({count}) * (int64_t)sizeof(*{target}))) != 0) goto done;")
+            return
+        if maybe_same:
+            self.put(f"if ((const void *){target} != (const void *){source})")
+        self.put(f"memcpy({target}, {source}, (size_t)({count}) * sizeof(*{target}));")
 
     def count(self, buffer: lp.Buffer) -> str:
         total = poly(1)
@@ -197,7 +204,7 @@ class Emitter(Pieces):
             out, *spares = (b for b, _ in h.buffers)
             o = safe(out.name)
             with self.braces(f"if ({o} != at_{o})"):
-                self.put(f"memcpy(at_{o}, {o}, (size_t)({self.count(out)}) * sizeof(*{o}));")
+                self.copy(f"at_{o}", o, self.count(out), False)
                 for spare in spares:
                     self.put(f"if ({safe(spare.name)} == at_{o}) {safe(spare.name)} = {o};")
                 self.put(f"{o} = at_{o};")

@@ -172,6 +172,23 @@ def _index_helpers() -> dict[str, str]:
     }
 
 
+def _copy_helpers() -> dict[str, str]:
+    """Copies of whole arrays; large ones by all threads, each the part it goes on with."""
+    return {
+        "at_copy": (
+            "typedef struct { char *to; const char *from; int64_t bytes, piece; } at_copying;\n"
+            "static int at_copy_piece(at_call *at, void *given, int64_t piece) {\n    (void)at;\n"
+            "    const at_copying *c = given;\n    const int64_t low = piece * c->piece, left = c->bytes - low;\n"
+            "    memcpy(c->to + low, c->from + low, (size_t)(left < c->piece ? left : c->piece));\n    return 0;\n}\n"
+            "static __attribute__((noinline)) int at_copy(at_call *at, void *to, const void *from, int64_t bytes) {\n"
+            "    if (to == from || bytes <= 0) return 0;\n"
+            "    if (bytes < 1 << 20) {\n        memcpy(to, from, (size_t)bytes);\n        return 0;\n    }\n"
+            "    at_copying c = {to, from, bytes, (bytes / 64 + 65536) / 4096 * 4096};\n"
+            "    return at_rt->parallel(at, at_copy_piece, &c, (bytes + c.piece - 1) / c.piece, 0);\n}"
+        )
+    }
+
+
 def _sum_helpers() -> dict[str, str]:
     """Sums with an error that grows with the logarithm of their length."""
     found: dict[str, str] = {}
@@ -196,6 +213,7 @@ HELPERS: dict[str, str] = {
     **_complex_helpers(),
     **_index_helpers(),
     **_sum_helpers(),
+    **_copy_helpers(),
 }
 _NAME = re.compile(r"\bat_[a-z0-9_]+\b")
 _PROVIDES = {f"at_sum_{part}_{d}": f"at_sum_{d}" for part in ("add", "total") for d in ("f32", "f64", "c64", "c128")}

@@ -1,0 +1,62 @@
+"""Arrays that one loop makes for the next are not made; where they are needed otherwise they are."""
+
+import numpy as np
+
+import atoll as at
+from atoll.loops import ir as lp
+from atoll.loops.join_loops import join_loops
+from atoll.loops.show import statements
+from atoll.runtime.program import compiled_loops
+from atoll.sizes import Sym, poly
+from atoll.types.dtypes import F64
+from bench.kernels.physics import monte_carlo
+from tests.agreement import agree
+
+
+def example(index_shift: int = 0, also_written: bool = False) -> list[lp.Stmt]:
+    """t[i] = x[i] + x[i] in pieces, then s += t[i] in pieces."""
+    n, i, r = Sym("n"), Sym("i"), Sym("r")
+    low, high, low2, high2 = Sym("i_lo"), Sym("i_hi"), Sym("r_lo"), Sym("r_hi")
+    x, t = lp.Buffer("x", F64, (poly(n),), "out"), lp.Buffer("t", F64, (poly(n),), "temp")
+    total, part = lp.Var("s", F64), lp.Var("s_1", F64)
+    read = lp.Load(x, (poly(i),))
+    make = lp.For(i, poly(low), poly(high), [lp.Store(t, (poly(i),), lp.Call("add", (read, read), F64))], True)
+    body: list[lp.Stmt] = [lp.Add(part, "add", lp.Load(t, (poly(r) + index_shift,)))]
+    if also_written:
+        body.append(lp.Store(x, (poly(r),), lp.Const(0.0, F64)))
+    use = [lp.Accumulate(r, poly(low2), poly(high2), body, [lp.Acc(part, "add")]), lp.Add(total, "add", lp.Use(part))]
+    return [
+        lp.Alloc(t),
+        lp.Chunks(low, high, poly(n), poly(1), [make]),
+        lp.Declare(total, lp.Const(0.0, F64)),
+        lp.Chunks(low2, high2, poly(n), poly(1), use, [lp.Acc(total, "add")]),
+        lp.Free(t),
+    ]
+
+
+def test_it_happens():
+    decisions: list[str] = []
+    text = "\n".join(statements(join_loops(example(), decisions)))
+    assert decisions == ["t is computed where it is read"]
+    assert "alloc" not in text and text.count("pieces") == 1 and "t__" in text
+
+
+def test_where_it_must_not():
+    """An element of another round; an array whose old values the first loop needs."""
+    for stmts in (example(index_shift=1), example(also_written=True)):
+        before = statements(stmts)
+        assert statements(join_loops(stmts, [])) == before
+
+
+def test_random_numbers_are_not_stored():
+    assert "alloc" not in "\n".join(statements(compiled_loops(monte_carlo.core).body))
+    for count in (1, 2, 1000):
+        agree(monte_carlo, count)
+    results = []
+    try:
+        for threads in (1, 3):
+            at.set_threads(threads)
+            results.append(monte_carlo(100_000))
+    finally:
+        at.set_threads(2)
+    assert results[0] == results[1] and abs(results[0] - np.pi) < 0.05
