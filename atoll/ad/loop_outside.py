@@ -139,6 +139,7 @@ def add_at(
     """current[where] += value for all binders, in place. Binders the place does not mention are summed first."""
     b = back.b
     dtype = current.info.dtype
+    where, value, conds, binders = _in_order_of_place(b, where, value, conds, binders)
     mentioned = {leaf for p in where for leaf in p.leaves()}
     apart = [x for x in binders if x not in mentioned]
     kept = [x for x in binders if x in mentioned]
@@ -151,6 +152,19 @@ def add_at(
     info = ir.Result(dtype, current.info.axes)
     made, _ = b.emit(ir.Scatter(current.whole(b), tuple(kept), where, total, "add", False, tuple(outer)), (info,), hint="g")
     return Version(made)
+
+
+def _in_order_of_place(
+    b: Builder, where: tuple[Poly, ...], value: ir.Operand, conds: tuple[ir.Cond, ...], binders: list[ir.Binder]
+) -> tuple[tuple[Poly, ...], ir.Operand, tuple[ir.Cond, ...], list[ir.Binder]]:
+    """New binders, made in the order the place mentions them: lines have their indices in that order, and memory is gone through as it lies."""
+    place = [x for p in where for x in binders if x in p.leaves()]
+    order = list(dict.fromkeys([*place, *binders]))
+    if order == binders or any(set(binders) & leaf.extent.leaves() or leaf.facts for leaf in binders):
+        return where, value, conds, binders
+    env = {x: poly(b.fresh_binder(x.name, x.extent)) for x in order}
+    fresh = [env[x].single() for x in order]
+    return tuple(p.subst(env) for p in where), ir.subst_operand(value, env), tuple(c.subst(env) for c in conds), fresh  # type: ignore[return-value]
 
 
 def sum_sink(back: Backward, s: Sum) -> Any:

@@ -197,6 +197,7 @@ def _round(
     for k in range(back.states):
         replay.give(prim.block.params[k], 0, line_reader(starts[k]) if k in starts else readers[k])
     first = b._count
+    recalled: dict[ir.Line, Reader] = {}
     chains = {k: [u.line for u in updates] for k, updates in tape.updates.items()}
     in_chain = {line: k for k, lines in chains.items() for line in lines}
     for line in original:
@@ -207,11 +208,12 @@ def _round(
             continue
         replay.line(line)
         if line in tape.sums:
-            _recall(back, line)
+            recalled |= _recall(back, line)
     made = [x for x in help_.lines_since(b, first) if x.block is back.block]
     inner = ReverseMode(b, frozenset(back.block.ambient))
     inner.active = {(line, 0) for line in starts.values()} | set(back.rev.active)
     inner.spread(made)
+    inner.recalled = recalled
     for s in sums.values():
         inner.sinks[s.key] = sum_sink(back, s)
         inner.running[s.key] = s
@@ -247,8 +249,8 @@ class _Recalled:
         return seeds
 
 
-def _recall(back: Backward, line: ir.Line) -> None:
-    """Who reads this sum reads the tape; the replayed sum is there for its adjoint only, and dead."""
+def _recall(back: Backward, line: ir.Line) -> dict[ir.Line, Reader]:
+    """Who reads this value reads the tape; the replayed line is there for its adjoint only, and dead. Gives the line and what its rule reads."""
     b = back.b
     binders = tuple(b.fresh_binder(d.name, back.replay.poly(d.extent, {})) for d in line.dims)
     at = tuple(poly(x) for x in binders)
@@ -256,10 +258,11 @@ def _recall(back: Backward, line: ir.Line) -> None:
         again = back.replay.operand(ir.Ref(line, 0, at), {})
         taped = back.taped(back.tape.sums[line], at)
     if not isinstance(again, ir.Ref):
-        return
+        return {}
     prim = ir.Custom(_Recalled(), (), (ir.Abs(binders, again),), (ir.Abs(binders, taped),))
     made, where = b.emit(prim, (ir.Result(line.results[0].dtype, tuple(x.extent for x in binders)),), line.span, "v")
     back.replay.give(line, 0, lambda index: ir.Ref(made, 0, where + index))
+    return {again.line: lambda index: back.taped(back.tape.sums[line], index)} if again.index == at else {}
 
 
 def _activate(b: Builder, param: ir.Line, reader: Reader, round_: Sym) -> ir.Line:

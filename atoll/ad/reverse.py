@@ -36,6 +36,7 @@ class Reverse:
         self.targets: dict[Key, tuple[ir.Binder, ...]] = {}
         self.contributions: dict[Key, list[ir.Operand]] = {}
         self.running: dict[Key, Any] = {}  # sums of the loop around, which loops inside it go on with
+        self.recalled: dict[ir.Line, Reader] = {}  # values of lines that are read from a tape instead
         self.sinks: dict[Key, Callable[[tuple[Poly, ...], ir.Operand, tuple[ir.Cond, ...], list[ir.Binder]], None]] = {}
 
     # -- keys
@@ -156,7 +157,8 @@ class Reverse:
         with b.binding(*fresh), b.under(*conds):
             bar = self.vanishing.safe(prim.name, args, adjoint(index), dtype)
             c = LineAlgebra(b, dtype)
-            partials = rule(c, *args, ir.Ref(line, 0, index))
+            result = self.recalled.get(line, lambda index: ir.Ref(line, 0, index))
+            partials = rule(c, *args, result(index))
             values = [None if p is None else c.op("mul", bar, p) for p in partials]
         for arg, value in zip(args, values, strict=True):
             self.push(arg, value, conds, fresh)

@@ -21,6 +21,7 @@ from atoll.ad.loop_state import new_param, put, read, whole
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.identity import identity_of
+from atoll.ainf.scan_prim import line_refs
 from atoll.errors import NOWHERE
 from atoll.sizes import Atom, Poly, poly
 from atoll.types.dtypes import BOOL, I64, DType
@@ -43,7 +44,7 @@ class Tape:
     whole: dict[int, int] = field(default_factory=dict)  # state -> result
     updates: dict[int, list[Update]] = field(default_factory=dict)  # state -> its updates, first to last
     final: set[int] = field(default_factory=set)  # updated states of which the final contents are all that is needed
-    sums: dict[ir.Line, int] = field(default_factory=dict)  # sums of a round, kept because computing them again costs a loop
+    sums: dict[ir.Line, int] = field(default_factory=dict)  # values made of sums, kept because computing them again costs a loop
 
 
 def _chain(b: Builder, prim: ir.Loop, k: int) -> list[ir.Line] | None:
@@ -136,7 +137,8 @@ def make_tape(b: Builder, line: ir.Line) -> Tape:
             if final_is_enough(b, line, k, chain):
                 tape.final.add(k)
             tape.updates[k] = [Update(scatter) if k in tape.final else _log(b, prim, scatter, record) for scatter in chain]
-        for inner in [x for x in prim.block.lines if _is_kept(x, prim)]:
+        users = _users(prim)
+        for inner in dict.fromkeys(_kept_as(x, users) for x in prim.block.lines if _is_kept(x, prim)):
             fresh, env = _renamed(b, inner.dims)
             at = tuple(poly(d).subst(env) for d in inner.dims)
             tape.sums[inner] = record("tape", inner.results[0].dtype, ir.Abs(fresh, ir.Ref(inner, 0, at)))
@@ -157,6 +159,36 @@ def _is_kept(line: ir.Line, prim: ir.Loop) -> bool:
 
 
 _FEW = 8
+_SLOPE_IS_CONSTANT = frozenset(("add", "sub", "neg"))
+_SLOPE_BY_VALUE = frozenset(("exp", "exp2", "expm1", "tanh", "sqrt"))
+
+
+def _users(prim: ir.Loop) -> dict[ir.Line, list[tuple[ir.Line | None, ir.Ref]]]:
+    """Who reads each line of a round; None for the state of the next round."""
+    found: dict[ir.Line, list[tuple[ir.Line | None, ir.Ref]]] = {}
+    for line in prim.block.lines:
+        for ref in line_refs(line):
+            found.setdefault(ref.line, []).append((line, ref))
+    for array in prim.results:
+        for ref in ir.operand_refs(array.body):
+            found.setdefault(ref.line, []).append((None, ref))
+    return found
+
+
+def _kept_as(line: ir.Line, users: dict[ir.Line, list[tuple[ir.Line | None, ir.Ref]]]) -> ir.Line:
+    """The value to keep instead of a sum, one for several where they only add up: the last whose way back needs no other value."""
+    while len(found := users.get(line, ())) == 1:
+        ((user, ref),) = found
+        if user is None or user.block is not line.block or user.conds or not isinstance(user.prim, ir.Op):
+            break
+        if user.prim.name not in _SLOPE_IS_CONSTANT | _SLOPE_BY_VALUE or ref not in user.prim.args:
+            break
+        if len(user.dims) != len(line.dims) or ref.index != tuple(poly(d) for d in user.dims):
+            break
+        line = user
+        if user.prim.name in _SLOPE_BY_VALUE:
+            break
+    return line
 
 
 def _renamed(b: Builder, dims: tuple[ir.Binder, ...]) -> tuple[tuple[ir.Binder, ...], dict[Atom, Poly]]:
