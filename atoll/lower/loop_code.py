@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from atoll.ainf import ir
 from atoll.ainf.identity import identity_of
+from atoll.ainf.scan_prim import line_refs
 from atoll.loops import ir as lp
 from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
 from atoll.plan.stages import Stage
@@ -24,6 +25,7 @@ class State:
 
     def __init__(self, place: Place, spare: lp.Buffer | None, var: lp.Var | None, next_var: lp.Var | None) -> None:
         self.place, self.spare, self.var, self.next_var = place, spare, var, next_var
+        self.unfilled: ir.Abs | None = None  # the first value of an array that rounds write before anyone reads it
 
 
 def _axes(b: BlockLowerer, info: ir.Result, env: dict[Atom, Poly], scope: Scope) -> tuple[Poly, ...]:
@@ -53,10 +55,38 @@ def _make_state(b: BlockLowerer, stage: Stage, firsts: tuple[ir.Abs, ...], block
         else:
             buffer = b.fn.buffer(f"{param.prim.name}_state", info.dtype, extents, "temp", "loop state", line.span)  # type: ignore[union-attr]
             scope.add(lp.Alloc(buffer))
-        if not taken:
+        state = State(BufferPlace(buffer, tuple(range(len(extents)))), None, None, None)
+        if not taken and isinstance(line.prim, ir.Loop) and _written_whole(line.prim, k):
+            state.unfilled = first
+        elif not taken:
             b.fill(first, buffer, (), env, scope)
-        states.append(State(BufferPlace(buffer, tuple(range(len(extents)))), None, None, None))
+        states.append(state)
     return states
+
+
+def _written_whole(prim: ir.Loop, k: int) -> bool:
+    """True when every round t puts all of x[t] and nothing else is done with the array: its first contents are never seen."""
+    found = identity_of(prim.results[k])
+    param = prim.block.params[k]
+    if found is None or not isinstance(found[0].prim, ir.Scatter) or found[0].dims or found[0].conds:
+        return False
+    line, p, axes = found[0], found[0].prim, param.results[0].axes
+    base = identity_of(p.base)
+    if p.monoid is not None or p.drop or p.when or base is None or base[0] is not param:
+        return False
+    if axes[0] != prim.size or p.index != (poly(prim.index), *(poly(x) for x in p.binders)) or axes[1:] != tuple(x.extent for x in p.binders):
+        return False
+    inside = set(ir.operand_refs(p.base.body)) | set(ir.operand_refs(prim.results[k].body))
+    passing = {ref.line for ref in inside} - {param, line}  # lines that hand the whole array on
+    readers = {x for x in prim.block.lines for ref in line_refs(x) if ref.line in (param, line, *passing)}
+    others = {ref.line for n, a in enumerate(prim.results) if n != k for ref in ir.operand_refs(a.body)}
+    return readers <= passing | {line} and others.isdisjoint((param, line, *passing)) and _read_once(p, inside)
+
+
+def _read_once(p: ir.Scatter, inside: set[ir.Ref]) -> bool:
+    """True when the update reads the array only to hand it on."""
+    used = [*ir.operand_refs(p.value), *(ref for q in p.index for ref in ir.poly_refs(q))]
+    return not any(ref.line in {x.line for x in inside} for ref in used)
 
 
 def _stays(inner: BlockLowerer, k: int) -> bool:
@@ -100,6 +130,8 @@ def _inner(
                 _make_spare(b, stage, block.params[k], state, scope)
             assert state.spare is not None
             sinks[k] = BufferSink(state.spare)
+            if state.unfilled is not None:
+                b.fill(state.unfilled, state.place.buffer, (), b.env(stage), scope)
     return inner
 
 
