@@ -23,10 +23,11 @@ static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const
     for (int i = 0; i < mr; i++)
 #pragma GCC unroll 2
         for (int j = 0; j < nv; j++) acc[i][j] = (NAME(vector)){0};
+    if (!first || k >= 128)
 #pragma GCC unroll 12
-    for (int i = 0; i < mr; i++)
+        for (int i = 0; i < mr; i++)
 #pragma GCC unroll 2
-        for (int j = 0; j < nv; j++) __builtin_prefetch(c + i * c_m + j * VL, 1, 3);
+            for (int j = 0; j < nv; j++) __builtin_prefetch(c + i * c_m + j * VL, 1, 3);
     for (int64_t p = 0; p < k; p++) {
         const T *row = in_a ? a + a_k[p] : a;
         const T *line = in_b ? b + b_k[p] : b;
