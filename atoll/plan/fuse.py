@@ -53,18 +53,23 @@ class Group:
     body: list[Node] = field(default_factory=list)
 
 
+WRITTEN_OUT = 9  # sums of so few terms are written out, for as many elements at a time as a vector has (loops/unroll.py)
 _FUSED_INNER = (ir.Reduce, ir.Scan, ir.Scatter)
 
 
 def loop_order(stage: Stage) -> list[ir.Binder]:
     """The loops of a stage, outermost first: its dims, then what it reduces over; a reduction goes outside a dim along
-    which memory is contiguous when its own index strides. A contraction has loops for its batches only."""
+    which memory is contiguous when its own index strides, unless it is so short that it is written out. A contraction has loops
+    for its batches only."""
     if stage.contraction is not None:
         return list(stage.contraction.batch)
     inner = list(stage.inner) if isinstance(stage.prim, _FUSED_INNER) else []
     order = [*stage.dims, *inner]
     if isinstance(stage.prim, ir.Reduce) and stage.dims:
         last, red = stage.dims[-1], inner[0]
+        rounds = red.extent.const()
+        if rounds is not None and rounds <= WRITTEN_OUT:
+            return order
         if _contiguity(stage, last) > _contiguity(stage, red) and last not in red.extent.leaves():
             return [*stage.dims[:-1], red, last]
     return order

@@ -79,12 +79,12 @@ class Inlining:
 
     def _decide(self, results: list[ir.Abs], forced: set[ir.Line]) -> None:
         uses: dict[ir.Line, set[tuple[Any, tuple[Poly, ...]]]] = {}
-        repeated: set[ir.Line] = set()  # lines read again and again in a loop that does not change them
+        repeated: set[ir.Line] = set()  # lines whose elements are read again and again by one reader
         for line in self.lines:
             loops = (*line.dims, *own_binders(line.prim))
             for ref in line_refs(line):
                 uses.setdefault(ref.line, set()).add((line.id, ref.index))
-                if _is_invariant(ref, loops):
+                if _is_invariant(ref, loops) or _overlaps(ref, loops):
                     repeated.add(ref.line)
         for k, array in enumerate(results):
             for ref in ir.operand_refs(array.body):
@@ -177,6 +177,12 @@ def _is_invariant(ref: ir.Ref, loops: tuple[ir.Binder, ...]) -> bool:
     used = ref.leaves()
     outer = [b in used for b in loops]
     return False in outer and True not in outer[outer.index(False) :]
+
+
+def _overlaps(ref: ir.Ref, loops: tuple[ir.Binder, ...]) -> bool:
+    """Windows of neighbouring rounds share what they read: some index moves one by one with two of these loops, as in x[i + r], but
+    not in x[8*i + r]."""
+    return len(loops) > 1 and any(sum(p.coefficient(b) == 1 for b in loops) > 1 for p in ref.index if len(p.terms) > 1)
 
 
 def _is_shifted(p: Poly) -> bool:
