@@ -61,7 +61,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0109", _P, "Python's {name} has no meaning in Atoll", "see docs/reference.md for the functions there are", "Only those of Python's built-in functions that make sense on arrays are part of the language."),
     ("E0110", _P, "{name} may be unbound here: only some paths bind it (line {line})", "give {name} a value before the `if` or the loop", "A name that is first bound inside a loop or in one branch of an `if` has no value when that code does not run."),
     ("E0113", _P, "`return` without a value", "return the result", "Every Atoll function returns a value."),
-    ("E0114", _P, "some path through this `if` ends without `return`", "return a value in every branch", "When one branch returns, the rest of the body is the other branch; it must return too."),
+    ("E0114", _P, "some path through this `if` or `match` ends without `return`", "return a value in every branch", "When one branch returns, the rest of the body is the other branch; it must return too."),
     ("E0115", _P, "this expression is computed and thrown away", "assign it to a name, return it, or remove it", "A statement that is only an expression has no effect in a pure function. print(...) is the exception."),
     ("E0116", _T, "{name} is {found}, which cannot be carried by a loop", "pass functions as arguments instead of rebinding them in a loop", "Loop state consists of run-time values: numbers, arrays, tuples, records."),
     ("E0117", _T, "{name} changes its type in the loop", "give {name} its final type before the loop, for example {name}: f64 = ...", "A loop carries each name with one type and one size. A literal first value takes the type the loop gives it; anything else must already have it."),

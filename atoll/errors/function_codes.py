@@ -12,7 +12,7 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E1103", _T, "{found} cannot be a case of a union", "join records (@at.record) and None", "T = A | B joins records. A number or an array can be a case as the field of a record."),
     ("E1104", _T, "{name} takes {expected} types, not {found}", "", "T[i64] puts i64 for the first type variable of T, in the order the fields mention them."),
     ("E1105", _T, "{record} is not a case of {union}", "its cases are {cases}", "A record becomes a union by itself where the union is expected, if it is one of its cases."),
-    ("E1106", _T, "this `match` misses a case: {missing}", "add `case {missing}:`, or `case _:` for everything else", "A match on a union names every case; guards do not count, since they may be false."),
+    ("E1106", _T, "this `match` misses a case: {missing}", "add `case {missing}:`, or `case _:` for everything else", "A match on a union, or one whose cases return, names every case; guards do not count, since they may be false."),
     ("E1107", _P, "this case can never be reached", "remove it, or put it before the case that takes its values", "Cases are tried in order; the ones before this take every value it would."),
     ("E1108", _T, "{what} could be {first} or {second}, which are not cases of one union", "annotate the value with the union that is meant", "Two records meet in the union they are both cases of, when there is exactly one."),
     ("E1109", _T, "nothing determines the type {name} of {union} here", "annotate the value where it is made, for example xs: List[i64] = Nil()", "An empty list does not say what it is a list of; where nothing else does, the annotation must."),

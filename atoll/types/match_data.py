@@ -294,6 +294,8 @@ class _Matcher:
         text = _literal(pattern)
         same = [_with(row, column, None) for row in rows if (p := row.patterns[column]) is None or _literal(p) == text]
         other = [row for row in rows if row.patterns[column] is None or _literal(row.patterns[column]) != text]
+        if isinstance(text, bool):  # then it is the other one
+            other = [_with(row, column, None) if isinstance(_literal(row.patterns[column]), bool) else row for row in other]
         return ir.TestTree(cond, self.compile(same, parts), self.compile(other, parts))
 
     # -- the missing case

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 from atoll.surface import syntax as s
@@ -10,6 +11,7 @@ from atoll.surface.names import Liveness
 from atoll.types import entities as en
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
+from atoll.types.exhaustive import missing
 from atoll.types.records import record_of
 from atoll.types.types import Record, Tuple, Type
 
@@ -29,7 +31,8 @@ def as_if(el: Elaborator, stmt: s.Match, live: Liveness, subject: Value) -> s.If
     el.scope.names[name] = subject
     after = live.after.get(id(stmt), frozenset())
     rest: tuple[s.Stmt, ...] = ()
-    for case in reversed(stmt.cases):
+    last = _last_needed(stmt, subject.type)
+    for number, case in reversed(list(enumerate(stmt.cases))):
         tests: list[s.Expr] = []
         binds: list[s.Stmt] = []
         _pattern(el, case.pattern, s.Name(name, span=stmt.subject.span), subject.type, tests, binds)
@@ -37,7 +40,7 @@ def as_if(el: Elaborator, stmt: s.Match, live: Liveness, subject: Value) -> s.If
             guard = _with_names(case.guard, binds)
             tests.append(guard)
         test: s.Expr
-        if not tests:
+        if not tests or number == last:
             test = s.Num(True, span=case.span)
         else:
             test = tests[0] if len(tests) == 1 else s.BoolOp("and", tuple(tests), span=case.span)
@@ -47,6 +50,19 @@ def as_if(el: Elaborator, stmt: s.Match, live: Liveness, subject: Value) -> s.If
     (result,) = rest
     assert isinstance(result, s.If)
     return result
+
+
+def _last_needed(stmt: s.Match, t: Type) -> int | None:
+    """The case after which nothing is left, so that it needs no test."""
+    for k in range(len(stmt.cases)):
+        if stmt.cases[k].guard is None and missing_case(stmt.cases[: k + 1], t) is None:
+            return k
+    return None
+
+
+def missing_case(cases: Sequence[s.Case], t: Type) -> str | None:
+    """A case that is not among these; guards do not count, since they may be false."""
+    return missing([case.pattern for case in cases if case.guard is None], t)
 
 
 def _with_names(guard: s.Expr, binds: list[s.Stmt]) -> s.Expr:
@@ -118,4 +134,4 @@ def _record_pattern(
         _pattern(el, inner, s.Attr(at, name, span=p.span), t.items[decl.fields.index(name)], tests, binds)
 
 
-__all__ = ["Value", "as_if"]
+__all__ = ["Value", "as_if", "missing_case"]

@@ -70,6 +70,10 @@ def _branching_return(el: Elaborator, stmt: s.If | s.Match, rest: tuple[s.Stmt, 
         subject = matching.subject_of(el, stmt)
         if match_data.applies(subject.type):
             return match_data.returning(el, stmt, subject, rest, live)
+        left = matching.missing_case(stmt.cases, subject.type)
+        if left is not None and not rest:
+            help_ = f"add `case {left}:`, or `case _:` for everything else" if left != "_" else "add `case _:` for everything else"
+            el.fail("E1106", stmt.subject.span, missing=left if left != "_" else f"any other {el.show(subject.type)}", help=help_)
         stmt = matching.as_if(el, stmt, live, subject)
     el.session.spend_duplication(el, stmt.span)
     test = condition(el, operand(el, stmt.test), stmt.test.span, "`if`")

@@ -15,7 +15,7 @@ def f(x: f64) -> f64:
     else:
         return 0.0
 
-#> E0114: some path through this `if` ends without `return`
+#> E0114: some path through this `if` or `match` ends without `return`
 #>   --> E0114.py:13:5, in f
 #>    13 |     elif x < 0:
 #>       |     ^^^^^^^^^^^
