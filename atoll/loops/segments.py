@@ -119,7 +119,7 @@ def _around(loop: lp.For) -> list[lp.Stmt] | None:
                 if turn is not None:
                     lets[s.var] = (s.value.op, turn)
     turns = [*quotients.values(), *(t for _, t in lets.values())]
-    if not turns or len(turns) > MOST:
+    if not turns or len({(t.value, t.size) for t in turns}) > MOST:
         return None
     # a segment: the fixed values, the quotients at its first round, how far they stay
     at, stop = fresh_like("at", I64), fresh_like("stop", I64)
@@ -133,7 +133,12 @@ def _around(loop: lp.For) -> list[lp.Stmt] | None:
         head.append(lp.Let(var, value))
         return poly(var.atom)
 
+    begun: dict[tuple[Poly, Poly, bool], Poly] = {}
+
     def begin(turn: _Turn) -> Poly:
+        key = (turn.value, turn.size, turn.exact)
+        if key in begun:
+            return begun[key]
         value, size = outer.poly(turn.value), outer.poly(turn.size)
         q = let("turn", lp.Call("floordiv", (lp.Index(value), lp.Index(size)), I64))
         rest = value - q * size
@@ -145,6 +150,7 @@ def _around(loop: lp.For) -> list[lp.Stmt] | None:
             left = lp.Call("min", (left, room), I64)
         steps = let("steps", lp.Call("max", (left, lp.Const(1, I64)), I64))
         cuts.append(lp.Index(here + steps))
+        begun[key] = q
         return q
 
     inner = Copier(outer.env)

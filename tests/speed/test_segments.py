@@ -55,6 +55,16 @@ def literal(x: f64[n]) -> f64[n]:
     return [x[i] * f64(i % 3) for i in range(n)]
 
 
+STEPS = np.array([0, 1, -1, 0, 2])
+WEIGHTS = np.array([0.5, 0.25, -0.25, 1.0, 0.125])
+
+
+@at.fn
+def stream(x: f64[5, n, m]) -> f64[n, m]:
+    """Shifts from a constant array: written out, they are literals."""
+    return [[sum(WEIGHTS[r] * x[r, (i - STEPS[r]) % n, (j + STEPS[r]) % m] for r in range(5)) for j in range(m)] for i in range(n)]
+
+
 def rewritten(f, *args):
     from atoll.core.values import leaves
     from atoll.runtime.arguments import from_python
@@ -95,6 +105,13 @@ def test_values_stay(size):
         if other:
             check(torus, y, rng.integers(-9, 9, other))
         check(longer, x if size else np.ones(1), np.ones(3 * other))
+
+
+def test_constant_shifts_are_literals():
+    text = show(compiled_loops(stream.core))
+    assert "are written out" in stream.explain("schedule") and "STEPS" not in text.split("else:")[0]
+    for shape in ((5, 1, 1), (5, 2, 3), (5, 7, 9), (5, 0, 3)):
+        check(stream, rng.random(shape))
 
 
 def test_shifts_at_the_ends_of_the_integers():
