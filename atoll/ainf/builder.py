@@ -36,7 +36,8 @@ class Builder(Known):
         self._tables: dict[int, dict[Any, list[ir.Line]]] = {}
         self._usual: dict[tuple[int, Poly], ir.Binder] = {}
         self._count = 0
-        self.share = True
+        self.share = True  # equal lines are one
+        self.evaluate = True  # what is known is computed, and arrays that were just made are not read back
         self.reverse = False  # in the reverse sweep of a derivative
 
     # -- context

@@ -24,11 +24,13 @@ from atoll.uncollected import uncollected
 
 
 @uncollected
-def translate(fn: core.Function, share: bool = True, plan: Mapping[str, str] | None = None) -> ir.Program:
-    """The normal form of a function, calls inlined. Without sharing equal lines stay apart: only to see what sharing does. `plan` says
-    what becomes of values by their names (plan/override.py)."""
+def translate(fn: core.Function, share: bool = True, normalise: bool = True, plan: Mapping[str, str] | None = None) -> ir.Program:
+    """The normal form of a function, calls inlined. `plan` says what becomes of values by their names (plan/override.py).
+
+    Two switches to see what the translation does: without `share` equal lines stay apart, without `normalise` nothing is computed or
+    simplified and every element of an array is read in a line of its own."""
     translator = Translator(fn)
-    translator.b.share = share
+    translator.b.share, translator.b.evaluate = share, normalise
     translator.plan = plan or {}
     return translator.program()
 

@@ -63,6 +63,8 @@ def substituted(b: Builder, p: Poly, env: Mapping[Atom, Poly]) -> Poly:
 
 def op(b: Builder, name: str, args: tuple[ir.Operand, ...], dtype: DType, span: Span) -> ir.Operand:
     """A primitive other than comparisons; `dtype` is the result's."""
+    if not b.evaluate and dtype is not I64:
+        return b.ref(ir.Op(name, args), ir.Result(dtype), span)
     simple: ir.Operand | None = _fold(name, args, dtype) if all(isinstance(a, ir.Const) for a in args) else None
     if simple is not None:
         return simple

@@ -207,7 +207,12 @@ class Context:
         if isinstance(value, VTuple):
             return VTuple(tuple(self.get(item, p) for item in value.items))
         assert isinstance(value, VArray), value
-        return self.guard(value.get(p))
+        element = self.guard(value.get(p))
+        if not self.b.evaluate and isinstance(element, Scalar) and isinstance(element.operand, ir.Ref):
+            ref = element.operand
+            bound = ref.line.results[ref.result].bound
+            return Scalar(self.b.ref(ir.Op("read", (ref,)), ir.Result(ref.dtype, (), bound), hint="r"))
+        return element
 
     def element(self, value: Value, index: tuple[Poly, ...], path: tuple[int, ...]) -> Value:
         """The scalar at an index tuple and a path of components, in whatever order they are nested."""
