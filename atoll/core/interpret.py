@@ -195,14 +195,14 @@ class Interpreter:
             items.append(self.eval(e.body))
         return v.stack(e.type.elem, items, self.size)
 
-    def index(self, i: Any, n: int, span: Span) -> int:
+    def index(self, i: Any, n: int, span: Span, unsigned: bool = False) -> int:
         if not 0 <= i < n:
-            fail("E0701", span, index=int(i), size=n, where=self.name)
+            fail("E0701", span, index=int(i), size=n, where=self.name, unsigned=unsigned)
         return int(i)
 
     def at(self, e: ir.At) -> Any:
         array = self.eval(e.array)
-        return v.element(array, self.index(self.eval(e.index), v.length(array), e.span))
+        return v.element(array, self.index(self.eval(e.index), v.length(array), e.span, ir.from_u64(e.index)))
 
     def items(self, array: Any, items: tuple[ir.Item, ...], span: Span) -> tuple[Any, ...]:
         """NumPy's basic index for a slice."""
@@ -220,7 +220,7 @@ class Interpreter:
                     stop = last - 1
                     result.append(slice(low, None if stop < 0 else stop, item.step) if count else slice(0, 0))
             else:
-                result.append(self.index(self.eval(item), n, span))  # type: ignore[arg-type]
+                result.append(self.index(self.eval(item), n, span, ir.from_u64(item)))  # type: ignore[arg-type]
         return tuple(result)
 
     def slice(self, e: ir.Slice) -> Any:

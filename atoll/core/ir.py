@@ -93,6 +93,11 @@ class Cast(Node):
     value: Expr
 
 
+def from_u64(e: object) -> bool:
+    """An index that was a u64: where it shows as negative, it was larger than any i64."""
+    return isinstance(e, Cast) and getattr(getattr(e.value.type, "dtype", None), "name", "") == "u64"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class If(Node):
     cond: Expr

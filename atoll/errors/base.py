@@ -99,9 +99,14 @@ def make(
     **values: object,
 ) -> Error:
     """The error with this code. The first line and the class come from the catalogue; `values` fill its holes."""
-    from atoll.errors.catalog import CODES, particular_help
+    from atoll.errors.catalog import CODES
 
     row = CODES[code]
+    if code == "E0701":
+        from atoll.errors.indices import shown
+
+        values["index"], better = shown(span.text(), values["index"], values["size"], bool(values.get("unsigned")))
+        help = help if help is not None else better
     everything = {**values, "expected": expected, "found": found}
     lines = [f"{code}: {row.title.format(**everything)}"]
     if span is not NOWHERE and span.line:
@@ -112,7 +117,7 @@ def make(
     if found is not None and "{found}" not in row.title:
         lines.append(f"   found:    {found}")
     lines += [f"   note: {note}" for note in notes or ()]
-    suggestion = help if help is not None else particular_help(code, values) or row.help
+    suggestion = help if help is not None else row.help
     if suggestion:
         lines.append(f"   help: {suggestion.format(**everything) if help is None else suggestion}")
     return row.cls("\n".join(lines), code, span)

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from atoll.errors import base as b
@@ -195,12 +194,5 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0819", _C, "{fn} has recursion, unions or function values, so its plan cannot be decided by hand", "put the loops into a function of their own and plan that", "Such functions are compiled another way, to code without a plan of loops."),
     ("E0814", _C, "there is nothing called {given!r} to explain", "write f.explain() or f.explain(\"schedule\")", ""),
 ]
-
-def particular_help(code: str, values: Mapping[str, object]) -> str | None:
-    """A suggestion for the values at hand, where there is a better one than the usual."""
-    if code == "E0701" and str(values.get("index", "")).startswith("-"):
-        return "only a literal counts from the end; write x[(i - 1) % n] to go round"
-    return None
-
 
 CODES = {code: Code(code, cls, title, help_, story) for code, cls, title, help_, story in [*_ROWS, *_SCHEDULE_ROWS, *_MADL, *_FUNCTION_ROWS, *_DERIVATIVE_ROWS]}

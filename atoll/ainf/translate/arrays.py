@@ -99,7 +99,7 @@ class Arrays(Conditions):
         array = self.eval(e.array, env)
         index = index_poly(self.eval(e.index, env))
         extent = extent_of(array)
-        p = self.b.check_index(index, extent, self.site("E0701", e.span, args=("index", "size")))
+        p = self.b.check_index(index, extent, self.site("E0701", e.span, args=("index", "size"), unsigned=core.from_u64(e.index)))
         return self.get(array, p)
 
     def axis_items(self, items: tuple[core.Item, ...], t: Type, env: Env, span: Span) -> list[Any]:
@@ -111,7 +111,7 @@ class Arrays(Conditions):
                 result.append((self.poly(item.low, env), item.step, self.poly(item.size, env)))
             else:
                 p = index_poly(self.eval(item, env))  # type: ignore[arg-type]
-                result.append(self.b.check_index(p, extent, self.site("E0701", span, args=("index", "size"))))
+                result.append(self.b.check_index(p, extent, self.site("E0701", span, args=("index", "size"), unsigned=core.from_u64(item))))
         return result
 
     def slice(self, e: core.Slice, env: Env) -> Value:
