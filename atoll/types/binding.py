@@ -17,7 +17,7 @@ from atoll.core import ir
 from atoll.core import values as v
 from atoll.errors import fail
 from atoll.sizes import ONE, Poly, Sym, poly
-from atoll.types.types import Array, Index, Type, flatten, shape_of
+from atoll.types.types import Array, Index, Type, flatten, part_text, shape_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,13 +163,13 @@ def _below(step: Step, extent: int, env: dict[Any, int]) -> int:
 
 def check_index(fn: ir.Function, sym: Sym, t: Type, arg: Any, k: int, env: dict[Any, int]) -> None:
     """Arguments declared idx[n] lie in range."""
-    for (_, leaf_type), leaf in zip(flatten(t), v.leaves(arg), strict=True):
+    for (path, leaf_type), leaf in zip(flatten(t), v.leaves(arg), strict=True):
         _, elem = shape_of(leaf_type)
         if isinstance(elem, Index) and np.size(leaf):
             n = elem.size.evaluate(env)
             low, high = int(np.min(leaf)), int(np.max(leaf))
             if low < 0 or high >= n:
-                fail("E0604", name=fn.name, arg=sym.name, value=low if low < 0 else high, size=n, shown=repr(elem))
+                fail("E0604", name=fn.name, arg=sym.name + part_text(t, path), value=low if low < 0 else high, size=n, shown=repr(elem))
 
 
 def _extent(args: tuple[Any, ...], place: Place) -> int:
@@ -178,13 +178,14 @@ def _extent(args: tuple[Any, ...], place: Place) -> int:
 
 def axis_words(fn: ir.Function, place: Place) -> str:
     """`argument a (axis 1)`"""
+    return f"argument {_part(fn, place)} (axis {place.axis})"
+
+
+def _part(fn: ir.Function, place: Place) -> str:
+    """`a`, `pair[1]`, `particles.mass`"""
     sym, t = fn.params[place.param]
-    parts = flatten(t)
-    inside = ""
-    if len(parts) > 1:
-        path, _ = parts[place.leaf]
-        inside = "".join(f"[{k}]" for k in path)
-    return f"argument {sym.name}{inside} (axis {place.axis})"
+    path, _ = flatten(t)[place.leaf]
+    return sym.name + part_text(t, path)
 
 
 def _conflict(fn: ir.Function, step: Step, extent: int, env: dict[Any, int], defined: dict[Sym, Step]) -> None:
@@ -207,7 +208,7 @@ def _no_solution(fn: ir.Function, step: Step, extent: int, env: dict[Any, int]) 
     assert step.solves is not None
     below = _below(step, extent, env) if step.rest is None else (extent - step.rest.evaluate(env)) // step.factor.evaluate(env)
     near = [step.poly.evaluate({**env, step.solves: k}) for k in (below, below + 1)]
-    where = f"{fn.params[step.place.param][0].name} axis {step.place.axis}"
+    where = f"{_part(fn, step.place)} axis {step.place.axis}"
     _misfit(fn, f"{where} is {extent}, but {step.poly} is {min(near)} or {max(near)}")
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from atoll.core import ir
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.types.elaborator import Elaborator
-from atoll.types.types import Type, flatten, map_sizes, shape_of, sizes_in
+from atoll.types.types import Type, flatten, map_sizes, part_text, shape_of, sizes_in
 
 _LETTERS = "i j k l p q r s t u v w".split()
 
@@ -37,7 +37,7 @@ def open_blanks(el: Elaborator, params: list[tuple[str, Type]], result: Type | N
     env: dict[Atom, Poly] = {}
     for name, t in params:
         for path, leaf_type in flatten(t):
-            inside = "".join(f"[{k}]" for k in path)
+            inside = part_text(t, path)
             for axis, size in enumerate(shape_of(leaf_type)[0]):
                 for leaf in size.leaves():
                     if isinstance(leaf, Blank) and leaf not in env:

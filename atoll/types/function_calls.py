@@ -34,6 +34,7 @@ from atoll.types.types import (
     Union,
     Var,
     flatten,
+    part_text,
     rank,
     shape_of,
     strong,
@@ -129,7 +130,7 @@ def require_sizes(el: Elaborator, sizes: Iterable[Poly], name: str, span: Span) 
 def _label_opened(el: Elaborator, t: Type, span: Span) -> None:
     """Sizes a call decides are called after the call: len(f(x)), f(x)[0].shape[1]."""
     for path, leaf_type in flatten(t):
-        text = span.text() + "".join(f"[{k}]" for k in path)
+        text = span.text() + part_text(t, path)
         for axis, size in enumerate(shape_of(leaf_type)[0]):
             sym = size.single()
             if sym is not None and sym not in el.labels and sym not in el.entry_sizes and span.text():

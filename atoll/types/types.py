@@ -339,3 +339,14 @@ def flatten(t: Type) -> list[tuple[tuple[int, ...], Type]]:
             ((k, *path), array(leaf, sizes)) for k, item in enumerate(elem.items) for path, leaf in flatten(item)
         ]
     return [((), t)]
+
+
+def part_text(t: Type, path: tuple[int, ...]) -> str:
+    """How a user writes the way to a leaf: `[1]` in a tuple, `.mass` in a record."""
+    text = ""
+    for k in path:
+        _, elem = shape_of(t)
+        assert isinstance(elem, (Tuple, Record))
+        text += f".{elem.decl.fields[k]}" if isinstance(elem, Record) else f"[{k}]"
+        t = elem.items[k]
+    return text
