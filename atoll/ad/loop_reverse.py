@@ -183,6 +183,7 @@ def _round(
     b, prim, tape = back.b, back.prim, back.tape
     back.replay = Replay(b, {prim.index: back.round, **back.env})
     replay = back.replay
+    replay.checked = True
     readers: dict[int, Reader] = {}
     for k in range(back.states):
         if k in tape.whole:
@@ -201,8 +202,6 @@ def _round(
     chains = {k: [u.line for u in updates] for k, updates in tape.updates.items()}
     in_chain = {line: k for k, lines in chains.items() for line in lines}
     for line in original:
-        if isinstance(line.prim, ir.Print) or (isinstance(line.prim, ir.EFFECTS) and not line.results):
-            continue
         if line in in_chain:
             replay.give(line, 0, _after_update(back, line))
             continue

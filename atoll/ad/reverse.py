@@ -157,8 +157,7 @@ class Reverse:
         with b.binding(*fresh), b.under(*conds):
             bar = self.vanishing.safe(prim.name, args, adjoint(index), dtype)
             c = LineAlgebra(b, dtype)
-            result = self.recalled.get(line, lambda index: ir.Ref(line, 0, index))
-            partials = rule(c, *args, result(index))
+            partials = rule(c, *args, self.recalled[line](index) if line in self.recalled else ir.Ref(line, 0, index))
             values = [None if p is None else c.op("mul", bar, p) for p in partials]
         for arg, value in zip(args, values, strict=True):
             self.push(arg, value, conds, fresh)

@@ -177,8 +177,8 @@ def _users(prim: ir.Loop) -> dict[ir.Line, list[tuple[ir.Line | None, ir.Ref]]]:
 
 def _kept_as(line: ir.Line, users: dict[ir.Line, list[tuple[ir.Line | None, ir.Ref]]]) -> ir.Line:
     """The value to keep instead of a sum, one for several where they only add up: the last whose way back needs no other value."""
-    while len(found := users.get(line, ())) == 1:
-        ((user, ref),) = found
+    while len(found := users.get(line, [])) == 1:
+        user, ref = found[0]
         if user is None or user.block is not line.block or user.conds or not isinstance(user.prim, ir.Op):
             break
         if user.prim.name not in _SLOPE_IS_CONSTANT | _SLOPE_BY_VALUE or ref not in user.prim.args:

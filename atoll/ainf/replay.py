@@ -28,6 +28,7 @@ class Replay:
         self.readers: dict[tuple[ir.Line, int], Reader] = {}
         self.live = live  # when given, only these are made, and derivatives are over: what is active is itself again
         self.index_facts = b.index_facts if index_facts is None else index_facts
+        self.checked = False  # everything was run before: checks hold, and nothing is printed again
 
     def give(self, line: ir.Line, result: int, reader: Reader) -> None:
         """Reading this result of a line means this instead."""
@@ -121,10 +122,14 @@ class Replay:
 
                 self.give(line, k, element)
             return
+        if self.checked and isinstance(line.prim, ir.EFFECTS) and not line.results:
+            return
         fresh, env = self.binders(line.dims, {})
         kept = self.kept(line)
         with self.b.binding(*fresh), self.b.under(*(self.cond(c, env) for c in line.conds)):
             prim = self.prim(line, env)
+            if self.checked and isinstance(prim, ir.Check) and prim.value is not None:
+                prim = ir.Op("read", (prim.value,))
             results = tuple(self.result(line.results[k], env) for k in kept)
             needs = tuple(self.b.path[len(self.b.path) - len(line.conds) :]) if line.conds else ()
             if self.live is not None:
@@ -178,6 +183,7 @@ class Replay:
         block = b.new_block((index,) if index is not None else ())
         inner = Replay(b, {**self.atoms, **env}, self.live, self.index_facts)
         inner.readers = dict(self.readers)
+        inner.checked = self.checked
         if isinstance(prim, ir.Loop) and index is not None:
             inner.atoms[prim.index] = poly(index)
             b.index_facts[index] = tuple(inner.poly(f, {}) for f in self.index_facts[prim.index])

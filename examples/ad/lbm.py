@@ -1,6 +1,6 @@
 """Lattice-Boltzmann: a fluid in a box with a moving lid (D2Q9, one relaxation time), and how its final speed depends on where it starts.
 
-A sequential loop of parallel steps. Its tape would hold every state of the fluid; `checkpoint=3` strip-mines the loop twice, so about
+A sequential loop of parallel steps. Its tape would hold every state of the fluid; `checkpoint=2` strip-mines the loop twice, so about
 3 * steps**(1/3) states are kept and every step is computed up to three times.
 """
 
@@ -50,7 +50,7 @@ def step(f: f64[h, w, 9], lid: f64, rate: f64) -> f64[h, w, 9]:
 @at.fn
 def objective(f: f64[h, w, 9], lid: f64, rate: f64, steps: i64) -> f64:
     """The mean squared momentum after some steps."""
-    for t in at.loop(steps, checkpoint=3):
+    for t in at.loop(steps, checkpoint=2):
         f = step(f, lid, rate)
     px = [[sum(f[y, x, q] * DX[q] for q in range(9)) for x in range(w)] for y in range(h)]
     py = [[sum(f[y, x, q] * DY[q] for q in range(9)) for x in range(w)] for y in range(h)]

@@ -65,3 +65,13 @@ def test_the_promise_is_checked(name: str) -> None:
         assert outcome.failure is None and outcome.checks
     else:
         assert outcome.failure is not None and outcome.failure.where == "E1013", outcome
+
+
+def test_checks_are_made_once() -> None:
+    """The reverse sweep replays rounds that have run: what they checked holds."""
+    text = HEAD + "def f(x: f64[n], i: i64[n]) -> f64:\n    s = 1.0\n    for q in at.loop(n{}):\n        s = sin(s * x[i[q]])\n    return s\n"
+    for option in ("", ", checkpoint=2"):
+        g = at.grad(at.fn(source=text.format(option)))
+        assert g.show("ainf").count("check") == 1, g.show("ainf")
+        with pytest.raises(IndexError):
+            g([0.5, 0.25], [0, 2])
