@@ -13,7 +13,7 @@ def shown(text: str, index: object, size: object, unsigned: bool) -> tuple[objec
         return index + 2**64, None
     if index - size in _counted_from_the_end(text):
         return index - size, f"count at most {size} from the end, or make sure that there are more elements"
-    return index, "only a literal counts from the end; write x[(i - 1) % n] to go round"
+    return index, "only a literal or a size counts from the end; write x[len(x) - k] for that, or x[(i - 1) % n] to go round"
 
 
 def _counted_from_the_end(text: str) -> set[int]:

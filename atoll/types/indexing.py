@@ -102,7 +102,8 @@ def _counted(el: Elaborator, size: Poly, node: s.Expr, expr: Any) -> Any:
 
 
 def _is_size(el: Elaborator, p: Poly) -> bool:
-    return all(leaf in el.session.bounded and leaf not in el.solver.rigid for leaf in p.leaves())
+    """Made of sizes: declared ones, and integer parameters that are sizes in the signature, which are checked not to be negative."""
+    return all(leaf in el.entry_sizes or (leaf in el.session.bounded and leaf not in el.solver.rigid) for leaf in p.leaves())
 
 
 def _index(el: Elaborator, size: Poly, item: Any, expr: Any, assigning: bool) -> Value:

@@ -17,4 +17,4 @@ f(np.zeros(3))
 #>   --> E0701_negative.py:11:20, in f
 #>    11 |     return [x[i] - x[i - 1] for i in range(n)]
 #>       |                    ^^^^^^^^
-#>    help: only a literal counts from the end; write x[(i - 1) % n] to go round
+#>    help: only a literal or a size counts from the end; write x[len(x) - k] for that, or x[(i - 1) % n] to go round
