@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 import atoll as at
@@ -74,4 +75,4 @@ def test_checks_are_made_once() -> None:
         g = at.grad(at.fn(source=text.format(option)))
         assert g.show("ainf").count("check") == 1, g.show("ainf")
         with pytest.raises(IndexError):
-            g([0.5, 0.25], [0, 2])
+            g(np.array([0.5, 0.25]), np.array([0, 2]))
