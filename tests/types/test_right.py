@@ -57,7 +57,7 @@ RIGHT = [
     ("x: f64[n]", "return compose(sum, lambda v: v * v)(x)", "f64", (X,), "(x * x).sum()"),
     ("x: f64[n], y: f64[m]", "return outer(mul, x, y)", "f64[n, m]", (X, Y), "np.outer(x, y)"),
     ("x: f64[n], y: f64[m]", "return outer(lambda p, q: p - q, x, y)", "f64[n, m]", (X, Y), "x[:, None] - y"),
-    ("k: i64, x: f64[n], y: f64[k]", "return x[-k:] + y, x[-k], x[:-k]", "(f64[k], f64, f64[-k + n])", (2, X, X[:2]), "x[-2:] + x[:2], x[-2], x[:-2]"),
+    ("k: i64, x: f64[n], y: f64[k]", "return x[-k:] + y, x[-k], x[:-k]", "(f64[k], f64, f64[n - k])", (2, X, X[:2]), "x[-2:] + x[:2], x[-2], x[:-2]"),
     ("x: f64[n]", "def scaled(v, by=2.0):\n        return v * by\n    return map(scaled, x)", "f64[n]", (X,), "x * 2"),
     ("x: f64[n]", "def scaled(v: f64, *, by: f64 = 2.0):\n        return v * by\n    return map(scaled, x)", "f64[n]", (X,), "x * 2"),
     ("x: f64[n]", "def same(v):\n        return v\n    return same(x), same(3)", "(f64[n], i64)", (X,), "x, 3"),
