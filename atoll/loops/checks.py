@@ -23,6 +23,7 @@ from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import I64
 
 MOST = 8  # checks of a loop
+STEP = 1 << 20  # of an index from round to round, and
 LONG = 1 << 40  # rounds up to which ends tell about everything between: no sum wraps around on the way
 
 
@@ -54,6 +55,7 @@ class _Loop:
 
     def without_checks(self, decisions: list[str]) -> list[lp.Stmt] | None:
         loop = self.loop
+        loop.body = _once(loop.body)
         checks = [s for s in loop.body if isinstance(s, lp.Check)]
         scheduled = isinstance(loop, lp.For) and (loop.vector or loop.unroll)
         if not checks or len(checks) > MOST or scheduled or any(isinstance(s, lp.Print) for s in lp.walk(loop.body)):
@@ -124,13 +126,17 @@ class _Loop:
         return found
 
     def moves_evenly(self, index: Poly) -> bool:
-        """The index steps by a number from round to round, and the rest of it is the same in all of them."""
+        """The index steps by the same from round to round, and the rest of it is the same in all of them."""
         step = index.coefficient(self.loop.sym)
-        if step is None or step.const() is None or abs(step.const() or 0) > 1 << 20:
+        if step is None or abs(step.const() or 0) > STEP:
             return False
         rest = index - step * self.loop.sym
         made = {s.var.atom for s in self.loop.body if isinstance(s, lp.Let) and s.var not in self.invariant}
-        return self.loop.sym not in rest.leaves() and made.isdisjoint(rest.leaves())
+        if self.loop.sym in rest.leaves() | step.leaves() or not made.isdisjoint(rest.leaves() | step.leaves()):
+            return False
+        if step.const() is None:
+            self.guard += [lp.Test("ge", STEP - step), lp.Test("ge", step + STEP)]
+        return True
 
     # -- the parts
 
@@ -253,6 +259,21 @@ class _Loop:
                 if var.atom in p.leaves() and (p, extent) not in known:
                     return False
         return True
+
+
+def _once(body: list[lp.Stmt]) -> list[lp.Stmt]:
+    """Without checks whose tests were made before in the same round; the values they look at are set once."""
+    seen: set[tuple[lp.Test, ...]] = set()
+    out: list[lp.Stmt] = []
+    for s in body:
+        if isinstance(s, lp.Check) and all(t.poly is not None for t in s.tests):
+            if s.tests in seen:
+                continue
+            assigned = {a.var.atom for b in body for a in lp.walk([b]) if isinstance(a, lp.Assign)}
+            if assigned.isdisjoint(leaf for t in s.tests if t.poly is not None for leaf in t.poly.leaves()):
+                seen.add(s.tests)
+        out.append(s)
+    return out
 
 
 def _range(check: lp.Check) -> _Range | None:

@@ -56,6 +56,30 @@ def in_order(x: f64[n], s: i64, like: f64[m]) -> f64:
     return y
 
 
+@at.fn
+def transform(re: f64[2 * n], im: f64[2 * n], cosine: f64[n], sine: f64[n], levels: i64):
+    for level in range(levels):
+        width = 1 << level
+
+        def butterfly(o):
+            low = o & (width - 1)
+            a = ((o >> (level + 1)) << level) | low
+            t = low << (levels - 1 - level)
+            c, s = cosine[t], sine[t]
+            tr = re[a + n] * c - im[a + n] * s
+            ti = re[a + n] * s + im[a + n] * c
+            sign = 1.0 - 2.0 * f64((o >> level) & 1)
+            return re[a] + sign * tr, im[a] + sign * ti
+
+        re, im = unzip([butterfly(i64(o)) for o in range(2 * n)])
+    return re, im
+
+
+@at.fn
+def strided(x: f64[n], step: i64, like: f64[m]) -> f64[m]:
+    return [x[step * i] for i in range(m)]
+
+
 def test_ragged_sums_have_no_checks_inside():
     text = show(compiled_loops(segments.core))
     assert "else:" in text and "bad__" not in text  # both ends before the sum, nothing in it
@@ -152,14 +176,34 @@ def test_ranges_that_move_with_the_index():
 
 
 def test_transform_makes_one_pass_a_level():
-    from bench.kernels.physics import fft, fft_data
+    from bench.kernels.physics import fft_data
 
-    loops = make_loops(fft.core)
+    assert "a check that was just made is not made again" in transform.explain("schedule")
+    loops = make_loops(transform.core)
     assert "checks are made in the loop that uses what they look at" in optimise(loops)
     assert show(loops).count("pieces") == 1
     re, im, cosine, sine, levels = fft_data(64)
-    agree(fft, re, im, cosine, sine, levels)
+    agree(transform, re, im, cosine, sine, levels)
+    fails(transform, re, im, cosine, sine, levels + 1, code="E0701")
+
+
+def test_steps_that_are_values():
+    """A table read every so many elements, as a transform in place does it: both ends of the range are tested."""
+    from bench.kernels.physics import fft, fft_data, fft_numpy
+
+    assert "made at its ends" in fft.explain("schedule")
+    inner = show(compiled_loops(fft.core)).split("for in order r in 0..")[-1]
+    assert "check" not in inner
+    for size in (2, 4, 8, 16, 64):
+        args = fft_data(size)
+        agree(fft, *args)
+        np.testing.assert_allclose(np.array(fft(*args)), np.array(fft_numpy(*args)), atol=1e-12)
+    re, im, cosine, sine, levels = fft_data(64)
     fails(fft, re, im, cosine, sine, levels + 1, code="E0701")
+    agree(strided, rng.random(20), 3, np.zeros(6))
+    agree(strided, rng.random(20), -3, np.zeros(0))
+    for step in (4, -1, 2**62, 2**63 - 1, -(2**63)):
+        fails(strided, rng.random(20), step, np.zeros(6), code="E0701")
 
 
 def test_printing_stays_before_a_failure(capfd):

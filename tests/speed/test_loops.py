@@ -301,9 +301,3 @@ def test_a_check_is_made_once():
     x = rng.random(6)
     agree(mixed, x, x, 1)
     fails(mixed, x, x, -1, code="E0706")
-
-
-def test_the_same_checks_of_a_transform():
-    from bench.kernels.physics import fft
-
-    assert "a check that was just made is not made again" in fft.explain("schedule")
