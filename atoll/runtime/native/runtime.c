@@ -198,11 +198,12 @@ int atoll_poll(at_call *at) {
 /* Run all pieces; 0 or the status of the first piece that failed. */
 int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *context, int64_t pieces, int serial) {
     int threads = atoll_threads(0);
+    const int64_t often = pieces > 64 ? 7 : 0;   /* asking for the time costs as much as a small piece does */
     if (serial || threads <= 1 || in_pool || pthread_mutex_trylock(&pool_lock) != 0) {
         for (int64_t k = 0; k < pieces; k++) {
             int status = task(at, context, k);
             if (status) return status;
-            if (!serial && atoll_poll(at)) return -2;
+            if (!serial && (k & often) == often && atoll_poll(at)) return -2;
         }
         return 0;
     }
@@ -236,7 +237,7 @@ int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *c
     int64_t mine;
     while ((mine = claim(epoch, 0, threads)) >= 0) {
         run_unit(&current, mine);
-        if (atoll_poll(at)) {
+        if ((mine & often) == often && atoll_poll(at)) {
             atomic_store(&stopping, 1);
             for (int k = 0; k < threads; k++) atomic_store(&stretches[k].word, stretch(epoch, 0, 0));
         }
