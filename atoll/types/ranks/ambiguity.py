@@ -31,7 +31,7 @@ def ambiguous(definition: Definition, where: str, declared: Mapping[str, Type]) 
     notes = [f"reading {k + 1}: {report.reading(solutions[k])}" for k in shown]
     if len(solutions) > _SHOWN:
         notes.append(f"and {len(solutions) - _SHOWN} more")
-    edits = [f"{report.edit(k)} for reading {k + 1}" for k in shown]
+    edits = [f"{report.edit(k)} for reading {k + 1}{report.meaning(solutions[k])}" for k in shown]
     text = nodes[0].span.text() if len(nodes) == 1 else report.subject()
     return make("E0261", nodes[0].span, text=text, count=len(solutions), notes=notes, help="write " + ", ".join(edits), where=where)
 
@@ -100,8 +100,19 @@ class _Report:
                 return Elaborated(marks((a, solution.insertion(a)) for a in at), self.taken).expr(app.node)
             reps = solution.insertion(app).reps
             if reps > max(sol.insertion(app).reps for sol in others) and app.source is not None:
+                if app.argument.is_function:  # the whole call says more than the function repeated
+                    return self._text(solution, app.node)
                 return "rep(" * reps + app.source.span.text() + ")" * reps
         return self.reading(solution)
+
+    def meaning(self, solution: Solution) -> str:
+        """What a reading of reduce or scan over rows does, in words."""
+        (node, *more) = self.nodes
+        name = getattr(node.fn, "id", getattr(node.fn, "name", "")) if isinstance(node, s.Call) else ""
+        if more or name not in ("reduce", "scan"):
+            return ""
+        by_itself = any(solution.maps(a) for a in solution.system.applications if a.node is node)
+        return f" ({name} each row by itself)" if by_itself else " (combine whole rows, element by element)"
 
     def _annotation(self, solution: Solution, others: Sequence[Solution]) -> str | None:
         """A parameter whose rank is like this in no other solution."""
