@@ -1,24 +1,29 @@
-"""python -m bench.ad.run [--only TEXT] [--seconds S] [--threads T]: what derivatives cost, as ratios in one run.
+"""python -m bench.ad.run [--only TEXT] [--seconds S] [--threads T] [--write]: what derivatives cost, as ratios in one run.
 
-Columns: milliseconds of the primal and of value and gradient, their ratio and its target; value and gradient of JAX (jitted) and of hand-written C
-over ours (above 1: we are faster) where there is a version and the tool is installed; lines of the normal form, derivative over primal. With one thread the
-clock is the process's own, so a busy machine does not count. `bench/.peers/bin/python` has JAX; results are checked against it.
+Columns: milliseconds of the primal and of value and gradient, their ratio and its target; value and gradient of JAX (jitted), PyTorch and
+hand-written C over ours (above 1: we are faster) where there is a version and the tool is installed; memory, lines of the normal form and
+compile time, derivative over primal. With one thread the clock is the process's own, so a busy machine does not count. Every row runs in a process
+of its own, and peers' results are checked against ours. `bench/.peers/bin/python` has the peers; --write puts the table into
+bench/results/ad.md.
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes
+import json
+import math
 import os
+import platform
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent
+from bench.ad.rows import ROWS
+
+RESULTS = Path(__file__).parents[1] / "results" / "ad.md"
+COLUMNS = ("program", "primal ms", "grad ms", "ratio", "target", "jax", "torch", "C", "memory", "lines", "compile")
+WIDTHS = (15, 10, 9, 7, 7, 7, 7, 6, 8, 7, 8)
 
 
 def main() -> int:
@@ -26,84 +31,52 @@ def main() -> int:
     parser.add_argument("--only", default="", help="rows whose name contains this")
     parser.add_argument("--seconds", type=float, default=1.0, help="for each row")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--write", action="store_true", help="write bench/results/ad.md")
     options = parser.parse_args()
-    os.environ["ATOLL_NUM_THREADS"] = str(options.threads)
-    os.environ["XLA_FLAGS"] = f"--xla_cpu_multi_thread_eigen={'true' if options.threads > 1 else 'false'} intra_op_parallelism_threads={options.threads}"
-
-    from bench.ad.rows import rows
-    from bench.timing import measure
-
-    clock = time.process_time if options.threads == 1 else time.perf_counter
-    print(f"{'program':<16}{'primal ms':>10}{'grad ms':>9}{'ratio':>7}{'target':>8}  {'jax':>6}{'C':>6}{'lines':>7}")
-    missed = 0
-    for row in rows():
-        if options.only not in row.name:
-            continue
-        calls: dict[str, Callable[[], Any]] = {"primal": lambda row=row: row.primal(*row.args), "gradient": lambda row=row: row.derivative(*row.args)}
-        for name, made in (("jax", _jax(row)), ("c", _hand_written(row))):
-            if made is not None:
-                calls[name] = made
-        times = {name: t.median for name, t in measure(calls, seconds=options.seconds, rounds=7, clock=clock).items()}
-        ratio = times["gradient"] / times["primal"]
-        others = [f"{times[name] / times['gradient']:>6.2f}" if name in times else f"{'':>6}" for name in ("jax", "c")]
-        lines = _lines(row.derivative) / _lines(row.primal)
-        late = ratio > row.target
-        missed += late
-        mark = " <" if late else ""
-        print(f"{row.name:<16}{1e3 * times['primal']:>10.3f}{1e3 * times['gradient']:>9.3f}{ratio:>7.2f}{row.target:>8.1f}  {''.join(others)}{lines:>7.1f}{mark}", flush=True)
-    print(f"{missed} over their target")
+    found = []
+    print("".join(f"{c:<{w}}" if c == "program" else f"{c:>{w}}" for c, w in zip(COLUMNS, WIDTHS, strict=True)))
+    for name in ROWS:
+        if options.only in name:
+            row = _measured(name, options.seconds, options.threads)
+            found.append(_cells(name, row))
+            print("".join(f"{c:<{w}}" if k == 0 else f"{c:>{w}}" for k, (c, w) in enumerate(zip(found[-1], WIDTHS, strict=True))), flush=True)
+    print(f"{sum(c[3].endswith('<') for c in found)} over their target")
+    if options.write:
+        RESULTS.write_text(_page(found, options.threads))
     return 0
 
 
-def _lines(f: Any) -> int:
-    return f.show("ainf").count("let ")
+def _measured(name: str, seconds: float, threads: int) -> dict[str, float]:
+    """The figures of one row, from a process of its own."""
+    command = [sys.executable, "-m", "bench.ad.one_row", name, str(seconds), str(threads)]
+    threaded = {key: str(threads) for key in ("ATOLL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    xla = f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'} intra_op_parallelism_threads={threads}"
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **threaded, "XLA_FLAGS": xla}, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"{name}: {done.stderr[-2000:]}")
+    return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def _jax(row: Any) -> Callable[[], Any] | None:
-    """Value and gradient by JAX, checked against ours."""
-    try:
-        import jax
-        import jax.numpy as jnp
-        import numpy as np
-    except ImportError:
-        return None
-    if row.jax is None:
-        return None
-    jax.config.update("jax_enable_x64", True)
-    call = jax.jit(jax.value_and_grad(row.jax(jnp), argnums=row.wrt if len(row.wrt) > 1 else row.wrt[0]))
-    given = tuple(jnp.asarray(a) if isinstance(a, np.ndarray) else a for a in row.args)
-    ours, theirs = row.derivative(*row.args), call(*given)
-    for a, b in zip(_leaves(ours), _leaves(theirs), strict=True):
-        scale = max(1.0, float(np.max(np.abs(b))))
-        assert np.max(np.abs(np.asarray(a) - np.asarray(b))) <= 1e-8 * scale, f"{row.name}: JAX has another gradient"
-    return lambda: jax.block_until_ready(call(*given))
+def _cells(name: str, row: dict[str, Any]) -> list[str]:
+    ratio = row["gradient"] / row["primal"]
+    target = row["target"]
+    peers = [f"{row[p] / row['gradient']:.2f}" if p in row else "" for p in ("jax", "torch", "c")]
+    late = "<" if ratio > target else ""
+    bound = "" if math.isinf(target) else f"{target:.1f}"
+    times = [f"{1e3 * row['primal']:.3f}", f"{1e3 * row['gradient']:.3f}", f"{ratio:.2f}{late}", bound]
+    return [name, *times, *peers, f"{row['memory']:.2f}", f"{row['lines']:.1f}", f"{row['compile']:.1f}"]
 
 
-def _leaves(value: Any) -> list[Any]:
-    return [x for item in value for x in _leaves(item)] if isinstance(value, tuple) else [value]
+def _machine() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
 
 
-def _hand_written(row: Any) -> Callable[[], Any] | None:
-    """Value and gradient in C, checked against ours."""
-    import numpy as np
-
-    if row.c is None:
-        return None
-    library = Path(tempfile.gettempdir()) / f"atoll_bench_ad_{os.getuid()}.so"
-    command = ["cc", "-O3", "-march=native", "-ffast-math", "-shared", "-fPIC", str(FOLDER / "hand_written.c"), "-o", str(library), "-lmvec", "-lm"]
-    if not library.exists() or library.stat().st_mtime < (FOLDER / "hand_written.c").stat().st_mtime:
-        subprocess.run(command, check=True)
-    f = getattr(ctypes.CDLL(str(library)), row.c)
-    f.restype = ctypes.c_double
-
-    def call() -> tuple[Any, ...]:
-        results = [np.empty_like(a) for a in row.args]
-        pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (*row.args, *results)]
-        return (f(ctypes.c_int64(len(row.args[0])), *pointers), *results)
-
-    for a, b in zip(_leaves(row.derivative(*row.args)), call(), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-8)
-    return call
+def _page(rows: list[list[str]], threads: int) -> str:
+    head = f"# What gradients cost\n\nWritten by `bench/.peers/bin/python -m bench.ad.run --write`: {_machine()}, {threads} thread{'s' if threads > 1 else ''}, f64.\n\n"
+    head += " ".join((__doc__ or "").split("\n\n")[1].split()).split(" `bench/.peers")[0] + " A ratio marked < is over its target.\n\n"
+    table = ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
+    return head + "\n".join(table + ["| " + " | ".join(r) + " |" for r in rows]) + "\n"
 
 
 if __name__ == "__main__":
