@@ -68,7 +68,7 @@ class _Folded(Copier):
         new = super().expr(e)
         if isinstance(new, lp.Load) and new.buffer.kind == "const" and not new.dtype.is_complex:
             place = [p.const() for p in new.index]
-            if all(p is not None for p in place):
+            if all(p is not None and 0 <= p < size for p, size in zip(place, new.buffer.value.shape, strict=True)):  # else nobody reads it
                 return lp.Const(new.buffer.value[tuple(place)].item(), new.dtype)
         return new
 
