@@ -39,7 +39,7 @@ static const int product_heights[5] = {H0, H1, H2, H3, H4};
 #define FEW_ROWS 6         /* so few that b is read along its rows */
 #define FEW_COLUMNS 3      /* so few that sums are made along k */
 #define FAR 262144         /* bytes of b that do not stay near: its columns are copied before they are used */
-#define HOT 524288         /* bytes of the result that stay in the second-level cache until what follows is done */
+#define HOT 524288         /* bytes that stay in the second-level cache: of b for all rows, of the result until what follows is done */
 
 /* Two vectors shuffled into one, by compilers old and new. */
 #if defined(__clang__) || __GNUC__ >= 12
@@ -125,8 +125,8 @@ PARTS_OF(double, f64)
 #define T double
 #define NAME(x) x##_f64
 #define VL (VECTOR / 8)
-#define KC 448
-#define MC 168
+#define KC 512
+#define MC 144
 #define WHOLE int64_t
 #define WIDE WIDE_f64
 #define TURN(r) \

@@ -342,11 +342,11 @@ static void NAME(share)(NAME(block) *x, int threads) {
     if (threads > 1) {
         const double pieces = (double)p->m * (double)x->n * (double)x->k / LEAST_PIECE;
         wanted = pieces < 8 * threads ? (int64_t)pieces : 8 * threads;
-        if (p->m <= 72) parts = wanted < most_parts ? wanted : most_parts;
+        if (!x->pack_b) parts = wanted < most_parts ? wanted : most_parts;
         if (blocks * parts < wanted) blocks = (wanted + parts - 1) / parts;
     }
     x->rows = (tiles + blocks - 1) / blocks * H0;
-    if (x->rows < 24 && p->m > 72) x->rows = 24;
+    if (x->rows < 24 && x->pack_b) x->rows = 24;
     if (p->after) {
         const int64_t hot = HOT / (p->n * (int64_t)sizeof(T)) / H0 * H0;
         if (x->rows > hot) x->rows = hot > 24 ? hot : 24;
@@ -362,8 +362,9 @@ static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int6
     int status = 0, done = 0;
     const double work = (double)p->m * (double)p->n * (double)k;
     const int serial = work + (double)p->m * (double)p->after_work < 500000.0, small = work < 2e6;
-    const int pack_b = !(p->b_n == 1 && (p->m <= 72 || small));
-    const int pack_a = pack_b && !(p->n <= 4 * NR || small);
+    const int near = k * p->n * (int64_t)sizeof(T) <= HOT && p->m <= 288; /* b stays in the second-level cache for all rows */
+    const int pack_b = !(p->b_n == 1 && (p->m <= MC || small || near));
+    const int pack_a = !(p->n <= (pack_b ? 4 : 16) * NR || small);
     const int threads = serial ? 1 : rt->threads();
     int symmetric = !small && p->m == p->n && p->a == p->b && p->a_m == p->b_n;
     for (int l = 0; l < p->levels; l++) symmetric = symmetric && p->a_k[l] == p->b_k[l];
