@@ -159,7 +159,8 @@ static int NAME(piece)(at_call *at, void *context, int64_t number) {
     const int64_t i1 = i0 + x->rows < p->m ? i0 + x->rows : p->m, j1 = j0 + x->columns < x->n ? j0 + x->columns : x->n;
     T *packed = NULL, *rest = NULL;
     if (x->pack_a && !(packed = rt->alloc((i1 - i0) * x->k * (int64_t)sizeof(T)))) return -1;
-    const int copy_b = !x->pack_b && i1 - i0 > 24 && x->k * x->n * (int64_t)sizeof(T) > FAR;
+    /* packed rows need packed columns */
+    const int copy_b = !x->pack_b && (x->pack_a || (i1 - i0 > 24 && x->k * x->n * (int64_t)sizeof(T) > FAR));
     if (!x->pack_b && (copy_b || (!MASKED && (j1 % NR) != 0)) && !(rest = rt->alloc(NR * x->k * (int64_t)sizeof(T)))) { rt->release(packed); return -1; }
     if (x->pack_a) {
         T *to = packed;
