@@ -342,7 +342,7 @@ static void NAME(share)(NAME(block) *x, int threads) {
     int64_t wanted = 1, parts = 1, blocks = (p->m + MC - 1) / MC;
     if (threads > 1) {
         const double pieces = (double)p->m * (double)x->n * (double)x->k / LEAST_PIECE;
-        wanted = pieces < 8 * threads ? (int64_t)pieces : 8 * threads;
+        wanted = pieces < 1 ? 1 : pieces < 8 * threads ? (int64_t)pieces : 8 * threads;
         if (!x->pack_b) parts = wanted < most_parts ? wanted : most_parts;
         if (blocks * parts < wanted) blocks = (wanted + parts - 1) / parts;
     }
