@@ -154,7 +154,9 @@ def main() -> None:
     if "--write" in sys.argv:
         text = ["# Beside hand-written C", "", *(__doc__ or "").strip().split("\n")[:1], "", f"Compiler: {compiler().version}; `{' '.join(compiler().flags('3'))}`. One thread, processor time; `python -m bench.by_hand --write`.", ""]
         text += ["| " + " | ".join(x) + " |" for x in [head, ["---"] * len(head), *rows]]
-        (HERE / "results" / "by_hand.md").write_text("\n".join(text) + "\n")
+        path = HERE / "results" / "by_hand.md"
+        notes = path.read_text().rpartition("|\n")[2] if path.is_file() else ""  # what a person wrote below the table stays
+        path.write_text("\n".join(text) + "\n" + notes)
 
 
 if __name__ == "__main__":
