@@ -116,9 +116,8 @@ class Replay:
             for k, array in enumerate(marked(line.prim)):
                 binders = (*line.dims, *array.binders)
 
-
                 def element(index: tuple[Poly, ...], array: ir.Abs = array, bs: tuple[ir.Binder, ...] = binders) -> ir.Operand:
-                    return self.operand(array.body, dict(zip(bs, index, strict=True)))
+                    return _decided(self.operand(array.body, dict(zip(bs, index, strict=True))))
 
                 self.give(line, k, element)
             return
@@ -207,6 +206,27 @@ class Replay:
             if isinstance(prim, ir.While):
                 fields |= {"head": tuple(head), "cond": inner.operand(prim.cond, {})}
         return fields
+
+
+def _decided(operand: ir.Operand) -> ir.Operand:
+    """A choice read at an index that decides it: what is chosen."""
+    while isinstance(operand, ir.Ref) and isinstance(operand.line.prim, ir.Select) and not operand.line.conds:
+        prim = operand.line.prim
+        env = dict(zip(operand.line.dims, operand.index, strict=True))
+        known = [_truth(c.subst(env)) for c in prim.conds]
+        if all(known):
+            operand = ir.subst_operand(prim.then, env)
+        elif any(k is False for k in known):
+            operand = ir.subst_operand(prim.orelse, env)
+        else:
+            break
+    return operand
+
+
+def _truth(cond: ir.Cond) -> bool | None:
+    """Whether a condition holds, when it is about a number."""
+    c = None if cond.poly is None else cond.poly.const()
+    return None if c is None else {"ge": c >= 0, "eq": c == 0, "ne": c != 0}[cond.kind]
 
 
 def is_marker(prim: ir.Prim) -> bool:
