@@ -208,7 +208,7 @@ def _round(
         replay.line(line)
         if line in tape.sums:
             recalled |= _recall(back, line)
-    made = [x for x in help_.lines_since(b, first) if x.block is back.block]
+    made = [x for x in help_.lines_since(b, first) if x.block.depth <= back.block.depth]  # those that do not depend on the round stand outside it
     inner = ReverseMode(b, frozenset(back.block.ambient))
     inner.active = {(line, 0) for line in starts.values()} | set(back.rev.active)
     inner.spread(made)
@@ -230,6 +230,7 @@ def _round(
                 value = read(b, bar, 0, tuple(poly(x) for x in array.binders))
             inner.push(array.body, value, (), list(array.binders))
     inner.run(made)
+    inner.run_outside(back.block, made)
     for position, k in enumerate(active):
         if k in running:
             back.nexts[position] = running[k].whole(b)

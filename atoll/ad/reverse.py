@@ -114,6 +114,15 @@ class Reverse:
             if any(self.contributions.get((line, k)) for k in range(len(line.results))):
                 self.line(line)
 
+    def run_outside(self, block: ir.Block, made: list[ir.Line]) -> None:
+        """Follow lines that stood outside the round before it was replayed: without its checks, a line of the round may be one of them."""
+        done = set(made)
+        while waiting := {line for line, _ in self.contributions if line.block.depth < block.depth and line not in done}:
+            line = max(waiting, key=lambda x: x.id)
+            done.add(line)
+            assert not isinstance(line.prim, (ir.Input, ir.Param)), "an adjoint that no round carries"
+            self.line(line)
+
     def line(self, line: ir.Line) -> None:
         rule = _RULES.get(type(line.prim))
         if isinstance(line.prim, (ir.Input, ir.Param)):
