@@ -93,7 +93,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0218", _T, "a tuple is indexed by one literal number", "unpack it: a, b = t", "The items of a tuple have different types, so the index must be known."),
     ("E0219", _T, "{what} is not supported", "", "Atoll has one way to say each of these: filter and where for masks, scatter and hist for updates at many places, comprehensions and rep for new axes."),
     ("E0220", _T, "{text} is a type, not a value", "call it to convert or to make a value: f64(x)", "In a body a scalar type is a conversion f32(x) and a record is a constructor P(x=1.0)."),
-    ("E0221", _T, "{count} indices for {rank}", "", "An index has at most one item per axis."),
+    ("E0221", _T, "{count} indices for {rank}", "give one index per axis at most", "An index has at most one item per axis."),
     ("E0222", _T, "an index must be an integer", "convert with i64(...)", "Arrays are indexed by integers, slices or arrays of integers."),
     ("E0223", _T, "a step must be a literal number other than 0", "write the number, or compute the index in a comprehension", "Steps of ranges and slices are part of the shape, so they must be known."),
     ("E0224", _P, "this cannot be assigned to", "assign to a name, an element or a field", "An assignment rebinds a name; a[i] = v, a[i, :k] = v and p.x = v rebind a and p."),

@@ -109,11 +109,22 @@ def _scalar(fn: str, name: str, dtype: DType, arg: Any) -> Any:
         return arg
     if isinstance(arg, (bool, int, float, complex)):
         if not fits(arg, dtype) or (isinstance(arg, bool) != (dtype.kind == "b")):
-            fail("E0607", fn=fn, name=name, value=_short(arg), dtype=dtype.name)
+            fail("E0607", fn=fn, name=name, value=_short(arg), dtype=dtype.name, help=_what_fits(name, dtype, arg))
         return dtype.numpy.type(arg)
     if hasattr(arg, "__array__") and np.ndim(arg) == 0:
         return _scalar(fn, name, dtype, np.asarray(arg)[()])
     fail("E0602", fn=fn, name=name, expected=dtype.name, found=kind_of(arg))
+
+
+def _what_fits(name: str, dtype: DType, arg: Any) -> str | None:
+    """What to pass instead of a number of another kind."""
+    if dtype.kind == "b":
+        return f"pass True or False, for example {name}={bool(arg)}" if arg in (0, 1) else f"pass a bool: {name} != 0"
+    if isinstance(arg, bool):
+        return f"pass a number: {int(arg)}"
+    if dtype.is_integer and isinstance(arg, float):
+        return f"pass an int: {int(arg)}" if arg.is_integer() else "round it first, or declare a float: f64"
+    return None
 
 
 def _array(fn: str, name: str, rank: int, dtype: DType, arg: Any, t: Type) -> Any:

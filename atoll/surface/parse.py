@@ -88,6 +88,16 @@ class Parser:
         words = _REFUSED.get(name, (f"this use of {name}", "see docs/reference.md for what a body may contain"))
         fail("E0101", self.span(node), what=what or words[0], help=instead or words[1], where=self.where)
 
+    def refuse_else(self, before: ast.stmt, after: ast.stmt) -> None:
+        """`else` after a loop, with the place of the word itself, which Python's tree does not keep."""
+        for number in range((before.end_lineno or before.lineno) + 1, after.lineno + 1):
+            line = self.source.line(number) or ""
+            if line.lstrip().startswith("else"):
+                column = len(line.encode()) - len(line.lstrip().encode())
+                span = Span(self.source, number, column, number, column + len("else"))
+                fail("E0101", span, what="`else` after a loop", help="put the statements after the loop", where=self.where)
+        self.refuse(after, "`else` after a loop", "put the statements after the loop")
+
     # -- functions and statements
 
     def function(self, node: ast.FunctionDef) -> s.Function:
@@ -171,11 +181,11 @@ class Parser:
                 return s.If(self.expr(test), self.body(body), self.body(orelse), span=span)
             case ast.While(test=test, body=body, orelse=orelse):
                 if orelse:
-                    self.refuse(orelse[0], "`else` after a loop", "put the statements after the loop")
+                    self.refuse_else(body[-1], orelse[0])
                 return s.While(self.expr(test), self.body(body), span=span)
             case ast.For(target=target, iter=iter_, body=body, orelse=orelse):
                 if orelse:
-                    self.refuse(orelse[0], "`else` after a loop", "put the statements after the loop")
+                    self.refuse_else(body[-1], orelse[0])
                 return s.For(self.target(target), self.expr(iter_), self.body(body), span=span)
             case ast.Return(value=value):
                 return s.Return(None if value is None else self.expr(value), span=span)

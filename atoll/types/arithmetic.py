@@ -121,7 +121,8 @@ def _from_poly(el: Elaborator, op: str, a: Value, b: Value, known: Poly, span: S
 def _integer_op(el: Elaborator, op: str, name: str, a: Value, b: Value, span: Span) -> Value:
     for side in (a, b):
         if not (scalar_dtype(side.type).is_integer or scalar_dtype(side.type) is BOOL):
-            el.fail("E0205", span, op=op, found=el.show(side.type))
+            help_ = "convert with i64(...), or multiply by 2 ** k" if op in ("<<", ">>") else None
+            el.fail("E0205", span, op=op, found=el.show(side.type), help=help_)
     t = _result_type(el, op, a.type, b.type, span)
     if t.dtype is BOOL:
         t = Scalar(I64, t.weak)

@@ -34,6 +34,17 @@ from atoll.types.types import (
 
 _METHODS = ["sum", "prod", "min", "max", "mean", "any", "all", "argmin", "argmax", "conj", "copy", "sort", "cumsum", "cumprod", "clip", "round", "transpose", "dot"]
 
+_INSTEAD_OF_METHODS = {
+    **dict.fromkeys(("append", "extend", "insert"), "an array has a fixed size; build it at once, [e for i in range(n)], or join parts with concat(a, [x])"),
+    **dict.fromkeys(("pop", "remove"), "an array has a fixed size; take a slice such as a[:-1], or filter(p, a)"),
+    "reshape": "use flatten(a) and split(a, k)",
+    "ravel": "use flatten(a)",
+    "flatten": "write flatten(a)",
+    "tolist": "return the array; NumPy's tolist() is for Python",
+    "fill": "write full(shape, x)",
+    "item": "index it: a[0]",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Args:
@@ -104,7 +115,7 @@ def _method(el: Elaborator, base: Value, node: s.Call) -> Any:
         from atoll.types.indexing import attribute
 
         return apply(el, attribute(el, base, name, node.fn.span), args, node.span, keywords)
-    el.fail("E0230", node.span, name=name, found=el.show(base.type))
+    el.fail("E0230", node.span, name=name, found=el.show(base.type), help=_INSTEAD_OF_METHODS.get(name))
 
 
 def apply(

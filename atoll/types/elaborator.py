@@ -73,6 +73,8 @@ class Elaborator:
     # -- errors
 
     def fail(self, code: str, span: Span, **parts: object) -> NoReturn:
+        if parts.get("found") == "a text" and parts.get("help") is None:
+            parts["help"] = "there are texts in print(...) and assert only; print(a, b) and f\"{x}\" put them together"
         fail(code, span, where=self.name, **parts)
 
     # -- statements

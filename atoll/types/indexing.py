@@ -111,7 +111,8 @@ def _index(el: Elaborator, size: Poly, item: Any, expr: Any, assigning: bool) ->
     if isinstance(index, en.NoneEntity):
         el.fail("E0219", item.span, what="None in an index", help="use a comprehension, or rep(x) for a new leading axis")
     if not isinstance(index, Value):
-        el.fail("E0222", item.span, found=describe(index))
+        help_ = "index with integers; parts that have names are a record: @at.record" if isinstance(index, en.TextValue) else None
+        el.fail("E0222", item.span, found=describe(index), help=help_)
     _, elem = shape_of(index.type)
     if not isinstance(elem, (Scalar, Index)) or not (elem.dtype.is_integer or elem.dtype is BOOL):
         el.fail("E0222", item.span, found=el.show(index.type))
@@ -327,7 +328,10 @@ def _with_field(el: Elaborator, base_node: s.Expr, name: str, value: Any, span: 
         if name not in base.type.decl.fields:
             el.fail("E0229", span, name=name, record=base.type.decl.name, fields=", ".join(base.type.decl.fields))
         return _with_part(el, base, base.type.decl.fields.index(name), value, span)
-    el.fail("E0230", span, name=name, found=el.show(base.type) if isinstance(base, Value) else describe(base))
+    help_ = None
+    if name in ("shape", "T", "real", "imag", "ndim", "size"):
+        help_ = f".{name} can be read, not assigned; reshapes are functions: flatten(a), split(a, k), transpose(a)"
+    el.fail("E0230", span, name=name, found=el.show(base.type) if isinstance(base, Value) else describe(base), help=help_)
 
 
 def _warn_alias(el: Elaborator, target: s.Subscript, base: Value) -> None:

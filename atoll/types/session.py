@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from atoll.core import ir
@@ -319,7 +320,11 @@ def _check_ghosts(el: Elaborator, code: ir.Expr, ghosts: set[Sym]) -> None:
                 bad = [leaf for leaf in size.leaves() if leaf in ghosts]
                 if bad:
                     notes = el.lift_notes(node.span)
-                    el.fail("E0303", node.span, name=el.words(poly(bad[0])), found=el.show(node.type), notes=notes)
+                    name = el.words(poly(bad[0]))
+                    scalar = re.fullmatch(r"len\(rep\((\w+)\)\)", name)
+                    is_len = scalar is not None and node.span.text() == f"len({scalar[1]})"
+                    help_ = f"{scalar[1]} is not an array; only arrays have a length" if scalar and is_len else None
+                    el.fail("E0303", node.span, name=name, found=el.show(node.type), notes=notes, help=help_)
 
 
 def _own_polys(node: ir.Node) -> list[Poly]:

@@ -56,6 +56,8 @@ def read_signature(fn: s.Function, namespace: Namespace) -> Signature:
         owned = isinstance(t, Own)
         inner = t.inner if isinstance(t, Own) else t
         params.append(ParamInfo(p.name, inner, p.default, owned, p.span, p.given))
+    if isinstance(fn.result, s.NoneValue):
+        fail("E0211", fn.result.span, text="None", where=fn.name, help="every function returns a value: write its type, or leave -> out")
     result = None if fn.result is None else _declared("return", fn.result, namespace, names, fn.name)
     integers = {p.name for p in params if isinstance(p.type, (Scalar, Index)) and p.type.dtype.name == "i64"}
     found: dict[Sym, None] = {}

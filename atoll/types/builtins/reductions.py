@@ -83,6 +83,9 @@ def operator_lambda(el: Elaborator, op: Any, t: Type, span: Span, what: str) -> 
             from atoll.types.expressions import as_value
 
             result = as_value(el, apply(el, op, [x, y], span), s.NoneValue(span=span))
+        if isinstance(result.type, (Tuple, Record)) != isinstance(t, (Tuple, Record)):
+            shown = el.show(t)
+            el.fail("E0201", span, what=f"the operator of {what}", expected=shown, found=el.show(result.type), help=f"the operator takes two elements and gives one: {shown}, {shown} -> {shown}")
         result = coerce(el, result, t, span, f"the operator of {what}")
         body = el.close(result.expr)
     el.level -= 1
@@ -247,6 +250,9 @@ def _axes(args: Args, axis: Any, count: int) -> list[int]:
     values = project_all(args.el, axis) if isinstance(axis, Value) and isinstance(axis.type, Tuple) else [axis]
     found = []
     for value in values:
+        if isinstance(value, Value) and isinstance(value.type, Scalar) and value.type.dtype.is_float:
+            help_ = f"the second argument of {args.name} is the axis; add a first value yourself: 1.0 + {args.name}(x)"
+            args.el.fail("E0213", args.span, what="axis", found=args.el.show(value.type), help=help_ if args.name == "sum" else None)
         k = args.poly(value, "axis").const()
         if k is None or not -count <= k < count:
             args.el.fail("E0249", args.span, axis=k if k is not None else args.span.text(), rank=count)
@@ -349,6 +355,8 @@ def _extreme_of_generator(args: Args, generator: en.Generator, default: Any) -> 
 
 def _elements(args: Args, op: Any, ne: Any, xs: Any) -> tuple[Value, Value, int]:
     """The array, the neutral element, and the rank of an element (that of the neutral one)."""
+    if not is_function(op):
+        args.el.fail("E0247", args.span, name=args.name, found=args.el.show(op.type) if isinstance(op, Value) else describe(op))
     array_ = args.array(xs)
     neutral = args.el.bind(args.value(ne))
     wanted = rank(neutral.type)

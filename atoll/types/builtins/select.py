@@ -18,7 +18,7 @@ from atoll.types.elaborator import Elaborator, Mismatch, describe
 from atoll.types.entities import Value
 from atoll.types.function_calls import open_value
 from atoll.types.lifting import lift
-from atoll.types.types import BOOL_T, Array, Index, Scalar, Tuple, rank, shape_of, strong
+from atoll.types.types import BOOL_T, Array, Index, Record, Scalar, Tuple, rank, shape_of, strong
 
 
 def _where(args: Args) -> Value:
@@ -69,7 +69,8 @@ def _keys(args: Args, xs: Value, key: Any) -> Value:
         keys = el.bind(map_arrays(el, [xs], lambda v: args.value(apply(el, key, v, args.span))))
     _, elem = shape_of(keys.type)
     if rank(keys.type) != 1 or not isinstance(elem, (Scalar, Index)) or elem.dtype.is_complex:
-        el.fail("E0251", args.span, name=args.name, found=el.show(keys.type))
+        by_several = f"{args.name} is stable: sort by the last key first, then by the ones before" if isinstance(elem, (Tuple, Record)) and key is not None else None
+        el.fail("E0251", args.span, name=args.name, found=el.show(keys.type), help=by_several)
     return keys
 
 

@@ -15,3 +15,4 @@ def f(x: f64[n]) -> f64:
 #>    11 |     return x[0, 0]
 #>       |            ^^^^^^^
 #>    found:    f64[n]
+#>    help: give one index per axis at most

@@ -15,4 +15,4 @@ def f(x: f64[n, m]):
 #>    11 |     return x.reshape(-1)
 #>       |            ^^^^^^^^^^^^^
 #>    found:    f64[n, m]
-#>    help: arrays have .shape .ndim .size .T .real .imag; reshapes are functions: flatten(a), split(a, k), transpose(a)
+#>    help: use flatten(a) and split(a, k)
