@@ -43,6 +43,7 @@ fuzz-schedule: $(VENV)/.ready
 # The programs of tests/language as exported C, under the address and undefined-behaviour sanitizers.
 sanitize: $(VENV)/.ready
 	$(RUN) -m tests.export.sanitize
+	$(RUN) -m tests.speed.sanitize
 
 bench: $(VENV)/.ready
 	$(RUN) bench/run.py
