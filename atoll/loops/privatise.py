@@ -81,7 +81,7 @@ class _Redirected(Copier):
 def _private(loop: lp.For, update: lp.Update) -> list[lp.Stmt]:
     target, dtype = update.buffer, update.buffer.dtype
     turns = _turns(update)
-    own = lp.Buffer(f"{target.name}_own", dtype, (poly(PARTS * turns), *target.extents), "temp", "private copies of an array that is added up")
+    own = lp.Buffer(fresh_like(f"{target.name}_own", dtype).name, dtype, (poly(PARTS * turns), *target.extents), "temp", "private copies of an array that is added up")
     neutral = MONOIDS[_MONOID[update.op]][1](dtype)
     start = lp.Const(bool(neutral) if dtype is BOOL else neutral, dtype)
     low, high, part = Sym("part_lo"), Sym("part_hi"), Sym("part")
