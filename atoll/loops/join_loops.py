@@ -29,14 +29,25 @@ def join_loops(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     for stmt in stmts:
         for body in lp.bodies(stmt):
             body[:] = join_loops(body, decisions)
-    k = 0
-    while k < len(stmts):
-        stmt = stmts[k]
-        if isinstance(stmt, lp.Chunks) and (maker := _maker(stmt)) is not None and _joined(stmts, k, stmt, maker):
+    makers = [s for s in stmts if isinstance(s, lp.Chunks) and _maker(s) is not None]
+    users = _users(stmts) if makers else {}
+    for stmt in makers:
+        maker = _maker(stmt)  # again: another loop may have joined it
+        if maker is not None and _joined(stmts, stmt, maker, users):
             decisions.append(f"{maker.store.buffer} is computed where it is read")
-            continue  # the loop at k is gone
-        k += 1
     return stmts
+
+
+def _users(stmts: list[lp.Stmt]) -> dict[lp.Buffer, list[lp.Stmt]]:
+    """The statements that mention each buffer, in order."""
+    found: dict[lp.Buffer, list[lp.Stmt]] = {}
+    for stmt in stmts:
+        mentioned = {x.buffer for x in loads(stmt)}
+        for s in lp.walk([stmt]):
+            mentioned |= {s.buffer} if isinstance(s, (lp.Alloc, lp.Free, lp.Store, lp.Update)) else set(_buffers(s))
+        for buffer in mentioned:
+            found.setdefault(buffer, []).append(stmt)
+    return found
 
 
 def _maker(chunk: lp.Chunks) -> _Maker | None:
@@ -51,18 +62,18 @@ def _maker(chunk: lp.Chunks) -> _Maker | None:
     return _Maker(loop, store) if all(isinstance(s, lp.Let) for s in loop.body[:-1]) else None
 
 
-def _joined(stmts: list[lp.Stmt], k: int, chunk: lp.Chunks, maker: _Maker) -> bool:
+def _joined(stmts: list[lp.Stmt], chunk: lp.Chunks, maker: _Maker, users: dict[lp.Buffer, list[lp.Stmt]]) -> bool:
     buffer = maker.store.buffer
-    mentions = [j for j, s in enumerate(stmts) if _mentions(s, buffer)]
-    kinds = [type(stmts[j]) for j in mentions]
-    if kinds != [lp.Alloc, lp.Chunks, lp.Chunks, lp.Free] or mentions[1] != k:
+    mentions = users.get(buffer, [])
+    if [type(s) for s in mentions] != [lp.Alloc, lp.Chunks, lp.Chunks, lp.Free] or mentions[1] is not chunk:
         return False
-    user = stmts[mentions[2]]
-    between = stmts[k + 1 : mentions[2]]
+    user = mentions[2]
     assert isinstance(user, lp.Chunks)
+    where = {id(s): k for k, s in enumerate(stmts)}
+    between = stmts[where[id(chunk)] + 1 : where[id(user)]]
     if user.extent != chunk.extent or not all(isinstance(s, (lp.Declare, lp.Alloc)) for s in between):
         return False
-    loops = [s for s in user.body if _mentions(s, buffer)]
+    loops = [s for s in user.body if buffer in _users([s])]
     if len(loops) != 1:
         return False
     loop = loops[0]
@@ -79,22 +90,14 @@ def _joined(stmts: list[lp.Stmt], k: int, chunk: lp.Chunks, maker: _Maker) -> bo
     made.append(lp.Let(value, copier.expr(maker.store.value)))
     loop.body = [*made, *_Read(buffer, (poly(loop.sym),), value).stmts(loop.body)]
     user.work = user.work + chunk.work
-    for j in (mentions[3], k, mentions[0]):
-        del stmts[j]
+    gone = {id(s) for s in (mentions[0], chunk, mentions[3])}
+    stmts[:] = [s for s in stmts if id(s) not in gone]
+    del users[buffer]
+    for those in users.values():  # what the first loop read, the second one reads now
+        if any(s is chunk for s in those):
+            those[:] = [s for s in those if s is not chunk and s is not user] + [user]
+            those.sort(key=lambda s: where[id(s)])
     return True
-
-
-def _mentions(stmt: lp.Stmt, buffer: lp.Buffer) -> bool:
-    for s in lp.walk([stmt]):
-        if isinstance(s, (lp.Alloc, lp.Free, lp.Store, lp.Update)) and s.buffer is buffer:
-            return True
-        if isinstance(s, (lp.Helper, lp.Swap, lp.CopyBuffer, lp.Print, lp.Product)):
-            held = {b for b in _buffers(s)}
-            if buffer in held:
-                return True
-        if any(x.buffer is buffer for x in loads(s)):
-            return True
-    return False
 
 
 def _buffers(s: lp.Stmt) -> list[lp.Buffer]:

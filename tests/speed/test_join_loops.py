@@ -41,6 +41,26 @@ def test_it_happens():
     assert "alloc" not in text and text.count("pieces") == 1 and "t__" in text
 
 
+def test_chains_of_loops():
+    """u[i] = t[i] * t[i] between the two: both arrays go."""
+    stmts = example()
+    maker, user = stmts[1], stmts[3]
+    assert isinstance(maker, lp.Chunks) and isinstance(user, lp.Chunks)
+    n = maker.extent
+    t = stmts[0].buffer  # type: ignore[union-attr]
+    low, high, i = Sym("k_lo"), Sym("k_hi"), Sym("k")
+    u = lp.Buffer("u", F64, (n,), "temp")
+    read = lp.Load(t, (poly(i),))
+    middle = lp.For(i, poly(low), poly(high), [lp.Store(u, (poly(i),), lp.Call("mul", (read, read), F64))], True)
+    loop = user.body[0]
+    assert isinstance(loop, lp.Accumulate)
+    loop.body = [lp.Add(loop.accs[0].var, "add", lp.Load(u, (poly(loop.sym),)))]
+    stmts[2:2] = [lp.Alloc(u), lp.Chunks(low, high, n, poly(1), [middle])]
+    text = "\n".join(statements(join_loops([*stmts, lp.Free(u)], decisions := [])))
+    assert len(decisions) == 2 and "alloc" not in text and text.count("pieces") == 1
+    assert "t[" not in text and "u[" not in text
+
+
 def test_where_it_must_not():
     """An element of another round; an array whose old values the first loop needs."""
     for stmts in (example(index_shift=1), example(also_written=True)):
