@@ -46,39 +46,24 @@ def arg_of(b: Builder, line: ir.Line) -> Poly:
 
 
 def product_of_others(b: Builder, line: ir.Line) -> ir.Operand:
-    """The product of all elements but this one, without dividing by zero (Schenck 2.5, corrected: notes/schenck.md E17).
+    """The product of all elements but this one: of those before it and of those after it.
 
-    With no zero it is total / element; with one zero it is the product of the rest at the zero and 0 elsewhere; with more it is 0.
+    Not the total divided by the element (Schenck 2.5, corrected in notes/schenck.md E17): with a test for zeros that is right, but
+    its own derivative is not, as what is tested has none.
     """
     prim = line.prim
     assert isinstance(prim, ir.Reduce)
     dtype = line.results[0].dtype
-    one, nothing = ir.Const(1.0, dtype), ir.Const(0.0, dtype)
-    fresh = b.fresh_binder(prim.binder.name, prim.binder.extent)
-    with b.binding(fresh):
-        x = ir.subst_operand(prim.arg, {prim.binder: poly(fresh)})
-        is_zero = _equals(b, x, nothing)
-        without = scalars.select(b, (is_zero,), one, x, NOWHERE)
-        counted = scalars.select(b, (is_zero,), ir.Const(1, I64), ir.Const(0, I64), NOWHERE)
-    rest = b.ref(ir.Reduce("mul", fresh, without), ir.Result(dtype), hint="p")
-    zeros = b.ref(ir.Reduce("add", fresh, counted), ir.Result(I64), hint="z")
-    here_zero = _equals(b, prim.arg, nothing)
-    safe = scalars.select(b, (here_zero,), one, prim.arg, NOWHERE)
-    no_zero = ir.Cond("eq", poly(ir.ref_atom(zeros)))
-    one_zero = ir.Cond("eq", poly(ir.ref_atom(zeros)) - 1)
-    usual = scalars.op(b, "div", (rest, safe), dtype, NOWHERE)
-    single = scalars.select(b, (one_zero, here_zero), rest, nothing, NOWHERE)
-    return scalars.select(b, (no_zero,), usual, single, NOWHERE)
-
-
-def _equals(b: Builder, x: ir.Operand, y: ir.Operand) -> ir.Cond:
-    found = scalars.compare(b, "eq", x, y, NOWHERE)
-    if isinstance(found, ir.Cond):
-        return found
-    if isinstance(found, ir.Const):
-        return ir.Cond("ge", poly(0 if found.value else -1))
-    assert isinstance(found, ir.Ref)
-    return ir.Cond("true", None, found)
+    n = prim.binder.extent
+    one = ir.Const(1.0, dtype)
+    sides = []
+    for turned in (False, True):
+        q = b.fresh_binder(prim.binder.name, n)
+        with b.binding(q):
+            x = ir.subst_operand(prim.arg, {prim.binder: n - 1 - poly(q) if turned else poly(q)})
+        made, at = b.emit(ir.Scan("mul", q, x, one, True), (ir.Result(dtype, (n,)),), hint="p")
+        sides.append(ir.Ref(made, 0, (*at, n - 1 - poly(prim.binder) if turned else poly(prim.binder))))
+    return scalars.op(b, "mul", (sides[0], sides[1]), dtype, NOWHERE)
 
 
 def has_blocks(line: ir.Line) -> bool:

@@ -49,8 +49,9 @@ def _quotient(c: Algebra, a: Any, b: Any, y: Any) -> Partials:
 
 
 def _pow(c: Algebra, a: Any, b: Any, y: Any) -> Partials:
-    """b*a**(b-1) and a**b*log(a); where a is 0 the second is 0, as it is the limit for positive powers."""
-    da = _mul(c, b, c.op("pow", a, c.op("sub", b, c.const(1.0))))
+    """b*a**(b-1), which is 0 for b = 0 whatever a is, and a**b*log(a); where a is 0 the second is 0, as it is the limit for positive powers."""
+    less = c.choose("eq", b, c.const(0.0), c.const(1.0), c.op("sub", b, c.const(1.0)))
+    da = c.choose("eq", b, c.const(0.0), c.const(0.0), _mul(c, b, c.op("pow", a, less)))
     log_a = c.choose("gt", a, c.const(0.0), c.op("log", c.choose("gt", a, c.const(0.0), a, c.const(1.0))), c.const(0.0))
     return (da, _mul(c, y, log_a))
 
