@@ -7,6 +7,7 @@ making the lines that read X stages of their own. If even that fails the array i
 
 from __future__ import annotations
 
+import bisect
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,7 +58,9 @@ class Dependences:
         self.by_line = {s.line: s for s in stages if s.line is not None}
         self.by_number = {s.number: s for s in stages}
         self.followers: dict[Stage, list[Stage]] = {}
-        self.backwards = False  # some stage waits for one that comes after it in the program
+        # stages that wait for one that comes after them in the program, in order, and the furthest such one so far
+        self.waiting: list[int] = []
+        self.furthest: list[int] = []
         self.readers: dict[tuple[ir.Line, int], list[Stage]] = {}
         for stage in stages:
             for key in {(ref.line, ref.result) for ref in stage.refs}:
@@ -80,19 +83,29 @@ class Dependences:
         stage.after.update(other.number for other in others)
         for other in others:
             self.followers.setdefault(other, []).append(stage)
-            self.backwards |= other.number > stage.number
+        last = max((other.number for other in others), default=-1)
+        if last > stage.number:
+            self.waiting.append(stage.number)
+            self.furthest.append(max([last, *self.furthest[-1:]]))
+
+    def waits_for(self, number: int) -> int:
+        """The furthest stage that one up to this number waits for, directly or not."""
+        while (at := bisect.bisect_right(self.waiting, number)) and self.furthest[at - 1] > number:
+            number = self.furthest[at - 1]
+        return number
 
     def depending(self, stage: Stage, among: list[Stage]) -> set[Stage]:
         """Those of these stages that must run after one, directly or not."""
-        last = max(other.number for other in among)
-        reached: set[Stage] = set()
+        last = max([other.number for other in among] + self.furthest[-1:])
+        missing, reached = set(among), set[Stage]()
         queue = [stage]
-        while queue:
-            for other in self.followers.get(queue.pop(), ()):
-                if other not in reached and (self.backwards or other.number <= last):
+        while queue and missing:
+            for other in self.followers.get(queue.pop(), ()):  # in program order, so the furthest is looked at first
+                if other not in reached and other.number <= last:
                     reached.add(other)
+                    missing.discard(other)
                     queue.append(other)
-        return reached & set(among)
+        return set(among) - missing
 
     def needs(self, line: ir.Line, stage: Stage) -> bool:
         """True when a line can only be computed after a stage."""
@@ -102,7 +115,7 @@ class Dependences:
             current = queue.pop()
             if current is stage:
                 return True
-            if current not in seen and (self.backwards or current.number > stage.number):
+            if current not in seen and (current.number > stage.number or self.waits_for(current.number) >= stage.number):
                 seen.add(current)
                 queue += self.before(current)
         return False
