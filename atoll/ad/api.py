@@ -78,6 +78,10 @@ def _wrt(f: Function, wrt: Any, what: str) -> Any:
         known = w in names if isinstance(w, str) else isinstance(w, int) and not isinstance(w, bool) and -len(names) <= w < len(names)
         if not known:
             fail("E1005", caller(), wrt=repr(w), fn=f.name, choices=", ".join(names))
+    places = [names.index(w) if isinstance(w, str) else w % len(names) for w in given]
+    for k, place in enumerate(places):
+        if place in places[:k]:
+            fail("E1014", caller(), name=names[place])
     return tuple(given) if isinstance(wrt, (tuple, list)) else wrt
 
 
@@ -192,13 +196,13 @@ def vjp2(f: Any, x: Any, dy: Any) -> Any:
     return value, point.like(adjoints)
 
 
-def linearize(f: Any, x: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """(f(x), dx -> jvp(f, x, dx))"""
+def linearize(f: Any, x: Any) -> tuple[Any, Callable[..., Any]]:
+    """(f(x), dx -> jvp(f, x, dx)); several tangents are given as a tuple or one by one."""
     fn = _function(f, "linearize")
     point = _Point(fn, x)
 
-    def linear(dx: Any) -> Any:
-        return _forward(fn, "jvp")(*point.values, *point.parts(dx, "the tangent"))
+    def linear(*dx: Any) -> Any:
+        return _forward(fn, "jvp")(*point.values, *point.parts(dx[0] if len(dx) == 1 else dx, "the tangent"))
 
     linear.__name__ = f"linear_{fn.name}"
     return fn(*point.values), linear

@@ -6,6 +6,7 @@ what Atoll would have made; values and forward derivatives are those of f.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from atoll.ad.api import jvp, make, result_type
 from atoll.errors import NOWHERE, Error, Span, fail
+from atoll.errors.caller import caller
 from atoll.function import Function, fn
 from atoll.types.signature import ParamInfo
 from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, shape_of
@@ -22,6 +24,8 @@ _ROUNDS = 3
 
 
 def define(f: Function, g: Any) -> Any:
+    if not isinstance(g, Function) and not inspect.isfunction(g):
+        fail("E1015", caller(), fn=f.name, found="None" if g is None else type(g).__name__)
     rule = g if isinstance(g, Function) else fn(g)
     if f.signature.is_generic:
         fail("E0609", f.surface.span, name=f.name)

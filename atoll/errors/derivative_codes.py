@@ -20,4 +20,7 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E1011", _T, "{name}: {what} must be a float or an array of floats, not {found}", "choose floats and arrays with wrt=, or make the parts arguments of their own", "A Jacobian has the axes of the result, then those of the argument; tuples of arguments are chosen with wrt=(...)."),
     ("E1012", _T, "{name} takes an Atoll function first, not {found}", "decorate it with @at.fn", "The functions at.grad, at.jvp and so on work on functions made with @at.fn."),
     ("E1013", _C, "no_false_deps: a round may overwrite what was read of {name}", "leave no_false_deps out: the reverse sweep then logs what is overwritten", "The promise is checked: every place a round reads must differ from the places that it and later rounds write, as far as the indices tell. Where that is proved nothing is logged, with or without the promise."),
+    ("E1014", _T, "wrt names {name} twice", "name every argument once", "wrt is a position, a name, or a tuple of them, each argument at most once."),
+    ("E1015", _T, "the derivative given to {fn} must be a function, not {found}", "give a function of the arguments and the adjoint of the result: @{fn}.def_vjp", "def_vjp takes a Python function or one made with @at.fn, and checks it against the derivative."),
+    ("E1016", _T, "wrt of {name} is a position or a name written out, or a tuple of them", "write {name}(f)(x) to apply it to x, or wrt=0", "What is differentiated is known when the program is compiled."),
 ]

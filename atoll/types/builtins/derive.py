@@ -222,7 +222,7 @@ def _wrt(args: Args, wrt: Any) -> Any:
         number = wrt.poly.const() if wrt.poly is not None else None
         if number is not None:
             return number
-    args.el.fail("E1005", args.span, wrt=args.span.text(), fn=args.name, choices="a position, a name or a tuple of them")
+    args.el.fail("E1016", args.span, name=args.name)
 
 
 def apply_derived(el: Elaborator, d: en.Derived, args: Sequence[Any], keywords: dict[str, Any], span: Span) -> Any:
@@ -244,6 +244,9 @@ def apply_derived(el: Elaborator, d: en.Derived, args: Sequence[Any], keywords: 
             given[key] = _prepared(el, value, declared.get(key), span)
     wrt = d.wrt if isinstance(d.wrt, tuple) else (d.wrt,)
     chosen = [_position(el, d, w, list(given), params, span) for w in wrt]
+    for k, place in enumerate(chosen):
+        if place in chosen[:k]:
+            el.fail("E1014", span, name=list(given)[place])
     keys = list(given)
     ranks = [None if declared.get(key) is None else rank(declared[key]) for key in keys]  # type: ignore[arg-type]
     count = len(args)
