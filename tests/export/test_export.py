@@ -181,3 +181,35 @@ def test_names_that_c_has_taken(tmp_path):
     status, _, results = run(f, (np.ones(3), 2, 0.5), tmp_path)
     assert status == 0
     same(results[0], np.full(3, 2.5))
+
+
+@at.fn
+def told(x: f64[n], y: f32[n], k: i64[n], b: at.bool_[n], c: c128) -> f64:
+    print("x is", x, x[0], "100%", y, y[1])
+    print((x[1], k[0]), c, f"{x[0]:.3f}", b[0], n)
+    print([x, x / 3], k, b)
+    return sum(x)
+
+
+PRINTED = [
+    np.array([1.0, 2.25, 3.0, -1.0]),
+    np.array([1e9, 1.0]),
+    np.array([1e7, 2.5, 1e-5]),
+    np.array([np.nan, 1.5, -np.inf]),
+    np.array([0.0001, 0.05]),
+    np.array([1 / 3, 1e22]),
+    np.array([123456.0, 1e6, 7.0]),
+]
+
+
+def test_print_gives_the_same_text(tmp_path, capsys):
+    """As the interpreter, which prints with Python and NumPy."""
+    files = []
+    for number, x in enumerate(PRINTED):
+        args = (x, x.astype("f4"), np.arange(len(x)) * 50 - 7, x > 1, 1 - 2.5j)
+        status, _, _ = run(told, args, tmp_path, *SANITIZE) if number == 0 else run(told, args, tmp_path)
+        assert status == 0
+        done = subprocess.run([str(tmp_path / "program"), "arguments", "results"], cwd=tmp_path, capture_output=True, text=True, timeout=20, check=False)
+        told.interpret(*args)
+        files.append((done.stdout.removesuffix("0 ok\n"), capsys.readouterr().out))
+    assert [mine for mine, _ in files] == [theirs for _, theirs in files]

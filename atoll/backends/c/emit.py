@@ -14,7 +14,6 @@ from atoll.backends.c.piece_text import Pieces
 from atoll.backends.c.text import C99, JIT, Dialect, safe
 from atoll.loops import ir as lp
 from atoll.sizes import Atom, Poly, Quot, poly
-from atoll.types.dtypes import DType
 
 
 class Emitter(Pieces):
@@ -232,30 +231,14 @@ class Emitter(Pieces):
             self.put(f"at_print(at, {number}, {len(items)}, at_items);")
 
     def plain_print(self, stmt: lp.Print) -> None:
-        """printf, for scalars; arrays one element after the other."""
-        for part in stmt.parts:
-            if isinstance(part, str):
-                text = part.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
-                self.put(f'printf("{text}");')
-                continue
-            for shown in part[1]:
-                if isinstance(shown, lp.Buffer):
-                    name = safe(shown.name)
-                    self.put('printf("[");')
-                    self.put(f"for (int64_t at_k = 0; at_k < {self.count(shown)}; at_k++) {self._printf(f'{name}[at_k]', shown.dtype, ' ')}")
-                    self.put('printf("]");')
-                else:
-                    self.put(self._printf(self.expr(shown), shown.dtype, ""))
-        self.put('printf("\\n");')
+        """Without a host: see printing.py."""
+        from atoll.backends.c.printing import statements
 
-    def _printf(self, text: str, dtype: DType, after: str) -> str:
-        if dtype.is_complex:
-            return f'printf("%g%+gj{after}", (double)creal({text}), (double)cimag({text}));'
-        if dtype.is_float:
-            return f'printf("%g{after}", (double)({text}));'
-        if dtype.name == "u64":
-            return f'printf("%llu{after}", (unsigned long long)({text}));'
-        return f'printf("%lld{after}", (long long)({text}));'
+        for line in statements(self, stmt):
+            self.put(line)
+
+    def safe_name(self, buffer: lp.Buffer) -> str:
+        return safe(buffer.name)
 
     def printed(self, shown: Any) -> str:
         if isinstance(shown, lp.Buffer):

@@ -14,6 +14,7 @@ from atoll.ainf.ir import Site
 from atoll.backends.c import ops
 from atoll.backends.c.emit import C99, Emitter, safe
 from atoll.backends.c.prelude import needed
+from atoll.backends.c.printing import SUPPORT
 from atoll.backends.c.sort import SORTS
 from atoll.core import ir as core
 from atoll.errors import fail
@@ -163,6 +164,8 @@ class _Exporter:
         if self._allocates():
             parts.append(self._memory_text())
         support = needed("\n".join([kernel, *sorts]))
+        if any(f"{name}(" in kernel for name in ("at_number", "at_complex_number", "at_print_array")):
+            parts.append(_only_used(kernel))
         parts += [*support, *sorts, kernel, self._entry(), self._errors()]
         return "\n\n".join(parts) + "\n"
 
@@ -247,6 +250,14 @@ class _Exporter:
         for p in b.extents:
             total *= max(0, p.evaluate(lambda a: env.get(a, 2)))
         return total
+
+
+def _only_used(kernel: str) -> str:
+    """The support for printing: of numbers alone where no array is printed."""
+    pieces = SUPPORT.split("\n\n")
+    if "at_print_array(" in kernel:
+        return SUPPORT
+    return "\n\n".join(pieces[: 3 if "at_complex_number(" in kernel else 2])
 
 
 def _inside(fn: lp.Function, name: str) -> str:
