@@ -23,4 +23,6 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E1014", _T, "wrt names {name} twice", "name every argument once", "wrt is a position, a name, or a tuple of them, each argument at most once."),
     ("E1015", _T, "the derivative given to {fn} must be a function, not {found}", "give a function of the arguments and the adjoint of the result: @{fn}.def_vjp", "def_vjp takes a Python function or one made with @at.fn, and checks it against the derivative."),
     ("E1016", _T, "wrt of {name} is a position or a name written out, or a tuple of them", "write {name}(f)(x) to apply it to x, or wrt=0", "What is differentiated is known when the program is compiled."),
+    ("E1017", _T, "at.loop takes the number of rounds, or a range", "write at.loop(range(low, high)); options are given by name: checkpoint=, no_false_deps=", "at.loop(n) runs over range(n) and says how derivatives treat the loop."),
+    ("E1018", _T, "the depth of checkpoint is a whole number written out, 0 or more", "write checkpoint=2: the loop is cut into blocks two levels deep", "How deep a loop is cut into blocks is part of the program that the derivative becomes."),
 ]

@@ -92,13 +92,15 @@ def _reversed(args: Args) -> en.Iterable:
 
 def _loop(args: Args) -> en.Iterable:
     """at.loop(n, checkpoint=k, no_false_deps=True): a range with advice for derivatives."""
+    if len(args.args) > 1:
+        args.el.fail("E1017", args.span)
     n, checkpoint, no_false_deps = args.take("n", optional=("checkpoint", "no_false_deps"))
     it = n if isinstance(n, en.Iterable) else range_of(args.el, poly(0), args.poly(n, "the number of rounds"), 1)
     options: dict[str, Any] = {}
     if checkpoint is not None:
-        depth = args.poly(checkpoint, "checkpoint").const()
+        depth = checkpoint.poly.const() if isinstance(checkpoint, Value) and checkpoint.poly is not None else None
         if depth is None or depth < 0:
-            args.el.fail("E0223", args.span)
+            args.el.fail("E1018", args.span)
         options["checkpoint"] = depth
     if no_false_deps is not None:
         options["no_false_deps"] = isinstance(no_false_deps, Value) and getattr(no_false_deps.expr, "value", False) is True
