@@ -38,6 +38,6 @@ def test_names_are_the_users(group: str, title: str, program: str, message: str)
 
 
 ALLOWED = {  # words of the messages themselves, and the elements an elaboration has to name
-    *"of a an and the no to axis axes scalar function line add sub mul rows record idx len rep map lambda type int float".split(),
+    *"of a an and the no to axis axes scalar function line add sub mul rows record idx len rep map lambda type int float text Tuple".split(),
     *"x y z u v w p q r s t".split(),
 }
