@@ -38,6 +38,29 @@ def needed_conds(prim: Any, used: Iterable[ir.Ref], home: ir.Block) -> dict[ir.C
     return needed
 
 
+def tested_in_order(needed: Iterable[ir.Cond], home: ir.Block) -> tuple[ir.Cond, ...]:
+    """Conditions, each after those without which what it reads has no value."""
+    wanted = dict.fromkeys(needed)
+    found: dict[ir.Cond, None] = {}
+    begun: set[ir.Cond] = set()
+
+    def visit(cond: ir.Cond) -> None:
+        if cond in begun:
+            return
+        begun.add(cond)
+        for ref in cond.refs():
+            if ref.line.block is home and ref.line.conds:
+                env = dict(zip(ref.line.dims, ref.index, strict=False))
+                for before in ref.line.conds:
+                    if (new := before.subst(env)) in wanted:
+                        visit(new)
+        found[cond] = None
+
+    for cond in wanted:
+        visit(cond)
+    return tuple(found)
+
+
 def within(binders: Iterable[ir.Binder]) -> Facts:
     """What is known inside loops over these indices."""
     return facts().add([fact for b in binders for fact in (poly(b), b.extent - 1 - poly(b), b.extent - 1)])

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from atoll.ainf import ir
-from atoll.ainf.accessible import holds, needed_conds, within
+from atoll.ainf.accessible import holds, needed_conds, tested_in_order, within
 from atoll.ainf.known import Given, Known
 from atoll.ainf.scan_prim import blocks, field_names, leaves, own_binders, refs
 from atoll.errors import NOWHERE, Span
@@ -138,7 +138,7 @@ class Builder(Known):
                 rounds = within((*self._dims(free, prim, home), *own_binders(prim)))
                 lazy = [cond for cond in lazy if not holds(cond, rounds)]
             needed.update(dict.fromkeys(lazy))
-        conds = tuple(needed)
+        conds = tested_in_order(needed, home) if len(needed) > 1 else tuple(needed)
         for cond in conds:
             free |= cond.leaves()
         dims = self._dims(free, prim, home)
