@@ -1,6 +1,6 @@
 """The bench: Atoll against NumPy, Numba, JAX, PyTorch (eager and compiled) and Halide in one run, on one machine.
 
-    make bench        atoll bench        python bench/run.py [--short] [--only TEXT,TEXT] [--threads 2] [--growth] [--here]
+    make bench        atoll bench        python bench/run.py [--short] [--only TEXT,TEXT] [--threads 2] [--growth] [--inductor] [--here]
 
 Peers live in an environment of their own (bench/.peers, made at first use). Every result is checked against NumPy in double precision,
 then all tools are timed in turn. Writes bench/results/<date>.json and a page with plots beside it.
@@ -132,7 +132,8 @@ def summary(kernels: dict[str, Any]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="a fifth of the time per kernel, and no torch.compile")
+    parser.add_argument("--short", action="store_true", help="a fifth of the time per kernel")
+    parser.add_argument("--inductor", action="store_true", help="PyTorch through torch.compile too, which takes a minute for some kernels")
     parser.add_argument("--only", default="")
     parser.add_argument("--threads", default="2,1")
     parser.add_argument("--growth", action="store_true", help="fit how cost grows over four sizes")
@@ -141,7 +142,7 @@ def main() -> int:
     parser.add_argument("--no-write", action="store_true")
     args = parser.parse_args(sys.argv[1:] if Path(sys.argv[0]).name == "run.py" else [])
     python = Path(sys.executable) if args.here else peers_python()
-    common = ["--seconds", "0.12" if args.short else "0.6", "--only", args.only, *(["--cpu"] if args.cpu else []), *([] if args.short else ["--inductor"])]
+    common = ["--seconds", "0.12" if args.short else "0.6", "--only", args.only, *(["--cpu"] if args.cpu else []), *(["--inductor"] if args.inductor else [])]
     runs: dict[int, Any] = {}
     for k, threads in enumerate(int(t) for t in args.threads.split(",")):
         extra = (["--growth"] if args.growth else []) + ["--compile"] if k == 0 else []
