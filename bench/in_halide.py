@@ -17,7 +17,8 @@ except ImportError:
 Call = Callable[[], Any]
 
 
-def _call(f: Any, shape: tuple[int, ...]) -> Call:
+def compiled(f: Any, shape: tuple[int, ...]) -> Call:
+    """A call that gives a new array, as a call of an Atoll function does."""
     f.compile_jit()
 
     def call() -> Any:
@@ -36,7 +37,7 @@ def _pieces(f: Any, x: Any, n: int) -> Call:
     """A loop over one axis, in pieces for the threads."""
     outer, inner = _vars("outer inner")
     f.split(x, outer, inner, min(n, 1 << 15), hl.TailStrategy.ShiftInwards).parallel(outer).vectorize(inner, 16)
-    return _call(f, (n,))
+    return compiled(f, (n,))
 
 
 def chain(a: Any, b: Any, c: Any) -> Call:
@@ -55,7 +56,7 @@ def saxpy(s: Any, u: Any, v: Any) -> Call:
 def outer_product(u: Any, v: Any) -> Call:
     (x, y), f = _vars("x y"), hl.Func("outer")
     f[x, y] = hl.Buffer(u)[y] * hl.Buffer(v)[x] + hl.f32(1)
-    return _call(f.parallel(y, 16).vectorize(x, 16), (u.size, v.size))
+    return compiled(f.parallel(y, 16).vectorize(x, 16), (u.size, v.size))
 
 
 def _step(source: Any, u: Any, k: int) -> Any:
@@ -73,7 +74,7 @@ def jacobi(u: Any, steps: int = 1) -> Call:
     source: Any = hl.Buffer(u)
     for k in range(steps):
         source = _step(source, u, k)
-    return _call(source, u.shape)
+    return compiled(source, u.shape)
 
 
 def blur(u: Any) -> Call:
@@ -83,7 +84,7 @@ def blur(u: Any) -> Call:
     f[x, y] = (h[x, y] + h[x, y + 1] + h[x, y + 2]) / hl.f32(9)
     f.split(y, y, yi, 32).parallel(y).vectorize(x, 16)
     h.store_at(f, y).compute_at(f, yi).vectorize(x, 16)
-    return _call(f, (u.shape[0] - 2, u.shape[1] - 2))
+    return compiled(f, (u.shape[0] - 2, u.shape[1] - 2))
 
 
 def conv2d(u: Any, w: Any) -> Call:
@@ -97,13 +98,13 @@ def conv2d(u: Any, w: Any) -> Call:
     f.tile(x, y, xi, yi, 32, 4).vectorize(xi, 16).unroll(xi).unroll(yi).parallel(o)
     total.compute_at(f, x).vectorize(x, 16).unroll(x).unroll(y)
     total.update().reorder(x, y, r[0], r[1], r[2]).vectorize(x, 16).unroll(x).unroll(y)
-    return _call(f, (d, n, m))
+    return compiled(f, (d, n, m))
 
 
 def max_pool(u: Any) -> Call:
     (x, y, q), image, f = _vars("x y q"), hl.Buffer(u), hl.Func("pool")
     f[x, y, q] = hl.max(hl.max(image[2 * x, 2 * y, q], image[2 * x + 1, 2 * y, q]), hl.max(image[2 * x, 2 * y + 1, q], image[2 * x + 1, 2 * y + 1, q]))
-    return _call(f.parallel(q).vectorize(x, 16), (u.shape[0], u.shape[1] // 2, u.shape[2] // 2))
+    return compiled(f.parallel(q).vectorize(x, 16), (u.shape[0], u.shape[1] // 2, u.shape[2] // 2))
 
 
 def conv1d(u: Any, w: Any) -> Call:
@@ -116,7 +117,7 @@ def conv1d(u: Any, w: Any) -> Call:
     f.split(x, outer, inner, min(n, 4096), hl.TailStrategy.ShiftInwards).parallel(outer).split(inner, inner, lane, 64).vectorize(lane, 16).unroll(lane)
     total.compute_at(f, inner).vectorize(x, 16).unroll(x)
     total.update().reorder(x, r.x).vectorize(x, 16).unroll(x)
-    return _call(f, (n,))
+    return compiled(f, (n,))
 
 
 FACTORIES: dict[str, Callable[..., Call]] = {

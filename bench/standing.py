@@ -55,7 +55,7 @@ def summary(kernels: dict[str, Any]) -> list[str]:
 
 def text(data: dict[str, Any]) -> str:
     runs = data["runs"]
-    lines = [MARK, "", f"`{data['file']}`: {len(data['kernels'])} kernels, {data['clock']}, a two-core AMD EPYC (Zen 4) that nothing else used.", ""]
+    lines = [MARK, "", f"`{data['file']}`: {len(data['kernels'])} kernels, {data['clock']}, {data['machine']}.", ""]
     for threads, run in runs.items():
         limits = run["limits"]
         lines += [f"**{threads} thread{'s' if threads != '1' else ''}** (copying {limits['copy'] / 1e9:.0f} GB/s, multiply-add {limits['flops_f32'] / 1e9:.0f} GFLOP/s in f32, a call {limits['call'] * 1e6:.2f} µs):", "", *summary(run["kernels"]), ""]

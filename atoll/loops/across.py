@@ -11,10 +11,9 @@ The rounds that do not fill a stretch are made as before.
 
 from __future__ import annotations
 
-from atoll.backends.c.used import may_fail
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import Copier, copyable, fresh_like, loads
+from atoll.loops.rewrite import Copier, fresh_like, loads, straight
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import I64, DType
 
@@ -44,7 +43,7 @@ def _side_by_side(loop: lp.For) -> list[lp.Stmt] | None:
     inner = sums[0]
     place = loop.body.index(inner)
     before, after = loop.body[:place], loop.body[place + 1 :]
-    if not all(isinstance(s, lp.Let) for s in before) or not _plain(after) or not _plain(inner.body):
+    if not all(isinstance(s, lp.Let) for s in before) or not straight(after) or not straight(inner.body):
         return None
     if loop.sym in inner.low.leaves() | inner.high.leaves() or any(True for _ in lp.used_vars((inner.low, inner.high))):
         return None
@@ -53,11 +52,6 @@ def _side_by_side(loop: lp.For) -> list[lp.Stmt] | None:
     width = max(d.size for d in (a.var.dtype for a in inner.accs))
     lanes = BYTES // width // (1 if len(inner.accs) < 3 else 2)
     return _Stretch(loop, inner, before, after, lanes).loops()
-
-
-def _plain(stmts: list[lp.Stmt]) -> bool:
-    """No loops inside, and nothing that can stop the program."""
-    return copyable(stmts) and not may_fail(stmts) and not any(isinstance(s, (lp.For, lp.Accumulate)) for s in lp.walk(stmts))
 
 
 def _neighbours(body: list[lp.Stmt], i: Sym) -> bool:

@@ -133,6 +133,16 @@ def copyable(stmts: list[lp.Stmt]) -> bool:
     return all(isinstance(s, known) for s in lp.walk(stmts))
 
 
+def may_fail(stmts: list[lp.Stmt]) -> bool:
+    """Something in here can stop the program, or is seen from outside while it runs."""
+    return any(isinstance(s, (lp.Check, lp.Alloc, lp.Print)) for s in lp.walk(stmts))
+
+
+def straight(stmts: list[lp.Stmt]) -> bool:
+    """No loops inside, nothing that can fail, and a Copier knows it all."""
+    return copyable(stmts) and not may_fail(stmts) and not any(isinstance(s, (lp.For, lp.Accumulate)) for s in lp.walk(stmts))
+
+
 def loads(x: Any) -> list[lp.Load]:
     """Every element a statement or expression reads (not those an update reads of its own place)."""
     found: list[lp.Load] = []

@@ -11,9 +11,8 @@ stream, which the processor fetches ahead (measured: three times as fast as four
 
 from __future__ import annotations
 
-from atoll.backends.c.used import may_fail
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import Copier, copyable, fresh_like, loads
+from atoll.loops.rewrite import Copier, fresh_like, loads, straight
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.sizes.prover import Facts, facts
@@ -53,7 +52,7 @@ def _together(loop: lp.For, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
     (inner,) = sums
     place = loop.body.index(inner)
     before, after = loop.body[:place], loop.body[place + 1 :]
-    if not all(isinstance(s, lp.Let) for s in before) or not _plain(after) or not _plain(inner.body):
+    if not all(isinstance(s, lp.Let) for s in before) or not straight(after) or not straight(inner.body):
         return None
     own = {s.var for s in before if isinstance(s, lp.Let)}
     if loop.sym in inner.low.leaves() | inner.high.leaves() or not own.isdisjoint(lp.used_vars((inner.low, inner.high))):
@@ -84,11 +83,6 @@ def _together(loop: lp.For, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
         lp.For(block, poly(0), full, body, loop.parallel),
         lp.For(loop.sym, loop.low + ROWS * full, loop.high, loop.body, loop.parallel),
     ]
-
-
-def _plain(stmts: list[lp.Stmt]) -> bool:
-    """No loops inside, and nothing that can stop the program."""
-    return copyable(stmts) and not may_fail(stmts) and not any(isinstance(s, (lp.For, lp.Accumulate)) for s in lp.walk(stmts))
 
 
 def _independent(loop: lp.For, inner: lp.Accumulate, ctx: Facts) -> bool:

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import halide as hl
-import numpy as np
 
-Peer = Callable[[], Any]
-
-
-def _run(f: Any, shape: tuple[int, ...]) -> Peer:
-    """A call that gives a new array, as a call of an Atoll function does."""
-    f.compile_jit()
-
-    def call() -> Any:
-        out = np.empty(shape, np.float32)
-        f.realize(hl.Buffer(out))
-        return out
-
-    return call
+from bench.in_halide import Call, compiled
 
 
-def blur(image: Any, kind: str) -> Peer:
+def blur(image: Any, kind: str) -> Call:
     x, y, xi, yi = (hl.Var(name) for name in ("x", "y", "xi", "yi"))
     source = hl.BoundaryConditions.constant_exterior(hl.Buffer(image), hl.f32(0))
     bx, by = hl.Func("bx"), hl.Func("by")
@@ -42,10 +28,10 @@ def blur(image: Any, kind: str) -> Peer:
         case "sliding":
             by.split(y, y, yi, 32).parallel(y).vectorize(x, 16)
             bx.store_at(by, y).compute_at(by, yi).vectorize(x, 16)
-    return _run(by, image.shape)
+    return compiled(by, image.shape)
 
 
-def matmul(a: Any, b: Any) -> Peer:
+def matmul(a: Any, b: Any) -> Call:
     """Halide's tutorial schedule, with a tile that divides the size and whole rows of it as vectors, the best of five tried here."""
     n = len(a)
     x, y, xi, yi = (hl.Var(name) for name in ("x", "y", "xi", "yi"))
@@ -60,10 +46,10 @@ def matmul(a: Any, b: Any) -> Peer:
     out.bound(x, 0, n).bound(y, 0, n).tile(x, y, xi, yi, width, height).vectorize(xi, width).unroll(yi).parallel(y)
     product.compute_at(out, x).vectorize(x, width).unroll(y)
     product.update().reorder(x, y, k).vectorize(x, width).unroll(x).unroll(y)
-    return _run(out, (n, n))
+    return compiled(out, (n, n))
 
 
-def unsharp(image: Any) -> Peer:
+def unsharp(image: Any) -> Call:
     """The blur across slides along strips of rows; everything else is computed where it is used."""
     n, m = image.shape[0] - 4, image.shape[1] - 4
     x, y, yi = (hl.Var(name) for name in ("x", "y", "yi"))
@@ -75,4 +61,4 @@ def unsharp(image: Any) -> Peer:
     sharp[x, y] = c[3] * v[x + 2, y + 2] - c[4] * blurred[x, y]
     sharp.split(y, y, yi, 32).parallel(y).vectorize(x, 16)
     across.store_at(sharp, y).compute_at(sharp, yi).vectorize(x, 16)
-    return _run(sharp, (n, m))
+    return compiled(sharp, (n, m))

@@ -9,9 +9,9 @@ from typing import Any
 
 from atoll.backends.c import ops
 from atoll.backends.c.text import Text, safe
-from atoll.backends.c.used import may_fail
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
+from atoll.loops.rewrite import may_fail
 from atoll.sizes import Sym
 from atoll.types.dtypes import BOOL, DType
 

@@ -186,10 +186,10 @@ class Text:
     def test(self, t: lp.Test) -> str:
         if t.poly is not None:
             relation, p = _RELATION[t.kind], t.poly
-            wide = [a for a in p.leaves() if isinstance(a, lp.VarAtom) and not a.var.small]
-            if t.kind == "ge" and len(wide) == 1 and (alone := p.terms.get((wide[0],), 0)) in (-1, 1) and wide[0] not in (p - alone * poly(wide[0])).leaves():
-                rest = p - alone * poly(wide[0])  # stands alone, because it may be near the ends of its range
-                return f"{self.poly(poly(wide[0]))} >= {self.poly(-rest)}" if alone == 1 else f"{self.poly(rest)} >= {self.poly(poly(wide[0]))}"
+            if t.kind == "ge" and (apart := _wide(p)) is not None:
+                sign, wide, rest = apart
+                left, right = (wide, -rest) if sign == 1 else (rest, wide)
+                return f"{self.poly(left)} >= {self.poly(right)}"
             if t.kind == "ge" and p.constant_term() == -1:  # n - k - 1 >= 0 is n > k, where nothing can overflow
                 relation, p = ">", p + 1
             left = Poly({m: c for m, c in p.terms.items() if c > 0})
@@ -206,3 +206,14 @@ class Text:
     def declare(self, var: lp.Var, value: str, const: bool) -> None:
         qualifier = "const " if const else ""
         self.put(f"{qualifier}{var.dtype.c_name} {safe(var.name)} = {value};")
+
+
+def _wide(p: Poly) -> tuple[int, Poly, Poly] | None:
+    """p as sign * wide + rest, where `wide` is its one variable that may be near the ends of its range: it must stand alone."""
+    found = [a for a in p.leaves() if isinstance(a, lp.VarAtom) and not a.var.small]
+    if len(found) != 1:
+        return None
+    wide = poly(found[0])
+    sign = p.terms.get((found[0],), 0)
+    rest = p - sign * wide
+    return (sign, wide, rest) if sign in (-1, 1) and found[0] not in rest.leaves() else None

@@ -18,10 +18,6 @@ class Used:
     buffers: dict[lp.Buffer, None]
 
 
-def may_fail(stmts: list[lp.Stmt]) -> bool:
-    return any(isinstance(s, (lp.Check, lp.Alloc, lp.Print)) for s in lp.walk(stmts))
-
-
 def allocated(stmts: list[lp.Stmt], pieces_apart: bool) -> list[lp.Buffer]:
     """Buffers a function allocates itself, not those of pieces that are functions of their own."""
     found: dict[lp.Buffer, None] = {}
