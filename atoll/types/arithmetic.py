@@ -66,7 +66,7 @@ def scalar_binary(el: Elaborator, op: str, a: Value, b: Value, span: Span) -> Va
         el.fail("E0204", span, op=op, first=el.show(a.type), second=el.show(b.type))
     x, y = to_dtype(el, a, t.dtype, span), to_dtype(el, b, t.dtype, span)
     result = prim(_PRIM.get(op, "div"), [x, y], t, span)
-    if op == "%" and b.poly is not None and t.dtype is I64 and not t.weak:
+    if op == "%" and b.poly is not None and t.dtype is I64 and not t.weak and el.facts.proves(b.poly):  # and zero is an error
         index = Index(b.poly)
         return Value(ir.Prim("mod", (x.expr, y.expr), type=index, span=span), index)
     return result

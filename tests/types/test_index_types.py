@@ -47,3 +47,21 @@ def test_index_types(text: str, result: str, args: tuple[object, ...], value: ob
     assert str(f.type).endswith(f"-> {result}")
     np.testing.assert_array_equal(f.interpret(*args), np.asarray(value))
     np.testing.assert_array_equal(f(*args), np.asarray(value))
+
+
+@pytest.mark.parametrize("divisor", ["k", "n - 1", "-3"])
+def test_a_remainder_of_what_may_be_negative_is_no_index(divisor: str) -> None:
+    """Such a remainder is negative too, so what is read at it is checked."""
+    f = at.fn(
+        source=f"""
+import atoll as at
+from atoll import f64, i64
+n = at.sizes("n")
+@at.fn
+def f(a: f64[n], x: i64, k: i64) -> f64:
+    assert k <= n
+    return a[x % ({divisor})]
+"""
+    )
+    with pytest.raises(IndexError):
+        f(np.arange(0.0) if divisor == "n - 1" else np.arange(5.0), 5, -3)
