@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from atoll.backends.c.ops import VECTOR_MATH
+from atoll.backends.c.vector_math import FUNCTIONS
 from atoll.schedule import term as tm
 from atoll.schedule.kernel import trusted
 from atoll.sizes.describe import condition
@@ -22,7 +22,7 @@ _LICENCES = {
 
 def library_functions(t: tm.Term) -> set[str]:
     """Functions of the C library that have vector versions."""
-    return {u.name for _, u in tm.walk(t) if isinstance(u, tm.Op) and u.name in VECTOR_MATH}
+    return {u.name for _, u in tm.walk(t) if isinstance(u, tm.Op) and u.name in FUNCTIONS}
 
 
 def assumptions(s: Schedule) -> str:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from atoll.ainf.ir import Site
-from atoll.backends.c.jit import _HEAD, _MACROS, abi, vector_math
+from atoll.backends.c import vector_math
+from atoll.backends.c.jit import _HEAD, _MACROS, abi
 from atoll.backends.c.prelude import needed
 from atoll.backends.c.sort import SORTS
 from atoll.functions import ir
@@ -104,7 +105,7 @@ class _Code:
         native = "\n\n".join([*operators.texts, self.text, *rest])
         sorts = [text for name, text in SORTS.items() if f"{name}(" in native]
         support = "\n\n".join([*needed("\n".join([native, *sorts])), *sorts])
-        head = [_HEAD, abi(), _MACROS, vector_math(native + support), support, define, (_NATIVE / "heap.h").read_text()]
+        head = [_HEAD, abi(), _MACROS, vector_math.declarations(native + support), support, define, (_NATIVE / "heap.h").read_text()]
         parts = [*head, *operators.texts, self.text, *rest]
         return Generated("\n\n".join(p for p in parts if p) + "\n", operators.sites, operators.kinds, operators.prints)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from atoll.ainf.ir import Site
-from atoll.backends.c import ops
+from atoll.backends.c import ops, vector_math
 from atoll.backends.c.emit import JIT, Emitter
 from atoll.backends.c.prelude import needed
 from atoll.backends.c.sort import SORTS
@@ -89,20 +89,6 @@ def abi() -> str:
     return (Path(__file__).parents[2] / "runtime" / "native" / "abi.h").read_text()
 
 
-def vector_math(text: str) -> str:
-    """Declarations that let gcc use the vector versions of glibc's functions (notes/toolchain.md)."""
-    lines = []
-    for name in ops.VECTOR_MATH:
-        for t, f in (("double", ""), ("float", "f")):
-            if f"{name}{f}(" in text:
-                two = name in ("pow", "atan2", "hypot")
-                params = f"{t}, {t}" if two else t
-                lines.append(f'__attribute__((simd("notinbranch"), const)) {t} {name}{f}({params});')
-    if not lines:
-        return ""
-    return "\n".join(["#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && defined(__OPTIMIZE__)", *lines, "#endif"])
-
-
 def generate(core_fn: core.Function, fn: lp.Function) -> Generated:
     """The file for a core function whose loops are `fn`."""
     emitter = Emitter(fn, JIT, "at_program")
@@ -113,7 +99,7 @@ def generate(core_fn: core.Function, fn: lp.Function) -> Generated:
     body = "\n\n".join([kernel, prepare, has_products + entry])
     sorts = [text for name, text in SORTS.items() if f"{name}(" in body]
     support = "\n\n".join([*needed("\n".join([body, *sorts])), *sorts])
-    parts = [_HEAD, abi(), _MACROS, vector_math(body + support), support, body]
+    parts = [_HEAD, abi(), _MACROS, vector_math.declarations(body + support), support, body]
     return Generated("\n".join(p for p in parts if p) + "\n", emitter.sites, emitter.kinds, emitter.prints)
 
 

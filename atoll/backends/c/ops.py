@@ -48,7 +48,6 @@ _MATH = {
     "fma": "fma",
     "abs": "fabs",
 }
-VECTOR_MATH = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "cbrt", "pow", "atan2", "hypot"]
 _COMPLEX_MATH = {"exp": "cexp", "log": "clog", "sqrt": "csqrt", "sin": "csin", "cos": "ccos", "pow": "cpow"}
 
 
