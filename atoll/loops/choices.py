@@ -39,6 +39,7 @@ class Choices:
     across: bool = True  # sums of neighbours in the lanes of vectors
     rows: bool = True  # sums of several rows that share what they read
     carry: bool = True  # what a round leaves to the next in variables
+    wave: bool = True  # rows of a table that wait for each other many at a time, each a step behind
     plan: tuple[tuple[str, str], ...] = ()  # what becomes of values, by their names: store, once or inline (plan/override.py)
 
     def changed(self) -> dict[str, Any]:
@@ -62,6 +63,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "across": (False,),
     "rows": (False,),
     "carry": (False,),
+    "wave": (False,),
 }
 _HEAD = "# Written by `atoll tune`: what the compiler decides for these functions. docs/performance.md says what each word means.\n"
 

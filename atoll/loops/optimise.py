@@ -25,6 +25,7 @@ from atoll.loops.scans import scans
 from atoll.loops.segments import segments
 from atoll.loops.tall import tall
 from atoll.loops.unroll import unroll
+from atoll.loops.wave import wave
 from atoll.loops.without_branches import without_branches
 
 
@@ -49,6 +50,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.interior, segments),
         (choices.carry, carry),
         (choices.carry, late),
+        (choices.wave, wave),
         (choices.carry, without_branches),
     ]
     if not choices.products:
