@@ -271,7 +271,8 @@ class Add:
 @dataclass(slots=True)
 class Chunks:
     """low..high run through pieces of 0..extent. `work` is an estimate of operations per index; `partials` are combined
-    over pieces in a fixed tree: scalars of `accs`, or whole private buffers added into shared ones."""
+    over pieces in a fixed tree: scalars of `accs`, or whole private buffers added into shared ones. With `rows`, pieces have at
+    least so many indices once there are sixteen."""
 
     low: Sym
     high: Sym
@@ -283,6 +284,7 @@ class Chunks:
     align: int = 1
     most: int = 256
     grain: int = 32768  # operations in a piece, at least
+    rows: int = 0
 
 
 @dataclass(slots=True)

@@ -20,6 +20,9 @@ from atoll.sizes import Atom, Poly, poly
 if TYPE_CHECKING:
     from atoll.lower.function import FunctionLowerer
 
+PRODUCT_ROWS = 48
+TILE_ROWS = 12  # what the matrix kernel does at a time
+
 
 class BlockLowerer(Memory):
     def __init__(
@@ -148,18 +151,24 @@ class BlockLowerer(Memory):
         self._nodes(group.body, inner, group, number)
         self.piece = None
         work = self.translate(self._work(group), {}, scope)
-        scope.add(lp.Chunks(group.low, group.high, extent, work, inner.stmts, accs, align=self._alignment(group)))
+        scope.add(lp.Chunks(group.low, group.high, extent, work, inner.stmts, accs, align=self._alignment(group), rows=self._rows(group)))
 
     def _alignment(self, group: Group) -> int:
         """Pieces of a contiguous index start at multiples of a cache line; those of the columns of a matrix are longer."""
         found = 1
         for stage, binder in group.members.items():
             order = self.fuser.orders[stage]
-            if len(order) == 1 and order[0] is binder and stage.contraction is None:
+            if stage.contraction is not None and stage.contraction.cut is binder:
+                found = max(found, TILE_ROWS)
+            elif len(order) == 1 and order[0] is binder and stage.contraction is None:
                 found = max(found, 64)
             elif len(order) == 2 and order[1] is binder and order[0] in stage.inner:
                 found = max(found, 1024)
         return found
+
+    def _rows(self, group: Group) -> int:
+        """Rows of a piece that a product inside it needs to be worth it, 0 without one."""
+        return PRODUCT_ROWS if any(stage.contraction is not None and stage.contraction.cut is binder for stage, binder in group.members.items()) else 0
 
     def _work(self, group: Group) -> Poly:
         """Operations per index of the group's outer loop."""
@@ -171,7 +180,7 @@ class BlockLowerer(Memory):
                     cost = cost * self._estimate(b.extent)
             extra = stage.inner if stage.contraction is None else (*stage.contraction.rows, *stage.contraction.columns, *stage.contraction.sums)
             for b in extra:
-                if b not in self.fuser.orders[stage]:
+                if b not in self.fuser.orders[stage] and b is not binder:
                     cost = cost * self._estimate(b.extent)
             total = total + cost
         return total

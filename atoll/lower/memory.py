@@ -224,11 +224,11 @@ class Memory(Values):
         """Whole arrays live from here to the last group that reads them, in the memory of a dead one where there is one of their
         size; parts of arrays live as long as their loop."""
         if shared:
-            home = scope
-            if isinstance(shared[0], Group) and self.piece is not None and self._closed(buffer.extents, shared[0]):
-                home = self.piece[1]
-            buffer.private = self.piece is not None
-            home.stmts.insert(0, lp.Alloc(buffer)) if home is not scope else scope.add(lp.Alloc(buffer))
+            if isinstance(shared[0], Group):
+                self.keep_in_piece(buffer, scope)
+            else:
+                buffer.private = self.piece is not None
+                scope.add(lp.Alloc(buffer))
             return buffer
         home = self.piece[2] if self.piece is not None else scope
         dead = next((f for f in self.freed if f[1] is home and f[0].dtype is buffer.dtype and f[0].extents == buffer.extents), None)
@@ -241,6 +241,14 @@ class Memory(Values):
         last = max((self._group_of(r) for r in self.readers.get(stage.line, ())), default=number)  # type: ignore[arg-type]
         self.pending_frees.setdefault(max(last, number), []).append(buffer)
         return buffer
+
+    def keep_in_piece(self, buffer: lp.Buffer, scope: Scope) -> None:
+        """Memory for as long as the piece being lowered, if its size is known where that starts, else for as long as the scope."""
+        buffer.private = self.piece is not None
+        if self.piece is not None and self.piece[1] is not scope and self._closed(buffer.extents, self.piece[0]):
+            self.piece[1].stmts.insert(0, lp.Alloc(buffer))
+        else:
+            scope.add(lp.Alloc(buffer))
 
     def _live_longer(self, place: Place, stage: Stage, number: int) -> None:
         """Memory that an update takes over is needed as long as the update's result."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from atoll.ainf import ir
 from atoll.loops import ir as lp
 from atoll.lower.places import BufferPlace, Scope
-from atoll.plan.contract import position
+from atoll.plan.contract import Contraction, position
 from atoll.plan.stages import Stage
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.poly import product
@@ -21,58 +23,76 @@ def product_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     line, found = stage.line, stage.contraction
     assert line is not None and found is not None
     env: dict[Atom, Poly] = b.env(stage)
-    syms: dict[ir.Binder, Sym] = {}
+    nest = _Nest(found.rows, found.columns, found.sums)
     for binder in (*found.rows, *found.columns, *found.sums):
-        syms[binder] = Sym(binder.name)
-        env[binder] = poly(syms[binder])
+        nest.syms[binder] = Sym(binder.name)
+        env[binder] = poly(nest.syms[binder])
+    for binder in nest.syms:
+        nest.low[binder], nest.high[binder] = poly(0), b.translate(binder.extent, env, scope)
+    if found.cut is not None and b.piece is not None and b.piece[0].low is not None and b.piece[0].high is not None:
+        nest.low[found.cut], nest.high[found.cut] = poly(b.piece[0].low), poly(b.piece[0].high)
     place = b.places[(line, 0)]
     assert isinstance(place, BufferPlace)
     target = lp.Load(place.buffer, place.index(tuple(b.translate(poly(d), env, scope) for d in line.dims)))
-    left, right = b.value(found.left, env, scope), b.value(found.right, env, scope)
-    extent = {binder: b.translate(binder.extent, env, scope) for binder in syms}
-    body = _loops(found.rows, found.columns, found.sums, syms, extent, target, left, right, b)
+    left, right = (_operand(b, side, found, nest, env, scope) for side in (found.left, found.right))
+    body = _loops(nest, target, left, right, b)
     stmt = None
     if isinstance(left, lp.Load) and isinstance(right, lp.Load):
-        stmt = _product(found.rows, found.columns, found.sums, syms, extent, target, left, right, body)
+        stmt = _product(nest, target, left, right, body)
     scope.stmts += body if stmt is None else [stmt]
 
 
-def _loops(
-    rows: tuple[ir.Binder, ...],
-    columns: tuple[ir.Binder, ...],
-    sums: tuple[ir.Binder, ...],
-    syms: dict[ir.Binder, Sym],
-    extent: dict[ir.Binder, Poly],
-    target: lp.Load,
-    left: lp.Expr,
-    right: lp.Expr,
-    b: BlockLowerer,
-) -> list[lp.Stmt]:
-    """For every row: zeros, then row by row of the right side."""
+@dataclass(slots=True)
+class _Nest:
+    """The loops of a product: what its indices are called here and between what they run."""
 
-    def around(binders: tuple[ir.Binder, ...], body: list[lp.Stmt], parallel: bool) -> list[lp.Stmt]:
+    rows: tuple[ir.Binder, ...]
+    columns: tuple[ir.Binder, ...]
+    sums: tuple[ir.Binder, ...]
+    syms: dict[ir.Binder, Sym] = field(default_factory=dict)
+    low: dict[ir.Binder, Poly] = field(default_factory=dict)
+    high: dict[ir.Binder, Poly] = field(default_factory=dict)
+
+    def around(self, binders: Sequence[ir.Binder], body: list[lp.Stmt], parallel: bool) -> list[lp.Stmt]:
         for binder in reversed(binders):
-            body = [lp.For(syms[binder], poly(0), extent[binder], body, parallel)]
+            body = [lp.For(self.syms[binder], self.low[binder], self.high[binder], body, parallel)]
         return body
 
+    def extent(self, binder: ir.Binder) -> Poly:
+        return self.high[binder] - self.low[binder]
+
+
+def _operand(b: BlockLowerer, side: ir.Ref, found: Contraction, nest: _Nest, env: dict[Atom, Poly], scope: Scope) -> lp.Expr:
+    """An element of a factor; a formula is computed first, for this round of the loops around the product."""
+    if not found.is_packed(side) or not b.owner(side.line).inlining.is_inlined(side.line):
+        return b.value(side, env, scope)
+    outer = [x for x in (*found.rows, *found.columns) if x in side.leaves()]
+    last = next((p.single() for p in reversed(side.index) if p.single() in nest.syms), None)
+    order = [*outer, *found.sums] if last in found.sums else [*found.sums, *outer]
+    buffer = b.fn.buffer(side.line.name, side.dtype, tuple(nest.extent(x) for x in order), "temp", "an operand of a product, for one round of the loops around it", side.line.span)
+    b.keep_in_piece(buffer, scope)
+    inner = scope.child()
+    syms = {x: Sym(x.name) for x in order}
+    value = b.value(side, {**env, **{x: poly(sym) for x, sym in syms.items()}}, inner)
+    inner.add(lp.Store(buffer, tuple(poly(syms[x]) - nest.low[x] for x in order), value))
+    body = inner.stmts
+    for x in reversed(order):
+        body = [lp.For(syms[x], nest.low[x], nest.high[x], body, True)]
+    scope.stmts += body
+    return lp.Load(buffer, tuple(poly(nest.syms[x]) - nest.low[x] for x in order))
+
+
+def _loops(nest: _Nest, target: lp.Load, left: lp.Expr, right: lp.Expr, b: BlockLowerer) -> list[lp.Stmt]:
+    """For every row: zeros, then row by row of the right side."""
     dtype = target.dtype
-    start = around(columns, [lp.Store(target.buffer, target.index, b.neutral("add", dtype))], True)
+    start = nest.around(nest.columns, [lp.Store(target.buffer, target.index, b.neutral("add", dtype))], True)
     step: lp.Stmt = lp.Update(target.buffer, target.index, "add", lp.Call("mul", (left, right), dtype))
-    return around(rows, [*start, *around(sums, around(columns, [step], True), False)], True)
+    return nest.around(nest.rows, [*start, *nest.around(nest.sums, nest.around(nest.columns, [step], True), False)], True)
 
 
-def _product(
-    rows: tuple[ir.Binder, ...],
-    columns: tuple[ir.Binder, ...],
-    sums: tuple[ir.Binder, ...],
-    syms: dict[ir.Binder, Sym],
-    extent: dict[ir.Binder, Poly],
-    target: lp.Load,
-    left: lp.Load,
-    right: lp.Load,
-    body: list[lp.Stmt],
-) -> lp.Product | None:
+def _product(nest: _Nest, target: lp.Load, left: lp.Load, right: lp.Load, body: list[lp.Stmt]) -> lp.Product | None:
     """The nest as a product, when memory is laid out as it needs."""
+    rows, columns, sums, syms = nest.rows, nest.columns, nest.sums, nest.syms
     inside: set[Atom] = set(syms.values())
 
     def step(load: lp.Load, binder: ir.Binder) -> Poly | None:
@@ -86,7 +106,7 @@ def _product(
         for outer, inner in pairwise(binders):
             for load in loads:
                 far, near = step(load, outer), step(load, inner)
-                if far is None or near is None or far != near * extent[inner]:
+                if far is None or near is None or far != near * nest.extent(inner):
                     return False
         return True
 
@@ -103,15 +123,15 @@ def _product(
         return None
     if target.buffer in (left.buffer, right.buffer):
         return None
-    zero = {sym: poly(0) for sym in syms.values()}
+    zero = {sym: nest.low[binder] for binder, sym in syms.items()}
 
     def first(load: lp.Load) -> lp.Load:
         return lp.Load(load.buffer, tuple(p.subst(zero) for p in load.index))
 
     return lp.Product(
-        product(extent[r] for r in rows),
-        product(extent[c] for c in columns),
-        tuple(extent[s] for s in sums),
+        product(nest.extent(r) for r in rows),
+        product(nest.extent(c) for c in columns),
+        tuple(nest.extent(s) for s in sums),
         first(left),
         steps["left_row"],  # type: ignore[arg-type]
         tuple(left_sums),  # type: ignore[arg-type]

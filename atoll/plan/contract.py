@@ -4,6 +4,10 @@ A sum (or a sum of sums) over a product of two references is a contraction when 
 some in the right only (columns), and both references are affine in them. Indices in both are batches: a loop around the product.
 Rows and columns of several indices are one when every array that has them stores them one after the other; what does
 not fit becomes a batch as well, which is how a convolution is a product for every line of its image.
+
+An operand may be a formula. One that has every index of the loops around the product is computed for each round of them, into memory for
+that round only; any other is stored first. A product whose first index is its row is cut along it, with batches inside: what follows
+row by row then shares its pieces.
 """
 
 from __future__ import annotations
@@ -31,6 +35,14 @@ class Contraction:
     sums: tuple[ir.Binder, ...]  # outermost first
     left: ir.Ref
     right: ir.Ref
+    cut: ir.Binder | None = None  # the row that pieces are made of, with batches inside them
+
+    def is_packed(self, side: ir.Ref) -> bool:
+        """A formula that no two rounds of the loops around the product share an element of: computed in each for itself."""
+        around = [*self.batch, *([self.cut] if self.cut is not None else [])]
+        alone = [p.single() for p in side.index]
+        own = [b for b in (*self.batch, *self.rows, *self.columns, *self.sums) if b in side.leaves()]
+        return isinstance(side.line.prim, _CHEAP) and bool(around) and all(b in own for b in around) and all(alone.count(b) == 1 for b in own)
 
 
 def find_contractions(lines: list[ir.Line], results: Sequence[ir.Abs]) -> tuple[dict[ir.Line, Contraction], set[ir.Line], set[ir.Line]]:
@@ -59,7 +71,7 @@ def find_contractions(lines: list[ir.Line], results: Sequence[ir.Abs]) -> tuple[
         found[line] = contraction
         absorbed |= inner
         for side in (contraction.left, contraction.right):
-            if side.line in here and isinstance(side.line.prim, _CHEAP):
+            if side.line in here and isinstance(side.line.prim, _CHEAP) and not contraction.is_packed(side):
                 stored.add(side.line)
     return found, stored, absorbed
 
@@ -102,9 +114,10 @@ def _classify(line: ir.Line, sums: tuple[ir.Binder, ...], factors: tuple[ir.Ref,
     in_left, in_right = left.leaves(), right.leaves()
     if left.dtype is not right.dtype or left.dtype is not line.results[0].dtype or not all(s in in_left and s in in_right for s in sums):
         return None
+    inside = [b.extent - 1 for b in (*line.dims, *sums)]  # not negative where the product has an element at all
     for side in factors:
-        if side.line.conds or (side.line not in here and isinstance(side.line.prim, _CHEAP)):
-            return None  # a line of an enclosing block that may not be stored
+        if any(c.kind != "ge" or c.poly not in inside for c in side.line.conds) or (side.line not in here and isinstance(side.line.prim, _CHEAP)):
+            return None  # it does not always exist, or is a line of an enclosing block that may not be stored
     batch = [d for d in line.dims if d in in_left and d in in_right]
     rows = [d for d in line.dims if d in in_left and d not in in_right]
     columns = [d for d in line.dims if d in in_right and d not in in_left]
@@ -125,7 +138,8 @@ def _classify(line: ir.Line, sums: tuple[ir.Binder, ...], factors: tuple[ir.Ref,
         return None
     if not _affine(left, (*rows, *sums), loops) or not _affine(right, (*columns, *sums), loops):
         return None
-    return Contraction(tuple(batch), tuple(rows), tuple(columns), sums, left, right)
+    cut = rows[0] if batch and rows == [line.dims[0]] and not any(isinstance(a, ir.Binder) for a in rows[0].extent.leaves()) else None
+    return Contraction(tuple(batch), tuple(rows), tuple(columns), sums, left, right, cut)
 
 
 def _affine(ref: ir.Ref, binders: Sequence[ir.Binder], loops: set[ir.Binder]) -> bool:

@@ -156,7 +156,9 @@ class Fuser:
         """Indices a stage could be cut along: those whose extent mentions no other index."""
         if not self.pieces or (isinstance(stage.prim, (ir.Print, ir.Scatter, ir.Scan)) and not stage.dims):
             return []
-        dims = stage.dims if stage.contraction is None else stage.contraction.batch
+        dims = stage.dims
+        if stage.contraction is not None:
+            dims = stage.contraction.batch if stage.contraction.cut is None else (stage.contraction.cut,)
         found = [d for d in dims if not any(isinstance(a, ir.Binder) for a in d.extent.leaves())]
         if not stage.dims and isinstance(stage.prim, ir.Reduce):
             found = [b for b in stage.inner if not any(isinstance(a, ir.Binder) for a in b.extent.leaves())]

@@ -168,7 +168,10 @@ class Pieces(Loops):
         head += [f"{a.var.dtype.c_name} *{out}" for a, out in zip(chunk.accs, outs, strict=True)]
         with self.function_text():
             with self.braces(f"AT_PIECE int {name}_all({', '.join(head)})"):
-                self.put(f"const int64_t at_size = at_piece(at_n, at_work, {chunk.grain}, {chunk.align}, {chunk.most});")
+                most = str(chunk.most)
+                if chunk.rows:
+                    most = f"at_n < {16 * chunk.rows} ? 16 : at_n < {chunk.most * chunk.rows} ? at_n / {chunk.rows} : {chunk.most}"
+                self.put(f"const int64_t at_size = at_piece(at_n, at_work, {chunk.grain}, {chunk.align}, {most});")
                 self.put(f"if (at_n <= at_size{whole}) return at_n > 0 ? {name}({', '.join(['at, 0, at_n' + given, *outs])}) : 0;")
                 self.put("const int64_t at_pieces = (at_n + at_size - 1) / at_size;")
                 for acc, p in zip(chunk.accs, partial, strict=True):
