@@ -121,12 +121,13 @@ class Builder(Known):
             if given.block.depth > home.depth:
                 home = given.block
         effect = isinstance(prim, ir.EFFECTS)
-        if effect:
+        stays = effect or _may_stop(prim)  # one made for no round would be seen
+        if stays:
             home = self.block
         needed = needed_conds(prim, used, home) if any(ref.line.conds for ref in used) else {}
-        if isinstance(prim, ir.Print):  # once per round, whatever it prints
+        if _prints(prim):  # once per round, whatever it prints
             free |= {x for x in self.binders if x not in home.ambient}
-        elif effect:  # made once for all rounds, if there are any
+        elif stays:  # made once for all rounds, if there are any
             needed.update({cond: None for cond in self._rounds(free, home)})
         if needed:
             rounds = within((*self._dims(free, prim, home), *own_binders(prim)))
@@ -286,6 +287,20 @@ def _merge_opposite(a: list[ir.Cond], b: list[ir.Cond]) -> list[ir.Cond] | None:
     if len(only_a) == 1 and len(only_b) == 1 and only_a[0] == only_b[0].negated():
         return [c for c in a if c in b]
     return None
+
+
+# -- what a line does besides its value
+
+
+def _may_stop(prim: ir.Prim) -> bool:
+    """Code inside that checks or prints, or that need not end."""
+    return isinstance(prim, ir.While) or any(
+        isinstance(line.prim, ir.EFFECTS) or _may_stop(line.prim) for block in blocks(prim) for line in block.lines
+    )
+
+
+def _prints(prim: ir.Prim) -> bool:
+    return isinstance(prim, ir.Print) or any(_prints(line.prim) for block in blocks(prim) for line in block.lines)
 
 
 # -- keys for hash-consing: structure with bound indices by position
