@@ -117,7 +117,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0242", _T, "this pattern does not fit the value", "write a pattern of the form the value has", "Patterns follow the structure of the value: numbers, tuples, records."),
     ("E0243", _T, "the type variable {name} occurs in the result only", "use it in a parameter", "What a type variable stands for is decided by the arguments."),
     ("E0244", _T, "{name} returns a function", "return a value, or make it a local function", "A function called from Python returns numbers, arrays, tuples or records."),
-    ("E0245", _P, "at.bound(n) belongs in the condition of a while", "write `while at.bound(n) and condition:`", "It promises that the loop has at most n rounds, which reverse derivatives need."),
+    ("E0245", _P, "at.bound(n) belongs in the condition of a while", "write `while at.bound(n) and condition:`", "It says that the loop has at most n rounds; one more is an error."),
     ("E0246", _T, "dtype must be a scalar type", "write dtype=f32", ""),
     ("E0247", _T, "{name} needs a function first", "put the function first: {name}(f, ...)", "map, reduce, scan, fold, filter and hist take the function first, then the data."),
     ("E0248", _T, "unzip needs an array of tuples", "make one with zip(xs, ys)", ""),

@@ -25,4 +25,5 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E1016", _T, "wrt of {name} is a position or a name written out, or a tuple of them", "write {name}(f)(x) to apply it to x, or wrt=0", "What is differentiated is known when the program is compiled."),
     ("E1017", _T, "at.loop takes the number of rounds, or a range", "write at.loop(range(low, high)); options are given by name: checkpoint=, no_false_deps=", "at.loop(n) runs over range(n) and says how derivatives treat the loop."),
     ("E1018", _T, "the depth of checkpoint is a whole number written out, 0 or more", "write checkpoint=2: the loop is cut into blocks two levels deep", "How deep a loop is cut into blocks is part of the program that the derivative becomes."),
+    ("E1019", b.RunValueError, "the loop goes on after as many rounds as {text} allows", "give a larger bound, or leave it out: a while loop counts its rounds itself", "at.bound(n) in the condition of a while says that the loop ends after n rounds at most; one that does not is an error."),
 ]

@@ -6,12 +6,12 @@ from typing import Any, NoReturn
 
 from atoll.core import ir
 from atoll.errors import Error, Span
-from atoll.sizes import Poly, Sym, poly
+from atoll.sizes import Sym, poly
 from atoll.surface import syntax as s
 from atoll.surface.names import Liveness, binds, free_names, has_return
 from atoll.types import calls, comprehension, indexing, match_data, matching
 from atoll.types import entities as en
-from atoll.types.arithmetic import condition
+from atoll.types.arithmetic import compare, condition, scalar_binary
 from atoll.types.coerce import coerce, join_types, make_tuple, project
 from atoll.types.decay import leaving_code, plain, plain_type
 from atoll.types.dtypes import I64
@@ -284,29 +284,46 @@ def _for(el: Elaborator, stmt: s.For, live: Liveness) -> None:
 
 
 def _while(el: Elaborator, stmt: s.While, live: Liveness) -> None:
-    loop = _Loop(el, stmt, live)
-    el.level += 1
-    bound: Poly | None = None
+    most: Value | None = None  # at.bound(most): one round more is an error
+    rounds = f"rounds {el.level}"  # no name a program can have
     test = stmt.test
     if isinstance(test, s.BoolOp) and test.op == "and" and _is_bound(el, test.values[0]):
         call = test.values[0]
         assert isinstance(call, s.Call)
-        bound = el.as_poly(expr(el, call.args[0]), call.span, "a bound")
+        (given,) = calls.Args(el, "bound", call.span, tuple(expr(el, a) for a in call.args), {k: expr(el, a) for k, a in call.keywords}).take("n")
+        p = el.as_poly(given, call.span, "a bound")
+        most = Value(ir.SizeOf(p, type=_COUNT, span=call.span), _COUNT, p)
+        el.scope.names[rounds] = Value(ir.Lit(0, type=_COUNT, span=call.span), _COUNT)
         rest = test.values[1:]
         test = rest[0] if len(rest) == 1 else s.BoolOp("and", rest, span=test.span)
+    loop = _Loop(el, stmt, live, () if most is None else (rounds,))
+    el.level += 1
 
     def round_(state: list[Value]) -> tuple[list[Any], Any]:
         with el.block():
             cond = condition(el, operand(el, test), test.span, "`while`")
             cond_code = el.close(cond.expr)
         with el.hypotheses(*cond.holds):
+            if most is not None:
+                _count_round(el, rounds, most)
             body(el, stmt.body, live, in_loop=True)
             return loop.next_values(), cond_code
 
     types, first, state, code, extra = loop.solve(round_)
     el.level -= 1
-    out = ir.While(tuple(zip(state, first, strict=True)), extra, code, bound, type=code.type, span=stmt.span)
+    out = ir.While(tuple(zip(state, first, strict=True)), extra, code, None if most is None else most.poly, type=code.type, span=stmt.span)
     loop.finish(out, types)
+    el.scope.names.pop(rounds, None)
+
+
+_COUNT = Scalar(I64)
+
+
+def _count_round(el: Elaborator, rounds: str, most: Value) -> None:
+    """A round begins: at most so many may."""
+    count, span = el.scope.names[rounds], most.expr.span
+    el.emit(ir.Assert(compare(el, "<", count, most, span).expr, span.text(), span, code="E1019"))
+    el.scope.names[rounds] = scalar_binary(el, "+", count, Value(ir.Lit(1, type=_COUNT, span=span), _COUNT, poly(1)), span)
 
 
 def _is_bound(el: Elaborator, node: s.Expr) -> bool:
@@ -324,10 +341,10 @@ class _Loop:
     again until nothing changes (at most three times: int, float, complex).
     """
 
-    def __init__(self, el: Elaborator, stmt: s.For | s.While, live: Liveness) -> None:
+    def __init__(self, el: Elaborator, stmt: s.For | s.While, live: Liveness, hidden: tuple[str, ...] = ()) -> None:
         self.el, self.stmt = el, stmt
         self.outer = el.scope
-        carried = live.carried(stmt)
+        carried = live.carried(stmt) | set(hidden)
         self.names: list[str] = []
         for name in sorted(carried):
             entity = el.scope.names.get(name)
