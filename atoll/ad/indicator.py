@@ -68,7 +68,7 @@ def _renew(b: Builder, result: Solved) -> None:
     renewed: dict[Atom, Poly] = {}
     for k, x in enumerate(result.left):
         env = {**result.replace, **renewed}
-        if not (_reach(x) & env.keys()):
+        if not (reach(x) & env.keys()):
             continue
         new = b.fresh_binder(x.name, x.extent.subst(env))
         new.facts = tuple(f.subst({**env, x: poly(new)}) for f in x.facts)
@@ -86,7 +86,7 @@ def _solve_one(b: Builder, p: Poly, free: list[ir.Binder], result: Solved) -> bo
         coef = p.coefficient(x)
         c = coef.const() if coef is not None else None
         rest = p - poly(x) * c if c else p
-        if c and x not in rest.leaves() and not any(x in _reach(y) for y in free if y is not x and y in rest.leaves()):
+        if c and x not in rest.leaves() and not any(x in reach(y) for y in free if y is not x and y in rest.leaves()):
             ranked.append((abs(c), x, c))
     if not ranked:
         return False
@@ -108,7 +108,7 @@ def _solve_one(b: Builder, p: Poly, free: list[ir.Binder], result: Solved) -> bo
     return True
 
 
-def _reach(x: ir.Binder) -> set[Atom]:
+def reach(x: ir.Binder) -> set[Atom]:
     """The indices the range of an index depends on."""
     found: set[Atom] = set()
     queue: list[Atom] = [x]
@@ -143,7 +143,7 @@ def _reached(quot: Quot, value: Poly, binders: list[ir.Binder]) -> list[ir.Cond]
 def _split(b: Builder, quot: Quot, value: Poly, result: Solved) -> None:
     """x // k = value and nothing else about x: x = value * k + r, and only r is left to sum over."""
     x = quot.num.single()
-    if not isinstance(x, ir.Binder) or x not in result.left or any(x in _reach(y) for y in result.left if y is not x):
+    if not isinstance(x, ir.Binder) or x not in result.left or any(x in reach(y) for y in result.left if y is not x):
         return
     r = b.fresh_binder("r", quot.den.subst(result.replace))
     whole = value * r.extent + poly(r)
@@ -229,7 +229,12 @@ def sum_over(b: Builder, x: ir.Binder, value: ir.Operand, dtype: DType) -> ir.Op
         return under(b, conds, inner, dtype)
     if x not in ir.operand_leaves(value):
         count = scalars.cast(b, scalars.op(b, "max", (scalars.from_poly(x.extent), ir.Const(0, _I64)), _I64, NOWHERE), dtype, NOWHERE)
-        return scalars.op(b, "mul", (count, value), dtype, NOWHERE)
+        some = ir.Cond("ge", x.extent - 1)
+        if not any(some in ref.line.conds for ref in ir.operand_refs(value)):
+            return scalars.op(b, "mul", (count, value), dtype, NOWHERE)
+        with b.under(some):  # what only a round has is not there without rounds
+            total = scalars.op(b, "mul", (count, value), dtype, NOWHERE)
+        return guarded(b, [some], total, dtype)
     return b.ref(ir.Reduce("add", x, value), ir.Result(dtype), hint="s")
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from atoll.ad.backward import Backward
-from atoll.ad.indicator import guarded, sum_over
+from atoll.ad.indicator import guarded, reach, sum_over
 from atoll.ad.loop_state import Version
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
@@ -141,6 +141,7 @@ def add_at(
     dtype = current.info.dtype
     where, value, conds, binders = _in_order_of_place(b, where, value, conds, binders)
     mentioned = {leaf for p in where for leaf in p.leaves()}
+    mentioned |= {leaf for x in mentioned if isinstance(x, ir.Binder) for leaf in reach(x)}  # a range may depend on another index
     apart = [x for x in binders if x not in mentioned]
     kept = [x for x in binders if x in mentioned]
     inner = [c for c in conds if any(x in c.leaves() for x in apart)]

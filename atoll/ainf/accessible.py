@@ -10,16 +10,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from atoll.ainf import ir
+from atoll.ainf.scan_prim import blocks, line_refs, refs
 from atoll.sizes import poly
 from atoll.sizes.prover import Facts, facts
 
 
-def needed_conds(prim: Any, used: Iterable[ir.Ref], home: ir.Block) -> dict[ir.Cond, None]:
-    """Conditions of the conditional lines of block `home` that a primitive reads, seen from the primitive's place."""
+def needed_conds(prim: Any, axes: Iterable[ir.Ref], home: ir.Block) -> dict[ir.Cond, None]:
+    """Conditions of the conditional lines of block `home` that a primitive or the axes of its results read, seen from the primitive's place."""
 
-    def of(refs: Iterable[ir.Ref]) -> dict[ir.Cond, None]:
+    def of(used: Iterable[ir.Ref]) -> dict[ir.Cond, None]:
         found: dict[ir.Cond, None] = {}
-        for ref in refs:
+        for ref in used:
             if ref.line.block is home and ref.line.conds:
                 env = dict(zip(ref.line.dims, ref.index, strict=False))
                 found.update({cond.subst(env): None for cond in ref.line.conds})
@@ -32,10 +33,32 @@ def needed_conds(prim: Any, used: Iterable[ir.Ref], home: ir.Block) -> dict[ir.C
         needed.update({c: None for c in of(ir.operand_refs(prim.then)) if c not in prim.conds})
         needed.update({c: None for c in of(ir.operand_refs(prim.orelse)) if not fails_with(c, prim.conds)})
         return needed
-    needed = of(used)
+    needed = of([*refs(prim, inside=False), *axes])
+    for block in blocks(prim):
+        inside: dict[ir.Cond, None] = {}
+        for line in block.lines:
+            inside.update(_needed_by_line(line, home))
+        if inside and isinstance(prim, ir.Loop):
+            t = poly(prim.index)
+            rounds = facts().add([t, prim.size - 1 - t, prim.size - 1])
+            inside = {c: None for c in inside if not holds(c, rounds)}
+        needed.update(inside)
     if isinstance(prim, ir.Scatter) and prim.when:
         needed = {c: None for c in needed if c not in prim.when}
     return needed
+
+
+def _needed_by_line(line: ir.Line, home: ir.Block) -> dict[ir.Cond, None]:
+    """The same for a line of a block inside: it reads under its own conditions, each of which is tested where those before it hold."""
+    if not any(ref.line.block is home and ref.line.conds for ref in line_refs(line)):
+        return {}
+    found: dict[ir.Cond, None] = {}
+    for k, cond in enumerate(line.conds):
+        found.update({c: None for c in needed_conds(ir.Truth(cond), (), home) if c not in line.conds[:k]})
+    sizes = [p for result in line.results for p in result.axes] + [d.extent for d in line.dims]
+    inside = needed_conds(line.prim, [ref for p in sizes for ref in ir.poly_refs(p)], home)
+    found.update({c: None for c in inside if c not in line.conds})
+    return found
 
 
 def tested_in_order(needed: Iterable[ir.Cond], home: ir.Block) -> tuple[ir.Cond, ...]:

@@ -108,10 +108,8 @@ class Builder(Known):
         `inner` dims, the last ones made, are nested inside the result's axes in storage (rows of a scan). `needs` are the
         conditions on the path without which the line must not run.
         """
-        used = list(refs(prim))
-        for result in results:
-            for axis in result.axes:
-                used += ir.poly_refs(axis)
+        axes = [ref for result in results for axis in result.axes for ref in ir.poly_refs(axis)]
+        used = [*refs(prim), *axes]
         free = leaves(prim)
         for result in results:
             for axis in result.axes:
@@ -124,7 +122,7 @@ class Builder(Known):
         stays = effect or _may_stop(prim)  # one made for no round would be seen
         if stays:
             home = self.block
-        needed = needed_conds(prim, used, home) if any(ref.line.conds for ref in used) else {}
+        needed = self._needed(prim, axes, used, home)
         if _prints(prim):  # once per round, whatever it prints
             free |= {x for x in self.binders if x not in home.ambient}
         elif stays:  # made once for all rounds, if there are any
@@ -155,12 +153,24 @@ class Builder(Known):
         line.reverse = self.reverse
         self._count += 1
         if inner:
-            axes = len(results[-1].axes)
             outer = len(dims) - inner
-            line.order = (*range(outer), *range(len(dims), len(dims) + axes), *range(outer, len(dims)))
+            line.order = (*range(outer), *range(len(dims), len(dims) + len(results[-1].axes)), *range(outer, len(dims)))
         home.lines.append(line)
         equal.append(line)
         return line, tuple([poly(d) for d in dims])
+
+    def _needed(self, prim: ir.Prim, axes: list[ir.Ref], used: list[ir.Ref], home: ir.Block) -> dict[ir.Cond, None]:
+        """Conditions without which what is read is not there. One of a line further out is the line's own where the code stands under it;
+        elsewhere it is one of the loop around."""
+        conditional = {id(ref.line.block): ref.line.block for ref in used if ref.line.conds}
+        if not conditional:
+            return {}
+        needed = needed_conds(prim, axes, home)
+        here = {given.cond for given in self.path if given.block is home}
+        for block in conditional.values():
+            if here and block.depth < home.depth:
+                needed.update({cond: None for cond in needed_conds(prim, axes, block) if cond in here})
+        return needed
 
     def _rounds(self, free: set[Atom], home: ir.Block) -> Iterator[ir.Cond]:
         """The loops around code that does not mention their index run at all."""

@@ -75,7 +75,7 @@ class _Checker:
             for ref in cond.refs():
                 self.ref(ref, known, line)
         own = set(own_binders(line.prim))
-        missing = [c for c in needed_conds(line.prim, refs(line.prim), line.block) if c not in line.conds and not (c.leaves() & own)]
+        missing = [c for c in needed_conds(line.prim, (), line.block) if c not in line.conds and not (c.leaves() & own)]
         if missing:
             rounds = within((*line.dims, *own))
             missing = [c for c in missing if not holds(c, rounds)]

@@ -76,16 +76,14 @@ def _lambda(el: Elaborator, run: Run, values: Sequence[Value], span: Span, what:
     with el.block(), el.hypotheses(lazy=False):
         from atoll.types.expressions import as_value
 
-        given = [
-            Value(ir.Var(p, type=t, span=v.expr.span), t, poly=None if v.poly is None else poly(p)) for p, t, v in zip(params, types, values, strict=True)
-        ]
+        # an integer that may be a size of the others is not differentiated: it stays the same variable inside
+        given = [Value(ir.Var(p, type=t, span=v.expr.span), t) if v.poly is None else v for p, t, v in zip(params, types, values, strict=True)]
         result = as_value(el, run(given), s.NoneValue(span=span))
         result = coerce(el, result, strong(result.type), span, "the result")
         stmts = el.frames.pop()
     el.level -= 1
     body = ir.Block(tuple(stmts), result.expr, type=result.expr.type, span=span) if stmts else result.expr
-    at_point: dict[Atom, Poly] = {p: v.poly for p, v in zip(params, values, strict=True) if v.poly is not None}
-    result_type = subst_sizes(strong(el.resolve(result.type)), at_point)
+    result_type = strong(el.resolve(result.type))
     inner: set[Atom] = {stmt.sym for stmt in stmts if isinstance(stmt, ir.Bind)}
     inner |= {sym for stmt in stmts if isinstance(stmt, ir.Open) for sym in stmt.sizes}
     leaves = {leaf for size in sizes_in(result_type) for leaf in size.leaves()}
