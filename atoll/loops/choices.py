@@ -40,6 +40,7 @@ class Choices:
     rows: bool = True  # sums of several rows that share what they read
     carry: bool = True  # what a round leaves to the next in variables
     wave: bool = True  # rows of a table that wait for each other many at a time, each a step behind
+    lanes: bool = True  # recurrences of independent rounds in the lanes of vectors
     plan: tuple[tuple[str, str], ...] = ()  # what becomes of values, by their names: store, once or inline (plan/override.py)
 
     def changed(self) -> dict[str, Any]:
@@ -64,6 +65,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "rows": (False,),
     "carry": (False,),
     "wave": (False,),
+    "lanes": (False,),
 }
 _HEAD = "# Written by `atoll tune`: what the compiler decides for these functions. docs/performance.md says what each word means.\n"
 

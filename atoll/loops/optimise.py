@@ -16,6 +16,7 @@ from atoll.loops.interior import interior
 from atoll.loops.jam import jam
 from atoll.loops.join_checks import join_checks
 from atoll.loops.join_loops import join_loops
+from atoll.loops.lanes import lanes
 from atoll.loops.late import late
 from atoll.loops.privatise import privatise
 from atoll.loops.rewrite import restart_names
@@ -51,6 +52,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.carry, carry),
         (choices.carry, late),
         (choices.wave, wave),
+        (choices.lanes, lanes),
         (choices.carry, without_branches),
     ]
     if not choices.products:
