@@ -41,6 +41,7 @@ class Choices:
     carry: bool = True  # what a round leaves to the next in variables
     wave: bool = True  # rows of a table that wait for each other many at a time, each a step behind
     lanes: bool = True  # recurrences of independent rounds in the lanes of vectors
+    stream: bool = True  # large results past the caches
     plan: tuple[tuple[str, str], ...] = ()  # what becomes of values, by their names: store, once or inline (plan/override.py)
 
     def changed(self) -> dict[str, Any]:
@@ -63,6 +64,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "jam": (1, 4, 16),
     "across": (False,),
     "rows": (False,),
+    "stream": (False,),
     "carry": (False,),
     "wave": (False,),
     "lanes": (False,),

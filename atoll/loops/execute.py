@@ -244,6 +244,13 @@ class Executor:
             self.memory[out].written[where[:-1]][:n] = True
         elif h.name == "settle":
             return  # the buffers' memory has been exchanged an even or odd number of times; values are in the first
+        elif h.name == "stream":
+            (out, at), (line, _) = h.buffers
+            where = tuple(self.poly(p) for p in at)
+            for k in range(self.poly(h.sizes[0])):
+                self.write(out, (*where[:-1], where[-1] + k), self.memory[line].cells[k])
+        elif h.name == "fence":
+            return
         else:
             raise AssertionError(h.name)
 

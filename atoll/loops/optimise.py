@@ -24,6 +24,7 @@ from atoll.loops.rows import rows
 from atoll.loops.same_checks import same_checks
 from atoll.loops.scans import scans
 from atoll.loops.segments import segments
+from atoll.loops.stream import stream
 from atoll.loops.tall import tall
 from atoll.loops.unroll import unroll
 from atoll.loops.wave import wave
@@ -63,6 +64,8 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
             fn.body = run(fn.body, decisions)
     fn.body = join(fn.body, pairs, decisions)
     in_place(fn, pairs)
+    if choices.stream:
+        fn.body = stream(fn.body, decisions)
     for stmt in lp.walk(fn.body):
         if isinstance(stmt, lp.Chunks):
             stmt.grain = choices.grain

@@ -210,6 +210,11 @@ class Emitter(Pieces):
             for spare in spares:  # whatever went round, every spare owns what it points to again
                 if spare in self.held:
                     self.put(f"at_held[{self.held[spare]}] = {safe(spare.name)};")
+        elif h.name == "stream":
+            (out, at), (line, _) = h.buffers
+            self.put(f"at_stream(&{self.element(out, at)}, {safe(line.name)}, {self.poly(h.sizes[0] * line.dtype.size)});")
+        elif h.name == "fence":
+            self.put("at_fence();")
         else:
             raise AssertionError(h.name)
 

@@ -189,6 +189,32 @@ def _copy_helpers() -> dict[str, str]:
     }
 
 
+def _stream_helpers() -> dict[str, str]:
+    """Stores that go past the caches, a cache line at a time; parts of lines are stored as usual."""
+    return {
+        "at_stream": (
+            "#if defined(__AVX512F__)\n#define AT_STREAM_BYTES 64\n#elif defined(__AVX__)\n#define AT_STREAM_BYTES 32\n#else\n#define AT_STREAM_BYTES 16\n#endif\n"
+            "typedef long long at_stream_t __attribute__((vector_size(AT_STREAM_BYTES), may_alias));\n"
+            "typedef long long at_stream_from __attribute__((vector_size(AT_STREAM_BYTES), aligned(1), may_alias));\n"
+            "static inline void at_stream_one(at_stream_t *to, at_stream_t value) {\n"
+            "#if defined(__clang__)\n    __builtin_nontemporal_store(value, to);\n"
+            "#elif defined(__AVX512F__)\n    __builtin_ia32_movntdq512((void *)to, value);\n"
+            "#elif defined(__AVX__)\n    __builtin_ia32_movntdq256((void *)to, value);\n"
+            "#elif defined(__SSE2__)\n    __builtin_ia32_movntdq((void *)to, value);\n"
+            "#else\n    *to = value;\n#endif\n}\n"
+            "static inline void at_stream(void *to, const void *from, int64_t bytes) {\n"
+            "    char *t = to;\n    const char *f = from;\n    const int64_t head = -(intptr_t)t & 63;\n"
+            "    if (head) memcpy(t, f, (size_t)(head < bytes ? head : bytes));\n    int64_t k = head;\n"
+            "    for (; k + 64 <= bytes; k += 64)\n"
+            "        for (int64_t l = k; l < k + 64; l += AT_STREAM_BYTES) at_stream_one((at_stream_t *)(t + l), *(const at_stream_from *)(f + l));\n"
+            "    if (k < bytes) memcpy(t + k, f + k, (size_t)(bytes - k));\n}"
+        ),
+        "at_fence": (
+            "static inline void at_fence(void) {\n#if defined(__SSE2__)\n    __builtin_ia32_sfence();\n#else\n    __sync_synchronize();\n#endif\n}"
+        ),
+    }
+
+
 def _sum_helpers() -> dict[str, str]:
     """Sums with an error that grows with the logarithm of their length."""
     found: dict[str, str] = {}
@@ -214,6 +240,7 @@ HELPERS: dict[str, str] = {
     **_index_helpers(),
     **_sum_helpers(),
     **_copy_helpers(),
+    **_stream_helpers(),
 }
 _NAME = re.compile(r"\bat_[a-z0-9_]+\b")
 _PROVIDES = {f"at_sum_{part}_{d}": f"at_sum_{d}" for part in ("add", "total") for d in ("f32", "f64", "c64", "c128")}
