@@ -53,7 +53,7 @@ def strip_mine(b: Builder, line: ir.Line, depth: int) -> None:
                 replay.line(x)
             results = tuple(replay.any(a, {}) for a in prim.results)
         firsts = tuple(whole(b, p) if p.results[0].axes else ir.Abs((), ir.Ref(p, 0, ())) for p in params)
-        loop = ir.Loop(inner_index, inner_size, firsts, inner_block, results, depth - 1 if depth > 2 else None, prim.no_false_deps)
+        loop = ir.Loop(inner_index, inner_size, firsts, inner_block, results, depth - 1, prim.no_false_deps)
         made, where = b.emit(loop, tuple(p.results[0] for p in params), line.span, "l")
         outs = []
         for k, p in enumerate(params):

@@ -21,7 +21,9 @@ from atoll.ad.loop_state import new_param, put, read, whole
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.identity import identity_of
+from atoll.ainf.replay import in_order
 from atoll.ainf.scan_prim import line_refs
+from atoll.core.prims import PRIMS
 from atoll.errors import NOWHERE
 from atoll.sizes import Atom, Poly, poly
 from atoll.types.dtypes import BOOL, I64, DType
@@ -44,7 +46,7 @@ class Tape:
     whole: dict[int, int] = field(default_factory=dict)  # state -> result
     updates: dict[int, list[Update]] = field(default_factory=dict)  # state -> its updates, first to last
     final: set[int] = field(default_factory=set)  # updated states of which the final contents are all that is needed
-    sums: dict[ir.Line, int] = field(default_factory=dict)  # values made of sums, kept because computing them again costs a loop
+    sums: dict[ir.Line, int] = field(default_factory=dict)  # values kept because computing them again costs more, as that of a sum costs a loop
 
 
 def _chain(b: Builder, prim: ir.Loop, k: int) -> list[ir.Line] | None:
@@ -138,7 +140,11 @@ def make_tape(b: Builder, line: ir.Line) -> Tape:
                 tape.final.add(k)
             tape.updates[k] = [Update(scatter) if k in tape.final else _log(b, prim, scatter, record) for scatter in chain]
         users = _users(prim)
-        for inner in dict.fromkeys(_kept_as(x, users) for x in prim.block.lines if _is_kept(x, prim)):
+        kept = [_kept_as(x, users) for x in prim.block.lines if _is_kept(x, prim)]
+        if line.block.depth and not prim.checkpoint:
+            follows = _following(prim)
+            kept += [x for x in prim.block.lines if x in follows and _is_costly(x) and _has_slot(x, prim)]
+        for inner in dict.fromkeys(kept):
             fresh, env = _renamed(b, inner.dims)
             at = tuple(poly(d).subst(env) for d in inner.dims)
             tape.sums[inner] = record("tape", inner.results[0].dtype, ir.Abs(fresh, ir.Ref(inner, 0, at)))
@@ -152,13 +158,33 @@ def _is_kept(line: ir.Line, prim: ir.Loop) -> bool:
     if not isinstance(p, ir.Reduce) or p.monoid != "add" or line.conds or not line.results[0].dtype.is_float:
         return False
     count = p.binder.extent.const()
-    if count is not None and count < _FEW:
-        return False
+    return (count is None or count >= _FEW) and _has_slot(line, prim)
+
+
+def _following(prim: ir.Loop) -> set[ir.Line]:
+    """The lines of a round that depend on its state."""
+    found: set[ir.Line] = set(prim.block.params)
+    for line in in_order(prim.block.lines):
+        if any(ref.line in found for ref in line_refs(line)):
+            found.add(line)
+    return found
+
+
+def _is_costly(line: ir.Line) -> bool:
+    """A function like exp. Of a loop inside another it is kept, if it depends on state and thus on rounds that are done again anyway: the tape
+    lives as long as a round of the other loop, and is in the cache."""
+    p = line.prim
+    return isinstance(p, ir.Op) and p.name in PRIMS and PRIMS[p.name].cost >= _COSTLY and not line.conds and line.results[0].dtype.is_float
+
+
+def _has_slot(line: ir.Line, prim: ir.Loop) -> bool:
+    """True when all rounds make as many elements of a line."""
     inside = {x for d in line.dims for x in d.extent.leaves()}
     return not inside & prim.block.owned and not any(isinstance(x, (ir.RefAtom, ir.Binder)) for x in inside)
 
 
 _FEW = 8
+_COSTLY = 12
 _SLOPE_IS_CONSTANT = frozenset(("add", "sub", "neg"))
 _SLOPE_BY_VALUE = frozenset(("exp", "exp2", "expm1", "tanh", "sqrt"))
 

@@ -44,7 +44,7 @@ class BlockLowerer(Memory):
         self.pieces = pieces
         lines = [line for line in block.lines if not isinstance(line.prim, (ir.Input, ir.Param, ir.ConstArray))]
         self.inlining, self.stages, self.inplace = plan_block(lines, results, writable, fn.reassociate)
-        self.fuser = Fuser(self.stages, pieces)
+        self.fuser = Fuser(self.stages, pieces, self.inplace)
         self.groups = self.fuser.groups()
         self.group_number = {stage: k for k, group in enumerate(self.groups) for stage in group.stages}
         for group in self.groups:
@@ -83,7 +83,7 @@ class BlockLowerer(Memory):
         if not self.paths:
             for group in self.groups:
                 for node in group.body:
-                    self._record_paths(node, (group,) if group.extent is not None else ())
+                    self._record_paths(node, (group,) if group.is_cut else ())
             self._alias_outputs()
         for k, group in enumerate(self.groups):
             if (only is not None and k not in only) or (done is not None and k in done):
@@ -133,10 +133,9 @@ class BlockLowerer(Memory):
                 self._record_paths(inner, (*path, node))
 
     def _group(self, group: Group, number: int, scope: Scope) -> None:
-        if group.extent is None:
+        if group.extent is None or group.low is None or group.high is None:
             self._nodes(group.body, scope, group, number)
             return
-        assert group.low is not None and group.high is not None
         extent = self.translate(group.extent, {}, scope)
         inner = scope.child()
         accs: list[lp.Acc] = []
@@ -220,7 +219,7 @@ class BlockLowerer(Memory):
                 if stage.line is not None and stage.line.results and nest is self._first_own(stage):
                     self.make_places(stage, scope, number)
                 continue
-            found = before_nest(self, stage, scope)
+            found = before_nest(self, stage, binder, scope)
             if isinstance(found, lp.Acc):
                 reductions.append((stage, found))
                 self.accs[stage] = found
@@ -233,7 +232,7 @@ class BlockLowerer(Memory):
         else:
             scope.add(lp.For(nest.sym, low, high, inner.stmts, parallel=not sequential and not _has_effects(inner.stmts)))
         for stage, acc in reductions:
-            finish_reduction(self, stage, acc, scope, in_piece=group.members.get(stage) in stage.inner)
+            finish_reduction(self, stage, acc, scope, in_piece=group.is_cut and group.members.get(stage) in stage.inner)
 
     def _first_own(self, stage: Stage) -> Nest | None:
         """The outermost loop of a stage that its readers do not share: its memory is made just outside."""

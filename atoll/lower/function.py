@@ -8,6 +8,7 @@ from typing import Any
 from atoll.ainf import ir
 from atoll.loops import ir as lp
 from atoll.lower.block import BlockLowerer, BufferSink, Sink
+from atoll.lower.outside import allocate_outside
 from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
 from atoll.lower.swaps import live_together
 from atoll.sizes import Atom, Poly
@@ -25,6 +26,7 @@ class FunctionLowerer:
         self.consts: list[lp.Buffer] = []
         self.size_atoms: set[Atom] = set(program.sizes)
         self.open: set[lp.Buffer] = set()
+        self.rounds: dict[Atom, Poly] = {}  # the indices of loops, and how many rounds these have
 
     def name(self, hint: str) -> str:
         base = "".join(c if c.isalnum() or c == "_" else "_" for c in hint) or "x"
@@ -107,6 +109,7 @@ class FunctionLowerer:
         body = tidy(drop_unused(scope.stmts))
         close_scopes(body)
         live_together(body)
+        allocate_outside(body)
         return lp.Function(program.name, program.sizes, inputs, outputs, body, self.consts)
 
 

@@ -198,6 +198,7 @@ def loop_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     size = b.translate(prim.size, env, scope)
     states = _make_state(b, stage, prim.state, prim.block, scope)
     sym = Sym(prim.index.name)
+    b.fn.rounds[prim.index] = prim.size
     inner = _inner(b, stage, prim.block, prim.results, states, {}, {**env, prim.index: poly(sym)}, scope)
     body = scope.child()
     _round(inner, states, body)

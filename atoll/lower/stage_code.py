@@ -10,6 +10,7 @@ from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.lower.places import AgainPlace, BufferPlace, Scope, VarPlace
 from atoll.lower.product_code import product_code
+from atoll.plan.apart import own_place
 from atoll.plan.fuse import accumulates_in_memory
 from atoll.plan.stages import Stage
 from atoll.sizes import Poly, Sym, poly
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from atoll.lower.block import BlockLowerer
 
 
-def before_nest(b: BlockLowerer, stage: Stage, scope: Scope) -> lp.Acc | str:
+def before_nest(b: BlockLowerer, stage: Stage, binder: ir.Binder, scope: Scope) -> lp.Acc | str:
     """Prepare a loop over an index a stage accumulates over; "sequential" when the rounds depend on each other."""
     prim = stage.prim
     assert stage.line is not None
@@ -33,7 +34,7 @@ def before_nest(b: BlockLowerer, stage: Stage, scope: Scope) -> lp.Acc | str:
         scope.add(lp.Declare(var, b.value(prim.start, b.env(stage), scope)))
         b.scan_vars[stage] = var
         return "sequential"
-    return "sequential"
+    return "sequential" if own_place(stage, binder) is None else "apart"
 
 
 def finish_reduction(b: BlockLowerer, stage: Stage, acc: lp.Acc, scope: Scope, in_piece: bool) -> None:

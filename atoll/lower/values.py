@@ -107,7 +107,7 @@ class Values:
         owner = self.owner(ref.line)
         inner: dict[Atom, Poly] = {**owner.ambient, **dict(zip(ref.line.dims, index, strict=False))}
         inlined = owner.inlining.is_inlined(ref.line)
-        scope.guarded |= not _total(ref) or (bool(ref.line.conds) and not inlined)
+        scope.guarded |= not self._total(ref) or (bool(ref.line.conds) and not inlined)
         if not inlined:
             place = owner.places[(ref.line, ref.result)]
             if isinstance(place, AgainPlace):
@@ -284,13 +284,16 @@ class Values:
         buffer = self.whole_buffer(array, env, scope, name, "an element of a reduction")
         return BufferPlace(buffer, tuple(range(len(array.binders))))
 
-
-def _total(ref: ir.Ref) -> bool:
-    """True when a reference is in range whatever its indices are: each is an index of the same extent, or a constant."""
-    for p, extent in zip(ref.index, extents_at(ref.line, ref.result, ref.index), strict=True):
-        atom, const, limit = p.single(), p.const(), extent.const()
-        if isinstance(atom, ir.Binder) and atom.extent == extent:
-            continue
-        if const is None or limit is None or not 0 <= const < limit:
-            return False
-    return True
+    def _total(self, ref: ir.Ref) -> bool:
+        """True when a reference is in range whatever its indices are: each is an index of the same extent, counted from either end, or a constant."""
+        for p, extent in zip(ref.index, extents_at(ref.line, ref.result, ref.index), strict=True):
+            atom, const, limit = p.single(), p.const(), extent.const()
+            if atom is None and const is None:
+                atom = (extent - 1 - p).single()
+            if isinstance(atom, ir.Binder) and atom.extent == extent:
+                continue
+            if isinstance(atom, Sym) and self.fn.rounds.get(atom) == extent:
+                continue
+            if const is None or limit is None or not 0 <= const < limit:
+                return False
+        return True

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Union
 
 from atoll.ainf import ir
+from atoll.plan.apart import own_place, reads_own, updates_own
+from atoll.plan.inplace import InPlace
 from atoll.plan.stages import Stage
 from atoll.sizes import Atom, Poly, Sym, poly
 
@@ -43,7 +45,7 @@ Source = tuple[ir.Line, int]  # an array, and one of its indices
 
 @dataclass(eq=False)
 class Group:
-    """Stages that share a piecewise outer index: low..high of 0..extent. Without an index it is a single stage."""
+    """Stages that share a piecewise outer index: low..high of 0..extent, or all of it where loops are not cut. Without an index it is a single stage."""
 
     low: Sym | None
     high: Sym | None
@@ -51,6 +53,10 @@ class Group:
     members: dict[Stage, ir.Binder] = field(default_factory=dict)
     stages: list[Stage] = field(default_factory=list)
     body: list[Node] = field(default_factory=list)
+
+    @property
+    def is_cut(self) -> bool:
+        return self.low is not None
 
 
 WRITTEN_OUT = 9  # sums of so few terms are written out, for as many elements at a time as a vector has (loops/unroll.py)
@@ -99,9 +105,10 @@ def accumulates_in_memory(stage: Stage, order: list[ir.Binder]) -> bool:
 class Fuser:
     """Builds the tree for one block."""
 
-    def __init__(self, stages: list[Stage], pieces: bool) -> None:
+    def __init__(self, stages: list[Stage], pieces: bool, inplace: InPlace) -> None:
         self.stages = stages
         self.pieces = pieces
+        self.inplace = inplace
         self.by_line: dict[ir.Line, Stage] = {s.line: s for s in stages if s.line is not None}
         self.by_number = {s.number: s for s in stages}
         self.orders = {s: loop_order(s) for s in stages}
@@ -140,11 +147,11 @@ class Fuser:
                     where[stage] = found
                     break
             if stage not in where:
-                if candidates and self.pieces:
+                group = Group(None, None, None, {}, [stage])
+                if candidates:
                     name = candidates[0].name
-                    group = Group(Sym(f"{name}_lo"), Sym(f"{name}_hi"), candidates[0].extent, {stage: candidates[0]}, [stage])
-                else:
-                    group = Group(None, None, None, {}, [stage])
+                    low, high = (Sym(f"{name}_lo"), Sym(f"{name}_hi")) if self.pieces else (None, None)
+                    group = Group(low, high, candidates[0].extent, {stage: candidates[0]}, [stage])
                 result.append(group)
                 where[stage] = len(result) - 1
             mine = result[where[stage]].members.get(stage)
@@ -154,7 +161,9 @@ class Fuser:
 
     def outer_candidates(self, stage: Stage) -> list[ir.Binder]:
         """Indices a stage could be cut along: those whose extent mentions no other index."""
-        if not self.pieces or (isinstance(stage.prim, (ir.Print, ir.Scatter, ir.Scan)) and not stage.dims):
+        if isinstance(stage.prim, ir.Scatter) and not stage.dims:
+            return self._outer_of_update(stage)
+        if isinstance(stage.prim, (ir.Print, ir.Scan)) and not stage.dims:
             return []
         dims = stage.dims
         if stage.contraction is not None:
@@ -165,6 +174,12 @@ class Fuser:
         if isinstance(stage.prim, ir.Print):
             return []
         return found[:1]
+
+    def _outer_of_update(self, stage: Stage) -> list[ir.Binder]:
+        """An update has no order where rounds have elements of their own; pieces share its memory, which must be there before."""
+        if not stage.inner or own_place(stage, stage.inner[0]) is None or (self.pieces and (stage.line, 0) not in self.inplace.takes):
+            return []
+        return [b for b in stage.inner[:1] if not any(isinstance(a, ir.Binder) for a in b.extent.leaves())]
 
     def joins(self, stage: Stage, binder: ir.Binder, group: Group, deps: list[tuple[Stage, ir.Ref | None]], shares: bool) -> bool:
         """`shares`: both read some array at this index."""
@@ -177,10 +192,16 @@ class Fuser:
         for other, ref in deps:
             if other not in group.members:
                 continue
-            if ref is None or not self.same_index(other, group.members[other], ref, poly(binder)):
+            if not self.in_round(stage, binder, other, group.members[other], ref):
                 return False
             related = True
         return related or shares
+
+    def in_round(self, stage: Stage, binder: ir.Binder, other: Stage, theirs: ir.Binder, ref: ir.Ref | None) -> bool:
+        """What a stage needs of another, or must wait for, happens in the same round of a loop that they share."""
+        if ref is not None and (self.same_index(other, theirs, ref, poly(binder)) or reads_own(other, theirs, ref, poly(binder))):
+            return True
+        return updates_own(stage, binder, other, theirs, ref, self.inplace)
 
     def same_index(self, other: Stage, binder: ir.Binder, ref: ir.Ref, wanted: Poly) -> bool:
         """The reference reads what `other` made in this very round."""
@@ -277,7 +298,7 @@ class Fuser:
         for other, ref in deps:
             if other not in nest.members:
                 continue
-            if ref is None or not self.same_index(other, nest.members[other], ref, poly(binder)):
+            if not self.in_round(stage, binder, other, nest.members[other], ref):
                 return False
             related = True
         if nest.sequential and self._sequential(stage, binder) and not related:
@@ -285,7 +306,7 @@ class Fuser:
         return related or shares
 
     def _sequential(self, stage: Stage, binder: ir.Binder) -> bool:
-        return binder in stage.inner and isinstance(stage.prim, (ir.Scan, ir.Scatter))
+        return binder in stage.inner and isinstance(stage.prim, (ir.Scan, ir.Scatter)) and own_place(stage, binder) is None
 
 
 def _note(reading: dict[Source, list[int]], sources: frozenset[Source], place: int) -> None:

@@ -18,7 +18,7 @@ def show_plan_of(fn: core.Function) -> str:
     program = planned(fn, dict(chosen(fn).plan))
     lines = [line for line in program.block.lines if not isinstance(line.prim, (ir.Input, ir.ConstArray))]
     _, stages, inplace = plan_block(lines, program.results, set())
-    fuser = Fuser(stages, True)
+    fuser = Fuser(stages, True, inplace)
     text: list[str] = []
 
     def stage_text(stage: Stage) -> str:
@@ -41,7 +41,7 @@ def show_plan_of(fn: core.Function) -> str:
 
     for group in fuser.groups():
         nodes = fuser.nests(group)
-        if group.extent is not None:
+        if group.is_cut:
             text.append(f"pieces {group.low}..{group.high} of {group.extent}:")
             go(nodes, 1)
         else:
