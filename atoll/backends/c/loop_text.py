@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from atoll.backends.c import ops
+from atoll.backends.c.strides import strides
 from atoll.backends.c.text import Text, safe
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
@@ -21,6 +22,8 @@ ROUNDS = 64  # rounds with loops inside, between two looks at whether the user w
 
 
 class Loops(Text):
+    strides = 0  # variables that go up with an index, so far
+
     def is_tight(self, body: list[lp.Stmt]) -> bool:
         """A round takes little time: loops inside it are short and of literal length (a tile of sums in registers stays there)."""
         work = 1
@@ -36,41 +39,49 @@ class Loops(Text):
         return not any(isinstance(s, (lp.For, lp.Accumulate, lp.Chunks, lp.Forever)) for s in lp.walk(stmts))
 
     def loop(self, loop: lp.For) -> None:
+        pragma = ""
         if loop.vector and self.dialect.gnu:
-            self.put(f"#pragma omp simd simdlen({loop.vector})")
+            pragma = f"#pragma omp simd simdlen({loop.vector})"
         elif loop.unroll and self.dialect.gnu and (rounds := (loop.high - loop.low).const()):
-            self.put(f"#pragma GCC unroll {rounds}")
+            pragma = f"#pragma GCC unroll {rounds}"
         elif loop.parallel and self.dialect.gnu and self.is_innermost(loop.body) and not may_fail(loop.body):
-            self.put("AT_INDEPENDENT")
+            pragma = "AT_INDEPENDENT"
         if loop.vector or loop.unroll or (loop.parallel and (self.nesting > 0 or self.is_innermost(loop.body))):
-            self.rounds(loop)
+            self.rounds(loop, pragma=pragma)
         else:
-            self.sequential(loop)
+            self.sequential(loop, pragma)
 
-    def rounds(self, loop: lp.For | lp.Accumulate, low: str | None = None, high: str | None = None, tick: str = "") -> None:
+    def rounds(self, loop: lp.For | lp.Accumulate, low: str | None = None, high: str | None = None, tick: str = "", pragma: str = "") -> None:
         """The loop itself; `tick` is said first in every round."""
         low, high = low or self.poly(loop.low), high or self.poly(loop.high)
+        body, moving = strides(loop.body, loop.sym, self.strides) if self.dialect.gnu and not pragma.startswith("#") else (loop.body, [])
+        self.strides += len(moving)
+        for var, step in moving:
+            self.put(f"uint64_t {safe(var.name)} = (uint64_t)({low}) * {ops.literal(step, var.dtype)};")
+        steps = "".join(f", {safe(var.name)} += {ops.literal(step, var.dtype)}" for var, step in moving)
+        if pragma:
+            self.put(pragma)
         name = self.names.enter(loop.sym)
         self.nesting += 1
-        with self.braces(f"for (int64_t {name} = {low}; {name} < {high}; {name}++)"):
+        with self.braces(f"for (int64_t {name} = {low}; {name} < {high}; {name}++{steps})"):
             if tick:
                 self.put(tick)
-            self.stmts(loop.body)
+            self.stmts(body)
         self.nesting -= 1
         self.names.leave(loop.sym)
 
     # -- loops that may take long: Python's signals are looked at now and then
 
-    def sequential(self, loop: lp.For | lp.Accumulate) -> None:
+    def sequential(self, loop: lp.For | lp.Accumulate, pragma: str = "") -> None:
         """Rounds with loops inside count down; a tight loop is cut into stretches, so that it stays tight."""
         length = (loop.high - loop.low).const()
         if not self.dialect.hosted or (length is not None and length <= STRETCH):
-            self.rounds(loop)
+            self.rounds(loop, pragma=pragma)
         elif not self.is_tight(loop.body):
             self.uses_done = True
             with self.braces(""):
                 self.put(f"int at_fuel = {ROUNDS};")
-                self.rounds(loop, tick=f"AT_TICK({ROUNDS})")
+                self.rounds(loop, tick=f"AT_TICK({ROUNDS})", pragma=pragma)
         elif self.nesting == 0:
             self.uses_done = True
             with self.braces(f"for (int64_t at_i = {self.poly(loop.low)}, at_end, at_high = {self.poly(loop.high)}; at_i < at_high; at_i = at_end)"):
@@ -78,9 +89,9 @@ class Loops(Text):
                 with self.braces(f"if (at_high - at_i > {STRETCH})"):
                     self.put(f"at_end = at_i + {STRETCH};")
                     self.put("if (at_interrupted(at)) { status = -2; goto done; }")
-                self.rounds(loop, "at_i", "at_end")
+                self.rounds(loop, "at_i", "at_end", pragma=pragma)
         else:
-            self.rounds(loop)
+            self.rounds(loop, pragma=pragma)
 
     def forever(self, body: list[lp.Stmt]) -> None:
         if not self.dialect.hosted:
