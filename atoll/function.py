@@ -326,11 +326,11 @@ class Function:
 
     # -- derivatives
 
-    def def_vjp(self, g: Any) -> Any:
+    def def_vjp(self, g: Any = None, *more: Any, **keywords: Any) -> Any:
         """Use g(x..., dy) as the transposed derivative: it gives one adjoint per argument. Checked against the derivative itself."""
         from atoll.ad.custom import define
 
-        return define(self, g)
+        return define(self, g, *more, **keywords)
 
     def residuals(self) -> Residuals:
         """What the reverse sweep of a derivative keeps of the forward sweep: arrays and their bytes as polynomials of the sizes."""

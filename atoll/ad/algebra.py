@@ -6,17 +6,19 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from atoll.ad.kronecker import negative, product, total
+from atoll.ad.rules import NOT_DIFFERENTIABLE, RULES
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
-from atoll.errors import NOWHERE, fail
+from atoll.errors import NOWHERE, Span, fail
 from atoll.types.dtypes import DType
 
 
 class LineAlgebra:
     """Operations on operands of one dtype; products and sums with 0 and 1 are not made."""
 
-    def __init__(self, b: Builder, dtype: DType) -> None:
+    def __init__(self, b: Builder, dtype: DType, span: Span = NOWHERE) -> None:
         self.b, self.dtype = b, dtype
+        self.span = span  # of what is differentiated, for operations that have no derivative themselves
 
     def const(self, value: float) -> ir.Operand:
         return ir.Const(float(value), self.dtype)
@@ -33,7 +35,7 @@ class LineAlgebra:
         simple = rule(self.b, *args, self.dtype) if rule is not None else None
         if simple is not None:
             return simple
-        return scalars.op(self.b, name, args, self.dtype, NOWHERE)
+        return scalars.op(self.b, name, args, self.dtype, NOWHERE if name in RULES else self.span)
 
     def choose(self, test: str, a: ir.Operand, b: ir.Operand, then: ir.Operand, orelse: ir.Operand) -> ir.Operand:
         found = scalars.compare(self.b, test, a, b, NOWHERE)
@@ -52,7 +54,7 @@ def refuse(line: ir.Line, what: str | None = None) -> NoReturn:
         if any(r.dtype.is_complex for r in line.results):
             what = "a complex number"
         elif isinstance(line.prim, ir.Op):
-            what = line.prim.name
+            what = NOT_DIFFERENTIABLE.get(line.prim.name, line.prim.name)
         else:
             what = type(line.prim).__name__.lower()
     fail("E1001", line.span, what=what)

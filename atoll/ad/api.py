@@ -10,8 +10,10 @@ import types as pytypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from atoll.ad.asking import asked, called, function_of, only_floats_move
 from atoll.errors import NOWHERE, Error, fail
 from atoll.errors.caller import caller
+from atoll.errors.misuse import kind_of
 from atoll.function import Function, Options
 from atoll.sizes import Atom, Poly, poly
 from atoll.sizes.declare import size_symbol
@@ -21,13 +23,6 @@ from atoll.types.signature import ParamInfo, Signature
 from atoll.types.types import Tuple, Type, subst_sizes
 
 Wrt = int | str | Sequence[int | str]
-
-
-def _function(f: Any, what: str) -> Function:
-    if not isinstance(f, Function):
-        found = "a plain Python function" if callable(f) else f"a {type(f).__name__}"
-        fail("E1012", caller(), name=f"at.{what}", found=found)
-    return f
 
 
 def make(
@@ -87,13 +82,14 @@ def _wrt(f: Function, wrt: Any, what: str) -> Any:
 
 def _of_function(what: str) -> Callable[..., Function]:
     def derivative(f: Any, wrt: Wrt = 0) -> Function:
-        fn = _function(f, what)
+        fn = function_of(f, what)
         chosen = _wrt(fn, wrt, what)
         body = lambda g, op: f"{op}({g}, wrt={chosen!r})({_call(fn)})"  # noqa: E731
-        return make(fn, (what, chosen), f"{what}_{fn.name}", _plain(fn), body, derivative)
+        return make(fn, (what, chosen), f"{what}_{fn.name}", _plain(fn), body, public)
 
     derivative.__name__ = derivative.__qualname__ = what
-    return derivative
+    public = asked(derivative)
+    return public
 
 
 grad = _of_function("grad")
@@ -111,22 +107,41 @@ hessian.__doc__ = "The second derivative of a function with a float result."
 class _Point:
     """The arguments at which a derivative is taken: a tuple of them, or one bare."""
 
-    def __init__(self, f: Function, x: Any) -> None:
+    def __init__(self, f: Function, x: Any, what: str) -> None:
+        self.what = what
         params = f.signature.params
         one = len(params) == 1
         self.bare = not isinstance(x, tuple) or (one and (isinstance(params[0].type, Tuple) or len(x) != 1))
         self.values = (x,) if self.bare else x
         self.fn = f
         if len(self.values) != len(params):
-            fail("E1009", caller(), name="a derivative", fn=f.name, wanted=len(params), given=len(self.values))
+            count = f"{len(params)} argument{'' if len(params) == 1 else 's'}"
+            values = ", ".join(p.name for p in params)
+            help_ = f"give them as one tuple: at.{what}({f.name}, ({values}{',' if one else ''}), ...)"
+            fail("E1009", caller(), name=f"at.{what}", fn=f.name, wanted=count, given=len(self.values), help=help_)
 
-    def parts(self, dx: Any, what: str) -> tuple[Any, ...]:
+    def parts(self, dx: Any) -> tuple[Any, ...]:
+        """Tangents, one per argument."""
         if self.bare:
-            return (dx,)
+            dx = (dx,)
         if not isinstance(dx, tuple) or len(dx) != len(self.values):
-            found = f"a tuple of {len(dx)}" if isinstance(dx, tuple) else type(dx).__name__
-            fail("E1010", caller(), name=self.fn.name, what=what, wanted=len(self.values), given=found)
+            found = f"a tuple of {len(dx)}" if isinstance(dx, tuple) else kind_of(dx)
+            fail("E1010", caller(), name=f"at.{self.what}", what="the tangent", wanted=len(self.values), given=found)
+        for p, d in zip(self.fn.signature.params, dx, strict=True):
+            only_floats_move(p.type, d, f"at.{self.what}", f"the tangent of {p.name}")
         return dx
+
+    def forward(self, dx: Any, op: str) -> Any:
+        made = _forward(self.fn, op)
+        own = self.fn.signature.params
+        extra = {d.name: f"the tangent of {p.name}" for p, d in zip(own, made.signature.params[len(own) :], strict=True)}
+        return called(self.fn, self.what, made, extra, (*self.values, *self.parts(dx)))
+
+    def reverse(self, dy: Any) -> Any:
+        made = _reverse(self.fn, self.what)
+        seed = made.signature.params[-1]
+        only_floats_move(seed.type, dy, f"at.{self.what}", "the seed of an integer")
+        return called(self.fn, self.what, made, {seed.name: "the seed"}, (*self.values, dy))
 
     def like(self, adjoints: Any) -> Any:
         return adjoints[0] if self.bare else tuple(adjoints)
@@ -167,42 +182,41 @@ def result_type(f: Function, what: str) -> Type:
     return subst_sizes(core.result, back)
 
 
+@asked
 def jvp(f: Any, x: Any, dx: Any) -> Any:
     """The derivative of f at x along dx. x and dx are tuples for several arguments; one may be bare."""
-    fn = _function(f, "jvp")
-    point = _Point(fn, x)
-    return _forward(fn, "jvp")(*point.values, *point.parts(dx, "the tangent"))
+    return _Point(function_of(f, "jvp"), x, "jvp").forward(dx, "jvp")
 
 
+@asked
 def jvp2(f: Any, x: Any, dx: Any) -> Any:
     """(f(x), jvp(f, x, dx)), sharing their work."""
-    fn = _function(f, "jvp2")
-    point = _Point(fn, x)
-    return _forward(fn, "jvp2")(*point.values, *point.parts(dx, "the tangent"))
+    return _Point(function_of(f, "jvp2"), x, "jvp2").forward(dx, "jvp2")
 
 
+@asked
 def vjp(f: Any, x: Any, dy: Any) -> Any:
     """The transposed derivative of f at x applied to dy, shaped like x."""
-    fn = _function(f, "vjp")
-    point = _Point(fn, x)
-    return point.like(_reverse(fn, "vjp")(*point.values, dy))
+    point = _Point(function_of(f, "vjp"), x, "vjp")
+    return point.like(point.reverse(dy))
 
 
+@asked
 def vjp2(f: Any, x: Any, dy: Any) -> Any:
     """(f(x), vjp(f, x, dy)), sharing their work."""
-    fn = _function(f, "vjp2")
-    point = _Point(fn, x)
-    value, adjoints = _reverse(fn, "vjp2")(*point.values, dy)
+    point = _Point(function_of(f, "vjp2"), x, "vjp2")
+    value, adjoints = point.reverse(dy)
     return value, point.like(adjoints)
 
 
+@asked
 def linearize(f: Any, x: Any) -> tuple[Any, Callable[..., Any]]:
     """(f(x), dx -> jvp(f, x, dx)); several tangents are given as a tuple or one by one."""
-    fn = _function(f, "linearize")
-    point = _Point(fn, x)
+    fn = function_of(f, "linearize")
+    point = _Point(fn, x, "linearize")
 
     def linear(*dx: Any) -> Any:
-        return _forward(fn, "jvp")(*point.values, *point.parts(dx[0] if len(dx) == 1 else dx, "the tangent"))
+        return point.forward(dx[0] if len(dx) == 1 else dx, "jvp")
 
     linear.__name__ = f"linear_{fn.name}"
     return fn(*point.values), linear

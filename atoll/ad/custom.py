@@ -12,26 +12,30 @@ from typing import Any
 
 import numpy as np
 
-from atoll.ad.api import jvp, make, result_type
+from atoll.ad.api import make, result_type
 from atoll.errors import NOWHERE, Error, Span, fail
 from atoll.errors.caller import caller
+from atoll.errors.misuse import kind_of
 from atoll.function import Function, fn
 from atoll.types.signature import ParamInfo
-from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, shape_of
+from atoll.types.types import Index, Record, Scalar, Tuple, Type, array, shape_of
 
 _SIZES = ((3, 4, 2, 5), (1, 1, 1, 1), (4, 4, 4, 4), (7, 3, 5, 2))
 _ROUNDS = 3
 
 
-def define(f: Function, g: Any) -> Any:
+def define(f: Function, g: Any, *more: Any, **keywords: Any) -> Any:
+    if more or keywords:
+        found = f"{1 + len(more)} functions" if more else f"{next(iter(keywords))}="
+        fail("E1015", caller("def_vjp"), fn=f.name, found=found)
     if not isinstance(g, Function) and not inspect.isfunction(g):
-        fail("E1015", caller(), fn=f.name, found="None" if g is None else type(g).__name__)
+        fail("E1015", caller("def_vjp"), fn=f.name, found="nothing" if g is None else kind_of(g))
     rule = g if isinstance(g, Function) else fn(g)
     if f.signature.is_generic:
         fail("E0609", f.surface.span, name=f.name)
     params = tuple(ParamInfo(p.name, p.type, None, False, p.span) for p in f.signature.params)
     seed = ParamInfo("dy" if all(p.name != "dy" for p in params) else "dy_", result_type(f, "def_vjp"), None, False, NOWHERE)
-    many = len(params) > 1
+    many = len(params) != 1
     wanted: Type = Tuple(tuple(p.type for p in params)) if many else params[0].type
     if len(rule.signature.params) != len(params) + 1:
         fail("E1008", rule.surface.span, fn=f.name, wanted=_shape(f, seed.type, wanted), given=rule.type)
@@ -40,8 +44,8 @@ def define(f: Function, g: Any) -> Any:
     try:
         checked = make(f, ("def_vjp", id(rule)), f"vjp_{f.name}", everything, lambda _, h: f"{h}({names})", rule, result=wanted)
         _ = checked.core
-    except Error as error:
-        fail("E1008", rule.surface.span, fn=f.name, wanted=_shape(f, seed.type, wanted), given=f"{rule.type} ({error.code})")
+    except Error:
+        fail("E1008", rule.surface.span, fn=f.name, wanted=_shape(f, seed.type, wanted), given=rule.type)
     _compare(f, checked, many, rule.surface.span)
     f.vjp = checked
     f.refresh()
@@ -81,16 +85,14 @@ def _compare(f: Function, g: Function, many: bool, span: Span) -> None:
 def _interpreted_jvp(f: Function, point: Any, dx: Any) -> Any:
     from atoll.ad.api import _forward, _Point
 
-    p = _Point(f, point)
-    return _forward(f, "jvp").interpret(*p.values, *p.parts(dx, "the tangent"))
+    p = _Point(f, point, "jvp")
+    return _forward(f, "jvp").interpret(*p.values, *p.parts(dx))
 
 
 def _random(t: Type, env: dict[Any, int], rng: np.random.Generator, tangent: bool = False) -> Any:
     sizes, elem = shape_of(t)
     if isinstance(elem, (Tuple, Record)):
-        if sizes:
-            fail("E1007", fn="this function", problem="arguments that are arrays of tuples cannot be made up to check it")
-        parts = tuple(_random(item, env, rng, tangent) for item in elem.items)
+        parts = tuple(_random(array(item, list(sizes)), env, rng, tangent) for item in elem.items)
         if isinstance(elem, Tuple):
             return parts
         assert elem.decl.cls is not None
@@ -115,7 +117,7 @@ def _like(value: Any, rng: np.random.Generator) -> Any:
         return tuple(_like(v, rng) for v in value)
     x = np.asarray(value)
     if x.dtype.kind != "f":
-        return value if x.ndim == 0 else np.zeros_like(x)
+        return np.zeros_like(x) if x.ndim else x.dtype.type(0)
     made = rng.normal(size=x.shape).astype(x.dtype)
     return made if x.ndim else x.dtype.type(made)
 
@@ -132,5 +134,3 @@ def _single(value: Any) -> bool:
     leaves = value if isinstance(value, tuple) else (value,)
     return any(np.asarray(v).dtype == np.float32 for v in leaves)
 
-
-__all__ = ["Array", "define", "jvp"]

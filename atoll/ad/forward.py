@@ -76,7 +76,7 @@ class Forward:
         rule = RULES.get(prim.name)
         if rule is None:
             refuse(line)
-        c = LineAlgebra(self.b, dtype)
+        c = LineAlgebra(self.b, dtype, line.span)
         y = help_.own_ref(line, 0)
         partials = rule(c, *prim.args, y)
         total: ir.Operand | None = None

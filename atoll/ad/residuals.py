@@ -13,7 +13,9 @@ from atoll.ainf.dead import remove_dead
 from atoll.ainf.from_core import translate
 from atoll.ainf.scan_prim import blocks, line_refs
 from atoll.core import ir as core
-from atoll.errors import Span
+from atoll.core.rewrite import called, walk
+from atoll.errors import Span, fail
+from atoll.errors.caller import caller
 from atoll.plan.inplace import plan_block
 from atoll.sizes import Poly, poly
 
@@ -56,6 +58,8 @@ class Residuals:
 
 
 def residuals(fn: core.Function) -> Residuals:
+    if not any(isinstance(node, core.Vjp) for f in called(fn) if f.body is not None for node in walk(f.body)):
+        fail("E1021", caller(), fn=fn.name)
     program = remove_dead(translate(fn))
     found: dict[tuple[ir.Line, int], Residual] = {}
     _block(program.block, program.results, found)

@@ -14,7 +14,7 @@ from atoll.ad import lines as help_
 from atoll.ad.algebra import LineAlgebra, refuse
 from atoll.ad.indicator import accumulate, guarded, zero
 from atoll.ad.loop_state import abs_reader
-from atoll.ad.rules import RULES
+from atoll.ad.rules import CONSTANT, RULES
 from atoll.ad.vanishing import Vanishing
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
@@ -47,6 +47,8 @@ class Reverse:
     def spread(self, lines: list[ir.Line]) -> None:
         """Everything that depends on something active is active."""
         for line in lines:
+            if isinstance(line.prim, ir.Op) and line.prim.name in CONSTANT:
+                continue
             if help_.is_active(line, self.active):
                 for k, r in enumerate(line.results):
                     if r.dtype.is_float or r.dtype.is_complex:
@@ -165,7 +167,7 @@ class Reverse:
         index = tuple(poly(x) for x in fresh)
         with b.binding(*fresh), b.under(*conds):
             bar = self.vanishing.safe(prim.name, args, adjoint(index), dtype)
-            c = LineAlgebra(b, dtype)
+            c = LineAlgebra(b, dtype, line.span)
             partials = rule(c, *args, self.recalled[line](index) if line in self.recalled else ir.Ref(line, 0, index))
             values = [None if p is None else c.op("mul", bar, p) for p in partials]
         for arg, value in zip(args, values, strict=True):

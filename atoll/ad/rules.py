@@ -120,5 +120,6 @@ RULES: dict[str, Rule] = {
 }
 """Primitives that are missing here have no derivative (comparisons, bits) or are refused by name (trigamma, complex numbers)."""
 
-LINEAR = {"add", "sub", "neg", "read"}
-NOT_DIFFERENTIABLE = {"trigamma": "the derivative of trigamma"}
+CONSTANT = frozenset(("floordiv", "floor", "ceil", "round", "trunc", "sign", "stop"))
+"""Primitives whose slope is 0 everywhere: nothing flows through them."""
+NOT_DIFFERENTIABLE = {"trigamma": "trigamma, the derivative of digamma,", "real": "the real part of a complex number", "imag": "the imaginary part of a complex number"}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atoll.ad.rules import RULES
+from atoll.ad.rules import NOT_DIFFERENTIABLE, RULES
 from atoll.core import ir
 from atoll.core import values as v
 from atoll.core.prims import PRIMS
@@ -39,6 +39,10 @@ class _Numbers:
         return then if PRIMS[test].means(v.primal(a), v.primal(b)) else orelse
 
 
+class _NoRule(Exception):
+    """A primitive, perhaps in the derivative of another one, that has no derivative."""
+
+
 def _apply(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
     """A primitive on numbers and duals."""
     tags = [a.tag for a in args if isinstance(a, v.Dual)]
@@ -49,6 +53,8 @@ def _apply(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
     y = _apply(name, primals, dtype)
     c = _Numbers(dtype)
     total: Any = None
+    if name not in RULES:
+        raise _NoRule(name)
     for partial, a in zip(RULES[name](c, *primals, y), args, strict=True):
         if partial is None or not (isinstance(a, v.Dual) and a.tag == tag):
             continue
@@ -66,9 +72,11 @@ def apply(inter: Interpreter, e: ir.Prim, args: tuple[Any, ...]) -> Any:
         fail("E1001", e.span, what="a complex number", where=inter.name)
     if not dtype.is_float:
         return dtype.numpy.type(PRIMS[e.op].means(*map(v.primal, args)))
-    if e.op not in RULES:
-        fail("E1001", e.span, what=e.op, where=inter.name)
-    return _apply(e.op, args, dtype.numpy)
+    try:
+        return _apply(e.op, args, dtype.numpy)
+    except _NoRule as error:
+        op = str(error)
+        fail("E1001", e.span, what=NOT_DIFFERENTIABLE.get(op, op), where=inter.name)
 
 
 def _floats(t: Type) -> list[bool]:

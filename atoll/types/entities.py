@@ -162,11 +162,12 @@ class Pick:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derived:
-    """grad(f) and the like: a function made of a function. `wrt` are positions or names; of a linear map, the point."""
+    """grad(f) and the like: a function made of a function. `wrt` are positions or names; of a linear map, the point. Errors speak of `said`."""
 
     kind: str
     fn: Any
     wrt: Any
+    said: str = ""
 
 
 Entity = Value | Derived | Lifted | Choice | FnArray | Pick | Closure | FnRef | Builtin | TypeRef | Module | TextValue | NoneEntity | Iterable | Generator | Unbound | TupleEntity

@@ -106,6 +106,9 @@ def _has_float(t: Type) -> bool:
 
 def jvp(el: Elaborator, run: Run, values: list[Value], tangents: list[Value], both: bool, span: Span) -> Value:
     lam, result, own = _lambda(el, run, values, span, "jvp")
+    for d, t in zip(tangents, lam.types, strict=True):
+        if not _has_float(t) and isinstance(d.expr, ir.Lit) and d.expr.value != 0:
+            el.fail("E1020", span, name="jvp", what="the tangent of an integer", dtype=el.show(t))
     moved = [coerce(el, d, t, span, "the tangent") for d, t in zip(tangents, lam.types, strict=True)]
     fresh: dict[Atom, Poly] = {leaf: poly(Sym(leaf.name)) for leaf in own if isinstance(leaf, Sym)}
     result = subst_sizes(result, fresh)
@@ -116,20 +119,31 @@ def jvp(el: Elaborator, run: Run, values: list[Value], tangents: list[Value], bo
     return open_value(el, node, t, [sym for p in fresh.values() if isinstance(sym := p.single(), Sym)], span)
 
 
-def vjp(el: Elaborator, run: Run, values: list[Value], seed: Value | None, both: bool, span: Span, what: str = "vjp") -> Value:
+def vjp(
+    el: Elaborator, run: Run, values: list[Value], seed: Value | None, both: bool, span: Span, what: str = "vjp", said: str = ""
+) -> Value:
     """A tuple of adjoints, one per value; with `both`, (result, adjoints). Without a seed it is 1, for a scalar result."""
     lam, result, own = _lambda(el, run, values, span, what)
     if own:
         el.fail("E1006", span, name=what, found=el.show(result))
     if seed is None:
         if not (isinstance(result, Scalar) and result.dtype.is_float):
-            el.fail("E1003", span, name=what, found=el.show(result))
+            el.fail("E1003", span, name=said or what, found=el.show(result), help=_one_number(result))
         one = ir.Lit(1.0, type=result, span=span)
         seed = Value(one, result)
     seed = coerce(el, seed, result, span, "the seed")
     adjoints = Tuple(lam.types)
     t = Tuple((result, adjoints)) if both else adjoints
     return Value(ir.Vjp(lam, tuple(v.expr for v in values), seed.expr, both, type=t, span=span), t)
+
+
+def _one_number(result: Type) -> str:
+    """What to do about a result that has no gradient."""
+    if isinstance(result, (Tuple, Record)):
+        return "return the number only, or use vjp with a seed for every part"
+    if isinstance(result, Array):
+        return "sum the result, or use jacrev"
+    return "return a float: integers are not differentiated"
 
 
 # -- jvp, vjp and linearize
@@ -147,7 +161,8 @@ class _Point:
         )
         parts = [given] if self.bare else project_all(args.el, given)
         if params is not None and len(parts) > len(params):
-            args.el.fail("E1009", args.span, name=args.name, fn=_name(fn), wanted=len(params), given=len(parts))
+            count = f"{len(params)} argument{'' if len(params) == 1 else 's'}"
+            args.el.fail("E1009", args.span, name=args.name, fn=_name(fn), wanted=count, given=len(parts))
         declared = [t for _, t in params] if params is not None else [None] * len(parts)
         self.values = [_prepared(args.el, p, t, args.span) for p, t in zip(parts, declared, strict=False)]
 
@@ -288,7 +303,7 @@ class _Partial:
 
 def _grad(el: Elaborator, d: en.Derived, xs: list[Any], keys: list[Any], count: int, chosen: list[int], span: Span) -> Value:
     f = _Partial(el, d.fn, xs, keys, count, chosen, span)
-    made = vjp(el, f, f.values, None, d.kind == "value_and_grad", span, d.kind)
+    made = vjp(el, f, f.values, None, d.kind == "value_and_grad", span, d.kind, d.said)
     if d.kind == "grad":
         return f.shaped(d, el.bind(made))
     value, adjoints = project_all(el, made)
@@ -296,8 +311,8 @@ def _grad(el: Elaborator, d: en.Derived, xs: list[Any], keys: list[Any], count: 
 
 
 def _hessian(el: Elaborator, d: en.Derived, xs: list[Any], keys: list[Any], count: int, chosen: list[int], span: Span) -> Value:
-    inner = en.Derived("grad", d.fn, d.wrt)
-    return _jacobian(el, en.Derived("jacfwd", inner, d.wrt), xs, keys, count, chosen, span)
+    inner = en.Derived("grad", d.fn, d.wrt, "hessian")
+    return _jacobian(el, en.Derived("jacfwd", inner, d.wrt, "hessian"), xs, keys, count, chosen, span)
 
 
 def _jacobian(el: Elaborator, d: en.Derived, xs: list[Any], keys: list[Any], count: int, chosen: list[int], span: Span) -> Value:
@@ -308,26 +323,28 @@ def _jacobian(el: Elaborator, d: en.Derived, xs: list[Any], keys: list[Any], cou
         x = f.values[0]
         _, elem = shape_of(x.type)
         if not (isinstance(elem, Scalar) and elem.dtype.is_float):
-            el.fail("E1011", span, name=d.kind, what=f"the argument {keys[k]}", found=el.show(x.type))
+            el.fail("E1011", span, name=d.said or d.kind, what=f"the argument {keys[k]}", found=el.show(x.type))
         lam, result, own = _lambda(el, f, [x], span, d.kind)
         del lam
         if own:
-            el.fail("E1006", span, name=d.kind, found=el.show(result))
+            el.fail("E1006", span, name=d.said or d.kind, found=el.show(result))
         parts.append(_matrix(el, d, f, x, result, span))
     return make_tuple(parts, None, span) if isinstance(d.wrt, tuple) else parts[0]
 
 
-def _matrix(el: Elaborator, d: en.Derived, run: Run, x: Value, result: Type, span: Span) -> Value:
+def _matrix(el: Elaborator, d: en.Derived, run: Run, x: Value, result: Type, span: Span, part: str = "") -> Value:
     if isinstance(result, (Tuple, Record)):
 
         def component(k: int) -> Run:
             return lambda values: project_all(el, Args(el, d.kind, span, (), {}).value(run(values)))[k]
 
-        parts = [_matrix(el, d, component(k), x, item, span) for k, item in enumerate(result.items)]
+        names = list(result.decl.fields) if isinstance(result, Record) else [str(k) for k in range(len(result.items))]
+        parts = [_matrix(el, d, component(k), x, item, span, f"{part or 'part '}{'.' if part else ''}{names[k]}") for k, item in enumerate(result.items)]
         return make_tuple(parts, result if isinstance(result, Tuple) else None, span)
     out_sizes, out_elem = shape_of(result)
     if not (isinstance(out_elem, Scalar) and out_elem.dtype.is_float):
-        el.fail("E1011", span, name=d.kind, what="the result", found=el.show(result))
+        help_ = "differentiate a function that gives the floats only"
+        el.fail("E1011", span, name=d.said or d.kind, what=f"{part} of the result" if part else "the result", found=el.show(result), help=help_)
     in_sizes, in_elem = shape_of(x.type)
     if d.kind == "jacrev":
 

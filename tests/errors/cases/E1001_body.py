@@ -12,5 +12,8 @@ def f(x: f64) -> f64:
 
 at.hessian(f)(1.0)
 
-#> E1001: trigamma has no derivative in Atoll
+#> E1001: trigamma, the derivative of digamma, has no derivative in Atoll
+#>   --> E1001_body.py:11:12
+#>    11 |     return digamma(digamma(x))
+#>       |            ^^^^^^^^^^^^^^^^^^^
 #>    help: use at.stop(...) where it should count as a constant

@@ -12,8 +12,8 @@ def f(x: f64, y: f64) -> f64:
 
 at.jvp(f, (1.0, 2.0, 3.0), (1.0, 1.0, 1.0))
 
-#> E1009: a derivative: f takes 2 arguments, not 3
+#> E1009: at.jvp: f takes 2 arguments, not 3
 #>   --> E1009.py:13:1
 #>    13 | at.jvp(f, (1.0, 2.0, 3.0), (1.0, 1.0, 1.0))
 #>       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-#>    help: give a tuple with one value per argument
+#>    help: give them as one tuple: at.jvp(f, (x, y), ...)

@@ -12,7 +12,7 @@ def f(x: f64, y: f64) -> f64:
 
 at.jvp(f, (1.0, 2.0), 1.0)
 
-#> E1010: f: the tangent must be a tuple of 2, like the arguments, not float
+#> E1010: at.jvp: the tangent must be a tuple of 2, like the arguments, not a float
 #>   --> E1010.py:13:1
 #>    13 | at.jvp(f, (1.0, 2.0), 1.0)
 #>       | ^^^^^^^^^^^^^^^^^^^^^^^^^^

@@ -12,8 +12,8 @@ def f(x: f64[n], y: f64) -> f64:
 
 f.def_vjp(None)
 
-#> E1015: the derivative given to f must be a function, not None
-#>   --> E1015.py:13:1
+#> E1015: the derivative given to f must be one function, not nothing
+#>   --> E1015.py:13:2
 #>    13 | f.def_vjp(None)
-#>       | ^^^^^^^^^^^^^^^
+#>       |  ^^^^^^^^^^^^^^
 #>    help: give a function of the arguments and the adjoint of the result: @f.def_vjp

@@ -1,0 +1,20 @@
+import numpy as np
+
+import atoll as at
+from atoll import f64, i64
+
+n, m, k = at.sizes("n m k")
+
+
+@at.fn
+def f(x: f64[n], y: f64) -> f64:
+    return y * sum(x)
+
+
+at.value_and_grad(f, has_aux=True)
+
+#> E0236: at.value_and_grad has no parameter has_aux
+#>   --> E0236_has_aux.py:14:1
+#>    14 | at.value_and_grad(f, has_aux=True)
+#>       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+#>    help: differentiate a function that gives the number only; what else it computes is got by calling it
