@@ -67,7 +67,7 @@ class Evaluator:
                 f = f.parent
             raise KeyError(atom)
 
-        return p.evaluate(value)
+        return (p.evaluate(value) + 2**63) % 2**64 - 2**63  # as the machine has it
 
     def holds(self, cond: ir.Cond, frame: Frame, env: Env) -> bool:
         if cond.poly is not None:

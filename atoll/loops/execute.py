@@ -80,7 +80,7 @@ class Executor:
                 return int(self.values[atom.var])
             return int(self.values[atom])
 
-        return p.evaluate(value)
+        return (p.evaluate(value) + 2**63) % 2**64 - 2**63  # as the machine has it
 
     def at(self, b: lp.Buffer, index: tuple[Poly, ...]) -> tuple[int, ...]:
         found = tuple(self.poly(p) for p in index)

@@ -95,3 +95,20 @@ def test_guards_at_the_ends(f):
         for i in [*ENDS, 4, 5]:
             x = np.arange(1.0, size + 1)
             assert np.array_equal(f(x, i), f.interpret(x, i)), (size, i)
+
+
+def test_every_stage_wraps_indices():
+    """2 * p is 0 here; the remainder's quotient is an operation of its own, so the sum of both must wrap as the machine's does."""
+    from tests.fuzz.stages import FAST, Stages
+
+    f = at.fn(
+        source="import atoll as at\nfrom atoll import i64, f64\nn, m = at.sizes('n m')\n"
+        "def counted(p: i64, q: f64[m], r: f64[n]):\n"
+        "    s = [p * 2 for i in range(m)]\n"
+        "    c = i64(0)\n    out = zeros(n + 2, dtype=i64)\n"
+        "    while c < 3:\n        out = hist(add, 0, n + 2, s % (n + 2), ones(m, dtype=i64))\n        c += 1\n    return out\n"
+    )
+    args = (-(2**63), np.zeros(4), np.zeros(5))
+    for stage in (*FAST, "O3"):
+        (out,) = Stages(f).runner(stage)(args)
+        assert out.tolist() == [4, 0, 0, 0, 0, 0, 0], stage
