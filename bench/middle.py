@@ -79,8 +79,8 @@ def measure(text: str) -> tuple[int, dict[str, float]]:
 def plan(program: ir.Program) -> None:
     """What lowering decides first: stages, updates in place, groups and nests."""
     lines = [line for line in program.block.lines if not isinstance(line.prim, (ir.Input, ir.Param, ir.ConstArray))]
-    _, stages, _ = plan_block(lines, program.results, set(), program.reassociate)
-    fuser = Fuser(stages, True)
+    _, stages, inplace = plan_block(lines, program.results, set(), program.reassociate)
+    fuser = Fuser(stages, True, inplace)
     for group in fuser.groups():
         fuser.nests(group)
 
