@@ -166,7 +166,7 @@ class Builder(Known):
         if not conditional:
             return {}
         needed = needed_conds(prim, axes, home)
-        here = {given.cond for given in self.path if given.block is home}
+        here = {given.made for given in self.path if given.block is home}
         for block in conditional.values():
             if here and block.depth < home.depth:
                 needed.update({cond: None for cond in needed_conds(prim, axes, block) if cond in here})

@@ -32,6 +32,11 @@ class Given:
             self._cond = self._cond()
         return self._cond
 
+    @property
+    def made(self) -> ir.Cond | None:
+        """The condition, unless no line needed it yet."""
+        return self._cond if isinstance(self._cond, ir.Cond) else None
+
 
 class Known:
     path: list[Given]
