@@ -25,12 +25,24 @@ void atoll_product_init(const at_runtime *runtime) { rt = runtime; }
 #define H2 4
 #define H3 2
 #define H4 1
+#define W1 8 /* vectors of columns that 1, 2, ... rows have registers for */
+#define W2 8
+#define W3 6
+#define W4 4
+#define W5 4
+#define SEVERAL 4 /* rows whose sums along k have registers */
 #else
 #define H0 6
 #define H1 4
 #define H2 3
 #define H3 2
 #define H4 1
+#define W1 8
+#define W2 4
+#define W3 3
+#define W4 2
+#define W5 2
+#define SEVERAL 2
 #endif
 static const int product_heights[5] = {H0, H1, H2, H3, H4};
 #define NR (NV * VL)
@@ -39,6 +51,9 @@ static const int product_heights[5] = {H0, H1, H2, H3, H4};
 #define FEW_ROWS 6         /* so few that b is read along its rows */
 #define FEW_COLUMNS 3      /* so few that sums are made along k */
 #define FAR 262144         /* bytes of b that do not stay near: its columns are copied before they are used */
+#define FEW_TERMS 48       /* sums so short that writing c is most of the work */
+#define NEAR 65536         /* bytes of b that stay beside what is written */
+#define NOT_FAR 10485760   /* bytes of b that need no help to come near */
 #define HOT 524288         /* bytes that stay in the second-level cache: of b for all rows, of the result until what follows is done */
 
 /* Two vectors shuffled into one, by compilers old and new. */
@@ -67,25 +82,37 @@ static int follow(at_call *at, const at_product *p) {
 #if defined(__AVX512F__)
 #include <immintrin.h>
 #define MASKED 1
-static inline __m512 load_part_f32(const float *from, int64_t n) { return _mm512_maskz_loadu_ps((__mmask16)(n >= 16 ? 0xffff : (1 << n) - 1), from); }
-static inline void store_part_f32(float *to, __m512 v, int64_t n) { _mm512_mask_storeu_ps(to, (__mmask16)(n >= 16 ? 0xffff : (1 << n) - 1), v); }
-static inline __m512d load_part_f64(const double *from, int64_t n) { return _mm512_maskz_loadu_pd((__mmask8)(n >= 8 ? 0xff : (1 << n) - 1), from); }
-static inline void store_part_f64(double *to, __m512d v, int64_t n) { _mm512_mask_storeu_pd(to, (__mmask8)(n >= 8 ? 0xff : (1 << n) - 1), v); }
+#define MASK __mmask16
+static inline MASK mask_f32(int64_t n) { return (MASK)(n >= 16 ? 0xffff : (1 << n) - 1); }
+static inline MASK mask_f64(int64_t n) { return (MASK)(n >= 8 ? 0xff : (1 << n) - 1); }
+static inline __m512 load_masked_f32(const float *from, MASK mask) { return _mm512_maskz_loadu_ps(mask, from); }
+static inline void store_masked_f32(float *to, __m512 v, MASK mask) { _mm512_mask_storeu_ps(to, mask, v); }
+static inline __m512d load_masked_f64(const double *from, MASK mask) { return _mm512_maskz_loadu_pd((__mmask8)mask, from); }
+static inline void store_masked_f64(double *to, __m512d v, MASK mask) { _mm512_mask_storeu_pd(to, (__mmask8)mask, v); }
 static inline float total_f32(__m512 v) { return _mm512_reduce_add_ps(v); }
 static inline double total_f64(__m512d v) { return _mm512_reduce_add_pd(v); }
+static inline __m512 load_all_f32(const float *from) { return _mm512_loadu_ps(from); }
+static inline __m512d load_all_f64(const double *from) { return _mm512_loadu_pd(from); }
+static inline void store_all_f32(float *to, __m512 v) { _mm512_storeu_ps(to, v); }
+static inline void store_all_f64(double *to, __m512d v) { _mm512_storeu_pd(to, v); }
+static inline __m512 pick_f32(__m512 a, __m512i places, __m512 b) { return _mm512_permutex2var_ps(a, places, b); } /* elements of both */
+static inline __m512d pick_f64(__m512d a, __m512i places, __m512d b) { return _mm512_permutex2var_pd(a, places, b); }
+#define PLACES __m512i
 #define WIDE_f32 __m512
 #define WIDE_f64 __m512d
 #else
 #define MASKED 0
+#define MASK int64_t
 typedef float WIDE_f32 __attribute__((vector_size(VECTOR), aligned(4)));
 typedef double WIDE_f64 __attribute__((vector_size(VECTOR), aligned(8)));
 #define PARTS_OF(T, NAME) \
-    static inline WIDE_##NAME load_part_##NAME(const T *from, int64_t n) { \
+    static inline MASK mask_##NAME(int64_t n) { return n; } \
+    static inline WIDE_##NAME load_masked_##NAME(const T *from, MASK n) { \
         T part[VECTOR / sizeof(T)] = {0}; \
         for (int64_t q = 0; q < n && q < (int64_t)(VECTOR / sizeof(T)); q++) part[q] = from[q]; \
         return *(WIDE_##NAME *)part; \
     } \
-    static inline void store_part_##NAME(T *to, WIDE_##NAME v, int64_t n) { \
+    static inline void store_masked_##NAME(T *to, WIDE_##NAME v, MASK n) { \
         for (int64_t q = 0; q < n && q < (int64_t)(VECTOR / sizeof(T)); q++) to[q] = v[q]; \
     } \
     static inline T total_##NAME(WIDE_##NAME v) { \
@@ -179,12 +206,14 @@ int atoll_product(at_call *at, const at_product *p, int is_double) {
     if (by_blas(p, is_double)) return follow(at, p);
     int64_t k = 1;
     for (int l = 0; l < p->levels; l++) k *= p->extent[l] > 0 ? p->extent[l] : 0;
-    int64_t few[512];
-    int64_t *offsets = k <= 256 ? few : rt->alloc(2 * k * (int64_t)sizeof(int64_t));
+    int64_t few[512], length = k;
+    if (p->levels == 1 && (is_double ? has_few_columns_f64(p, k) : has_few_columns_f32(p, k))) length = 0;
+    else if (p->levels == 1 && !(is_double ? has_few_rows_f64(p) : has_few_rows_f32(p))) length = is_double ? block_of_k_f64(k) : block_of_k_f32(k);
+    int64_t *offsets = length <= 256 ? few : rt->alloc(2 * length * (int64_t)sizeof(int64_t));
     if (!offsets) return -1;
-    int64_t *a_k = offsets, *b_k = offsets + k;
+    int64_t *a_k = offsets, *b_k = offsets + length;
     if (p->levels == 1) {
-        for (int64_t t = 0; t < k; t++) { a_k[t] = t * p->a_k[0]; b_k[t] = t * p->b_k[0]; }
+        for (int64_t t = 0; t < length; t++) { a_k[t] = t * p->a_k[0]; b_k[t] = t * p->b_k[0]; }
     } else {
         int64_t at_[4] = {0, 0, 0, 0}, a = 0, b = 0;
         for (int64_t t = 0; t < k; t++) {

@@ -5,6 +5,10 @@
  */
 typedef T NAME(vector) __attribute__((vector_size(VL * sizeof(T)), aligned(sizeof(T))));
 
+#if defined(__AVX512F__)
+typedef WHOLE NAME(places) __attribute__((vector_size(VL * sizeof(T))));
+#endif
+
 typedef struct {
     const at_product *p;
     const int64_t *a_k, *b_k; /* offsets of every k */
@@ -15,56 +19,59 @@ typedef struct {
     int pack_a, pack_b, first, symmetric, finish; /* finish: rows are complete after this, and what follows is done at once */
 } NAME(block);
 
-/* mr rows by nv vectors of c. a and b are packed or read in place through the offsets of k. */
-static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const int nv, const int in_a, const int in_b, int64_t k,
+/* mr rows by nv vectors of c, the last perhaps not full. a and b are packed or read in place through the offsets of k. */
+static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const int nv, const int full, const int in_a, const int in_b, int64_t k,
         const T *a, int64_t a_m, const int64_t *a_k, const T *b, const int64_t *b_k, T *c, int64_t c_m, int64_t columns, int first) {
-    NAME(vector) acc[H0][2];
+    NAME(vector) acc[H0][8];
+    const MASK last = NAME(mask)(columns - (nv - 1) * VL);
 #pragma GCC unroll 12
     for (int i = 0; i < mr; i++)
-#pragma GCC unroll 2
+#pragma GCC unroll 8
         for (int j = 0; j < nv; j++) acc[i][j] = (NAME(vector)){0};
     if (!first || k >= 128)
 #pragma GCC unroll 12
         for (int i = 0; i < mr; i++)
-#pragma GCC unroll 2
+#pragma GCC unroll 8
             for (int j = 0; j < nv; j++) __builtin_prefetch(c + i * c_m + j * VL, 1, 3);
     for (int64_t p = 0; p < k; p++) {
         const T *row = in_a ? a + a_k[p] : a;
         const T *line = in_b ? b + b_k[p] : b;
-        NAME(vector) v[2];
-#pragma GCC unroll 2
+        NAME(vector) v[8];
+#pragma GCC unroll 8
         for (int j = 0; j < nv; j++)
-            v[j] = MASKED && in_b && j == nv - 1 ? (NAME(vector))NAME(load_part)(line + j * VL, columns - j * VL) : *(const NAME(vector) *)(line + j * VL);
+            v[j] = MASKED && in_b && !full && j == nv - 1 ? (NAME(vector))NAME(load_masked)(line + j * VL, last) : *(const NAME(vector) *)(line + j * VL);
 #pragma GCC unroll 12
         for (int i = 0; i < mr; i++) {
             const T x = in_a ? row[i * a_m] : row[i];
-#pragma GCC unroll 2
+#pragma GCC unroll 8
             for (int j = 0; j < nv; j++) acc[i][j] += x * v[j];
         }
         if (!in_a) a += mr;
         if (!in_b) b += NR;
     }
+    if (!first)
 #pragma GCC unroll 12
-    for (int i = 0; i < mr; i++) {
-#pragma GCC unroll 2
+        for (int i = 0; i < mr; i++)
+#pragma GCC unroll 8
+            for (int j = 0; j < nv; j++) {
+                const T *from = c + i * c_m + j * VL;
+                acc[i][j] += full || j < nv - 1 ? *(const NAME(vector) *)from : (NAME(vector))NAME(load_masked)(from, last);
+            }
+#pragma GCC unroll 12
+    for (int i = 0; i < mr; i++)
+#pragma GCC unroll 8
         for (int j = 0; j < nv; j++) {
             T *to = c + i * c_m + j * VL;
-            const int64_t left = columns - j * VL;
-            if (left >= VL) {
-                if (!first) acc[i][j] += *(NAME(vector) *)to;
-                *(NAME(vector) *)to = acc[i][j];
-            } else {
-                if (!first) acc[i][j] += (NAME(vector))NAME(load_part)(to, left);
-                NAME(store_part)(to, (WIDE)acc[i][j], left);
-            }
+            if (full || j < nv - 1) *(NAME(vector) *)to = acc[i][j];
+            else NAME(store_masked)(to, (WIDE)acc[i][j], last);
         }
-    }
 }
 
 #define TILE(h, in_a, in_b) \
     static __attribute__((noinline)) void NAME(tile_##h##_##in_a##in_b)(int64_t k, const T *a, int64_t a_m, const int64_t *a_k, const T *b, const int64_t *b_k, T *c, int64_t c_m, int64_t columns, int first) { \
-        if (columns > VL) NAME(tile)(H##h, 2, in_a, in_b, k, a, a_m, a_k, b, b_k, c, c_m, columns, first); \
-        else NAME(tile)(H##h, 1, in_a, in_b, k, a, a_m, a_k, b, b_k, c, c_m, columns, first); \
+        if (columns == NR && h < 2) NAME(tile)(H##h, 2, 1, in_a, in_b, k, a, a_m, a_k, b, b_k, c, c_m, columns, first); \
+        else if (columns > VL) NAME(tile)(H##h, 2, 0, in_a, in_b, k, a, a_m, a_k, b, b_k, c, c_m, columns, first); \
+        else NAME(tile)(H##h, 1, 0, in_a, in_b, k, a, a_m, a_k, b, b_k, c, c_m, columns, first); \
     }
 TILE(0, 0, 0) TILE(1, 0, 0) TILE(2, 0, 0) TILE(3, 0, 0) TILE(4, 0, 0)
 TILE(0, 1, 0) TILE(1, 1, 0) TILE(2, 1, 0) TILE(3, 1, 0) TILE(4, 1, 0)
@@ -122,7 +129,7 @@ static void NAME(pack_columns)(const NAME(block) *x, int64_t j, T *to) {
     if (step == 1) {
         for (int64_t p = 0; p < x->k; p++)
             for (int q = 0; q < NV; q++)
-                *(NAME(vector) *)(to + p * NR + q * VL) = columns > q * VL ? (NAME(vector))NAME(load_part)(from + offset[p] + q * VL, columns - q * VL) : (NAME(vector)){0};
+                *(NAME(vector) *)(to + p * NR + q * VL) = columns > q * VL ? (NAME(vector))NAME(load_masked)(from + offset[p] + q * VL, NAME(mask)(columns - q * VL)) : (NAME(vector)){0};
         return;
     }
     if (columns < NR) memset(to, 0, (size_t)(x->k * NR) * sizeof(T));
@@ -150,18 +157,20 @@ static int NAME(pack_piece)(at_call *at, void *context, int64_t piece) {
     return 0;
 }
 
-/* One piece of the rows by one piece of the columns of a block. */
+/* One piece of the rows by one piece of the columns of a block. Sums of few terms write more than they read: then c is written row after row,
+ * as far as the columns of b stay near; otherwise a sliver of b stays while all rows pass. */
 static int NAME(piece)(at_call *at, void *context, int64_t number) {
     const NAME(block) *x = context;
     const at_product *p = x->p;
     (void)at;
-    const int64_t i0 = number % x->row_pieces * x->rows, j0 = number / x->row_pieces * x->columns;
+    const int64_t i0 = x->row_pieces == 1 ? 0 : number % x->row_pieces * x->rows, j0 = x->row_pieces == 1 ? number * x->columns : number / x->row_pieces * x->columns;
     const int64_t i1 = i0 + x->rows < p->m ? i0 + x->rows : p->m, j1 = j0 + x->columns < x->n ? j0 + x->columns : x->n;
+    const int64_t sliver = NR * x->k * (int64_t)sizeof(T), wide = x->k > FEW_TERMS ? NR : (NEAR / sliver + 1) * NR;
     T *packed = NULL, *rest = NULL;
     if (x->pack_a && !(packed = rt->alloc((i1 - i0) * x->k * (int64_t)sizeof(T)))) return -1;
     /* packed rows need packed columns */
     const int copy_b = !x->pack_b && (x->pack_a || (i1 - i0 > 24 && x->k * x->n * (int64_t)sizeof(T) > FAR));
-    if (!x->pack_b && (copy_b || (!MASKED && (j1 % NR) != 0)) && !(rest = rt->alloc(NR * x->k * (int64_t)sizeof(T)))) { rt->release(packed); return -1; }
+    if (!x->pack_b && (copy_b || (!MASKED && (j1 % NR) != 0)) && !(rest = rt->alloc((wide < x->n + NR ? wide : x->n + NR) * x->k * (int64_t)sizeof(T)))) { rt->release(packed); return -1; }
     if (x->pack_a) {
         T *to = packed;
         for (int64_t i = i0; i < i1;) {
@@ -178,36 +187,32 @@ static int NAME(piece)(at_call *at, void *context, int64_t number) {
             to += product_heights[h] * x->k;
         }
     }
-    const int64_t near = NR * x->k * (int64_t)sizeof(T) / (i1 - i0) + 1;
-    for (int64_t j = j0; j < j1; j += NR) {
-        const int64_t columns = j1 - j < NR ? j1 - j : NR;
-        const T *b;
-        int in_b = 0;
-        if (x->pack_b) b = x->packed + j * x->k;
-        else if ((MASKED || columns == NR) && !copy_b) { b = x->b + x->j0 + j; in_b = 1; }
-        else { NAME(pack_columns)(x, j, rest); b = rest; }
+    const int64_t near = x->pack_b && wide == NR ? sliver / (i1 - i0) + 1 : 0;
+    for (int64_t j2 = j0; j2 < j1; j2 += wide) {
+        const int64_t j3 = j2 + wide < j1 ? j2 + wide : j1;
+        if (rest)
+            for (int64_t j = j2; j < j3; j += NR)
+                if (copy_b || j3 - j < NR) NAME(pack_columns)(x, j, rest + (j - j2) * x->k);
         const T *a = packed;
         for (int64_t i = i0; i < i1;) {
             const int64_t left = i1 - i;
             int h = 0;
             while (product_heights[h] > left) h++;
             const int mr = product_heights[h];
-            T *c = x->c + i * p->c_m + x->j0 + j;
-            if (x->symmetric && x->j0 + j + columns <= i) { /* below the diagonal: copied from above it in the end */
-                if (x->pack_a) a += mr * x->k;
-                i += mr;
-                continue;
-            }
-            if (x->pack_b && j + NR < j1) { /* the next columns come near while these are used */
-                const char *next = (const char *)(x->packed + (j + NR) * x->k) + (i - i0) * near;
+            if (near && j3 < j1) { /* the next columns come near while these are used */
+                const char *next = (const char *)(x->packed + j3 * x->k) + (i - i0) * near;
                 for (int64_t q = 0; q < mr * near; q += 64) __builtin_prefetch(next + q, 0, 2);
             }
-            if (x->pack_a) {
-                NAME(tiles)[0][h](x->k, a, 0, NULL, b, NULL, c, p->c_m, columns, x->first);
-                a += mr * x->k;
-            } else {
-                NAME(tiles)[1 + in_b][h](x->k, x->a + i * p->a_m, p->a_m, x->a_k + x->k0, b, x->b_k + x->k0, c, p->c_m, columns, x->first);
+            for (int64_t j = j2; j < j3; j += NR) {
+                const int64_t columns = j3 - j < NR ? j3 - j : NR;
+                T *c = x->c + i * p->c_m + x->j0 + j;
+                if (x->symmetric && x->j0 + j + columns <= i) continue; /* below the diagonal: copied from above it in the end */
+                const int in_b = !x->pack_b && !copy_b && (MASKED || columns == NR);
+                const T *b = x->pack_b ? x->packed + j * x->k : in_b ? x->b + x->j0 + j : rest + (j - j2) * x->k;
+                if (x->pack_a) NAME(tiles)[0][h](x->k, a, 0, NULL, b, NULL, c, p->c_m, columns, x->first);
+                else NAME(tiles)[1 + in_b][h](x->k, x->a + i * p->a_m, p->a_m, x->a_k + x->k0, b, x->b_k + x->k0, c, p->c_m, columns, x->first);
             }
+            if (x->pack_a) a += mr * x->k;
             i += mr;
         }
     }
@@ -228,112 +233,7 @@ static int NAME(mirror)(at_call *at, void *context, int64_t piece) {
     return 0;
 }
 
-/* Few rows of c: columns of a piece, eight or four k at a time, b as it lies in memory. */
-static inline __attribute__((always_inline)) void NAME(along_rows)(const int mr, const int kr, const NAME(block) *x, int64_t j0, int64_t j1) {
-    const at_product *p = x->p;
-    for (int i = 0; i < mr; i++) memset(x->c + i * p->c_m + j0, 0, (size_t)(j1 - j0) * sizeof(T));
-    for (int64_t k0 = 0; k0 < x->k; k0 += kr) {
-        T left[6][8];
-        const T *line[8], *next[8];
-        for (int q = 0; q < kr; q++) { /* beyond the last k: nothing of a line that is there */
-            const int64_t k = k0 + q < x->k ? k0 + q : k0;
-            line[q] = x->b + x->b_k[k];
-            next[q] = x->b + x->b_k[k + kr < x->k ? k + kr : k]; /* comes near while this is used */
-            for (int i = 0; i < mr; i++) left[i][q] = k0 + q < x->k ? x->a[i * p->a_m + x->a_k[k]] : 0;
-        }
-        const int whole = k0 + kr <= x->k;
-        for (int64_t j = j0; j < j1; j += VL) {
-            NAME(vector) v[8];
-            const int64_t n = j1 - j;
-#pragma GCC unroll 8
-            for (int q = 0; q < kr; q++) __builtin_prefetch(next[q] + j, 0, 2);
-#pragma GCC unroll 8
-            for (int q = 0; q < kr; q++) v[q] = n >= VL ? *(const NAME(vector) *)(line[q] + j) : (NAME(vector))NAME(load_part)(line[q] + j, n);
-#pragma GCC unroll 6
-            for (int i = 0; i < mr; i++) {
-                T *to = x->c + i * p->c_m + j;
-                NAME(vector) acc = n >= VL ? *(NAME(vector) *)to : (NAME(vector))NAME(load_part)(to, n);
-                if (whole) {
-#pragma GCC unroll 8
-                    for (int q = 0; q < kr; q++) acc += left[i][q] * v[q];
-                } else {
-                    for (int64_t q = 0; q < x->k - k0; q++) acc += left[i][q] * v[q];
-                }
-                if (n >= VL) *(NAME(vector) *)to = acc;
-                else NAME(store_part)(to, (WIDE)acc, n);
-            }
-        }
-    }
-}
-
-static int NAME(few_rows)(at_call *at, void *context, int64_t piece) {
-    const NAME(block) *x = context;
-    const int64_t j0 = piece * x->columns, j1 = j0 + x->columns < x->n ? j0 + x->columns : x->n;
-    (void)at;
-    switch (x->p->m) {
-        case 1: NAME(along_rows)(1, 8, x, j0, j1); break;
-        case 2: NAME(along_rows)(2, 8, x, j0, j1); break;
-        case 3: NAME(along_rows)(3, 4, x, j0, j1); break;
-        case 4: NAME(along_rows)(4, 4, x, j0, j1); break;
-        case 5: NAME(along_rows)(5, 4, x, j0, j1); break;
-        default: NAME(along_rows)(6, 4, x, j0, j1); break;
-    }
-    return 0;
-}
-
-/* Few columns of c: sums along k in lanes, row by row as a lies in memory. b is packed as [n][k], zeros up to whole vectors. */
-static inline __attribute__((always_inline)) void NAME(along_k)(const int nr, const NAME(block) *x, int64_t i, int64_t line) {
-    const T *a = x->a + i * x->p->a_m;
-    NAME(vector) acc[3][4] = {{{0}}};
-    int64_t k = 0;
-    for (; k + 4 * VL <= x->k; k += 4 * VL)
-#pragma GCC unroll 4
-        for (int q = 0; q < 4; q++)
-#pragma GCC unroll 3
-            for (int j = 0; j < nr; j++) acc[j][q] += *(const NAME(vector) *)(a + k + q * VL) * *(const NAME(vector) *)(x->packed + j * line + k + q * VL);
-    for (; k < x->k; k += VL)
-#pragma GCC unroll 3
-        for (int j = 0; j < nr; j++) acc[j][0] += (NAME(vector))NAME(load_part)(a + k, x->k - k) * *(const NAME(vector) *)(x->packed + j * line + k);
-#pragma GCC unroll 3
-    for (int j = 0; j < nr; j++) x->c[i * x->p->c_m + j] = NAME(total)((WIDE)((acc[j][0] + acc[j][1]) + (acc[j][2] + acc[j][3])));
-}
-
-static int NAME(few_columns)(at_call *at, void *context, int64_t piece) {
-    const NAME(block) *x = context;
-    const at_product *p = x->p;
-    const int64_t i0 = piece * x->rows, i1 = i0 + x->rows < p->m ? i0 + x->rows : p->m, line = (x->k + VL - 1) / VL * VL;
-    for (int64_t i = i0; i < i1; i++) {
-        if (p->n == 1) NAME(along_k)(1, x, i, line);
-        else if (p->n == 2) NAME(along_k)(2, x, i, line);
-        else NAME(along_k)(3, x, i, line);
-    }
-    return x->finish ? p->after(at, p->context, i0, i1) : 0;
-}
-
-/* Thin products, whose cost is to read the large side once. Whether this is one; `status` is then how it went. */
-static int NAME(thin)(at_call *at, const at_product *p, int64_t k, const int64_t *a_k, const int64_t *b_k, int serial, int *status) {
-    NAME(block) x = {.p = p, .a_k = a_k, .b_k = b_k, .a = p->a, .b = p->b, .c = p->c, .n = p->n, .k = k};
-    if (p->m <= FEW_ROWS && p->b_n == 1 && p->n >= 4 * VL && k * p->n * (int64_t)sizeof(T) > FAR) {
-        const int64_t shares = serial ? 1 : 4 * rt->threads(), most = 16384 / (int64_t)sizeof(T) / p->m / VL * VL;
-        x.columns = (p->n / shares + 8 * VL) / (8 * VL) * (8 * VL);
-        if (x.columns > most) x.columns = most;
-        *status = rt->parallel(at, NAME(few_rows), &x, (p->n + x.columns - 1) / x.columns, serial);
-        if (!*status) *status = follow(at, p);
-        return 1;
-    }
-    if (p->n <= FEW_COLUMNS && p->levels == 1 && p->a_k[0] == 1 && k >= 8 * VL) {
-        const int64_t line = (k + VL - 1) / VL * VL;
-        if (!(x.packed = rt->alloc(p->n * line * (int64_t)sizeof(T)))) { *status = -1; return 1; }
-        for (int64_t j = 0; j < p->n; j++)
-            for (int64_t q = 0; q < line; q++) x.packed[j * line + q] = q < k ? x.b[j * p->b_n + b_k[q]] : 0;
-        x.rows = 65536 / k + 1;
-        x.finish = p->after != NULL;
-        *status = rt->parallel(at, NAME(few_columns), &x, (p->m + x.rows - 1) / x.rows, serial);
-        rt->release(x.packed);
-        return 1;
-    }
-    return 0;
-}
+#include "product_thin.h"
 
 /* How a block is shared out. Many more pieces than threads, since threads may be late; few rows are cut by columns first. */
 static void NAME(share)(NAME(block) *x, int threads) {
@@ -358,6 +258,12 @@ static void NAME(share)(NAME(block) *x, int threads) {
     x->columns = (slivers + parts - 1) / parts * NR;
 }
 
+static int64_t NAME(block_of_k)(int64_t k) {
+    const int64_t blocks = (k + KC - 1) / KC;
+    return ((k + blocks - 1) / blocks + 3) / 4 * 4;
+}
+
+/* The product; a_k and b_k have an offset for every k, or for those of a block where there is one level. */
 static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int64_t *a_k, const int64_t *b_k) {
     T *packed = NULL;
     int status = 0, done = 0;
@@ -367,18 +273,28 @@ static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int6
     const int pack_b = !(p->b_n == 1 && (p->m <= MC || small || near));
     const int pack_a = !(p->n <= (pack_b ? 4 : 16) * NR || small);
     const int threads = serial ? 1 : rt->threads();
+    if (serial && p->b_n == 1 && k > 0 && k <= KC && p->n <= NC && !p->after && p->m > FEW_ROWS && p->n > FEW_COLUMNS) { /* nothing to decide */
+        NAME(block) x = {.p = p, .a_k = a_k, .b_k = b_k, .a = p->a, .b = p->b, .c = p->c, .n = p->n, .k = k, .rows = p->m, .columns = p->n, .row_pieces = 1, .first = 1};
+        return NAME(piece)(at, &x, 0);
+    }
     int symmetric = !small && p->m == p->n && p->a == p->b && p->a_m == p->b_n;
     for (int l = 0; l < p->levels; l++) symmetric = symmetric && p->a_k[l] == p->b_k[l];
     if (k == 0) {
         for (int64_t i = 0; i < p->m; i++) memset((T *)p->c + i * p->c_m, 0, (size_t)p->n * sizeof(T));
         return follow(at, p);
     }
-    if (NAME(thin)(at, p, k, a_k, b_k, serial, &status)) return status;
-    const int64_t k_blocks = (k + KC - 1) / KC, most_k = ((k + k_blocks - 1) / k_blocks + 3) / 4 * 4, most_n = p->n < NC ? p->n : NC;
+    if (NAME(has_few_columns)(p, k)) return NAME(by_columns)(at, p, k, serial);
+    if (NAME(has_few_rows)(p)) return NAME(by_rows)(at, p, k, a_k, b_k, serial);
+    const int64_t most_k = NAME(block_of_k)(k), most_n = p->n < NC ? p->n : NC;
     if (pack_b && !(packed = rt->alloc(most_k * ((most_n + NR - 1) / NR * NR) * (int64_t)sizeof(T)))) return -1;
     for (int64_t j0 = 0; j0 < p->n && !status; j0 += NC) {
         for (int64_t k0 = 0; k0 < k && !status; k0 += most_k) {
             NAME(block) x = {.p = p, .a_k = a_k, .b_k = b_k, .a = p->a, .b = p->b, .c = p->c, .packed = packed, .j0 = j0, .k0 = k0};
+            if (p->levels == 1) {
+                x.k0 = 0;
+                x.a += k0 * p->a_k[0];
+                x.b += k0 * p->b_k[0];
+            }
             x.n = p->n - j0 < NC ? p->n - j0 : NC;
             x.k = k - k0 < most_k ? k - k0 : most_k;
             x.pack_a = pack_a;
