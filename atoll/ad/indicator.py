@@ -168,7 +168,9 @@ def accumulate(
     if one is not None:
         conds, value = (*conds, *(c for c in one[0] if c not in conds)), one[1]
     solved = solve(b, target, index, binders)
-    tests = [cond.subst(solved.replace) for cond in conds] + solved.conds
+    # ranges of what was solved come first: the others may read at it
+    ranges = [cond for cond in solved.conds if cond.kind == "ge" and not any(ref.line.conds for ref in cond.refs())]
+    tests = ranges + [cond.subst(solved.replace) for cond in conds] + [cond for cond in solved.conds if cond not in ranges]
     kept: list[ir.Cond] = []
     with b.binding(*target, *solved.left):
         for test in tests:
