@@ -122,26 +122,27 @@ def _factorials(count: int, first: int, step: int, sign: int = 1) -> list[Fracti
     return [Fraction(sign**k, math.factorial(first + k * step)) for k in range(count)]
 
 
-_BITS = '''static inline double at_of_bits(uint64_t u) { double x; memcpy(&x, &u, 8); return x; }
-static inline uint64_t at_bits_of(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
+_BITS = '''#define AT_OWN static inline __attribute__((always_inline)) /* a call would keep a loop out of vectors */
+AT_OWN double at_of_bits(uint64_t u) { double x; memcpy(&x, &u, 8); return x; }
+AT_OWN uint64_t at_bits_of(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
 #define AT_ROUNDING 0x1.8p52 /* added to a double: the nearest whole number is in its last bits */
-static inline double at_two_to(double with_rounding) { return at_of_bits((at_bits_of(with_rounding) + 1023) << 52); }'''
+AT_OWN double at_two_to(double with_rounding) { return at_of_bits((at_bits_of(with_rounding) + 1023) << 52); }'''
 
 
 def _exp_part() -> str:
     high, low = _pieces(_log2(), 2)
     # e**r - 1 on |r| <= log(2)/2: r + r*r*(1/2 + r/6 + ...)
-    return f'''static inline double at_expm1_near(double r) {{
+    return f'''AT_OWN double at_expm1_near(double r) {{
     return fma({_series(_factorials(12, 2, 1), "r")}, r * r, r);
 }}
 /* x = k*log(2) + r */
-static inline double at_exp_rest(double x, double k) {{ return fma(k, -{low}, fma(k, -{high}, x)); }}'''
+AT_OWN double at_exp_rest(double x, double k) {{ return fma(k, -{low}, fma(k, -{high}, x)); }}'''
 
 
 def _exp(name: str, scale_down: int, clamp: tuple[str, str]) -> str:
     """exp(x) * 2**-scale_down: the power of two in two factors, so that neither overflows before the result does."""
     less = f" - {scale_down}.0" if scale_down else ""
-    return f'''static inline double {name}(double x) {{
+    return f'''AT_OWN double {name}(double x) {{
     x = x > {clamp[1]} ? {clamp[1]} : x;
     x = x < {clamp[0]} ? {clamp[0]} : x;
     const double k = fma(x, {_number(1 / _log2())}, AT_ROUNDING) - AT_ROUNDING;
@@ -153,7 +154,7 @@ def _exp(name: str, scale_down: int, clamp: tuple[str, str]) -> str:
 
 def _exp2() -> str:
     high, low = _pieces(_log2(), 2)
-    return f'''static inline double at_own_exp2(double x) {{
+    return f'''AT_OWN double at_own_exp2(double x) {{
     x = x > 1100.0 ? 1100.0 : x;
     x = x < -1200.0 ? -1200.0 : x;
     const double k = (x + AT_ROUNDING) - AT_ROUNDING, f = x - k;
@@ -165,7 +166,7 @@ def _exp2() -> str:
 
 def _expm1() -> str:
     # 2**k * (e**r - 1) + (2**k - 1), with 2**k in two factors and the 1 divided by the second
-    return f'''static inline double at_own_expm1(double x) {{
+    return f'''AT_OWN double at_own_expm1(double x) {{
     double y = x > 710.0 ? 710.0 : x;
     y = y < -50.0 ? -50.0 : y;
     const double k = fma(y, {_number(1 / _log2())}, AT_ROUNDING) - AT_ROUNDING;
@@ -180,17 +181,17 @@ def _log_part() -> str:
     # log(1 + f) = f - s*(f - R) with s = f/(2 + f), R = 2 z (1/3 + z/5 + ...), z = s*s
     series = _series([Fraction(2, 2 * k + 3) for k in range(11)], "z")
     return f'''/* x > 0 as 2**k * (1 + f), 1 + f between the square roots of 1/2 and 2 */
-static inline double at_log_split(double x, double *k) {{
+AT_OWN double at_log_split(double x, double *k) {{
     const uint64_t small = x < 0x1p-1022, u = at_bits_of(small ? x * 0x1p54 : x), v = u - 0x3fe6a09e667f3bcd + ((uint64_t)1023 << 52);
     *k = (at_of_bits((v >> 52) | ((uint64_t)0x433 << 52)) - (0x1p52 + 1023.0)) - (small ? 54.0 : 0.0);
     return at_of_bits((v & (((uint64_t)1 << 52) - 1)) + 0x3fe6a09e667f3bcd) - 1.0;
 }}
 /* f - log(1 + f) */
-static inline double at_log_rest(double f) {{
+AT_OWN double at_log_rest(double f) {{
     const double s = f / (2.0 + f), z = s * s;
     return s * (f - z * {series});
 }}
-static inline double at_log_ends(double x, double y) {{
+AT_OWN double at_log_ends(double x, double y) {{
     y = x > 0.0 ? y : x == 0.0 ? -INFINITY : NAN;
     return x == INFINITY ? x : y;
 }}'''
@@ -198,7 +199,7 @@ static inline double at_log_ends(double x, double y) {{
 
 def _log() -> str:
     high, low = _pieces(_log2(), 2, 32)
-    return f'''static inline double at_own_log(double x) {{
+    return f'''AT_OWN double at_own_log(double x) {{
     double k;
     const double f = at_log_split(x, &k);
     return at_log_ends(x, fma(k, {high}, f - fma(k, -{low}, at_log_rest(f))));
@@ -208,7 +209,7 @@ def _log() -> str:
 def _log_to(name: str, of_two: list[str], inverse: Fraction) -> str:
     """The logarithm to another base: log(1 + f) in two doubles times 1/log(base), and k times the logarithm of 2."""
     high, low = _pieces(inverse, 2)
-    return f'''static inline double at_own_{name}(double x) {{
+    return f'''AT_OWN double at_own_{name}(double x) {{
     double k;
     const double f = at_log_split(x, &k), rest = at_log_rest(f), y = f - rest, error = (f - y) - rest;
     const double p = y * {high}, q = fma(y, {high}, -p) + fma(y, {low}, error * {high});
@@ -218,7 +219,7 @@ def _log_to(name: str, of_two: list[str], inverse: Fraction) -> str:
 
 def _log1p() -> str:
     high, low = _pieces(_log2(), 2, 32)
-    return f'''static inline double at_own_log1p(double x) {{
+    return f'''AT_OWN double at_own_log1p(double x) {{
     const double u = 1.0 + x, b = u - 1.0, lost = (1.0 - (u - b)) + (x - b);
     double k;
     const double f = at_log_split(u, &k);
@@ -229,7 +230,7 @@ def _log1p() -> str:
 
 
 def _sinh() -> str:
-    return f'''static inline double at_own_sinh(double x) {{
+    return f'''AT_OWN double at_own_sinh(double x) {{
     const double a = fabs(x), h = at_exp_half(a), z = a * a;
     const double near = fma({_series(_factorials(9, 3, 2), "z")}, z * a, a);
     return copysign(a < 1.0 ? near : h - 0.25 / h, x);
@@ -237,14 +238,14 @@ def _sinh() -> str:
 
 
 def _cosh() -> str:
-    return '''static inline double at_own_cosh(double x) {
+    return '''AT_OWN double at_own_cosh(double x) {
     const double h = at_exp_half(fabs(x));
     return h + 0.25 / h;
 }'''
 
 
 def _tanh() -> str:
-    return '''static inline double at_own_tanh(double x) {
+    return '''AT_OWN double at_own_tanh(double x) {
     const double a = fabs(x), t = at_own_expm1(a > 22.0 ? 44.0 : a + a);
     return copysign(a != a ? a : t / (t + 2.0), x);
 }'''
@@ -263,8 +264,8 @@ def _turns_part() -> str:
         + "\n".join(rows)
         + f'''
 }};
-static inline double at_within_2(double x) {{ return fma(rint(x * 0.25), -4.0, x); }}
-static inline double at_turns(double x, double *low, uint64_t *quarter) {{
+AT_OWN double at_within_2(double x) {{ return fma(rint(x * 0.25), -4.0, x); }}
+AT_OWN double at_turns(double x, double *low, uint64_t *quarter) {{
     const uint64_t e = (at_bits_of(x) >> 52) & 2047, row = e < 1055 ? 0 : (e - 1023) >> 5;
     const double p[4] = {{at_two_by_pi[4 * row], at_two_by_pi[4 * row + 1], at_two_by_pi[4 * row + 2], at_two_by_pi[4 * row + 3]}};
     x *= at_of_bits((1023 - 32 * row) << 52);
@@ -284,11 +285,11 @@ static inline double at_turns(double x, double *low, uint64_t *quarter) {{
     *low = fma(y, {half[0]}, -z) + fma(y, {half[1]}, rest * {half[0]});
     return z;
 }}
-static inline double at_sin_near(double r, double low) {{
+AT_OWN double at_sin_near(double r, double low) {{
     const double z = r * r;
     return r + fma(z * r, {_series([-c for c in _factorials(8, 3, 2, -1)], "z")}, low * fma(z, -0.5, 1.0));
 }}
-static inline double at_cos_near(double r, double low) {{
+AT_OWN double at_cos_near(double r, double low) {{
     const double z = r * r, half = 0.5 * z, one = 1.0 - half;
     return one + (((1.0 - one) - half) + fma(z * z, {_series(_factorials(7, 4, 2, -1), "z")}, -r * low));
 }}'''
@@ -297,7 +298,7 @@ static inline double at_cos_near(double r, double low) {{
 
 def _sin_or_cos(name: str, ahead: int) -> str:
     tiny = "fabs(x) < 0x1p-26 ? x : y" if name == "sin" else "y"
-    return f'''static inline double at_own_{name}(double x) {{
+    return f'''AT_OWN double at_own_{name}(double x) {{
     double low;
     uint64_t q;
     const double r = at_turns(x, &low, &q), s = at_sin_near(r, low), c = at_cos_near(r, low);
@@ -309,7 +310,7 @@ def _sin_or_cos(name: str, ahead: int) -> str:
 
 
 def _tan() -> str:
-    return '''static inline double at_own_tan(double x) {
+    return '''AT_OWN double at_own_tan(double x) {
     double low;
     uint64_t q;
     const double r = at_turns(x, &low, &q), s = at_sin_near(r, low), c = at_cos_near(r, low);
