@@ -15,6 +15,7 @@ from atoll.core.prims import MONOIDS, PRIMS, DivisionByZero, NegativePower, Nega
 from atoll.errors import fail
 from atoll.sizes import Atom, Poly, Sym
 from atoll.sizes.describe import requirement
+from atoll.sizes.machine import compared, wrapped
 from atoll.types.types import Scalar
 
 
@@ -53,25 +54,25 @@ class Evaluator:
     # -- indices and conditions
 
     def poly(self, p: Poly, frame: Frame, env: Env) -> int:
-        def value(atom: Atom) -> int:
-            if isinstance(atom, ir.RefAtom):
-                return int(self.ref(atom.ref, frame, env))
-            if atom in env:
-                return env[atom]
-            if atom in self.sizes:
-                return self.sizes[atom]
-            f: Frame | None = frame
-            while f is not None:
-                if atom in f.index:
-                    return f.index[atom]
-                f = f.parent
-            raise KeyError(atom)
+        return wrapped(p.evaluate(lambda atom: self.atom(atom, frame, env)))
 
-        return (p.evaluate(value) + 2**63) % 2**64 - 2**63  # as the machine has it
+    def atom(self, atom: Atom, frame: Frame, env: Env) -> int:
+        if isinstance(atom, ir.RefAtom):
+            return int(self.ref(atom.ref, frame, env))
+        if atom in env:
+            return env[atom]
+        if atom in self.sizes:
+            return self.sizes[atom]
+        f: Frame | None = frame
+        while f is not None:
+            if atom in f.index:
+                return f.index[atom]
+            f = f.parent
+        raise KeyError(atom)
 
     def holds(self, cond: ir.Cond, frame: Frame, env: Env) -> bool:
         if cond.poly is not None:
-            v = self.poly(cond.poly, frame, env)
+            v = compared(cond.poly, lambda atom: self.atom(atom, frame, env), _is_wide)
             return v >= 0 if cond.kind == "ge" else (v == 0) == (cond.kind == "eq")
         assert cond.ref is not None
         return bool(self.ref(cond.ref, frame, env)) == (cond.kind == "true")
@@ -388,3 +389,7 @@ def raise_site(site: ir.Site, args: list[Any]) -> None:
 
 def _as(value: Any, t: Any) -> Any:
     return t.dtype.numpy.type(value)
+
+
+def _is_wide(atom: Atom) -> bool:
+    return isinstance(atom, ir.RefAtom) and atom.ref.line.results[atom.ref.result].bound is None

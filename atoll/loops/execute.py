@@ -13,6 +13,7 @@ from atoll.core.prims import MONOIDS, PRIMS, DivisionByZero, NegativePower, Nega
 from atoll.errors import Error
 from atoll.loops import ir as lp
 from atoll.sizes import Atom, Poly, Sym
+from atoll.sizes.machine import compared, wrapped
 from atoll.types.types import Scalar
 
 
@@ -75,12 +76,10 @@ class Executor:
     # -- values
 
     def poly(self, p: Poly) -> int:
-        def value(atom: Atom) -> int:
-            if isinstance(atom, lp.VarAtom):
-                return int(self.values[atom.var])
-            return int(self.values[atom])
+        return wrapped(p.evaluate(self.atom))
 
-        return (p.evaluate(value) + 2**63) % 2**64 - 2**63  # as the machine has it
+    def atom(self, atom: Atom) -> int:
+        return int(self.values[atom.var if isinstance(atom, lp.VarAtom) else atom])
 
     def at(self, b: lp.Buffer, index: tuple[Poly, ...]) -> tuple[int, ...]:
         found = tuple(self.poly(p) for p in index)
@@ -133,7 +132,7 @@ class Executor:
     def tests(self, tests: tuple[lp.Test, ...]) -> bool:
         for t in tests:
             if t.poly is not None:
-                v = self.poly(t.poly)
+                v = compared(t.poly, self.atom, lambda a: isinstance(a, lp.VarAtom) and not a.var.small)
                 ok = v >= 0 if t.kind == "ge" else (v == 0) == (t.kind == "eq")
             else:
                 assert t.expr is not None

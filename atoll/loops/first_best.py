@@ -5,7 +5,7 @@ becomes
     for every block of 4096:  m = min or max of the block;  if m better than best: best = m; start = its first
     forever, while no element of start..start+256 is best: start += 256;   then one by one
 
-Equal means equal or both NaN, because NaN is better than any number. Only where the values are read from memory, as those of one block are
+A few elements are compared one by one; floats plainly, and as before when there was a NaN among them. Equal means equal or both NaN, because NaN is better than any number. Only where the values are read from memory, as those of one block are
 read twice.
 """
 
@@ -18,6 +18,7 @@ from atoll.sizes import Sym, poly
 from atoll.types.dtypes import BOOL, I32, I64
 
 BLOCK = 256
+SHORT = 64  # elements that are compared one by one: nothing to gain
 LONG = 4096  # a block whose best is found before it is compared: stays in the cache, and its tree of lanes costs little
 
 
@@ -30,7 +31,7 @@ def first_best(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
         if found is not None:
             assert isinstance(stmt, lp.For)
             decisions.append(f"the best over {stmt.sym} is found by blocks and then looked for")
-            out += found
+            out.append(lp.If((lp.Test("ge", stmt.high - SHORT),), found, _one_by_one(stmt)))
         else:
             out.append(stmt)
     return out
@@ -106,6 +107,30 @@ def _in_blocks(loop: lp.For) -> list[lp.Stmt] | None:
     ]
     out += [lp.Forever(blocks), lp.Forever(singles), lp.Assign(at, lp.Index(here))]
     return out
+
+
+def _one_by_one(loop: lp.For) -> list[lp.Stmt]:
+    """Few elements. The comparison that knows of NaN is a branch nobody can foresee; a plain one is none."""
+    choice = loop.body[-1]
+    assert isinstance(choice, lp.If)
+    first, second = choice.then
+    assert isinstance(first, lp.Assign) and isinstance(second, lp.Assign) and isinstance(first.value, lp.Use)
+    value, best, at = first.value.var, first.var, second.var
+    if not value.dtype.is_float:
+        return [loop]
+    nan = fresh_like("nan", I64)
+    sym = Sym(loop.sym.name)
+    copier = Copier({loop.sym: poly(sym)})
+    body = copier.stmts(loop.body[:-1])
+    v = lp.Use(copier.vars[value])
+    way = _way(choice.tests[0], value, best)
+    better = lp.Call("lt" if way == "minimum" else "gt", (v, lp.Use(best)), BOOL)
+    is_nan = lp.Choose((lp.Test("true", None, lp.Call("ne", (v, v), BOOL)),), lp.Const(1, I64), lp.Const(0, I64))
+    body.append(lp.Assign(nan, lp.Call("or", (lp.Use(nan), is_nan), I64)))
+    body.append(lp.If((lp.Test("true", None, better),), [lp.Assign(best, v), lp.Assign(at, lp.Index(poly(sym)))]))
+    neutral = lp.Const(MONOIDS[str(way)][1](best.dtype), best.dtype)
+    again: list[lp.Stmt] = [lp.Assign(best, neutral), lp.Assign(at, lp.Const(0, I64)), loop]
+    return [lp.Declare(nan, lp.Const(0, I64)), lp.For(sym, loop.low, loop.high, body, False), lp.If((lp.Test("ne", poly(nan.atom)),), again)]
 
 
 def _way(test: lp.Test, value: lp.Var, best: lp.Var) -> str | None:

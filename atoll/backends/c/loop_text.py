@@ -18,6 +18,7 @@ from atoll.types.dtypes import BOOL, DType
 
 STRETCH = 65536  # rounds of a tight loop, and
 SHORT = 128  # elements of a sum whose length is data that are not worth a tree of blocks
+FEW = 16  # elements of a sum that are fewer than the lanes of any block
 ROUNDS = 64  # rounds with loops inside, between two looks at whether the user wants to stop
 
 
@@ -113,7 +114,8 @@ class Loops(Text):
         floats = [a for a in loop.accs if a.var.dtype.is_float or a.var.dtype.is_complex]
         for acc in loop.accs:
             self.declare(acc.var, self.neutral(acc), False)
-        if loop.exact or not floats:
+        rounds = (loop.high - loop.low).const()
+        if loop.exact or not floats or (rounds is not None and rounds < FEW):  # blocks of lanes are longer
             self.sequential(loop)
         elif self.dialect.gnu and self.is_innermost(loop.body) and not may_fail(loop.body) and not any(a.var.dtype.is_complex for a in floats):
             self.lanes(loop)
@@ -180,44 +182,45 @@ class Loops(Text):
         sums = _float_sums(loop)
         with self.braces(""):
             self.put(f"int64_t {first} = {low};")
-            for acc in loop.accs:
-                v = safe(acc.var.name)
-                if acc in sums:
-                    self.put(f"at_sum_{acc.var.dtype.name} {v}_sum;")
-                    self.put(f"{v}_sum.low = 0, {v}_sum.count = 0, {v}_sum.top = 0;")
-            ticks = self.dialect.hosted and self.nesting == 0
-            if ticks:
-                self.uses_done = True
-                self.put(f"int at_fuel = {ROUNDS};")
-            with self.braces(f"while ({first} + {lanes} <= {high})"):
-                if ticks:
-                    self.put(f"AT_TICK({ROUNDS})")
-                self.put(f"const int64_t at_end = {first} + {lanes * 64} < {high} ? {first} + {lanes * 64} : {high};")
-                for acc in loop.accs:
-                    v, t = safe(acc.var.name), acc.var.dtype.c_name
-                    self.put(f"{t} {v}_lane[{lanes}];")
-                    self.put(f"for (int at_l = 0; at_l < {lanes}; at_l++) {v}_lane[at_l] = {self.neutral(acc)};")
-                with self.braces(f"for (; {first} + {lanes} <= at_end; {first} += {lanes})"):
-                    self.put("AT_SIMD")
-                    with self.braces(f"for (int at_l = 0; at_l < {lanes}; at_l++)"):
-                        self.put(f"const int64_t {index} = {first} + at_l;")
-                        for acc in loop.accs:
-                            self.adders[acc.var] = self._lane_adder(acc)
-                        self.stmts(loop.body)
+            with self.braces(f"if ({first} + {lanes} <= {high})"):
                 for acc in loop.accs:
                     v = safe(acc.var.name)
-                    half = lanes // 2
-                    while half > 0:  # each step a loop of its own, so that lanes stay in registers
-                        combined = self._combine(acc, f"{v}_lane[at_l]", f"{v}_lane[at_l + {half}]")
-                        self.put(f"for (int at_l = 0; at_l < {half}; at_l++) {v}_lane[at_l] = {combined};")
-                        half //= 2
                     if acc in sums:
-                        self.put(f"at_sum_add_{acc.var.dtype.name}(&{v}_sum, {v}_lane[0]);")
-                    else:
-                        self.put(f"{v} = {self._combine(acc, v, f'{v}_lane[0]')};")
-            for acc in sums:
-                v = safe(acc.var.name)
-                self.put(f"{v} = at_sum_total_{acc.var.dtype.name}(&{v}_sum);")
+                        self.put(f"at_sum_{acc.var.dtype.name} {v}_sum;")
+                        self.put(f"{v}_sum.low = 0, {v}_sum.count = 0, {v}_sum.top = 0;")
+                ticks = self.dialect.hosted and self.nesting == 0
+                if ticks:
+                    self.uses_done = True
+                    self.put(f"int at_fuel = {ROUNDS};")
+                with self.braces(f"while ({first} + {lanes} <= {high})"):
+                    if ticks:
+                        self.put(f"AT_TICK({ROUNDS})")
+                    self.put(f"const int64_t at_end = {first} + {lanes * 64} < {high} ? {first} + {lanes * 64} : {high};")
+                    for acc in loop.accs:
+                        v, t = safe(acc.var.name), acc.var.dtype.c_name
+                        self.put(f"{t} {v}_lane[{lanes}];")
+                        self.put(f"for (int at_l = 0; at_l < {lanes}; at_l++) {v}_lane[at_l] = {self.neutral(acc)};")
+                    with self.braces(f"for (; {first} + {lanes} <= at_end; {first} += {lanes})"):
+                        self.put("AT_SIMD")
+                        with self.braces(f"for (int at_l = 0; at_l < {lanes}; at_l++)"):
+                            self.put(f"const int64_t {index} = {first} + at_l;")
+                            for acc in loop.accs:
+                                self.adders[acc.var] = self._lane_adder(acc)
+                            self.stmts(loop.body)
+                    for acc in loop.accs:
+                        v = safe(acc.var.name)
+                        half = lanes // 2
+                        while half > 0:  # each step a loop of its own, so that lanes stay in registers
+                            combined = self._combine(acc, f"{v}_lane[at_l]", f"{v}_lane[at_l + {half}]")
+                            self.put(f"for (int at_l = 0; at_l < {half}; at_l++) {v}_lane[at_l] = {combined};")
+                            half //= 2
+                        if acc in sums:
+                            self.put(f"at_sum_add_{acc.var.dtype.name}(&{v}_sum, {v}_lane[0]);")
+                        else:
+                            self.put(f"{v} = {self._combine(acc, v, f'{v}_lane[0]')};")
+                for acc in sums:
+                    v = safe(acc.var.name)
+                    self.put(f"{v} = at_sum_total_{acc.var.dtype.name}(&{v}_sum);")
             with self.braces(f"for (; {first} < {high}; {first}++)"):
                 self.put(f"const int64_t {index} = {first};")
                 for acc in loop.accs:

@@ -1,0 +1,21 @@
+"""Polynomials as a machine with 64-bit integers has them: sums and products wrap around."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from atoll.sizes.poly import Atom, Poly
+
+
+def wrapped(value: int) -> int:
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def compared(p: Poly, value: Callable[[Atom], int], is_wide: Callable[[Atom], bool]) -> int:
+    """p where its sign decides. A comparison of integers a < b is made as b - a - 1 >= 0 and means what it means over the integers, at the ends of their
+    range too; any other sum of integers that may be large (`is_wide`) is an index that has wrapped around."""
+    exact = p.evaluate(value)
+    wide = [a for a in p.leaves() if is_wide(a)]
+    signs = [p.terms.get((a,), 0) for a in wide]
+    alone = all(s in (1, -1) for s in signs) and all(len(mono) == 1 or not set(mono) & set(wide) for mono in p.terms)
+    return exact if alone and (len(wide) < 2 or sorted(signs) == [-1, 1]) else wrapped(exact)
