@@ -167,6 +167,7 @@ def accumulate(
     one = delta(value)
     if one is not None:
         conds, value = (*conds, *(c for c in one[0] if c not in conds)), one[1]
+    index = tuple(map(unchecked, index))
     solved = solve(b, target, index, binders)
     # ranges of what was solved come first: the others may read at it
     ranges = [cond for cond in solved.conds if cond.kind == "ge" and not any(ref.line.conds for ref in cond.refs())]
@@ -188,6 +189,25 @@ def accumulate(
         if solved.open:
             return _scatter(b, dtype, target, index, inner, kept, solved)
         return _sum(b, dtype, inner, kept, solved.left)
+
+
+def unchecked(p: Poly) -> Poly:
+    """An index without its checks, which have been made: what can be solved may stand behind them."""
+    while True:
+        replace: dict[Atom, Poly] = {}
+        for leaf in p.leaves():
+            if isinstance(leaf, ir.RefAtom) and isinstance(value := _checked(leaf.ref), ir.IndexValue):
+                replace[leaf] = value.poly
+        if not replace:
+            return p
+        p = p.subst(replace)
+
+
+def _checked(ref: ir.Ref) -> ir.Operand | None:
+    """What a checked index is, also where it was checked before."""
+    prim = ref.line.prim
+    value = prim.value if isinstance(prim, ir.Check) else prim.args[0] if isinstance(prim, ir.Op) and prim.name == "read" else None
+    return None if value is None else ir.subst_operand(value, dict(zip(ref.line.dims, ref.index, strict=False)))
 
 
 def zero(dtype: DType) -> ir.Const:

@@ -206,8 +206,9 @@ def _round(
             replay.give(line, 0, _after_update(back, line))
             continue
         replay.line(line)
-        if line in tape.sums:
-            recalled |= _recall(back, line)
+        for result in range(len(line.results)):
+            if (line, result) in tape.sums:
+                recalled |= _recall(back, line, result)
     made = [x for x in help_.lines_since(b, first) if x.block.depth <= back.block.depth]  # those that do not depend on the round stand outside it
     inner = ReverseMode(b, frozenset(back.block.ambient))
     inner.active = {(line, 0) for line in starts.values()} | set(back.rev.active)
@@ -249,20 +250,21 @@ class _Recalled:
         return seeds
 
 
-def _recall(back: Backward, line: ir.Line) -> dict[ir.Line, Reader]:
+def _recall(back: Backward, line: ir.Line, result: int) -> dict[ir.Line, Reader]:
     """Who reads this value reads the tape; the replayed line is there for its adjoint only, and dead. Gives the line and what its rule reads."""
     b = back.b
+    number = back.tape.sums[line, result]
     binders = tuple(b.fresh_binder(d.name, back.replay.poly(d.extent, {})) for d in line.dims)
     at = tuple(poly(x) for x in binders)
     with b.binding(*binders):
-        again = back.replay.operand(ir.Ref(line, 0, at), {})
-        taped = back.taped(back.tape.sums[line], at)
+        again = back.replay.operand(ir.Ref(line, result, at), {})
+        taped = back.taped(number, at)
     if not isinstance(again, ir.Ref):
         return {}
     prim = ir.Custom(_Recalled(), (), (ir.Abs(binders, again),), (ir.Abs(binders, taped),))
-    made, where = b.emit(prim, (ir.Result(line.results[0].dtype, tuple(x.extent for x in binders)),), line.span, "v")
-    back.replay.give(line, 0, lambda index: ir.Ref(made, 0, where + index))
-    return {again.line: lambda index: back.taped(back.tape.sums[line], index)} if again.index == at else {}
+    made, where = b.emit(prim, (ir.Result(line.results[result].dtype, tuple(x.extent for x in binders)),), line.span, "v")
+    back.replay.give(line, result, lambda index: ir.Ref(made, 0, where + index))
+    return {again.line: lambda index: back.taped(number, index)} if again.index == at else {}
 
 
 def _activate(b: Builder, param: ir.Line, reader: Reader, round_: Sym) -> ir.Line:

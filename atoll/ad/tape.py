@@ -46,7 +46,7 @@ class Tape:
     whole: dict[int, int] = field(default_factory=dict)  # state -> result
     updates: dict[int, list[Update]] = field(default_factory=dict)  # state -> its updates, first to last
     final: set[int] = field(default_factory=set)  # updated states of which the final contents are all that is needed
-    sums: dict[ir.Line, int] = field(default_factory=dict)  # values kept because computing them again costs more, as that of a sum costs a loop
+    sums: dict[tuple[ir.Line, int], int] = field(default_factory=dict)  # values kept because computing them again costs more, as that of a sum costs a loop
 
 
 def _chain(b: Builder, prim: ir.Loop, k: int) -> list[ir.Line] | None:
@@ -140,14 +140,15 @@ def make_tape(b: Builder, line: ir.Line) -> Tape:
                 tape.final.add(k)
             tape.updates[k] = [Update(scatter) if k in tape.final else _log(b, prim, scatter, record) for scatter in chain]
         users = _users(prim)
-        kept = [_kept_as(x, users) for x in prim.block.lines if _is_kept(x, prim)]
+        kept = [(_kept_as(x, users), 0) for x in prim.block.lines if _is_kept(x, prim)]
+        kept += [(x, k) for x in prim.block.lines for k in _made_by_rounds(x, prim)]
         if line.block.depth and not prim.checkpoint:
             follows = _following(prim)
-            kept += [x for x in prim.block.lines if x in follows and _is_costly(x) and _has_slot(x, prim)]
-        for inner in dict.fromkeys(kept):
+            kept += [(x, 0) for x in prim.block.lines if x in follows and _is_costly(x) and _has_slot(x, prim)]
+        for inner, k in dict.fromkeys(kept):
             fresh, env = _renamed(b, inner.dims)
             at = tuple(poly(d).subst(env) for d in inner.dims)
-            tape.sums[inner] = record("tape", inner.results[0].dtype, ir.Abs(fresh, ir.Ref(inner, 0, at)))
+            tape.sums[inner, k] = record("tape", inner.results[k].dtype, ir.Abs(fresh, ir.Ref(inner, k, at)))
     line.prim = dataclasses.replace(prim, state=(*prim.state, *starts), results=(*prim.results, *results))
     return tape
 
@@ -159,6 +160,13 @@ def _is_kept(line: ir.Line, prim: ir.Loop) -> bool:
         return False
     count = p.binder.extent.const()
     return (count is None or count >= _FEW) and _has_slot(line, prim)
+
+
+def _made_by_rounds(line: ir.Line, prim: ir.Loop) -> list[int]:
+    """Scalars that a loop inside the round ends with: a slot costs less than that loop, which is often not done again then."""
+    if not isinstance(line.prim, (ir.Loop, ir.While)) or line.conds or not _has_slot(line, prim):
+        return []
+    return [k for k, r in enumerate(line.results[: len(line.prim.state)]) if not r.axes and r.dtype.is_float]
 
 
 def _following(prim: ir.Loop) -> set[ir.Line]:

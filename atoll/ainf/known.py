@@ -86,7 +86,8 @@ class Known:
             if bound is not None:
                 env = dict(zip(atom.ref.line.dims, atom.ref.index, strict=False))
                 return [p, bound.subst(env) - 1 - p]
-            return []
+            limits = _limits(atom.ref.line)
+            return [] if limits is None else [p - limits[0], limits[1] - p]
         if atom in self.index_facts:
             return list(self.index_facts[atom])
         if atom in self.sizes:
@@ -103,7 +104,7 @@ class Known:
         if isinstance(atom, ir.Binder) or atom in self.sizes or atom in self.index_facts:
             return True
         if isinstance(atom, ir.RefAtom):
-            return atom.ref.line.results[atom.ref.result].bound is not None
+            return atom.ref.line.results[atom.ref.result].bound is not None or _limits(atom.ref.line) is not None
         return isinstance(atom, Quot) and self.trusted(atom.num) and self.trusted(atom.den)
 
     def comparable(self, p: Poly) -> bool:
@@ -178,6 +179,19 @@ class Known:
             if enough(fewer):
                 kept = fewer
         return tuple(kept)
+
+
+def _limits(line: ir.Line) -> tuple[int, int] | None:
+    """The least and the greatest element of a constant array of integers that are far from overflow."""
+    prim = line.prim
+    if not isinstance(prim, ir.ConstArray) or not line.results[0].dtype.is_integer or not 0 < prim.value.size <= _LOOKED_AT:
+        return None
+    low, high = int(prim.value.min()), int(prim.value.max())
+    return (low, high) if -_FAR < low and high < _FAR else None
+
+
+_LOOKED_AT = 1024
+_FAR = 2**40
 
 
 def _greatest(p: Poly) -> Poly | None:

@@ -7,7 +7,7 @@ from atoll.loops import ir as lp
 from atoll.loops.rewrite import Copier, copyable
 from atoll.sizes import Atom, Poly, poly
 
-STATEMENTS = 64  # after writing out, without elements of constant arrays
+STATEMENTS = 320  # after writing out, without elements of constant arrays
 
 
 def unroll(stmts: list[lp.Stmt], decisions: list[str], most: int = 9) -> list[lp.Stmt]:

@@ -145,8 +145,9 @@ class Memory(Values):
         extents: list[Poly] = []
         env = self.env(stage)
         for k in positions:
+            home = self.piece[2] if self.piece is not None and not shared else scope
             if k >= len(line.dims):
-                extents.append(self.translate(info.axes[k - len(line.dims)], env, scope))
+                extents.append(self._box(info.axes[k - len(line.dims)], [line.dims[j] for j in rest], env, home))
             else:
                 d = line.dims[k]
                 group = shared[0] if in_piece else None
@@ -154,7 +155,6 @@ class Memory(Values):
                     offsets[k] = poly(group.low)
                     extents.append(poly(group.high) - poly(group.low))
                 else:
-                    home = self.piece[2] if self.piece is not None and not shared else scope
                     extents.append(self._box(d.extent, [line.dims[j] for j in rest], env, home))
         preferred = self.preferred.get((line, result))
         if preferred is not None and natural and not self.fn.is_open(preferred):

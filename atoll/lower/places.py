@@ -38,10 +38,10 @@ class Scope:
     """Statements under construction, and values already computed there.
 
     `holds` are the tests the statements stand under. `guarded` says that a statement reads what exists only under a
-    condition, so the statements must stay under it.
+    condition, so the statements must stay under it. `relied` are the tests that values found here were simplified by.
     """
 
-    __slots__ = ("stmts", "parent", "memo", "holds", "guarded")
+    __slots__ = ("stmts", "parent", "memo", "holds", "guarded", "relied")
 
     def __init__(self, parent: Scope | None = None, stmts: list[lp.Stmt] | None = None) -> None:
         self.stmts: list[lp.Stmt] = stmts if stmts is not None else []
@@ -49,6 +49,7 @@ class Scope:
         self.memo: dict[object, lp.Expr] = {}
         self.holds: frozenset[lp.Test] = parent.holds if parent is not None else frozenset()
         self.guarded = False
+        self.relied: set[lp.Test] = set()
 
     def known(self, key: object) -> lp.Expr | None:
         scope: Scope | None = self
@@ -66,10 +67,11 @@ class Scope:
         return inner
 
     def absorb(self, child: Scope) -> None:
-        """Take over what a child holds, as if it had been done here; values found under the child's tests are its own."""
+        """Take over what a child holds, as if it had been done here; values that rely on the child's tests are its own."""
         self.stmts += child.stmts
-        if child.holds == self.holds:
+        if child.relied <= self.holds:
             self.memo.update(child.memo)
+            self.relied |= child.relied
         self.guarded |= child.guarded
 
     def close(self, tests: tuple[lp.Test, ...], child: Scope) -> None:

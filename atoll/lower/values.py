@@ -130,6 +130,13 @@ class Values:
         """The value of an inlined line: an expression when used once, a variable otherwise."""
         dtype = line.results[0].dtype
         tests = self.tests(line.conds, env, scope)
+        if tests and dtype is I64 and isinstance(line.prim, ir.Op) and line.prim.name == "read":
+            inner = scope.child(*tests)
+            e = self.expression(line, env, inner, 0)
+            if not inner.guarded and inner.relied <= scope.holds:  # an index that can be computed whether it is used or not
+                scope.absorb(inner)
+                scope.memo[key] = lp.Index(self.as_index(e, scope))
+                return scope.memo[key]
         if tests:
             var = self.fn.var(line.name, dtype, line.results[0].bound is not None)
             scope.add(lp.Declare(var, self.fn.zero(dtype)))
@@ -173,6 +180,7 @@ class Values:
     ) -> lp.Expr:
         """One of two values; statements that only one of them may do stay in its branch."""
         if not tests or (len(tests) == 1 and tests[0].negated() in scope.holds):
+            scope.relied |= {t.negated() for t in tests}
             return self.value(orelse if tests else then, env, scope, depth)
         yes, no = scope.child(*tests), scope.child(*((tests[0].negated(),) if len(tests) == 1 else ()))
         values = self.value(then, env, yes, depth), self.value(orelse, env, no, depth)
@@ -200,6 +208,7 @@ class Values:
                 assert cond.ref is not None
                 test = lp.Test(cond.kind, None, self.kept(self.ref(cond.ref, env, inner), inner))
             if test in scope.holds and not inner.stmts:
+                scope.relied.add(test)
                 continue
             if found and inner.guarded and inner.stmts:
                 both = self.fn.var("c", BOOL)

@@ -185,7 +185,8 @@ class Fuser:
         """`shares`: both read some array at this index."""
         if group.extent is None or group.extent != binder.extent or group.stages[0].alone:
             return False
-        lengths = {ref.line for d in stage.dims for ref in ir.poly_refs(d.extent)}  # of rows; memory is made for the longest
+        rows = [d.extent for d in stage.dims] + [a for r in (stage.line.results if stage.line is not None else ()) for a in r.axes]
+        lengths = {ref.line for n in rows for ref in ir.poly_refs(n)}  # memory is made for the longest row
         if lengths and any(member.line in lengths for member in group.members):
             return False
         related = False

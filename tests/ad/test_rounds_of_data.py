@@ -1,0 +1,73 @@
+"""Gradients of loops whose number of rounds is data, one for each element; what inner loops end with is kept, not computed again."""
+
+from typing import Any
+
+import numpy as np
+
+import atoll as at
+from atoll import f64, i64
+
+n, m = at.sizes("n m")
+
+
+@at.fn
+def waves(x: f64[n], rounds: i64[n], w: f64[m]) -> f64:
+    def one(v, k):
+        for i in range(k):
+            v = sin(v * w[i])
+        return v
+
+    return sum(one(x[i], rounds[i]) for i in range(n))
+
+
+@at.fn
+def products(x: f64[n], rounds: i64[n], w: f64[m]) -> f64:
+    """The value of the inner loop is a factor, so that the sweep back needs it."""
+    total = 1.0
+    for i in range(n):
+        found = 0.0
+        for k in range(rounds[i]):
+            found += exp(-x[i] * w[k])
+        total = total * (1.0 + found * x[i])
+    return total
+
+
+SHIFT = np.array([-1, 0, 2, 0])
+
+
+@at.fn
+def shifted(x: f64[n, 4]) -> f64:
+    """A gather whose shift is a constant of its column."""
+    y = [[x[i - SHIFT[q], q] ** 2 if 0 <= i - SHIFT[q] and i - SHIFT[q] < n else 3.0 * x[i, q] for q in range(4)] for i in range(n)]
+    return sum(y[i, q] * (i + q) for i in range(n) for q in range(4))
+
+
+def _along(f: Any, args: tuple[Any, ...], wrt: int, rng: np.random.Generator) -> None:
+    gradient = at.grad(f, wrt=wrt)(*args)
+    direction = rng.normal(size=args[wrt].shape)
+    ahead, behind = list(args), list(args)
+    ahead[wrt], behind[wrt] = args[wrt] + 1e-6 * direction, args[wrt] - 1e-6 * direction
+    slope = (f(*ahead) - f(*behind)) / 2e-6
+    np.testing.assert_allclose(np.sum(gradient * direction), slope, rtol=1e-6)
+
+
+def test_rounds_that_are_data():
+    rng = np.random.default_rng(0)
+    args = (rng.normal(size=5), np.array([1, 3, 0, 2, 4]), rng.normal(size=4))
+    for f in (waves, products):
+        _along(f, args, 0, rng)
+        _along(f, args, 2, rng)
+    nothing = (np.array([0.5]), np.array([0]), np.zeros(0))
+    assert at.grad(waves)(*nothing) == [1.0] and at.grad(products)(*nothing) == [0.0]
+
+
+def test_what_an_inner_loop_ends_with_is_kept():
+    """Forwards once, and once where its slope is needed: not a third time for its value."""
+    assert at.grad(products).show("ainf").count("= exp(") == 2
+
+
+def test_shifts_by_constants_are_gathers():
+    rng = np.random.default_rng(1)
+    _along(shifted, (rng.normal(size=(6, 4)),), 0, rng)
+    _along(shifted, (rng.normal(size=(1, 4)),), 0, rng)
+    assert "scatter" not in at.grad(shifted).show("ainf")
