@@ -9,7 +9,7 @@ from atoll.sizes import poly
 
 
 def identity_of(array: ir.Abs, conditional: bool = False, kept: Callable[[ir.Line], bool] | None = None) -> tuple[ir.Line, int] | None:
-    """The line and result an array is, element for element (`conditional`: where it has a value at all).
+    """The line and result an array is, all of it and element for element (`conditional`: where it has a value at all).
 
     A read that is `kept` is not looked through: it has the values of before what it reads was updated.
     """
@@ -19,9 +19,8 @@ def identity_of(array: ir.Abs, conditional: bool = False, kept: Callable[[ir.Lin
         body = ir.subst_operand(inner, dict(zip(body.line.dims, body.index, strict=False)))
     if not isinstance(body, ir.Ref) or len(body.index) != len(array.binders):
         return None
-    if all(p == poly(b) for p, b in zip(body.index, array.binders, strict=True)):
-        return body.line, body.result
-    return None
+    whole = tuple(b.extent for b in array.binders) == body.line.extents(body.result)
+    return (body.line, body.result) if whole and all(p == poly(b) for p, b in zip(body.index, array.binders, strict=True)) else None
 
 
 def is_read(line: ir.Line, conditional: bool = False) -> bool:

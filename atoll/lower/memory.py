@@ -14,7 +14,7 @@ from atoll.ainf.identity import identity_of
 from atoll.loops import ir as lp
 from atoll.lower.places import AgainPlace, BufferPlace, Place, Scope
 from atoll.lower.values import Values
-from atoll.plan.fuse import Group, Nest
+from atoll.plan.fuse import Group, Nest, Strip
 from atoll.plan.stages import Stage, computed_again
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.types.dtypes import I64
@@ -46,6 +46,7 @@ class Memory(Values):
     readers: dict[ir.Line, list[Stage]]
     paths: dict[Stage, Path]
     piece: tuple[Group, Scope, Scope] | None
+    strip: tuple[Strip, Scope, lp.Var] | None
     pending_frees: dict[int, list[lp.Buffer]]
     freed: list[tuple[lp.Buffer, Scope, lp.Stmt]]  # dead memory, where it was freed, and how
 
@@ -70,10 +71,8 @@ class Memory(Values):
             found = identity_of(stage.target)
             if found is None or not isinstance(sink, BufferSink) or not stage.target.binders:
                 continue
-            line, result = found
-            same = tuple(b.extent for b in stage.target.binders) == line.extents(result)
             taken = found in self.inplace.taken  # then an update changes it after it is stored
-            if line in self.by_line and found not in self.preferred and same and not taken:
+            if found[0] in self.by_line and found not in self.preferred and not taken:
                 self.preferred[found] = sink.buffer
         for taker, base in reversed(list(self.inplace.takes.items())):  # an update's result starts where it ends
             if taker in self.preferred and base[0] in self.by_line and base not in self.preferred:
@@ -128,6 +127,8 @@ class Memory(Values):
             self._live_longer(place, stage, number)
             return place
         shared = self._shared(stage)
+        strip = next((node for node in shared if isinstance(node, Strip)), None)
+        shared = tuple(node for node in shared if node is not strip)
         fixed = {node.members.get(stage) for node in shared if isinstance(node, Nest)}
         rest = [k for k, d in enumerate(line.dims) if d not in fixed]
         if not rest and not info.axes:
@@ -145,15 +146,18 @@ class Memory(Values):
         extents: list[Poly] = []
         env = self.env(stage)
         for k in positions:
-            home = self.piece[2] if self.piece is not None and not shared else scope
+            home = self.outside(scope) if not shared else scope
             if k >= len(line.dims):
                 extents.append(self._box(info.axes[k - len(line.dims)], [line.dims[j] for j in rest], env, home))
             else:
                 d = line.dims[k]
                 group = shared[0] if in_piece else None
                 if group is not None and group.members.get(stage) is d:
-                    offsets[k] = poly(group.low)
+                    offsets[k] = self.translate(group.bounds[0], env, scope)
                     extents.append(poly(group.high) - poly(group.low))
+                elif strip is not None and not shared and strip.maker.members.get(stage) is d and self.strip is not None:
+                    offsets[k] = self.translate(poly(strip.low), env, scope)
+                    extents.append(poly(self.strip[2].atom))
                 else:
                     extents.append(self._box(d.extent, [line.dims[j] for j in rest], env, home))
         preferred = self.preferred.get((line, result))
@@ -230,7 +234,7 @@ class Memory(Values):
                 buffer.private = self.piece is not None
                 scope.add(lp.Alloc(buffer))
             return buffer
-        home = self.piece[2] if self.piece is not None else scope
+        home = self.outside(scope)
         dead = next((f for f in self.freed if f[1] is home and f[0].dtype is buffer.dtype and f[0].extents == buffer.extents), None)
         if dead is not None:
             self.freed.remove(dead)
@@ -241,6 +245,12 @@ class Memory(Values):
         last = max((self._group_of(r) for r in self.readers.get(stage.line, ())), default=number)  # type: ignore[arg-type]
         self.pending_frees.setdefault(max(last, number), []).append(buffer)
         return buffer
+
+    def outside(self, scope: Scope) -> Scope:
+        """Outside the pieces and the strip being lowered."""
+        if self.strip is not None:
+            return self.strip[1]
+        return self.piece[2] if self.piece is not None else scope
 
     def keep_in_piece(self, buffer: lp.Buffer, scope: Scope) -> None:
         """Memory for as long as the piece being lowered, if its size is known where that starts, else for as long as the scope."""
@@ -289,6 +299,8 @@ class Memory(Values):
             if isinstance(node, Nest) and node.members.get(stage) in stage.inner:
                 break
             if isinstance(node, Group) and node.members.get(stage) in stage.inner:
+                break
+            if isinstance(node, Strip) and (stage in node.sums or node.maker.members.get(stage) in stage.inner):
                 break
             kept.append(node)
         return tuple(kept)
