@@ -356,7 +356,7 @@ class Product:
     """target[i, j] = sum over k of left[i, k] * right[k, j]: `body` says it in loops, the rest how a matrix kernel finds its elements.
 
     `left`, `right` and `target` are the elements at index 0 of everything; steps are in elements. The last step of the target is 1.
-    `after`: pieces over its rows, done when these are finished (loops/follow.py)."""
+    `after`: pieces over its rows, done when these are finished (loops/follow.py). `adds`: to what the target holds."""
 
     rows: Poly
     columns: Poly
@@ -371,6 +371,7 @@ class Product:
     target_row: Poly
     body: list[Stmt]
     after: list[Stmt] = field(default_factory=list)
+    adds: bool = False
 
 
 @dataclass(slots=True)

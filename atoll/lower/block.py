@@ -12,9 +12,11 @@ from atoll.ainf import ir
 from atoll.loops import ir as lp
 from atoll.lower.memory import BufferSink, Memory, Path, Sink, VarSink
 from atoll.lower.places import Place, Scope, VarPlace
-from atoll.plan.fuse import Fuser, Group, Leaf, Nest, Node, accumulates_in_memory
+from atoll.lower.strip_code import strip_code
+from atoll.plan.fuse import Fuser, Group, Leaf, Nest, Node, Strip, accumulates_in_memory
 from atoll.plan.inplace import plan_block
 from atoll.plan.stages import Stage, own_cost
+from atoll.plan.strips import in_strips
 from atoll.sizes import Atom, Poly, poly
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ class BlockLowerer(Memory):
         lines = [line for line in block.lines if not isinstance(line.prim, (ir.Input, ir.Param, ir.ConstArray))]
         self.inlining, self.stages, self.inplace = plan_block(lines, results, writable, fn.reassociate)
         self.fuser = Fuser(self.stages, pieces, self.inplace)
-        self.groups = self.fuser.groups()
+        self.groups = in_strips(self.fuser.groups(), self.fuser) if pieces and fn.reassociate else self.fuser.groups()
         self.group_number = {stage: k for k, group in enumerate(self.groups) for stage in group.stages}
         for group in self.groups:
             self.fuser.nests(group)
@@ -54,6 +56,7 @@ class BlockLowerer(Memory):
         self.readers: dict[ir.Line, list[Stage]] = {}
         self.by_line = self.fuser.by_line
         self.piece: tuple[Group, Scope, Scope] | None = None  # the group being lowered, inside and outside its pieces
+        self.strip: tuple[Strip, Scope, lp.Var] | None = None  # the strip being lowered, outside it, and its length
         self.totals: dict[Stage, lp.Var] = {}
         self.accs: dict[Stage, lp.Acc] = {}
         self.scan_vars: dict[Stage, lp.Var] = {}
@@ -83,13 +86,16 @@ class BlockLowerer(Memory):
         if not self.paths:
             for group in self.groups:
                 for node in group.body:
-                    self._record_paths(node, (group,) if group.is_cut else ())
+                    self._record_paths(node, (*([group.strip] if group.strip is not None else []), *([group] if group.is_cut else [])))
             self._alias_outputs()
         for k, group in enumerate(self.groups):
             if (only is not None and k not in only) or (done is not None and k in done):
                 continue
             self._open_results(group, scope)
-            self._group(group, k, scope)
+            if group.strip is None:
+                self.lower_group(group, k, scope)
+            elif group.strip.maker is group:
+                strip_code(self, group.strip, k, scope)
             for buffer in self.pending_frees.pop(k, ()):
                 free = lp.Free(buffer)
                 scope.add(free)
@@ -132,11 +138,12 @@ class BlockLowerer(Memory):
             for inner in node.body:
                 self._record_paths(inner, (*path, node))
 
-    def _group(self, group: Group, number: int, scope: Scope) -> None:
+    def lower_group(self, group: Group, number: int, scope: Scope) -> None:
         if group.extent is None or group.low is None or group.high is None:
             self._nodes(group.body, scope, group, number)
             return
-        extent = self.translate(group.extent, {}, scope)
+        strip = group.strip if group.strip is not None and group.strip.maker is group else None
+        extent = self.translate(group.extent if strip is None else poly(strip.high) - poly(strip.low), {}, scope)
         inner = scope.child()
         accs: list[lp.Acc] = []
         for stage, binder in group.members.items():
@@ -144,8 +151,9 @@ class BlockLowerer(Memory):
                 var = self.fn.var(stage.line.name if stage.line else "s", stage.line.results[0].dtype)  # type: ignore[union-attr]
                 accs.append(lp.Acc(var, stage.prim.monoid))
                 scope.add(lp.Declare(var, self.neutral(stage.prim.monoid, var.dtype)))
-                self.places[(stage.line, 0)] = VarPlace(lp.Use(var))  # type: ignore[index]
                 self.totals[stage] = var
+                if strip is None:  # else it is the total of a strip
+                    self.places[(stage.line, 0)] = VarPlace(lp.Use(var))  # type: ignore[index]
         self.piece = (group, inner, scope)
         self._nodes(group.body, inner, group, number)
         self.piece = None
@@ -176,15 +184,15 @@ class BlockLowerer(Memory):
             cost = poly(self._stage_cost(stage))
             for b in self.fuser.orders[stage]:
                 if b is not binder:
-                    cost = cost * self._estimate(b.extent)
+                    cost = cost * self.estimate(b.extent)
             extra = stage.inner if stage.contraction is None else (*stage.contraction.rows, *stage.contraction.columns, *stage.contraction.sums)
             for b in extra:
                 if b not in self.fuser.orders[stage] and b is not binder:
-                    cost = cost * self._estimate(b.extent)
+                    cost = cost * self.estimate(b.extent)
             total = total + cost
         return total
 
-    def _estimate(self, extent: Poly) -> Poly:
+    def estimate(self, extent: Poly) -> Poly:
         """An extent in terms of sizes only; what depends on data or outer loops counts as 16."""
         if all(leaf in self.fn.size_atoms for leaf in extent.leaves()):
             return extent

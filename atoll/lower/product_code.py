@@ -29,16 +29,21 @@ def product_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
         env[binder] = poly(nest.syms[binder])
     for binder in nest.syms:
         nest.low[binder], nest.high[binder] = poly(0), b.translate(binder.extent, env, scope)
-    if found.cut is not None and b.piece is not None and b.piece[0].low is not None and b.piece[0].high is not None:
-        nest.low[found.cut], nest.high[found.cut] = poly(b.piece[0].low), poly(b.piece[0].high)
+    group = b.piece[0] if b.piece is not None else None
+    if found.cut is not None and group is not None:
+        nest.low[found.cut], nest.high[found.cut] = (b.translate(p, env, scope) for p in group.bounds)
+    adds = group is not None and group.strip is not None and stage in group.strip.sums
+    if adds and group is not None and group.strip is not None:
+        over = group.strip.sums[stage]
+        nest.low[over], nest.high[over] = (b.translate(poly(p), env, scope) for p in (group.strip.low, group.strip.high))
     place = b.places[(line, 0)]
     assert isinstance(place, BufferPlace)
     target = lp.Load(place.buffer, place.index(tuple(b.translate(poly(d), env, scope) for d in line.dims)))
     left, right = (_operand(b, side, found, nest, env, scope) for side in (found.left, found.right))
-    body = _loops(nest, target, left, right, b)
+    body = _loops(nest, target, left, right, adds, b)
     stmt = None
     if isinstance(left, lp.Load) and isinstance(right, lp.Load):
-        stmt = _product(nest, target, left, right, body)
+        stmt = _product(nest, target, left, right, adds, body)
     scope.stmts += body if stmt is None else [stmt]
 
 
@@ -82,15 +87,15 @@ def _operand(b: BlockLowerer, side: ir.Ref, found: Contraction, nest: _Nest, env
     return lp.Load(buffer, tuple(poly(nest.syms[x]) - nest.low[x] for x in order))
 
 
-def _loops(nest: _Nest, target: lp.Load, left: lp.Expr, right: lp.Expr, b: BlockLowerer) -> list[lp.Stmt]:
-    """For every row: zeros, then row by row of the right side."""
+def _loops(nest: _Nest, target: lp.Load, left: lp.Expr, right: lp.Expr, adds: bool, b: BlockLowerer) -> list[lp.Stmt]:
+    """For every row: zeros, then row by row of the right side. `adds`: to what is there."""
     dtype = target.dtype
-    start = nest.around(nest.columns, [lp.Store(target.buffer, target.index, b.neutral("add", dtype))], True)
+    start = [] if adds else nest.around(nest.columns, [lp.Store(target.buffer, target.index, b.neutral("add", dtype))], True)
     step: lp.Stmt = lp.Update(target.buffer, target.index, "add", lp.Call("mul", (left, right), dtype))
     return nest.around(nest.rows, [*start, *nest.around(nest.sums, nest.around(nest.columns, [step], True), False)], True)
 
 
-def _product(nest: _Nest, target: lp.Load, left: lp.Load, right: lp.Load, body: list[lp.Stmt]) -> lp.Product | None:
+def _product(nest: _Nest, target: lp.Load, left: lp.Load, right: lp.Load, adds: bool, body: list[lp.Stmt]) -> lp.Product | None:
     """The nest as a product, when memory is laid out as it needs."""
     rows, columns, sums, syms = nest.rows, nest.columns, nest.sums, nest.syms
     inside: set[Atom] = set(syms.values())
@@ -141,4 +146,5 @@ def _product(nest: _Nest, target: lp.Load, left: lp.Load, right: lp.Load, body: 
         first(target),
         steps["target_row"],  # type: ignore[arg-type]
         body,
+        adds=adds,
     )

@@ -95,7 +95,7 @@ def start_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
 def _bounds(b: BlockLowerer, stage: Stage, binder: ir.Binder) -> dict[Any, tuple[Poly, Poly]]:
     group = b.piece[0] if b.piece is not None else None
     if group is not None and group.members.get(stage) is binder and group.low is not None and group.high is not None:
-        return {(stage, binder): (poly(group.low), poly(group.high))}
+        return {(stage, binder): group.bounds}
     return {}
 
 

@@ -53,10 +53,29 @@ class Group:
     members: dict[Stage, ir.Binder] = field(default_factory=dict)
     stages: list[Stage] = field(default_factory=list)
     body: list[Node] = field(default_factory=list)
+    strip: Strip | None = None
 
     @property
     def is_cut(self) -> bool:
         return self.low is not None
+
+    @property
+    def bounds(self) -> tuple[Poly, Poly]:
+        """Between what the index of a piece runs."""
+        assert self.low is not None and self.high is not None
+        first = poly(self.strip.low) if self.strip is not None and self.strip.maker is self else poly(0)
+        return poly(self.low) + first, poly(self.high) + first
+
+
+@dataclass(eq=False)
+class Strip:
+    """low..high run through parts of a group's index, in order; for each, the group and then the groups that add what it made (plan/strips.py)."""
+
+    low: Sym
+    high: Sym
+    maker: Group
+    adding: list[Group]
+    sums: dict[Stage, ir.Binder]  # what the stages of those groups sum over
 
 
 WRITTEN_OUT = 9  # sums of so few terms are written out, for as many elements at a time as a vector has (loops/unroll.py)
@@ -114,6 +133,7 @@ class Fuser:
         self.orders = {s: loop_order(s) for s in stages}
         self.syms: dict[tuple[Stage, ir.Binder], Poly] = {}  # what each binder is, once its loop is chosen
         self._sources: dict[tuple[Stage, ir.Binder], frozenset[Source]] = {}
+        self.started: set[Stage] = set()  # what they accumulate into is initialised elsewhere
 
     # -- dependencies
 
@@ -228,7 +248,10 @@ class Fuser:
         bounds: dict[tuple[Stage, ir.Binder], tuple[Poly, Poly]] = {}
         if group.low is not None and group.high is not None:
             for stage, binder in group.members.items():
-                bounds[(stage, binder)] = (poly(group.low), poly(group.high))
+                bounds[(stage, binder)] = group.bounds
+                if group.strip is not None and stage in group.strip.sums:
+                    bounds[(stage, group.strip.sums[stage])] = (poly(group.strip.low), poly(group.strip.high))
+                    self.started.add(stage)
         remaining = {s: list(self.orders[s]) for s in group.stages}
         group.body = self.level(group.stages, remaining, bounds)
         return group.body
@@ -259,7 +282,7 @@ class Fuser:
                 place = len(nodes) - 1
             nest = nodes[place]
             assert isinstance(nest, Nest)
-            if accumulates_in_memory(stage, self.orders[stage]) and self.starts_here(stage, remaining[stage]):
+            if accumulates_in_memory(stage, self.orders[stage]) and self.starts_here(stage, remaining[stage]) and stage not in self.started:
                 nest.starts.append(Leaf(stage, start=True))
             nest.members[stage] = binder
             nest.sequential |= self._sequential(stage, binder)

@@ -8,6 +8,7 @@ from atoll.plan.fuse import Fuser, Leaf, Node
 from atoll.plan.inplace import plan_block
 from atoll.plan.override import planned
 from atoll.plan.stages import Stage
+from atoll.plan.strips import in_strips
 
 
 def show_plan_of(fn: core.Function) -> str:
@@ -39,11 +40,17 @@ def show_plan_of(fn: core.Function) -> str:
                 text.append(f"{pad}for {node.sym} in {node.low}..{node.high}:")
                 go(node.body, depth + 1)
 
-    for group in fuser.groups():
+    for group in in_strips(fuser.groups(), fuser):
         nodes = fuser.nests(group)
+        depth, extent = 0, f"{group.extent}"
+        if group.strip is not None:
+            depth = 1
+            if group.strip.maker is group:
+                text.append(f"strips {group.strip.low}..{group.strip.high} of {group.extent}:")
+                extent = f"{group.strip.high} - {group.strip.low}"
         if group.is_cut:
-            text.append(f"pieces {group.low}..{group.high} of {group.extent}:")
-            go(nodes, 1)
+            text.append(f"{'  ' * depth}pieces {group.low}..{group.high} of {extent}:")
+            go(nodes, 1 + depth)
         else:
             go(nodes, 0)
     return "\n".join(text)

@@ -44,7 +44,7 @@ static int64_t size(void) {
         char *seen = calloc((size_t)m, 1); \
         for (int64_t i = 0; i < m * k; i++) a[i] = (T)(below(17) - 8); \
         for (int64_t i = 0; i < k * n; i++) b[i] = (T)(below(17) - 8); \
-        const at_product p = {m, n, {k}, {a_turned ? m : 1}, {b_turned ? 1 : n}, a_turned ? 1 : k, b_turned ? k : 1, n, a, b, c, 1, follows, seen, n}; \
+        const at_product p = {m, n, {k}, {a_turned ? m : 1}, {b_turned ? 1 : n}, a_turned ? 1 : k, b_turned ? k : 1, n, a, b, c, 1, 0, follows, seen, n}; \
         at_call at = {0}; \
         finished = 0; \
         int wrong = atoll_product(&at, &p, is_double) != 0 || finished != m; \

@@ -104,7 +104,7 @@ class Emitter(Pieces):
             if rows is not None:
                 self.put(f"{rows.struct} at_context = {{{rows.args}}};")
                 tail = f", {rows.function}, &at_context, {rows.work}"
-            self.put(f"const at_product at_p = {{{', '.join(given)}, {len(p.sums)}{tail}}};")
+            self.put(f"const at_product at_p = {{{', '.join(given)}, {len(p.sums)}, {int(p.adds)}{tail}}};")
             self.uses_done = True
             double = int(p.target.dtype.name == "f64")
             self.put(f"if ((status = at_rt->product(at, &at_p, {double})) != 0) goto done;")

@@ -11,12 +11,12 @@ typedef struct at_call at_call;
 
 /* c[i * c_m + j] = sum over k of a[i * a_m + its offset] * b[j * b_n + its offset], 0 <= i < m, 0 <= j < n; k counts through `levels`
  * extents, the last one fastest, and level l steps a by a_k[l], b by b_k[l]. All steps count elements. When rows low..high are
- * complete, after(at, context, low, high) does what follows, about after_work operations for a row. */
+ * complete, after(at, context, low, high) does what follows, about after_work operations for a row. With `adds`, c is added to. */
 typedef struct {
     int64_t m, n, extent[4], a_k[4], b_k[4], a_m, b_n, c_m;
     const void *a, *b;
     void *c;
-    int levels;
+    int levels, adds;
     int (*after)(at_call *at, void *context, int64_t low, int64_t high);
     void *context;
     int64_t after_work;

@@ -195,8 +195,8 @@ static int by_blas(const at_product *p, int is_double) {
     else if (p->b_k[0] == 1 && p->b_n >= k) { b_way = 112; ldb = p->b_n; }
     else return 0;
     if (p->c_m < p->n) return 0;
-    if (is_double) blas_dgemm(101, a_way, b_way, (int)p->m, (int)p->n, (int)k, 1.0, p->a, (int)lda, p->b, (int)ldb, 0.0, p->c, (int)p->c_m);
-    else blas_sgemm(101, a_way, b_way, (int)p->m, (int)p->n, (int)k, 1.0f, p->a, (int)lda, p->b, (int)ldb, 0.0f, p->c, (int)p->c_m);
+    if (is_double) blas_dgemm(101, a_way, b_way, (int)p->m, (int)p->n, (int)k, 1.0, p->a, (int)lda, p->b, (int)ldb, p->adds ? 1.0 : 0.0, p->c, (int)p->c_m);
+    else blas_sgemm(101, a_way, b_way, (int)p->m, (int)p->n, (int)k, 1.0f, p->a, (int)lda, p->b, (int)ldb, p->adds ? 1.0f : 0.0f, p->c, (int)p->c_m);
     return 1;
 }
 

@@ -274,13 +274,13 @@ static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int6
     const int pack_a = !(p->n <= (pack_b ? 4 : 16) * NR || small);
     const int threads = serial ? 1 : rt->threads();
     if (serial && p->b_n == 1 && k > 0 && k <= KC && p->n <= NC && !p->after && p->m > FEW_ROWS && p->n > FEW_COLUMNS) { /* nothing to decide */
-        NAME(block) x = {.p = p, .a_k = a_k, .b_k = b_k, .a = p->a, .b = p->b, .c = p->c, .n = p->n, .k = k, .rows = p->m, .columns = p->n, .row_pieces = 1, .first = 1};
+        NAME(block) x = {.p = p, .a_k = a_k, .b_k = b_k, .a = p->a, .b = p->b, .c = p->c, .n = p->n, .k = k, .rows = p->m, .columns = p->n, .row_pieces = 1, .first = !p->adds};
         return NAME(piece)(at, &x, 0);
     }
-    int symmetric = !small && p->m == p->n && p->a == p->b && p->a_m == p->b_n;
+    int symmetric = !small && !p->adds && p->m == p->n && p->a == p->b && p->a_m == p->b_n;
     for (int l = 0; l < p->levels; l++) symmetric = symmetric && p->a_k[l] == p->b_k[l];
     if (k == 0) {
-        for (int64_t i = 0; i < p->m; i++) memset((T *)p->c + i * p->c_m, 0, (size_t)p->n * sizeof(T));
+        for (int64_t i = 0; i < p->m && !p->adds; i++) memset((T *)p->c + i * p->c_m, 0, (size_t)p->n * sizeof(T));
         return follow(at, p);
     }
     if (NAME(has_few_columns)(p, k)) return NAME(by_columns)(at, p, k, serial);
@@ -299,7 +299,7 @@ static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int6
             x.k = k - k0 < most_k ? k - k0 : most_k;
             x.pack_a = pack_a;
             x.pack_b = pack_b;
-            x.first = k0 == 0;
+            x.first = k0 == 0 && !p->adds;
             x.symmetric = symmetric;
             NAME(share)(&x, symmetric ? 2 * threads : threads);
             const int64_t slivers = (x.n + NR - 1) / NR, pieces = x.row_pieces * ((x.n + x.columns - 1) / x.columns);

@@ -170,7 +170,7 @@ static void NAME(pack_few)(const NAME(block) *x, int64_t line) {
 }
 
 /* Few rows: whether this is a product of them. */
-static int NAME(has_few_rows)(const at_product *p) { return p->m <= FEW_ROWS && p->b_n == 1 && p->n >= 4 * VL; }
+static int NAME(has_few_rows)(const at_product *p) { return p->m <= FEW_ROWS && p->b_n == 1 && p->n >= 4 * VL && !p->adds; }
 
 static int NAME(by_rows)(at_call *at, const at_product *p, int64_t k, const int64_t *a_k, const int64_t *b_k, int serial) {
     NAME(block) x = {.p = p, .a_k = a_k, .b_k = b_k, .a = p->a, .b = p->b, .c = p->c, .n = p->n, .k = k};
@@ -183,7 +183,7 @@ static int NAME(by_rows)(at_call *at, const at_product *p, int64_t k, const int6
 }
 
 /* Few columns, and k along the rows of a. */
-static int NAME(has_few_columns)(const at_product *p, int64_t k) { return p->n <= FEW_COLUMNS && p->levels == 1 && p->a_k[0] == 1 && k >= 8 * VL && !NAME(has_few_rows)(p); }
+static int NAME(has_few_columns)(const at_product *p, int64_t k) { return p->n <= FEW_COLUMNS && !p->adds && p->levels == 1 && p->a_k[0] == 1 && k >= 8 * VL && !NAME(has_few_rows)(p); }
 
 static int NAME(by_columns)(at_call *at, const at_product *p, int64_t k, int serial) {
     NAME(block) x = {.p = p, .a = p->a, .b = p->b, .c = p->c, .n = p->n, .k = k};
