@@ -12,6 +12,7 @@ from atoll.loops.checks import hoist_checks
 from atoll.loops.choices import USUAL, Choices
 from atoll.loops.first_best import first_best
 from atoll.loops.follow import followers, in_place, join
+from atoll.loops.independent import independent
 from atoll.loops.interior import interior
 from atoll.loops.jam import jam
 from atoll.loops.join_checks import join_checks
@@ -50,6 +51,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.across, across),
         (choices.rows, rows),
         (choices.interior, segments),
+        (choices.interior, independent),
         (choices.carry, carry),
         (choices.carry, late),
         (choices.wave, wave),

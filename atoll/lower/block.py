@@ -157,7 +157,8 @@ class BlockLowerer(Memory):
         self.piece = (group, inner, scope)
         self._nodes(group.body, inner, group, number)
         self.piece = None
-        work = self.translate(self._work(group), {}, scope)
+        loops = any(isinstance(stage.prim, (ir.Loop, ir.While, ir.Fold, ir.ScanFold)) for stage in group.members)
+        work = self._operations(inner.stmts, group) if loops else self.translate(self._work(group), {}, scope)
         scope.add(lp.Chunks(group.low, group.high, extent, work, inner.stmts, accs, align=self._alignment(group), rows=self._rows(group)))
 
     def _alignment(self, group: Group) -> int:
@@ -190,6 +191,23 @@ class BlockLowerer(Memory):
                 if b not in self.fuser.orders[stage] and b is not binder:
                     cost = cost * self.estimate(b.extent)
             total = total + cost
+        return total
+
+    def _operations(self, stmts: list[lp.Stmt], group: Group, unknown: int = 16) -> Poly:
+        """Operations of statements, for one index of the group's outer loop. Rounds that depend on data or outer loops count as 16, as 4 inside
+        such rounds, as 1 inside these."""
+        total = poly(0)
+        for stmt in stmts:
+            rounds = poly(1)
+            if isinstance(stmt, (lp.For, lp.Accumulate)):
+                length = stmt.high - stmt.low
+                rounds = poly(1) if group.low in length.leaves() else length if all(leaf in self.fn.size_atoms for leaf in length.leaves()) else poly(unknown)
+            elif isinstance(stmt, lp.Forever):
+                rounds = poly(unknown)
+            below = max(1, unknown // 4) if rounds == poly(unknown) else unknown
+            total = total + sum((rounds * self._operations(body, group, below) for body in lp.bodies(stmt)), poly(0))
+            if isinstance(stmt, (lp.Let, lp.Assign, lp.Store, lp.Update, lp.Add)):
+                total = total + 1 + sum(isinstance(e, (lp.Call, lp.Load)) for e in lp.subexprs(stmt.value))
         return total
 
     def estimate(self, extent: Poly) -> Poly:

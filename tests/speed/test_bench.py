@@ -24,7 +24,7 @@ def test_there_are_enough_of_every_kind():
 @pytest.mark.parametrize("name", SMALL)
 def test_results_are_numpys(name):
     kernel = KERNELS[name]
-    args = kernel.data({"fft 64K": 64, "gmm gradient": 50}.get(name, max(8, kernel.size >> 6)))
+    args = kernel.data({"fft 64K": 512, "gmm gradient": 50}.get(name, max(8, kernel.size >> 6)))
     reference = kernel.numpy or (lambda *a: kernel.shared(np, *a))
     assert difference(kernel.atoll(*args), reference(*widened(args)), kernel.rtol) is None
 

@@ -176,7 +176,7 @@ def test_ranges_that_move_with_the_index():
 
 
 def test_transform_makes_one_pass_a_level():
-    from bench.kernels.physics import fft_data
+    from tests.speed.in_place_fft import fft_data
 
     assert "a check that was just made is not made again" in transform.explain("schedule")
     loops = make_loops(transform.core)
@@ -189,10 +189,10 @@ def test_transform_makes_one_pass_a_level():
 
 def test_steps_that_are_values():
     """A table read every so many elements, as a transform in place does it: both ends of the range are tested."""
-    from bench.kernels.physics import fft, fft_data, fft_numpy
+    from tests.speed.in_place_fft import fft, fft_data, fft_numpy
 
     assert "made at its ends" in fft.explain("schedule")
-    inner = show(compiled_loops(fft.core)).split("for in order r in 0..")[-1]
+    inner = show(compiled_loops(fft.core)).split("for r in 0..")[-1]
     assert "check" not in inner
     for size in (2, 4, 8, 16, 64):
         args = fft_data(size)
