@@ -112,3 +112,13 @@ def test_every_stage_wraps_indices():
     for stage in (*FAST, "O3"):
         (out,) = Stages(f).runner(stage)(args)
         assert out.tolist() == [4, 0, 0, 0, 0, 0, 0], stage
+
+
+def test_the_negative_of_a_negative_literal():
+    """`-(-4)` printed as C (fuzz seed 72062)."""
+    for t in ("i8", "i32", "i64"):
+        f = at.fn(
+            source=f"import atoll as at\nfrom atoll import *\ndef turned(c: bool_):\n    def g(a: {t}):\n        return minimum(-a, {t}(9))\n"
+            f"    return map(g, [{t}(1), {t}(-4)])\n"
+        )
+        assert f(True).tolist() == [-1, 4] == f.interpret(True).tolist()

@@ -132,6 +132,7 @@ def _integer(op: str, args: list[str], t: DType, wrapping: bool) -> str:
     if op == "not":
         return f"({t.c_name})(~{args[0]})"
     if op == "neg":
+        args = [f"({a})" if a.startswith("-") else a for a in args]  # the negative of a negative literal is not a decrement
         return f"({t.c_name})(-{args[0]})" if wrapping or t.kind == "u" else f"at_sub_{suffix(t)}(0, {args[0]})" if t.bits >= 32 else f"({t.c_name})(-{args[0]})"
     if op in ("min", "max"):
         sign = "<" if op == "min" else ">"
