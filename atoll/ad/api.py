@@ -10,7 +10,9 @@ import types as pytypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from atoll.ad.asking import asked, called, function_of, only_floats_move
+import numpy as np
+
+from atoll.ad.asking import asked, called, function_of, settled
 from atoll.errors import NOWHERE, Error, fail
 from atoll.errors.caller import caller
 from atoll.errors.misuse import kind_of
@@ -20,7 +22,7 @@ from atoll.sizes.declare import size_symbol
 from atoll.surface import source as text
 from atoll.types.namespace import Namespace
 from atoll.types.signature import ParamInfo, Signature
-from atoll.types.types import Tuple, Type, subst_sizes
+from atoll.types.types import Fn, Tuple, Type, subst_sizes
 
 Wrt = int | str | Sequence[int | str]
 
@@ -68,7 +70,9 @@ def _plain(f: Function) -> tuple[ParamInfo, ...]:
 def _wrt(f: Function, wrt: Any, what: str) -> Any:
     """wrt as Python text can say it, checked."""
     names = [p.name for p in f.signature.params]
-    given = list(wrt) if isinstance(wrt, (tuple, list)) else [wrt]
+    given = [int(w) if isinstance(w, np.integer) else w for w in (wrt if isinstance(wrt, (tuple, list)) else [wrt])]
+    if not given:
+        fail("E1005", caller(), wrt=repr(wrt), fn=f.name, choices=", ".join(names))
     for w in given:
         known = w in names if isinstance(w, str) else isinstance(w, int) and not isinstance(w, bool) and -len(names) <= w < len(names)
         if not known:
@@ -77,7 +81,7 @@ def _wrt(f: Function, wrt: Any, what: str) -> Any:
     for k, place in enumerate(places):
         if place in places[:k]:
             fail("E1014", caller(), name=names[place])
-    return tuple(given) if isinstance(wrt, (tuple, list)) else wrt
+    return tuple(given) if isinstance(wrt, (tuple, list)) else given[0]
 
 
 def _of_function(what: str) -> Callable[..., Function]:
@@ -111,6 +115,9 @@ class _Point:
         self.what = what
         params = f.signature.params
         one = len(params) == 1
+        for p in params:
+            if isinstance(p.type, Fn):
+                fail("E1023", caller(), name=f"at.{what}", fn=f.name, param=p.name)
         self.bare = not isinstance(x, tuple) or (one and (isinstance(params[0].type, Tuple) or len(x) != 1))
         self.values = (x,) if self.bare else x
         self.fn = f
@@ -127,9 +134,8 @@ class _Point:
         if not isinstance(dx, tuple) or len(dx) != len(self.values):
             found = f"a tuple of {len(dx)}" if isinstance(dx, tuple) else kind_of(dx)
             fail("E1010", caller(), name=f"at.{self.what}", what="the tangent", wanted=len(self.values), given=found)
-        for p, d in zip(self.fn.signature.params, dx, strict=True):
-            only_floats_move(p.type, d, f"at.{self.what}", f"the tangent of {p.name}")
-        return dx
+        pairs = zip(self.fn.signature.params, dx, strict=True)
+        return tuple(settled(p.type, d, f"at.{self.what}", f"the tangent of {p.name}") for p, d in pairs)
 
     def forward(self, dx: Any, op: str) -> Any:
         made = _forward(self.fn, op)
@@ -140,7 +146,7 @@ class _Point:
     def reverse(self, dy: Any) -> Any:
         made = _reverse(self.fn, self.what)
         seed = made.signature.params[-1]
-        only_floats_move(seed.type, dy, f"at.{self.what}", "the seed of an integer")
+        dy = settled(seed.type, dy, f"at.{self.what}", "the seed")
         return called(self.fn, self.what, made, {seed.name: "the seed"}, (*self.values, dy))
 
     def like(self, adjoints: Any) -> Any:

@@ -18,7 +18,7 @@ from atoll.errors import NOWHERE, Error, fail
 from atoll.errors.caller import caller
 from atoll.errors.misuse import kind_of
 from atoll.function import Function, fn
-from atoll.types.builtins.names import SCALAR_NARY, SCALAR_UNARY, BuiltinName, meaning_of_object
+from atoll.types.builtins.names import DERIVATIVES, SCALAR_NARY, SCALAR_UNARY, BuiltinName, meaning_of_object
 from atoll.types.types import Index, Record, Scalar, Tuple, Type, shape_of
 
 P = ParamSpec("P")
@@ -70,15 +70,19 @@ def _misfit(name: str, parameters: list[inspect.Parameter], args: tuple[Any, ...
 def function_of(f: Any, what: str) -> Function:
     """The function to differentiate: one of the user's, or a scalar function of the language on f64."""
     if isinstance(f, Function):
+        if not f.signature.params:
+            fail("E1022", caller(), name=f"at.{what}", fn=f.name)
         return f
     name = f.__name__ if isinstance(f, BuiltinName) else meaning_of_object(f)
+    if name in DERIVATIVES:
+        fail("E1012", caller(), name=f"at.{what}", found=f"at.{name}", help=f"apply it to a function first: at.{what}(at.{name}(f))")
     if name is not None:
         prim, arity = (SCALAR_UNARY[name], 1) if name in SCALAR_UNARY else SCALAR_NARY.get(name, ("", 0))
         if prim in RULES:
             return _scalar(name, arity)
         help_ = f"say of which type: @at.fn above `def f(x: f64[n]): return {name}(x)`"
         fail("E1012", caller(), name=f"at.{what}", found=f"the built-in {name}, which has many types", help=help_)
-    found = "a plain Python function" if callable(f) else kind_of(f)
+    found = f"the class {f.__name__}" if isinstance(f, type) else "a plain Python function" if callable(f) else kind_of(f)
     if getattr(f, "__name__", "") == "<lambda>":
         fail("E1012", caller(), name=f"at.{what}", found="a lambda", help="write a `def` with annotated parameters, decorated with @at.fn")
     fail("E1012", caller(), name=f"at.{what}", found=found)
@@ -95,17 +99,25 @@ def _scalar(name: str, arity: int) -> Function:
 # -- tangents and seeds
 
 
-def only_floats_move(t: Type, value: Any, name: str, of: str) -> None:
-    """Integers are not differentiated: what is given as their tangent or adjoint is 0."""
+def settled(t: Type, value: Any, name: str, of: str) -> Any:
+    """A tangent or seed in which integers have 0, as they are not differentiated: a zero of any kind will do."""
     _, elem = shape_of(t)
-    if isinstance(elem, (Tuple, Record)):
-        fields = getattr(value, "__dataclass_fields__", None)
-        parts = value if isinstance(value, tuple) else [getattr(value, n) for n in fields] if fields is not None else []
-        for item, part in zip(elem.items, parts, strict=False):
-            only_floats_move(item, part, name, of)
-    elif isinstance(elem, (Scalar, Index)) and not (elem.dtype.is_float or elem.dtype.is_complex):
-        if isinstance(value, (bool, int, float, np.generic, np.ndarray)) and np.any(value):
+    if isinstance(elem, Tuple):
+        if not isinstance(value, tuple) or len(value) != len(elem.items):
+            return value
+        return tuple(settled(item, part, name, f"{of}[{k}]") for k, (item, part) in enumerate(zip(elem.items, value, strict=True)))
+    if isinstance(elem, Record):
+        if not isinstance(value, elem.decl.cls or ()):
+            return value
+        parts = [settled(item, getattr(value, n), name, f"{of}.{n}") for n, item in zip(elem.decl.fields, elem.items, strict=True)]
+        return type(value)(*parts)
+    if isinstance(elem, (Scalar, Index)) and not (elem.dtype.is_float or elem.dtype.is_complex):
+        if not isinstance(value, (bool, int, float, np.generic, np.ndarray)):
+            return value
+        if np.any(value):
             fail("E1020", caller(), name=name, what=of, dtype=elem.dtype.name)
+        return np.zeros(value.shape, elem.dtype.numpy) if isinstance(value, np.ndarray) else elem.dtype.numpy.type(0)
+    return value
 
 
 def called(f: Function, what: str, made: Function, extra: dict[str, str], args: tuple[Any, ...]) -> Any:

@@ -30,12 +30,14 @@ def define(f: Function, g: Any, *more: Any, **keywords: Any) -> Any:
         fail("E1015", caller("def_vjp"), fn=f.name, found=found)
     if not isinstance(g, Function) and not inspect.isfunction(g):
         fail("E1015", caller("def_vjp"), fn=f.name, found="nothing" if g is None else kind_of(g))
+    if not f.signature.params:
+        fail("E1022", caller("def_vjp"), name="def_vjp", fn=f.name)
     rule = g if isinstance(g, Function) else fn(g)
     if f.signature.is_generic:
         fail("E0609", f.surface.span, name=f.name)
     params = tuple(ParamInfo(p.name, p.type, None, False, p.span) for p in f.signature.params)
     seed = ParamInfo("dy" if all(p.name != "dy" for p in params) else "dy_", result_type(f, "def_vjp"), None, False, NOWHERE)
-    many = len(params) != 1
+    many = len(params) > 1
     wanted: Type = Tuple(tuple(p.type for p in params)) if many else params[0].type
     if len(rule.signature.params) != len(params) + 1:
         fail("E1008", rule.surface.span, fn=f.name, wanted=_shape(f, seed.type, wanted), given=rule.type)

@@ -28,4 +28,6 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E1019", b.RunValueError, "the loop goes on after as many rounds as {text} allows", "give a larger bound, or leave it out: a while loop counts its rounds itself", "at.bound(n) in the condition of a while says that the loop ends after n rounds at most; one that does not is an error."),
     ("E1020", _T, "{name}: {what} must be 0: {dtype} is not differentiated", "give 0, or convert the argument to a float in the function", "Integers and bools are never differentiated: their tangents and adjoints are zeros."),
     ("E1021", _T, "{fn} has no reverse sweep, so it keeps nothing", "ask a gradient: at.grad({fn}).residuals()", "residuals() tells what the reverse sweep of a derivative keeps of the forward sweep; at.grad, at.jacrev and functions whose body takes a reverse derivative have one."),
+    ("E1022", _T, "{name}: {fn} takes no arguments, so there is nothing to differentiate", "give it a parameter", "A derivative is taken with respect to arguments; constants that a function captures are none."),
+    ("E1023", _T, "{name}: the argument {param} of {fn} is a function, which has no tangent", "use at.grad({fn}, wrt=...), or write a function of the numbers only", "jvp and vjp take all arguments together, so all of them must be data."),
 ]

@@ -71,3 +71,19 @@ def test_numbers_of_arguments_that_were_right_are_taken() -> None:
     """Keywords of the functions themselves work as in Python."""
     assert at.jvp(at.exp, x=0.0, dx=2.0) == 2.0
     assert at.grad(f=at.exp, wrt="x")(0.0) == 1.0
+
+
+@at.fn
+def turned(x: f64, up: at.bool_, i: at.i64[n]) -> f64:
+    return (x if up else -x) * sum(i)
+
+
+def test_any_zero_is_the_tangent_of_an_integer() -> None:
+    point = 2.0, True, np.arange(3)
+    for zero in (0, False, 0.0):
+        assert at.jvp(turned, point, (1.0, zero, np.zeros(3))) == 3.0
+    assert at.jvp(turned, point, (1, False, np.zeros(3, np.int64))) == 3.0
+
+
+def test_positions_of_numpy() -> None:
+    assert at.grad(turned, wrt=np.int64(0))(2.0, True, np.arange(3)) == 3.0

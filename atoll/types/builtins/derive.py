@@ -19,6 +19,7 @@ from atoll.types.builtins.reshape import transpose
 from atoll.types.calls import Args, apply, closure_annotations, is_function
 from atoll.types.coerce import coerce, make_tuple, project, project_all
 from atoll.types.comprehension import build_array
+from atoll.types.dtypes import DType
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.function_calls import open_value
@@ -69,6 +70,10 @@ def _lambda(el: Elaborator, run: Run, values: Sequence[Value], span: Span, what:
     """The function as a lambda of core over the values; the sizes of its result that only its value knows."""
     params = tuple(Sym(v.expr.sym.name if isinstance(v.expr, ir.Var) else "x") for v in values)
     types = tuple(strong(v.type) for v in values)
+    for t in types:
+        if _has_complex(t):
+            help_ = "take the real and the imaginary part as arguments of their own"
+            el.fail("E1001", span, what="an argument with complex numbers", help=help_)
     if what in _DERIVED or not any(map(_has_float, types)):
         for v, t in zip(values, types, strict=True):
             _need_floats(el, v, t, span, what)
@@ -98,10 +103,19 @@ def _need_floats(el: Elaborator, value: Value, t: Type, span: Span, what: str) -
 
 
 def _has_float(t: Type) -> bool:
+    return any(dtype.is_float for dtype in _dtypes(t))
+
+
+def _has_complex(t: Type) -> bool:
+    return any(dtype.is_complex for dtype in _dtypes(t))
+
+
+def _dtypes(t: Type) -> list[DType]:
+    """The scalar types of the parts."""
     _, elem = shape_of(t)
     if isinstance(elem, (Tuple, Record)):
-        return any(_has_float(item) for item in elem.items)
-    return isinstance(elem, Scalar) and (elem.dtype.is_float or elem.dtype.is_complex)
+        return [dtype for item in elem.items for dtype in _dtypes(item)]
+    return [elem.dtype] if isinstance(elem, Scalar) else []
 
 
 def jvp(el: Elaborator, run: Run, values: list[Value], tangents: list[Value], both: bool, span: Span) -> Value:
@@ -125,7 +139,7 @@ def vjp(
     """A tuple of adjoints, one per value; with `both`, (result, adjoints). Without a seed it is 1, for a scalar result."""
     lam, result, own = _lambda(el, run, values, span, what)
     if own:
-        el.fail("E1006", span, name=what, found=el.show(result))
+        el.fail("E1006", span, name=what, found=_shown(el, result, own))
     if seed is None:
         if not (isinstance(result, Scalar) and result.dtype.is_float):
             el.fail("E1003", span, name=said or what, found=el.show(result), help=_one_number(result))
@@ -137,12 +151,19 @@ def vjp(
     return Value(ir.Vjp(lam, tuple(v.expr for v in values), seed.expr, both, type=t, span=span), t)
 
 
+def _shown(el: Elaborator, result: Type, own: set[Atom]) -> str:
+    """A type with sizes that only a value knows, by short names."""
+    return el.show(subst_sizes(result, {leaf: poly(Sym("k")) for leaf in own}))
+
+
 def _one_number(result: Type) -> str:
     """What to do about a result that has no gradient."""
     if isinstance(result, (Tuple, Record)):
         return "return the number only, or use vjp with a seed for every part"
     if isinstance(result, Array):
         return "sum the result, or use jacrev"
+    if _has_complex(result):
+        return "return a real number: abs(z), z.real or z.imag"
     return "return a float: integers are not differentiated"
 
 
@@ -256,6 +277,8 @@ def apply_derived(el: Elaborator, d: en.Derived, args: Sequence[Any], keywords: 
             value = Args(el, _name(d.fn), span, (), {}).value(entity)
             given[key] = _prepared(el, value, declared.get(key), span)
     wrt = d.wrt if isinstance(d.wrt, tuple) else (d.wrt,)
+    if not wrt:
+        el.fail("E1005", span, wrt="()", fn=_name(d.fn), choices=", ".join(map(str, given)))
     chosen = [_position(el, d, w, list(given), params, span) for w in wrt]
     for k, place in enumerate(chosen):
         if place in chosen[:k]:
@@ -327,7 +350,7 @@ def _jacobian(el: Elaborator, d: en.Derived, xs: list[Any], keys: list[Any], cou
         lam, result, own = _lambda(el, f, [x], span, d.kind)
         del lam
         if own:
-            el.fail("E1006", span, name=d.said or d.kind, found=el.show(result))
+            el.fail("E1006", span, name=d.said or d.kind, found=_shown(el, result, own))
         parts.append(_matrix(el, d, f, x, result, span))
     return make_tuple(parts, None, span) if isinstance(d.wrt, tuple) else parts[0]
 

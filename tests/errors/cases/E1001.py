@@ -12,8 +12,8 @@ def f(z: at.c128) -> at.c128:
 
 at.jvp(f, 1j, 1j)
 
-#> E1001: a complex number has no derivative in Atoll
-#>   --> E1001.py:11:12
-#>    11 |     return z * z
-#>       |            ^^^^^
-#>    help: use at.stop(...) where it should count as a constant
+#> E1001: an argument with complex numbers has no derivative in Atoll
+#>   --> E1001.py:13:1
+#>    13 | at.jvp(f, 1j, 1j)
+#>       | ^^^^^^^^^^^^^^^^^
+#>    help: take the real and the imaginary part as arguments of their own

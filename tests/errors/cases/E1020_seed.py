@@ -13,7 +13,7 @@ def f(x: f64) -> (f64, i64):
 
 at.vjp(f, 2.0, (1.0, 1))
 
-#> E1020: at.vjp: the seed of an integer must be 0: i64 is not differentiated
+#> E1020: at.vjp: the seed[1] must be 0: i64 is not differentiated
 #>   --> E1020_seed.py:14:1
 #>    14 | at.vjp(f, 2.0, (1.0, 1))
 #>       | ^^^^^^^^^^^^^^^^^^^^^^^^
