@@ -213,6 +213,7 @@ def _round(
     inner = ReverseMode(b, frozenset(back.block.ambient))
     inner.active = {(line, 0) for line in starts.values()} | set(back.rev.active)
     inner.spread(made)
+    inner.replayed = True
     inner.recalled = recalled
     for s in sums.values():
         inner.sinks[s.key] = sum_sink(back, s)

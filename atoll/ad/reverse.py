@@ -36,6 +36,7 @@ class Reverse:
         self.targets: dict[Key, tuple[ir.Binder, ...]] = {}
         self.contributions: dict[Key, list[ir.Operand]] = {}
         self.running: dict[Key, Any] = {}  # sums of the loop around, which loops inside it go on with
+        self.replayed = False  # lines are those of a round that is done again, for their derivatives
         self.recalled: dict[ir.Line, Reader] = {}  # values of lines that are read from a tape instead
         self.sinks: dict[Key, Callable[[tuple[Poly, ...], ir.Operand, tuple[ir.Cond, ...], list[ir.Binder]], None]] = {}
 
@@ -168,7 +169,10 @@ class Reverse:
         with b.binding(*fresh), b.under(*conds):
             bar = self.vanishing.safe(prim.name, args, adjoint(index), dtype)
             c = LineAlgebra(b, dtype, line.span)
-            partials = rule(c, *args, self.recalled[line](index) if line in self.recalled else ir.Ref(line, 0, index))
+            result: ir.Operand = self.recalled[line](index) if line in self.recalled else ir.Ref(line, 0, index)
+            if self.replayed and prim.name == "div":  # the slope divides once; the value was likely to be made for it alone
+                result = c.op("mul", args[0], c.op("div", c.const(1.0), args[1]))
+            partials = rule(c, *args, result)
             values = [None if p is None else c.op("mul", bar, p) for p in partials]
         for arg, value in zip(args, values, strict=True):
             self.push(arg, value, conds, fresh)
