@@ -19,6 +19,7 @@ from atoll.loops.join_checks import join_checks
 from atoll.loops.join_loops import join_loops
 from atoll.loops.lanes import lanes
 from atoll.loops.late import late
+from atoll.loops.pairwise import pairwise
 from atoll.loops.privatise import privatise
 from atoll.loops.rewrite import restart_names
 from atoll.loops.rows import rows
@@ -40,6 +41,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (not choices.plan, join_loops),
         (choices.private, partial(privatise, reassociate=reassociate)),
         (choices.tall, partial(tall, reassociate=reassociate)),
+        (True, partial(pairwise, reassociate=reassociate)),
         (choices.scans, partial(scans, reassociate=reassociate)),
         (choices.first_best, first_best),
         (choices.unroll > 1, partial(unroll, most=choices.unroll)),
