@@ -114,25 +114,36 @@ def _value(n: Any, env: dict[Any, int]) -> int:
     return 2 if found is None else int(found)
 
 
-def _like(value: Any, rng: np.random.Generator) -> Any:
+def _parts(value: Any) -> list[Any] | None:
+    """What a tuple or a record is made of."""
     if isinstance(value, tuple):
-        return tuple(_like(v, rng) for v in value)
+        return list(value)
+    fields = getattr(value, "__dataclass_fields__", None)
+    return None if fields is None else [getattr(value, name) for name in fields]
+
+
+def _like(value: Any, rng: np.random.Generator) -> Any:
+    parts = _parts(value)
+    if parts is not None:
+        made = [_like(v, rng) for v in parts]
+        return tuple(made) if isinstance(value, tuple) else type(value)(*made)
     x = np.asarray(value)
     if x.dtype.kind != "f":
         return np.zeros_like(x) if x.ndim else x.dtype.type(0)
-    made = rng.normal(size=x.shape).astype(x.dtype)
-    return made if x.ndim else x.dtype.type(made)
+    drawn = rng.normal(size=x.shape).astype(x.dtype)
+    return drawn if x.ndim else x.dtype.type(drawn)
 
 
 def _dot(a: Any, b: Any) -> float:
-    if isinstance(a, tuple):
-        return sum(_dot(x, y) for x, y in zip(a, b, strict=True))
+    parts = _parts(a)
+    if parts is not None:
+        return sum(_dot(x, y) for x, y in zip(parts, _parts(b) or (), strict=True))
     if np.asarray(a).dtype.kind != "f":
         return 0.0
     return float(np.sum(np.asarray(a, np.float64) * np.asarray(b, np.float64)))
 
 
 def _single(value: Any) -> bool:
-    leaves = value if isinstance(value, tuple) else (value,)
-    return any(np.asarray(v).dtype == np.float32 for v in leaves)
+    parts = _parts(value)
+    return np.asarray(value).dtype == np.float32 if parts is None else any(map(_single, parts))
 

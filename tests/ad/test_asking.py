@@ -87,3 +87,36 @@ def test_any_zero_is_the_tangent_of_an_integer() -> None:
 
 def test_positions_of_numpy() -> None:
     assert at.grad(turned, wrt=np.int64(0))(2.0, True, np.arange(3)) == 3.0
+
+
+RULE_OF_RECORDS = """
+import atoll as at
+from atoll import f64
+m = at.sizes("m")
+@at.record
+class Scaled:
+    a: f64[m]
+    b: f64
+@at.fn
+def g(r: Scaled, w: f64[m]) -> (f64, f64[m]):
+    return r.b * sum(r.a * w), r.a * r.b
+@g.def_vjp
+@at.fn
+def back(r: Scaled, w: f64[m], dy: (f64, f64[m])) -> (Scaled, f64[m]):
+    return Scaled(dy[0] * r.b * w + dy[1] * r.b, dy[0] * sum(r.a * w) + sum(dy[1] * r.a)), dy[0] * r.b * r.a
+@at.fn
+def use(a: f64[m], w: f64[m]) -> f64:
+    s = 0.0
+    for t in range(4):
+        y, a = g(Scaled(a, 0.5 + 0.1 * t), w)
+        s = s + y * y
+    return s
+"""
+
+
+def test_a_rule_for_records_in_a_loop() -> None:
+    use = at.fn(source=RULE_OF_RECORDS)
+    plain = at.fn(source=RULE_OF_RECORDS.replace("@g.def_vjp\n", ""))
+    point = np.array([0.5, -1.0, 2.0]), np.array([1.5, 0.25, -0.5])
+    assert np.allclose(at.grad(use, wrt=(0, 1))(*point), at.grad(plain, wrt=(0, 1))(*point))
+    assert np.allclose(at.hessian(use)(*point), at.hessian(plain)(*point))
