@@ -237,6 +237,7 @@ class For:
     parallel: bool  # rounds are independent of each other
     vector: int = 0  # rounds run this many at a time; they are independent
     unroll: bool = False  # the body is repeated instead of looping; literal bounds
+    scan: bool = False  # all that rounds leave to the next is the variable assigned, by a known operator, which may be regrouped
 
 
 @dataclass(slots=True)

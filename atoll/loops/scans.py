@@ -2,14 +2,15 @@
 
     for in order r in 0..n:  s = s op v(r);  y[r] = s
 becomes, for blocks that stay in the cache,
-    pieces of chunks:  totals[c, q] = op of v over run q of chunk c           8 runs of 264 elements in a chunk
-    for in order:      starts[c, q] = s;  s = s op totals[c, q]
-    pieces of chunks:  for in order t:  s0 = s0 op v(run 0, t); y = s0;  s1 = s1 op v(run 1, t); y = s1;  ...
+    pieces of chunks:  totals[c] = op of v over chunk c                       2048 elements in a chunk
+    for in order:      starts[c] = s;  s = s op totals[c]
+    pieces of chunks:  s = starts[c];  for in order r in the chunk:  s = s op v(r);  y[r] = s
 
-The runs of a chunk do not wait for each other, which makes one core faster too. Lengths are fixed, so results do not depend on threads.
+The last loop is scanned in vectors by the C compiler (`scan`), one stream through memory: eight runs of a chunk side by side, without vectors, took
+two and a half times as long when y was not in a cache. Lengths are fixed, so results do not depend on threads.
 
-Running minimums and maximums of floats: what comes out of a chunk tells whether there was a NaN before its end. Where there was none a plain
-comparison is enough.
+Running minimums and maximums of floats have four runs in a chunk, which do not wait for each other. What comes out of a chunk tells whether there
+was a NaN before its end. Where there was none a plain comparison is enough.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from atoll.loops.rewrite import Copier, copyable, fresh_like, loads
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.types.dtypes import BOOL, I64
 
-RUNS, LENGTH, CHUNKS = 8, 264, 64  # not a power of two: runs would meet in the same cache sets
-COMPARED = 4, 1040  # runs and their length for minimums and maximums of floats
+RUNS, LENGTH, CHUNKS = 1, 2048, 64
+COMPARED = 4, 1040  # runs and their length for minimums and maximums of floats: runs of powers of two would meet in the same cache sets
 CHUNK = RUNS * LENGTH
 _MONOID = {op: name for name, (op, _) in MONOIDS.items()}
 _CHEAP = {"add", "sub", "mul", "neg", "min", "max", "abs", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "xor", "select"}
@@ -162,7 +163,7 @@ def _in_runs(loop: lp.For, step: lp.Assign) -> list[lp.Stmt]:
             copy = _Renamed({loop.sym: first(chunk, k) + t}, s, own)
             for x in loop.body:
                 stmts += _compared(copy, step, own) if plain and x is step else copy.stmt(x)
-        return lp.For(t, poly(0), poly(length), stmts, False)
+        return lp.For(t, poly(0), poly(length), stmts, False, scan=number == 1)
 
     going: list[lp.Stmt] = [lp.Declare(own, lp.Load(totals, (poly(chunk), poly(k)))) for k, own in enumerate(sums)]
     if compares:

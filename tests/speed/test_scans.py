@@ -108,3 +108,22 @@ def test_running_extrema_with_nan(f, like, dtype):
             assert np.array_equal(results[0], like.accumulate(y), equal_nan=True)
             assert all(r.tobytes() == results[0].tobytes() for r in results)
     agree(f, np.array([3.0, np.inf, 1.0, np.nan, 5.0], dtype))
+
+
+def test_sums_are_scanned_in_vectors():
+    f = at.fn(source="""
+import atoll as at
+n = at.sizes("n")
+def running(x: at.f64[n]) -> (at.f64[n], at.f64[n]):
+    s = scan(add, 0.5, [v * v for v in x])
+    return s, [s[i] - x[i] for i in range(n)]
+""")
+    assert "reduction(inscan, + :" in f.show("c")
+    for size in (0, 1, 4095, 4096, 5000, 300_000):
+        x = np.random.default_rng(size).random(size)
+        total, rest = f(x)
+        np.testing.assert_allclose(total, 0.5 + np.cumsum(x * x), rtol=1e-12)
+        assert (rest == total - x).all()
+        at.set_threads(1)
+        assert (f(x)[0] == total).all()
+        at.set_threads(2)

@@ -21,6 +21,8 @@ SHORT = 128  # elements of a sum whose length is data that are not worth a tree 
 FEW = 16  # elements of a sum that are fewer than the lanes of any block
 ROUNDS = 64  # rounds with loops inside, between two looks at whether the user wants to stop
 
+_SCANNED = {"add": "+", "mul": "*", "min": "min", "max": "max"}  # operators of a scan in vectors
+
 
 class Loops(Text):
     strides = 0  # variables that go up with an index, so far
@@ -41,6 +43,9 @@ class Loops(Text):
 
     def loop(self, loop: lp.For) -> None:
         pragma = ""
+        if loop.scan and self.dialect.gnu and (step := _step(loop)) is not None:
+            self.scan(loop, step)
+            return
         if loop.vector and self.dialect.gnu:
             pragma = f"#pragma omp simd simdlen({loop.vector})"
         elif loop.unroll and self.dialect.gnu and (rounds := (loop.high - loop.low).const()):
@@ -68,6 +73,24 @@ class Loops(Text):
             if tick:
                 self.put(tick)
             self.stmts(body)
+        self.nesting -= 1
+        self.names.leave(loop.sym)
+
+    def scan(self, loop: lp.For, step: lp.Assign) -> None:
+        """Rounds that leave nothing but a running value: what a round adds, then what it does with the value."""
+        assert isinstance(step.value, lp.Call)
+        place, name = loop.body.index(step), safe(step.var.name)
+        before, after = loop.body[:place], loop.body[place + 1 :]
+        low, high = self.poly(loop.low), self.poly(loop.high)
+        self.put(f"#pragma omp simd reduction(inscan, {_SCANNED[step.value.op]} : {name})")
+        index = self.names.enter(loop.sym)
+        self.nesting += 1
+        with self.braces(f"for (int64_t {index} = {low}; {index} < {high}; {index}++)"):
+            with self.braces(""):
+                self.stmts([*before, step])
+            self.put(f"#pragma omp scan inclusive({name})")
+            with self.braces(""):
+                self.stmts([*before, *after])
         self.nesting -= 1
         self.names.leave(loop.sym)
 
@@ -267,6 +290,18 @@ class Loops(Text):
             self.put(how(value))
         else:
             self.update(safe(var.name), MONOIDS[monoid][0], value, var.dtype)
+
+
+def _step(loop: lp.For) -> lp.Assign | None:
+    """The statement of a scan that goes from round to round, if the operator is one that OpenMP knows."""
+    steps = [s for s in loop.body if isinstance(s, lp.Assign)]
+    rest = [s for s in loop.body if not isinstance(s, lp.Assign)]
+    if len(steps) != 1 or not all(isinstance(s, (lp.Let, lp.Store)) for s in rest) or not isinstance(steps[0].value, lp.Call):
+        return None
+    if any(steps[0].var in set(lp.used_vars(s)) or isinstance(s, lp.Store) for s in loop.body[: loop.body.index(steps[0])]):
+        return None
+    known = steps[0].value.op in _SCANNED and (steps[0].value.op in ("add", "mul") or steps[0].var.dtype.is_integer)
+    return steps[0] if known else None
 
 
 def _float_sums(loop: lp.Accumulate) -> list[lp.Acc]:
