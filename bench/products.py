@@ -1,4 +1,4 @@
-"""python -m bench.products [--only TEXT] [--dtypes f32,f64] [--threads 1,2] [--seconds S] [--write]: products of every shape beside OpenBLAS and PyTorch.
+"""python -m bench.products [--only TEXT] [--dtypes f32,f64] [--threads 1,2] [--most N] [--seconds S] [--write]: products of every shape beside OpenBLAS and PyTorch.
 
 Each row is a shape (rows x columns x length of the sums). A cell is the time of NumPy, which calls OpenBLAS, over ours: above 1 we are faster.
 In brackets the same for PyTorch, where it is installed. Tools run in turn in one process for each number of threads, with a pause between
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import platform
 import subprocess
@@ -105,14 +106,14 @@ def _one(label: str, dtype: str, threads: int, seconds: float, functions: dict[s
     error = float(np.max(np.abs(f(x, y) - expected)) / np.max(np.abs(expected)))
     assert error < (1e-3 if dtype == "f32" else 1e-10), f"{label}: relative error {error}"
     clock = time.process_time if threads == 1 else time.perf_counter
-    return {tool: t.median for tool, t in measure(calls, seconds=seconds, rounds=7 if m * n * k < 1 << 32 else 3, clock=clock).items()}
+    return {tool: t.median for tool, t in measure(calls, seconds=seconds, rounds=7 if m * n * k < 1 << 32 else 3, pause=0.05 if threads > 1 else 0.0, clock=clock).items()}
 
 
 def _child(options: argparse.Namespace) -> int:
     for dtype in options.dtypes.split(","):
         functions = _functions(dtype)
         for label in SHAPES:
-            if all(part in label for part in options.only.split("+")):
+            if all(part in label for part in options.only.split("+")) and math.prod(SHAPES[label][1:]) <= options.most:
                 print(json.dumps([label, dtype, _one(label, dtype, options.child, options.seconds, functions)]), flush=True)
     return 0
 
@@ -123,6 +124,7 @@ def main() -> int:
     parser.add_argument("--dtypes", default="f32,f64")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--seconds", type=float, default=0.3, help="for each shape")
+    parser.add_argument("--most", type=float, default=math.inf, help="multiply-adds of the largest shape")
     parser.add_argument("--write", action="store_true", help="write bench/results/products.md")
     parser.add_argument("--child", type=int, default=0, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -132,7 +134,7 @@ def main() -> int:
     columns = [(dtype, int(t)) for dtype in options.dtypes.split(",") for t in options.threads.split(",")]
     for threads in map(int, options.threads.split(",")):
         env = {**os.environ, **{key: str(threads) for key in ("ATOLL_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}}
-        command = [sys.executable, "-m", "bench.products", "--child", str(threads), "--only", options.only, "--dtypes", options.dtypes, "--seconds", str(options.seconds)]
+        command = [sys.executable, "-m", "bench.products", "--child", str(threads), "--only", options.only, "--dtypes", options.dtypes, "--seconds", str(options.seconds), "--most", str(options.most)]
         with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as child:
             assert child.stdout is not None
             for line in child.stdout:

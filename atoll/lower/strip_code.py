@@ -17,7 +17,7 @@ from atoll.types.dtypes import I64
 if TYPE_CHECKING:
     from atoll.lower.block import BlockLowerer
 
-ELEMENTS = 32768  # of the largest array that a strip has memory for, about
+ELEMENTS = 16384  # of the largest array that a strip has memory for, about
 LEAST = 48  # indices of a strip: products add so many terms at a time
 
 
