@@ -45,7 +45,7 @@ class _Exporter:
         self.core, self.fn, self.name, self.workspace = core_fn, fn, name, workspace
         self.inside = _inside(fn, name)
         self.emitter = Emitter(fn, C99, self.inside)
-        self.buffers = [s.buffer for s in lp.walk(fn.body) if isinstance(s, lp.Alloc)]
+        self.buffers = [s.buffer for s in lp.walk(fn.body) if isinstance(s, lp.Alloc) and not s.buffer.local]
         for stmt in lp.walk(fn.body):
             if isinstance(stmt, lp.Helper) and stmt.name == "argsort" and workspace == "caller":
                 fail("E0805", name=core_fn.name, what="sorting")
