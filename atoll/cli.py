@@ -320,6 +320,8 @@ def _tune(args: argparse.Namespace) -> int:
     from atoll.tune import tune
 
     f = _one(args.file)
+    if not args.seconds > 0:
+        raise Misuse(f"--seconds takes a time above 0, not {args.seconds:g}")
     tune(f, random_arguments(f, _sizes(args.size)), seconds=args.seconds)
     return 0
 

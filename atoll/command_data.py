@@ -86,8 +86,10 @@ def random_arguments(f: Any, sizes: dict[str, int]) -> list[Any]:
         shape = [number(p) for p in dims]
         if any(size < 0 for size in shape):
             raise Misuse(f"these sizes make {t!r} negative")
-        if elem.dtype.is_float or elem.dtype.is_complex:
-            data: Any = rng.random(shape).astype(elem.dtype.numpy)
+        if elem.dtype.is_float and elem.dtype.size <= 8 and shape:
+            data: Any = rng.random(shape, elem.dtype.numpy)
+        elif elem.dtype.is_float or elem.dtype.is_complex:
+            data = rng.random(shape).astype(elem.dtype.numpy)
         elif elem.dtype.kind == "b":
             data = rng.random(shape) < 0.5
         else:
@@ -95,4 +97,26 @@ def random_arguments(f: Any, sizes: dict[str, int]) -> list[Any]:
             data = rng.integers(0, max(1, high), shape).astype(elem.dtype.numpy)
         return data if shape else elem.dtype.numpy.type(data)
 
-    return [sizes[p.name] if p.name in sizes else value(p.type) for p in f.signature.params]
+    params = f.signature.params
+    used = {repr(a) for p in params for a in _sizes_of(p.type)} | {p.name for p in params}
+    unknown = [name for name in sizes if name not in used]
+    if unknown:
+        there = used - {p.name for p in params if isinstance(p.type, Array)}
+        raise Misuse(f"{f.name} has no size {unknown[0]}; it has {', '.join(sorted(there)) or 'none'}")
+    try:
+        return [sizes[p.name] if p.name in sizes else value(p.type) for p in params]
+    except (MemoryError, ValueError) as error:
+        if isinstance(error, Misuse):
+            raise
+        raise Misuse(f"there is not enough memory for arguments of these sizes ({error})") from None
+
+
+def _sizes_of(t: Type) -> list[Any]:
+    """The names in the sizes of a type."""
+    dims, elem = shape_of(t)
+    found = [a for p in dims for a in p.leaves()]
+    if isinstance(elem, Index):
+        found += elem.size.leaves()
+    if isinstance(elem, (Tuple, Record)):
+        found += [a for item in elem.items for a in _sizes_of(item)]
+    return found

@@ -203,8 +203,12 @@ class Function:
         self._freeze()
         core = self.core
         given = from_python(core, self._arguments(args, keywords))
-        value = interpreter.call(core, given)
-        return result_to_python(core.result, value)
+        try:
+            return result_to_python(core.result, interpreter.call(core, given))
+        except (MemoryError, ValueError) as error:
+            if isinstance(error, Error) or not (isinstance(error, MemoryError) or "too large" in str(error) or "too big" in str(error)):
+                raise
+        fail("E0713", name=core.name)  # NumPy has several words for it
 
     def compile(self, optimise: str = "3") -> Program | FunctionProgram:
         """The native program, built or found in the cache. Recursion, unions and function values go through λANF."""

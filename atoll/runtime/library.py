@@ -123,7 +123,7 @@ def set_threads(n: int) -> None:
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         found = n if isinstance(n, (int, np.integer)) else kind_of(n)
         fail("E0610", name="at.set_threads", text=f"takes a number of threads, at least 1, not {found}", help="write at.set_threads(4)")
-    runtime().atoll_threads(int(n))
+    runtime().atoll_threads(min(int(n), 1 << 20))  # the runtime has a bound of its own
 
 
 def threads() -> int:

@@ -95,6 +95,8 @@ def compile_c(source: Path, output: Path, optimise: str = "3", extra: list[str] 
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         fail("E0803", compiler=cc.command[0], message=(done.stderr or done.stdout).strip()[:2000])
+    if not output.exists():
+        fail("E0802", tried=" ".join(cc.command) + ", which says that it works but compiles nothing")
 
 
 def python_headers() -> Path | None:

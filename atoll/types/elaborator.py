@@ -64,6 +64,8 @@ class Elaborator:
         self.unsure: list[Span] = []  # local functions read as they are called, because no type was found
         self.calling: tuple[str, ...] = ()
         self.loop_types: dict[int, tuple[Type, ...]] = {}
+        self.same_before: dict[Sym, list[str]] = {}  # state of a loop: other names of its first value
+        self.warned: set[Span] = set()
         self.type_env: dict[str, Type] = {}  # what the function's type variables stand for
         self.locals: list[Any] = []  # local recursive functions defined so far (function_values.Local)
         self.opened: list[tuple[Sym, list[ir.Stmt], dict[str, Value]]] = []  # fields of records whose own sizes were opened, by variable and block

@@ -340,7 +340,10 @@ def _warn_alias(el: Elaborator, target: s.Subscript, base: Value) -> None:
     others = [
         name for name, entity in el.scope.names.items() if entity is base and name != target.value.id
     ]
-    if others:
+    if isinstance(base.expr, ir.Var):
+        others += [name for name in el.same_before.get(base.expr.sym, ()) if name in el.scope.names]
+    if others and target.span not in el.warned:  # rounds of loops are read again until their types are known
+        el.warned.add(target.span)
         text = (
             f"{target.span.text()} = ... changes {target.value.id} only; {others[0]} keeps the old value "
             f"(arrays are values in Atoll). Write {target.value.id} = at.copy({others[0]}) to say so."

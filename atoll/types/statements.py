@@ -393,8 +393,9 @@ class _Loop:
 
     def _state(self, types: list[Type]) -> tuple[list[Value], list[Sym]]:
         values, syms = [], []
-        for name, t in zip(self.names, types, strict=True):
+        for name, t, first in zip(self.names, types, self.first, strict=True):
             sym = Sym(name)
+            self.el.same_before[sym] = [other for other, entity in self.outer.names.items() if entity is first and other != name]
             known = poly(sym) if isinstance(t, Scalar) and t.dtype is I64 and not t.weak else None
             if known is not None:
                 self.el.solver.rigid[sym] = self.el.level

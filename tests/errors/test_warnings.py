@@ -37,3 +37,30 @@ def test_a_written_copy_is_not_warned_about():
             return x, q
 
     assert both.type == "both(x: f64[n]) -> (f64[n], f64[n])"
+
+
+def test_updating_in_a_loop():
+    with pytest.warns(at.AliasWarning) as caught:
+
+        @at.fn
+        def shifted(g: f64[n]):
+            t = g
+            for i in range(1, n):
+                t[i] = g[i - 1] + 1.0
+            return t
+
+    (warning,) = caught
+    assert "changes t only; g keeps the old value" in str(warning.message) and warning.lineno == shifted.surface.span.line + 3
+
+
+def test_state_of_a_loop_with_one_name_is_not_warned_about():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+
+        @at.fn
+        def running(x: f64[n]):
+            for i in range(1, n):
+                x[i] = x[i - 1] + 1.0
+            return x
+
+    assert running.type == "running(x: f64[n]) -> f64[n]"

@@ -125,6 +125,7 @@ def _arg_extreme(which: str) -> Any:
 
     def handler(args: Args) -> Value:
         if args.args and isinstance(args.args[0], en.Generator):
+            args.take("xs")
             return _arg_of_generator(args, args.args[0], which, one)
         xs, axis = args.take("xs", optional=("axis",))
         value = args.array(xs)

@@ -16,4 +16,4 @@ f(np.zeros(0))
 #>   --> E0704.py:11:12, in f
 #>    11 |     return min(x)
 #>       |            ^^^^^^
-#>    help: give default=, or make sure there is an element
+#>    help: make sure there is an element; min and max take default=

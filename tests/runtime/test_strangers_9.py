@@ -1,0 +1,38 @@
+"""What a stranger tried around speed: settings and sizes that make no sense are told, not shown from inside."""
+
+import subprocess
+import sys
+
+import pytest
+
+import atoll as at
+
+
+def test_more_threads_than_there_can_be():
+    from atoll.runtime.library import threads
+
+    before = threads()
+    at.set_threads(10**30)
+    assert threads() >= 1
+    at.set_threads(before)
+
+
+def test_a_compiler_that_compiles_nothing(tmp_path):
+    program = "import atoll as at\ntry:\n    at.fn(source='import atoll as at\\ndef f(x: at.f64) -> at.f64: return x * 2.0\\n')(1.0)\nexcept at.Error as e:\n    print(e)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env={"ATOLL_CC": "/bin/true", "ATOLL_CACHE_DIR": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    )
+    assert "E0802" in done.stdout and done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("size", [2**22, 2**40])
+def test_the_interpreter_and_memory(size):
+    f = at.fn(source="import atoll as at\ndef square(n: at.i64): return zeros((n, n))\n")
+    for call in (f, f.interpret):
+        with pytest.raises(at.Error, match="E0713|not enough memory"):
+            call(size)
+
+
+def test_argmax_of_a_generator_has_no_default():
+    with pytest.raises(at.Error, match="no parameter default"):
+        _ = at.fn(source="import atoll as at\nn = at.sizes('n')\ndef f(x: at.f64[n]): return argmax((v for v in x), default=-1)\n").type
