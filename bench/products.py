@@ -165,7 +165,7 @@ def _row(label: str, cells: list[dict[str, float] | None]) -> str:
 
 def _page(columns: list[tuple[str, int]], table: list[str], count: int, late: list[str]) -> str:
     text = " ".join((__doc__ or "").split("\n\n")[1].split()).split(" --write")[0]
-    head = f"# Products of every shape\n\nWritten by `bench/.peers/bin/python -m bench.products --write`: {platform.machine()}, NumPy {np.__version__}.\n\n{text}\n\n"
+    head = f"# Products of every shape\n\nWritten by `bench/.peers/bin/python -m bench.products --write`: {platform.machine()}, NumPy {np.__version__}, load of the machine in the last minutes {os.getloadavg()[1]:.1f}.\n\n{text}\n\n"
     titles = [f"{d}, {t} thread{'s' if t > 1 else ''}" for d, t in columns]
     summary = f"\n{count - len(late)} of {count} at least {WANTED} of OpenBLAS. Below (marked <): {', '.join(late) or 'none'}.\n"
     return head + "\n".join(["| shape | " + " | ".join(titles) + " |", "|" + "---|" * (len(titles) + 1), *table]) + "\n" + summary
