@@ -58,7 +58,14 @@ def _jammed(loop: lp.For, together: int) -> list[lp.Stmt] | None:
     body += [lp.Store(u.buffer, u.index, lp.Use(totals[u.buffer])) for u in updates]
     main = lp.For(outer, poly(0), rounds, [lp.For(inner.sym, inner.low, inner.high, body, True)], False)
     rest = lp.For(loop.sym, loop.low + together * rounds, loop.high, loop.body, False)
+    if _may_be_negative(loop.high - loop.low):  # whose quotient would be less than none
+        return [lp.If((lp.Test("ge", loop.high - loop.low - 1),), [main, rest])]
     return [main, rest]
+
+
+def _may_be_negative(extent: Poly) -> bool:
+    """Sizes and indices are not negative, nor are their sums."""
+    return any(c < 0 for c in extent.terms.values()) or any(isinstance(a, lp.VarAtom) for a in extent.leaves())
 
 
 def _value(s: lp.Stmt) -> lp.Expr:
