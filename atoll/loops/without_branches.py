@@ -60,8 +60,29 @@ def _kept(loop: lp.For, starts: set[lp.Var]) -> list[lp.Stmt] | None:
             return None
     if any(x.buffer in written for s in loop.body for x in loads(s)):
         return None
-    one = lp.Choose(choice.tests, lp.Const(1, I64), lp.Const(0, I64))
-    return [*loop.body[:-1], *choice.then[:-1], lp.Assign(step.var, lp.Call("add", (lp.Use(step.var), one), I64))]
+    tests = _apart(choice.tests)
+    one = lp.Choose(tests, lp.Const(1, I64), lp.Const(0, I64))
+    kept: list[lp.Stmt] = [lp.Store(s.buffer, s.index, _where(s.value, tests)) if isinstance(s, lp.Store) else s for s in choice.then[:-1]]
+    return [*loop.body[:-1], *kept, lp.Assign(step.var, lp.Call("add", (lp.Use(step.var), one), I64))]
+
+
+def _apart(tests: tuple[lp.Test, ...]) -> tuple[lp.Test, ...]:
+    """Tests of truth values as the tests these are made of."""
+    found: list[lp.Test] = []
+    for t in tests:
+        e = t.expr
+        if t.kind == "true" and isinstance(e, lp.Choose) and isinstance(e.then, lp.Const) and isinstance(e.orelse, lp.Const) and e.then.value and not e.orelse.value:
+            found += _apart(e.tests)
+        elif t.kind == "true" and isinstance(e, lp.Truth):
+            found += _apart(e.tests)
+        else:
+            found.append(t)
+    return tuple(dict.fromkeys(found))
+
+
+def _where(e: lp.Expr, tests: tuple[lp.Test, ...]) -> lp.Expr:
+    """A value that only counts where the tests hold: C compilers make a branch of a choice by the same tests."""
+    return _where(e.then, tests) if isinstance(e, lp.Choose) and set(_apart(e.tests)) <= set(tests) else e
 
 
 def _readable(e: lp.Expr, loop: lp.For) -> bool:

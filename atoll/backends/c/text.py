@@ -181,7 +181,8 @@ class Text:
         raise AssertionError(e)
 
     def tests(self, tests: tuple[lp.Test, ...]) -> str:
-        return " && ".join(self.test(t) for t in tests) if tests else "1"
+        computed = len(tests) > 1 and all(isinstance(t.expr, lp.Use) for t in tests)  # values that are there: no branches between them
+        return (" & " if computed else " && ").join(self.test(t) for t in tests) if tests else "1"
 
     def test(self, t: lp.Test) -> str:
         if t.poly is not None:
