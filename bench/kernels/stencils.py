@@ -192,7 +192,7 @@ def adi(u: f64[n, n], steps: i64) -> f64[n, n]:
             w = 1.0 / (2.0 + 0.5 * p[j - 1])
             p[j] = -0.5 * w
             q[j] = (row[j] + 0.5 * q[j - 1]) * w
-        v = row
+        v = at.copy(row)
         for t in range(1, n - 1):
             j = n - 1 - t
             v[j] = q[j] - p[j] * v[j + 1]

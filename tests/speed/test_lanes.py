@@ -18,7 +18,7 @@ def rows(a: f64[n, m]) -> f64[n, m]:
         p = zeros(m)
         for j in range(1, m):
             p[j] = 1.0 / (2.0 + row[j] * p[j - 1])
-        v = row
+        v = at.copy(row)
         for t in range(1, m):
             j = m - 1 - t
             v[j] = p[j] - 0.5 * v[j + 1]
