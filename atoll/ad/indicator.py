@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from atoll.ad.kronecker import delta, picked, under
+from atoll.ad.kronecker import delta, picked, ranges_first, under
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.guards import guard_operand
@@ -169,9 +169,7 @@ def accumulate(
         conds, value = (*conds, *(c for c in one[0] if c not in conds)), one[1]
     index = tuple(map(unchecked, index))
     solved = solve(b, target, index, binders)
-    # ranges of what was solved come first: the others may read at it
-    ranges = [cond for cond in solved.conds if cond.kind == "ge" and not any(ref.line.conds for ref in cond.refs())]
-    tests = ranges + [cond.subst(solved.replace) for cond in conds] + [cond for cond in solved.conds if cond not in ranges]
+    tests = ranges_first([cond.subst(solved.replace) for cond in conds], solved.conds)
     kept: list[ir.Cond] = []
     with b.binding(*target, *solved.left):
         for test in tests:

@@ -11,7 +11,7 @@ from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.guards import guard_operand
 from atoll.errors import NOWHERE
-from atoll.sizes import Poly, poly
+from atoll.sizes import Poly, Quot, poly
 from atoll.types.dtypes import DType
 
 Delta = tuple[tuple[ir.Cond, ...], ir.Operand]
@@ -94,9 +94,8 @@ def picked(b: Builder, x: ir.Binder, value: ir.Operand, dtype: DType) -> tuple[t
         if at is None:
             continue
         env = {x: at}
-        rest = [c.subst(env) for c in conds[:k] + conds[k + 1 :]]
-        rest += [ir.Cond("ge", at), ir.Cond("ge", x.extent - 1 - at)]
-        rest += [ir.Cond("ge", fact.subst(env)) for fact in x.facts]
+        ranges = [ir.Cond("ge", at), ir.Cond("ge", x.extent - 1 - at), *(ir.Cond("ge", fact.subst(env)) for fact in x.facts)]
+        rest = ranges_first([c.subst(env) for c in conds[:k] + conds[k + 1 :]], ranges)
         kept: list[ir.Cond] = []
         for test in rest:
             simple = scalars.simplify_cond(b, test) if test.poly is not None else test
@@ -114,6 +113,13 @@ def picked(b: Builder, x: ir.Binder, value: ir.Operand, dtype: DType) -> tuple[t
     with b.under(*outside):
         left = under(b, tuple(c for c in conds if c not in outside), inner, dtype)
     return outside, left, True
+
+
+def ranges_first(given: list[ir.Cond], solved: list[ir.Cond]) -> list[ir.Cond]:
+    """Conditions in an order in which each may be tested: those that read nothing, then ranges of what was solved, then those that may read at it."""
+    plain = [cond for cond in (*given, *solved) if cond.poly is not None and not cond.refs() and not any(isinstance(a, Quot) for a in cond.poly.atoms())]
+    ranges = [cond for cond in solved if cond.kind == "ge" and not any(ref.line.conds for ref in cond.refs())]
+    return list(dict.fromkeys((*plain, *ranges, *given, *solved)))
 
 
 def _solution(cond: ir.Cond, x: ir.Binder) -> Poly | None:
