@@ -18,9 +18,11 @@ from typing import NoReturn
 from atoll.ainf import ir
 from atoll.ainf.dead import remove_dead
 from atoll.ainf.from_core import translate
+from atoll.ainf.identity import is_read, read_arg
 from atoll.ainf.scan_prim import blocks
 from atoll.core import ir as core
 from atoll.errors import NOWHERE, Span, fail
+from atoll.sizes import poly
 
 WORDS = ("store", "once", "inline")
 CHEAP = (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent)
@@ -74,12 +76,19 @@ def _lines(block: ir.Block) -> Iterator[ir.Line]:
 
 
 def mark(line: ir.Line, name: str, word: str, span: Span, fn: str) -> None:
-    """Say what becomes of a line that is bound to a name."""
+    """Say what becomes of a line that is bound to a name. An array that is passed on as it is (state of a loop, what an update left) is where it is."""
+    while word != "inline" and is_read(line) and isinstance(of := read_arg(line), ir.Ref) and of.line.extents(of.result) == line.extents() and _in_order(of, line):
+        line = of.line
     if word == "inline" and not isinstance(line.prim, CHEAP):
         refuse(name, word, f"it is {_NAMES.get(type(line.prim), 'no scalar operation')}, which is computed once", span, fn)
     if line.keep is not None and line.keep[0] != word:
         refuse(name, word, f"it is the same value as {line.keep[1]}, whose plan is {line.keep[0]}", span, fn)
     line.keep = (word, name)
+
+
+def _in_order(ref: ir.Ref, line: ir.Line) -> bool:
+    """All elements of an array, each at its own place."""
+    return len(line.dims) > 0 and ref.index == tuple(poly(d) for d in line.dims)
 
 
 def refuse(name: str, word: str, why: str, span: Span = NOWHERE, fn: str = "") -> NoReturn:

@@ -183,3 +183,16 @@ def test_functions_without_a_plan_say_so() -> None:
     f = at.fn(source=HEAD + "@at.fn\ndef f(k: i64) -> i64:\n    r = k + 1\n    return r if k < 1 else f(k - 1) * r\n")
     with pytest.raises(at.CompileError, match="E0819"):
         f.with_plan(r="store")
+
+
+def test_state_of_a_loop_stays_where_it_is():
+    """Storing the state of a loop is no copy of it in every round."""
+    text = (
+        "import atoll as at\nfrom atoll import i64\nn, m = at.sizes('n m')\ndef table(a: i64[n], b: i64[m]):\n    d = zeros((n + 1, m + 1), dtype=i64)\n"
+        "    for i in range(n):\n        for j in range(m):\n            d[i + 1, j + 1] = d[i, j] + a[i] * b[j]\n    return d[n, m]\n"
+    )
+    f = at.fn(source=text)
+    stored = f.with_plan(d="store")
+    assert "cop" not in str(stored.memory()) and len(stored.memory().temporaries) <= len(f.memory().temporaries) + 1
+    a, b = np.arange(5), np.arange(7)
+    assert stored(a, b) == f(a, b) == f.interpret(a, b)
