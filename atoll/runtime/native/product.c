@@ -51,8 +51,7 @@ static const int product_heights[5] = {H0, H1, H2, H3, H4};
 #define FEW_ROWS 6         /* so few that b is read along its rows */
 #define FEW_COLUMNS 3      /* so few that sums are made along k */
 #define FAR 262144         /* bytes of b that do not stay near: its columns are copied before they are used */
-#define FEW_TERMS 48       /* sums so short that writing c is most of the work */
-#define NEAR 65536         /* bytes of b that stay beside what is written */
+#define NEAR 262144        /* bytes of b that stay beside what is written */
 #define NOT_FAR 10485760   /* bytes of b that need no help to come near */
 #define HOT 524288         /* bytes that stay in the second-level cache: of b for all rows, of the result until what follows is done */
 

@@ -157,15 +157,14 @@ static int NAME(pack_piece)(at_call *at, void *context, int64_t piece) {
     return 0;
 }
 
-/* One piece of the rows by one piece of the columns of a block. Sums of few terms write more than they read: then c is written row after row,
- * as far as the columns of b stay near; otherwise a sliver of b stays while all rows pass. */
+/* One piece of the rows by one piece of the columns of a block. c is written row after row, as far as the columns of b stay near. */
 static int NAME(piece)(at_call *at, void *context, int64_t number) {
     const NAME(block) *x = context;
     const at_product *p = x->p;
     (void)at;
     const int64_t i0 = x->row_pieces == 1 ? 0 : number % x->row_pieces * x->rows, j0 = x->row_pieces == 1 ? number * x->columns : number / x->row_pieces * x->columns;
     const int64_t i1 = i0 + x->rows < p->m ? i0 + x->rows : p->m, j1 = j0 + x->columns < x->n ? j0 + x->columns : x->n;
-    const int64_t sliver = NR * x->k * (int64_t)sizeof(T), wide = x->k > FEW_TERMS ? NR : (NEAR / sliver + 1) * NR;
+    const int64_t sliver = NR * x->k * (int64_t)sizeof(T), wide = (NEAR / sliver + 1) * NR;
     T *packed = NULL, *rest = NULL;
     if (x->pack_a && !(packed = rt->alloc((i1 - i0) * x->k * (int64_t)sizeof(T)))) return -1;
     /* packed rows need packed columns */
@@ -187,7 +186,6 @@ static int NAME(piece)(at_call *at, void *context, int64_t number) {
             to += product_heights[h] * x->k;
         }
     }
-    const int64_t near = x->pack_b && wide == NR ? sliver / (i1 - i0) + 1 : 0;
     for (int64_t j2 = j0; j2 < j1; j2 += wide) {
         const int64_t j3 = j2 + wide < j1 ? j2 + wide : j1;
         if (rest)
@@ -199,10 +197,6 @@ static int NAME(piece)(at_call *at, void *context, int64_t number) {
             int h = 0;
             while (product_heights[h] > left) h++;
             const int mr = product_heights[h];
-            if (near && j3 < j1) { /* the next columns come near while these are used */
-                const char *next = (const char *)(x->packed + j3 * x->k) + (i - i0) * near;
-                for (int64_t q = 0; q < mr * near; q += 64) __builtin_prefetch(next + q, 0, 2);
-            }
             for (int64_t j = j2; j < j3; j += NR) {
                 const int64_t columns = j3 - j < NR ? j3 - j : NR;
                 T *c = x->c + i * p->c_m + x->j0 + j;
