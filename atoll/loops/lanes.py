@@ -30,21 +30,23 @@ _QUICK = {"add", "sub", "mul", "neg", "min", "max", "abs", "lt", "le", "gt", "ge
 
 
 def lanes(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    return _lanes(stmts, decisions, _mentions(stmts))
+    return _lanes(stmts, decisions, _mentions(stmts), None)
 
 
-def _lanes(stmts: list[lp.Stmt], decisions: list[str], everywhere: Counter[lp.Buffer]) -> list[lp.Stmt]:
+def _lanes(stmts: list[lp.Stmt], decisions: list[str], everywhere: Counter[lp.Buffer], pieces: lp.Chunks | None) -> list[lp.Stmt]:
     out: list[lp.Stmt] = []
     for stmt in stmts:
         for body in lp.bodies(stmt):
             if not isinstance(stmt, lp.Product):
-                body[:] = _lanes(body, decisions, everywhere)
+                body[:] = _lanes(body, decisions, everywhere, stmt if isinstance(stmt, lp.Chunks) else pieces)
         rounds = _Rounds(stmt) if isinstance(stmt, lp.For) and stmt.parallel and not stmt.vector and not stmt.unroll else None
         if rounds is None or not rounds.are_recurrences(everywhere):
             out.append(stmt)
         else:
             decisions.append(f"{rounds.lanes} rounds of {rounds.loop.sym} side by side, as each of them waits for itself")
             out += rounds.loops()
+            if pieces is not None and pieces.low in rounds.loop.low.leaves():
+                pieces.align = -(-pieces.align // rounds.lanes) * rounds.lanes  # so that pieces fill the lanes
     return out
 
 

@@ -5,6 +5,7 @@ import pytest
 
 import atoll as at
 from atoll import f32, f64, i64
+from atoll.loops import ir as lp
 from atoll.loops.execute import execute
 from atoll.runtime.program import compiled_loops
 
@@ -125,6 +126,12 @@ def test_threads_and_rows_too_long_for_a_cache():
     assert (rows(a) == one).all()
     long = rng.random((9, 40_000))
     assert (rows(long) == rows_in_numpy(long)).all()
+
+
+def test_pieces_fill_the_lanes():
+    for f, lanes in ((rows, 8), (columns, 16)):
+        aligned = [s.align for s in lp.walk(compiled_loops(f.core).body) if isinstance(s, lp.Chunks)]
+        assert any(align % lanes == 0 for align in aligned)
 
 
 def test_every_access_is_in_range():
