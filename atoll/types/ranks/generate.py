@@ -265,7 +265,7 @@ class Generator:
     def _builtin(self, node: s.Call, name: str, args: list[s.Expr], keywords: dict[str, s.Expr]) -> RankType:
         order = _KEYWORDS.get(name, ())
         given = args + [keywords[key] for key in order[len(args) :] if key in keywords]
-        scheme = builtin(name, len(given))
+        scheme = builtin(name, len(given)) if len(given) >= len(order) else None  # an argument is missing, which is said later
         for key, value in keywords.items():
             if key not in order[len(args) :]:
                 self.argument(value)

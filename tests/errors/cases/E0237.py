@@ -14,4 +14,4 @@ def f(x: f64[n]):
 #>   --> E0237.py:11:12, in f
 #>    11 |     return scan(add, 0.0)
 #>       |            ^^^^^^^^^^^^^^
-#>    help: add xs
+#>    help: add xs: scan(op, ne, xs)
