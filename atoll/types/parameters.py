@@ -46,7 +46,7 @@ def assign(
     for p in params:
         if p.name not in found and not p.optional:
             by = f"{p.name}=..., which is given by name only" if p.given == "name" else p.name
-            whole = f": {name}({', '.join(q.name for q in params if not q.optional)})" if len(params) > 1 and p.given != "name" else ""
+            whole = f": {name}({', '.join(q.name for q in params if not q.optional)})" if len(params) > 1 and p.given != "name" and name.isidentifier() else ""
             el.fail("E0237", span, name=name, missing=p.name, help=f"add {by}{whole}")
     return [found.get(p.name) for p in params]
 
