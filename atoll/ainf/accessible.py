@@ -48,6 +48,20 @@ def needed_conds(prim: Any, axes: Iterable[ir.Ref], home: ir.Block) -> dict[ir.C
     return needed
 
 
+def with_their_own(needed: dict[ir.Cond, None], home: ir.Block) -> dict[ir.Cond, None]:
+    """Conditions of block `home` together with those under which they can be tested at all."""
+    found = dict(needed)
+    queue = list(needed)
+    while queue:
+        for ref in queue.pop().refs():
+            if ref.line.block is home and ref.line.conds:
+                env = dict(zip(ref.line.dims, ref.index, strict=False))
+                new = [c for cond in ref.line.conds if (c := cond.subst(env)) not in found]
+                found.update(dict.fromkeys(new))
+                queue += new
+    return found
+
+
 def _needed_by_line(line: ir.Line, home: ir.Block) -> dict[ir.Cond, None]:
     """The same for a line of a block inside: it reads under its own conditions, each of which is tested where those before it hold."""
     if not any(ref.line.block is home and ref.line.conds for ref in line_refs(line)):

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from atoll.ainf import ir
-from atoll.ainf.accessible import holds, needed_conds, tested_in_order, within
+from atoll.ainf.accessible import holds, needed_conds, tested_in_order, with_their_own, within
 from atoll.ainf.known import Given, Known
 from atoll.ainf.scan_prim import blocks, field_names, leaves, own_binders, refs
 from atoll.errors import NOWHERE, Span
@@ -170,7 +170,7 @@ class Builder(Known):
         for block in conditional.values():
             if here and block.depth < home.depth:
                 needed.update({cond: None for cond in needed_conds(prim, axes, block) if cond in here})
-        return needed
+        return with_their_own(needed, home)
 
     def _rounds(self, free: set[Atom], home: ir.Block) -> Iterator[ir.Cond]:
         """The loops around code that does not mention their index run at all."""
