@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from atoll.core import ir
-from atoll.errors import Error, Source, fail
+from atoll.errors import Error, Source, Span, fail
 from atoll.errors.misuse import kind_of
 from atoll.functions.from_python import takes_functions, with_functions
 from atoll.surface import source as text
@@ -445,6 +445,15 @@ def _from_function(function: Any, options: Options) -> Function:
     return made
 
 
+def _undefined(source: Source, tree: ast.Module, error: NameError) -> None:
+    """A name in a declaration that nothing defines, most often a size, shown where it stands."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == error.name:
+            end = node.end_col_offset or node.col_offset + 1
+            help_ = f'sizes are declared first: {node.id} = at.sizes("{node.id}")' if node.id.islower() and len(node.id) < 3 else None
+            fail("E0105", Span(source, node.lineno, node.col_offset, node.lineno, end), name=node.id, help=help_)
+
+
 def _from_text(module_text: str, options: Options) -> Function:
     """The last function of a module given as text."""
     if not isinstance(module_text, str):
@@ -457,6 +466,9 @@ def _from_text(module_text: str, options: Options) -> Function:
     sys.modules[name] = module  # dataclasses looks there
     try:
         exec(compile(tree, name, "exec", dont_inherit=True), namespace)  # noqa: S102  the user's own text
+    except NameError as error:
+        _undefined(source, tree, error)
+        raise
     finally:
         del sys.modules[name]
     definitions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]

@@ -36,3 +36,11 @@ def test_the_interpreter_and_memory(size):
 def test_argmax_of_a_generator_has_no_default():
     with pytest.raises(at.Error, match="no parameter default"):
         _ = at.fn(source="import atoll as at\nn = at.sizes('n')\ndef f(x: at.f64[n]): return argmax((v for v in x), default=-1)\n").type
+
+
+@pytest.mark.parametrize(("annotation", "says"), [("f64[q]", "sizes are declared first: q = at.sizes"), ("f65[n]", "bind it before this line")])
+def test_names_in_declarations_that_nothing_defines(annotation, says):
+    with pytest.raises(at.Error) as caught:
+        at.fn(source=f"import atoll as at\nfrom atoll import f64\nn = at.sizes('n')\ndef f(x: {annotation}): return x\n")
+    text = str(caught.value)
+    assert caught.value.code == "E0105" and says in text and f"def f(x: {annotation})" in text and "^" in text
