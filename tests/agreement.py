@@ -36,6 +36,20 @@ def same(found: Any, expected: Any, what: str = "") -> None:
         np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance, err_msg=what)
 
 
+def for_all_threads(f: Any, *args: Any) -> Any:
+    """The value of f, the same bits with one, two and five threads."""
+    results = []
+    try:
+        for threads in (1, 2, 5):
+            at.set_threads(threads)
+            results.append(flat(f(*args)))
+    finally:
+        at.set_threads(2)
+    for other in results[1:]:
+        assert all(np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind in "fc") for a, b in zip(results[0], other, strict=True)), "results depend on the number of threads"
+    return results[0][0] if len(results[0]) == 1 else tuple(results[0])
+
+
 def agree(f: Any, *args: Any, expected: Any = None, compiled: bool = True) -> Any:
     """The value of f, after checking that all stages agree on it (and with `expected`)."""
     value = f.interpret(*args)
