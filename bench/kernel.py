@@ -49,6 +49,7 @@ class Kernel:
     bytes: Callable[..., float] | None = None
     rtol: float = 1e-9
     growth: float = 1.0  # the cost is size ** growth
+    streams: bool = False  # bound by memory: a copy of as many bytes is timed beside it
     slow_numpy: bool = False  # loops in Python: checked at a small size, timed once
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,31 +55,37 @@ float run_fma(int64_t n, int threads) {
 """
 
 
-def _library(dtype: str, folder: Path) -> Any:
+@functools.cache
+def _library(dtype: str) -> Any:
     from atoll.runtime.toolchain import compile_c
 
-    source = folder / f"{dtype}.c"
-    source.write_text(_C.replace("TYPE", "float" if dtype == "f32" else "double"))
-    compile_c(source, folder / f"{dtype}.so", "3", ["-ffp-contract=fast"])
-    return ctypes.CDLL(str(folder / f"{dtype}.so"))
+    with tempfile.TemporaryDirectory() as name:
+        source = Path(name) / f"{dtype}.c"
+        source.write_text(_C.replace("TYPE", "float" if dtype == "f32" else "double"))
+        compile_c(source, source.with_suffix(".so"), "3", ["-ffp-contract=fast"])
+        return ctypes.CDLL(str(source.with_suffix(".so")))
+
+
+def copying(size: int, threads: int, rounds: int = 1) -> Callable[[], None]:
+    """A call that copies so many floats with all threads."""
+    a, b = np.zeros(size, np.float32), np.ones(size, np.float32)
+    lib = _library("f32")
+    return lambda: lib.run_copy(a.ctypes.data_as(ctypes.c_void_p), b.ctypes.data_as(ctypes.c_void_p), ctypes.c_int64(size), rounds, threads)
 
 
 def limits(threads: int) -> dict[str, float]:
     """copy: bytes read and written per second in memory and in the last cache; flops of each float type."""
     found: dict[str, float] = {}
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for dtype in ("f32", "f64"):
-            lib = _library(dtype, folder)
-            lib.run_fma.restype = ctypes.c_float
-            lanes, rounds = (16, 400_000) if dtype == "f32" else (8, 400_000)
-            times = [_timed(lambda: lib.run_fma(ctypes.c_int64(rounds), threads)) for _ in range(5)]
-            found[f"flops_{dtype}"] = 2.0 * 24 * lanes * rounds * threads / min(times)
-        for key, size, rounds in (("copy", 1 << 24, 1), ("copy_cache", 1 << 20, 16)):
-            a, b = np.zeros(size, np.float32), np.ones(size, np.float32)
-            call = lambda: lib.run_copy(a.ctypes.data_as(ctypes.c_void_p), b.ctypes.data_as(ctypes.c_void_p), ctypes.c_int64(size), rounds, threads)
-            times = sorted(_timed(call) for _ in range(7))
-            found[key] = 8.0 * size * rounds / times[1]
+    for dtype in ("f32", "f64"):
+        lib = _library(dtype)
+        lib.run_fma.restype = ctypes.c_float
+        lanes, rounds = (16, 400_000) if dtype == "f32" else (8, 400_000)
+        times = [_timed(lambda: lib.run_fma(ctypes.c_int64(rounds), threads)) for _ in range(5)]
+        found[f"flops_{dtype}"] = 2.0 * 24 * lanes * rounds * threads / min(times)
+    for key, size, rounds in (("copy", 1 << 24, 1), ("copy_cache", 1 << 20, 16)):
+        call = copying(size, threads, rounds)
+        times = sorted(_timed(call) for _ in range(7))
+        found[key] = 8.0 * size * rounds / times[1]
     return found
 
 

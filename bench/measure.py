@@ -18,7 +18,7 @@ import atoll as at
 from bench.in_halide import FACTORIES, hl
 from bench.kernel import Kernel, jax, jnp, numba, torch
 from bench.kernels import all_kernels
-from bench.machine import limits
+from bench.machine import copying, limits
 from bench.timing import measure
 
 
@@ -108,7 +108,7 @@ def compile_seconds(kernel: Kernel) -> float:
             cache._dir = None
 
 
-def one(kernel: Kernel, seconds: float, with_growth: bool, with_compile: bool, optimised: bool, clock: Any) -> dict[str, Any]:
+def one(kernel: Kernel, threads: int, seconds: float, with_growth: bool, with_compile: bool, optimised: bool, clock: Any) -> dict[str, Any]:
     args = kernel.data(kernel.size)
     result: dict[str, Any] = {"size": kernel.size, "seconds": {}, "spread": {}, "errors": {}}
     if with_compile:
@@ -135,7 +135,11 @@ def one(kernel: Kernel, seconds: float, with_growth: bool, with_compile: bool, o
         except Exception as error:  # noqa: BLE001  a peer may fail in any way; the table says so
             result["errors"][tool] = f"{type(error).__name__}: {str(error).strip().splitlines()[0][:200] if str(error).strip() else ''}"
             del calls[tool]
-    for tool, t in measure(calls, seconds, clock=clock).items():
+    beside = {"copy": copying(int(kernel.bytes(*args)) // 8, threads)} if kernel.streams and kernel.bytes is not None else {}
+    times = measure({**calls, **beside}, seconds, clock=clock)
+    if beside:
+        result["copy"] = times.pop("copy").median
+    for tool, t in times.items():
         result["seconds"][tool] = t.median
         result["spread"][tool] = t.spread
     if "atoll" in calls:
@@ -196,7 +200,7 @@ def main() -> None:
         if not any(part in kernel.name for part in args.only.split(",")):
             continue
         try:
-            result = one(kernel, args.seconds, args.growth, args.compile, args.inductor, clock)
+            result = one(kernel, args.threads, args.seconds, args.growth, args.compile, args.inductor, clock)
         except Exception as error:  # noqa: BLE001  one kernel that fails must not end the run
             result = {"seconds": {}, "spread": {}, "errors": {"atoll": f"{type(error).__name__}: {str(error).strip()[:300]}"}}
         print(json.dumps({"kernel": kernel.name, "result": result}), flush=True)

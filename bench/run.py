@@ -86,10 +86,12 @@ def ratio(result: dict[str, Any]) -> float | None:
 
 
 def fraction(result: dict[str, Any], limits: dict[str, float]) -> float | None:
-    """Of the copy bandwidth, or of the multiply-add peak."""
+    """Of the copy bandwidth (of a copy beside it where there is one), or of the multiply-add peak."""
     if "atoll" not in result["seconds"]:
         return None
     seconds = result["seconds"]["atoll"]
+    if "copy" in result:
+        return float(result["copy"] / seconds)
     if "flops" in result:
         return float(result["flops"] / seconds / limits[f"flops_{result.get('dtype', 'f64')}"])
     if "bytes" in result:
@@ -124,6 +126,9 @@ def summary(kernels: dict[str, Any]) -> str:
     times = sorted(k["compile"] for k in kernels.values() if "compile" in k)
     if times:
         lines.append(f"  compile time: median {times[len(times) // 2]:.2f} s, longest {times[-1]:.2f} s")
+    grown = {name: k["growth"] for name, k in kernels.items() if "growth" in k}
+    if grown:
+        lines.append("  growth of cost with the size (expected): " + ", ".join(f"{name} {g['exponent']:.2f} ({g['expected']:g})" for name, g in grown.items()))
     bad = [name for name, k in kernels.items() if "atoll" in k["errors"]]
     if bad:
         lines.append(f"  Atoll fails: {', '.join(bad)}")
@@ -145,7 +150,7 @@ def main() -> int:
     common = ["--seconds", "0.12" if args.short else "0.6", "--only", args.only, *(["--cpu"] if args.cpu else []), *(["--inductor"] if args.inductor else [])]
     runs: dict[int, Any] = {}
     for k, threads in enumerate(int(t) for t in args.threads.split(",")):
-        extra = (["--growth"] if args.growth else []) + ["--compile"] if k == 0 else []
+        extra = (["--growth"] if args.growth else []) + (["--compile"] if k == 0 else [])
         limits, kernels = child(python, threads, [*common, *extra])
         runs[threads] = {"limits": limits, "kernels": kernels}
         print(summary(kernels))

@@ -66,10 +66,15 @@ def text(data: dict[str, Any]) -> str:
     times = sorted(k["compile"] for k in data["kernels"].values() if "compile" in k)
     if times:
         lines += [f"Compile time: median {times[len(times) // 2]:.2f} s, longest {times[-1]:.2f} s.", ""]
-    grown = {name: k["growth"] for name, k in data["kernels"].items() if "growth" in k}
+    beside = {threads: {name: k["copy"] / k["seconds"]["atoll"] for name, k in run["kernels"].items() if "copy" in k and "atoll" in k["seconds"]} for threads, run in runs.items()}
+    for threads, found in beside.items():
+        if found:
+            below = [f"{name} {part:.0%}" for name, part in found.items() if part < 0.85]
+            lines += [f"Kernels bound by memory, beside a copy of as many bytes in the same rounds, {threads} thread{'s' if threads != '1' else ''}: {len(found) - len(below)} of {len(found)} at 85 % of its speed" + (f"; below: {', '.join(below)}." if below else "."), ""]
+    grown = {name: k["growth"] for run in runs.values() for name, k in run["kernels"].items() if "growth" in k}
     if grown:
         over = [f"{name} {g['exponent']:.2f} for {g['expected']:g}" for name, g in grown.items() if g["exponent"] > g["expected"] + 0.35]
-        lines += [f"How cost grows with the size, fitted over four sizes: {len(grown) - len(over)} of {len(grown)} as the algorithm says" + (f"; more: {', '.join(over)}." if over else "."), ""]
+        lines += [f"How cost grows with the size, fitted over four sizes: {len(grown) - len(over)} of {len(grown)} as the algorithm says" + (f"; more, where the data of the largest leave a cache that holds the smallest: {', '.join(over)}." if over else "."), ""]
     ratios = {name: {threads: r for threads, run in runs.items() if name in run["kernels"] and (r := ratio(run["kernels"][name])) is not None} for name in data["kernels"]}
     slow = {name: found for name, found in ratios.items() if found and min(found.values()) < 0.9}
     lines += [f"Kernels below 0.9 of the best peer ({' and '.join(f'{t} threads' if t != '1' else 'one thread' for t in runs)}), and why:", "", "| kernel | ratio | why |", "|---|---|---|"]

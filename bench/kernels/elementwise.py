@@ -168,8 +168,8 @@ def plain_bytes(*args):
 KERNELS = [
     Kernel("chain 64K f32", chain, lambda s: (f32s(s), f32s(s), f32s(s)), 1 << 16, shared=chain_shared, numba=chain_numba, rtol=2e-5, bytes=plain_bytes),
     Kernel("chain 1M f32", chain, lambda s: (f32s(s), f32s(s), f32s(s)), 1 << 20, shared=chain_shared, numba=chain_numba, rtol=2e-5, bytes=plain_bytes),
-    Kernel("chain 16M f32", chain, lambda s: (f32s(s), f32s(s), f32s(s)), 1 << 24, shared=chain_shared, numba=chain_numba, rtol=2e-5, bytes=plain_bytes),
-    Kernel("saxpy 16M f32", saxpy, lambda s: (np.float32(2), f32s(s), f32s(s)), 1 << 24, shared=lambda xp, s, x, y: s * x + y, numba=saxpy_numba, rtol=1e-5, bytes=plain_bytes),
+    Kernel("chain 16M f32", chain, lambda s: (f32s(s), f32s(s), f32s(s)), 1 << 24, shared=chain_shared, numba=chain_numba, rtol=2e-5, bytes=plain_bytes, streams=True),
+    Kernel("saxpy 16M f32", saxpy, lambda s: (np.float32(2), f32s(s), f32s(s)), 1 << 24, shared=lambda xp, s, x, y: s * x + y, numba=saxpy_numba, rtol=1e-5, bytes=plain_bytes, streams=True),
     Kernel("transcendental chain f64", waves, lambda s: (f64s(s),), 1 << 20, shared=waves_shared, numba=waves_numba, rtol=1e-9, bytes=plain_bytes),
     Kernel("gelu f32", gelu, lambda s: (f32s(s),), 1 << 20, shared=gelu_shared, numba=gelu_numba, torch=lambda x: torch.nn.functional.gelu(x, approximate="tanh"), rtol=1e-5, bytes=plain_bytes),
     Kernel("black-scholes f64", black_scholes, lambda s: (f64s(s) * 100, f64s(s)), 1 << 19, numpy=black_scholes_numpy, jax=black_scholes_jax, numba=black_scholes_numba, rtol=1e-8, bytes=plain_bytes),

@@ -157,7 +157,7 @@ KERNELS = [
     Kernel("histogram 256 bins 1M", histogram, lambda s: (rng().integers(0, 256, s),), 1 << 20, numpy=lambda x: np.bincount(x, minlength=256), jax=lambda x: jnp.bincount(x, length=256), numba=histogram_numba, serial=True, torch=lambda x: torch.bincount(x, minlength=256), rtol=0, bytes=touched),
     Kernel("weighted histogram 4096 bins", weighted, lambda s: (rng().integers(0, 4096, s), f64s(s)), 1 << 20, numpy=lambda x, w: np.bincount(x, w, 4096), jax=lambda x, w: jnp.bincount(x, w, length=4096), numba=weighted_numba, serial=True, torch=lambda x, w: torch.bincount(x, w, 4096), bytes=touched),
     Kernel("prefix sums 1M f64", prefix, lambda s: (f64s(s),), 1 << 20, shared=lambda xp, x: xp.cumsum(x), numba=prefix_numba, serial=True, torch=lambda x: torch.cumsum(x, 0), bytes=lambda x: 2.0 * x.nbytes),
-    Kernel("prefix sums 8M f64", prefix, lambda s: (f64s(s),), 1 << 23, shared=lambda xp, x: xp.cumsum(x), numba=prefix_numba, serial=True, torch=lambda x: torch.cumsum(x, 0), bytes=lambda x: 2.0 * x.nbytes),
+    Kernel("prefix sums 8M f64", prefix, lambda s: (f64s(s),), 1 << 23, shared=lambda xp, x: xp.cumsum(x), numba=prefix_numba, serial=True, torch=lambda x: torch.cumsum(x, 0), bytes=lambda x: 2.0 * x.nbytes, streams=True),
     Kernel("running maximum 1M f32", running_max, lambda s: (f32s(s),), 1 << 20, numpy=np.maximum.accumulate, jax=lambda x: jax.lax.cummax(x), numba=running_max_numba, serial=True, torch=lambda x: torch.cummax(x, 0)[0], rtol=0, bytes=lambda x: 2.0 * x.nbytes),
     Kernel("segmented sums", segments, segments_data, 1 << 20, numpy=segments_numpy, numba=segments_numba, rtol=1e-7, bytes=touched),
     Kernel("sparse matrix-vector", spmv, spmv_data, 1 << 16, numpy=spmv_numpy, numba=spmv_numba, bytes=touched),

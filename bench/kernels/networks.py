@@ -210,7 +210,7 @@ KERNELS = [
     Kernel("mlp forward f32", mlp, lambda s: mlp_data(s, False), 512, shared=mlp_shared, torch=lambda x, w1, b1, w2, b2: torch.addmm(b2, torch.tanh(torch.addmm(b1, x, w1)), w2), rtol=1e-3, flops=lambda x, *_: 2.0 * x.shape[0] * 512 * (256 + 64)),
     Kernel("mlp gradient f32", mlp_gradient, lambda s: mlp_data(s, True), 512, numpy=mlp_backward_numpy, jax=mlp_backward_jax, rtol=1e-3, flops=lambda x, *_: 2.0 * x.shape[0] * 512 * (2 * 256 + 3 * 64)),
     Kernel("conv2d 3x3 f32", conv2d, lambda s: (f32s(16, s + 2, s + 2), f32s(16, 16, 3, 3)), 64, numpy=conv2d_numpy, jax=conv2d_jax, numba=conv2d_numba, torch=lambda x, w: torch.nn.functional.conv2d(x[None], w)[0], rtol=1e-4, growth=2, flops=lambda x, w: 2.0 * w.size * (x.shape[1] - 2) * (x.shape[2] - 2)),
-    Kernel("max pool f32", max_pool, lambda s: (f32s(16, s, s),), 256, shared=max_pool_shared, numba=max_pool_numba, torch=lambda x: torch.nn.functional.max_pool2d(x[None], 2)[0], rtol=0, growth=2, bytes=lambda x: 1.25 * x.nbytes),
+    Kernel("max pool f32", max_pool, lambda s: (f32s(16, s // 2 * 2, s // 2 * 2),), 256, shared=max_pool_shared, numba=max_pool_numba, torch=lambda x: torch.nn.functional.max_pool2d(x[None], 2)[0], rtol=0, growth=2, bytes=lambda x: 1.25 * x.nbytes),
     Kernel("conv1d 31 f32", conv1d, lambda s: (f32s(s + 30), f32s(31)), 1 << 18, numpy=lambda x, w: np.convolve(x, w[::-1], "valid"), jax=lambda x, w: jnp.convolve(x, w[::-1], mode="valid"), numba=conv1d_numba, torch=lambda x, w: torch.nn.functional.conv1d(x[None, None], w[None, None])[0, 0], rtol=1e-4, flops=lambda x, w: 2.0 * x.size * w.size),
 ]
 del touched

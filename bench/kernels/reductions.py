@@ -104,13 +104,13 @@ def columns_numba(A):
 
 KERNELS = [
     Kernel("sum 64K f64", total, lambda s: (f64s(s),), 1 << 16, shared=lambda xp, x: xp.sum(x), numba=total_numba, torch=lambda x: torch.sum(x), bytes=touched),
-    Kernel("sum 8M f64", total, lambda s: (f64s(s),), 1 << 23, shared=lambda xp, x: xp.sum(x), numba=total_numba, torch=lambda x: torch.sum(x), bytes=touched),
+    Kernel("sum 8M f64", total, lambda s: (f64s(s),), 1 << 23, shared=lambda xp, x: xp.sum(x), numba=total_numba, torch=lambda x: torch.sum(x), bytes=touched, streams=True),
     Kernel("sum 1M f32", total32, lambda s: (f32s(s),), 1 << 20, shared=lambda xp, x: xp.sum(x), numba=total_numba, torch=lambda x: torch.sum(x), rtol=1e-5, bytes=touched),
     Kernel("dot 64K f64", dot, lambda s: (f64s(s), f64s(s)), 1 << 16, shared=lambda xp, x, y: xp.dot(x, y), numba=dot_numba, torch=lambda x, y: torch.dot(x, y), bytes=touched),
-    Kernel("dot 4M f64", dot, lambda s: (f64s(s), f64s(s)), 1 << 22, shared=lambda xp, x, y: xp.dot(x, y), numba=dot_numba, torch=lambda x, y: torch.dot(x, y), bytes=touched),
+    Kernel("dot 4M f64", dot, lambda s: (f64s(s), f64s(s)), 1 << 22, shared=lambda xp, x, y: xp.dot(x, y), numba=dot_numba, torch=lambda x, y: torch.dot(x, y), bytes=touched, streams=True),
     Kernel("max 1M f32", largest, lambda s: (f32s(s),), 1 << 20, shared=lambda xp, x: xp.max(x), numba=largest_numba, torch=lambda x: torch.max(x), bytes=touched),
     Kernel("argmax 1M f32", where_largest, lambda s: (f32s(s),), 1 << 20, shared=lambda xp, x: xp.argmax(x), torch=lambda x: torch.argmax(x), rtol=0, bytes=touched),
     Kernel("variance 1M f64", variance, lambda s: (f64s(s),), 1 << 20, shared=lambda xp, x: xp.var(x), numba=variance_numba, torch=lambda x: torch.var(x, correction=0), bytes=touched),
-    Kernel("row sums f64", rows, lambda s: (f64s(s, s),), 2048, shared=lambda xp, A: xp.sum(A, 1), numba=rows_numba, torch=lambda A: torch.sum(A, 1), bytes=touched, growth=2),
-    Kernel("column sums f64", columns, lambda s: (f64s(s, s),), 2048, shared=lambda xp, A: xp.sum(A, 0), numba=columns_numba, torch=lambda A: torch.sum(A, 0), bytes=touched, growth=2),
+    Kernel("row sums f64", rows, lambda s: (f64s(s, s),), 2048, shared=lambda xp, A: xp.sum(A, 1), numba=rows_numba, torch=lambda A: torch.sum(A, 1), bytes=touched, growth=2, streams=True),
+    Kernel("column sums f64", columns, lambda s: (f64s(s, s),), 2048, shared=lambda xp, A: xp.sum(A, 0), numba=columns_numba, torch=lambda A: torch.sum(A, 0), bytes=touched, growth=2, streams=True),
 ]

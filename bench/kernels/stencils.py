@@ -301,9 +301,9 @@ def lattice_boltzmann_numba(f, steps):
 
 KERNELS = [
     Kernel("jacobi 1-d, 20 steps", jacobi1, lambda s: (f64s(s), 20), 1 << 18, numpy=jacobi1_numpy, numba=jacobi1_numba, bytes=lambda u, t: 2.0 * t * u.nbytes),
-    Kernel("jacobi 2-d once 2048 f32", jacobi_once, lambda s: (f32s(s, s),), 2048, numpy=lambda u: jacobi2_numpy(u, 1), jax=lambda u: jacobi2_jax(u, 1), numba=jacobi_once_numba, rtol=1e-5, growth=2, bytes=lambda u: 2.0 * u.nbytes),
+    Kernel("jacobi 2-d once 2048 f32", jacobi_once, lambda s: (f32s(s, s),), 2048, numpy=lambda u: jacobi2_numpy(u, 1), jax=lambda u: jacobi2_jax(u, 1), numba=jacobi_once_numba, rtol=1e-5, growth=2, bytes=lambda u: 2.0 * u.nbytes, streams=True),
     Kernel("jacobi 2-d, 10 steps f32", jacobi2, lambda s: (f32s(s, s), 10), 1024, numpy=jacobi2_numpy, jax=jacobi2_jax, numba=jacobi2_numba, rtol=1e-5, growth=2, bytes=lambda u, t: 2.0 * t * u.nbytes),
-    Kernel("blur 3x3 f32", blur, lambda s: (f32s(s, s),), 2048, shared=blur_shared, numba=blur_numba, rtol=1e-5, growth=2, bytes=lambda u: 2.0 * u.nbytes),
+    Kernel("blur 3x3 f32", blur, lambda s: (f32s(s, s),), 2048, shared=blur_shared, numba=blur_numba, rtol=1e-5, growth=2, bytes=lambda u: 2.0 * u.nbytes, streams=True),
     Kernel("heat 3-d, 4 steps f32", heat3, lambda s: (f32s(s, s, s), 4), 128, numpy=heat3_numpy, numba=heat3_numba, rtol=1e-5, growth=3, bytes=lambda u, t: 2.0 * t * u.nbytes),
     Kernel("tridiagonal solves", tridiagonal, tridiagonal_data, 256, numpy=tridiagonal_numpy, numba=tridiagonal_numba, bytes=lambda *a: 1.25 * touched(*a)),
     Kernel("adi, 4 steps", adi, lambda s: (f64s(s, s), 4), 256, numpy=adi_numpy, numba=adi_numba, growth=2),
