@@ -16,7 +16,7 @@ import numpy as np
 
 import atoll as at
 from bench.in_halide import FACTORIES, hl
-from bench.kernel import Kernel, jax, jnp, numba, torch
+from bench.kernel import Kernel, jax, jnp, numba, torch, touched
 from bench.kernels import all_kernels
 from bench.machine import copying, limits
 from bench.timing import measure
@@ -159,12 +159,13 @@ def growth(kernel: Kernel) -> dict[str, Any]:
     sizes = [max(4, int(kernel.size / step)) for step in (4, 2.83, 2, 1.41)]
     if "fft" in kernel.name:
         sizes = [kernel.size >> s for s in (4, 3, 2, 1)]
-    times = []
+    times, megabytes = [], []
     for size in sizes:
         args = kernel.data(size)
+        megabytes.append(touched(*args) / 1e6)
         times.append(measure({"atoll": lambda: kernel.atoll(*args)}, 0.05, 5, 0.0)["atoll"].median)
     slope = float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
-    return {"sizes": sizes, "seconds": times, "exponent": slope}
+    return {"sizes": sizes, "seconds": times, "megabytes": megabytes, "exponent": slope}
 
 
 def call_overhead() -> float:

@@ -73,8 +73,8 @@ def text(data: dict[str, Any]) -> str:
             lines += [f"Kernels bound by memory, beside a copy of as many bytes in the same rounds, {threads} thread{'s' if threads != '1' else ''}: {len(found) - len(below)} of {len(found)} at 85 % of its speed" + (f"; below: {', '.join(below)}." if below else "."), ""]
     grown = {name: k["growth"] for run in runs.values() for name, k in run["kernels"].items() if "growth" in k}
     if grown:
-        over = [f"{name} {g['exponent']:.2f} for {g['expected']:g}" for name, g in grown.items() if g["exponent"] > g["expected"] + 0.35]
-        lines += [f"How cost grows with the size, fitted over four sizes: {len(grown) - len(over)} of {len(grown)} as the algorithm says" + (f"; more, where the data of the largest leave a cache that holds the smallest: {', '.join(over)}." if over else "."), ""]
+        over = [f"{name} {g['exponent']:.2f} for {g['expected']:g} ({g['megabytes'][0]:.1f} to {g['megabytes'][-1]:.1f} MB)" for name, g in grown.items() if g["exponent"] > g["expected"] + 0.35]
+        lines += [f"How cost grows with the size, fitted over four sizes: {len(grown) - len(over)} of {len(grown)} as the algorithm says" + (f"; more, with the size of the arguments (a core has 1 MB of cache, all share 32): {', '.join(over)}." if over else "."), ""]
     ratios = {name: {threads: r for threads, run in runs.items() if name in run["kernels"] and (r := ratio(run["kernels"][name])) is not None} for name in data["kernels"]}
     slow = {name: found for name, found in ratios.items() if found and min(found.values()) < 0.9}
     lines += [f"Kernels below 0.9 of the best peer ({' and '.join(f'{t} threads' if t != '1' else 'one thread' for t in runs)}), and why:", "", "| kernel | ratio | why |", "|---|---|---|"]
