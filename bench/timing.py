@@ -26,11 +26,12 @@ class Times:
 
 
 def measure(
-    contenders: dict[str, Callable[[], Any]], seconds: float = 0.6, rounds: int = 7, pause: float = 0.05, clock: Callable[[], float] = time.perf_counter
+    contenders: dict[str, Callable[[], Any]], seconds: float = 0.6, rounds: int = 7, pause: float = 0.02, clock: Callable[[], float] = time.perf_counter
 ) -> dict[str, Times]:
     """Times of each contender. Each is called to warm up; short calls are repeated inside a round.
 
-    The pause is as long as it is because the threads of OpenBLAS and OpenMP spin for tens of milliseconds after their work.
+    After the pause there is another for as long as anything in the process still runs: the threads of OpenBLAS spin for a tenth of a second
+    after their work, and whoever comes next would have a core less.
 
     `clock` may be time.process_time: on a busy machine, with one thread, it does not count the time others run.
     """
@@ -44,13 +45,26 @@ def measure(
     times: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, call in contenders.items():
-            time.sleep(pause)
+            _rest(pause)
             _warm(call, min(share / 2, 0.02))
             start = clock()
             for _ in range(repeat[name]):
                 call()
             times[name].append((clock() - start) / repeat[name])
     return {name: Times(tuple(t)) for name, t in times.items()}
+
+
+def _rest(pause: float, slice_: float = 0.01, most: float = 0.5) -> None:
+    """Sleep, and then until no thread of this process has run for a moment."""
+    if pause <= 0:
+        return
+    time.sleep(max(0.0, pause - slice_))
+    until = time.perf_counter() + most
+    while time.perf_counter() < until:
+        used = time.process_time()
+        time.sleep(slice_)
+        if time.process_time() - used < slice_ / 10:
+            return
 
 
 def _warm(call: Callable[[], Any], seconds: float) -> None:
@@ -61,6 +75,6 @@ def _warm(call: Callable[[], Any], seconds: float) -> None:
         call()
 
 
-def interleaved(contenders: dict[str, Callable[[], Any]], seconds: float = 0.6, rounds: int = 7, pause: float = 0.05) -> dict[str, float]:
+def interleaved(contenders: dict[str, Callable[[], Any]], seconds: float = 0.6, rounds: int = 7, pause: float = 0.02) -> dict[str, float]:
     """Median seconds per call of each contender."""
     return {name: t.median for name, t in measure(contenders, seconds, rounds, pause).items()}
