@@ -15,6 +15,7 @@ from atoll.lower.places import Place, Scope, VarPlace
 from atoll.lower.strip_code import strip_code
 from atoll.plan.fuse import Fuser, Group, Leaf, Nest, Node, Strip, accumulates_in_memory
 from atoll.plan.inplace import plan_block
+from atoll.plan.own_places import Around
 from atoll.plan.stages import Stage, own_cost
 from atoll.plan.strips import in_strips
 from atoll.sizes import Atom, Poly, poly
@@ -45,7 +46,7 @@ class BlockLowerer(Memory):
         self.ambient = ambient  # what fixed indices are here
         self.pieces = pieces
         lines = [line for line in block.lines if not isinstance(line.prim, (ir.Input, ir.Param, ir.ConstArray))]
-        self.inlining, self.stages, self.inplace = plan_block(lines, results, writable, fn.reassociate)
+        self.inlining, self.stages, self.inplace = plan_block(lines, results, writable, fn.reassociate, Around(fn.rounds, fn.program.sizes))
         self.fuser = Fuser(self.stages, pieces, self.inplace)
         self.groups = in_strips(self.fuser.groups(), self.fuser) if pieces and fn.reassociate else self.fuser.groups()
         self.group_number = {stage: k for k, group in enumerate(self.groups) for stage in group.stages}

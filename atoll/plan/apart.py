@@ -7,7 +7,7 @@ what it would see with a loop for each.
 from __future__ import annotations
 
 from atoll.ainf import ir
-from atoll.plan.inplace import InPlace
+from atoll.plan.inplace import InPlace, is_base_read
 from atoll.plan.stages import Stage
 from atoll.sizes import Poly, poly
 
@@ -31,6 +31,7 @@ def updates_own(stage: Stage, binder: ir.Binder, other: Stage, theirs: ir.Binder
     if stage.line is None or (place := own_place(stage, binder)) is None or (base := inplace.takes.get((stage.line, 0))) is None:
         return False
     if ref is not None:
-        return (ref.line, ref.result) == base and own_place(other, theirs) == place
+        mine = ref.index[place] == poly(binder) or is_base_read(ref, stage.prim.base)
+        return mine and (ref.line, ref.result) == base and own_place(other, theirs) == place
     read = [r for r in other.refs if (r.line, r.result) == base]
     return bool(read) and all(r.index[place] == poly(theirs) for r in read)

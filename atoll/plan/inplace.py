@@ -2,7 +2,8 @@
 
 A scatter whose base is a whole array X may overwrite X when nobody needs the old X afterwards. Everything else in the block that reads X
 is put before the update; a reader that cannot come before (it needs the update's result) has its reads of X done early, by
-making the lines that read X stages of their own. If even that fails the array is copied, and .memory() says so.
+making the lines that read X stages of their own; so are the new values, unless they read what no other round writes (plan/own_places.py).
+If even that fails the array is copied, and .memory() says so.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from atoll.ainf.identity import identity_of, is_read, read_arg
 from atoll.ainf.scan_prim import line_refs, refs
 from atoll.plan.contract import find_contractions
 from atoll.plan.override import kept
+from atoll.plan.own_places import NOTHING, Around, reads_undisturbed
 from atoll.plan.stages import Inlining, Stage, is_scalar, make_stages
 
 
@@ -29,10 +31,10 @@ class InPlace:
 
 
 def plan_block(
-    lines: list[ir.Line], results: list[ir.Abs], writable: set[ir.Line], products: bool = True
+    lines: list[ir.Line], results: list[ir.Abs], writable: set[ir.Line], products: bool = True, around: Around = NOTHING
 ) -> tuple[Inlining, list[Stage], InPlace]:
     """Stages of a block with in-place updates decided. `writable` are sources whose memory the block may change; with `products`
-    contractions are left to the matrix kernel."""
+    contractions are left to the matrix kernel; `around` says what is known of sizes and of the loops outside."""
     writable = writable - {found[0] for found in map(identity_of, results) if found is not None}  # state a round hands on as it is
     products = products and any(isinstance(line.prim, ir.Reduce) for line in lines)
     contractions, forced, absorbed = find_contractions(lines, results) if products else ({}, set(), set())
@@ -44,7 +46,7 @@ def plan_block(
         inlining = Inlining(lines, results, forced)
         stages = make_stages(lines, results, inlining, 0, contractions, absorbed)
         plan = InPlace(copies=refused)
-        more = _try(Dependences(lines, inlining, stages), plan, writable, forced)
+        more = _try(Dependences(lines, inlining, stages), plan, writable, forced, around)
         if not more:
             return inlining, _sorted(stages), plan
         forced |= more
@@ -143,7 +145,7 @@ def _bases(prim: Any) -> list[tuple[int, ir.Abs]]:
     return []
 
 
-def _try(known: Dependences, plan: InPlace, writable: set[ir.Line], forced: set[ir.Line]) -> set[ir.Line]:
+def _try(known: Dependences, plan: InPlace, writable: set[ir.Line], forced: set[ir.Line], around: Around) -> set[ir.Line]:
     """Decide every update in order. When some need lines forced first, those lines: then nothing is decided yet."""
     more: set[ir.Line] = set()
     copies = plan.copies
@@ -163,7 +165,7 @@ def _try(known: Dependences, plan: InPlace, writable: set[ir.Line], forced: set[
                 continue
             others = [other for other in known.readers.get(found, ()) if other is not stage]
             later = known.depending(stage, others) if others else set()
-            conflict = _conflicts(stage, array, found, later, known)
+            conflict = _conflicts(stage, array, found, later, known, around)
             if isinstance(conflict, str):
                 copies[key] = conflict
                 continue
@@ -179,7 +181,9 @@ def _try(known: Dependences, plan: InPlace, writable: set[ir.Line], forced: set[
     return more
 
 
-def _conflicts(stage: Stage, array: ir.Abs, base: tuple[ir.Line, int], later: set[Stage], known: Dependences) -> set[ir.Line] | str:
+def _conflicts(
+    stage: Stage, array: ir.Abs, base: tuple[ir.Line, int], later: set[Stage], known: Dependences, around: Around
+) -> set[ir.Line] | str:
     """Lines to compute early so that the update can be done in place; empty when it can; text when it cannot. `later` are stages that
     read the array and depend on the update."""
     wanted: set[ir.Line] = set()
@@ -187,7 +191,7 @@ def _conflicts(stage: Stage, array: ir.Abs, base: tuple[ir.Line, int], later: se
     binders = set(getattr(prim, "binders", ()))
     direct = known.inlined_readers.get(base, set())
     for ref in stage.refs:
-        if (ref.line, ref.result) != base or _is_base_read(ref, array):
+        if (ref.line, ref.result) != base or is_base_read(ref, array):
             continue
         if not isinstance(prim, ir.Scatter):
             scalars = {x for x in direct if not x.dims} & known.inlined_by(stage)
@@ -195,7 +199,7 @@ def _conflicts(stage: Stage, array: ir.Abs, base: tuple[ir.Line, int], later: se
                 return "the loop also reads the array it starts from"
             wanted |= scalars
             continue
-        if ref.index == prim.index or not binders:
+        if not binders or reads_undisturbed(prim, ref.index, around):
             continue
         value = prim.value
         if isinstance(value, ir.Ref) and known.inlining.is_inlined(value.line):
@@ -211,7 +215,7 @@ def _conflicts(stage: Stage, array: ir.Abs, base: tuple[ir.Line, int], later: se
     return wanted
 
 
-def _is_base_read(ref: ir.Ref, array: ir.Abs) -> bool:
+def is_base_read(ref: ir.Ref, array: ir.Abs) -> bool:
     """The reads that would copy the array: not done when the update is in place."""
     return isinstance(array.body, ir.Ref) and _same_read(array.body, ref)
 
