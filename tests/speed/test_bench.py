@@ -42,7 +42,7 @@ def test_one_kernel_and_the_page():
     kernel = KERNELS["argsort 256K f64"]
     kernel.size, size = 400, kernel.size
     try:
-        result = one(kernel, 1, 0.01, False, False, time.perf_counter)
+        result = one(kernel, 1, 0.01, False, False, False, time.perf_counter)
         assert not result["errors"] and {"atoll", "numpy"} <= set(result["seconds"])
         fitted = growth(kernel)
         assert len(fitted["seconds"]) == 4 and np.isfinite(fitted["exponent"])
