@@ -7,7 +7,10 @@
  * and of b in the third; nothing is packed when it would not pay. What follows a product row by row is done for every piece of rows
  * while it is in the cache. With ATOLL_BLAS a library does what it can.
  */
+#define _GNU_SOURCE
 #include "abi.h"
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 static const at_runtime *rt;
@@ -53,7 +56,19 @@ static const int product_heights[5] = {H0, H1, H2, H3, H4};
 #define FAR 262144         /* bytes of b that do not stay near: its columns are copied before they are used */
 #define NEAR 262144        /* bytes of b that stay beside what is written */
 #define NOT_FAR 10485760   /* bytes of b that need no help to come near */
+#define TOGETHER 8388608   /* bytes of packed rows and columns that stay in the third-level cache */
 #define HOT 524288         /* bytes that stay in the second-level cache: of b for all rows, of the result until what follows is done */
+
+static void wait_a_little(int spins) {
+#if defined(__x86_64__) || defined(__i386__)
+    if (spins % 1024 != 1023) {
+        __builtin_ia32_pause();
+        return;
+    }
+#endif
+    (void)spins;
+    sched_yield();
+}
 
 /* Two vectors shuffled into one, by compilers old and new. */
 #if defined(__clang__) || __GNUC__ >= 12

@@ -2,6 +2,9 @@
  *
  * Blocks of k are added in order and every element of c is one chain of multiply-adds inside a block, so how rows and columns are
  * shared out changes nothing in the result.
+ *
+ * A span of rows, columns and k is one parallel loop. Its threads first pack together what is to be packed, each taking what nobody
+ * else has taken, and wait for each other once; then come pieces, rows by columns of c, over all k of the span.
  */
 typedef T NAME(vector) __attribute__((vector_size(VL * sizeof(T)), aligned(sizeof(T))));
 
@@ -11,208 +14,95 @@ typedef WHOLE NAME(places) __attribute__((vector_size(VL * sizeof(T))));
 
 typedef struct {
     const at_product *p;
-    const int64_t *a_k, *b_k; /* offsets of every k */
+    const int64_t *a_k, *b_k; /* offsets of every k, or of those of a block */
     const T *a, *b;
-    T *c, *packed;
-    int64_t j0, n, k0, k, rows, columns; /* the block, and how it is shared out: pieces of rows by columns */
-    int64_t row_pieces;
-    int pack_a, pack_b, first, symmetric, finish; /* finish: rows are complete after this, and what follows is done at once */
+    T *c, *packed;                        /* packed: of thin products */
+    T *packed_a, *packed_b;               /* of this span, or NULL: read in place */
+    int64_t i0, m, j0, n, k0, k, block_k; /* the span; k in blocks */
+    int64_t rows, columns, row_pieces;    /* how it is shared out */
+    int first, symmetric, finish;         /* finish: rows are complete after this, and what follows is done at once */
+    int64_t to_pack, b_to_pack;           /* units of packing, those of b first */
+    _Atomic int64_t packing, done;
+    _Atomic int *open;                    /* pieces of every piece of rows that are not done, where what follows needs all */
 } NAME(block);
 
-/* mr rows by nv vectors of c, the last perhaps not full. a and b are packed or read in place through the offsets of k. */
-static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const int nv, const int full, const int in_a, const int in_b, int64_t k,
-        const T *a, int64_t a_m, const int64_t *a_k, const T *b, const int64_t *b_k, T *c, int64_t c_m, int64_t columns, int first) {
-    NAME(vector) acc[H0][8];
-    const MASK last = NAME(mask)(columns - (nv - 1) * VL);
-#pragma GCC unroll 12
-    for (int i = 0; i < mr; i++)
-#pragma GCC unroll 8
-        for (int j = 0; j < nv; j++) acc[i][j] = (NAME(vector)){0};
-    if (!first || k >= 128)
-#pragma GCC unroll 12
-        for (int i = 0; i < mr; i++)
-#pragma GCC unroll 8
-            for (int j = 0; j < nv; j++) __builtin_prefetch(c + i * c_m + j * VL, 1, 3);
-    for (int64_t p = 0; p < k; p++) {
-        const T *row = in_a ? a + a_k[p] : a;
-        const T *line = in_b ? b + b_k[p] : b;
-        NAME(vector) v[8];
-#pragma GCC unroll 8
-        for (int j = 0; j < nv; j++)
-            v[j] = MASKED && in_b && !full && j == nv - 1 ? (NAME(vector))NAME(load_masked)(line + j * VL, last) : *(const NAME(vector) *)(line + j * VL);
-#pragma GCC unroll 12
-        for (int i = 0; i < mr; i++) {
-            const T x = in_a ? row[i * a_m] : row[i];
-#pragma GCC unroll 8
-            for (int j = 0; j < nv; j++) acc[i][j] += x * v[j];
-        }
-        if (!in_a) a += mr;
-        if (!in_b) b += NR;
-    }
-    if (!first)
-#pragma GCC unroll 12
-        for (int i = 0; i < mr; i++)
-#pragma GCC unroll 8
-            for (int j = 0; j < nv; j++) {
-                const T *from = c + i * c_m + j * VL;
-                acc[i][j] += full || j < nv - 1 ? *(const NAME(vector) *)from : (NAME(vector))NAME(load_masked)(from, last);
-            }
-#pragma GCC unroll 12
-    for (int i = 0; i < mr; i++)
-#pragma GCC unroll 8
-        for (int j = 0; j < nv; j++) {
-            T *to = c + i * c_m + j * VL;
-            if (full || j < nv - 1) *(NAME(vector) *)to = acc[i][j];
-            else NAME(store_masked)(to, (WIDE)acc[i][j], last);
-        }
-}
+#include "product_tile.h"
 
-#define TILE(h, in_a, in_b) \
-    static __attribute__((noinline)) void NAME(tile_##h##_##in_a##in_b)(int64_t k, const T *a, int64_t a_m, const int64_t *a_k, const T *b, const int64_t *b_k, T *c, int64_t c_m, int64_t columns, int first) { \
-        if (columns == NR && h < 2) NAME(tile)(H##h, 2, 1, in_a, in_b, k, a, a_m, a_k, b, b_k, c, c_m, columns, first); \
-        else if (columns > VL) NAME(tile)(H##h, 2, 0, in_a, in_b, k, a, a_m, a_k, b, b_k, c, c_m, columns, first); \
-        else NAME(tile)(H##h, 1, 0, in_a, in_b, k, a, a_m, a_k, b, b_k, c, c_m, columns, first); \
-    }
-TILE(0, 0, 0) TILE(1, 0, 0) TILE(2, 0, 0) TILE(3, 0, 0) TILE(4, 0, 0)
-TILE(0, 1, 0) TILE(1, 1, 0) TILE(2, 1, 0) TILE(3, 1, 0) TILE(4, 1, 0)
-TILE(0, 1, 1) TILE(1, 1, 1) TILE(2, 1, 1) TILE(3, 1, 1) TILE(4, 1, 1)
-#undef TILE
+/* Offsets of k from number k0 of a span on, and what to add to the array they are used with. */
+static inline const int64_t *NAME(offsets)(const NAME(block) *x, const int64_t *table, int64_t k0) { return x->p->levels == 1 ? table : table + x->k0 + k0; }
+static inline int64_t NAME(start)(const NAME(block) *x, const int64_t *step, int64_t k0) { return x->p->levels == 1 ? (x->k0 + k0) * step[0] : 0; }
 
-typedef void (*NAME(tile_function))(int64_t, const T *, int64_t, const int64_t *, const T *, const int64_t *, T *, int64_t, int64_t, int);
-static const NAME(tile_function) NAME(tiles)[3][5] = {
-    {NAME(tile_0_00), NAME(tile_1_00), NAME(tile_2_00), NAME(tile_3_00), NAME(tile_4_00)},
-    {NAME(tile_0_10), NAME(tile_1_10), NAME(tile_2_10), NAME(tile_3_10), NAME(tile_4_10)},
-    {NAME(tile_0_11), NAME(tile_1_11), NAME(tile_2_11), NAME(tile_3_11), NAME(tile_4_11)},
-};
+enum { NAME(tiles_of_unit) = 2 };
 
-typedef T NAME(four) __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T))));
-typedef WHOLE NAME(lanes) __attribute__((vector_size(4 * sizeof(T))));
-
-/* to[p * width + q] = from[q * step + offset[p]] for `rows` q and k p: what is packed from rows that lie along k. Four by four where four
- * p follow each other in memory; sixteen p of a row before the next, so that a line of memory is used while it is near. */
-static void NAME(turn)(const T *from, int64_t step, int64_t rows, const int64_t *offset, int64_t k, T *restrict to, int64_t width) {
-    for (int64_t p0 = 0; p0 < k; p0 += 16) {
-        const int64_t p1 = p0 + 16 < k ? p0 + 16 : k;
-        int64_t q = 0;
-        for (; q + 4 <= rows; q += 4) {
-            const T *row = from + q * step;
-            int64_t p = p0;
-            for (; p + 4 <= p1; p += 4) {
-                const T *at = row + offset[p];
-                if (offset[p + 1] != offset[p] + 1 || offset[p + 2] != offset[p] + 2 || offset[p + 3] != offset[p] + 3) break;
-                NAME(four) r[4];
-                for (int l = 0; l < 4; l++) r[l] = *(const NAME(four) *)(at + l * step);
-                TURN(r)
-                for (int l = 0; l < 4; l++) *(NAME(four) *)(to + (p + l) * width + q) = r[l];
-            }
-            for (; p < p1; p++)
-                for (int l = 0; l < 4; l++) to[p * width + q + l] = row[l * step + offset[p]];
-        }
-        for (; q < rows; q++)
-            for (int64_t p = p0; p < p1; p++) to[p * width + q] = from[q * step + offset[p]];
-    }
-}
-
-/* Columns j..j+NR of b for k0..k0+k, as [k][NR], zeros beyond the last column. */
-static void NAME(pack_columns)(const NAME(block) *x, int64_t j, T *to) {
-    const int64_t step = x->p->b_n, columns = x->n - j < NR ? x->n - j : NR;
-    const T *from = x->b + (x->j0 + j) * step;
-    const int64_t *offset = x->b_k + x->k0;
-    if (step == 1 && columns == NR) {
-        for (int64_t p = 0; p < x->k; p++)
-            for (int q = 0; q < NV; q++) {
-                __builtin_prefetch(from + offset[p] + (NV + q) * VL, 0, 2); /* of the next columns */
-                *(NAME(vector) *)(to + p * NR + q * VL) = *(const NAME(vector) *)(from + offset[p] + q * VL);
-            }
-        return;
-    }
-    if (step == 1) {
-        for (int64_t p = 0; p < x->k; p++)
-            for (int q = 0; q < NV; q++)
-                *(NAME(vector) *)(to + p * NR + q * VL) = columns > q * VL ? (NAME(vector))NAME(load_masked)(from + offset[p] + q * VL, NAME(mask)(columns - q * VL)) : (NAME(vector)){0};
-        return;
-    }
-    if (columns < NR) memset(to, 0, (size_t)(x->k * NR) * sizeof(T));
-    NAME(turn)(from, step, columns, offset, x->k, to, NR);
-}
-
-/* Rows i..i+mr of a for k0..k0+k, as [k][mr]. */
-static inline __attribute__((always_inline)) void NAME(pack_rows)(const int mr, const NAME(block) *x, int64_t i, T *restrict to) {
-    const int64_t step = x->p->a_m;
-    const T *from = x->a + i * step;
-    const int64_t *offset = x->a_k + x->k0;
-    if (step != 1) {
-        NAME(turn)(from, step, mr, offset, x->k, to, mr);
-        return;
-    }
-    for (int64_t p = 0; p < x->k; p++)
-#pragma GCC unroll 12
-        for (int q = 0; q < mr; q++) to[p * mr + q] = from[offset[p] + q];
-}
-
-static int NAME(pack_piece)(at_call *at, void *context, int64_t piece) {
-    const NAME(block) *x = context;
-    (void)at;
-    for (int64_t s = piece * 8; s < piece * 8 + 8 && s * NR < x->n; s++) NAME(pack_columns)(x, s * NR, x->packed + s * NR * x->k);
-    return 0;
-}
-
-/* One piece of the rows by one piece of the columns of a block. c is written row after row, as far as the columns of b stay near. */
-static int NAME(piece)(at_call *at, void *context, int64_t number) {
-    const NAME(block) *x = context;
+/* A unit: NR columns of b or two tiles of rows of a, for one block of k. */
+static void NAME(pack_unit)(const NAME(block) *x, int64_t unit) {
     const at_product *p = x->p;
-    (void)at;
-    const int64_t i0 = x->row_pieces == 1 ? 0 : number % x->row_pieces * x->rows, j0 = x->row_pieces == 1 ? number * x->columns : number / x->row_pieces * x->columns;
-    const int64_t i1 = i0 + x->rows < p->m ? i0 + x->rows : p->m, j1 = j0 + x->columns < x->n ? j0 + x->columns : x->n;
-    const int64_t sliver = NR * x->k * (int64_t)sizeof(T), wide = (NEAR / sliver + 1) * NR;
-    T *packed = NULL, *rest = NULL;
-    if (x->pack_a && !(packed = rt->alloc((i1 - i0) * x->k * (int64_t)sizeof(T)))) return -1;
-    /* packed rows need packed columns */
-    const int copy_b = !x->pack_b && (x->pack_a || (i1 - i0 > 24 && x->k * x->n * (int64_t)sizeof(T) > FAR));
-    if (!x->pack_b && (copy_b || (!MASKED && (j1 % NR) != 0)) && !(rest = rt->alloc((wide < x->n + NR ? wide : x->n + NR) * x->k * (int64_t)sizeof(T)))) { rt->release(packed); return -1; }
-    if (x->pack_a) {
-        T *to = packed;
-        for (int64_t i = i0; i < i1;) {
-            int h = 0;
-            while (product_heights[h] > i1 - i) h++;
-            switch (h) {
-                case 0: NAME(pack_rows)(H0, x, i, to); break;
-                case 1: NAME(pack_rows)(H1, x, i, to); break;
-                case 2: NAME(pack_rows)(H2, x, i, to); break;
-                case 3: NAME(pack_rows)(H3, x, i, to); break;
-                default: NAME(pack_rows)(H4, x, i, to); break;
-            }
-            i += product_heights[h];
-            to += product_heights[h] * x->k;
-        }
+    const int64_t slivers = (x->n + NR - 1) / NR, rows = NAME(tiles_of_unit) * H0, parts = (x->m + rows - 1) / rows;
+    const int is_b = unit < x->b_to_pack, each = is_b ? slivers : parts;
+    const int64_t number = is_b ? unit : unit - x->b_to_pack, k0 = number / each * x->block_k, k = x->k - k0 < x->block_k ? x->k - k0 : x->block_k;
+    if (is_b) {
+        const int64_t j = number % each * NR;
+        NAME(pack_columns)(x->b + NAME(start)(x, p->b_k, k0) + (x->j0 + j) * p->b_n, p->b_n, x->n - j, NAME(offsets)(x, x->b_k, k0), k, x->packed_b + k0 * slivers * NR + j * k);
+    } else {
+        const int64_t i = number % each * rows, high = i + rows < x->m ? i + rows : x->m;
+        NAME(pack_rows)(x->a + NAME(start)(x, p->a_k, k0) + (x->i0 + i) * p->a_m, p->a_m, high - i, NAME(offsets)(x, x->a_k, k0), k, x->packed_a + k0 * x->m + i * k);
     }
+}
+
+/* Everything is packed when this returns. Only units that a thread is at work on are waited for. */
+static void NAME(pack)(NAME(block) *x) {
+    if (atomic_load_explicit(&x->done, memory_order_acquire) == x->to_pack) return;
+    for (int64_t unit; (unit = atomic_fetch_add(&x->packing, 1)) < x->to_pack; atomic_fetch_add(&x->done, 1)) NAME(pack_unit)(x, unit);
+    for (int spins = 0; atomic_load_explicit(&x->done, memory_order_acquire) < x->to_pack; spins++) wait_a_little(spins);
+}
+
+/* Some rows by some columns of c, over one block of k. b: its columns from j0 on, packed, or NULL: in place. */
+static inline void NAME(tiles_of)(const NAME(block) *x, int64_t i0, int64_t i1, int64_t j0, int64_t j1, int64_t k0, int64_t k, const T *b, int copied) {
+    const at_product *p = x->p;
+    const int64_t *a_k = NAME(offsets)(x, x->a_k, k0), *b_k = NAME(offsets)(x, x->b_k, k0);
+    const T *a_here = x->a + NAME(start)(x, p->a_k, k0), *b_here = x->b + NAME(start)(x, p->b_k, k0);
+    const int first = x->first && k0 == 0;
+    for (int64_t i = i0; i < i1;) {
+        int h = 0;
+        while (product_heights[h] > i1 - i) h++;
+        for (int64_t j = j0; j < j1; j += NR) {
+            const int64_t columns = j1 - j < NR ? j1 - j : NR;
+            T *c = x->c + (x->i0 + i) * p->c_m + x->j0 + j;
+            if (x->symmetric && x->j0 + j + columns <= x->i0 + i) continue; /* below the diagonal: copied from above it in the end */
+            const int in_b = !copied && (MASKED || columns == NR);
+            const T *from = in_b ? b_here + x->j0 + j : b + (j - j0) * k;
+            if (x->packed_a) NAME(tiles)[0][h](k, x->packed_a + k0 * x->m + i * k, 0, NULL, from, NULL, c, p->c_m, columns, first);
+            else NAME(tiles)[1 + in_b][h](k, a_here + (x->i0 + i) * p->a_m, p->a_m, a_k, from, b_k, c, p->c_m, columns, first);
+        }
+        i += product_heights[h];
+    }
+}
+
+/* One piece of the rows by one piece of the columns of a span. c is written row after row, as far as the columns of b stay near. */
+static int NAME(piece)(at_call *at, void *context, int64_t number) {
+    NAME(block) *x = context;
+    const at_product *p = x->p;
+    NAME(pack)(x);
+    const int64_t part = x->row_pieces == 1 ? 0 : number % x->row_pieces, i0 = part * x->rows, j0 = (x->row_pieces == 1 ? number : number / x->row_pieces) * x->columns;
+    const int64_t i1 = i0 + x->rows < x->m ? i0 + x->rows : x->m, j1 = j0 + x->columns < x->n ? j0 + x->columns : x->n;
+    const int64_t sliver = NR * x->block_k * (int64_t)sizeof(T), slivers = (x->n + NR - 1) / NR, wide = (NEAR / sliver + 1) * NR;
+    /* packed rows need packed columns */
+    const int copy = !x->packed_b && (x->packed_a || (i1 - i0 > 24 && x->block_k * x->n * (int64_t)sizeof(T) > FAR));
+    T *rest = NULL;
+    if (!x->packed_b && (copy || (!MASKED && j1 % NR != 0)) && !(rest = rt->alloc((wide < x->n + NR ? wide : x->n + NR) * x->block_k * (int64_t)sizeof(T)))) return -1;
     for (int64_t j2 = j0; j2 < j1; j2 += wide) {
         const int64_t j3 = j2 + wide < j1 ? j2 + wide : j1;
-        if (rest)
-            for (int64_t j = j2; j < j3; j += NR)
-                if (copy_b || j3 - j < NR) NAME(pack_columns)(x, j, rest + (j - j2) * x->k);
-        const T *a = packed;
-        for (int64_t i = i0; i < i1;) {
-            const int64_t left = i1 - i;
-            int h = 0;
-            while (product_heights[h] > left) h++;
-            const int mr = product_heights[h];
-            for (int64_t j = j2; j < j3; j += NR) {
-                const int64_t columns = j3 - j < NR ? j3 - j : NR;
-                T *c = x->c + i * p->c_m + x->j0 + j;
-                if (x->symmetric && x->j0 + j + columns <= i) continue; /* below the diagonal: copied from above it in the end */
-                const int in_b = !x->pack_b && !copy_b && (MASKED || columns == NR);
-                const T *b = x->pack_b ? x->packed + j * x->k : in_b ? x->b + x->j0 + j : rest + (j - j2) * x->k;
-                if (x->pack_a) NAME(tiles)[0][h](x->k, a, 0, NULL, b, NULL, c, p->c_m, columns, x->first);
-                else NAME(tiles)[1 + in_b][h](x->k, x->a + i * p->a_m, p->a_m, x->a_k + x->k0, b, x->b_k + x->k0, c, p->c_m, columns, x->first);
-            }
-            if (x->pack_a) a += mr * x->k;
-            i += mr;
+        for (int64_t k0 = 0; k0 < x->k; k0 += x->block_k) {
+            const int64_t k = x->k - k0 < x->block_k ? x->k - k0 : x->block_k;
+            if (rest)
+                for (int64_t j = j2; j < j3; j += NR)
+                    if (copy || j3 - j < NR) NAME(pack_columns)(x->b + NAME(start)(x, p->b_k, k0) + (x->j0 + j) * p->b_n, p->b_n, j3 - j, NAME(offsets)(x, x->b_k, k0), k, rest + (j - j2) * k);
+            NAME(tiles_of)(x, i0, i1, j2, j3, k0, k, x->packed_b ? x->packed_b + k0 * slivers * NR + j2 * k : rest, x->packed_b || copy);
         }
     }
-    rt->release(packed);
     rt->release(rest);
-    return x->finish ? p->after(at, p->context, i0, i1) : 0;
+    if (!x->finish || (x->open && atomic_fetch_sub(&x->open[part], 1) > 1)) return 0;
+    return p->after(at, p->context, x->i0 + i0, x->i0 + i1);
 }
 
 /* Rows 64 * piece... of a symmetric result: what is below the diagonal from what is above. */
@@ -229,26 +119,27 @@ static int NAME(mirror)(at_call *at, void *context, int64_t piece) {
 
 #include "product_thin.h"
 
-/* How a block is shared out. Many more pieces than threads, since threads may be late; few rows are cut by columns first. */
+/* How a span is shared out. Many more pieces than threads, since threads may be late. What is not packed is copied by the piece that
+ * needs it: such pieces have all rows. */
 static void NAME(share)(NAME(block) *x, int threads) {
     const at_product *p = x->p;
-    const int64_t tiles = (p->m + H0 - 1) / H0, slivers = (x->n + NR - 1) / NR, most_parts = slivers > 1 ? slivers / 2 : 1;
-    int64_t wanted = 1, parts = 1, blocks = (p->m + MC - 1) / MC;
+    const int64_t tiles = (x->m + H0 - 1) / H0, slivers = (x->n + NR - 1) / NR, near = NEAR / (NR * x->block_k * (int64_t)sizeof(T)) + 1;
+    int64_t wanted = 1, parts = 1, blocks = (x->m + MC - 1) / MC;
     if (threads > 1) {
-        const double pieces = (double)p->m * (double)x->n * (double)x->k / LEAST_PIECE;
+        const double pieces = (double)x->m * (double)x->n * (double)x->k / LEAST_PIECE;
         wanted = pieces < 1 ? 1 : pieces < 8 * threads ? (int64_t)pieces : 8 * threads;
-        if (!x->pack_b) parts = wanted < most_parts ? wanted : most_parts;
-        if (blocks * parts < wanted) blocks = (wanted + parts - 1) / parts;
+        if (x->packed_a && x->packed_b) parts = (slivers + near - 1) / near;
+        else if (!x->packed_b) parts = wanted < slivers / 2 ? wanted : slivers / 2 > 1 ? slivers / 2 : 1;
+        if (blocks * parts < wanted && (x->packed_b || !x->packed_a)) blocks = (wanted + parts - 1) / parts;
     }
     x->rows = (tiles + blocks - 1) / blocks * H0;
-    if (x->rows < 24 && x->pack_b) x->rows = 24;
     if (p->after) {
         const int64_t hot = HOT / (p->n * (int64_t)sizeof(T)) / H0 * H0;
         if (x->rows > hot) x->rows = hot > 24 ? hot : 24;
     }
-    x->row_pieces = (p->m + x->rows - 1) / x->rows;
+    x->row_pieces = (x->m + x->rows - 1) / x->rows;
     if (x->row_pieces * parts < wanted) parts = (wanted + x->row_pieces - 1) / x->row_pieces;
-    if (parts > most_parts) parts = most_parts;
+    if (parts > slivers) parts = slivers;
     x->columns = (slivers + parts - 1) / parts * NR;
 }
 
@@ -257,52 +148,71 @@ static int64_t NAME(block_of_k)(int64_t k) {
     return ((k + blocks - 1) / blocks + 3) / 4 * 4;
 }
 
+/* A span: rows and columns from i0 and j0 on, k from k0 on. `last`: nothing is added to its rows any more. */
+static int NAME(span)(at_call *at, NAME(block) *x, int threads, int serial, int last) {
+    const int64_t slivers = (x->n + NR - 1) / NR, rows = NAME(tiles_of_unit) * H0, blocks = (x->k + x->block_k - 1) / x->block_k;
+    if (!x->packed_b) x->b_to_pack = 0;
+    x->to_pack = x->b_to_pack + (x->packed_a ? blocks * ((x->m + rows - 1) / rows) : 0);
+    NAME(share)(x, threads);
+    const int64_t parts = (x->n + x->columns - 1) / x->columns, pieces = x->row_pieces * parts;
+    x->finish = last;
+    x->open = NULL;
+    if (last && parts > 1) {
+        if (!(x->open = rt->alloc(x->row_pieces * (int64_t)sizeof(int)))) return -1;
+        for (int64_t part = 0; part < x->row_pieces; part++) x->open[part] = (int)parts;
+    }
+    x->packing = x->done = 0;
+    const int status = pieces == 1 ? NAME(piece)(at, x, 0) : rt->parallel(at, NAME(piece), x, pieces, serial);
+    rt->release((void *)x->open);
+    return status;
+}
+
 /* The product; a_k and b_k have an offset for every k, or for those of a block where there is one level. */
 static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int64_t *a_k, const int64_t *b_k) {
-    T *packed = NULL;
-    int status = 0, done = 0;
     const double work = (double)p->m * (double)p->n * (double)k;
     const int serial = work + (double)p->m * (double)p->after_work < 500000.0, small = work < 2e6;
     const int near = k * p->n * (int64_t)sizeof(T) <= HOT && p->m <= 288; /* b stays in the second-level cache for all rows */
     const int pack_b = !(p->b_n == 1 && (p->m <= MC || small || near));
     const int pack_a = !(p->n <= (pack_b ? 4 : 16) * NR || small);
     const int threads = serial ? 1 : rt->threads();
-    if (serial && p->b_n == 1 && k > 0 && k <= KC && p->n <= NC && !p->after && p->m > FEW_ROWS && p->n > FEW_COLUMNS) { /* nothing to decide */
-        NAME(block) x = {.p = p, .a_k = a_k, .b_k = b_k, .a = p->a, .b = p->b, .c = p->c, .n = p->n, .k = k, .rows = p->m, .columns = p->n, .row_pieces = 1, .first = !p->adds};
-        return NAME(piece)(at, &x, 0);
-    }
-    int symmetric = !small && !p->adds && p->m == p->n && p->a == p->b && p->a_m == p->b_n;
-    for (int l = 0; l < p->levels; l++) symmetric = symmetric && p->a_k[l] == p->b_k[l];
+    NAME(block) x = {.p = p, .a_k = a_k, .b_k = b_k, .a = p->a, .b = p->b, .c = p->c, .m = p->m, .n = p->n, .k = k, .block_k = k, .rows = p->m, .columns = p->n, .row_pieces = 1, .first = !p->adds};
+    if (serial && p->b_n == 1 && k > 0 && k <= KC && p->n <= NC && !p->after && p->m > FEW_ROWS && p->n > FEW_COLUMNS) return NAME(piece)(at, &x, 0); /* nothing to decide */
     if (k == 0) {
         for (int64_t i = 0; i < p->m && !p->adds; i++) memset((T *)p->c + i * p->c_m, 0, (size_t)p->n * sizeof(T));
         return follow(at, p);
     }
     if (NAME(has_few_columns)(p, k)) return NAME(by_columns)(at, p, k, serial);
     if (NAME(has_few_rows)(p)) return NAME(by_rows)(at, p, k, a_k, b_k, serial);
-    const int64_t most_k = NAME(block_of_k)(k), most_n = p->n < NC ? p->n : NC;
-    if (pack_b && !(packed = rt->alloc(most_k * ((most_n + NR - 1) / NR * NR) * (int64_t)sizeof(T)))) return -1;
-    for (int64_t j0 = 0; j0 < p->n && !status; j0 += NC) {
-        for (int64_t k0 = 0; k0 < k && !status; k0 += most_k) {
-            NAME(block) x = {.p = p, .a_k = a_k, .b_k = b_k, .a = p->a, .b = p->b, .c = p->c, .packed = packed, .j0 = j0, .k0 = k0};
-            if (p->levels == 1) {
-                x.k0 = 0;
-                x.a += k0 * p->a_k[0];
-                x.b += k0 * p->b_k[0];
+    x.symmetric = !small && !p->adds && p->m == p->n && p->a == p->b && p->a_m == p->b_n;
+    for (int l = 0; l < p->levels; l++) x.symmetric = x.symmetric && p->a_k[l] == p->b_k[l];
+    x.block_k = NAME(block_of_k)(k);
+    /* One span when what is packed fits the third-level cache; one thread packs rows just before it uses them. */
+    int64_t most_m = p->m, most_n = p->n, most_k = k;
+    const int64_t whole_n = (p->n + NR - 1) / NR * NR;
+    if (((pack_a ? p->m : 0) + (pack_b ? whole_n : 0)) * k * (int64_t)sizeof(T) > TOGETHER || (threads == 1 && pack_a && p->m > MC)) {
+        most_k = x.block_k;
+        if (most_n > NC) most_n = NC;
+        const int64_t blocks = (p->m + MC - 1) / MC, fit = threads == 1 ? 1 : TOGETHER / 2 / (MC * most_k * (int64_t)sizeof(T));
+        if (pack_a && blocks > fit) most_m = ((p->m + blocks - 1) / blocks + H0 - 1) / H0 * H0 * (fit > 1 ? fit : 1);
+    }
+    int status = 0;
+    const int follows = p->after && !x.symmetric && most_n == p->n;
+    if (pack_b && !(x.packed_b = rt->alloc(most_k * ((most_n + NR - 1) / NR * NR) * (int64_t)sizeof(T)))) return -1;
+    if (pack_a && !(x.packed_a = rt->alloc(most_k * (most_m < p->m ? most_m : p->m) * (int64_t)sizeof(T)))) status = -1;
+    for (x.j0 = 0; x.j0 < p->n && !status; x.j0 += most_n) {
+        x.n = p->n - x.j0 < most_n ? p->n - x.j0 : most_n;
+        for (x.k0 = 0; x.k0 < k && !status; x.k0 += most_k) {
+            x.k = k - x.k0 < most_k ? k - x.k0 : most_k;
+            x.first = x.k0 == 0 && !p->adds;
+            for (x.i0 = 0; x.i0 < p->m && !status; x.i0 += most_m) {
+                x.m = p->m - x.i0 < most_m ? p->m - x.i0 : most_m;
+                x.b_to_pack = x.i0 == 0 ? (x.n + NR - 1) / NR * ((x.k + x.block_k - 1) / x.block_k) : 0;
+                status = NAME(span)(at, &x, x.symmetric ? 2 * threads : threads, serial, follows && x.k0 + x.k == k);
             }
-            x.n = p->n - j0 < NC ? p->n - j0 : NC;
-            x.k = k - k0 < most_k ? k - k0 : most_k;
-            x.pack_a = pack_a;
-            x.pack_b = pack_b;
-            x.first = k0 == 0 && !p->adds;
-            x.symmetric = symmetric;
-            NAME(share)(&x, symmetric ? 2 * threads : threads);
-            const int64_t slivers = (x.n + NR - 1) / NR, pieces = x.row_pieces * ((x.n + x.columns - 1) / x.columns);
-            done = x.finish = p->after && !symmetric && j0 + x.n == p->n && k0 + x.k == k && x.columns >= x.n;
-            if (pack_b) status = rt->parallel(at, NAME(pack_piece), &x, (slivers + 7) / 8, serial || slivers * NR * x.k < 65536);
-            if (!status) status = pieces == 1 ? NAME(piece)(at, &x, 0) : rt->parallel(at, NAME(piece), &x, pieces, serial);
         }
     }
-    rt->release(packed);
-    if (symmetric && !status) status = rt->parallel(at, NAME(mirror), (void *)p, (p->m + 63) / 64, 0);
-    return status || done ? status : follow(at, p);
+    rt->release(x.packed_a);
+    rt->release(x.packed_b);
+    if (x.symmetric && !status) status = rt->parallel(at, NAME(mirror), (void *)p, (p->m + 63) / 64, 0);
+    return status || follows ? status : follow(at, p);
 }
