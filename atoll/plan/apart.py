@@ -31,7 +31,8 @@ def updates_own(stage: Stage, binder: ir.Binder, other: Stage, theirs: ir.Binder
     if stage.line is None or (place := own_place(stage, binder)) is None or (base := inplace.takes.get((stage.line, 0))) is None:
         return False
     if ref is not None:
-        mine = ref.index[place] == poly(binder) or is_base_read(ref, stage.prim.base)
-        return mine and (ref.line, ref.result) == base and own_place(other, theirs) == place
+        if (ref.line, ref.result) != base or own_place(other, theirs) != place:
+            return False
+        return is_base_read(ref, stage.prim.base) or ref.index[place] == poly(binder)
     read = [r for r in other.refs if (r.line, r.result) == base]
     return bool(read) and all(r.index[place] == poly(theirs) for r in read)
