@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from atoll.core import ir
-from atoll.errors import Error, Source, Span, fail
+from atoll.errors import NOWHERE, Error, Source, Span, fail
 from atoll.errors.misuse import kind_of
 from atoll.functions.from_python import takes_functions, with_functions
 from atoll.surface import source as text
@@ -226,7 +226,7 @@ class Function:
                     from atoll.runtime.program import Program
 
                     if self.options.copies == "explicit":
-                        refuse_copies(self.core)
+                        refuse_copies(self.core, self._returned)
 
                     self._programs[optimise] = Program(self.core, self._arguments, optimise)
             return self._programs[optimise]
@@ -319,7 +319,13 @@ class Function:
         from atoll.runtime.memory import memory
         from atoll.runtime.program import compiled_loops
 
-        return memory(compiled_loops(self.core))
+        return memory(compiled_loops(self.core), self.core, self._returned)
+
+    @property
+    def _returned(self) -> Span:
+        """Where the body says what its result is."""
+        last = self.surface.body[-1] if self.surface.body else None
+        return last.span if isinstance(last, s.Return) else NOWHERE
 
     def export_c(self, folder: str | Path, workspace: str = "heap") -> list[Path]:
         """Write readable C99 (a .c, a .h, an example caller) that needs neither Python nor a runtime library."""

@@ -23,6 +23,23 @@ def identity_of(array: ir.Abs, conditional: bool = False, kept: Callable[[ir.Lin
     return (body.line, body.result) if whole and all(p == poly(b) for p, b in zip(body.index, array.binders, strict=True)) else None
 
 
+def source_of(array: ir.Abs, kept: Callable[[ir.Line], bool] | None = None) -> tuple[ir.Line, int] | None:
+    """The line and result an array is all of, or a whole row of: what is copied when the array is stored elsewhere."""
+    body = array.body
+    while isinstance(body, ir.Ref) and (is_read(body.line, True) or isinstance(body.line.prim, ir.Active)) and not (kept is not None and kept(body.line)):
+        inner_value = body.line.prim.arg if isinstance(body.line.prim, ir.Active) else read_arg(body.line)
+        body = ir.subst_operand(inner_value, dict(zip(body.line.dims, body.index, strict=False)))
+    rank = len(array.binders)
+    if not isinstance(body, ir.Ref) or not rank or len(body.index) < rank:
+        return None
+    outer, inner = body.index[:-rank], body.index[-rank:]
+    if inner != tuple(poly(b) for b in array.binders) or any(b in p.leaves() for p in outer for b in array.binders):
+        return None
+    fixed = dict(zip(body.line.dims, body.index, strict=False))
+    extents = tuple(p.subst(fixed) for p in body.line.extents(body.result)[-rank:])
+    return (body.line, body.result) if extents == tuple(b.extent for b in array.binders) else None
+
+
 def is_read(line: ir.Line, conditional: bool = False) -> bool:
     """A line that is just another value, unconditionally so unless asked otherwise."""
     return (conditional or not line.conds) and isinstance(line.prim, ir.Op) and line.prim.name == "read"

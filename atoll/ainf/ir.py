@@ -526,7 +526,7 @@ class Line:
     `reverse`: it belongs to the reverse sweep of a derivative, so what it reads of the others must be kept for it.
     """
 
-    __slots__ = ("id", "dims", "conds", "prim", "results", "block", "span", "atoms", "hint", "order", "reverse", "keep", "_scanned")
+    __slots__ = ("id", "dims", "conds", "prim", "results", "block", "span", "atoms", "hint", "order", "reverse", "keep", "label", "copied", "_scanned")
 
     def __init__(
         self,
@@ -545,6 +545,8 @@ class Line:
         self.order: tuple[int, ...] | None = None
         self.reverse = False
         self.keep: tuple[str, str] | None = None  # what the user decided about it, and under which name (plan/override.py)
+        self.label = ""  # the name the user bound it to
+        self.copied = 0  # how often the user wrote at.copy of it
         self._scanned: tuple[Any, ...] | None = None  # what scan_prim.line_refs found, and of which parts
 
     @property

@@ -137,6 +137,8 @@ class Replay:
             if new.order is None and line.order is not None and len(new.dims) == len(line.dims):
                 new.order = line.order
             new.keep = new.keep or line.keep
+            new.label = new.label or line.label
+            new.copied = max(new.copied, line.copied)
         for position, k in enumerate(kept):
             self.give(line, k, _reader(new, position, index, fresh))
 
@@ -192,7 +194,9 @@ class Replay:
                     continue
                 assert isinstance(param.prim, ir.Param)
                 position = ir.Param(len(block.params), param.prim.name)
-                inner.give(param, 0, _reader(make_param(b, block, position, self.result(param.results[0], env)), 0, (), ()))
+                made = make_param(b, block, position, self.result(param.results[0], env))
+                made.copied = param.copied
+                inner.give(param, 0, _reader(made, 0, (), ()))
             head: list[ir.Line] = []
             for line in inner.lines(old):
                 before = len(block.lines)

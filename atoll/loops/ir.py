@@ -39,7 +39,7 @@ class Buffer:
     are those of the whole array.
     """
 
-    __slots__ = ("name", "dtype", "extents", "kind", "value", "reason", "span", "number", "private", "local", "rows")
+    __slots__ = ("name", "dtype", "extents", "kind", "value", "reason", "span", "number", "private", "local", "rows", "label")
 
     def __init__(
         self,
@@ -57,22 +57,34 @@ class Buffer:
         self.private = False
         self.local = False
         self.rows: int | None = None
+        self.label = ""  # what the user calls it
 
     def __repr__(self) -> str:
         return self.name
+
+    @property
+    def shown(self) -> str:
+        """Its name in reports."""
+        return self.label or self.name
 
 
 class Var:
     """A scalar variable. `small`: an integer that is as far from overflow as an index is."""
 
-    __slots__ = ("name", "dtype", "atom", "small")
+    __slots__ = ("name", "dtype", "atom", "small", "label")
 
     def __init__(self, name: str, dtype: DType, small: bool = False) -> None:
         self.name, self.dtype, self.small = name, dtype, small
         self.atom = VarAtom(self)
+        self.label = ""  # what the user calls it
 
     def __repr__(self) -> str:
         return self.name
+
+    @property
+    def shown(self) -> str:
+        """Its name in reports."""
+        return self.label or self.name
 
 
 class VarAtom(Atom):
@@ -419,6 +431,23 @@ class Function:
     body: list[Stmt]
     consts: list[Buffer]
     sites: list[Site] = field(default_factory=list)
+    copied: list[Copied] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A copy of a whole array, or of its rows, that the loops make: for .memory() and copies="explicit". `allowed` is how many copies of
+    that `array` the user wrote; `each` says what it is done again for."""
+
+    target: Buffer
+    source: Buffer
+    array: object
+    allowed: int
+    bytes: Poly
+    reason: str
+    each: str
+    span: Span
+    settled: bool = False  # only if the last round of a loop left a result elsewhere
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 from atoll.ainf import ir
 from atoll.loops import ir as lp
 from atoll.lower.block import BlockLowerer, BufferSink, Sink
+from atoll.lower.copies import note_settled
 from atoll.lower.outside import allocate_outside
 from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
 from atoll.lower.swaps import live_together
@@ -26,6 +27,7 @@ class FunctionLowerer:
         self.consts: list[lp.Buffer] = []
         self.size_atoms: set[Atom] = set(program.sizes)
         self.open: set[lp.Buffer] = set()
+        self.copied: list[lp.Copied] = []
         self.rounds: dict[Atom, Poly] = {}  # the indices of loops, and how many rounds these have
 
     def name(self, hint: str) -> str:
@@ -109,8 +111,9 @@ class FunctionLowerer:
         body = tidy(drop_unused(scope.stmts))
         close_scopes(body)
         live_together(body)
+        note_settled(body, program.results, [o.buffer for o in outputs], self.copied)
         allocate_outside(body)
-        return lp.Function(program.name, program.sizes, inputs, outputs, body, self.consts)
+        return lp.Function(program.name, program.sizes, inputs, outputs, body, self.consts, copied=self.copied)
 
 
 def tidy(stmts: list[lp.Stmt]) -> list[lp.Stmt]:

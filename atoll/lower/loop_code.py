@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from atoll.ainf import ir
 from atoll.ainf.identity import identity_of
 from atoll.ainf.scan_prim import line_refs
+from atoll.errors import NOWHERE
 from atoll.loops import ir as lp
+from atoll.lower.copies import note_copy, note_state
 from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
 from atoll.plan.stages import Stage
 from atoll.sizes import Atom, Poly, Sym, poly
@@ -54,11 +56,13 @@ def _make_state(b: BlockLowerer, stage: Stage, firsts: tuple[ir.Abs, ...], block
             buffer = place.buffer
         else:
             buffer = b.fn.buffer(f"{param.prim.name}_state", info.dtype, extents, "temp", "loop state", line.span)  # type: ignore[union-attr]
+            buffer.label = param.prim.name  # type: ignore[union-attr]
             scope.add(lp.Alloc(buffer))
         state = State(BufferPlace(buffer, tuple(range(len(extents)))), None, None, None)
         if not taken and isinstance(line.prim, ir.Loop) and _written_whole(line.prim, k):
             state.unfilled = first
         elif not taken:
+            note_copy(b, first, buffer, line.dims, b.inplace.copies.get((line, k)), line.span)
             b.fill(first, buffer, (), env, scope)
         states.append(state)
     return states
@@ -124,6 +128,7 @@ def _inner(
             sinks.append(VarSink(state.next_var))
     pieces = b.pieces and b.piece is None and b.block.depth < 1
     inner = BlockLowerer(b.fn, b, block, list(results), sinks, places, env, pieces, writable)
+    inner.loop_span = stage.line.span if stage.line is not None else NOWHERE
     for k, state in enumerate(states):
         if isinstance(state.place, BufferPlace) and not _stays(inner, k):
             if state.spare is None:
@@ -131,6 +136,7 @@ def _inner(
             assert state.spare is not None
             sinks[k] = BufferSink(state.spare)
             if state.unfilled is not None:
+                note_copy(b, state.unfilled, state.place.buffer, stage.dims, None, stage.line.span if stage.line is not None else NOWHERE)
                 b.fill(state.unfilled, state.place.buffer, (), b.env(stage), scope)
     return inner
 
@@ -140,6 +146,7 @@ def _make_spare(b: BlockLowerer, stage: Stage, param: ir.Line, state: State, sco
     reason = "the next value of loop state that is not updated in place"
     buffer = state.place.buffer
     state.spare = b.fn.buffer(f"{param.prim.name}_next", buffer.dtype, buffer.extents, "temp", reason, stage.line.span)
+    state.spare.label = param.prim.name
     scope.add(lp.Alloc(state.spare))
 
 
@@ -177,6 +184,7 @@ def _finish(b: BlockLowerer, stage: Stage, states: list[State], scope: Scope) ->
         if place is None:
             b.places[(line, k)] = state.place
         elif isinstance(place, BufferPlace) and place.buffer is not state.place.buffer:
+            note_state(b, line, k, state.place.buffer, place.buffer)
             _copy_into(b, stage, k, state.place.buffer, place, env, scope)
 
 
@@ -332,6 +340,7 @@ def scatter_fold_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
         if (line, k) not in b.inplace.takes:
             from atoll.lower.stage_code import _fill_place
 
+            note_copy(b, base, place.buffer, line.dims, b.inplace.copies.get((line, k)), line.span)
             _fill_place(b, base, place, outer, env, scope)
     sym = Sym(prim.binder.name)
     here = {**env, prim.binder: poly(sym)}

@@ -11,7 +11,9 @@ from typing import Any, Union
 
 from atoll.ainf import ir
 from atoll.ainf.identity import identity_of
+from atoll.errors import NOWHERE, Span
 from atoll.loops import ir as lp
+from atoll.lower.labels import label_of
 from atoll.lower.places import AgainPlace, BufferPlace, Place, Scope
 from atoll.lower.values import Values
 from atoll.plan.fuse import Group, Nest, Strip
@@ -48,6 +50,7 @@ class Memory(Values):
     piece: tuple[Group, Scope, Scope] | None
     strip: tuple[Strip, Scope, lp.Var] | None
     pending_frees: dict[int, list[lp.Buffer]]
+    loop_span: Span = NOWHERE  # of the loop whose round this block is
     freed: list[tuple[lp.Buffer, Scope, lp.Stmt]]  # dead memory, where it was freed, and how
 
     def all_refs_to(self, line: ir.Line) -> list[ir.Ref]:
@@ -165,6 +168,7 @@ class Memory(Values):
             return BufferPlace(preferred, tuple(range(len(line.dims) + len(info.axes))))
         reason = self._reason(stage)
         buffer = self.fn.buffer(line.name, info.dtype, tuple(extents), "temp", reason, line.span)
+        buffer.label = label_of(line, result)
         buffer = self._allocate(buffer, stage, shared, scope, number)
         return BufferPlace(buffer, positions, offsets)
 
@@ -211,9 +215,6 @@ class Memory(Values):
         return [x for x in stored if x in found]
 
     def _reason(self, stage: Stage) -> str:
-        key = (stage.line, 0)
-        if key in self.inplace.copies:
-            return f"copy: {self.inplace.copies[key]}"
         return {
             ir.Scatter: "the array an update makes",
             ir.Loop: "loop state",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from atoll.ainf import ir
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
+from atoll.lower.copies import RETURNED, note_copy
 from atoll.lower.places import AgainPlace, BufferPlace, Scope, VarPlace
 from atoll.lower.product_code import product_code
 from atoll.plan.apart import own_place
@@ -69,8 +70,13 @@ def start_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     assert isinstance(place, BufferPlace)
     env = b.env(stage)
     if isinstance(stage.prim, ir.Scatter):
+        base = stage.prim.base
+        note_copy(b, base, place.buffer, line.dims, b.inplace.copies.get((line, 0)), line.span)
+        if place.positions == tuple(range(len(base.binders))) and not line.dims and not place.offsets:
+            _guarded(b, stage, scope, lambda s: b.fill(base, place.buffer, (), env, s))
+            return
         prefix = tuple(b.translate(poly(d), env, scope) for d in line.dims)
-        _guarded(b, stage, scope, lambda s: _fill_place(b, stage.prim.base, place, prefix, env, s))
+        _guarded(b, stage, scope, lambda s: _fill_place(b, base, place, prefix, env, s))
         return
     prim = stage.prim
     order = b.fuser.orders[stage]
@@ -205,6 +211,7 @@ def _store_result(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
         place = b.owner(found[0]).places.get(found) if not b.owner(found[0]).inlining.is_inlined(found[0]) else None
         if isinstance(place, BufferPlace) and place.buffer is sink.buffer:
             return
+    note_copy(b, stage.target, sink.buffer, (), RETURNED if b.parent is None else None, b.loop_span)
     index = tuple(b.translate(poly(x), env, scope) for x in stage.target.binders)
     scope.add(lp.Store(sink.buffer, index, b.value(stage.target.body, env, scope)))
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import NoReturn
 
 from atoll.core import ir as core
-from atoll.core.rewrite import called, walk
-from atoll.errors import Span, fail
+from atoll.errors import NOWHERE, Span, fail
 from atoll.loops import ir as lp
 from atoll.sizes import Poly, poly
+from atoll.types.types import flatten
 
-_SORT = 32  # bytes per element: two arrays of pairs of a key and a place (backends/c/sort.py)
+_SORT = 16  # bytes per element: two arrays of pairs of a key and a place (backends/c/sort.py)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +57,46 @@ class Memory:
         return "\n".join([f"{self.function}:", *(f"  {u!r}" for u in self.uses)])
 
 
-def memory(fn: lp.Function) -> Memory:
-    """The uses of a loop function, results first."""
-    uses = [Use("result", o.buffer.name, _bytes(o.buffer), "returned", o.buffer.span) for o in fn.outputs]
+def memory(loops: lp.Function, fn: core.Function | None = None, returned: Span = NOWHERE) -> Memory:
+    """The uses of a loop function, results first; `fn` is the function it was made from, `returned` where it says what its result is."""
+    uses = [Use("result", o.buffer.name, _bytes(o.buffer), "returned", returned) for o in loops.outputs]
     seen: set[lp.Buffer] = set()  # what is allocated in both branches of a condition counts once
-    for stmt in lp.walk(fn.body):
+    for stmt in lp.walk(loops.body):
         if isinstance(stmt, lp.Alloc) and stmt.buffer.kind != "out" and not stmt.buffer.local:
             b = stmt.buffer
-            if b in seen:
-                continue
-            seen.add(b)
-            kind = "copy" if b.reason.startswith("copy: ") else "temporary"
-            uses.append(Use(kind, b.name, _bytes(b), b.reason.removeprefix("copy: "), b.span))
-        elif isinstance(stmt, lp.CopyBuffer):
-            reason = f"{stmt.source.name} must not change" if stmt.source.kind == "in" else f"{stmt.source.name} is needed again"
-            uses.append(Use("copy", stmt.target.name, _bytes(stmt.target), reason, stmt.target.span))
-        elif isinstance(stmt, lp.Helper) and stmt.name == "argsort":
-            uses.append(Use("temporary", "sort", _SORT * stmt.sizes[0], "keys and places while sorting", stmt.buffers[0][0].span))
-    return Memory(fn.name, tuple(uses))
+            if b not in seen:
+                seen.add(b)
+                uses.append(Use("temporary", b.shown, _bytes(b), b.reason, b.span))
+        elif isinstance(stmt, lp.Helper) and stmt.name in ("argsort", "sort"):
+            each = _SORT if stmt.name == "argsort" else 2 * stmt.buffers[0][0].dtype.size
+            uses.append(Use("temporary", "sort", each * stmt.sizes[0], "keys and places while sorting" if stmt.name == "argsort" else "keys while sorting", stmt.buffers[0][0].span))
+    return Memory(loops.name, tuple(uses + [_use(loops, fn, c, returned) for c in _copies(loops)]))
+
+
+def _copies(loops: lp.Function) -> list[lp.Copied]:
+    """Copies to memory that is still there after the rewrites of loops."""
+    made = {s.buffer for s in lp.walk(loops.body) if isinstance(s, lp.Alloc)} | {o.buffer for o in loops.outputs}
+    return [c for c in loops.copied if c.target in made]
+
+
+def _use(loops: lp.Function, fn: core.Function | None, c: lp.Copied, returned: Span) -> Use:
+    reason = c.reason
+    if fn is not None and c.source in _owned(loops, fn):
+        name = c.source.name
+        reason = f"{name} is at.own: copied unless the caller writes at.donate" if _given_away(loops, fn, c) else f"{name} is at.own, but needed beside what it becomes"
+    return Use("copy", c.target.shown, c.bytes, f"{reason}, {c.each}" if c.each else reason, c.span if c.span.line else returned)
+
+
+def _given_away(loops: lp.Function, fn: core.Function, c: lp.Copied) -> bool:
+    """True when the copy is not made for a caller that gives its argument away."""
+    pairs = [(loops.inputs[k], loops.outputs[j].buffer) for k, j in donations(loops)]
+    return c.source in _owned(loops, fn) and any(source is c.source and target is c.target for source, target in pairs)
+
+
+def _owned(loops: lp.Function, fn: core.Function) -> list[lp.Buffer]:
+    """The arrays that are declared at.own."""
+    owned = [own for (_, p), own in zip(fn.params, fn.owned, strict=False) for _ in flatten(p)]
+    return [x for x, own in zip(loops.inputs, owned, strict=False) if own and isinstance(x, lp.Buffer)]
 
 
 def donations(fn: lp.Function) -> list[tuple[int, int]]:
@@ -102,15 +125,29 @@ def _mentions(x: object, buffer: lp.Buffer) -> int:
     return 0
 
 
-def refuse_copies(fn: core.Function) -> None:
-    """copies="explicit": there are no more copies in the compiled program than at.copy wrote."""
+def refuse_copies(fn: core.Function, returned: Span = NOWHERE) -> None:
+    """copies="explicit": every array is copied no more often than at.copy wrote it, unless the caller may give it away."""
     from atoll.runtime.program import make_loops
 
-    needed = memory(make_loops(fn)).copies
-    written = sum(isinstance(node, core.Copy) for f in called(fn) for node in walk(f.body))
-    if len(needed) > written:
-        first = needed[written]
-        fail("E0807", first.span, name=fn.name, reason=f"{first.reason} ({first.bytes!r} bytes)")
+    loops = make_loops(fn)
+    seen: dict[object, int] = {}
+    for c in _copies(loops):
+        if _given_away(loops, fn, c):
+            continue
+        seen[c.array] = seen.get(c.array, 0) + 1
+        if seen[c.array] > c.allowed:
+            _refuse(loops, fn, c, returned)
+
+
+def _refuse(loops: lp.Function, fn: core.Function, c: lp.Copied, returned: Span) -> NoReturn:
+    name = c.source.shown
+    use = _use(loops, fn, c, returned)
+    what = f"write it: {name} = at.copy({name})" if name.isidentifier() else "write it where the value is made: x = at.copy(...)"
+    if (not c.span.line or c.settled) and name.isidentifier():
+        what = f"write it: return at.copy({name})"
+    elif any(loops.inputs[k] is c.source and loops.outputs[j].buffer is c.target for k, j in donations(loops)):
+        what += f", or let the caller give it away: {name}: at.own[...]"
+    fail("E0807", use.span, name=fn.name, reason=f"{use.reason} ({c.bytes!r} bytes)", help=what, where=fn.name)
 
 
 def _bytes(b: lp.Buffer) -> Poly:

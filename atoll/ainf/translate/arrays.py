@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from atoll.ainf import ir, scalars
+from atoll.ainf.identity import source_of
 from atoll.ainf.translate.conditions import Conditions
 from atoll.ainf.translate.context import Env, component, extent_of, index_name
 from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple, abstraction, index_poly, rows
@@ -257,7 +258,13 @@ class Arrays(Conditions):
         return VTuple(tuple(component(value, k) for k in range(len(components(e.type)))))
 
     def copy(self, e: core.Copy, env: Env) -> Value:
-        return self.eval(e.value, env)
+        """The value itself: a copy is made where one is needed. What it is a copy of is remembered (runtime/memory.py)."""
+        value = self.eval(e.value, env)
+        for array in self.abs_of(value, e.type, env):
+            found = source_of(array)
+            if found is not None:
+                found[0].copied += 1
+        return value
 
 
 def _nearly_all(axes: list[Any], extents: tuple[Poly, ...]) -> bool:

@@ -235,8 +235,8 @@ class Conditions(Context):
     def stmt(self, stmt: core.Stmt, env: Env) -> None:
         match stmt:
             case core.Bind(sym, value):
-                env[sym] = self.reify(self.eval(value, env), sym.name)
                 name = sym.given if isinstance(sym, Temporary) else sym.name
+                env[sym] = self.reify(self.eval(value, env), sym.name, name or "")
                 if self.plan and name is not None and not self.calls:
                     self.bound_names.setdefault(name, value.span)
                     if name in self.plan:

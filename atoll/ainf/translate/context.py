@@ -249,16 +249,24 @@ class Context:
     def site(self, code: str, span: Span, **values: Any) -> ir.Site:
         return ir.Site(code, span, values, self.where)
 
-    def reify(self, value: Value, name: str) -> Value:
-        """Bind array elements to lines once."""
+    def reify(self, value: Value, name: str, label: str = "") -> Value:
+        """Bind array elements to lines once; `label` is what the user calls them."""
         if isinstance(value, VTuple):
-            return VTuple(tuple(self.reify(item, name) for item in value.items))
+            return VTuple(tuple(self.reify(item, name, label) for item in value.items))
         if not isinstance(value, VArray) or value.source is not None:
+            self.label(value, label)
             return value
         binder = self.b.fresh_binder("ijklmn"[len(self.b.binders) % 6], value.extent)
         with self.b.binding(binder):
-            inner = self.reify(value.get(poly(binder)), name)
+            inner = self.reify(value.get(poly(binder)), name, label)
         return abstraction(binder, inner)
+
+    def label(self, value: Value, label: str) -> None:
+        """The line that a value is all of gets the name it is bound to first."""
+        if isinstance(value, VArray) and value.source is not None and not value.source[2]:
+            value.source[0].label = value.source[0].label or label
+        elif isinstance(value, Scalar) and isinstance(value.operand, ir.Ref) and _is_whole(value.operand):
+            value.operand.line.label = value.operand.line.label or label
 
     def planned(self, value: Value, name: str, word: str, span: Span) -> Value:
         """A value with the lines of its own marked; what is only a view of other lines is read into lines of its own first."""

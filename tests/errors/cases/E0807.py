@@ -25,4 +25,7 @@ assert written(np.ones(2), 1)[0] == 2.0
 f(np.ones(2), 1)
 
 #> E0807: f needs a copy that nobody wrote: x must not change (8*n bytes)
-#>    help: write it: x = at.copy(x)
+#>   --> E0807.py:19:5, in f
+#>    19 |     for j in range(rounds):
+#>       |     ^^^^^^^^^^^^^^^^^^^^^^^
+#>    help: write it: x = at.copy(x), or let the caller give it away: x: at.own[...]
