@@ -78,6 +78,13 @@ def set_threads(n: int) -> None:
     set_threads(n)
 
 
+def threads() -> int:
+    """How many threads compiled loops may use: what at.set_threads or ATOLL_NUM_THREADS says, else one for each core (256 at most)."""
+    from atoll.runtime.library import threads
+
+    return threads()
+
+
 def __getattr__(name: str) -> Any:
     if name == "madl":
         return importlib.import_module("atoll.madl")  # a package that can be called
@@ -130,6 +137,7 @@ __all__ = [
     "set_threads",
     "sizes",
     "some",
+    "threads",
     "types",
     "u8",
     "u16",

@@ -13,12 +13,13 @@ beyond the order of additions.
 
 from __future__ import annotations
 
-import configparser
+import difflib
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from atoll.errors import fail
+from atoll.errors import Span
+from atoll.loops.tune_file import Section, check_names, read, write, wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "wave": (False,),
     "lanes": (False,),
 }
+MOST = 1 << 40  # the greatest number a choice can have
 _HEAD = "# Written by `atoll tune`: what the compiler decides for these functions. docs/performance.md says what each word means.\n"
 
 
@@ -79,47 +81,40 @@ def file_of(source: str) -> Path | None:
 
 
 def pinned(source: str, name: str) -> Choices:
-    """The choices for a function of a source file."""
+    """The choices for a function of a source file. All of the file is looked at, so that nothing in it is ignored."""
     path = file_of(source)
     if path is None or not path.is_file():
         return USUAL
-    table = _read(path)
-    if name not in table:
-        return USUAL
+    sections = read(path)
+    check_names(path, source, sections)
+    made = {function: _choices(path, function, section) for function, section in sections.items()}
+    return made.get(name, USUAL)
+
+
+def _choices(path: Path, name: str, section: Section) -> Choices:
     known = {f.name: f.default for f in fields(Choices) if f.name != "plan"}
     found: dict[str, Any] = {}
     plan: list[tuple[str, str]] = []
-    for key, text in table[name].items():
+    for key, text in section.values.items():
         if key.startswith("plan."):
             plan.append((key.removeprefix("plan."), text))
             continue
+        span = section.spans[key]
         if key not in known:
-            fail("E0813", path=str(path), what=f"[{name}] has {key}, which is no choice; there are {', '.join(known)}")
-        found[key] = _value(path, name, key, text, isinstance(known[key], bool))
+            near = difflib.get_close_matches(key, known, 1)
+            wrong(path, f"{key} is no choice", span, f"did you mean {near[0]}?" if near else f"choose among {', '.join(known)}, or write plan.{key} for a value")
+        found[key] = _value(path, key, text, isinstance(known[key], bool), span)
     return replace(USUAL, plan=tuple(sorted(plan)), **found)
 
 
-def _value(path: Path, name: str, key: str, text: str, switch: bool) -> Any:
+def _value(path: Path, key: str, text: str, switch: bool, span: Span) -> Any:
     if switch and text.lower() in ("on", "off"):
         return text.lower() == "on"
-    if not switch and text.isdigit() and int(text) <= 1 << 40 and (key != "grain" or int(text) > 0):
+    least = 1 if key == "grain" else 0
+    if not switch and text.isascii() and text.isdigit() and least <= int(text) <= MOST:
         return int(text)
-    fail("E0813", path=str(path), what=f"[{name}] {key} is {text!r}, which should be {'on or off' if switch else 'a number'}")
-
-
-def _table() -> configparser.ConfigParser:
-    table = configparser.ConfigParser()
-    table.optionxform = str  # type: ignore[assignment, method-assign]  # names of values are as they are written
-    return table
-
-
-def _read(path: Path) -> configparser.ConfigParser:
-    table = _table()
-    try:
-        table.read_string(path.read_text())
-    except (configparser.Error, OSError, UnicodeDecodeError) as error:
-        fail("E0813", path=str(path), what=str(error).splitlines()[0])
-    return table
+    better = f"{key} = on or {key} = off" if switch else f"a whole number from {least} to {MOST}, as in {key} = {getattr(USUAL, key)}"
+    wrong(path, f"{key} is {text}", span, f"write {better}")
 
 
 def pin(source: str, name: str, choices: Choices) -> Path | None:
@@ -127,11 +122,9 @@ def pin(source: str, name: str, choices: Choices) -> Path | None:
     path = file_of(source)
     if path is None:
         return None
-    table = _read(path) if path.is_file() else _table()
+    sections = {function: dict(section.values) for function, section in read(path).items()} if path.is_file() else {}
     changed = choices.changed()
     plan = {f"plan.{value}": word for value, word in changed.pop("plan", ())}
-    table[name] = {key: ("on" if value else "off") if isinstance(value, bool) else str(value) for key, value in changed.items()} | plan
-    with path.open("w") as file:
-        file.write(_HEAD)
-        table.write(file)
+    sections[name] = {key: ("on" if value else "off") if isinstance(value, bool) else str(value) for key, value in changed.items()} | plan
+    write(path, _HEAD, sections)
     return path

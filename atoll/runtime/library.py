@@ -19,6 +19,7 @@ from atoll.errors.misuse import kind_of
 from atoll.runtime.cache import cache
 from atoll.runtime.toolchain import compile_c, compiler, python_headers, target
 
+_MOST = 1 << 30  # in the environment
 _NATIVE = Path(__file__).parent / "native"
 
 
@@ -37,6 +38,7 @@ def load(path: Path) -> ctypes.CDLL:
 @functools.cache
 def runtime() -> ctypes.CDLL:
     """Threads and memory."""
+    _check_environment()
     source = _NATIVE / "runtime.c"
     text = "".join((_NATIVE / name).read_text() for name in ("runtime.c", "blocks.h", "abi.h"))
 
@@ -49,6 +51,20 @@ def runtime() -> ctypes.CDLL:
     library.atoll_runtime.restype = ctypes.c_void_p
     library.atoll_set_loader(_loader)
     return library
+
+
+_NUMBERS = {  # environment variables the runtime reads: the least they may be, and what they are
+    "ATOLL_NUM_THREADS": (1, "a number of threads"),
+    "ATOLL_KEEP": (0, "a number of megabytes"),
+}
+
+
+def _check_environment() -> None:
+    """A number in the environment is one, or there is none."""
+    for name, (least, what) in _NUMBERS.items():
+        text = os.environ.get(name, "")
+        if text and not (text.isascii() and text.isdigit() and least <= int(text) <= _MOST):
+            fail("E0826", name=name, given=text, what=what, least=least)
 
 
 @functools.cache
@@ -127,6 +143,7 @@ def set_threads(n: int) -> None:
 
 
 def threads() -> int:
+    """How many threads loops may use."""
     return int(runtime().atoll_threads(0))
 
 

@@ -252,9 +252,26 @@ def test_in_a_thread_of_its_own_the_main_thread_is_interrupted():
 
 
 def test_the_number_of_threads_is_asked_for():
-    code = "import atoll as at\nfrom atoll.runtime.library import threads\nprint(threads())\nat.set_threads(7)\nprint(threads())"
+    code = "import atoll as at\nprint(at.threads())\nat.set_threads(7)\nprint(at.threads())"
     done = python("-c", code, env={"ATOLL_NUM_THREADS": "3"})
     assert done.stdout.split() == ["3", "7"], done.stderr
-    for text in ("0", "-2", "many", ""):
-        done = python("-c", "from atoll.runtime.library import threads\nprint(threads())", env={"ATOLL_NUM_THREADS": text})
-        assert int(done.stdout) == len(os.sched_getaffinity(0)), done.stderr
+    done = python("-c", "import atoll as at\nprint(at.threads())", env={"ATOLL_NUM_THREADS": ""})
+    assert int(done.stdout) == len(os.sched_getaffinity(0)), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("ATOLL_NUM_THREADS", "0", "which is not a number of threads"),
+        ("ATOLL_NUM_THREADS", "-2", "set ATOLL_NUM_THREADS to a whole number, 1 or more, or unset it"),
+        ("ATOLL_NUM_THREADS", "many", "E0826: ATOLL_NUM_THREADS is 'many'"),
+        ("ATOLL_NUM_THREADS", "1e3", "E0826"),
+        ("ATOLL_KEEP", "-1", "set ATOLL_KEEP to a whole number, 0 or more, or unset it"),
+        ("ATOLL_KEEP", "64M", "E0826: ATOLL_KEEP is '64M', which is not a number of megabytes"),
+    ],
+)
+def test_a_number_that_cannot_be_read_is_refused(name, text, said):
+    code = "import atoll as at\ntry:\n    at.threads()\nexcept at.Error as error:\n    print(error)\nprint(at.doctor())"
+    done = python("-c", code, env={name: text})
+    assert said in done.stdout and "Traceback" not in done.stderr, done.stderr
+    assert "E0826" in done.stdout.rpartition("compile, run")[2]  # at.doctor() tells it too
