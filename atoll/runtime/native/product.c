@@ -51,6 +51,7 @@ static const int product_heights[5] = {H0, H1, H2, H3, H4};
 #define NR (NV * VL)
 #define NC 2048
 #define LEAST_PIECE 100000 /* multiply-adds worth handing to another thread */
+#define PIECES 32          /* for every thread, at most */
 #define FEW_ROWS 6         /* so few that b is read along its rows */
 #define FEW_COLUMNS 3      /* so few that sums are made along k */
 #define FAR 262144         /* bytes of b that do not stay near: its columns are copied before they are used */

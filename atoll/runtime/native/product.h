@@ -19,11 +19,11 @@ typedef struct {
     T *c, *packed;                        /* packed: of thin products */
     T *packed_a, *packed_b;               /* of this span, or NULL: read in place */
     int64_t i0, m, j0, n, k0, k, block_k; /* the span; k in blocks */
-    int64_t rows, columns, row_pieces;    /* how it is shared out */
+    int64_t rows, columns, row_pieces, parts; /* how it is shared out: pieces of rows by parts of the columns; rows, columns: of thin products */
     int first, symmetric, finish;         /* finish: rows are complete after this, and what follows is done at once */
     int64_t to_pack, b_to_pack;           /* units of packing, those of b first */
-    _Atomic int64_t packing, done;
-    _Atomic int *open;                    /* pieces of every piece of rows that are not done, where what follows needs all */
+    _Atomic int64_t done;
+    _Atomic int *taken, *open;            /* units that somebody packs; parts of every piece of rows that are not done, where what follows needs all */
 } NAME(block);
 
 #include "product_tile.h"
@@ -37,22 +37,36 @@ enum { NAME(tiles_of_unit) = 2 };
 /* A unit: NR columns of b or two tiles of rows of a, for one block of k. */
 static void NAME(pack_unit)(const NAME(block) *x, int64_t unit) {
     const at_product *p = x->p;
-    const int64_t slivers = (x->n + NR - 1) / NR, rows = NAME(tiles_of_unit) * H0, parts = (x->m + rows - 1) / rows;
-    const int is_b = unit < x->b_to_pack, each = is_b ? slivers : parts;
-    const int64_t number = is_b ? unit : unit - x->b_to_pack, k0 = number / each * x->block_k, k = x->k - k0 < x->block_k ? x->k - k0 : x->block_k;
+    const int64_t slivers = (x->n + NR - 1) / NR, rows = NAME(tiles_of_unit) * H0;
+    const int is_b = unit < x->b_to_pack;
+    const int64_t number = is_b ? unit : unit - x->b_to_pack, blocks = (x->k + x->block_k - 1) / x->block_k;
+    const int64_t k0 = number % blocks * x->block_k, k = x->k - k0 < x->block_k ? x->k - k0 : x->block_k;
     if (is_b) {
-        const int64_t j = number % each * NR;
+        const int64_t j = number / blocks * NR;
         NAME(pack_columns)(x->b + NAME(start)(x, p->b_k, k0) + (x->j0 + j) * p->b_n, p->b_n, x->n - j, NAME(offsets)(x, x->b_k, k0), k, x->packed_b + k0 * slivers * NR + j * k);
     } else {
-        const int64_t i = number % each * rows, high = i + rows < x->m ? i + rows : x->m;
+        const int64_t i = number / blocks * rows, high = i + rows < x->m ? i + rows : x->m;
         NAME(pack_rows)(x->a + NAME(start)(x, p->a_k, k0) + (x->i0 + i) * p->a_m, p->a_m, high - i, NAME(offsets)(x, x->a_k, k0), k, x->packed_a + k0 * x->m + i * k);
     }
 }
 
-/* Everything is packed when this returns. Only units that a thread is at work on are waited for. */
-static void NAME(pack)(NAME(block) *x) {
+/* Units low..high, from `begin` on and around, that nobody has taken. */
+static void NAME(pack_units)(NAME(block) *x, int64_t low, int64_t high, int64_t begin) {
+    for (int64_t t = low; t < high; t++) {
+        const int64_t unit = begin + t - low < high ? begin + t - low : begin + t - high;
+        if (atomic_load_explicit(&x->taken[unit], memory_order_relaxed) || atomic_exchange(&x->taken[unit], 1)) continue;
+        NAME(pack_unit)(x, unit);
+        atomic_fetch_add(&x->done, 1);
+    }
+}
+
+/* Everything is packed when this returns. A thread begins with what its own pieces need, and only units that another is at work on are
+ * waited for. */
+static void NAME(pack)(NAME(block) *x, int64_t number) {
     if (atomic_load_explicit(&x->done, memory_order_acquire) == x->to_pack) return;
-    for (int64_t unit; (unit = atomic_fetch_add(&x->packing, 1)) < x->to_pack; atomic_fetch_add(&x->done, 1)) NAME(pack_unit)(x, unit);
+    const int64_t pieces = x->row_pieces * x->parts, a_to_pack = x->to_pack - x->b_to_pack;
+    NAME(pack_units)(x, 0, x->b_to_pack, number * x->b_to_pack / pieces);
+    NAME(pack_units)(x, x->b_to_pack, x->to_pack, x->b_to_pack + number * a_to_pack / pieces);
     for (int spins = 0; atomic_load_explicit(&x->done, memory_order_acquire) < x->to_pack; spins++) wait_a_little(spins);
 }
 
@@ -82,10 +96,20 @@ static inline void NAME(tiles_of)(const NAME(block) *x, int64_t i0, int64_t i1, 
 static int NAME(piece)(at_call *at, void *context, int64_t number) {
     NAME(block) *x = context;
     const at_product *p = x->p;
-    NAME(pack)(x);
-    const int64_t part = x->row_pieces == 1 ? 0 : number % x->row_pieces, i0 = part * x->rows, j0 = (x->row_pieces == 1 ? number : number / x->row_pieces) * x->columns;
-    const int64_t i1 = i0 + x->rows < x->m ? i0 + x->rows : x->m, j1 = j0 + x->columns < x->n ? j0 + x->columns : x->n;
-    const int64_t sliver = NR * x->block_k * (int64_t)sizeof(T), slivers = (x->n + NR - 1) / NR, wide = (NEAR / sliver + 1) * NR;
+    NAME(pack)(x, number);
+    const int64_t tiles = (x->m + H0 - 1) / H0, slivers = (x->n + NR - 1) / NR;
+    int64_t part = 0, i0 = 0, i1 = x->m, j0 = 0, j1 = x->n;
+    if (x->row_pieces > 1) {
+        part = number % x->row_pieces;
+        i0 = part * tiles / x->row_pieces * H0;
+        if (part + 1 < x->row_pieces) i1 = (part + 1) * tiles / x->row_pieces * H0;
+    }
+    if (x->parts > 1) {
+        const int64_t q = number / x->row_pieces;
+        j0 = q * slivers / x->parts * NR;
+        if (q + 1 < x->parts) j1 = (q + 1) * slivers / x->parts * NR;
+    }
+    const int64_t sliver = NR * x->block_k * (int64_t)sizeof(T), wide = (NEAR / sliver + 1) * NR;
     /* packed rows need packed columns */
     const int copy = !x->packed_b && (x->packed_a || (i1 - i0 > 24 && x->block_k * x->n * (int64_t)sizeof(T) > FAR));
     T *rest = NULL;
@@ -119,28 +143,27 @@ static int NAME(mirror)(at_call *at, void *context, int64_t piece) {
 
 #include "product_thin.h"
 
-/* How a span is shared out. Many more pieces than threads, since threads may be late. What is not packed is copied by the piece that
- * needs it: such pieces have all rows. */
+/* How a span is shared out, evenly. Many more pieces than threads, since threads may be late. Columns that are not packed are copied by
+ * the piece that needs them where rows are packed: such pieces have all rows. */
 static void NAME(share)(NAME(block) *x, int threads) {
     const at_product *p = x->p;
     const int64_t tiles = (x->m + H0 - 1) / H0, slivers = (x->n + NR - 1) / NR, near = NEAR / (NR * x->block_k * (int64_t)sizeof(T)) + 1;
     int64_t wanted = 1, parts = 1, blocks = (x->m + MC - 1) / MC;
     if (threads > 1) {
         const double pieces = (double)x->m * (double)x->n * (double)x->k / LEAST_PIECE;
-        wanted = pieces < 1 ? 1 : pieces < 8 * threads ? (int64_t)pieces : 8 * threads;
+        wanted = pieces < 1 ? 1 : pieces < PIECES * threads ? (int64_t)pieces : PIECES * threads;
         if (x->packed_a && x->packed_b) parts = (slivers + near - 1) / near;
-        else if (!x->packed_b) parts = wanted < slivers / 2 ? wanted : slivers / 2 > 1 ? slivers / 2 : 1;
+        else if (!x->packed_b) parts = wanted < slivers / 2 ? wanted : slivers / 2;
+        if (parts < 1) parts = 1;
         if (blocks * parts < wanted && (x->packed_b || !x->packed_a)) blocks = (wanted + parts - 1) / parts;
     }
-    x->rows = (tiles + blocks - 1) / blocks * H0;
     if (p->after) {
-        const int64_t hot = HOT / (p->n * (int64_t)sizeof(T)) / H0 * H0;
-        if (x->rows > hot) x->rows = hot > 24 ? hot : 24;
+        const int64_t hot = HOT / (p->n * (int64_t)sizeof(T)), rows = hot > 24 ? hot : 24;
+        if (blocks < (x->m + rows - 1) / rows) blocks = (x->m + rows - 1) / rows;
     }
-    x->row_pieces = (x->m + x->rows - 1) / x->rows;
+    x->row_pieces = blocks < tiles ? blocks : tiles;
     if (x->row_pieces * parts < wanted) parts = (wanted + x->row_pieces - 1) / x->row_pieces;
-    if (parts > slivers) parts = slivers;
-    x->columns = (slivers + parts - 1) / parts * NR;
+    x->parts = parts < slivers ? parts : slivers;
 }
 
 static int64_t NAME(block_of_k)(int64_t k) {
@@ -150,20 +173,19 @@ static int64_t NAME(block_of_k)(int64_t k) {
 
 /* A span: rows and columns from i0 and j0 on, k from k0 on. `last`: nothing is added to its rows any more. */
 static int NAME(span)(at_call *at, NAME(block) *x, int threads, int serial, int last) {
-    const int64_t slivers = (x->n + NR - 1) / NR, rows = NAME(tiles_of_unit) * H0, blocks = (x->k + x->block_k - 1) / x->block_k;
-    if (!x->packed_b) x->b_to_pack = 0;
+    const int64_t rows = NAME(tiles_of_unit) * H0, blocks = (x->k + x->block_k - 1) / x->block_k;
     x->to_pack = x->b_to_pack + (x->packed_a ? blocks * ((x->m + rows - 1) / rows) : 0);
     NAME(share)(x, threads);
-    const int64_t parts = (x->n + x->columns - 1) / x->columns, pieces = x->row_pieces * parts;
+    const int64_t pieces = x->row_pieces * x->parts, counted = last && x->parts > 1 ? x->row_pieces : 0;
+    _Atomic int few[256], *counts = x->to_pack + counted <= 256 ? few : rt->alloc((x->to_pack + counted) * (int64_t)sizeof(int));
+    if (!counts) return -1;
+    for (int64_t t = 0; t < x->to_pack + counted; t++) atomic_init(&counts[t], t < x->to_pack ? 0 : (int)x->parts);
+    x->taken = counts;
+    x->open = counted ? counts + x->to_pack : NULL;
     x->finish = last;
-    x->open = NULL;
-    if (last && parts > 1) {
-        if (!(x->open = rt->alloc(x->row_pieces * (int64_t)sizeof(int)))) return -1;
-        for (int64_t part = 0; part < x->row_pieces; part++) x->open[part] = (int)parts;
-    }
-    x->packing = x->done = 0;
+    x->done = 0;
     const int status = pieces == 1 ? NAME(piece)(at, x, 0) : rt->parallel(at, NAME(piece), x, pieces, serial);
-    rt->release((void *)x->open);
+    if (counts != few) rt->release((void *)counts);
     return status;
 }
 
@@ -175,7 +197,7 @@ static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int6
     const int pack_b = !(p->b_n == 1 && (p->m <= MC || small || near));
     const int pack_a = !(p->n <= (pack_b ? 4 : 16) * NR || small);
     const int threads = serial ? 1 : rt->threads();
-    NAME(block) x = {.p = p, .a_k = a_k, .b_k = b_k, .a = p->a, .b = p->b, .c = p->c, .m = p->m, .n = p->n, .k = k, .block_k = k, .rows = p->m, .columns = p->n, .row_pieces = 1, .first = !p->adds};
+    NAME(block) x = {.p = p, .a_k = a_k, .b_k = b_k, .a = p->a, .b = p->b, .c = p->c, .m = p->m, .n = p->n, .k = k, .block_k = k, .row_pieces = 1, .parts = 1, .first = !p->adds};
     if (serial && p->b_n == 1 && k > 0 && k <= KC && p->n <= NC && !p->after && p->m > FEW_ROWS && p->n > FEW_COLUMNS) return NAME(piece)(at, &x, 0); /* nothing to decide */
     if (k == 0) {
         for (int64_t i = 0; i < p->m && !p->adds; i++) memset((T *)p->c + i * p->c_m, 0, (size_t)p->n * sizeof(T));
@@ -206,7 +228,7 @@ static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int6
             x.first = x.k0 == 0 && !p->adds;
             for (x.i0 = 0; x.i0 < p->m && !status; x.i0 += most_m) {
                 x.m = p->m - x.i0 < most_m ? p->m - x.i0 : most_m;
-                x.b_to_pack = x.i0 == 0 ? (x.n + NR - 1) / NR * ((x.k + x.block_k - 1) / x.block_k) : 0;
+                x.b_to_pack = pack_b && x.i0 == 0 ? (x.n + NR - 1) / NR * ((x.k + x.block_k - 1) / x.block_k) : 0;
                 status = NAME(span)(at, &x, x.symmetric ? 2 * threads : threads, serial, follows && x.k0 + x.k == k);
             }
         }
