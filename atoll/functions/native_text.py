@@ -15,7 +15,7 @@ from atoll.ainf.ir import Site
 from atoll.backends.c import vector_math
 from atoll.backends.c.jit import _HEAD, _MACROS, abi
 from atoll.backends.c.prelude import needed
-from atoll.backends.c.sort import SORTS
+from atoll.backends.c.sort import sorts
 from atoll.functions import ir
 from atoll.functions.calls import graph
 from atoll.functions.closure_convert import CLOSURE
@@ -103,8 +103,8 @@ class _Code:
     def generated(self, define: str, rest: list[str]) -> Generated:
         operators = self.operators
         native = "\n\n".join([*operators.texts, self.text, *rest])
-        sorts = [text for name, text in SORTS.items() if f"{name}(" in native]
-        support = "\n\n".join([*needed("\n".join([native, *sorts])), *sorts])
+        sorting = sorts(native, True)
+        support = "\n\n".join([*needed("\n".join([native, *sorting])), *sorting])
         head = [_HEAD, abi(), _MACROS, vector_math.declarations(native + support), support, define, (_NATIVE / "heap.h").read_text()]
         parts = [*head, *operators.texts, self.text, *rest]
         return Generated("\n\n".join(p for p in parts if p) + "\n", operators.sites, operators.kinds, operators.prints)

@@ -40,8 +40,9 @@ class Memory:
 
 
 class Executor:
-    def __init__(self, fn: lp.Function, inputs: list[Any], sizes: dict[Sym, int], piece: int = 3) -> None:
+    def __init__(self, fn: lp.Function, inputs: list[Any], sizes: dict[Sym, int], piece: int = 3, backwards: bool = False) -> None:
         self.fn = fn
+        self.step = -1 if backwards else 1  # pieces and rounds said to be independent may also go from last to first
         self.piece = piece  # pieces are cut this small, so that boundaries are met at small sizes
         self.values: dict[Any, Any] = dict(sizes)
         self.memory: dict[lp.Buffer, Memory] = {}
@@ -169,8 +170,8 @@ class Executor:
                 self._alloc(b)
             case lp.Free(b):
                 self.memory.pop(b, None)
-            case lp.For(sym, low, high, body, _):
-                for i in range(self.poly(low), self.poly(high)):
+            case lp.For(sym, low, high, body, parallel):
+                for i in range(self.poly(low), self.poly(high))[:: self.step if parallel else 1]:
                     self.values[sym] = i
                     self.stmts(body)
             case lp.Accumulate(sym, low, high, body, accs):
@@ -183,7 +184,7 @@ class Executor:
                 self.set(var, self.op(MONOIDS[monoid][0], [self.values[var], self.expr(value)], var.dtype))
             case lp.Chunks(low, high, extent, _, body, _):
                 n = self.poly(extent)
-                for start in range(0, n, self.piece):
+                for start in range(0, n, self.piece)[:: self.step]:
                     self.values[low], self.values[high] = start, min(n, start + self.piece)
                     self.stmts(body)
             case lp.If(tests, then, orelse):
@@ -232,15 +233,14 @@ class Executor:
         m.written[at] = True
 
     def helper(self, h: lp.Helper) -> None:
-        if h.name == "argsort":
+        if h.name in ("argsort", "sort"):
             (keys, first), (out, at) = h.buffers
             n = self.poly(h.sizes[0])
-            source = self.memory[keys].cells.reshape(-1)[:n]
-            del first
+            source = np.array([self.expr(lp.Load(keys, (*first[:-1], first[-1] + k))) for k in range(n)], keys.dtype.numpy)
             order = np.argsort(source, kind="stable")
             where = tuple(self.poly(p) for p in at)
-            self.memory[out].cells[where[:-1]][:n] = order
-            self.memory[out].written[where[:-1]][:n] = True
+            for k, value in enumerate(order if h.name == "argsort" else source[order]):
+                self.write(out, (*where[:-1], where[-1] + k), value)
         elif h.name == "settle":
             return  # the buffers' memory has been exchanged an even or odd number of times; values are in the first
         elif h.name == "stream":
@@ -259,6 +259,6 @@ class Executor:
         return format_value(values[0] if len(values) == 1 else values, spec)
 
 
-def execute(fn: lp.Function, inputs: list[Any], sizes: dict[Sym, int], piece: int = 3) -> list[Any]:
+def execute(fn: lp.Function, inputs: list[Any], sizes: dict[Sym, int], piece: int = 3, backwards: bool = False) -> list[Any]:
     """The leaves of the result, with everything checked."""
-    return Executor(fn, inputs, sizes, piece).run()
+    return Executor(fn, inputs, sizes, piece, backwards).run()

@@ -26,6 +26,7 @@ from atoll.loops.rows import rows
 from atoll.loops.same_checks import same_checks
 from atoll.loops.scans import scans
 from atoll.loops.segments import segments
+from atoll.loops.sorted_values import sorted_values
 from atoll.loops.stream import stream
 from atoll.loops.tall import tall
 from atoll.loops.unroll import unroll
@@ -62,6 +63,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
     ]
     if not choices.products:
         fn.body = _plain_products(fn.body)
+    fn.body = sorted_values(fn.body, decisions)
     pairs = followers(fn.body) if choices.follow else []
     for wanted, run in passes:
         if wanted:

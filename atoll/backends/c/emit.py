@@ -194,11 +194,13 @@ class Emitter(Pieces):
     # -- the rest
 
     def helper(self, h: lp.Helper) -> None:
-        if h.name == "argsort":
+        if h.name in ("argsort", "sort"):
             (keys, first), (out, at) = h.buffers
             assert h.dtype is not None
             a, b = self.element(keys, first), self.element(out, at)
-            self.fail_unless(f"at_argsort_{h.dtype.name}(&{a}, &{b}, {self.poly(h.sizes[0])}) == 0", self.no_memory)
+            host = "at, " if self.dialect.hosted else ""
+            self.uses_done = True
+            self.put(f"if ((status = at_{h.name}_{h.dtype.name}({host}&{a}, &{b}, {self.poly(h.sizes[0])})) != 0) goto done;")
         elif h.name == "settle":
             out, *spares = (b for b, _ in h.buffers)
             o = safe(out.name)

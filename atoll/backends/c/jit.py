@@ -16,7 +16,7 @@ from atoll.ainf.ir import Site
 from atoll.backends.c import ops, vector_math
 from atoll.backends.c.emit import JIT, Emitter
 from atoll.backends.c.prelude import needed
-from atoll.backends.c.sort import SORTS
+from atoll.backends.c.sort import sorts
 from atoll.core import ir as core
 from atoll.loops import ir as lp
 from atoll.sizes import Atom, Poly, Quot, Sym
@@ -97,8 +97,8 @@ def generate(core_fn: core.Function, fn: lp.Function) -> Generated:
     prepare = _prepare(core_fn, fn)
     has_products = "const int atoll_has_products = 1;\n\n" if "at_rt->product(" in kernel else ""
     body = "\n\n".join([kernel, prepare, has_products + entry])
-    sorts = [text for name, text in SORTS.items() if f"{name}(" in body]
-    support = "\n\n".join([*needed("\n".join([body, *sorts])), *sorts])
+    sorting = sorts(body, True)
+    support = "\n\n".join([*needed("\n".join([body, *sorting])), *sorting])
     parts = [_HEAD, abi(), _MACROS, vector_math.declarations(body + support), support, body]
     return Generated("\n".join(p for p in parts if p) + "\n", emitter.sites, emitter.kinds, emitter.prints)
 

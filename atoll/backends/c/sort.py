@@ -1,95 +1,513 @@
-"""Stable sorting in C: the order of keys by a radix sort, NaN last, -0 equal to 0. Printed when a program sorts."""
+"""Stable sorting in C: the order of keys, or the keys in order, NaN last, -0 equal to 0. Printed when a program sorts.
+
+Values become unsigned keys of the same order. Few keys go through a network (networks.py); more are sorted by digits, least first, in parts
+that threads share: a part counts its digits, sums over digits and parts say where each part puts its own, and every part moves. Bits that all keys
+share are not looked at. Of keys with more than 32 other bits the first 32 are sorted, and then the runs that are equal in these. There is one
+stable order, so parts and threads do not change it.
+"""
 
 from __future__ import annotations
 
+import re
+
+from atoll.backends.c.networks import MOST, network
 from atoll.types.dtypes import DTYPES, DType
 
+RANKED = 64  # keys of 64 bits whose places are wanted
 
-def _encode(d: DType) -> str:
-    """Key bits whose unsigned order is the order of the values."""
-    u = f"uint{d.bits}_t"
-    top = f"(({u})1 << {d.bits - 1})"
-    if d.kind == "b" or d.kind == "u":
-        return f"    return ({u})x;"
-    if d.kind == "i":
-        return f"    return ({u})x ^ {top};"
-    return (
-        f"    {u} k;\n    x = x == 0 ? 0 : x;\n    if (x != x) return ({u})~({u})0;\n    memcpy(&k, &x, sizeof k);\n"
-        f"    return k & {top} ? ({u})~k : ({u})(k | {top});"
-    )
+_COMMON = """/* tasks of a sort: part 0 .. parts - 1 */
+static int at_in_parts(at_call *at, int (*task)(at_call *, void *, int64_t), void *given, int64_t parts) {
+    return parts > 1 ? at_rt->parallel(at, task, given, parts, 0) : task(at, given, 0);
+}
+
+static inline int64_t at_sort_parts(int64_t n) {
+    const int64_t threads = n < 65536 ? 1 : at_rt->threads(), parts = threads > 1 ? 2 * threads : 1;
+    return parts < 64 ? parts : 64;
+}"""
+
+_PLAIN_COMMON = """static int at_in_parts(int (*task)(void *, int64_t), void *given, int64_t parts) {
+    for (int64_t k = 0; k < parts; k++) task(given, k);
+    return 0;
+}
+
+static int64_t at_sort_parts(int64_t n) {
+    (void)n;
+    return 1;
+}"""
+
+_BITS = """enum { AT_DIGITS = 2048 };
+
+/* bits low .. high of keys are not the same everywhere */
+static inline void at_sort_bits(uint64_t differ, int *low, int *high) {
+    *low = *high = 0;
+    while (differ >> *high) {
+        if (++*high == 64) break;
+    }
+    while (*low < *high && !(differ >> *low & 1)) ++*low;
+}"""
 
 
-def argsort(d: DType) -> str:
-    """at_argsort_<dtype>(keys, order, n): 0, or 1 when there is no memory. Places are kept in 32 bits while they fit."""
-    bits = max(8, d.bits)
-    u = f"uint{bits}_t"
-    return f"""static inline {u} at_key_{d.name}({d.c_name} x) {{
-{_encode(d)}
+def _radix(kind: str, element: str, key: str) -> str:
+    """at_radix_<kind>(at, a, b, n, low, high, parts, count, in_b): a by bits low..high of its keys, through b, which may hold the result."""
+    return f"""typedef struct {{ const {element} *from; {element} *to; int64_t n, parts, *count, last; int low; }} at_radix_{kind};
+
+static int at_radix_count_{kind}(at_call *at, void *given, int64_t part) {{
+    (void)at;
+    const at_radix_{kind} *r = given;
+    int64_t *restrict count = r->count + part * (r->last + 1);
+    const {element} *restrict from = r->from;
+    const int64_t end = r->n * (part + 1) / r->parts;
+    const int low = r->low, last = (int)r->last;
+    memset(count, 0, (size_t)(last + 1) * sizeof *count);
+    for (int64_t i = r->n * part / r->parts; i < end; i++) count[(int)(from[i]{key} >> low) & last]++;
+    return 0;
 }}
 
-{_radix(d, "uint32_t", "few")}
+static int at_radix_move_{kind}(at_call *at, void *given, int64_t part) {{
+    (void)at;
+    const at_radix_{kind} *r = given;
+    int64_t *restrict count = r->count + part * (r->last + 1);
+    const {element} *restrict from = r->from;
+    {element} *restrict to = r->to;
+    const int64_t end = r->n * (part + 1) / r->parts;
+    const int low = r->low, last = (int)r->last;
+    for (int64_t i = r->n * part / r->parts; i < end; i++) to[count[(int)(from[i]{key} >> low) & last]++] = from[i];
+    return 0;
+}}
 
-{_radix(d, "int64_t", "many")}
-
-/* the stable order of n keys */
-static int at_argsort_{d.name}(const {d.c_name} *keys, int64_t *order, int64_t n) {{
-    if (n < 64) {{
-        for (int64_t i = 0; i < n; i++) {{
-            const {u} k = at_key_{d.name}(keys[i]);
-            int64_t j = i;
-            for (; j > 0 && at_key_{d.name}(keys[order[j - 1]]) > k; j--) order[j] = order[j - 1];
-            order[j] = i;
+static int at_radix_{kind}_sort(at_call *at, {element} *a, {element} *b, int64_t n, int low, int high, int64_t parts, int64_t *count, int *in_b) {{
+    /* many places to write to are good while all of them stay near, and when there is much to write */
+    const int most = n < 2048 || n * (int64_t)sizeof *a > 1 << 20 ? 8 : 11, passes = (high - low + most - 1) / most;
+    const int width = passes ? (high - low + passes - 1) / passes : 0, last = (1 << width) - 1;
+    *in_b = 0;
+    for (int p = 0; p < passes; p++) {{
+        at_radix_{kind} r = {{a, b, n, parts, count, last, low + p * width}};
+        int status = at_in_parts(at, at_radix_count_{kind}, &r, parts), one = 0;
+        if (status) return status;
+        int64_t total = 0;
+        for (int d = 0; d <= last; d++) {{
+            const int64_t before = total;
+            for (int64_t k = 0; k < parts; k++) {{
+                const int64_t c = count[k * (last + 1) + d];
+                count[k * (last + 1) + d] = total;
+                total += c;
+            }}
+            one |= total - before == n;
         }}
-        return 0;
-    }}
-    return n < INT64_C(4294967296) ? at_radix_few_{d.name}(keys, order, n) : at_radix_many_{d.name}(keys, order, n);
-}}"""
-
-
-def _radix(d: DType, place: str, name: str) -> str:
-    """Least digit first; a digit that is the same everywhere is passed over."""
-    bits = max(8, d.bits)
-    u = f"uint{bits}_t"
-    passes = -(-bits // 11) if bits > 8 else 1
-    digit = 11 if bits > 8 else 8
-    size = 1 << digit
-    return f"""static int at_radix_{name}_{d.name}(const {d.c_name} *keys, int64_t *order, int64_t n) {{
-    typedef struct {{ {u} key; {place} at; }} pair;
-    pair *a = (pair *)at_alloc(n, sizeof(pair)), *b = (pair *)at_alloc(n, sizeof(pair));
-    int64_t (*count)[{size}] = at_alloc({passes}, sizeof *count);
-    if (!a || !b || !count) {{
-        at_free(a);
-        at_free(b);
-        at_free(count);
-        return 1;
-    }}
-    memset(count, 0, {passes} * sizeof *count);
-    for (int64_t i = 0; i < n; i++) {{
-        const {u} k = at_key_{d.name}(keys[i]);
-        a[i].key = k;
-        a[i].at = ({place})i;
-        for (int p = 0; p < {passes}; p++) count[p][(k >> (p * {digit})) & {size - 1}]++;
-    }}
-    for (int p = 0; p < {passes}; p++) {{
-        int64_t total = 0, largest = 0;
-        for (int d = 0; d < {size}; d++) {{
-            const int64_t c = count[p][d];
-            if (c > largest) largest = c;
-            count[p][d] = total;
-            total += c;
-        }}
-        if (largest == n) continue;
-        for (int64_t i = 0; i < n; i++) b[count[p][(a[i].key >> (p * {digit})) & {size - 1}]++] = a[i];
-        pair *t = a;
+        if (one) continue;
+        if ((status = at_in_parts(at, at_radix_move_{kind}, &r, parts)) != 0) return status;
+        {element} *t = a;
         a = b;
         b = t;
+        *in_b ^= 1;
     }}
-    for (int64_t i = 0; i < n; i++) order[i] = a[i].at;
-    at_free(a);
-    at_free(b);
-    at_free(count);
     return 0;
 }}"""
 
 
-SORTS = {f"at_argsort_{d.name}": argsort(d) for d in DTYPES.values() if not d.is_complex}
+def _ranks(bits: int) -> str:
+    """at_ranks_<bits>(keys, rank, n): how many come before each; up to the next multiple of the lanes the keys are the largest."""
+    u, lanes = f"uint{bits}_t", 512 // bits
+    return f"""static void at_ranks_{bits}(const {u} *k, {u} *rank, int n) {{
+#if defined(__GNUC__)
+    typedef {u} lane __attribute__((vector_size(64)));
+    lane number;
+    for (int l = 0; l < {lanes}; l++) number[l] = ({u})l;
+    for (int i = 0; i < n; i += {lanes}) {{
+        lane mine, before = {{0}};
+        memcpy(&mine, k + i, sizeof mine);
+        for (int j = 0; j < i; j++) before -= (lane)(mine >= k[j]);
+        for (int j = i; j < i + {lanes}; j++) before -= (lane)((mine > k[j]) | ((mine == k[j]) & (number > ({u})(j - i))));
+        for (int j = i + {lanes}; j < n; j++) before -= (lane)(mine > k[j]);
+        memcpy(rank + i, &before, sizeof before);
+    }}
+#else
+    for (int i = 0; i < n; i++) {{
+        {u} before = 0;
+        for (int j = 0; j < n; j++) before += j < i ? k[j] <= k[i] : k[j] < k[i];
+        rank[i] = before;
+    }}
+#endif
+}}"""
+
+
+def _key(d: DType) -> str:
+    """Key bits whose unsigned order is the order of the values, without branches; and back, for all but -0 and NaN."""
+    bits = max(8, d.bits)
+    u, t, name = f"uint{bits}_t", d.c_name, d.name
+    top = f"(({u})1 << {bits - 1})"
+    if not d.is_float:
+        mark = f" ^ {top}" if d.kind == "i" else ""
+        return (
+            f"static inline {u} at_key_{name}({t} x) {{ return ({u})(({u})x{mark}); }}\n\n"
+            f"static inline {t} at_of_key_{name}({u} k) {{ return ({t})({u})(k{mark}); }}"
+        )
+    return f"""static inline {u} at_key_{name}({t} x) {{
+    {u} k;
+    memcpy(&k, &x, sizeof k);
+    k = k == {top} ? 0 : k;
+    k ^= (0 - (k >> {bits - 1})) | {top};
+    return x != x ? ~({u})0 : k;
+}}
+
+static inline {t} at_of_key_{name}({u} k) {{
+    {t} x;
+    k ^= ((k >> {bits - 1}) - 1) | {top};
+    memcpy(&x, &k, sizeof x);
+    return x;
+}}"""
+
+
+def _argsort(d: DType, few: bool) -> str:
+    """By pairs of a key and a place: 32 bits each while the places fit."""
+    bits = max(8, d.bits)
+    u, t, name = f"uint{bits}_t", d.c_name, d.name
+    kind, window, place, most = ("pair", "uint32_t", "uint32_t", 32) if few else ("wide", "uint64_t", "int64_t", 64)
+    exact = bits <= most
+    runs = (
+        ""
+        if exact
+        else f"""
+static int at_order_runs_{kind}_{name}(at_call *at, void *given, int64_t part) {{
+    at_ordering_{kind}_{name} *s = given;
+    at_{kind} *a = s->a;
+    int64_t count[AT_DIGITS];
+    int status = 0;
+    for (int64_t i = s->starts[part], j; i < s->starts[part + 1]; i = j) {{
+        for (j = i + 1; j < s->starts[part + 1] && a[j].key == a[i].key; j++) {{}}
+        if (j - i == 1) continue;
+        for (int64_t k = i; k < j; k++) a[k].key = ({window})(at_key_{name}(s->keys[a[k].at]) & ((({u})1 << s->shift) - 1));
+        if (j - i <= 32) {{
+            for (int64_t k = i + 1; k < j; k++) {{
+                const at_{kind} one = a[k];
+                int64_t l = k;
+                for (; l > i && a[l - 1].key > one.key; l--) a[l] = a[l - 1];
+                a[l] = one;
+            }}
+            continue;
+        }}
+        int in_b;
+        if ((status = at_radix_{kind}_sort(at, a + i, s->b + i, j - i, s->low, s->shift, 1, count, &in_b)) != 0) return status;
+        if (in_b) memcpy(a + i, s->b + i, (size_t)(j - i) * sizeof *a);
+    }}
+    return status;
+}}
+"""
+    )
+    finish = (
+        ""
+        if exact
+        else f"""
+    if (status == 0 && s.shift > s.low) {{
+        for (int64_t k = 0; k <= parts; k++) {{
+            int64_t i = n * k / parts;
+            while (i > 0 && i < n && s.a[i].key == s.a[i - 1].key) i++;
+            s.starts[k] = i;
+        }}
+        status = at_in_parts(at, at_order_runs_{kind}_{name}, &s, parts);
+    }}"""
+    )
+    return f"""typedef struct {{ const {t} *keys; at_{kind} *a, *b; {u} *differ; int64_t *starts, *order, n, parts; int shift, low; }} at_ordering_{kind}_{name};
+
+static int at_order_differ_{kind}_{name}(at_call *at, void *given, int64_t part) {{
+    (void)at;
+    at_ordering_{kind}_{name} *s = given;
+    const {t} *keys = s->keys;
+    const int64_t end = s->n * (part + 1) / s->parts;
+    const {u} first = at_key_{name}(keys[0]);
+    {u} differ = 0;
+    for (int64_t i = s->n * part / s->parts; i < end; i++) differ |= ({u})(at_key_{name}(keys[i]) ^ first);
+    s->differ[part] = differ;
+    return 0;
+}}
+
+static int at_order_fill_{kind}_{name}(at_call *at, void *given, int64_t part) {{
+    (void)at;
+    at_ordering_{kind}_{name} *s = given;
+    const {t} *restrict keys = s->keys;
+    at_{kind} *restrict a = s->a;
+    const int64_t end = s->n * (part + 1) / s->parts;
+    const int shift = s->shift;
+    for (int64_t i = s->n * part / s->parts; i < end; i++) {{
+        a[i].key = ({window})(at_key_{name}(keys[i]) >> shift);
+        a[i].at = ({place})i;
+    }}
+    return 0;
+}}
+{runs}
+static int at_order_store_{kind}_{name}(at_call *at, void *given, int64_t part) {{
+    (void)at;
+    at_ordering_{kind}_{name} *s = given;
+    const at_{kind} *restrict a = s->a;
+    int64_t *restrict order = s->order;
+    const int64_t end = s->n * (part + 1) / s->parts;
+    for (int64_t i = s->n * part / s->parts; i < end; i++) order[i] = (int64_t)a[i].at;
+    return 0;
+}}
+
+static int at_order_{kind}_{name}(at_call *at, const {t} *keys, int64_t *order, int64_t n) {{
+    const int64_t parts = at_sort_parts(n);
+    at_{kind} *a = at_alloc(2 * n, sizeof *a);
+    int64_t *count = at_alloc(parts * (AT_DIGITS + 2) + 1, sizeof *count);
+    {u} differ[64];
+    at_ordering_{kind}_{name} s = {{keys, a, a + n, differ, count ? count + parts * AT_DIGITS : count, order, n, parts, 0, 0}};
+    int status = -1, high, in_b;
+    if (!a || !count) goto done;
+    if ((status = at_in_parts(at, at_order_differ_{kind}_{name}, &s, parts)) != 0) goto done;
+    for (int64_t k = 1; k < parts; k++) differ[0] |= differ[k];
+    at_sort_bits(differ[0], &s.low, &high);
+    s.shift = high - s.low > {most} ? high - {most} : s.low;
+    if ((status = at_in_parts(at, at_order_fill_{kind}_{name}, &s, parts)) != 0) goto done;
+    if ((status = at_radix_{kind}_sort(at, s.a, s.b, n, 0, high - s.shift, parts, count, &in_b)) != 0) goto done;
+    if (in_b) {{
+        s.b = a;
+        s.a = a + n;
+    }}{finish}
+    if (status == 0) status = at_in_parts(at, at_order_store_{kind}_{name}, &s, parts);
+done:
+    at_free(a);
+    at_free(count);
+    return status;
+}}"""
+
+
+def _small(d: DType, places: bool) -> str:
+    """Few keys, without memory: by a network, the places in the low half of 64 bits where they fit; ranks for the rest."""
+    u, name = f"uint{64 if d.bits == 64 or places else 32}_t", d.name
+    bits = 64 if u == "uint64_t" else 32
+    if places and d.bits == 64:
+        return f"""    if (n <= {RANKED}) {{
+        uint64_t k[{RANKED}], rank[{RANKED}];
+        for (int64_t i = 0; i < {RANKED}; i++) k[i] = i < n ? at_key_{name}(keys[i]) : UINT64_MAX;
+        at_ranks_64(k, rank, (int)n);
+        for (int64_t i = 0; i < n; i++) order[rank[i]] = i;
+        return 0;
+    }}
+"""
+    if places:
+        return f"""    if (n <= {MOST[64]}) {{
+        uint64_t k[{MOST[64]}] __attribute__((aligned(64)));
+        for (int64_t i = 0; i < n; i++) k[i] = (uint64_t)at_key_{name}(keys[i]) << 32 | (uint64_t)i;
+        at_network_64(k, n);
+        for (int64_t i = 0; i < n; i++) order[i] = (int64_t)(k[i] & 0xffffffffu);
+        return 0;
+    }}
+"""
+    key = f"uint{max(8, d.bits)}_t"
+    odd, settle = (f"\n            odd |= {_odd('x[i]')};", f"\n        if (odd) at_sort_odd_{name}(x, y, n);") if d.is_float else ("", "")
+    return f"""    if (n <= {MOST[bits]}) {{
+        {u} k[{MOST[bits]}] __attribute__((aligned(64)));
+        {"int odd = 0;" if odd else "(void)at;"}
+        for (int64_t i = 0; i < n; i++) {{
+            k[i] = at_key_{name}(x[i]);{odd}
+        }}
+        at_network_{bits}(k, n);
+        for (int64_t i = 0; i < n; i++) y[i] = at_of_key_{name}(({key})k[i]);{settle}
+        return 0;
+    }}
+"""
+
+
+def _inserted(d: DType, places: bool) -> str:
+    """Few keys in plain C."""
+    name = d.name
+    value, more, x, y = ("i", f"at_key_{name}(keys[order[j - 1]])", "keys", "order") if places else ("x[i]", f"at_key_{name}(y[j - 1])", "x", "y")
+    return f"""    if (n <= 32) {{
+        for (int64_t i = 0; i < n; i++) {{
+            const uint{max(8, d.bits)}_t k = at_key_{name}({x}[i]);
+            int64_t j = i;
+            for (; j > 0 && {more} > k; j--) {y}[j] = {y}[j - 1];
+            {y}[j] = {value};
+        }}
+        return 0;
+    }}
+"""
+
+
+def argsort(d: DType, hosted: bool) -> str:
+    """at_argsort_<dtype>(at, keys, order, n): 0, -1 when there is no memory, -2 when the user wants to stop."""
+    return f"""{_argsort(d, True)}
+
+{_argsort(d, False)}
+
+/* the stable order of n keys */
+static int at_argsort_{d.name}(at_call *at, const {d.c_name} *keys, int64_t *order, int64_t n) {{
+{(_small if hosted else _inserted)(d, True)}    return n < INT64_C(4294967296) ? at_order_pair_{d.name}(at, keys, order, n) : at_order_wide_{d.name}(at, keys, order, n);
+}}"""
+
+
+def _odd(x: str) -> str:
+    """Equal to others of other bits: -0 and NaN."""
+    return f"({x} != {x}) | (({x} == 0) & (signbit({x}) != 0))"
+
+
+def sort(d: DType, hosted: bool) -> str:
+    """at_sort_<dtype>(at, x, y, n): y is x in order; they do not overlap. Zeros and NaN keep their bits and the order they had."""
+    bits = max(8, d.bits)
+    u, t, name = f"uint{bits}_t", d.c_name, d.name
+    odd = f"odd |= {_odd('x[i]')};" if d.is_float else ""
+    runs = (
+        f"""
+static int at_sort_runs_{name}(at_call *at, void *given, int64_t part) {{
+    at_sorting_{name} *s = given;
+    {u} *a = s->a;
+    int64_t count[AT_DIGITS];
+    int status = 0;
+    for (int64_t i = s->starts[part], j; i < s->starts[part + 1]; i = j) {{
+        for (j = i + 1; j < s->starts[part + 1] && a[j] >> s->shift == a[i] >> s->shift; j++) {{}}
+        if (j - i <= 32) {{
+            for (int64_t k = i + 1; k < j; k++) {{
+                const {u} one = a[k];
+                int64_t l = k;
+                for (; l > i && a[l - 1] > one; l--) a[l] = a[l - 1];
+                a[l] = one;
+            }}
+            continue;
+        }}
+        int in_b;
+        if ((status = at_radix_u{bits}_sort(at, a + i, s->b + i, j - i, s->low, s->shift, 1, count, &in_b)) != 0) return status;
+        if (in_b) memcpy(a + i, s->b + i, (size_t)(j - i) * sizeof *a);
+    }}
+    return status;
+}}
+"""
+        if bits == 64
+        else ""
+    )
+    finish = (
+        f"""
+    if (status == 0 && s.shift > s.low) {{
+        for (int64_t k = 0; k <= parts; k++) {{
+            int64_t i = n * k / parts;
+            while (i > 0 && i < n && s.a[i] >> s.shift == s.a[i - 1] >> s.shift) i++;
+            s.starts[k] = i;
+        }}
+        status = at_in_parts(at, at_sort_runs_{name}, &s, parts);
+    }}"""
+        if bits == 64
+        else ""
+    )
+    again = (
+        f"""
+/* zeros of either sign are equal, and so are all NaN: in the order they had */
+static void at_sort_odd_{name}(const {t} *x, {t} *y, int64_t n) {{
+    int64_t zero = 0, last = n;
+    for (int64_t step = n; step > 0; step /= 2)
+        while (zero + step <= n && y[zero + step - 1] < 0) zero += step;
+    for (int64_t i = 0; i < n; i++) last -= x[i] != x[i];
+    for (int64_t i = 0; i < n; i++) {{
+        if (x[i] == 0) y[zero++] = x[i];
+        if (x[i] != x[i]) y[last++] = x[i];
+    }}
+}}
+"""
+        if d.is_float
+        else ""
+    )
+    settle = f"\n    if (status == 0 && any) at_sort_odd_{name}(x, y, n);" if d.is_float else ""
+    return f"""typedef struct {{ const {t} *x; {t} *y; {u} *a, *b, *differ; int64_t *starts, n, parts; int shift, low; int odd[64]; }} at_sorting_{name};
+
+static int at_sort_fill_{name}(at_call *at, void *given, int64_t part) {{
+    (void)at;
+    at_sorting_{name} *s = given;
+    const {t} *restrict x = s->x;
+    {u} *restrict a = s->a;
+    const int64_t end = s->n * (part + 1) / s->parts;
+    const {u} first = at_key_{name}(x[0]);
+    {u} differ = 0;
+    int odd = 0;
+    for (int64_t i = s->n * part / s->parts; i < end; i++) {{
+        const {u} k = at_key_{name}(x[i]);
+        a[i] = k;
+        differ |= ({u})(k ^ first);
+        {odd}
+    }}
+    s->differ[part] = differ;
+    s->odd[part] = odd;
+    return 0;
+}}
+{runs}
+static int at_sort_store_{name}(at_call *at, void *given, int64_t part) {{
+    (void)at;
+    at_sorting_{name} *s = given;
+    const {u} *restrict a = s->a;
+    {t} *restrict y = s->y;
+    const int64_t end = s->n * (part + 1) / s->parts;
+    for (int64_t i = s->n * part / s->parts; i < end; i++) y[i] = at_of_key_{name}(a[i]);
+    return 0;
+}}
+{again}
+static __attribute__((noinline)) int at_sort_digits_{name}(at_call *at, const {t} *x, {t} *y, int64_t n) {{
+    const int64_t parts = at_sort_parts(n);
+    {u} *a = at_alloc(2 * n, sizeof *a), differ[64];
+    int64_t *count = at_alloc(parts * (AT_DIGITS + 2) + 1, sizeof *count);
+    at_sorting_{name} s = {{x, y, a, a + n, differ, count ? count + parts * AT_DIGITS : count, n, parts, 0, 0, {{0}}}};
+    int status = -1, high, in_b, any = 0;
+    if (!a || !count) goto done;
+    if ((status = at_in_parts(at, at_sort_fill_{name}, &s, parts)) != 0) goto done;
+    for (int64_t k = 0; k < parts; k++) {{
+        differ[0] |= differ[k];
+        any |= s.odd[k];
+    }}
+    at_sort_bits(differ[0], &s.low, &high);
+    s.shift = high - s.low > 32 ? high - 32 : s.low;
+    if ((status = at_radix_u{bits}_sort(at, s.a, s.b, n, s.shift, high, parts, count, &in_b)) != 0) goto done;
+    if (in_b) {{
+        s.b = a;
+        s.a = a + n;
+    }}{finish}
+    if (status == 0) status = at_in_parts(at, at_sort_store_{name}, &s, parts);
+    (void)any;{settle}
+done:
+    at_free(a);
+    at_free(count);
+    return status;
+}}
+
+static int at_sort_{name}(at_call *at, const {t} *x, {t} *y, int64_t n) {{
+{(_small if hosted else _inserted)(d, False)}    return at_sort_digits_{name}(at, x, y, n);
+}}"""
+
+
+def _parts(hosted: bool) -> dict[str, str]:
+    """Every piece of text under the name by which others use it."""
+    found = {"at_in_parts": _COMMON, "at_sort_bits": _BITS, "at_ranks_64": _ranks(64)}
+    for bits in (32, 64):
+        found[f"at_network_{bits}"] = network(bits)
+    for bits in (8, 16, 32, 64):
+        found[f"at_radix_u{bits}_sort"] = _radix(f"u{bits}", f"uint{bits}_t", "")
+    for kind, key, at in (("pair", "uint32_t", "uint32_t"), ("wide", "uint64_t", "int64_t")):
+        found[f"at_radix_{kind}_sort"] = f"typedef struct {{ {key} key; {at} at; }} at_{kind};\n\n" + _radix(kind, f"at_{kind}", ".key")
+    for d in DTYPES.values():
+        if not d.is_complex:
+            found[f"at_key_{d.name}"] = _key(d)
+            found[f"at_argsort_{d.name}"] = argsort(d, hosted)
+            found[f"at_sort_{d.name}"] = sort(d, hosted)
+    return found if hosted else {name: _plain(text) for name, text in found.items()}
+
+
+def _plain(text: str) -> str:
+    """Without a host there are neither threads nor `at`."""
+    if text is _COMMON:
+        return _PLAIN_COMMON
+    text = text.replace("    (void)at;\n", "").replace("at_call *at, ", "").replace("(at, ", "(").replace("static __attribute__((noinline)) int", "static int")
+    return text.replace("(at_call *, ", "(")
+
+
+_TEXTS = {hosted: _parts(hosted) for hosted in (True, False)}
+_NAME = re.compile(r"\bat_[a-z0-9_]+\b")
+
+
+def sorts(text: str, hosted: bool) -> list[str]:
+    """What a program that sorts needs, each after what it uses itself."""
+    texts = _TEXTS[hosted]
+    order: dict[str, None] = {}
+
+    def visit(text: str) -> None:
+        for name in _NAME.findall(text):
+            if name in texts and name not in order and texts[name] is not text:
+                visit(texts[name])
+                order[name] = None
+
+    visit(text)
+    return [texts[name] for name in order]

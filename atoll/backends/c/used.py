@@ -44,7 +44,7 @@ def written_buffers(stmts: list[lp.Stmt]) -> set[lp.Buffer]:
         elif isinstance(stmt, lp.Swap):
             found |= {stmt.first, stmt.second}
         elif isinstance(stmt, lp.Helper):
-            found |= {b for b, _ in stmt.buffers}
+            found |= {b for b, _ in (stmt.buffers[1:] if stmt.name in ("argsort", "sort") else stmt.buffers)}
     return found
 
 
