@@ -41,21 +41,22 @@ static int64_t size(void) {
 
 #define CASE(T, is_double) do { \
         T *a = exact(m * k * (int64_t)sizeof(T)), *b = exact(k * n * (int64_t)sizeof(T)), *c = exact(m * n * (int64_t)sizeof(T)); \
+        for (int64_t i = 0; i < m * n; i++) c[i] = (T)(adds ? 3 : 1 << 20); \
         char *seen = calloc((size_t)m, 1); \
         for (int64_t i = 0; i < m * k; i++) a[i] = (T)(below(17) - 8); \
         for (int64_t i = 0; i < k * n; i++) b[i] = (T)(below(17) - 8); \
-        const at_product p = {m, n, {k}, {a_turned ? m : 1}, {b_turned ? 1 : n}, a_turned ? 1 : k, b_turned ? k : 1, n, a, b, c, 1, 0, follows, seen, n}; \
+        const at_product p = {m, n, {k}, {a_turned ? m : 1}, {b_turned ? 1 : n}, a_turned ? 1 : k, b_turned ? k : 1, n, a, b, c, 1, adds, alone ? NULL : follows, seen, n}; \
         at_call at = {0}; \
         finished = 0; \
-        int wrong = atoll_product(&at, &p, is_double) != 0 || finished != m; \
+        int wrong = atoll_product(&at, &p, is_double) != 0 || finished != (alone ? 0 : m); \
         for (int64_t i = 0; i < m; i++) \
             for (int64_t j = 0; j < n; j += 1 + n / 40) { \
-                double sum = 0; \
+                double sum = adds ? 3 : 0; \
                 for (int64_t q = 0; q < k; q++) sum += (double)(a_turned ? a[q * m + i] : a[i * k + q]) * (double)(b_turned ? b[j * k + q] : b[q * n + j]); \
                 wrong |= sum != (double)c[i * n + j]; \
             } \
         if (wrong) { \
-            printf("wrong: %s %ld by %ld over %ld, %d %d, %d threads\n", #T, (long)m, (long)n, (long)k, a_turned, b_turned, threads); \
+            printf("wrong: %s %ld by %ld over %ld, %d %d %d %d, %d threads\n", #T, (long)m, (long)n, (long)k, a_turned, b_turned, alone, adds, threads); \
             return 1; \
         } \
         free(a); free(b); free(c); free(seen); \
@@ -73,7 +74,7 @@ int main(int count, char **given) {
         if (below(8) == 0) n = 2000 + below(300);
         if (below(8) == 0) k = 1000 + below(3000);
         while (m * n * k > 8000000) *(k > 20 ? &k : m > n ? &m : &n) /= 2;
-        const int a_turned = below(3) == 0, b_turned = below(3) == 0;
+        const int a_turned = below(3) == 0, b_turned = below(3) == 0, alone = (int)below(2), adds = below(4) == 0;
         threads = 1 + (int)below(4);
         if (below(2)) CASE(float, 0);
         else CASE(double, 1);

@@ -52,6 +52,7 @@ static const int product_heights[5] = {H0, H1, H2, H3, H4};
 #define NC 2048
 #define LEAST_PIECE 100000 /* multiply-adds worth handing to another thread */
 #define PIECES 32          /* for every thread, at most */
+#define SMALL_WORK 300000  /* multiply-adds of products that are not worth any preparation */
 #define FEW_ROWS 6         /* so few that b is read along its rows */
 #define FEW_COLUMNS 3      /* so few that sums are made along k */
 #define FAR 262144         /* bytes of b that do not stay near: its columns are copied before they are used */
@@ -104,6 +105,10 @@ static inline __m512 load_masked_f32(const float *from, MASK mask) { return _mm5
 static inline void store_masked_f32(float *to, __m512 v, MASK mask) { _mm512_mask_storeu_ps(to, mask, v); }
 static inline __m512d load_masked_f64(const double *from, MASK mask) { return _mm512_maskz_loadu_pd((__mmask8)mask, from); }
 static inline void store_masked_f64(double *to, __m512d v, MASK mask) { _mm512_mask_storeu_pd(to, (__mmask8)mask, v); }
+static inline __m256 load_half_f32(const float *from, MASK mask) { return _mm256_maskz_loadu_ps((__mmask8)mask, from); }
+static inline __m256d load_half_f64(const double *from, MASK mask) { return _mm256_maskz_loadu_pd((__mmask8)mask, from); }
+static inline void store_half_f32(float *to, __m256 v, MASK mask) { _mm256_mask_storeu_ps(to, (__mmask8)mask, v); }
+static inline void store_half_f64(double *to, __m256d v, MASK mask) { _mm256_mask_storeu_pd(to, (__mmask8)mask, v); }
 static inline float total_f32(__m512 v) { return _mm512_reduce_add_ps(v); }
 static inline double total_f64(__m512d v) { return _mm512_reduce_add_pd(v); }
 static inline __m512 load_all_f32(const float *from) { return _mm512_loadu_ps(from); }
@@ -114,6 +119,8 @@ static inline __m512 pick_f32(__m512 a, __m512i places, __m512 b) { return _mm51
 static inline __m512d pick_f64(__m512d a, __m512i places, __m512d b) { return _mm512_permutex2var_pd(a, places, b); }
 #define PLACES __m512i
 #define WIDE_f32 __m512
+#define HALF_f32 __m256
+#define HALF_f64 __m256d
 #define WIDE_f64 __m512d
 #else
 #define MASKED 0
@@ -148,6 +155,7 @@ PARTS_OF(double, f64)
 #define MC 288
 #define WHOLE int32_t
 #define WIDE WIDE_f32
+#define HALF HALF_f32
 /* rows r[0..3] to columns, in instructions that stay inside 16 bytes */
 #define TURN(r) \
     const NAME(four) t0 = SHUFFLE(NAME(lanes), r[0], r[1], 0, 4, 1, 5), t1 = SHUFFLE(NAME(lanes), r[2], r[3], 0, 4, 1, 5); \
@@ -158,6 +166,7 @@ PARTS_OF(double, f64)
 #undef TURN
 #undef WHOLE
 #undef WIDE
+#undef HALF
 #undef T
 #undef NAME
 #undef VL
@@ -171,6 +180,7 @@ PARTS_OF(double, f64)
 #define MC 144
 #define WHOLE int64_t
 #define WIDE WIDE_f64
+#define HALF HALF_f64
 #define TURN(r) \
     const NAME(four) t0 = SHUFFLE(NAME(lanes), r[0], r[1], 0, 4, 2, 6), t1 = SHUFFLE(NAME(lanes), r[0], r[1], 1, 5, 3, 7); \
     const NAME(four) t2 = SHUFFLE(NAME(lanes), r[2], r[3], 0, 4, 2, 6), t3 = SHUFFLE(NAME(lanes), r[2], r[3], 1, 5, 3, 7); \
@@ -180,6 +190,7 @@ PARTS_OF(double, f64)
 #undef TURN
 #undef WHOLE
 #undef WIDE
+#undef HALF
 #undef T
 #undef NAME
 #undef VL
@@ -219,6 +230,7 @@ static int by_blas(const at_product *p, int is_double) {
 int atoll_product(at_call *at, const at_product *p, int is_double) {
     if (p->m <= 0 || p->n <= 0) return 0;
     if (by_blas(p, is_double)) return follow(at, p);
+    if (is_double ? small_f64(p) : small_f32(p)) return 0;
     int64_t k = 1;
     for (int l = 0; l < p->levels; l++) k *= p->extent[l] > 0 ? p->extent[l] : 0;
     int64_t few[512], length = k;

@@ -142,6 +142,7 @@ static int NAME(mirror)(at_call *at, void *context, int64_t piece) {
 }
 
 #include "product_thin.h"
+#include "product_small.h"
 
 /* How a span is shared out, evenly. Many more pieces than threads, since threads may be late. Columns that are not packed are copied by
  * the piece that needs them where rows are packed: such pieces have all rows. */
