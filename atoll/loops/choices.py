@@ -36,6 +36,7 @@ class Choices:
     unroll: int = 9  # loops of at most so many rounds are written out
     checks: bool = True  # checks made before loops
     interior: bool = True  # ranges cut where tests change
+    pieces: bool = True  # loops in order whose rounds are independent in pieces for threads
     jam: int = 8  # rounds of a sum into memory at a time
     across: bool = True  # sums of neighbours in the lanes of vectors
     rows: bool = True  # sums of several rows that share what they read
@@ -62,6 +63,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "unroll": (0, 4),
     "checks": (False,),
     "interior": (False,),
+    "pieces": (False,),
     "jam": (1, 4, 16),
     "across": (False,),
     "rows": (False,),

@@ -2,65 +2,127 @@
 
     for in order j in 0..w:  s = x[j] + x[j + w];  x[j + w] = x[j] - x[j + w];  x[j] = s
 
-Nothing is rewritten: the loop is marked, so that C compilers need not ask at run time whether x[j] and x[j + w] meet before they use vectors.
+Nothing is rewritten: the loop is marked, so that C compilers need not ask at run time whether x[j] and x[j + w] meet before they use vectors;
+`rounds_apart` says the same of loops with loops inside, which become pieces for threads (loops/in_pieces.py).
 Two rounds are apart where an index is the same in both accesses and moves with the round, or where it is seen never to be equal.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import loads
-from atoll.sizes import Poly, Sym, poly
+from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.prover import Facts, facts
 
 _STRAIGHT = (lp.Let, lp.Store)
+_NEST = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.Accumulate, lp.Add, lp.If, lp.Note)
 MOST = 24  # stores in a round
+PAIRS = 200  # of elements that are held against each other
+Loop = tuple[Sym, Poly, Poly]
 
 
 def independent(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
     """`known`: what is not negative here, from the loops around."""
     for stmt in stmts:
-        inside = (*known, poly(stmt.sym) - stmt.low, stmt.high - poly(stmt.sym) - 1) if isinstance(stmt, (lp.For, lp.Accumulate)) else known
+        inside = (*known, *in_range(stmt)) if isinstance(stmt, (lp.For, lp.Accumulate)) else known
         for body in lp.bodies(stmt):
             if not isinstance(stmt, lp.Product):
                 independent(body, decisions, inside)
-        if isinstance(stmt, lp.For) and not stmt.parallel and not stmt.vector and not stmt.unroll and _apart(stmt, inside):
-            stmt.parallel = True
-            decisions.append(f"the rounds of {stmt.sym} are seen to be independent")
+        if isinstance(stmt, lp.For) and not stmt.parallel and not stmt.vector and not stmt.unroll:
+            if all(isinstance(s, _STRAIGHT) for s in stmt.body) and rounds_apart(stmt, known):
+                stmt.parallel = True
+                decisions.append(f"the rounds of {stmt.sym} are seen to be independent")
     return stmts
 
 
-def _apart(loop: lp.For, known: tuple[Poly, ...]) -> bool:
-    stores = [s for s in loop.body if isinstance(s, lp.Store)]
-    if not stores or len(stores) > MOST or not all(isinstance(s, _STRAIGHT) for s in loop.body):
+def in_range(loop: lp.For | lp.Accumulate) -> tuple[Poly, Poly]:
+    """What is not negative inside a loop."""
+    return poly(loop.sym) - loop.low, loop.high - poly(loop.sym) - 1
+
+
+@dataclass(frozen=True)
+class Access:
+    """An element that a round touches, and the loops inside the round around it."""
+
+    buffer: lp.Buffer
+    index: tuple[Poly, ...]
+    loops: tuple[Loop, ...]
+
+
+def accesses(stmts: list[lp.Stmt], loops: tuple[Loop, ...] = ()) -> tuple[dict[Access, None], dict[Access, None]]:
+    """What statements write, and what they read."""
+    written: dict[Access, None] = {}
+    read: dict[Access, None] = {}
+    for s in stmts:
+        inner = list(lp.bodies(s))
+        if isinstance(s, (lp.Store, lp.Update)):
+            written[Access(s.buffer, s.index, loops)] = None
+        below = (*loops, (s.sym, s.low, s.high)) if isinstance(s, (lp.For, lp.Accumulate)) else loops
+        for body in inner:
+            more, also = accesses(body, below)
+            written |= more
+            read |= also
+        own = s.tests if isinstance(s, lp.If) else s if not inner else ()
+        read |= dict.fromkeys(Access(x.buffer, x.index, loops) for x in loads(own))
+    return written, read
+
+
+def rounds_apart(loop: lp.For, known: tuple[Poly, ...], private: frozenset[lp.Buffer] = frozenset()) -> bool:
+    """No round touches an element that another one writes, but of arrays that every round has for itself."""
+    every = list(lp.walk(loop.body))
+    if not all(isinstance(s, _NEST) for s in every):
         return False
-    made = {s.var.atom for s in loop.body if isinstance(s, lp.Let)}
-    touched: dict[lp.Buffer, list[tuple[Poly, ...]]] = {}
-    for buffer, index in [(s.buffer, s.index) for s in stores] + [(x.buffer, x.index) for x in loads(loop.body)]:
-        touched.setdefault(buffer, [])
-        if index not in touched[buffer]:
-            touched[buffer].append(index)
-    other = Sym(f"{loop.sym.name}_other")
-    ctx = facts((*known, poly(other) - loop.low, loop.high - poly(other) - 1))
-    for written in {(s.buffer, s.index) for s in stores}:
-        buffer, index = written
-        if buffer.rows is not None or any(not made.isdisjoint(p.leaves()) for each in touched[buffer] for p in each):
-            return False
-        if not all(_never_meet(index, each, loop.sym, other, ctx) for each in touched[buffer]):
-            return False
-    return True
+    made = {s.var for s in every if isinstance(s, (lp.Let, lp.Declare))} | {a.var for s in every if isinstance(s, lp.Accumulate) for a in s.accs}
+    if any(isinstance(s, (lp.Assign, lp.Add)) and s.var not in made for s in every):
+        return False
+    written, read = accesses(loop.body)
+    written = {a: None for a in written if a.buffer not in private}
+    buffers = {a.buffer for a in written}
+    touched = [a for a in {**written, **read} if a.buffer in buffers]
+    if not written or len(written) > MOST or any(b.rows is not None or b.local for b in buffers):
+        return False
+    pairs = [(w, t) for w in written for t in touched if t.buffer is w.buffer]
+    outside = {leaf for p in known for leaf in p.leaves()} | {loop.sym}
+    if len(pairs) > PAIRS or any(len({s for s, _, _ in a.loops} - outside) != len(a.loops) for a in touched):
+        return False
+    atoms: set[Atom] = {v.atom for v in made}
+    return all(_Pair(loop, w, t, atoms).apart((*known, *in_range(loop))) for w, t in pairs)
 
 
-def _never_meet(written: tuple[Poly, ...], touched: tuple[Poly, ...], sym: Sym, other: Sym, ctx: Facts) -> bool:
-    """No round writes the one element where another round touches the other."""
-    for w, t in zip(written, touched, strict=True):
+class _Pair:
+    """An element that one round writes, and one that another round touches."""
+
+    def __init__(self, loop: lp.For, written: Access, touched: Access, made: set[Atom]) -> None:
+        self.loop, self.written, self.touched = loop, written, touched
+        self.changing: set[Atom] = made | {s for s, _, _ in written.loops} | {s for s, _, _ in touched.loops}
+        other = Sym(f"{loop.sym.name}_other")
+        self.there: dict[Atom, Poly] = {loop.sym: poly(other)}
+        self.facts = [poly(other) - loop.low, loop.high - poly(other) - 1]
+        for s, low, high in written.loops:
+            self.facts += [poly(s) - low, high - poly(s) - 1]
+        for s, low, high in touched.loops:
+            new = Sym(f"{s.name}_other")
+            self.facts += [poly(new) - low.subst(self.there), high.subst(self.there) - poly(new) - 1]
+            self.there[s] = poly(new)
+        self.made = made
+
+    def apart(self, known: tuple[Poly, ...]) -> bool:
+        mine = facts((*known, *(p for p in self.facts if not self.made & p.leaves())))
+        return any(self.never_equal(w, t, mine) for w, t in zip(self.written.index, self.touched.index, strict=True))
+
+    def never_equal(self, w: Poly, t: Poly, ctx: Facts) -> bool:
+        """These indices are different in different rounds."""
+        sym = self.loop.sym
         step = w.coefficient(sym)
-        if w == t and step is not None and step.const() not in (None, 0) and sym not in (w - step * sym).leaves():
-            return True
-        by, apart = None if step is None else step.const(), (w - t).const()
-        if by and apart is not None and apart % by != 0 and sym not in (w - by * poly(sym)).leaves():
-            return True  # one is at multiples of the step where the other is between them
-        there = t.subst({sym: poly(other)})
-        if ctx.proves(w - there - 1) or ctx.proves(there - w - 1):
-            return True
-    return False
+        by = None if step is None else step.const()
+        rest = None if not by else (w - by * poly(sym)).leaves()
+        if rest is not None and sym not in rest and not self.changing & rest:
+            apart = (w - t).const()
+            if apart is not None and (apart == 0 or (by is not None and apart % by != 0)):
+                return True  # it moves with the round; or one is at multiples of the step where the other is between them
+        if any(isinstance(a, lp.VarAtom) and (a in self.made or not a.var.small) for a in (*w.leaves(), *t.leaves())):
+            return False
+        there = t.subst(self.there)
+        return ctx.proves(w - there - 1) or ctx.proves(there - w - 1)

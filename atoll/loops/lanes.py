@@ -30,7 +30,7 @@ _QUICK = {"add", "sub", "mul", "neg", "min", "max", "abs", "lt", "le", "gt", "ge
 
 
 def lanes(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    return _lanes(stmts, decisions, _mentions(stmts), None)
+    return _lanes(stmts, decisions, mentions(stmts), None)
 
 
 def _lanes(stmts: list[lp.Stmt], decisions: list[str], everywhere: Counter[lp.Buffer], pieces: lp.Chunks | None) -> list[lp.Stmt]:
@@ -50,7 +50,7 @@ def _lanes(stmts: list[lp.Stmt], decisions: list[str], everywhere: Counter[lp.Bu
     return out
 
 
-def _mentions(x: Any) -> Counter[lp.Buffer]:
+def mentions(x: Any) -> Counter[lp.Buffer]:
     """How often each array is mentioned."""
     found: Counter[lp.Buffer] = Counter()
 
@@ -108,7 +108,7 @@ class _Rounds:
         body = self.loop.body
         stores = [s for s in lp.walk(body) if isinstance(s, lp.Store)]
         allocated = {s.buffer for s in body if isinstance(s, lp.Alloc)}
-        here = _mentions(body)
+        here = mentions(body)
         for buffer in dict.fromkeys(s.buffer for s in stores):
             index = [s.index for s in stores if s.buffer is buffer] + [x.index for x in loads(body) if x.buffer is buffer]
             moves = [any(i in p.leaves() for p in each) for each in index]

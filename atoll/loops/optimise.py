@@ -13,6 +13,7 @@ from atoll.loops.choices import USUAL, Choices
 from atoll.loops.first_best import first_best
 from atoll.loops.follow import followers, in_place, join
 from atoll.loops.independent import independent
+from atoll.loops.in_pieces import in_pieces
 from atoll.loops.interior import interior
 from atoll.loops.jam import jam
 from atoll.loops.join_checks import join_checks
@@ -51,6 +52,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.checks, hoist_checks),
         (choices.interior, interior),
         (choices.jam > 1, partial(jam, rounds=choices.jam)),
+        (choices.pieces, in_pieces),
         (choices.across, across),
         (choices.rows, rows),
         (choices.interior, segments),
