@@ -22,7 +22,7 @@ def carry(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
             body[:] = carry(body, decisions)
         if isinstance(stmt, lp.For) and (found := _carried(stmt)):
             for store, _ in found:
-                decisions.append(f"the element of {store.buffer} a round of {stmt.sym} stores is kept for the next")
+                decisions.append(f"the element of {store.buffer.shown} a round of {stmt.sym} stores is kept for the next")
             out += _in_variables(stmt, found)
         else:
             out.append(stmt)

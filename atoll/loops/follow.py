@@ -48,7 +48,7 @@ def join(stmts: list[lp.Stmt], pairs: Pairs, decisions: list[str]) -> list[lp.St
         frees: list[lp.Stmt] = [s for s in between if isinstance(s, lp.Free)]
         out[first : last + 1] = [*(s for s in between if not isinstance(s, lp.Free)), product, *frees]
         product.after = [after]
-        decisions.append(f"what follows the product {product.target.buffer} is done with its rows as they are finished")
+        decisions.append(f"what follows the product {product.target.buffer.shown} is done with its rows as they are finished")
     return out
 
 

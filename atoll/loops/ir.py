@@ -26,7 +26,7 @@ from typing import Any, Union
 
 from atoll.ainf.ir import Site
 from atoll.errors import NOWHERE, Span
-from atoll.sizes import Atom, Poly, Sym
+from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.types.dtypes import DType
 
 _numbers = itertools.count()
@@ -67,6 +67,11 @@ class Buffer:
         """Its name in reports."""
         return self.label or self.name
 
+    def called(self, name: str) -> Buffer:
+        """The buffer under another name in reports."""
+        self.label = name
+        return self
+
 
 class Var:
     """A scalar variable. `small`: an integer that is as far from overflow as an index is."""
@@ -98,6 +103,16 @@ class VarAtom(Atom):
 
     def __repr__(self) -> str:
         return self.var.name
+
+
+def in_words(p: Poly) -> str:
+    """A polynomial with variables called as in reports."""
+    named: dict[Atom, Poly] = {}
+    for leaf in p.leaves():
+        if isinstance(leaf, VarAtom):
+            name = leaf.var.shown
+            named[leaf] = poly(Sym(name if name.replace("(", "").replace(")", "").isidentifier() else f"({name})"))
+    return repr(p.subst(named) if named else p)
 
 
 # -- expressions

@@ -34,7 +34,7 @@ def join_loops(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     for stmt in makers:
         maker = _maker(stmt)  # again: another loop may have joined it
         if maker is not None and _joined(stmts, stmt, maker, users):
-            decisions.append(f"{maker.store.buffer} is computed where it is read")
+            decisions.append(f"{maker.store.buffer.shown} is computed where it is read")
     return stmts
 
 

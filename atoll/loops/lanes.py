@@ -118,7 +118,7 @@ class _Rounds:
                 return False
             if any(i in p.leaves() for p in buffer.extents) or not made.isdisjoint(lp.used_vars(buffer)):
                 return False
-            wide = lp.Buffer(fresh_like(buffer.name, buffer.dtype).name, buffer.dtype, (*buffer.extents, poly(self.lanes)), "temp", "a row for every lane")
+            wide = lp.Buffer(fresh_like(buffer.name, buffer.dtype).name, buffer.dtype, (*buffer.extents, poly(self.lanes)), "temp", "a row for every lane", buffer.span).called(buffer.shown)
             wide.private = buffer.private
             self.wide[buffer] = wide
         return allocated <= set(self.wide)

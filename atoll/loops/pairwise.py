@@ -102,7 +102,7 @@ class _Blocks:
 
     def partial(self, target: lp.Buffer) -> lp.Buffer:
         name = fresh_like(f"{target.name}_part", target.dtype).name
-        self.own.append(lp.Buffer(name, target.dtype, (self.inner.high - self.inner.low,), "temp", "sums of some rounds", target.span))
+        self.own.append(lp.Buffer(name, target.dtype, (self.inner.high - self.inner.low,), "temp", "sums of some rounds", target.span).called(target.shown))
         return self.own[-1]
 
     def each(self, make: Callable[[lp.Update, Poly], lp.Stmt]) -> lp.For:

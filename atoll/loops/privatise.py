@@ -35,7 +35,7 @@ def privatise(stmts: list[lp.Stmt], decisions: list[str], reassociate: bool = Tr
             out.append(stmt)
             continue
         assert isinstance(stmt, lp.For)
-        decisions.append(f"{update.buffer} is added up in {PARTS} private copies when there are many more rounds of {stmt.sym} than elements")
+        decisions.append(f"{update.buffer.shown} is added up in {PARTS} private copies when there are many more rounds of {stmt.sym} than elements")
         many = lp.Test("ge", stmt.high - stmt.low - 4 * PARTS * _turns(update) * product(update.buffer.extents))
         out.append(lp.If((many,), _private(stmt, update), [stmt]))
     return out
@@ -81,7 +81,7 @@ class _Redirected(Copier):
 def _private(loop: lp.For, update: lp.Update) -> list[lp.Stmt]:
     target, dtype = update.buffer, update.buffer.dtype
     turns = _turns(update)
-    own = lp.Buffer(fresh_like(f"{target.name}_own", dtype).name, dtype, (poly(PARTS * turns), *target.extents), "temp", "private copies of an array that is added up")
+    own = lp.Buffer(fresh_like(f"{target.name}_own", dtype).name, dtype, (poly(PARTS * turns), *target.extents), "temp", "private copies of an array that is added up", target.span).called(target.shown)
     neutral = MONOIDS[_MONOID[update.op]][1](dtype)
     start = lp.Const(bool(neutral) if dtype is BOOL else neutral, dtype)
     low, high, part = Sym("part_lo"), Sym("part_hi"), Sym("part")

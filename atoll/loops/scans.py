@@ -114,8 +114,8 @@ def _in_runs(loop: lp.For, step: lp.Assign) -> list[lp.Stmt]:
     s, dtype = step.var, step.var.dtype
     op, monoid = step.value.op, _MONOID[step.value.op]
     compares = _compares(step)
-    ends = lp.Buffer(f"{s.name}_ends", dtype, (poly(CHUNKS),), "temp", "what comes out of the chunks of a scan")
-    totals = lp.Buffer(f"{s.name}_totals", dtype, (poly(CHUNKS), poly(number)), "temp", "totals of the runs of a scan")
+    ends = lp.Buffer(f"{s.name}_ends", dtype, (poly(CHUNKS),), "temp", "what comes out of the chunks of a scan").called(s.shown)
+    totals = lp.Buffer(f"{s.name}_totals", dtype, (poly(CHUNKS), poly(number)), "temp", "totals of the runs of a scan").called(s.shown)
     whole = loop.high // in_chunk
     block = Sym("block")
     count = fresh_like("chunks", I64)

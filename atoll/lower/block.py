@@ -149,12 +149,13 @@ class BlockLowerer(Memory):
         accs: list[lp.Acc] = []
         for stage, binder in group.members.items():
             if binder in stage.inner and isinstance(stage.prim, ir.Reduce):
-                var = self.fn.var(stage.line.name if stage.line else "s", stage.line.results[0].dtype)  # type: ignore[union-attr]
+                assert stage.line is not None
+                var = self.fn.line_var(stage.line, stage.line.results[0].dtype)
                 accs.append(lp.Acc(var, stage.prim.monoid))
                 scope.add(lp.Declare(var, self.neutral(stage.prim.monoid, var.dtype)))
                 self.totals[stage] = var
                 if strip is None:  # else it is the total of a strip
-                    self.places[(stage.line, 0)] = VarPlace(lp.Use(var))  # type: ignore[index]
+                    self.places[(stage.line, 0)] = VarPlace(lp.Use(var))
         self.piece = (group, inner, scope)
         self._nodes(group.body, inner, group, number)
         self.piece = None

@@ -9,6 +9,7 @@ from atoll.ainf import ir
 from atoll.loops import ir as lp
 from atoll.lower.block import BlockLowerer, BufferSink, Sink
 from atoll.lower.copies import note_settled
+from atoll.lower.labels import label_of
 from atoll.lower.outside import allocate_outside
 from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
 from atoll.lower.swaps import live_together
@@ -45,6 +46,12 @@ class FunctionLowerer:
 
     def var(self, hint: str, dtype: DType, small: bool = False) -> lp.Var:
         return lp.Var(self.name(hint), dtype, small)
+
+    def line_var(self, line: ir.Line, dtype: DType, small: bool = False) -> lp.Var:
+        """A variable for a line's value, called in reports what the user calls it."""
+        var = self.var(line.name, dtype, small)
+        var.label = f"len({label_of(line)})" if isinstance(line.prim, ir.Compress) else label_of(line)
+        return var
 
     def buffer(
         self, hint: str, dtype: DType, extents: tuple[Poly, ...], kind: str, reason: str = "", span: Any = None, value: Any = None

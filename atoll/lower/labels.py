@@ -9,7 +9,7 @@ MOST = 28  # characters of an expression
 
 
 def label_of(line: ir.Line, result: int = 0) -> str:
-    """A parameter's or a state's own name, the name a value was bound to, or the expression it is; "" where nobody wrote it."""
+    """A parameter's or a state's own name, the name a value was bound to, or the expression it is."""
     if isinstance(line.prim, (ir.Input, ir.Param)):
         return line.prim.name
     if isinstance(line.prim, (ir.Loop, ir.While)):
@@ -20,7 +20,7 @@ def label_of(line: ir.Line, result: int = 0) -> str:
         return line.label
     if isinstance(line.prim, ir.Scatter) and line.span.line:
         return line.span.text().split("[")[0]  # the array that is updated
-    return abbreviated(line.span)
+    return abbreviated(line.span) or ("a derivative" if line.reverse else "a value")
 
 
 def abbreviated(span: Span) -> str:

@@ -28,10 +28,10 @@ def before_nest(b: BlockLowerer, stage: Stage, binder: ir.Binder, scope: Scope) 
     if isinstance(prim, ir.Reduce):
         if accumulates_in_memory(stage, b.fuser.orders[stage]):
             return "sequential"
-        return lp.Acc(b.fn.var(stage.line.name, stage.line.results[0].dtype), prim.monoid)
+        return lp.Acc(b.fn.line_var(stage.line, stage.line.results[0].dtype), prim.monoid)
     if isinstance(prim, ir.Scan):
         b.make_places(stage, scope, 0)
-        var = b.fn.var(stage.line.name, stage.line.results[0].dtype)
+        var = b.fn.line_var(stage.line, stage.line.results[0].dtype)
         scope.add(lp.Declare(var, b.value(prim.start, b.env(stage), scope)))
         b.scan_vars[stage] = var
         return "sequential"
@@ -159,7 +159,7 @@ def _conditional_results(b: BlockLowerer, stage: Stage, scope: Scope, code: Any)
     outer: dict[int, lp.Var] = {}
     for k, info in enumerate(line.results):
         if not info.axes and not isinstance(b.places.get((line, k)), (BufferPlace, AgainPlace)):
-            var = b.fn.var(line.name, info.dtype, info.bound is not None)
+            var = b.fn.line_var(line, info.dtype, info.bound is not None)
             scope.add(lp.Declare(var, b.fn.zero(info.dtype)))
             outer[k] = var
     inner = scope.child(*tests)
@@ -187,7 +187,7 @@ def _element(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
 
         _guarded(b, stage, scope, store)
         return
-    var = b.fn.var(line.name, dtype, line.results[0].bound is not None)
+    var = b.fn.line_var(line, dtype, line.results[0].bound is not None)
     if not stage.conds:
         scope.add(lp.Let(var, b.expression(line, env, scope, 0)))
     else:
@@ -245,7 +245,7 @@ def _scan(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     place = b.places.get((line, 0))
     before = None
     if prim.exclusive:
-        before = b.fn.var(line.name, dtype)
+        before = b.fn.line_var(line, dtype)
         scope.add(lp.Let(before, lp.Use(var)))
     scope.add(step)
     current = lp.Use(before if before is not None else var)
@@ -301,7 +301,7 @@ def _arg_reduce(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     assert line is not None
     env = b.env(stage)
     dtype = ir.operand_dtype(prim.arg)
-    at, best = b.fn.var(line.name, I64, True), b.fn.var("best", dtype)
+    at, best = b.fn.line_var(line, I64, True), b.fn.var("best", dtype)
     scope.add(lp.Declare(at, lp.Const(0, I64)))
     scope.add(lp.Declare(best, b.neutral("minimum" if prim.which == "min" else "maximum", dtype)))
     sym = Sym(prim.binder.name)
@@ -349,7 +349,7 @@ def _compress(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     prim, line = stage.prim, stage.line
     assert line is not None
     env = b.env(stage)
-    count = b.fn.var(line.name, I64, True)
+    count = b.fn.line_var(line, I64, True)
     scope.add(lp.Declare(count, lp.Const(0, I64)))
     sym = Sym(prim.binder.name)
     inner_env = {**env, prim.binder: poly(sym)}
@@ -382,7 +382,7 @@ def _check(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     if prim.value is not None and not isinstance(b.places.get((line, 0)), AgainPlace):
         value = b.value(prim.value, env, scope)
         if not isinstance(value, (lp.Use, lp.Const, lp.Index)):
-            var = b.fn.var(line.name, I64)
+            var = b.fn.line_var(line, I64)
             scope.add(lp.Let(var, value))
             value = lp.Use(var)
         settle(b, stage, 0, value, scope)

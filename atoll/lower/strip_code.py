@@ -35,7 +35,7 @@ def strip_code(b: BlockLowerer, strip: Strip, number: int, scope: Scope) -> None
     totals: dict[Stage, lp.Var] = {}
     for stage, binder in maker.members.items():
         if binder in stage.inner and isinstance(stage.prim, ir.Reduce) and stage.line is not None:
-            totals[stage] = b.fn.var(stage.line.name, stage.line.results[0].dtype)
+            totals[stage] = b.fn.line_var(stage.line, stage.line.results[0].dtype)
             scope.add(lp.Declare(totals[stage], b.neutral(stage.prim.monoid, totals[stage].dtype)))
             b.places[(stage.line, 0)] = VarPlace(lp.Use(totals[stage]))
     t, inner = Sym("strip"), scope.child()

@@ -138,7 +138,7 @@ class Values:
                 scope.memo[key] = lp.Index(self.as_index(e, scope))
                 return scope.memo[key]
         if tests:
-            var = self.fn.var(line.name, dtype, line.results[0].bound is not None)
+            var = self.fn.line_var(line, dtype, line.results[0].bound is not None)
             scope.add(lp.Declare(var, self.fn.zero(dtype)))
             inner = scope.child(*tests)
             inner.add(lp.Assign(var, self.expression(line, env, inner, 0)))
@@ -150,7 +150,7 @@ class Values:
         shared = self.uses.get(line, 0) > 1 or depth >= _DEPTH
         e = self.expression(line, env, scope, 0 if shared else depth + 1)
         if shared and not isinstance(e, (lp.Use, lp.Const, lp.Index)):
-            var = self.fn.var(line.name, dtype, line.results[0].bound is not None)
+            var = self.fn.line_var(line, dtype, line.results[0].bound is not None)
             scope.add(lp.Let(var, e))
             e = lp.Use(var)
             scope.memo[key] = e

@@ -27,7 +27,7 @@ class Use:
 
     def __repr__(self) -> str:
         line = f"line {self.span.line}" if self.span.line else ""
-        return f"{self.kind:<10} {self.name:<12} {self.bytes!r:<20} bytes  {self.reason}{'  (' + line + ')' if line else ''}"
+        return f"{self.kind:<10} {self.name:<12} {lp.in_words(self.bytes):<20} bytes  {self.reason}{'  (' + line + ')' if line else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def _refuse(loops: lp.Function, fn: core.Function, c: lp.Copied, returned: Span)
         what = f"write it: return at.copy({name})"
     elif any(loops.inputs[k] is c.source and loops.outputs[j].buffer is c.target for k, j in donations(loops)):
         what += f", or let the caller give it away: {name}: at.own[...]"
-    fail("E0807", use.span, name=fn.name, reason=f"{use.reason} ({c.bytes!r} bytes)", help=what, where=fn.name)
+    fail("E0807", use.span, name=fn.name, reason=f"{use.reason} ({lp.in_words(c.bytes)} bytes)", help=what, where=fn.name)
 
 
 def _bytes(b: lp.Buffer) -> Poly:

@@ -216,7 +216,7 @@ class Elaborator:
             if isinstance(value.type, (Scalar, Index)) and value.type.dtype.is_integer:
                 from atoll.types.coerce import to_dtype
 
-                bound = self.bind(to_dtype(self, value, I64_T.dtype, span), "k")
+                bound = self.bind(to_dtype(self, value, I64_T.dtype, span), None, "k")
                 assert isinstance(bound.expr, ir.Var)
                 self.solver.rigid[bound.expr.sym] = self.level
                 if bound.expr.sym not in self.labels and bound.expr.sym.name == "k":

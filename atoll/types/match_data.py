@@ -443,6 +443,6 @@ def joining(el: Elaborator, stmt: s.Match, subject: Value, live: Liveness, in_lo
             parts.append(Value(part.expr, t))
         bodies.append(el.close(make_tuple(parts, None, stmt.span).expr))
     out = _node(el, matcher, tree, bodies, bodies[0].type)
-    pair = el.bind(Value(out, Tuple(tuple(t for *_, t in joined))), "joined")
+    pair = el.bind(Value(out, Tuple(tuple(t for *_, t in joined))), None, "joined")
     for position, (name, *_) in enumerate(joined):
         el.scope.names[name] = el.bind(project(pair, position), name)

@@ -237,7 +237,7 @@ def _join(
             parts.append(Value(part.expr, t))
         branches.append(el.close(make_tuple(parts, None, stmt.span).expr))
     out = ir.If(test.expr, branches[0], branches[1], type=branches[0].type, span=stmt.span)
-    pair = el.bind(Value(out, Tuple(tuple(t for *_, t in joined))), "joined")
+    pair = el.bind(Value(out, Tuple(tuple(t for *_, t in joined))), None, "joined")
     if not joined:
         return
     for position, (name, *_) in enumerate(joined):
@@ -432,7 +432,7 @@ class _Loop:
     def finish(self, out: ir.For | ir.While, types: list[Type]) -> None:
         """Bind what comes out; names that are not carried are unbound after the loop."""
         el = self.el
-        result = el.bind(Value(out, Tuple(tuple(types))), "loop")
+        result = el.bind(Value(out, Tuple(tuple(types))), None, "loop")
         for name in self.assigned:
             if name not in self.names:
                 el.scope.names[name] = en.Unbound(self.stmt.span)
@@ -482,6 +482,7 @@ def merge_state(el: Elaborator, t: Type, new: Type, name: str, span: Span) -> Ty
 
 
 def _changes(el: Elaborator, name: str, t: Type, new: Type, span: Span) -> NoReturn:
+    t, new = plain_type(t), plain_type(new)  # that it is an index is not what changes
     shown = el.show(new)
     help_ = f"give {name} one type before the loop and in it" if rank(t) or rank(new) else f"write {name}: {shown} = ... before the loop"
     el.fail("E0117", span, name=name, expected=el.show(t), found=shown, help=help_)

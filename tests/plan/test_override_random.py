@@ -34,7 +34,7 @@ def _planned(f: at.Function, plan: dict[str, str]) -> at.Function:
             return f.with_plan(**plan)
         except at.Error as error:
             assert error.code == "E0817", error
-            name = str(error).partition(":")[2].partition(":")[0].split()[-1]
+            name = str(error).partition("the plan ")[2].partition("=")[0]
             del plan[name]
 
 

@@ -60,7 +60,7 @@ def _prepared(el: Elaborator, value: Value, declared: Type | None, span: Span) -
     wanted = strong(value.type)
     if value.weak and declared is not None and isinstance(declared, Scalar):
         wanted = declared
-    return el.bind(coerce(el, value, wanted, span, "the argument"), "x")
+    return el.bind(coerce(el, value, wanted, span, "the argument"), None, "x")
 
 
 # -- the two nodes

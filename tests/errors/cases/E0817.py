@@ -14,7 +14,7 @@ def f(x: f64[n]) -> f64[n]:
 
 f.with_plan(s="inline")
 
-#> E0817: the plan cannot inline s: it is a reduction, which is computed once
+#> E0817: the plan s='inline' cannot be followed: it is a reduction, which is computed once
 #>   --> E0817.py:12:9, in f
 #>    12 |     s = sum(y)
 #>       |         ^^^^^^
