@@ -22,7 +22,9 @@ def restart_names() -> None:
 
 def fresh(var: lp.Var) -> lp.Var:
     """Another variable like this one. Names stay unique because a mark no user can write is in them."""
-    return lp.Var(f"{_COPY.sub('', var.name)}__{next(_counter)}", var.dtype, var.small)
+    made = lp.Var(f"{_COPY.sub('', var.name)}__{next(_counter)}", var.dtype, var.small)
+    made.label = var.label
+    return made
 
 
 def fresh_like(name: str, dtype: Any) -> lp.Var:
