@@ -111,7 +111,10 @@ def fails_with(cond: ir.Cond, conds: tuple[ir.Cond, ...]) -> bool:
     """True when `cond` holds wherever not all of `conds` hold: it is the negation of the only one, or says "not all of them"."""
     if len(conds) == 1 and cond == conds[0].negated():
         return True
-    return cond.kind == "false" and cond.ref is not None and set(conds) <= _conjuncts(cond.ref)
+    if cond.kind != "false" or cond.ref is None:
+        return False
+    parts: set[ir.Cond] = set().union(*({c} if c.kind != "true" or c.ref is None else _conjuncts(c.ref) for c in conds))
+    return parts <= _conjuncts(cond.ref)
 
 
 def _conjuncts(operand: ir.Operand) -> set[ir.Cond]:

@@ -30,7 +30,7 @@ def check(program: ir.Program) -> ir.Program:
     checker = _Checker(program)
     checker.block(program.block, set(program.sizes), set())
     for array in program.results:
-        checker.array(array, set(program.sizes), checker.done, "a result")
+        checker.array(array, program.block, set(program.sizes), checker.done, "a result")
     return program
 
 
@@ -87,7 +87,7 @@ class _Checker:
         for block in blocks(line.prim):
             inside = self.block(block, inner | own, known)
             for array in getattr(line.prim, "results", ()):
-                self.array(array, inner | own | set(block.owned) | set(block.ambient), inside, f"a result of {line.name}")
+                self.array(array, block, inner | own | set(block.owned) | set(block.ambient), inside, f"a result of {line.name}")
             self.state(line)
 
     def _atoms(self, p: Any) -> set[Atom]:
@@ -99,12 +99,17 @@ class _Checker:
         wanted = len(ref.line.dims) + len(ref.line.results[ref.result].axes)
         self.need(len(ref.index) == wanted, "{} has {} indices", line, ref, wanted)
 
-    def array(self, array: ir.Abs, scope: set[Atom], known: set[ir.Line], what: str) -> None:
+    def array(self, array: ir.Abs, block: ir.Block, scope: set[Atom], known: set[ir.Line], what: str) -> None:
         leaves = {leaf for leaf in ir.operand_leaves(array.body) if isinstance(leaf, Sym)}
         inner = scope | set(array.binders)
         self.need(leaves <= inner, "{} is free in {}", None, leaves - inner, what)
+        checked = [c for line in block.lines if isinstance(line.prim, ir.Check) and not line.conds and not line.dims for c in line.prim.conds]
+        rounds = within(array.binders).add(c.poly for c in checked if c.kind == "ge" and c.poly is not None)
         for ref in ir.operand_refs(array.body):
             self.ref(ref, known, None)
+            env = dict(zip(ref.line.dims, ref.index, strict=False))
+            missing = [c for cond in ref.line.conds if ref.line.block is block and not holds(c := cond.subst(env), rounds) and c not in checked]
+            self.need(not missing, "{} reads what exists only if {}", ref.line, what, missing)
 
     def types(self, line: ir.Line) -> None:
         prim = line.prim
