@@ -129,6 +129,16 @@ class Copier:
         raise NotImplementedError(type(s).__name__)
 
 
+def told(stmt: lp.Stmt) -> tuple[Poly, ...]:
+    """What is not negative inside a loop because of its range."""
+    match stmt:
+        case lp.For() | lp.Accumulate():
+            return (poly(stmt.sym) - stmt.low, stmt.high - poly(stmt.sym) - 1)
+        case lp.Chunks():
+            return (poly(stmt.low), stmt.extent - poly(stmt.high))
+    return ()
+
+
 def copyable(stmts: list[lp.Stmt]) -> bool:
     """True when a Copier knows all of these statements."""
     known = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.Add, lp.If, lp.For, lp.Accumulate, lp.Check, lp.Note)
