@@ -12,7 +12,7 @@ from atoll.core.interpret import cast, format_value
 from atoll.core.prims import MONOIDS, PRIMS, DivisionByZero, NegativePower, NegativeShift
 from atoll.errors import Error
 from atoll.loops import ir as lp
-from atoll.sizes import Atom, Poly, Sym
+from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.machine import compared, wrapped
 from atoll.types.types import Scalar
 
@@ -241,6 +241,15 @@ class Executor:
             where = tuple(self.poly(p) for p in at)
             for k, value in enumerate(order if h.name == "argsort" else source[order]):
                 self.write(out, (*where[:-1], where[-1] + k), value)
+        elif h.name == "compress":
+            (values, first), (flags, _), (out, at) = h.buffers
+            n, count, where = self.poly(h.sizes[0]), 0, tuple(self.poly(p) for p in at)
+            for k in range(n):
+                if self.expr(lp.Load(flags, (poly(k),))):
+                    self.write(out, (*where[:-1], where[-1] + count), self.expr(lp.Load(values, (*first[:-1], first[-1] + k))))
+                    count += 1
+            if h.result is not None:
+                self.set(h.result, count)
         elif h.name == "settle":
             return  # the buffers' memory has been exchanged an even or odd number of times; values are in the first
         elif h.name == "stream":

@@ -10,6 +10,7 @@ from atoll.loops.across import across
 from atoll.loops.carry import carry
 from atoll.loops.checks import hoist_checks
 from atoll.loops.choices import USUAL, Choices
+from atoll.loops.filters import filters
 from atoll.loops.first_best import first_best
 from atoll.loops.follow import followers, in_place, join
 from atoll.loops.independent import independent
@@ -61,6 +62,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.carry, late),
         (choices.wave, wave),
         (choices.lanes, lanes),
+        (choices.carry, filters),
         (choices.carry, without_branches),
     ]
     if not choices.products:

@@ -38,7 +38,7 @@ def _in_rows(h: lp.Helper, holder: list[lp.Stmt], whole: list[lp.Stmt]) -> None:
     if not isinstance(store, lp.Store) or store.buffer is not keys or store.index != (row,) or not isinstance(store.value, lp.Load):
         return
     x, index = store.value.buffer, store.value.index
-    if index[-1] != row or any(fill.sym in p.leaves() for p in index[:-1]) or x.rows is not None or x is out[0] or _used(whole, keys) != 2:
+    if index[-1] != row or any(fill.sym in p.leaves() for p in index[:-1]) or x.rows is not None or x is out[0] or used(whole, keys) != 2:
         return
     holder.remove(fill)
     h.buffers = ((x, (*index[:-1], poly(0))), out)
@@ -51,9 +51,9 @@ def _sorted(h: lp.Helper, holder: list[lp.Stmt], whole: list[lp.Stmt]) -> str | 
         return None
     after = holder[holder.index(h) + 1 :]
     reads = [s for s in lp.walk(after) if isinstance(s, lp.Let) and isinstance(s.value, lp.Load) and s.value.buffer is order]
-    if not reads or _used(whole, order) != 1 + len(reads):
+    if not reads or used(whole, order) != 1 + len(reads):
         return None
-    last = max(k for k, s in enumerate(after) if _used([s], order))
+    last = max(k for k, s in enumerate(after) if used([s], order))
     within = after[: last + 1]
     places = {s.var: s.value.index for s in reads if isinstance(s.value, lp.Load)}
     elements = [e for e in _loads(within) if e.buffer is x and e.index[:-1] == first[:-1] and e.index[-1] in [poly(v.atom) for v in places]]
@@ -85,7 +85,7 @@ def _straight(h: lp.Helper, holder: list[lp.Stmt], whole: list[lp.Stmt]) -> None
     if not isinstance(loop, lp.For) or loop.low != low or loop.high != high or len(loop.body) != 1:
         return
     store = loop.body[0]
-    if not isinstance(store, lp.Store) or store.value != lp.Load(values, (poly(loop.sym),)) or _used(whole, values) != 2:
+    if not isinstance(store, lp.Store) or store.value != lp.Load(values, (poly(loop.sym),)) or used(whole, values) != 2:
         return
     y, index = store.buffer, store.index
     if y is x[0] or not index or index[-1] != poly(loop.sym) or any(loop.sym in p.leaves() for p in index[:-1]) or y.rows is not None or y.dtype is not values.dtype:
@@ -101,7 +101,7 @@ def _forget(stmts: list[lp.Stmt], buffer: lp.Buffer) -> None:
         body[:] = [s for s in body if not (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is buffer)]
 
 
-def _used(stmts: list[lp.Stmt], buffer: lp.Buffer) -> int:
+def used(stmts: list[lp.Stmt], buffer: lp.Buffer) -> int:
     """How often statements mention a buffer, apart from where it is made and given back."""
 
     def count(x: Any) -> int:
@@ -127,7 +127,7 @@ def _changes(stmts: list[lp.Stmt], x: lp.Buffer, first: tuple[Poly, ...]) -> boo
     for s in lp.walk(stmts):
         if isinstance(s, (lp.Store, lp.Update, lp.Alloc, lp.Free)) and s.buffer is x:
             return True
-        if isinstance(s, (lp.Helper, lp.Swap, lp.CopyBuffer, lp.Product, lp.Section)) and _used([s], x):
+        if isinstance(s, (lp.Helper, lp.Swap, lp.CopyBuffer, lp.Product, lp.Section)) and used([s], x):
             return True
         if isinstance(s, (lp.Assign, lp.Declare, lp.Let)) and s.var in set(lp.used_vars(first)):
             return True

@@ -10,6 +10,8 @@ as the range; what is stored must be readable in every round.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import loads
 from atoll.sizes import poly
@@ -26,7 +28,7 @@ def without_branches(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt
         if isinstance(stmt, lp.Declare) and stmt.value == lp.Const(0, I64):
             starts.add(stmt.var)
         elif isinstance(stmt, lp.For):
-            found = _kept(stmt, starts)
+            found = _plain(stmt, starts)
             if found is not None:
                 stmt.body = found
                 decisions.append(f"what is kept over {stmt.sym} is stored without branches")
@@ -34,7 +36,26 @@ def without_branches(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt
     return stmts
 
 
-def _kept(loop: lp.For, starts: set[lp.Var]) -> list[lp.Stmt] | None:
+@dataclass
+class Kept:
+    """A loop that keeps some elements: what comes first, when one is kept, what of it is stored where, and the variable that counts them."""
+
+    lets: list[lp.Stmt]
+    tests: tuple[lp.Test, ...]
+    stores: list[lp.Store]
+    counter: lp.Var
+
+
+def _plain(loop: lp.For, starts: set[lp.Var]) -> list[lp.Stmt] | None:
+    found = kept(loop, starts)
+    if found is None:
+        return None
+    one = lp.Choose(found.tests, lp.Const(1, I64), lp.Const(0, I64))
+    return [*found.lets, *found.stores, lp.Assign(found.counter, lp.Call("add", (lp.Use(found.counter), one), I64))]
+
+
+def kept(loop: lp.For, starts: set[lp.Var]) -> Kept | None:
+    """The parts of a filter whose stores can be made in every round; its counter is one of `starts`."""
     if loop.parallel or loop.low.const() != 0 or not loop.body or not all(isinstance(s, lp.Let) for s in loop.body[:-1]):
         return None
     choice = loop.body[-1]
@@ -61,9 +82,8 @@ def _kept(loop: lp.For, starts: set[lp.Var]) -> list[lp.Stmt] | None:
     if any(x.buffer in written for s in loop.body for x in loads(s)):
         return None
     tests = _apart(choice.tests)
-    one = lp.Choose(tests, lp.Const(1, I64), lp.Const(0, I64))
-    kept: list[lp.Stmt] = [lp.Store(s.buffer, s.index, _where(s.value, tests)) if isinstance(s, lp.Store) else s for s in choice.then[:-1]]
-    return [*loop.body[:-1], *kept, lp.Assign(step.var, lp.Call("add", (lp.Use(step.var), one), I64))]
+    stored = [lp.Store(s.buffer, s.index, _where(s.value, tests)) for s in stores]
+    return Kept([*loop.body[:-1], *lets], tests, stored, step.var)
 
 
 def _apart(tests: tuple[lp.Test, ...]) -> tuple[lp.Test, ...]:

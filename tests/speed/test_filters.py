@@ -5,7 +5,8 @@ import pytest
 
 import atoll as at
 from atoll import f32, f64, i64
-from tests.agreement import agree
+from tests.agreement import agree, for_all_threads
+from tests.export.driver import SANITIZE, run
 
 n, m = at.sizes("n m")
 kept = at.some("kept")
@@ -37,10 +38,26 @@ def every_other(x: f64[2 * n]) -> f64[kept]:
     return [x[2 * i + 1] for i in range(n) if x[2 * i] > 0.5]
 
 
+@at.fn
+def together(x: f32[n], y: i64[n]) -> (f32[kept], i64[kept]):
+    return unzip([(a, b) for a, b in zip(x, y) if b % 3 == 0])
+
+
+@at.fn
+def middle(x: f64[n]) -> f64:
+    above = [v for v in x if v > 0.25]
+    return sum(v * (i + 1) for i, v in enumerate(above))
+
+
+@at.fn
+def per_row(x: f64[n, m]) -> f64[n]:
+    return [sum(v * (i + 1) for i, v in enumerate(filter(lambda v: v > 0.5, r))) for r in x]
+
+
 def test_it_happens():
-    for f in (large, scaled, places):
-        assert "without branches" in f.explain("schedule")
-    assert "without branches" not in looked_up.explain("schedule")  # x[k] may only be read when k is an index
+    for f in (large, scaled, places, together, middle):
+        assert "kept in blocks" in f.explain("schedule")
+    assert "blocks" not in looked_up.explain("schedule")  # x[k] may only be read when k is an index
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 33, 1000])
@@ -53,7 +70,42 @@ def test_values_stay(size):
         agree(places, y)
     agree(looked_up, x, rng.integers(-3, size + 3, 20))
     agree(every_other, x[: size // 2 * 2])
+    agree(per_row, x[: size // 3 * 3].reshape(-1, 3))
     assert np.array_equal(large(x.astype("f4")), x.astype("f4")[x.astype("f4") > 0.5])
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 2047, 2048, 2049, 6000, 70001])
+def test_blocks_and_threads(size):
+    x = rng.random(size)
+    x[::7] = np.nan
+    k = rng.integers(-100, 100, size)
+    for y in (x, np.zeros(size), np.ones(size)):
+        assert np.array_equal(for_all_threads(large, y.astype("f4")), y.astype("f4")[y.astype("f4") > 0.5], equal_nan=True)
+        assert np.array_equal(for_all_threads(places, y), np.flatnonzero(y > 0.5))
+        kept_ = y[y > 0.25]
+        assert np.isclose(for_all_threads(middle, y), (kept_ * (np.arange(kept_.size) + 1)).sum(), equal_nan=True)
+    a, b = for_all_threads(together, x.astype("f4"), k)
+    assert np.array_equal(a, x.astype("f4")[k % 3 == 0], equal_nan=True) and np.array_equal(b, k[k % 3 == 0])
+
+
+@pytest.mark.parametrize("dtype", ["bool_", "i8", "u16", "i32", "u64", "f32", "c64", "c128"])
+def test_every_type(dtype):
+    f = at.fn(source=f"import atoll as at\nfrom atoll import *\nn = at.sizes('n')\ndef f(x: at.{dtype}[n], k: at.i64[n]): return [x[i] for i in range(n) if k[i] > 3]\n")
+    t = "?" if dtype == "bool_" else dtype[0] + str(int(dtype[1:]) // 8)
+    for size in (0, 5, 3000):
+        k = rng.integers(0, 8, size)
+        x = rng.integers(0, 100, size).astype(t)
+        assert np.array_equal(f(x, k), x[k > 3])
+        agree(f, x[:40], k[:40])
+
+
+def test_exported(tmp_path):
+    x = rng.random(5000)
+    for k, y in enumerate((x, x[:0])):
+        status, _, (found,) = run(middle, (y,), tmp_path / str(k), *SANITIZE)
+        assert status == 0 and np.isclose(found, middle(y))
+    status, _, (found,) = run(middle, (x,), tmp_path / "vectors", "-O2", "-march=native")
+    assert status == 0 and np.isclose(found, middle(x))
 
 
 def test_what_is_stored_has_no_choice_of_its_own():
@@ -64,7 +116,5 @@ def test_what_is_stored_has_no_choice_of_its_own():
     x = np.random.default_rng(0).standard_normal(1000)
     x[::7] = np.nan
     for f, wanted in ((places, np.flatnonzero(x > 0)), (between, x[(x > 0) & (x < 1)])):
-        loops = f.show("c")
-        stored = next(line for line in loops.splitlines() if "_1] = " in line)
-        assert "?" not in stored and "&&" not in stored
+        assert "? 1 : 0" not in f.show("c")
         assert (f(x) == wanted).all() and f(x[:0]).shape == (0,)

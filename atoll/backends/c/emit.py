@@ -201,6 +201,11 @@ class Emitter(Pieces):
             host = "at, " if self.dialect.hosted else ""
             self.uses_done = True
             self.put(f"if ((status = at_{h.name}_{h.dtype.name}({host}&{a}, &{b}, {self.poly(h.sizes[0])})) != 0) goto done;")
+        elif h.name == "compress":
+            assert h.dtype is not None
+            places = ", ".join(f"&{self.element(b, at)}" for b, at in h.buffers)
+            kept = f"const int64_t {safe(h.result.name)} = " if h.result is not None else ""
+            self.put(f"{kept}at_compress_{h.dtype.size}({places}, {self.poly(h.sizes[0])});")
         elif h.name == "settle":
             out, *spares = (b for b, _ in h.buffers)
             o = safe(out.name)

@@ -215,6 +215,31 @@ def _stream_helpers() -> dict[str, str]:
     }
 
 
+def _compress_helpers() -> dict[str, str]:
+    """at_compress_<bytes>(from, flags, to, n): the elements whose flag is set, in order; how many. `to` has room for n, and is not `from`."""
+    found: dict[str, str] = {}
+    for size in (1, 2, 4, 8):
+        word, letters, lanes, mask = ("int", "si", 16, "unsigned short") if size == 4 else ("long long", "di", 8, "unsigned char")
+        fast = (
+            "#if defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__GNUC__) && !defined(__clang__)\n"
+            "    typedef char at_flags __attribute__((vector_size(16)));\n"
+            f"    typedef {word} at_lanes __attribute__((vector_size(64)));\n"
+            f"    for (; i + {lanes} <= n; i += {lanes}) {{\n"
+            f"        at_flags b = {{0}};\n        at_lanes v;\n"
+            f"        memcpy(&b, flags + i, {lanes});\n        memcpy(&v, f + i * {size}, sizeof v);\n"
+            f"        const {mask} m = ({mask})__builtin_ia32_ptestmb128(b, b, (unsigned short)-1);\n"
+            f"        const int kept = __builtin_popcount(m);\n"
+            f"        __builtin_ia32_storedqu{letters}512_mask((void *)(t + c * {size}), __builtin_ia32_compress{letters}512_mask(v, v, m), ({mask})((1u << kept) - 1));\n"
+            f"        c += kept;\n    }}\n#endif\n"
+        )
+        found[f"at_compress_{size}"] = (
+            f"static int64_t at_compress_{size}(const void *from, const bool *flags, void *to, int64_t n) {{\n"
+            f"    const char *f = from;\n    char *t = to;\n    int64_t c = 0, i = 0;\n{fast if size > 2 else ''}"
+            f"    for (; i < n; i++) {{\n        memcpy(t + c * {size}, f + i * {size}, {size});\n        c += flags[i];\n    }}\n    return c;\n}}"
+        )
+    return found
+
+
 def _sum_helpers() -> dict[str, str]:
     """Sums with an error that grows with the logarithm of their length."""
     found: dict[str, str] = {}
@@ -241,6 +266,7 @@ HELPERS: dict[str, str] = {
     **_sum_helpers(),
     **_copy_helpers(),
     **_stream_helpers(),
+    **_compress_helpers(),
 }
 _NAME = re.compile(r"\bat_[a-z0-9_]+\b")
 _PROVIDES = {f"at_sum_{part}_{d}": f"at_sum_{d}" for part in ("add", "total") for d in ("f32", "f64", "c64", "c128")}

@@ -44,7 +44,7 @@ def written_buffers(stmts: list[lp.Stmt]) -> set[lp.Buffer]:
         elif isinstance(stmt, lp.Swap):
             found |= {stmt.first, stmt.second}
         elif isinstance(stmt, lp.Helper):
-            found |= {b for b, _ in (stmt.buffers[1:] if stmt.name in ("argsort", "sort") else stmt.buffers)}
+            found |= {b for b, _ in (stmt.buffers[-1:] if stmt.name in ("argsort", "sort", "compress") else stmt.buffers)}
     return found
 
 
@@ -60,6 +60,8 @@ def collect(stmts: list[lp.Stmt], own: set[Sym]) -> Used:
             whole |= {stmt.target, stmt.source}
         elif isinstance(stmt, (lp.Let, lp.Declare)):
             made_vars.add(stmt.var)
+        elif isinstance(stmt, lp.Helper) and stmt.result is not None:
+            made_vars.add(stmt.result)
         elif isinstance(stmt, lp.Alloc):
             made_buffers.add(stmt.buffer)
         elif isinstance(stmt, (lp.For, lp.Accumulate)):
