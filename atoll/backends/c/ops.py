@@ -172,7 +172,7 @@ def _complex(op: str, args: list[str], t: DType) -> str:
     if op in ("mul", "div"):
         return f"at_{op}_{suffix(t)}({args[0]}, {args[1]})"
     if op == "abs":
-        return f"cabs{f}({args[0]})"
+        return f"at_abs_{suffix(t)}({args[0]})"
     if op in ("real", "imag"):
         return f"c{op}{f}({args[0]})"
     if op == "conj":

@@ -138,6 +138,16 @@ def _complex_helpers() -> dict[str, str]:
             f"    {p} ar = creal{f}(a), ai = cimag{f}(a), br = creal{f}(b), bi = cimag{f}(b);\n"
             f"    return at_complex_{d.name}(ar * br - ai * bi, ar * bi + ai * br);\n}}"
         )
+        high, low, down, up = ("0x1p62f", "0x1p-60f", "0x1p-80f", "0x1p100f") if f else ("0x1p510", "0x1p-450", "0x1p-600", "0x1p600")
+        back_down, back_up = ("0x1p80f", "0x1p-100f") if f else ("0x1p600", "0x1p-600")
+        found[f"at_abs_{d.name}"] = (
+            f"/* scaled where squares would be too large or too small; without branches, so that it runs in vectors */\n"
+            f"static inline {p} at_abs_{d.name}({t} z) {{\n"
+            f"    const {p} a = fabs{f}(creal{f}(z)), b = fabs{f}(cimag{f}(z)), m = a > b ? a : b;\n"
+            f"    const {p} s = m > {high} ? {down} : m < {low} ? {up} : 1, back = m > {high} ? {back_down} : m < {low} ? {back_up} : 1;\n"
+            f"    const {p} x = a * s, y = b * s, r = sqrt{f}(x * x + y * y) * back;\n"
+            f"    return (a == INFINITY) | (b == INFINITY) ? INFINITY : r;\n}}"
+        )
         found[f"at_div_{d.name}"] = (
             f"static inline {t} at_div_{d.name}({t} a, {t} b) {{\n"
             f"    {p} ar = creal{f}(a), ai = cimag{f}(a), br = creal{f}(b), bi = cimag{f}(b);\n"
