@@ -71,7 +71,7 @@ def _check_environment() -> None:
 def products() -> ctypes.CDLL:
     """Products of matrices. ATOLL_BLAS names a library whose cblas_sgemm and cblas_dgemm are used for them."""
     source = _NATIVE / "product.c"
-    text = "".join((_NATIVE / name).read_text() for name in ("product.c", "product.h", "product_tile.h", "product_thin.h", "product_small.h", "abi.h"))
+    text = "".join((_NATIVE / name).read_text() for name in ("product.c", "product.h", "product_tile.h", "product_thin.h", "abi.h"))
 
     def build(folder: Path) -> dict[str, Any]:
         compile_c(source, folder / "program.so", "2", [f"-I{_NATIVE}", "-ffp-contract=fast"])

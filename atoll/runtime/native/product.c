@@ -3,8 +3,8 @@
  *     c[i * c_m + j] = sum over k of a[i * a_m + a_k] * b[j * b_n + b_k]
  *
  * k counts through up to four levels and its offsets are kept in tables, so a convolution is read in place. Shapes and constants are
- * those of notes/c_shapes.md section 1: a tile of 12 rows (6 with 16 registers) by two vectors in registers, packed blocks of a in the second-level cache
- * and of b in the third; nothing is packed when it would not pay. What follows a product row by row is done for every piece of rows
+ * those of notes/c_shapes.md section 1: a tile of 6 rows by four vectors (two with 16 registers) in registers, a read in place along its rows, b packed where
+ * it is large. What follows a product row by row is done for every piece of rows
  * while it is in the cache. With ATOLL_BLAS a library does what it can.
  */
 #define _GNU_SOURCE
@@ -21,13 +21,9 @@ void atoll_product_init(const at_runtime *runtime) { rt = runtime; }
 #else
 #define VECTOR 32
 #endif
-#define NV 2
-#if defined(__AVX512F__) /* heights of tiles: sums in all registers but a few */
-#define H0 12
-#define H1 8
-#define H2 4
-#define H3 2
-#define H4 1
+#if defined(__AVX512F__)
+#define NV 4 /* vectors of columns of a tile */
+#define HIGH 12 /* rows of a tile of two vectors */
 #define W1 8 /* vectors of columns that 1, 2, ... rows have registers for */
 #define W2 8
 #define W3 6
@@ -35,11 +31,8 @@ void atoll_product_init(const at_runtime *runtime) { rt = runtime; }
 #define W5 4
 #define SEVERAL 4 /* rows whose sums along k have registers */
 #else
-#define H0 6
-#define H1 4
-#define H2 3
-#define H3 2
-#define H4 1
+#define NV 2
+#define HIGH 6
 #define W1 8
 #define W2 4
 #define W3 3
@@ -47,7 +40,7 @@ void atoll_product_init(const at_runtime *runtime) { rt = runtime; }
 #define W5 2
 #define SEVERAL 2
 #endif
-static const int product_heights[5] = {H0, H1, H2, H3, H4};
+#define ROWS 12 /* rows are shared out in multiples of these */
 #define NR (NV * VL)
 #define NC 2048
 #define LEAST_PIECE 100000 /* multiply-adds worth handing to another thread */
@@ -55,9 +48,11 @@ static const int product_heights[5] = {H0, H1, H2, H3, H4};
 #define SMALL_WORK 300000  /* multiply-adds of products that are not worth any preparation */
 #define FEW_ROWS 6         /* so few that b is read along its rows */
 #define FEW_COLUMNS 3      /* so few that sums are made along k */
-#define FAR 262144         /* bytes of b that do not stay near: its columns are copied before they are used */
 #define NEAR 262144        /* bytes of b that stay beside what is written */
 #define NOT_FAR 10485760   /* bytes of b that need no help to come near */
+#define PACK_B 1048576     /* bytes of b beyond which its columns are packed */
+#define FEW_TO_PACK 100    /* rows that do not pay for packing b */
+#define WRITES 8388608     /* bytes of c that do not stay near */
 #define TOGETHER 8388608   /* bytes of packed rows and columns that stay in the third-level cache */
 #define HOT 524288         /* bytes that stay in the second-level cache: of b for all rows, of the result until what follows is done */
 

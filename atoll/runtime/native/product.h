@@ -17,7 +17,7 @@ typedef struct {
     const int64_t *a_k, *b_k; /* offsets of every k, or of those of a block */
     const T *a, *b;
     T *c, *packed;                        /* packed: of thin products */
-    T *packed_a, *packed_b;               /* of this span, or NULL: read in place */
+    T *packed_a, *packed_b;               /* of this span, or NULL: read in place; for every block of k rows of a, slivers of NR columns of b */
     int64_t i0, m, j0, n, k0, k, block_k; /* the span; k in blocks */
     int64_t rows, columns, row_pieces, parts; /* how it is shared out: pieces of rows by parts of the columns; rows, columns: of thin products */
     int first, symmetric, finish;         /* finish: rows are complete after this, and what follows is done at once */
@@ -32,12 +32,13 @@ typedef struct {
 static inline const int64_t *NAME(offsets)(const NAME(block) *x, const int64_t *table, int64_t k0) { return x->p->levels == 1 ? table : table + x->k0 + k0; }
 static inline int64_t NAME(start)(const NAME(block) *x, const int64_t *step, int64_t k0) { return x->p->levels == 1 ? (x->k0 + k0) * step[0] : 0; }
 
-enum { NAME(tiles_of_unit) = 2 };
+/* Elements from one packed row of a to the next: not a power of two. */
+static inline int64_t NAME(line)(int64_t k) { return k + VL; }
 
-/* A unit: NR columns of b or two tiles of rows of a, for one block of k. */
+/* A unit: NR columns of b or some rows of a, for one block of k. */
 static void NAME(pack_unit)(const NAME(block) *x, int64_t unit) {
     const at_product *p = x->p;
-    const int64_t slivers = (x->n + NR - 1) / NR, rows = NAME(tiles_of_unit) * H0;
+    const int64_t slivers = (x->n + NR - 1) / NR, rows = 4 * ROWS;
     const int is_b = unit < x->b_to_pack;
     const int64_t number = is_b ? unit : unit - x->b_to_pack, blocks = (x->k + x->block_k - 1) / x->block_k;
     const int64_t k0 = number % blocks * x->block_k, k = x->k - k0 < x->block_k ? x->k - k0 : x->block_k;
@@ -46,7 +47,7 @@ static void NAME(pack_unit)(const NAME(block) *x, int64_t unit) {
         NAME(pack_columns)(x->b + NAME(start)(x, p->b_k, k0) + (x->j0 + j) * p->b_n, p->b_n, x->n - j, NAME(offsets)(x, x->b_k, k0), k, x->packed_b + k0 * slivers * NR + j * k);
     } else {
         const int64_t i = number / blocks * rows, high = i + rows < x->m ? i + rows : x->m;
-        NAME(pack_rows)(x->a + NAME(start)(x, p->a_k, k0) + (x->i0 + i) * p->a_m, p->a_m, high - i, NAME(offsets)(x, x->a_k, k0), k, x->packed_a + k0 * x->m + i * k);
+        NAME(pack_rows)(x->a + NAME(start)(x, p->a_k, k0) + (x->i0 + i) * p->a_m, p->a_m, high - i, NAME(offsets)(x, x->a_k, k0), k, x->packed_a + (k0 + k0 / x->block_k * VL) * x->m + i * NAME(line)(k), NAME(line)(k));
     }
 }
 
@@ -70,26 +71,29 @@ static void NAME(pack)(NAME(block) *x, int64_t number) {
     for (int spins = 0; atomic_load_explicit(&x->done, memory_order_acquire) < x->to_pack; spins++) wait_a_little(spins);
 }
 
-/* Some rows by some columns of c, over one block of k. b: its columns from j0 on, packed, or NULL: in place. */
-static inline void NAME(tiles_of)(const NAME(block) *x, int64_t i0, int64_t i1, int64_t j0, int64_t j1, int64_t k0, int64_t k, const T *b, int copied) {
+/* Some rows by some columns of c, over one block of k. b: packed columns from j0 on, or NULL: in place. */
+static inline void NAME(strips_of)(const NAME(block) *x, int64_t i0, int64_t i1, int64_t j0, int64_t j1, int64_t k0, int64_t k, const T *b) {
     const at_product *p = x->p;
-    const int64_t *a_k = NAME(offsets)(x, x->a_k, k0), *b_k = NAME(offsets)(x, x->b_k, k0);
-    const T *a_here = x->a + NAME(start)(x, p->a_k, k0), *b_here = x->b + NAME(start)(x, p->b_k, k0);
-    const int first = x->first && k0 == 0;
-    for (int64_t i = i0; i < i1;) {
-        int h = 0;
-        while (product_heights[h] > i1 - i) h++;
-        for (int64_t j = j0; j < j1; j += NR) {
-            const int64_t columns = j1 - j < NR ? j1 - j : NR;
+    const T *a = x->packed_a ? x->packed_a + (k0 + k0 / x->block_k * VL) * x->m + i0 * NAME(line)(k) : x->a + NAME(start)(x, p->a_k, k0) + (x->i0 + i0) * p->a_m;
+    const int64_t a_m = x->packed_a ? NAME(line)(k) : p->a_m, a_k = x->packed_a ? 1 : p->a_k[0];
+    const T *here = x->b + NAME(start)(x, p->b_k, k0) + x->j0;
+    const int adds = !x->first || k0 > 0, at_offsets = p->levels > 1 && !b;
+    const int writes = k < 64 && p->m * p->c_m * (int64_t)sizeof(T) > WRITES; /* its cost is to write c */
+    const int64_t width = at_offsets ? 2 * VL : NR;
+    const int64_t ahead = !b && k * p->b_k[0] * (int64_t)sizeof(T) > HOT ? NR : 0;
+    /* some rows before the next columns, so that c is written row after row where its rows are far from each other */
+    const int64_t some = writes ? ROWS : p->c_m * (int64_t)sizeof(T) > 8192 ? 2 * ROWS : i1 - i0;
+    for (int64_t i = i0; i < i1; i += some)
+        for (int64_t j = j0; j < j1; j += width) {
+            const int64_t columns = j1 - j < width ? j1 - j : width;
+            int64_t rows = i1 - i < some ? i1 - i : some;
+            if (x->symmetric && x->j0 + j + columns < x->i0 + i + rows) rows = x->j0 + j + columns - x->i0 - i; /* below the diagonal: copied from above it in the end */
+            if (rows <= 0) continue;
             T *c = x->c + (x->i0 + i) * p->c_m + x->j0 + j;
-            if (x->symmetric && x->j0 + j + columns <= x->i0 + i) continue; /* below the diagonal: copied from above it in the end */
-            const int in_b = !copied && (MASKED || columns == NR);
-            const T *from = in_b ? b_here + x->j0 + j : b + (j - j0) * k;
-            if (x->packed_a) NAME(tiles)[0][h](k, x->packed_a + k0 * x->m + i * k, 0, NULL, from, NULL, c, p->c_m, columns, first);
-            else NAME(tiles)[1 + in_b][h](k, a_here + (x->i0 + i) * p->a_m, p->a_m, a_k, from, b_k, c, p->c_m, columns, first);
+            const T *from = a + (i - i0) * a_m;
+            if (at_offsets) NAME(strip_at_offsets)(rows, columns, k, from, a_m, NAME(offsets)(x, x->a_k, k0), here + j, NAME(offsets)(x, x->b_k, k0), c, p->c_m, adds);
+            else NAME(strip)(rows, columns, k, from, a_m, a_k, b ? b + (j - j0) * k : here + j, b ? NR : p->b_k[0], c, p->c_m, adds, i == i0 ? ahead : 0);
         }
-        i += product_heights[h];
-    }
 }
 
 /* One piece of the rows by one piece of the columns of a span. c is written row after row, as far as the columns of b stay near. */
@@ -97,12 +101,12 @@ static int NAME(piece)(at_call *at, void *context, int64_t number) {
     NAME(block) *x = context;
     const at_product *p = x->p;
     NAME(pack)(x, number);
-    const int64_t tiles = (x->m + H0 - 1) / H0, slivers = (x->n + NR - 1) / NR;
+    const int64_t tiles = (x->m + ROWS - 1) / ROWS, slivers = (x->n + NR - 1) / NR;
     int64_t part = 0, i0 = 0, i1 = x->m, j0 = 0, j1 = x->n;
     if (x->row_pieces > 1) {
         part = number % x->row_pieces;
-        i0 = part * tiles / x->row_pieces * H0;
-        if (part + 1 < x->row_pieces) i1 = (part + 1) * tiles / x->row_pieces * H0;
+        i0 = part * tiles / x->row_pieces * ROWS;
+        if (part + 1 < x->row_pieces) i1 = (part + 1) * tiles / x->row_pieces * ROWS;
     }
     if (x->parts > 1) {
         const int64_t q = number / x->row_pieces;
@@ -110,21 +114,13 @@ static int NAME(piece)(at_call *at, void *context, int64_t number) {
         if (q + 1 < x->parts) j1 = (q + 1) * slivers / x->parts * NR;
     }
     const int64_t sliver = NR * x->block_k * (int64_t)sizeof(T), wide = (NEAR / sliver + 1) * NR;
-    /* packed rows need packed columns */
-    const int copy = !x->packed_b && (x->packed_a || (i1 - i0 > 24 && x->block_k * x->n * (int64_t)sizeof(T) > FAR));
-    T *rest = NULL;
-    if (!x->packed_b && (copy || (!MASKED && j1 % NR != 0)) && !(rest = rt->alloc((wide < x->n + NR ? wide : x->n + NR) * x->block_k * (int64_t)sizeof(T)))) return -1;
     for (int64_t j2 = j0; j2 < j1; j2 += wide) {
         const int64_t j3 = j2 + wide < j1 ? j2 + wide : j1;
         for (int64_t k0 = 0; k0 < x->k; k0 += x->block_k) {
             const int64_t k = x->k - k0 < x->block_k ? x->k - k0 : x->block_k;
-            if (rest)
-                for (int64_t j = j2; j < j3; j += NR)
-                    if (copy || j3 - j < NR) NAME(pack_columns)(x->b + NAME(start)(x, p->b_k, k0) + (x->j0 + j) * p->b_n, p->b_n, j3 - j, NAME(offsets)(x, x->b_k, k0), k, rest + (j - j2) * k);
-            NAME(tiles_of)(x, i0, i1, j2, j3, k0, k, x->packed_b ? x->packed_b + k0 * slivers * NR + j2 * k : rest, x->packed_b || copy);
+            NAME(strips_of)(x, i0, i1, j2, j3, k0, k, x->packed_b ? x->packed_b + k0 * slivers * NR + j2 * k : NULL);
         }
     }
-    rt->release(rest);
     if (!x->finish || (x->open && atomic_fetch_sub(&x->open[part], 1) > 1)) return 0;
     return p->after(at, p->context, x->i0 + i0, x->i0 + i1);
 }
@@ -142,21 +138,17 @@ static int NAME(mirror)(at_call *at, void *context, int64_t piece) {
 }
 
 #include "product_thin.h"
-#include "product_small.h"
 
-/* How a span is shared out, evenly. Many more pieces than threads, since threads may be late. Columns that are not packed are copied by
- * the piece that needs them where rows are packed: such pieces have all rows. */
+/* How a span is shared out, evenly. Many more pieces than threads, since threads may be late. */
 static void NAME(share)(NAME(block) *x, int threads) {
     const at_product *p = x->p;
-    const int64_t tiles = (x->m + H0 - 1) / H0, slivers = (x->n + NR - 1) / NR, near = NEAR / (NR * x->block_k * (int64_t)sizeof(T)) + 1;
+    const int64_t tiles = (x->m + ROWS - 1) / ROWS, slivers = (x->n + NR - 1) / NR, near = NEAR / (NR * x->block_k * (int64_t)sizeof(T)) + 1;
     int64_t wanted = 1, parts = 1, blocks = (x->m + MC - 1) / MC;
     if (threads > 1) {
         const double pieces = (double)x->m * (double)x->n * (double)x->k / LEAST_PIECE;
         wanted = pieces < 1 ? 1 : pieces < PIECES * threads ? (int64_t)pieces : PIECES * threads;
-        if (x->packed_a && x->packed_b) parts = (slivers + near - 1) / near;
-        else if (!x->packed_b) parts = wanted < slivers / 2 ? wanted : slivers / 2;
-        if (parts < 1) parts = 1;
-        if (blocks * parts < wanted && (x->packed_b || !x->packed_a)) blocks = (wanted + parts - 1) / parts;
+        parts = x->packed_b ? (slivers + near - 1) / near : wanted < slivers ? wanted : slivers;
+        if (blocks * parts < wanted) blocks = (wanted + parts - 1) / parts;
     }
     if (p->after) {
         const int64_t hot = HOT / (p->n * (int64_t)sizeof(T)), rows = hot > 24 ? hot : 24;
@@ -174,7 +166,7 @@ static int64_t NAME(block_of_k)(int64_t k) {
 
 /* A span: rows and columns from i0 and j0 on, k from k0 on. `last`: nothing is added to its rows any more. */
 static int NAME(span)(at_call *at, NAME(block) *x, int threads, int serial, int last) {
-    const int64_t rows = NAME(tiles_of_unit) * H0, blocks = (x->k + x->block_k - 1) / x->block_k;
+    const int64_t rows = 4 * ROWS, blocks = (x->k + x->block_k - 1) / x->block_k;
     x->to_pack = x->b_to_pack + (x->packed_a ? blocks * ((x->m + rows - 1) / rows) : 0);
     NAME(share)(x, threads);
     const int64_t pieces = x->row_pieces * x->parts, counted = last && x->parts > 1 ? x->row_pieces : 0;
@@ -194,12 +186,11 @@ static int NAME(span)(at_call *at, NAME(block) *x, int threads, int serial, int 
 static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int64_t *a_k, const int64_t *b_k) {
     const double work = (double)p->m * (double)p->n * (double)k;
     const int serial = work + (double)p->m * (double)p->after_work < 500000.0, small = work < 2e6;
-    const int near = k * p->n * (int64_t)sizeof(T) <= HOT && p->m <= 288; /* b stays in the second-level cache for all rows */
-    const int pack_b = !(p->b_n == 1 && (p->m <= MC || small || near));
-    const int pack_a = !(p->n <= (pack_b ? 4 : 16) * NR || small);
+    /* b is packed unless it lies along its columns and is near, or there are few rows; a where it is not read along its rows by many columns */
+    const int pack_b = p->b_n != 1 || (p->m > FEW_TO_PACK && k * p->n * (int64_t)sizeof(T) > PACK_B && p->levels == 1);
+    const int pack_a = p->levels == 1 ? p->a_k[0] != 1 && pack_b && p->n > NR && !small : pack_b;
     const int threads = serial ? 1 : rt->threads();
     NAME(block) x = {.p = p, .a_k = a_k, .b_k = b_k, .a = p->a, .b = p->b, .c = p->c, .m = p->m, .n = p->n, .k = k, .block_k = k, .row_pieces = 1, .parts = 1, .first = !p->adds};
-    if (serial && p->b_n == 1 && k > 0 && k <= KC && p->n <= NC && !p->after && p->m > FEW_ROWS && p->n > FEW_COLUMNS) return NAME(piece)(at, &x, 0); /* nothing to decide */
     if (k == 0) {
         for (int64_t i = 0; i < p->m && !p->adds; i++) memset((T *)p->c + i * p->c_m, 0, (size_t)p->n * sizeof(T));
         return follow(at, p);
@@ -216,12 +207,12 @@ static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int6
         most_k = x.block_k;
         if (most_n > NC) most_n = NC;
         const int64_t blocks = (p->m + MC - 1) / MC, fit = threads == 1 ? 1 : TOGETHER / 2 / (MC * most_k * (int64_t)sizeof(T));
-        if (pack_a && blocks > fit) most_m = ((p->m + blocks - 1) / blocks + H0 - 1) / H0 * H0 * (fit > 1 ? fit : 1);
+        if (pack_a && blocks > fit) most_m = ((p->m + blocks - 1) / blocks + ROWS - 1) / ROWS * ROWS * (fit > 1 ? fit : 1);
     }
     int status = 0;
     const int follows = p->after && !x.symmetric && most_n == p->n;
     if (pack_b && !(x.packed_b = rt->alloc(most_k * ((most_n + NR - 1) / NR * NR) * (int64_t)sizeof(T)))) return -1;
-    if (pack_a && !(x.packed_a = rt->alloc(most_k * (most_m < p->m ? most_m : p->m) * (int64_t)sizeof(T)))) status = -1;
+    if (pack_a && !(x.packed_a = rt->alloc((most_k + (most_k + x.block_k - 1) / x.block_k * VL) * (most_m < p->m ? most_m : p->m) * (int64_t)sizeof(T)))) status = -1;
     for (x.j0 = 0; x.j0 < p->n && !status; x.j0 += most_n) {
         x.n = p->n - x.j0 < most_n ? p->n - x.j0 : most_n;
         for (x.k0 = 0; x.k0 < k && !status; x.k0 += most_k) {
@@ -238,4 +229,12 @@ static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int6
     rt->release(x.packed_b);
     if (x.symmetric && !status) status = rt->parallel(at, NAME(mirror), (void *)p, (p->m + 63) / 64, 0);
     return status || follows ? status : follow(at, p);
+}
+
+/* Small products, as batches have them: straight from memory, no tables, nothing to decide. 0 when it is not one. */
+static int NAME(small)(const at_product *p) {
+    const int64_t m = p->m, n = p->n, k = p->extent[0];
+    if (m > 512 || n > 512 || k > 512 || m * n * k > SMALL_WORK || p->b_n != 1 || p->levels != 1 || p->after) return 0;
+    for (int64_t j = 0; j < n; j += NR) NAME(strip)(m, n - j < NR ? n - j : NR, k, p->a, p->a_m, p->a_k[0], (const T *)p->b + j, p->b_k[0], (T *)p->c + j, p->c_m, p->adds, 0);
+    return 1;
 }

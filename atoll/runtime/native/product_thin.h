@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) void NAME(in_registers)(const int m
     const at_product *p = x->p;
     for (int64_t j = j0; j < j1; j += nv * VL) {
         if (j + nv * VL > j1) j = j1 - nv * VL;
-        NAME(tile)(mr, nv, 1, 1, 1, x->k, x->a, p->a_m, x->a_k, x->b + j, x->b_k, x->c + j, p->c_m, nv * VL, 1);
+        NAME(at_offsets)(mr, nv, 1, x->k, x->a, p->a_m, x->a_k, x->b + j, x->b_k, x->c + j, p->c_m, nv * VL, 0);
     }
 }
 

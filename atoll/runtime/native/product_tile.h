@@ -1,69 +1,145 @@
-/* Tiles of one element type, and how rows and columns are packed for them; a part of product.h. */
-/* mr rows by nv vectors of c, the last perhaps not full. a and b are packed or read in place through the offsets of k. */
-static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const int nv, const int full, const int in_a, const int in_b, int64_t k,
-        const T *a, int64_t a_m, const int64_t *a_k, const T *b, const int64_t *b_k, T *c, int64_t c_m, int64_t columns, int first) {
-    NAME(vector) acc[H0][8];
+/* Tiles of one element type, and how rows and columns are packed for them; a part of product.h.
+ *
+ * A tile is a few rows of c by up to WIDE_TILE vectors of its columns, in registers over a block of k. a and b are read with fixed steps,
+ * in place or packed; where the last vector is not even half full it is half as wide.
+ */
+#if MASKED
+typedef T NAME(half) __attribute__((vector_size(VL / 2 * sizeof(T)), aligned(sizeof(T))));
+#endif
+
+/* mr rows by nv vectors and perhaps a half; the last of them has `columns` elements. ahead: how far from b on is what will be read next, or 0. */
+static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const int nv, const int half, int64_t k, const T *a, int64_t a_m, int64_t a_k, const T *b, int64_t b_k, T *c,
+        int64_t c_m, int64_t columns, int adds, int64_t ahead) {
+    NAME(vector) acc[12][4];
+    const MASK last = NAME(mask)(columns);
+#if MASKED
+    NAME(half) part[12];
+#pragma GCC unroll 12
+    for (int i = 0; i < mr; i++) part[i] = (NAME(half)){0};
+#endif
+#pragma GCC unroll 12
+    for (int i = 0; i < mr; i++)
+#pragma GCC unroll 4
+        for (int j = 0; j < nv; j++) acc[i][j] = (NAME(vector)){0};
+    if (k >= 128)
+#pragma GCC unroll 12
+        for (int i = 0; i < mr; i++)
+#pragma GCC unroll 4
+            for (int j = 0; j < nv + half; j++) __builtin_prefetch(c + i * c_m + j * VL, 1, 3);
+    for (int64_t p = 0; p < k; p++) {
+        NAME(vector) v[4];
+        if (ahead)
+#pragma GCC unroll 4
+            for (int j = 0; j < nv; j++) __builtin_prefetch(b + ahead + j * VL, 0, 2);
+#pragma GCC unroll 4
+        for (int j = 0; j < nv; j++) v[j] = !half && j == nv - 1 ? (NAME(vector))NAME(load_masked)(b + j * VL, last) : *(const NAME(vector) *)(b + j * VL);
+#if MASKED
+        NAME(half) w;
+        if (half) w = (NAME(half))NAME(load_half)(b + nv * VL, last);
+#endif
+#pragma GCC unroll 12
+        for (int i = 0; i < mr; i++) {
+            const T x = a[i * a_m];
+#pragma GCC unroll 4
+            for (int j = 0; j < nv; j++) acc[i][j] += x * v[j];
+#if MASKED
+            if (half) part[i] += x * w;
+#endif
+        }
+        a += a_k;
+        b += b_k;
+    }
+#pragma GCC unroll 12
+    for (int i = 0; i < mr; i++) {
+        T *to = c + i * c_m;
+#pragma GCC unroll 4
+        for (int j = 0; j < nv; j++) {
+            const int cut = !half && j == nv - 1 && columns < VL; /* stores of parts take longer */
+            if (adds) acc[i][j] += cut ? (NAME(vector))NAME(load_masked)(to + j * VL, last) : *(const NAME(vector) *)(to + j * VL);
+            if (cut) NAME(store_masked)(to + j * VL, (WIDE)acc[i][j], last);
+            else *(NAME(vector) *)(to + j * VL) = acc[i][j];
+        }
+#if MASKED
+        if (half) {
+            if (adds) part[i] += (NAME(half))NAME(load_half)(to + nv * VL, last);
+            NAME(store_half)(to + nv * VL, (HALF)part[i], last);
+        }
+#endif
+    }
+}
+
+/* All rows of some columns: tiles of `high` rows, then of fewer. */
+#define STRIP(nv, half, high) \
+    static __attribute__((noinline)) void NAME(strip_##nv##half)(int64_t m, int64_t k, const T *a, int64_t a_m, int64_t a_k, const T *b, int64_t b_k, T *c, int64_t c_m, int64_t columns, int adds, int64_t ahead) { \
+        int64_t i = 0; \
+        for (; i + high <= m; i += high) NAME(tile)(high, nv, half, k, a + i * a_m, a_m, a_k, b, b_k, c + i * c_m, c_m, columns, adds, i == 0 ? ahead : 0); \
+        if (high == 12 && i + 8 <= m) { NAME(tile)(8, nv, half, k, a + i * a_m, a_m, a_k, b, b_k, c + i * c_m, c_m, columns, adds, 0); i += 8; } \
+        if (i + 4 <= m) { NAME(tile)(4, nv, half, k, a + i * a_m, a_m, a_k, b, b_k, c + i * c_m, c_m, columns, adds, 0); i += 4; } \
+        if (i + 2 <= m) { NAME(tile)(2, nv, half, k, a + i * a_m, a_m, a_k, b, b_k, c + i * c_m, c_m, columns, adds, 0); i += 2; } \
+        if (i < m) NAME(tile)(1, nv, half, k, a + i * a_m, a_m, a_k, b, b_k, c + i * c_m, c_m, columns, adds, 0); \
+    }
+typedef void (*NAME(strip_function))(int64_t, int64_t, const T *, int64_t, int64_t, const T *, int64_t, T *, int64_t, int64_t, int, int64_t);
+#if MASKED
+#define STEP (VL / 2) /* columns by which strips differ */
+STRIP(0, 1, 12) STRIP(1, 0, 12) STRIP(1, 1, 12) STRIP(2, 0, 12) STRIP(2, 1, 8) STRIP(3, 0, 8) STRIP(3, 1, 6) STRIP(4, 0, 6)
+static const NAME(strip_function) NAME(strips)[8] = {
+    NAME(strip_01), NAME(strip_10), NAME(strip_11), NAME(strip_20), NAME(strip_21), NAME(strip_30), NAME(strip_31), NAME(strip_40),
+};
+#else
+#define STEP VL
+STRIP(1, 0, 6) STRIP(2, 0, 6)
+static const NAME(strip_function) NAME(strips)[2] = {NAME(strip_10), NAME(strip_20)};
+#endif
+#undef STRIP
+
+/* m rows by at most NR columns. */
+static inline void NAME(strip)(int64_t m, int64_t columns, int64_t k, const T *a, int64_t a_m, int64_t a_k, const T *b, int64_t b_k, T *c, int64_t c_m, int adds, int64_t ahead) {
+    const int64_t steps = (columns + STEP - 1) / STEP, full = (steps - 1) * STEP / VL * VL;
+    NAME(strips)[steps - 1](m, k, a, a_m, a_k, b, b_k, c, c_m, columns - full, adds, ahead);
+}
+#undef STEP
+
+/* The same for k of several levels, as convolutions have: mr rows by nv vectors, a and b in place at offsets of k. */
+static inline __attribute__((always_inline)) void NAME(at_offsets)(const int mr, const int nv, const int full, int64_t k, const T *a, int64_t a_m, const int64_t *a_k, const T *b, const int64_t *b_k,
+        T *c, int64_t c_m, int64_t columns, int adds) {
+    NAME(vector) acc[12][8];
     const MASK last = NAME(mask)(columns - (nv - 1) * VL);
 #pragma GCC unroll 12
     for (int i = 0; i < mr; i++)
 #pragma GCC unroll 8
         for (int j = 0; j < nv; j++) acc[i][j] = (NAME(vector)){0};
-    if (!first || k >= 128)
-#pragma GCC unroll 12
-        for (int i = 0; i < mr; i++)
-#pragma GCC unroll 8
-            for (int j = 0; j < nv; j++) __builtin_prefetch(c + i * c_m + j * VL, 1, 3);
     for (int64_t p = 0; p < k; p++) {
-        const T *row = in_a ? a + a_k[p] : a;
-        const T *line = in_b ? b + b_k[p] : b;
+        const T *row = a + a_k[p], *line = b + b_k[p];
         NAME(vector) v[8];
 #pragma GCC unroll 8
-        for (int j = 0; j < nv; j++)
-            v[j] = MASKED && in_b && !full && j == nv - 1 ? (NAME(vector))NAME(load_masked)(line + j * VL, last) : *(const NAME(vector) *)(line + j * VL);
-#pragma GCC unroll 12
-        for (int i = 0; i < mr; i++) {
-            const T x = in_a ? row[i * a_m] : row[i];
-#pragma GCC unroll 8
-            for (int j = 0; j < nv; j++) acc[i][j] += x * v[j];
-        }
-        if (!in_a) a += mr;
-        if (!in_b) b += NR;
-    }
-    if (!first)
+        for (int j = 0; j < nv; j++) v[j] = !full && j == nv - 1 ? (NAME(vector))NAME(load_masked)(line + j * VL, last) : *(const NAME(vector) *)(line + j * VL);
 #pragma GCC unroll 12
         for (int i = 0; i < mr; i++)
 #pragma GCC unroll 8
-            for (int j = 0; j < nv; j++) {
-                const T *from = c + i * c_m + j * VL;
-                acc[i][j] += full || j < nv - 1 ? *(const NAME(vector) *)from : (NAME(vector))NAME(load_masked)(from, last);
-            }
+            for (int j = 0; j < nv; j++) acc[i][j] += row[i * a_m] * v[j];
+    }
 #pragma GCC unroll 12
     for (int i = 0; i < mr; i++)
 #pragma GCC unroll 8
         for (int j = 0; j < nv; j++) {
             T *to = c + i * c_m + j * VL;
-            if (full || j < nv - 1) *(NAME(vector) *)to = acc[i][j];
-            else NAME(store_masked)(to, (WIDE)acc[i][j], last);
+            const int cut = !full && j == nv - 1;
+            if (adds) acc[i][j] += cut ? (NAME(vector))NAME(load_masked)(to, last) : *(const NAME(vector) *)to;
+            if (cut) NAME(store_masked)(to, (WIDE)acc[i][j], last);
+            else *(NAME(vector) *)to = acc[i][j];
         }
 }
 
-#define TILE(h, in_a, in_b) \
-    static __attribute__((noinline)) void NAME(tile_##h##_##in_a##in_b)(int64_t k, const T *a, int64_t a_m, const int64_t *a_k, const T *b, const int64_t *b_k, T *c, int64_t c_m, int64_t columns, int first) { \
-        if (columns == NR && h < 2) NAME(tile)(H##h, 2, 1, in_a, in_b, k, a, a_m, a_k, b, b_k, c, c_m, columns, first); \
-        else if (columns > VL) NAME(tile)(H##h, 2, 0, in_a, in_b, k, a, a_m, a_k, b, b_k, c, c_m, columns, first); \
-        else NAME(tile)(H##h, 1, 0, in_a, in_b, k, a, a_m, a_k, b, b_k, c, c_m, columns, first); \
+#define DOWN(mr) \
+    for (; i + mr <= m; i += mr) { \
+        if (columns > VL) NAME(at_offsets)(mr, 2, 0, k, a + i * a_m, a_m, a_k, b, b_k, c + i * c_m, c_m, columns, adds); \
+        else NAME(at_offsets)(mr, 1, 0, k, a + i * a_m, a_m, a_k, b, b_k, c + i * c_m, c_m, columns, adds); \
     }
-TILE(0, 0, 0) TILE(1, 0, 0) TILE(2, 0, 0) TILE(3, 0, 0) TILE(4, 0, 0)
-TILE(0, 1, 0) TILE(1, 1, 0) TILE(2, 1, 0) TILE(3, 1, 0) TILE(4, 1, 0)
-TILE(0, 1, 1) TILE(1, 1, 1) TILE(2, 1, 1) TILE(3, 1, 1) TILE(4, 1, 1)
-#undef TILE
-
-typedef void (*NAME(tile_function))(int64_t, const T *, int64_t, const int64_t *, const T *, const int64_t *, T *, int64_t, int64_t, int);
-static const NAME(tile_function) NAME(tiles)[3][5] = {
-    {NAME(tile_0_00), NAME(tile_1_00), NAME(tile_2_00), NAME(tile_3_00), NAME(tile_4_00)},
-    {NAME(tile_0_10), NAME(tile_1_10), NAME(tile_2_10), NAME(tile_3_10), NAME(tile_4_10)},
-    {NAME(tile_0_11), NAME(tile_1_11), NAME(tile_2_11), NAME(tile_3_11), NAME(tile_4_11)},
-};
+static __attribute__((noinline)) void NAME(strip_at_offsets)(int64_t m, int64_t columns, int64_t k, const T *a, int64_t a_m, const int64_t *a_k, const T *b, const int64_t *b_k, T *c, int64_t c_m, int adds) {
+    int64_t i = 0;
+    DOWN(HIGH) DOWN(4) DOWN(1)
+}
+#undef DOWN
 
 typedef T NAME(four) __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T))));
 typedef WHOLE NAME(lanes) __attribute__((vector_size(4 * sizeof(T))));
@@ -95,47 +171,43 @@ static void NAME(turn)(const T *from, int64_t step, int64_t rows, const int64_t 
 
 /* NR columns of b for k offsets, as [k][NR], zeros where there are fewer. */
 static void NAME(pack_columns)(const T *from, int64_t step, int64_t columns, const int64_t *offset, int64_t k, T *to) {
-    if (step == 1 && columns >= NR) {
+    if (step == 1) {
         for (int64_t p = 0; p < k; p++)
             for (int q = 0; q < NV; q++) {
                 __builtin_prefetch(from + offset[p] + (NV + q) * VL, 0, 2); /* of the next columns */
-                *(NAME(vector) *)(to + p * NR + q * VL) = *(const NAME(vector) *)(from + offset[p] + q * VL);
+                NAME(vector) v = {0};
+                if (columns >= (q + 1) * VL) v = *(const NAME(vector) *)(from + offset[p] + q * VL);
+                else if (columns > q * VL) v = (NAME(vector))NAME(load_masked)(from + offset[p] + q * VL, NAME(mask)(columns - q * VL));
+                *(NAME(vector) *)(to + p * NR + q * VL) = v;
             }
-        return;
-    }
-    if (step == 1) {
-        for (int64_t p = 0; p < k; p++)
-            for (int q = 0; q < NV; q++)
-                *(NAME(vector) *)(to + p * NR + q * VL) = columns > q * VL ? (NAME(vector))NAME(load_masked)(from + offset[p] + q * VL, NAME(mask)(columns - q * VL)) : (NAME(vector)){0};
         return;
     }
     if (columns < NR) memset(to, 0, (size_t)(k * NR) * sizeof(T));
     NAME(turn)(from, step, columns < NR ? columns : NR, offset, k, to, NR);
 }
 
-/* mr rows of a for k offsets, as [k][mr]. */
-static inline __attribute__((always_inline)) void NAME(pack_tile)(const int mr, const T *from, int64_t step, const int64_t *offset, int64_t k, T *restrict to) {
+/* Rows of a for k offsets, as [rows][line]. */
+static void NAME(pack_rows)(const T *from, int64_t step, int64_t rows, const int64_t *offset, int64_t k, T *restrict to, int64_t line) {
     if (step != 1) {
-        NAME(turn)(from, step, mr, offset, k, to, mr);
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t p = 0; p < k; p++) to[i * line + p] = from[i * step + offset[p]];
         return;
     }
-    for (int64_t p = 0; p < k; p++)
-#pragma GCC unroll 12
-        for (int q = 0; q < mr; q++) to[p * mr + q] = from[offset[p] + q];
-}
-
-/* Some rows of a, tile after tile. */
-static void NAME(pack_rows)(const T *from, int64_t step, int64_t rows, const int64_t *offset, int64_t k, T *to) {
-    for (int64_t i = 0; i < rows;) {
-        int h = 0;
-        while (product_heights[h] > rows - i) h++;
-        switch (h) {
-            case 0: NAME(pack_tile)(H0, from + i * step, step, offset, k, to + i * k); break;
-            case 1: NAME(pack_tile)(H1, from + i * step, step, offset, k, to + i * k); break;
-            case 2: NAME(pack_tile)(H2, from + i * step, step, offset, k, to + i * k); break;
-            case 3: NAME(pack_tile)(H3, from + i * step, step, offset, k, to + i * k); break;
-            default: NAME(pack_tile)(H4, from + i * step, step, offset, k, to + i * k); break;
+    for (int64_t p0 = 0; p0 < k; p0 += 32) {
+        const int64_t p1 = p0 + 32 < k ? p0 + 32 : k;
+        int64_t i = 0;
+        for (; i + 4 <= rows; i += 4) {
+            int64_t p = p0;
+            for (; p + 4 <= p1; p += 4) {
+                NAME(four) r[4];
+                for (int l = 0; l < 4; l++) r[l] = *(const NAME(four) *)(from + offset[p + l] + i);
+                TURN(r)
+                for (int l = 0; l < 4; l++) *(NAME(four) *)(to + (i + l) * line + p) = r[l];
+            }
+            for (; p < p1; p++)
+                for (int l = 0; l < 4; l++) to[(i + l) * line + p] = from[offset[p] + i + l];
         }
-        i += product_heights[h];
+        for (; i < rows; i++)
+            for (int64_t p = p0; p < p1; p++) to[i * line + p] = from[offset[p] + i];
     }
 }
