@@ -5,6 +5,7 @@ import pytest
 
 import atoll as at
 from atoll import f32, f64, i64
+from tests.agreement import agree, for_all_threads
 
 n, m = at.sizes("n m")
 
@@ -65,3 +66,22 @@ def test_distances(m):
     p[7, 1] = np.nan
     c[m // 2, 0] = np.nan if m > 3 else 0.5
     assert (of_distances(p, c) == ((p[:, None] - c[None]) ** 2).sum(axis=2).argmin(axis=1)).all()
+
+
+@at.fn
+def of_vector(x: f32[n]):
+    assert n >= 1
+    return argmin(x), argmax(x)
+
+
+@pytest.mark.parametrize("size", [1, 64, 255, 257, 5000, 65535, 65536, 65537, 200001])
+def test_shared_by_threads(size):
+    rng = np.random.default_rng(size)
+    x = rng.integers(-1000, 1000, size).astype("f4")
+    for _ in range(3):
+        assert for_all_threads(of_vector, x) == (np.argmin(x), np.argmax(x))
+        x[rng.integers(0, size)] = np.nan
+    assert for_all_threads(of_vector, np.zeros(size, "f4")) == (0, 0)
+    assert for_all_threads(of_vector, np.full(size, -np.inf, "f4")) == (0, 0)
+    if size < 300:
+        agree(of_vector, x)

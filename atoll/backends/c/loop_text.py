@@ -154,7 +154,8 @@ class Loops(Text):
         if not any(isinstance(a, lp.VarAtom) for a in (loop.high - loop.low).leaves()):
             self.long_lanes(loop)
             return
-        with self.braces(f"if ({self.poly(loop.high - loop.low)} < {SHORT})"):
+        short = min(SHORT, 256 // max(a.var.dtype.size for a in loop.accs)) if _repeatable(loop) else SHORT
+        with self.braces(f"if ({self.poly(loop.high - loop.low)} < {short})"):
             self.short_lanes(loop)
         with self.braces("else"):
             self.long_lanes(loop)
@@ -215,7 +216,8 @@ class Loops(Text):
                 if ticks:
                     self.uses_done = True
                     self.put(f"int at_fuel = {ROUNDS};")
-                with self.braces(f"while ({first} + {lanes} <= {high})"):
+                again = _repeatable(loop)
+                with self.braces(f"while ({first} < {high})" if again else f"while ({first} + {lanes} <= {high})"):
                     if ticks:
                         self.put(f"AT_TICK({ROUNDS})")
                     self.put(f"const int64_t at_end = {first} + {lanes * 64} < {high} ? {first} + {lanes * 64} : {high};")
@@ -223,7 +225,9 @@ class Loops(Text):
                         v, t = safe(acc.var.name), acc.var.dtype.c_name
                         self.put(f"{t} {v}_lane[{lanes}];")
                         self.put(f"for (int at_l = 0; at_l < {lanes}; at_l++) {v}_lane[at_l] = {self.neutral(acc)};")
-                    with self.braces(f"for (; {first} + {lanes} <= at_end; {first} += {lanes})"):
+                    with self.braces(f"for (; {first} < at_end; {first} += {lanes})" if again else f"for (; {first} + {lanes} <= at_end; {first} += {lanes})"):
+                        if again:  # the last block overlaps the one before
+                            self.put(f"if ({first} > at_end - {lanes}) {first} = at_end - {lanes};")
                         self.put("AT_SIMD")
                         with self.braces(f"for (int at_l = 0; at_l < {lanes}; at_l++)"):
                             self.put(f"const int64_t {index} = {first} + at_l;")
@@ -302,6 +306,11 @@ def _step(loop: lp.For) -> lp.Assign | None:
         return None
     known = steps[0].value.op in _SCANNED and (steps[0].value.op in ("add", "mul") or steps[0].var.dtype.is_integer)
     return steps[0] if known else None
+
+
+def _repeatable(loop: lp.Accumulate) -> bool:
+    """An element that is added twice changes nothing."""
+    return all(a.monoid in ("minimum", "maximum", "and", "or") for a in loop.accs) and all(isinstance(s, (lp.Let, lp.Add)) for s in loop.body)
 
 
 def _float_sums(loop: lp.Accumulate) -> list[lp.Acc]:
