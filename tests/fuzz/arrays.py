@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from .expressions import Expressions, Option
+from .expressions import Option
 from .model import COMPLEX, FLOATS, I64, INTS, WHOLE, Array, Code, Num, Scalar, Size, Tuple, Type, Var, rank, shape
+from .reductions import Reductions
 
 
-class Arrays(Expressions):
+class Arrays(Reductions):
     def array(self, t: Array, depth: int) -> Code:
         self.fuel -= 1
         if depth <= 0 or self.fuel <= 0 or self.nest >= 3:
