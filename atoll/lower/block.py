@@ -161,7 +161,9 @@ class BlockLowerer(Memory):
         self.piece = None
         loops = any(isinstance(stage.prim, (ir.Loop, ir.While, ir.Fold, ir.ScanFold)) for stage in group.members)
         work = self._operations(inner.stmts, group) if loops else self.translate(self._work(group), {}, scope)
-        scope.add(lp.Chunks(group.low, group.high, extent, work, inner.stmts, accs, align=self._alignment(group), rows=self._rows(group)))
+        in_order = not self.fn.reassociate and any(a.monoid in ("add", "mul") and not a.var.dtype.is_integer for a in accs)
+        most, rows = (1, 0) if in_order else (256, self._rows(group))  # pieces of a sum that goes from left to right would be added to each other
+        scope.add(lp.Chunks(group.low, group.high, extent, work, inner.stmts, accs, align=self._alignment(group), most=most, rows=rows))
 
     def _alignment(self, group: Group) -> int:
         """Pieces of a contiguous index start at multiples of a cache line; those of the columns of a matrix are longer."""
