@@ -1,7 +1,9 @@
 """Random Atoll programs, and what holds all stages of the compiler against each other on them.
 
     model.py        types and sizes of generated programs, bounds on their numbers
-    expressions.py  expressions of a given type
+    expressions.py  expressions of a given type: leaves, choices, calls
+    operations.py   operators and functions
+    reductions.py   sums, extremes, folds
     arrays.py       array expressions of a given type
     statements.py   statements, loops, branches
     generator.py    whole modules of text: `generate(seed)`

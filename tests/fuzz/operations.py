@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .expressions import Expressions, Operand
 from .model import COMPLEX, FLOATS, INEXACT, INTS, NONE, Code, Num, promote
 

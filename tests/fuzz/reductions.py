@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .model import BOOL, COMPLEX, FLOATS, I64, INEXACT, INTS, Array, Code, Num, Scalar, Size, Tuple, Type, Var
 from .operations import Operations
 
