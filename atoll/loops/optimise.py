@@ -15,6 +15,7 @@ from atoll.loops.first_best import first_best
 from atoll.loops.follow import followers, in_place, join
 from atoll.loops.independent import independent
 from atoll.loops.in_pieces import in_pieces
+from atoll.loops.in_rows import in_rows
 from atoll.loops.interior import interior
 from atoll.loops.jam import jam
 from atoll.loops.join_checks import join_checks
@@ -62,6 +63,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.carry, late),
         (choices.wave, wave),
         (choices.lanes, lanes),
+        (choices.place, in_rows),
         (choices.carry, filters),
         (choices.carry, without_branches),
     ]

@@ -76,7 +76,8 @@ def memory(loops: lp.Function, fn: core.Function | None = None, returned: Span =
 def _copies(loops: lp.Function) -> list[lp.Copied]:
     """Copies to memory that is still there after the rewrites of loops."""
     made = {s.buffer for s in lp.walk(loops.body) if isinstance(s, lp.Alloc)} | {o.buffer for o in loops.outputs}
-    return [c for c in loops.copied if c.target in made]
+    found = [dataclasses.replace(c, target=c.target.home or c.target, source=c.source.home or c.source) for c in loops.copied]
+    return [c for c in found if c.target in made and c.target is not c.source and (c.source.kind != "temp" or c.source in made)]
 
 
 def _use(loops: lp.Function, fn: core.Function | None, c: lp.Copied, returned: Span) -> Use:
