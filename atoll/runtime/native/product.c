@@ -49,6 +49,7 @@ void atoll_product_init(const at_runtime *runtime) { rt = runtime; }
 #define FEW_ROWS 6         /* so few that b is read along its rows */
 #define FEW_COLUMNS 3      /* so few that sums are made along k */
 #define NEAR 262144        /* bytes of b that stay beside what is written */
+#define SECOND 3145728     /* bytes of b that mostly stay in the second-level cache from call to call */
 #define NOT_FAR 10485760   /* bytes of b that need no help to come near */
 #define PACK_B 1048576     /* bytes of b beyond which its columns are packed */
 #define FEW_TO_PACK 100    /* rows that do not pay for packing b */

@@ -20,7 +20,7 @@ typedef struct {
     T *packed_a, *packed_b;               /* of this span, or NULL: read in place; for every block of k rows of a, slivers of NR columns of b */
     int64_t i0, m, j0, n, k0, k, block_k; /* the span; k in blocks */
     int64_t rows, columns, row_pieces, parts; /* how it is shared out: pieces of rows by parts of the columns; rows, columns: of thin products */
-    int first, symmetric, finish;         /* finish: rows are complete after this, and what follows is done at once */
+    int first, symmetric, finish;         /* first: nothing is added to (of few rows: how near b is); finish: rows are complete after this, and what follows is done at once */
     int64_t to_pack, b_to_pack;           /* units of packing, those of b first */
     _Atomic int64_t done;
     _Atomic int *taken, *open;            /* units that somebody packs; parts of every piece of rows that are not done, where what follows needs all */
@@ -234,7 +234,7 @@ static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int6
 /* Small products, as batches have them: straight from memory, no tables, nothing to decide. 0 when it is not one. */
 static int NAME(small)(const at_product *p) {
     const int64_t m = p->m, n = p->n, k = p->extent[0];
-    if (m > 512 || n > 512 || k > 512 || m * n * k > SMALL_WORK || p->b_n != 1 || p->levels != 1 || p->after) return 0;
+    if (m > 512 || n > 512 || k > 512 || m * n * k > SMALL_WORK || p->b_n != 1 || p->levels != 1 || p->after || (n <= FEW_COLUMNS && NAME(has_few_columns)(p, k)) || (m == 1 && n > 2 * NR)) return 0;
     for (int64_t j = 0; j < n; j += NR) NAME(strip)(m, n - j < NR ? n - j : NR, k, p->a, p->a_m, p->a_k[0], (const T *)p->b + j, p->b_k[0], (T *)p->c + j, p->c_m, p->adds, 0);
     return 1;
 }

@@ -2,42 +2,59 @@
  *
  * Few rows: b as it lies in memory, sums in registers where it is near, else in c. Few columns: sums along k.
  */
-/* Few rows of c: columns of a piece, eight or four k at a time, b as it lies in memory. */
-static inline __attribute__((always_inline)) void NAME(along_rows)(const int mr, const int kr, const NAME(block) *x, int64_t j0, int64_t j1) {
+/* Few rows of c: columns of a piece, eight or four k at a time, b as it lies in memory. far: what comes next is asked for early. */
+static inline __attribute__((always_inline)) void NAME(along_rows)(const int mr, const int kr, const int far, const NAME(block) *x, int64_t j0, int64_t j1) {
     const at_product *p = x->p;
     for (int i = 0; i < mr; i++) memset(x->c + i * p->c_m + j0, 0, (size_t)(j1 - j0) * sizeof(T));
-    for (int64_t k0 = 0; k0 < x->k; k0 += kr) {
-        T left[6][8];
+    int64_t k0 = 0;
+    for (; k0 + kr <= x->k; k0 += kr) {
+        NAME(vector) left[6][8];
         const T *line[8], *next[8];
-        for (int q = 0; q < kr; q++) { /* beyond the last k: nothing of a line that is there */
-            const int64_t k = k0 + q < x->k ? k0 + q : k0;
-            line[q] = x->b + x->b_k[k];
-            next[q] = x->b + x->b_k[k + kr < x->k ? k + kr : k]; /* comes near while this is used */
-            for (int i = 0; i < mr; i++) left[i][q] = k0 + q < x->k ? x->a[i * p->a_m + x->a_k[k]] : 0;
-        }
-        const int whole = k0 + kr <= x->k;
-        for (int64_t j = j0; j < j1; j += VL) {
-            NAME(vector) v[8];
-            const int64_t n = j1 - j;
 #pragma GCC unroll 8
-            for (int q = 0; q < kr; q++) __builtin_prefetch(next[q] + j, 0, 2);
-#pragma GCC unroll 8
-            for (int q = 0; q < kr; q++) v[q] = n >= VL ? *(const NAME(vector) *)(line[q] + j) : (NAME(vector))NAME(load_masked)(line[q] + j, NAME(mask)(n));
+        for (int q = 0; q < kr; q++) {
+            line[q] = x->b + x->b_k[k0 + q];
+            next[q] = x->b + x->b_k[k0 + kr + q < x->k ? k0 + kr + q : k0 + q];
 #pragma GCC unroll 6
-            for (int i = 0; i < mr; i++) {
-                T *to = x->c + i * p->c_m + j;
-                NAME(vector) acc = n >= VL ? *(NAME(vector) *)to : (NAME(vector))NAME(load_masked)(to, NAME(mask)(n));
-                if (whole) {
+            for (int i = 0; i < mr; i++) left[i][q] = x->a[i * p->a_m + x->a_k[k0 + q]] - (NAME(vector)){0};
+        }
+        int64_t j = j0;
+        for (; j + VL <= j1; j += VL) {
+            NAME(vector) acc[6];
+            if (far)
 #pragma GCC unroll 8
-                    for (int q = 0; q < kr; q++) acc += left[i][q] * v[q];
-                } else {
-                    for (int64_t q = 0; q < x->k - k0; q++) acc += left[i][q] * v[q];
-                }
-                if (n >= VL) *(NAME(vector) *)to = acc;
-                else NAME(store_masked)(to, (WIDE)acc, NAME(mask)(n));
+                for (int q = 0; q < kr; q++) __builtin_prefetch(next[q] + j, 0, 2);
+#pragma GCC unroll 6
+            for (int i = 0; i < mr; i++) acc[i] = *(NAME(vector) *)(x->c + i * p->c_m + j);
+#pragma GCC unroll 8
+            for (int q = 0; q < kr; q++) {
+                const NAME(vector) v = *(const NAME(vector) *)(line[q] + j);
+#pragma GCC unroll 6
+                for (int i = 0; i < mr; i++) acc[i] += left[i][q] * v;
+            }
+#pragma GCC unroll 6
+            for (int i = 0; i < mr; i++) *(NAME(vector) *)(x->c + i * p->c_m + j) = acc[i];
+        }
+        if (j < j1) {
+            const MASK last = NAME(mask)(j1 - j);
+            for (int i = 0; i < mr; i++) {
+                NAME(vector) acc = (NAME(vector))NAME(load_masked)(x->c + i * p->c_m + j, last);
+#pragma GCC unroll 8
+                for (int q = 0; q < kr; q++) acc += left[i][q] * (NAME(vector))NAME(load_masked)(line[q] + j, last);
+                NAME(store_masked)(x->c + i * p->c_m + j, (WIDE)acc, last);
             }
         }
     }
+    for (; k0 < x->k; k0++)
+        for (int i = 0; i < mr; i++) {
+            const T left = x->a[i * p->a_m + x->a_k[k0]], *line = x->b + x->b_k[k0];
+            T *to = x->c + i * p->c_m;
+            for (int64_t j = j0; j < j1; j += VL) {
+                const MASK part = NAME(mask)(j1 - j);
+                NAME(vector) acc = (NAME(vector))NAME(load_masked)(to + j, part);
+                acc += left * (NAME(vector))NAME(load_masked)(line + j, part);
+                NAME(store_masked)(to + j, (WIDE)acc, part);
+            }
+        }
 }
 
 /* The same where b is near: sums stay in registers, nv vectors of columns at a time. The last ones begin where they end with the last column:
@@ -53,7 +70,7 @@ static inline __attribute__((always_inline)) void NAME(in_registers)(const int m
 #define FEW(mr, nv) \
     if (j1 - j0 >= nv * VL) NAME(in_registers)(mr, nv, x, j0, j1); \
     else if (j1 - j0 >= 2 * VL) NAME(in_registers)(mr, 2, x, j0, j1); \
-    else NAME(along_rows)(mr, 4, x, j0, j1); \
+    else NAME(along_rows)(mr, 4, 0, x, j0, j1); \
     break;
 
 static int NAME(few_rows)(at_call *at, void *context, int64_t piece) {
@@ -62,7 +79,12 @@ static int NAME(few_rows)(at_call *at, void *context, int64_t piece) {
     (void)at;
     if (x->first) {
         switch (x->p->m) {
-            case 1: FEW(1, W1)
+            case 1:
+                if (x->first == 2) {
+                    NAME(along_rows)(1, 8, 0, x, j0, j1);
+                    break;
+                }
+                FEW(1, W1)
             case 2: FEW(2, W2)
             case 3: FEW(3, W3)
             case 4: FEW(4, W4)
@@ -72,12 +94,12 @@ static int NAME(few_rows)(at_call *at, void *context, int64_t piece) {
         return 0;
     }
     switch (x->p->m) {
-        case 1: NAME(along_rows)(1, 8, x, j0, j1); break;
-        case 2: NAME(along_rows)(2, 8, x, j0, j1); break;
-        case 3: NAME(along_rows)(3, 4, x, j0, j1); break;
-        case 4: NAME(along_rows)(4, 4, x, j0, j1); break;
-        case 5: NAME(along_rows)(5, 4, x, j0, j1); break;
-        default: NAME(along_rows)(6, 4, x, j0, j1); break;
+        case 1: NAME(along_rows)(1, 8, 1, x, j0, j1); break;
+        case 2: NAME(along_rows)(2, 8, 1, x, j0, j1); break;
+        case 3: NAME(along_rows)(3, 4, 1, x, j0, j1); break;
+        case 4: NAME(along_rows)(4, 4, 1, x, j0, j1); break;
+        case 5: NAME(along_rows)(5, 4, 1, x, j0, j1); break;
+        default: NAME(along_rows)(6, 4, 1, x, j0, j1); break;
     }
     return 0;
 }
@@ -175,7 +197,7 @@ static int NAME(has_few_rows)(const at_product *p) { return p->m <= FEW_ROWS && 
 static int NAME(by_rows)(at_call *at, const at_product *p, int64_t k, const int64_t *a_k, const int64_t *b_k, int serial) {
     NAME(block) x = {.p = p, .a_k = a_k, .b_k = b_k, .a = p->a, .b = p->b, .c = p->c, .n = p->n, .k = k};
     const int64_t shares = serial ? 1 : 4 * rt->threads(), most = 16384 / (int64_t)sizeof(T) / p->m / VL * VL;
-    x.first = k * p->n * (int64_t)sizeof(T) <= NOT_FAR;
+    x.first = k * p->n * (int64_t)sizeof(T) <= SECOND ? 2 : k * p->n * (int64_t)sizeof(T) <= NOT_FAR;
     x.columns = (p->n / shares + 8 * VL) / (8 * VL) * (8 * VL);
     if (x.columns > most) x.columns = most;
     const int status = rt->parallel(at, NAME(few_rows), &x, (p->n + x.columns - 1) / x.columns, serial);

@@ -111,6 +111,11 @@ static inline __attribute__((always_inline)) void NAME(at_offsets)(const int mr,
     for (int64_t p = 0; p < k; p++) {
         const T *row = a + a_k[p], *line = b + b_k[p];
         NAME(vector) v[8];
+        if (full && mr == 1) { /* a thin product, whose cost is to read b */
+            const T *next = b + b_k[p + 8 < k ? p + 8 : k - 1];
+#pragma GCC unroll 8
+            for (int j = 0; j < nv; j++) __builtin_prefetch(next + j * VL, 0, 3);
+        }
 #pragma GCC unroll 8
         for (int j = 0; j < nv; j++) v[j] = !full && j == nv - 1 ? (NAME(vector))NAME(load_masked)(line + j * VL, last) : *(const NAME(vector) *)(line + j * VL);
 #pragma GCC unroll 12
