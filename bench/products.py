@@ -1,9 +1,10 @@
 """python -m bench.products [--only TEXT] [--dtypes f32,f64] [--threads 1,2] [--most N] [--seconds S] [--write]: products of every shape beside OpenBLAS and PyTorch.
 
 Each row is a shape (rows x columns x length of the sums). A cell is the time of NumPy, which calls OpenBLAS, over ours: above 1 we are faster.
-In brackets the same for PyTorch, where it is installed. Tools run in turn in one process for each number of threads, with a pause between
-them because the threads of BLAS libraries spin on; medians of seven rounds (three of the largest); with one thread the clock is the process's own. Results are checked
-against NumPy in double precision. --write puts the table into bench/results/products.md.
+In brackets the same for PyTorch, where it is installed (not for the largest). Tools run in turn in one process for each number of threads, each when no
+thread of the others runs any more, because those of BLAS libraries spin on; medians of seven rounds (three of the largest); with one thread the clock is the
+process's own. Results are checked against NumPy in double precision. Everything, with one thread and with two, takes about six minutes.
+--write puts the table into bench/results/products.md.
 """
 
 from __future__ import annotations
@@ -94,11 +95,12 @@ def _one(label: str, dtype: str, threads: int, seconds: float, functions: dict[s
     x, y = _data(form, m, n, k, dtype)
     f, peer = functions[form], PEERS[form]
     calls: dict[str, Callable[[], Any]] = {"atoll": lambda: f(x, y), "numpy": lambda: peer(x, y)}
+    large = m * n * k > 1 << 32
     try:
         import torch
     except ImportError:
-        pass
-    else:
+        large = True
+    if not large:
         torch.set_num_threads(threads)
         a, b = torch.from_numpy(x), torch.from_numpy(y)
         calls["torch"] = lambda: peer(a, b)
@@ -106,7 +108,7 @@ def _one(label: str, dtype: str, threads: int, seconds: float, functions: dict[s
     error = float(np.max(np.abs(f(x, y) - expected)) / np.max(np.abs(expected)))
     assert error < (1e-3 if dtype == "f32" else 1e-10), f"{label}: relative error {error}"
     clock = time.process_time if threads == 1 else time.perf_counter
-    return {tool: t.median for tool, t in measure(calls, seconds=seconds, rounds=7 if m * n * k < 1 << 32 else 3, pause=0.05 if threads > 1 else 0.0, clock=clock).items()}
+    return {tool: t.median for tool, t in measure(calls, seconds=seconds, rounds=7 if m * n * k < 1 << 30 else 3, pause=0.02 if threads > 1 else 0.0, clock=clock).items()}
 
 
 def _child(options: argparse.Namespace) -> int:
@@ -123,7 +125,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="shapes whose name contains this (or all of a+b)")
     parser.add_argument("--dtypes", default="f32,f64")
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--seconds", type=float, default=0.3, help="for each shape")
+    parser.add_argument("--seconds", type=float, default=0.2, help="for each shape")
     parser.add_argument("--most", type=float, default=math.inf, help="multiply-adds of the largest shape")
     parser.add_argument("--write", action="store_true", help="write bench/results/products.md")
     parser.add_argument("--child", type=int, default=0, help=argparse.SUPPRESS)

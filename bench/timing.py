@@ -37,16 +37,19 @@ def measure(
     """
     share = seconds / rounds / len(contenders)
     repeat: dict[str, int] = {}
+    took: dict[str, float] = {}
     for name, call in contenders.items():
         call()
         start = clock()
         call()
-        repeat[name] = max(1, min(2000, int(share / max(clock() - start, 1e-7))))
+        took[name] = max(clock() - start, 1e-7)
+        repeat[name] = max(1, min(2000, int(share / took[name])))
     times: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, call in contenders.items():
             _rest(pause)
-            _warm(call, min(share / 2, 0.02))
+            if took[name] < 0.1:  # longer ones are not helped by a call before them
+                _warm(call, min(share / 2, 0.02))
             start = clock()
             for _ in range(repeat[name]):
                 call()
