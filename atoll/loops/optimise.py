@@ -10,6 +10,7 @@ from atoll.loops.across import across
 from atoll.loops.carry import carry
 from atoll.loops.checks import hoist_checks
 from atoll.loops.choices import USUAL, Choices
+from atoll.loops.early import early
 from atoll.loops.filters import filters
 from atoll.loops.first_best import first_best
 from atoll.loops.follow import followers, in_place, join
@@ -49,10 +50,12 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.scans, partial(scans, reassociate=reassociate)),
         (choices.first_best, first_best),
         (choices.unroll > 1, partial(unroll, most=choices.unroll)),
+        (choices.checks, early),
         (choices.checks, same_checks),
         (choices.checks, join_checks),
         (choices.checks, hoist_checks),
         (choices.interior, interior),
+        (choices.checks and choices.interior, hoist_checks),
         (choices.jam > 1, partial(jam, rounds=choices.jam)),
         (choices.pieces, in_pieces),
         (choices.across, across),
