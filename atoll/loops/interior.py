@@ -18,8 +18,8 @@ from typing import Any
 
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import Copier, copyable, fresh_like, told
-from atoll.sizes import Poly, Quot, Sym, poly
+from atoll.loops.rewrite import Copier, copyable, divides, fresh_like, told
+from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.prover import Facts, facts
 from atoll.types.dtypes import I64
 
@@ -98,14 +98,14 @@ class _Tests:
         self.upper: dict[lp.Test, Poly] = {}  # the greatest
         self.exact: set[lp.Test] = set()  # false as a whole where it does not hold for all rounds of sums
         for test in dict.fromkeys(tests):
-            if test.kind != "ge" or test.poly is None or not changing.isdisjoint(test.poly.leaves()) or _divides(test.poly):
+            if test.kind != "ge" or test.poly is None or not changing.isdisjoint(test.poly.leaves()) or divides(test.poly):
                 continue
             around = [s for s in sums if s.sym in test.poly.leaves()]
             if _certain(test.poly, facts((*known, *told(loop), *(p for s in around for p in told(s))))):
                 self.certain.add(test)
                 continue
             least = _least(test.poly, sums)
-            if least is None or not changing.isdisjoint(least.leaves()) or _divides(least):
+            if least is None or not changing.isdisjoint(least.leaves()) or divides(least):
                 continue
             step = _step(least, loop.sym)
             if step == 0:
@@ -226,11 +226,6 @@ def _step(p: Poly, sym: Sym) -> int | None:
     """How a test's polynomial moves with the index: -1, 0 or 1, or None."""
     found = _slope(p, sym)
     return found if found in (-1, 0, 1) else None
-
-
-def _divides(p: Poly) -> bool:
-    """It has quotients by what another test may have to exclude to be 0."""
-    return any(isinstance(atom, Quot) and (atom.den.const() is None or _divides(atom.num)) for atom in p.atoms())
 
 
 def _certain(p: Poly, ctx: Facts) -> bool:

@@ -29,6 +29,7 @@ from atoll.loops.rewrite import restart_names
 from atoll.loops.rows import rows
 from atoll.loops.same_checks import same_checks
 from atoll.loops.scans import scans
+from atoll.loops.searches import searches
 from atoll.loops.segments import segments
 from atoll.loops.sorted_values import sorted_values
 from atoll.loops.stream import stream
@@ -66,6 +67,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.carry, late),
         (choices.wave, wave),
         (choices.lanes, lanes),
+        (choices.lanes, searches),
         (choices.place, in_rows),
         (choices.carry, filters),
         (choices.carry, without_branches),

@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from atoll.loops import ir as lp
-from atoll.sizes import Atom, Poly, poly
+from atoll.sizes import Atom, Poly, Quot, poly
 
+QUICK = {"add", "sub", "mul", "neg", "min", "max", "abs", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "xor", "select"}
 _counter = itertools.count(1)
 _COPY = re.compile(r"__\d+$")
 
@@ -137,6 +138,16 @@ def told(stmt: lp.Stmt) -> tuple[Poly, ...]:
         case lp.Chunks():
             return (poly(stmt.low), stmt.extent - poly(stmt.high))
     return ()
+
+
+def divides(p: Poly) -> bool:
+    """It has quotients by what may be 0."""
+    return any(isinstance(atom, Quot) and (atom.den.const() is None or divides(atom.num)) for atom in p.atoms())
+
+
+def calls(e: lp.Expr | None) -> bool:
+    """It divides floats or calls a function of them."""
+    return e is not None and any(isinstance(x, lp.Call) and x.dtype.is_float and x.op not in QUICK for x in lp.subexprs(e))
 
 
 def copyable(stmts: list[lp.Stmt]) -> bool:

@@ -87,10 +87,13 @@ def _lines_of(loop: lp.For, busy: set[lp.Buffer], decisions: list[str]) -> list[
     read = [load.buffer for load in loads(loop.body) if any(loop.sym in p.leaves() for p in load.index)]
     if len(set(read)) < len(read) or sum(_work(s.value) for s in loop.body if isinstance(s, (lp.Let, lp.Store))) > WORK * len(stores):
         return None
+    count = LINE // max(s.buffer.dtype.size for s in stores)
+    length = (loop.high - loop.low).const()
+    if length is not None and length < 2 * count:
+        return None
     said = f"{', '.join(s.buffer.name for s in stores)}: from {LEAST >> 20} megabytes on, stored past the caches"
     if said not in decisions:
         decisions.append(said)
-    count = LINE // max(s.buffer.dtype.size for s in stores)
     large = tuple(lp.Test("ge", _bytes(s.buffer) - LEAST) for s in stores)
     return [lp.If((*large, lp.Test("ge", loop.high - loop.low - 2 * count)), _in_lines(loop, stores, count), [loop])]
 

@@ -11,8 +11,9 @@ from atoll.ainf.ir import Site
 from atoll.backends.c import ops
 from atoll.backends.c.c_names import safe as safe
 from atoll.loops import ir as lp
+from atoll.loops.rewrite import QUICK, divides
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
-from atoll.types.dtypes import I64
+from atoll.types.dtypes import BOOL, I64
 
 _RELATION = {"ge": ">=", "eq": "==", "ne": "!="}
 
@@ -171,6 +172,8 @@ class Text:
                 return self.element(buffer, index)
             case lp.Call(op, args, dtype):
                 arg = args[1 if op == "select" else 0].dtype
+                if dtype is BOOL and arg is BOOL and op in ("and", "or") and all(map(_at_hand, args)):
+                    return f"({self.expr(args[0])} {'&' if op == 'and' else '|'} {self.expr(args[1])})"
                 return ops.call(op, [self.expr(a) for a in args], arg, dtype, self.dialect.wrapping)
             case lp.Cast(arg, dtype):
                 return ops.cast(self.expr(arg), arg.dtype, dtype)
@@ -181,7 +184,7 @@ class Text:
         raise AssertionError(e)
 
     def tests(self, tests: tuple[lp.Test, ...]) -> str:
-        computed = len(tests) > 1 and all(isinstance(t.expr, lp.Use) for t in tests)  # values that are there: no branches between them
+        computed = len(tests) > 1 and all(t.expr is not None and _at_hand(t.expr) for t in tests)  # no branches between them
         return (" & " if computed else " && ").join(self.test(t) for t in tests) if tests else "1"
 
     def test(self, t: lp.Test) -> str:
@@ -218,3 +221,11 @@ def _wide(p: Poly) -> tuple[int, Poly, Poly] | None:
     sign = p.terms.get((found[0],), 0)
     rest = p - sign * wide
     return (sign, wide, rest) if sign in (-1, 1) and found[0] not in rest.leaves() else None
+
+
+def _at_hand(e: lp.Expr) -> bool:
+    """A bool that costs less than a branch: made of variables by a few quick operations."""
+    inside = list(lp.subexprs(e))
+    tests = [t for x in inside if isinstance(x, lp.Truth) for t in x.tests]
+    quick = all(isinstance(x, (lp.Use, lp.Const, lp.Truth)) or (isinstance(x, lp.Call) and x.op in QUICK) for x in inside)
+    return quick and len(inside) <= 9 and not any(t.poly is not None and divides(t.poly) for t in tests)
