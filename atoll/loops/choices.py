@@ -43,6 +43,7 @@ class Choices:
     carry: bool = True  # what a round leaves to the next in variables
     wave: bool = True  # rows of a table that wait for each other many at a time, each a step behind
     lanes: bool = True  # recurrences of independent rounds in the lanes of vectors
+    until: bool = True  # any and all in blocks, until they are known
     place: bool = True  # rows made where they are kept
     stream: bool = True  # large results past the caches
     plan: tuple[tuple[str, str], ...] = ()  # what becomes of values, by their names: store, once or inline (plan/override.py)
@@ -72,6 +73,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "carry": (False,),
     "wave": (False,),
     "lanes": (False,),
+    "until": (False,),
     "place": (False,),
 }
 MOST = 1 << 40  # the greatest number a choice can have

@@ -10,7 +10,7 @@ in the order it did it. Rounds that do not fill the lanes run as before.
 
 A sum over rounds keeps what the eight of them add and then adds it in their order: the same additions as before.
 
-Where rounds read rows, the lanes are far apart in memory, which costs as much as a short step gains (and far more where rows meet in the same
+Where steps read rows, the lanes are far apart in memory, which costs as much as a short step gains (and far more where rows meet in the same
 cache sets: measured 0.4 times on running sums of 1024 columns); so then a step must divide, or call a function.
 """
 
@@ -137,7 +137,9 @@ class _Rounds:
         chosen = {s.var.atom for loop in inner for s in loop.body if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
         if any(not chosen.isdisjoint(p.leaves()) for index in shared for p in index):
             return False
-        far = any(i in p.leaves() for index in shared for p in index[:-1]) or any(index and i in index[-1].leaves() and index[-1].coefficient(i) != poly(1) for index in shared)
+        steps = [s for loop in inner for s in loop.body]
+        read = [x.index for x in loads(steps) if x.buffer not in self.wide] + [s.index for s in steps if isinstance(s, lp.Store) and s.buffer not in self.wide]
+        far = any(i in p.leaves() for index in read for p in index[:-1]) or any(index and i in index[-1].leaves() and index[-1].coefficient(i) != poly(1) for index in read)
         return not far or any(_slow(x.value) for s in inner if not s.parallel for x in s.body)  # type: ignore[union-attr]
 
     # -- what becomes of it

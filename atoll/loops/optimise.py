@@ -11,6 +11,7 @@ from atoll.loops.carry import carry
 from atoll.loops.checks import hoist_checks
 from atoll.loops.choices import USUAL, Choices
 from atoll.loops.early import early
+from atoll.loops.elements import elements
 from atoll.loops.filters import filters
 from atoll.loops.first_best import first_best
 from atoll.loops.follow import followers, in_place, join
@@ -35,6 +36,7 @@ from atoll.loops.sorted_values import sorted_values
 from atoll.loops.stream import stream
 from atoll.loops.tall import tall
 from atoll.loops.unroll import unroll
+from atoll.loops.until import until
 from atoll.loops.wave import wave
 from atoll.loops.without_branches import without_branches
 
@@ -51,6 +53,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.scans, partial(scans, reassociate=reassociate)),
         (choices.first_best, first_best),
         (choices.unroll > 1, partial(unroll, most=choices.unroll)),
+        (choices.unroll > 1, elements),
         (choices.checks, early),
         (choices.checks, same_checks),
         (choices.checks, join_checks),
@@ -67,6 +70,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.carry, late),
         (choices.wave, wave),
         (choices.lanes, lanes),
+        (choices.until, until),
         (choices.lanes, searches),
         (choices.place, in_rows),
         (choices.carry, filters),
