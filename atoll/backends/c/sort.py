@@ -1,9 +1,10 @@
 """Stable sorting in C: the order of keys, or the keys in order, NaN last, -0 equal to 0. Printed when a program sorts.
 
-Values become unsigned keys of the same order. Few keys go through a network (networks.py); more are sorted by digits, least first, in parts
-that threads share: a part counts its digits, sums over digits and parts say where each part puts its own, and every part moves. Bits that all keys
-share are not looked at. Of keys with more than 32 other bits the first 32 are sorted, and then the runs that are equal in these. There is one
-stable order, so parts and threads do not change it.
+Values become unsigned keys of the same order. Few keys go through a network (networks.py); more are sorted by digits, least first,
+by one thread. Many are first split by as many first bits as tell them apart, in parts that threads share: a part counts its digits, sums over digits and
+parts say where each part puts its own, and every part moves; then keys of one digit are sorted apart from the others. Bits that all keys share are not
+looked at. Of keys with more than 32 other bits the first 32 are sorted, and then the runs that are equal in these. There is one stable order, so
+parts and threads do not change it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ static int64_t at_sort_parts(int64_t n) {
     return 1;
 }"""
 
-_BITS = """enum { AT_DIGITS = 2048 };
+_BITS = """enum { AT_DIGITS = 2048, AT_WIDEST = 13, AT_SPLIT = 65536 };   /* from so many keys on, they are split by first digits and sorted apart */
 
 /* bits low .. high of keys are not the same everywhere */
 static inline void at_sort_bits(uint64_t differ, int *low, int *high) {
@@ -48,7 +49,7 @@ static inline void at_sort_bits(uint64_t differ, int *low, int *high) {
 
 
 def _radix(kind: str, element: str, key: str) -> str:
-    """at_radix_<kind>(at, a, b, n, low, high, parts, count, in_b): a by bits low..high of its keys, through b, which may hold the result."""
+    """at_radix_<kind>_sort(a, b, n, low, high, count, in_b): a by bits low..high of its keys, through b, which may hold the result."""
     return f"""typedef struct {{ const {element} *from; {element} *to; int64_t n, parts, *count, last; int low; }} at_radix_{kind};
 
 static int at_radix_count_{kind}(at_call *at, void *given, int64_t part) {{
@@ -75,34 +76,81 @@ static int at_radix_move_{kind}(at_call *at, void *given, int64_t part) {{
     return 0;
 }}
 
-static int at_radix_{kind}_sort(at_call *at, {element} *a, {element} *b, int64_t n, int low, int high, int64_t parts, int64_t *count, int *in_b) {{
+static void at_radix_{kind}_sort({element} *a, {element} *b, int64_t n, int low, int high, int64_t *count, int *in_b) {{
     /* many places to write to are good while all of them stay near, and when there is much to write */
     const int most = n < 2048 || n * (int64_t)sizeof *a > 1 << 20 ? 8 : 11, passes = (high - low + most - 1) / most;
     const int width = passes ? (high - low + passes - 1) / passes : 0, last = (1 << width) - 1;
     *in_b = 0;
     for (int p = 0; p < passes; p++) {{
-        at_radix_{kind} r = {{a, b, n, parts, count, last, low + p * width}};
-        int status = at_in_parts(at, at_radix_count_{kind}, &r, parts), one = 0;
-        if (status) return status;
+        at_radix_{kind} r = {{a, b, n, 1, count, last, low + p * width}};
+        at_radix_count_{kind}(NULL, &r, 0);
         int64_t total = 0;
+        int one = 0;
         for (int d = 0; d <= last; d++) {{
-            const int64_t before = total;
-            for (int64_t k = 0; k < parts; k++) {{
-                const int64_t c = count[k * (last + 1) + d];
-                count[k * (last + 1) + d] = total;
-                total += c;
-            }}
-            one |= total - before == n;
+            const int64_t c = count[d];
+            count[d] = total;
+            total += c;
+            one |= c == n;
         }}
         if (one) continue;
-        if ((status = at_in_parts(at, at_radix_move_{kind}, &r, parts)) != 0) return status;
+        at_radix_move_{kind}(NULL, &r, 0);
         {element} *t = a;
         a = b;
         b = t;
         *in_b ^= 1;
     }}
-    return 0;
 }}"""
+
+
+def _split(kind: str, element: str, key: str) -> str:
+    """at_split_<kind>(at, a, b, n, low, width, parts, count): a by `width` bits from `low` on, into b; count ends with where the digits end."""
+    return f"""/* how many first bits of low..high tell keys apart: of 1024 of them, no 64 have the same */
+static int at_split_width_{kind}(const {element} *a, int64_t n, int low, int high) {{
+    uint64_t k[1024] __attribute__((aligned(64)));
+    for (int i = 0; i < 1024; i++) k[i] = (uint64_t)(a[n / 1024 * i]{key} >> low);
+    at_network_64(k, 1024);
+    int width = 6;
+    for (; width < AT_WIDEST && width < high - low; width++) {{
+        const int shift = high - low - width;
+        int run = 0, longest = 0;
+        for (int i = 1; i < 1024; i++) {{
+            run = k[i] >> shift == k[i - 1] >> shift ? run + 1 : 0;
+            longest = run > longest ? run : longest;
+        }}
+        if (longest < 64) break;
+    }}
+    return width < high - low ? width : high - low;
+}}
+
+static int at_split_{kind}(at_call *at, const {element} *a, {element} *b, int64_t n, int low, int width, int64_t parts, int64_t *count) {{
+    const int64_t digits = (int64_t)1 << width;
+    at_radix_{kind} r = {{a, b, n, parts, count, digits - 1, low}};
+    const int status = at_in_parts(at, at_radix_count_{kind}, &r, parts);
+    if (status) return status;
+    int64_t total = 0;
+    for (int64_t d = 0; d < digits; d++)
+        for (int64_t k = 0; k < parts; k++) {{
+            const int64_t c = count[k * digits + d];
+            count[k * digits + d] = total;
+            total += c;
+        }}
+    return at_in_parts(at, at_radix_move_{kind}, &r, parts);
+}}"""
+
+
+def _groups(what: str) -> str:
+    """Digits shared out in groups of about the same number of keys."""
+    return f"""        const int64_t digits = (int64_t)1 << s.width, *ends = count + (parts - 1) * digits;
+        int64_t groups = parts > 1 ? 8 * parts : 1, d = 0;
+        s.ends = ends;
+        for (int64_t k = 0; k < groups; k++) {{
+            s.starts[k] = d;
+            while (d < digits && ends[d] < n * (k + 1) / groups) d++;
+            d += d < digits;
+        }}
+        s.starts[groups] = digits;
+        status = at_in_parts(at, {what}, &s, groups);
+        goto done;"""
 
 
 def _ranks(bits: int) -> str:
@@ -158,60 +206,51 @@ static inline {t} at_of_key_{name}({u} k) {{
 }}"""
 
 
-def _argsort(d: DType, few: bool) -> str:
+def _argsort(d: DType, few: bool, hosted: bool) -> str:
     """By pairs of a key and a place: 32 bits each while the places fit."""
     bits = max(8, d.bits)
     u, t, name = f"uint{bits}_t", d.c_name, d.name
     kind, window, place, most = ("pair", "uint32_t", "uint32_t", 32) if few else ("wide", "uint64_t", "int64_t", 64)
-    exact = bits <= most
-    runs = (
-        ""
-        if exact
-        else f"""
-static int at_order_runs_{kind}_{name}(at_call *at, void *given, int64_t part) {{
-    at_ordering_{kind}_{name} *s = given;
-    at_{kind} *a = s->a;
-    int64_t count[AT_DIGITS];
-    int status = 0;
-    for (int64_t i = s->starts[part], j; i < s->starts[part + 1]; i = j) {{
-        for (j = i + 1; j < s->starts[part + 1] && a[j].key == a[i].key; j++) {{}}
-        if (j - i == 1) continue;
-        for (int64_t k = i; k < j; k++) a[k].key = ({window})(at_key_{name}(s->keys[a[k].at]) & ((({u})1 << s->shift) - 1));
-        if (j - i <= 32) {{
-            for (int64_t k = i + 1; k < j; k++) {{
-                const at_{kind} one = a[k];
-                int64_t l = k;
-                for (; l > i && a[l - 1].key > one.key; l--) a[l] = a[l - 1];
-                a[l] = one;
-            }}
-            continue;
+    runs = "" if bits <= most else _runs(f"at_ordering_{kind}_{name}", f"at_{kind}", f"order_{kind}_{name}", kind, ".key", "a[j].key == a[i].key", f"a[k].key = ({window})(at_key_{name}(s->keys[a[k].at]) & ((({u})1 << s->shift) - 1));")
+    finish = f"\n    if (s->shift > s->low) at_runs_order_{kind}_{name}(s, a, b, from, to);" if runs else ""
+    own = f"at_ordering_{kind}_{name}"
+    split = hosted and few
+    unpack = f"""
+            for (int64_t i = 0; i < n; i++) {{
+                s->b[from + i].key = (uint32_t)(k[i] >> 32);
+                s->b[from + i].at = (uint32_t)k[i];
+            }}{finish.replace("a, b, from", "s->b, s->a, from")}
+            for (int64_t i = from; i < to; i++) s->order[i] = (int64_t)s->b[i].at;""" if runs else """
+            for (int64_t i = 0; i < n; i++) s->order[from + i] = (int64_t)(k[i] & 0xffffffffu);"""
+    buckets = f"""
+static int at_order_buckets_{name}(at_call *at, void *given, int64_t group) {{
+    (void)at;
+    {own} *s = given;
+    uint64_t k[{MOST[64]}] __attribute__((aligned(64)));
+    for (int64_t d = s->starts[group]; d < s->starts[group + 1]; d++) {{
+        const int64_t from = d ? s->ends[d - 1] : 0, to = s->ends[d], n = to - from;
+        if (n == 0) continue;
+        if (n <= {MOST[64]}) {{
+            for (int64_t i = 0; i < n; i++) k[i] = (uint64_t)s->b[from + i].key << 32 | s->b[from + i].at;
+            at_network_64(k, n);{unpack}
         }}
-        int in_b;
-        if ((status = at_radix_{kind}_sort(at, a + i, s->b + i, j - i, s->low, s->shift, 1, count, &in_b)) != 0) return status;
-        if (in_b) memcpy(a + i, s->b + i, (size_t)(j - i) * sizeof *a);
+        else at_order_rest_{kind}_{name}(s, s->b, s->a, from, to, s->high - s->width);
     }}
-    return status;
+    return 0;
 }}
-"""
-    )
-    finish = (
-        ""
-        if exact
-        else f"""
-    if (status == 0 && s.shift > s.low) {{
-        for (int64_t k = 0; k <= parts; k++) {{
-            int64_t i = n * k / parts;
-            while (i > 0 && i < n && s.a[i].key == s.a[i - 1].key) i++;
-            s.starts[k] = i;
-        }}
-        status = at_in_parts(at, at_order_runs_{kind}_{name}, &s, parts);
-    }}"""
-    )
-    return f"""typedef struct {{ const {t} *keys; at_{kind} *a, *b; {u} *differ; int64_t *starts, *order, n, parts; int shift, low; }} at_ordering_{kind}_{name};
+""" if split else ""
+    apart = f"""
+    if (n >= AT_SPLIT && high > s.shift) {{
+        s.high = high - s.shift;
+        s.width = at_split_width_pair(a, n, 0, s.high);
+        if ((status = at_split_pair(at, a, a + n, n, s.high - s.width, s.width, parts, count)) != 0) goto done;
+{_groups(f"at_order_buckets_{name}")}
+    }}""" if split else ""
+    return f"""typedef struct {{ const {t} *keys; at_{kind} *a, *b; {u} *differ; const int64_t *ends; int64_t *starts, *order, n, parts; int shift, low, high, width; }} {own};
 
 static int at_order_differ_{kind}_{name}(at_call *at, void *given, int64_t part) {{
     (void)at;
-    at_ordering_{kind}_{name} *s = given;
+    {own} *s = given;
     const {t} *keys = s->keys;
     const int64_t end = s->n * (part + 1) / s->parts;
     const {u} first = at_key_{name}(keys[0]);
@@ -223,7 +262,7 @@ static int at_order_differ_{kind}_{name}(at_call *at, void *given, int64_t part)
 
 static int at_order_fill_{kind}_{name}(at_call *at, void *given, int64_t part) {{
     (void)at;
-    at_ordering_{kind}_{name} *s = given;
+    {own} *s = given;
     const {t} *restrict keys = s->keys;
     at_{kind} *restrict a = s->a;
     const int64_t end = s->n * (part + 1) / s->parts;
@@ -235,40 +274,64 @@ static int at_order_fill_{kind}_{name}(at_call *at, void *given, int64_t part) {
     return 0;
 }}
 {runs}
-static int at_order_store_{kind}_{name}(at_call *at, void *given, int64_t part) {{
-    (void)at;
-    at_ordering_{kind}_{name} *s = given;
-    const at_{kind} *restrict a = s->a;
-    int64_t *restrict order = s->order;
-    const int64_t end = s->n * (part + 1) / s->parts;
-    for (int64_t i = s->n * part / s->parts; i < end; i++) order[i] = (int64_t)a[i].at;
-    return 0;
+/* from..to, whose keys are the same from bit `high` on */
+static void at_order_rest_{kind}_{name}({own} *s, at_{kind} *a, at_{kind} *b, int64_t from, int64_t to, int high) {{
+    int64_t count[AT_DIGITS];
+    int in_b;
+    at_radix_{kind}_sort(a + from, b + from, to - from, 0, high, count, &in_b);
+    if (in_b) {{
+        at_{kind} *other = a;
+        a = b;
+        b = other;
+    }}{finish}
+    for (int64_t i = from; i < to; i++) s->order[i] = (int64_t)a[i].at;
 }}
-
+{buckets}
 static int at_order_{kind}_{name}(at_call *at, const {t} *keys, int64_t *order, int64_t n) {{
     const int64_t parts = at_sort_parts(n);
     at_{kind} *a = at_alloc(2 * n, sizeof *a);
-    int64_t *count = at_alloc(parts * (AT_DIGITS + 2) + 1, sizeof *count);
+    int64_t *count = at_alloc((parts << AT_WIDEST) + 8 * parts + 1, sizeof *count);
     {u} differ[64];
-    at_ordering_{kind}_{name} s = {{keys, a, a + n, differ, count ? count + parts * AT_DIGITS : count, order, n, parts, 0, 0}};
-    int status = -1, high, in_b;
+    {own} s = {{keys, a, a + n, differ, NULL, count ? count + (parts << AT_WIDEST) : NULL, order, n, parts, 0, 0, 0, 0}};
+    int status = -1, high;
     if (!a || !count) goto done;
     if ((status = at_in_parts(at, at_order_differ_{kind}_{name}, &s, parts)) != 0) goto done;
     for (int64_t k = 1; k < parts; k++) differ[0] |= differ[k];
     at_sort_bits(differ[0], &s.low, &high);
     s.shift = high - s.low > {most} ? high - {most} : s.low;
-    if ((status = at_in_parts(at, at_order_fill_{kind}_{name}, &s, parts)) != 0) goto done;
-    if ((status = at_radix_{kind}_sort(at, s.a, s.b, n, 0, high - s.shift, parts, count, &in_b)) != 0) goto done;
-    if (in_b) {{
-        s.b = a;
-        s.a = a + n;
-    }}{finish}
-    if (status == 0) status = at_in_parts(at, at_order_store_{kind}_{name}, &s, parts);
+    if ((status = at_in_parts(at, at_order_fill_{kind}_{name}, &s, parts)) != 0) goto done;{apart}
+    at_order_rest_{kind}_{name}(&s, a, a + n, 0, n, high - s.shift);
 done:
     at_free(a);
     at_free(count);
     return status;
 }}"""
+
+
+def _runs(own: str, element: str, name: str, kind: str, key: str, same: str, rekey: str) -> str:
+    """at_runs_<name>(s, a, b, from, to): runs of elements that are the same so far, sorted by the bits below."""
+    return f"""
+static void at_runs_{name}({own} *s, {element} *a, {element} *b, int64_t from, int64_t to) {{
+    int64_t count[AT_DIGITS];
+    for (int64_t i = from, j; i < to; i = j) {{
+        for (j = i + 1; j < to && {same}; j++) {{}}
+        if (j - i == 1) continue;
+        {"for (int64_t k = i; k < j; k++) " + rekey if rekey else ""}
+        if (j - i <= 32) {{
+            for (int64_t k = i + 1; k < j; k++) {{
+                const {element} one = a[k];
+                int64_t l = k;
+                for (; l > i && a[l - 1]{key} > one{key}; l--) a[l] = a[l - 1];
+                a[l] = one;
+            }}
+            continue;
+        }}
+        int in_b;
+        at_radix_{kind}_sort(a + i, b + i, j - i, s->low, s->shift, count, &in_b);
+        if (in_b) memcpy(a + i, b + i, (size_t)(j - i) * sizeof *a);
+    }}
+}}
+"""
 
 
 def _small(d: DType, places: bool) -> str:
@@ -326,9 +389,9 @@ def _inserted(d: DType, places: bool) -> str:
 
 def argsort(d: DType, hosted: bool) -> str:
     """at_argsort_<dtype>(at, keys, order, n): 0, -1 when there is no memory, -2 when the user wants to stop."""
-    return f"""{_argsort(d, True)}
+    return f"""{_argsort(d, True, hosted)}
 
-{_argsort(d, False)}
+{_argsort(d, False, hosted)}
 
 /* the stable order of n keys */
 static int at_argsort_{d.name}(at_call *at, const {d.c_name} *keys, int64_t *order, int64_t n) {{
@@ -346,47 +409,35 @@ def sort(d: DType, hosted: bool) -> str:
     bits = max(8, d.bits)
     u, t, name = f"uint{bits}_t", d.c_name, d.name
     odd = f"odd |= {_odd('x[i]')};" if d.is_float else ""
-    runs = (
-        f"""
-static int at_sort_runs_{name}(at_call *at, void *given, int64_t part) {{
-    at_sorting_{name} *s = given;
-    {u} *a = s->a;
-    int64_t count[AT_DIGITS];
-    int status = 0;
-    for (int64_t i = s->starts[part], j; i < s->starts[part + 1]; i = j) {{
-        for (j = i + 1; j < s->starts[part + 1] && a[j] >> s->shift == a[i] >> s->shift; j++) {{}}
-        if (j - i <= 32) {{
-            for (int64_t k = i + 1; k < j; k++) {{
-                const {u} one = a[k];
-                int64_t l = k;
-                for (; l > i && a[l - 1] > one; l--) a[l] = a[l - 1];
-                a[l] = one;
-            }}
-            continue;
+    own = f"at_sorting_{name}"
+    runs = _runs(own, u, f"sort_{name}", "u64", "", "a[j] >> s->shift == a[i] >> s->shift", "") if bits == 64 else ""
+    finish = f"\n    if (s->shift > s->low) at_runs_sort_{name}(s, a, b, from, to);" if runs else ""
+    wide = 64 if bits == 64 else 32
+    buckets = f"""
+static int at_sort_buckets_{name}(at_call *at, void *given, int64_t group) {{
+    (void)at;
+    {own} *s = given;
+    uint{wide}_t k[{MOST[wide]}] __attribute__((aligned(64)));
+    for (int64_t d = s->starts[group]; d < s->starts[group + 1]; d++) {{
+        const int64_t from = d ? s->ends[d - 1] : 0, to = s->ends[d], n = to - from;
+        if (n == 0) continue;
+        if (n <= {MOST[wide]}) {{
+            for (int64_t i = 0; i < n; i++) k[i] = s->b[from + i];
+            at_network_{wide}(k, n);
+            for (int64_t i = 0; i < n; i++) s->y[from + i] = at_of_key_{name}(({u})k[i]);
         }}
-        int in_b;
-        if ((status = at_radix_u{bits}_sort(at, a + i, s->b + i, j - i, s->low, s->shift, 1, count, &in_b)) != 0) return status;
-        if (in_b) memcpy(a + i, s->b + i, (size_t)(j - i) * sizeof *a);
+        else at_sort_rest_{name}(s, s->b, s->a, from, to, s->high - s->width);
     }}
-    return status;
+    return 0;
 }}
-"""
-        if bits == 64
-        else ""
-    )
-    finish = (
-        f"""
-    if (status == 0 && s.shift > s.low) {{
-        for (int64_t k = 0; k <= parts; k++) {{
-            int64_t i = n * k / parts;
-            while (i > 0 && i < n && s.a[i] >> s.shift == s.a[i - 1] >> s.shift) i++;
-            s.starts[k] = i;
-        }}
-        status = at_in_parts(at, at_sort_runs_{name}, &s, parts);
-    }}"""
-        if bits == 64
-        else ""
-    )
+""" if hosted else ""
+    apart = f"""
+    if (n >= AT_SPLIT && high > s.shift) {{
+        s.high = high;
+        s.width = at_split_width_u{bits}(a, n, s.shift, high);
+        if ((status = at_split_u{bits}(at, a, a + n, n, high - s.width, s.width, parts, count)) != 0) goto done;
+{_groups(f"at_sort_buckets_{name}")}
+    }}""" if hosted else ""
     again = (
         f"""
 /* zeros of either sign are equal, and so are all NaN: in the order they had */
@@ -404,12 +455,12 @@ static void at_sort_odd_{name}(const {t} *x, {t} *y, int64_t n) {{
         if d.is_float
         else ""
     )
-    settle = f"\n    if (status == 0 && any) at_sort_odd_{name}(x, y, n);" if d.is_float else ""
-    return f"""typedef struct {{ const {t} *x; {t} *y; {u} *a, *b, *differ; int64_t *starts, n, parts; int shift, low; int odd[64]; }} at_sorting_{name};
+    settle = f"\n    if (status == 0 && any) at_sort_odd_{name}(x, y, n);" if d.is_float else "\n    (void)any;"
+    return f"""typedef struct {{ const {t} *x; {t} *y; {u} *a, *b, *differ; const int64_t *ends; int64_t *starts, n, parts; int shift, low, high, width; int odd[64]; }} {own};
 
 static int at_sort_fill_{name}(at_call *at, void *given, int64_t part) {{
     (void)at;
-    at_sorting_{name} *s = given;
+    {own} *s = given;
     const {t} *restrict x = s->x;
     {u} *restrict a = s->a;
     const int64_t end = s->n * (part + 1) / s->parts;
@@ -427,22 +478,25 @@ static int at_sort_fill_{name}(at_call *at, void *given, int64_t part) {{
     return 0;
 }}
 {runs}
-static int at_sort_store_{name}(at_call *at, void *given, int64_t part) {{
-    (void)at;
-    at_sorting_{name} *s = given;
-    const {u} *restrict a = s->a;
-    {t} *restrict y = s->y;
-    const int64_t end = s->n * (part + 1) / s->parts;
-    for (int64_t i = s->n * part / s->parts; i < end; i++) y[i] = at_of_key_{name}(a[i]);
-    return 0;
+/* from..to, whose keys are the same from bit `high` on */
+static void at_sort_rest_{name}({own} *s, {u} *a, {u} *b, int64_t from, int64_t to, int high) {{
+    int64_t count[AT_DIGITS];
+    int in_b;
+    at_radix_u{bits}_sort(a + from, b + from, to - from, s->shift, high, count, &in_b);
+    if (in_b) {{
+        {u} *other = a;
+        a = b;
+        b = other;
+    }}{finish}
+    for (int64_t i = from; i < to; i++) s->y[i] = at_of_key_{name}(a[i]);
 }}
-{again}
+{buckets}{again}
 static __attribute__((noinline)) int at_sort_digits_{name}(at_call *at, const {t} *x, {t} *y, int64_t n) {{
     const int64_t parts = at_sort_parts(n);
     {u} *a = at_alloc(2 * n, sizeof *a), differ[64];
-    int64_t *count = at_alloc(parts * (AT_DIGITS + 2) + 1, sizeof *count);
-    at_sorting_{name} s = {{x, y, a, a + n, differ, count ? count + parts * AT_DIGITS : count, n, parts, 0, 0, {{0}}}};
-    int status = -1, high, in_b, any = 0;
+    int64_t *count = at_alloc((parts << AT_WIDEST) + 8 * parts + 1, sizeof *count);
+    {own} s = {{x, y, a, a + n, differ, NULL, count ? count + (parts << AT_WIDEST) : NULL, n, parts, 0, 0, 0, 0, {{0}}}};
+    int status = -1, high, any = 0;
     if (!a || !count) goto done;
     if ((status = at_in_parts(at, at_sort_fill_{name}, &s, parts)) != 0) goto done;
     for (int64_t k = 0; k < parts; k++) {{
@@ -450,15 +504,9 @@ static __attribute__((noinline)) int at_sort_digits_{name}(at_call *at, const {t
         any |= s.odd[k];
     }}
     at_sort_bits(differ[0], &s.low, &high);
-    s.shift = high - s.low > 32 ? high - 32 : s.low;
-    if ((status = at_radix_u{bits}_sort(at, s.a, s.b, n, s.shift, high, parts, count, &in_b)) != 0) goto done;
-    if (in_b) {{
-        s.b = a;
-        s.a = a + n;
-    }}{finish}
-    if (status == 0) status = at_in_parts(at, at_sort_store_{name}, &s, parts);
-    (void)any;{settle}
-done:
+    s.shift = high - s.low > 32 ? high - 32 : s.low;{apart}
+    at_sort_rest_{name}(&s, a, a + n, 0, n, high);
+done:{settle}
     at_free(a);
     at_free(count);
     return status;
@@ -476,8 +524,10 @@ def _parts(hosted: bool) -> dict[str, str]:
         found[f"at_network_{bits}"] = network(bits)
     for bits in (8, 16, 32, 64):
         found[f"at_radix_u{bits}_sort"] = _radix(f"u{bits}", f"uint{bits}_t", "")
+        found[f"at_split_u{bits}"] = _split(f"u{bits}", f"uint{bits}_t", "")
     for kind, key, at in (("pair", "uint32_t", "uint32_t"), ("wide", "uint64_t", "int64_t")):
         found[f"at_radix_{kind}_sort"] = f"typedef struct {{ {key} key; {at} at; }} at_{kind};\n\n" + _radix(kind, f"at_{kind}", ".key")
+        found[f"at_split_{kind}"] = _split(kind, f"at_{kind}", ".key")
     for d in DTYPES.values():
         if not d.is_complex:
             found[f"at_key_{d.name}"] = _key(d)
@@ -490,7 +540,7 @@ def _plain(text: str) -> str:
     """Without a host there are neither threads nor `at`."""
     if text is _COMMON:
         return _PLAIN_COMMON
-    text = text.replace("    (void)at;\n", "").replace("at_call *at, ", "").replace("(at, ", "(").replace("static __attribute__((noinline)) int", "static int")
+    text = text.replace("    (void)at;\n", "").replace("at_call *at, ", "").replace("(at, ", "(").replace("(NULL, &r, 0)", "(&r, 0)").replace("static __attribute__((noinline)) int", "static int")
     return text.replace("(at_call *, ", "(")
 
 
