@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from atoll.ainf import ir
-from atoll.core.interpret import _reduce_known, cast, format_value
+from atoll.core.interpret import cast, format_value, reduce_known
 from atoll.core.prims import MONOIDS, PRIMS, DivisionByZero, NegativePower, NegativeShift
 from atoll.errors import fail
 from atoll.sizes import Atom, Poly, Sym
@@ -241,7 +241,7 @@ class Evaluator:
     def reduce(self, monoid: str, binder: ir.Binder, arg: ir.Operand, dtype: Any, frame: Frame, env: Env) -> Any:
         values = self.array(ir.Abs((binder,), arg), frame, env)
         neutral = dtype.numpy.type(MONOIDS[monoid][1](dtype))
-        return _reduce_known(monoid, values, neutral)
+        return reduce_known(monoid, values, neutral, not self.program.reassociate)
 
     def scan(self, p: ir.Scan, dtype: Any, frame: Frame, env: Env) -> Any:
         total = self.operand(p.start, frame, env)

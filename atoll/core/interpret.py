@@ -49,8 +49,8 @@ def recurses(fn: ir.Function) -> bool:
     return any(f.recursive or any(isinstance(node, ir.Apply) for node in walk(f.body)) for f in called(fn))
 
 
-def _run(fn: ir.Function, env: Env) -> Any:
-    inter = Interpreter(env, fn.name)
+def _run(fn: ir.Function, env: Env, in_order: bool = False) -> Any:
+    inter = Interpreter(env, fn.name, in_order or not fn.reassociate)
     for need in fn.requires:
         inter.require(need)
     assert fn.body is not None
@@ -62,9 +62,10 @@ def _run(fn: ir.Function, env: Env) -> Any:
 
 
 class Interpreter:
-    def __init__(self, env: Env, name: str) -> None:
+    def __init__(self, env: Env, name: str, in_order: bool = False) -> None:
         self.env = env
         self.name = name
+        self.in_order = in_order  # sums go from left to right
 
     # -- sizes
 
@@ -235,7 +236,7 @@ class Interpreter:
     def reduce(self, e: ir.Reduce) -> Any:
         array, result = self.eval(e.array), self.eval(e.neutral)
         if e.monoid is not None and isinstance(e.type, (Scalar, Index)) and not isinstance(array, v.Dual):
-            return _reduce_known(e.monoid, array, result)
+            return reduce_known(e.monoid, array, result, self.in_order)
         for i in range(v.length(array)):
             result = self.apply(e.op, result, v.element(array, i))
         return result
@@ -322,7 +323,7 @@ class Interpreter:
         env: Env = {sym: np.int64(self.size(p)) for sym, p in zip(e.fn.sizes, e.sizes, strict=True)}
         args = self.evals(e.args)
         env.update({sym: arg for (sym, _), arg in zip(e.fn.params, args, strict=True)})
-        return _run(e.fn, env)
+        return _run(e.fn, env, self.in_order)
 
     def copy(self, e: ir.Copy) -> Any:
         return v.copy(self.eval(e.value))
@@ -377,8 +378,8 @@ def _derivatives() -> Any:
     return dual
 
 
-def _reduce_known(monoid: str, array: Any, neutral: Any) -> Any:
-    """A known operator over an array of scalars: NumPy's own reduction, which adds floats pairwise."""
+def reduce_known(monoid: str, array: Any, neutral: Any, in_order: bool) -> Any:
+    """A known operator over an array of scalars: NumPy's own reduction, which adds floats pairwise; running values are made in order."""
     ufunc = {
         "add": np.add,
         "mul": np.multiply,
@@ -390,6 +391,8 @@ def _reduce_known(monoid: str, array: Any, neutral: Any) -> Any:
     }[monoid]
     if array.shape[0] == 0:
         return neutral
+    if in_order:
+        return array.dtype.type(ufunc.accumulate(np.concatenate([np.asarray([neutral], array.dtype), array]))[-1])
     return ufunc(neutral, array.dtype.type(ufunc.reduce(np.ascontiguousarray(array), dtype=array.dtype)))
 
 

@@ -9,6 +9,8 @@ becomes, for sixteen neighbouring j at a time,
 
 A round that has ended stays as it is while its neighbours go on, so every round does what it did. Its step is computed once more for nothing;
 therefore nothing in it may fail, and what it reads must be seen to be there. Rounds that do not fill the lanes run as before.
+
+A sum over rounds keeps what the sixteen of them add and then adds it in their order: the sum is made as before, to the last bit.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ def searches(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...]
         for body in lp.bodies(stmt):
             if not isinstance(stmt, lp.Product):
                 body[:] = searches(body, decisions, (*known, *told(stmt)))
-        found = _search(stmt) if isinstance(stmt, lp.For) else None
+        found = _search(stmt) if isinstance(stmt, (lp.For, lp.Accumulate)) else None
         if found is not None and found.may_go_on((*known, *told(stmt))):
             decisions.append(f"{found.lanes} rounds of {found.loop.sym} side by side until the last of them ends")
             out += found.loops()
@@ -42,14 +44,14 @@ def searches(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...]
     return out
 
 
-def _search(loop: lp.For) -> _Search | None:
-    """for i:  straight;  forever: straight, with breaks;  straight, with stores"""
+def _search(loop: lp.For | lp.Accumulate) -> _Search | None:
+    """for i:  straight;  forever: straight, with breaks;  straight, with stores or sums"""
     where = [k for k, s in enumerate(loop.body) if isinstance(s, lp.Forever)]
-    if len(where) != 1 or not loop.parallel or loop.vector or loop.unroll:
+    if len(where) != 1 or (isinstance(loop, lp.For) and (not loop.parallel or loop.vector or loop.unroll)):
         return None
     before, (endless, *after) = loop.body[: where[0]], loop.body[where[0] :]
     assert isinstance(endless, lp.Forever)
-    if not all(isinstance(s, _STRAIGHT) for s in before) or not all(isinstance(s, (*_STRAIGHT, lp.Store)) for s in after):
+    if not all(isinstance(s, _STRAIGHT) for s in before) or not all(isinstance(s, (*_STRAIGHT, lp.Store if isinstance(loop, lp.For) else lp.Add)) for s in after):
         return None
     breaks = [s for s in endless.body if isinstance(s, lp.BreakUnless)]
     if not breaks or not all(isinstance(s, (*_STRAIGHT, lp.BreakUnless)) for s in endless.body):
@@ -58,7 +60,7 @@ def _search(loop: lp.For) -> _Search | None:
 
 
 class _Search:
-    def __init__(self, loop: lp.For, before: list[lp.Stmt], step: list[lp.Stmt], after: list[lp.Stmt]) -> None:
+    def __init__(self, loop: lp.For | lp.Accumulate, before: list[lp.Stmt], step: list[lp.Stmt], after: list[lp.Stmt]) -> None:
         self.loop, self.before, self.step, self.after = loop, before, step, after
         self.local = {s.var for s in step if isinstance(s, (lp.Let, lp.Declare))}  # of a step
         made = {s.var for s in before if isinstance(s, (lp.Let, lp.Declare))}
@@ -73,7 +75,8 @@ class _Search:
         steps = [s for s in self.step if not isinstance(s, lp.BreakUnless)]
         if self.outer or not self.kept or not copyable([*self.before, *steps, *self.after]):
             return False
-        if any(v.dtype.is_complex for v in (*self.kept, *self.local)):
+        sums = {s.var for s in self.after if isinstance(s, lp.Add)}
+        if any(v.dtype.is_complex for v in (*self.kept, *self.local, *sums)) or not sums.isdisjoint(lp.used_vars([s.value if isinstance(s, lp.Add) else s for s in self.after])):
             return False
         changing = {v.atom for v in self.local} | {v.atom for v in self.kept}
         stored = {s.buffer for s in self.after if isinstance(s, lp.Store)}
@@ -97,18 +100,30 @@ class _Search:
         self.block = Sym(f"{loop.sym.name}_by_lanes")
         self.across = {v: self.lane_array(v) for v in self.kept}
         self.going = self.lane_array(lp.Var("going", I64))
+        self.terms = {id(s): self.lane_array(s.var) for s in self.after if isinstance(s, lp.Add)}
+        arrays = [*self.across.values(), self.going, *self.terms.values()]
         left, round_, lane = fresh_like("left", I64), Sym("again"), Sym("lane")
         left.small = True
         some = lp.Accumulate(lane, poly(0), poly(self.lanes), [lp.Add(left, "add", lp.Load(self.going, (poly(lane),)))], [lp.Acc(left, "add")])
         work: list[lp.Stmt] = [
-            *(lp.Alloc(b) for b in (*self.across.values(), self.going)),
+            *(lp.Alloc(b) for b in arrays),
             self.each(self.first),
             lp.Forever([some, lp.BreakUnless((lp.Test("ge", poly(left.atom) - 1),)), lp.For(round_, poly(0), poly(STEPS), [self.each(self.again)], False)]),
             self.each(self.last),
-            *(lp.Free(b) for b in (*self.across.values(), self.going)),
+            *self.added(),
+            *(lp.Free(b) for b in arrays),
         ]
         full = (loop.high - loop.low) // self.lanes
-        return [lp.For(self.block, poly(0), full, work, True), lp.For(loop.sym, loop.low + self.lanes * full, loop.high, loop.body, True)]
+        rest = lp.For(loop.sym, loop.low + self.lanes * full, loop.high, loop.body, isinstance(loop, lp.For))
+        if isinstance(loop, lp.For):
+            return [lp.For(self.block, poly(0), full, work, True), rest]
+        return [lp.Accumulate(self.block, poly(0), full + 1, [lp.If((lp.Test("ge", full - 1 - poly(self.block)),), work, [rest])], loop.accs, loop.exact)]
+
+    def added(self) -> list[lp.Stmt]:
+        """What the lanes add, in their order."""
+        lane = Sym("lane")
+        adds: list[lp.Stmt] = [lp.Add(s.var, s.monoid, lp.Load(self.terms[id(s)], (poly(lane),))) for s in self.after if isinstance(s, lp.Add)]
+        return [lp.For(lane, poly(0), poly(self.lanes), adds, False)] if adds else []
 
     def lane_array(self, var: lp.Var) -> lp.Buffer:
         """A variable for every lane."""
@@ -155,7 +170,9 @@ class _Search:
     def last(self, copier: Copier, lane: Poly) -> list[lp.Stmt]:
         used = set(lp.used_vars(self.after))
         body: list[lp.Stmt] = [lp.Let(copier.var(v), lp.Load(b, (lane,))) for v, b in self.across.items() if v in used]
-        return [*body, *copier.stmts(self.after)]
+        for s in self.after:
+            body += [lp.Store(self.terms[id(s)], (lane,), copier.expr(s.value))] if isinstance(s, lp.Add) else copier.stmt(s)
+        return body
 
 
 def _defined(e: lp.Expr) -> bool:

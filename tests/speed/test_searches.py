@@ -9,6 +9,17 @@ from tests.agreement import agree, for_all_threads
 
 n, m = at.sizes("n m")
 rng = np.random.default_rng(8)
+SUMS = """
+import atoll as at
+n = at.sizes("n")
+def strict(x: at.f64[n]) -> at.f64:
+    def one(v):
+        k = 0.1
+        while v < 100.0:
+            v, k = v * 1.5 + 1.0, k * 1.1
+        return k
+    return sum(one(v) for v in x)
+"""
 SAID = "until the last of them ends"
 
 
@@ -110,11 +121,25 @@ def summed(x: f64[n]) -> f64:
     return sum(one(v) for v in x)
 
 
+@at.fn
+def farthest(x: f64[n]) -> (f64, i64):
+    """Two sums of one loop, not of numbers only."""
+
+    def one(v):
+        k = 0
+        while v < 50.0 and k < 40:
+            v, k = v * 1.25 + 0.5, k + 1
+        return v, k
+
+    ends, counts = unzip([one(v) for v in x])
+    return max(ends, default=0.0), sum(counts)
+
+
 SIZES = [0, 1, 15, 16, 17, 33, 100]
 
 
 def test_it_happens():
-    for f in (escape, root, fixed_point, after_and_before):
+    for f in (escape, root, fixed_point, after_and_before, summed, farthest):
         assert SAID in f.explain("schedule")
     for f in (walks, quotients):
         assert SAID not in f.explain("schedule")
@@ -128,6 +153,7 @@ def test_values_stay(size):
     agree(hailstone, rng.integers(1, 50, size))
     agree(quotients, rng.integers(-50, 50, size), 4)
     agree(summed, x * 100)
+    agree(farthest, x)
     for limit in (0, 1, 7, -3):
         agree(after_and_before, x, limit)
     for far in (1, 5):
@@ -149,6 +175,14 @@ def test_what_is_no_number_ends_at_once():
 
 def test_threads():
     for_all_threads(escape, np.linspace(-2.0, 0.5, 203), np.linspace(-1.2, 1.2, 70), 60)
+    for_all_threads(summed, rng.random(20_011) * 90)
+
+
+def test_sums_are_added_in_their_order():
+    strict = at.fn(reassociate=False, source=SUMS)
+    x = rng.random(1003) * 90
+    assert SAID in strict.explain("schedule")
+    assert strict(x) == strict.interpret(x)
 
 
 def test_it_can_be_switched_off(tmp_path):
