@@ -9,7 +9,9 @@ waits for another, so a step is a loop in vectors, and elements of `row` and `b`
 had, in the order it had; only a running minimum, maximum or sum of integers over all cells is taken in another order, which is exact.
 
 Allowed where that is seen from the indices: rows read and write one element for each column, the same in every row; what is done before and after
-the columns of a row touches none of these elements.
+the columns of a row touches none of these elements. Or cells write element (i, j) of a whole table of floats and read elements of it that are
+written at earlier steps, or at later ones where the old value is wanted: then bands have 16 rows (8 with several tables), as every row is a stream from
+memory. Cells of integers wait for each other less long than for elements one by one, so whole tables of them stay as they are.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import BOOL, I64
 
-LANES = 64  # measured on tables of 64-bit integers: 32 and 128 take a third longer, 16 twice as long
+LANES = 64  # rows side by side; measured on tables of 64-bit integers: 32 and 128 take a third longer, 16 twice as long
+STREAMS = 16  # rows of whole tables side by side, each a stream from memory; with 32 of them every cell waits for memory once a table has some megabytes
 _STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
 _MONOID = {op: name for name, (op, _) in MONOIDS.items()}
 
@@ -38,7 +41,7 @@ def wave(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = (
         if nest is None:
             out.append(stmt)
         else:
-            decisions.append(f"{LANES} rounds of {nest.outer.sym} at a time, each one step of {nest.inner.sym} behind the one before")
+            decisions.append(f"{nest.count} rounds of {nest.outer.sym} at a time, each one step of {nest.inner.sym} behind the one before")
             out += nest.loops()
     return out
 
@@ -105,7 +108,8 @@ class _Nest:
     def __init__(self, outer: lp.For, inner: lp.For, before: list[lp.Stmt], cell: list[lp.Stmt], after: list[lp.Stmt]) -> None:
         self.outer, self.inner, self.before, self.cell, self.after = outer, inner, before, cell, after
         self.totals: dict[lp.Var, tuple[lp.Var, str]] = {}  # of a row, by the variable of the whole table and its operator
-        self.band = Sym(f"{outer.sym.name}_by_{LANES}")
+        self.count = LANES
+        self.whole: set[lp.Buffer] = set()  # arrays with an element for every cell
 
     # -- whether it is one
 
@@ -187,25 +191,47 @@ class _Nest:
         if any(x.buffer in last for x in loads(self.before)) or any(x.buffer in first for x in loads(self.after)) or first & last:
             return False
         for buffer, index in written.items():
-            cells = [x.index for x in loads(self.cell) if x.buffer is buffer] + [s.index for s in self.cell if isinstance(s, lp.Store) and s.buffer is buffer]
+            read = [x.index for x in loads(self.cell) if x.buffer is buffer]
+            put = [s.index for s in self.cell if isinstance(s, lp.Store) and s.buffer is buffer]
             leaves = {a for p in index for a in p.leaves()}
-            if buffer.rows is not None or any(x != index for x in cells) or i in leaves or not leaves.isdisjoint(v.atom for v in made):
+            if buffer.rows is not None or any(x != index for x in put) or not leaves.isdisjoint(v.atom for v in made):
                 return False
             if any(j in p.leaves() for p in index[:-1]) or index[-1].coefficient(j) != poly(1):
                 return False
             start = index[-1] - j
-            if j in start.leaves():
+            if j in start.leaves() or not (self.is_table(buffer, index, read) if i in leaves else all(x == index for x in read)):
                 return False
             others = [x.index for x in loads([*self.before, *self.after]) if x.buffer is buffer] + [x for b, x in around if b is buffer]
             if not all(ctx.proves(start + self.inner.low - x[-1] - 1) or ctx.proves(x[-1] - start - self.inner.high) for x in others):
                 return False
         return True
 
+    def is_table(self, buffer: lp.Buffer, index: tuple[Poly, ...], read: list[tuple[Poly, ...]]) -> bool:
+        """A cell writes element (i, j) of a whole table. What it reads of rows above was written at an earlier step, what it reads of rows below
+        is written at a later one; the rest of a row writes that row only, and comes before the columns."""
+        i = self.outer.sym
+        row = index[-2] if len(index) > 1 else poly(0)
+        if row.coefficient(i) != poly(1) or any(i in p.leaves() for p in (*index[:-2], row - i, index[-1])):
+            return False
+        stores = [x.index for x in lp.walk(self.before) if isinstance(x, lp.Store) and x.buffer is buffer]
+        if any(x[-2] != row for x in stores) or any(isinstance(x, lp.Store) and x.buffer is buffer for x in lp.walk(self.after)):
+            return False
+        for x in read:
+            down, right = (x[-2] - row).const(), (x[-1] - index[-1]).const()
+            if x[:-2] != index[:-2] or down is None or right is None:
+                return False
+            if (down < 0 and down + right >= 0) or (down > 0 and (down + right <= 0 or stores)):
+                return False
+        self.whole.add(buffer)
+        return buffer.dtype.is_float
+
     def neighbours(self, made: set[lp.Var]) -> bool:
-        """What cells read is one element for a row, which is then read before the columns, or one for a column, next to each other."""
+        """What cells read is one element for a row, which is then read before the columns, or one for a column, next to each other (or one for
+        each cell, where a step waits long enough for the one before to read them one by one)."""
         i, j = self.outer.sym, self.inner.sym
         written = {s.buffer for s in self.cell if isinstance(s, lp.Store)}
         own = {v.atom for v in made} | {row.atom for row in self.totals}
+        apart = all(b.dtype.is_float for b in written)
         kept: dict[lp.Load, lp.Var] = {}
         for s in self.cell:
             if len(loads(s.value)) != _always(s.value):  # type: ignore[union-attr]
@@ -218,8 +244,12 @@ class _Nest:
                     return False
                 if j not in leaves:
                     kept.setdefault(x, fresh_like(x.buffer.name, x.dtype))
-                elif i in leaves or any(j in p.leaves() for p in x.index[:-1]) or x.index[-1].coefficient(j) != poly(1):
+                elif (i in leaves and not apart) or any(j in p.leaves() for p in x.index[:-1]) or x.index[-1].coefficient(j) != poly(1):
                     return False
+                elif i in leaves:
+                    self.whole.add(x.buffer)
+        if self.whole:
+            self.count = max(STREAMS // 2, STREAMS // len(self.whole))
         self.before = [*self.before, *(lp.Let(var, load) for load, var in kept.items())]
         self.cell = _Named(kept).stmts(self.cell)
         return True
@@ -228,53 +258,54 @@ class _Nest:
 
     def loops(self) -> list[lp.Stmt]:
         outer, inner = self.outer, self.inner
+        self.band = Sym(f"{outer.sym.name}_by_{self.count}")
         wide, tall = inner.high - inner.low, outer.high - outer.low
         bands = fresh_like("bands", I64)
         wanted = set(lp.used_vars(self.cell)) | {s.var for s in self.cell if isinstance(s, lp.Assign)} | set(lp.used_vars(self.after))
         order = [s.var for s in lp.walk(self.before) if isinstance(s, (lp.Let, lp.Declare)) and s.var in wanted]
         self.lanes = {v: self.local(v) for v in [*order, *self.totals]}
         first, last, t = Sym("step"), Sym("step"), Sym("step")
-        most = LANES - 1
+        most = self.count - 1
         body: list[lp.Stmt] = [
             *(lp.Alloc(b) for b in self.lanes.values()),
             self.starts(),
-            lp.For(first, poly(0), poly(most), [self.step(poly(first) - most, most - poly(first), poly(LANES))], False),
-            lp.For(t, poly(0), wide - most, [self.step(poly(t), poly(0), poly(LANES))], False),
+            lp.For(first, poly(0), poly(most), [self.step(poly(first) - most, most - poly(first), poly(self.count))], False),
+            lp.For(t, poly(0), wide - most, [self.step(poly(t), poly(0), poly(self.count))], False),
             lp.For(last, poly(0), poly(most), [self.step(wide - most + last, poly(0), most - poly(last))], False),
             self.ends(),
             *(lp.Free(b) for b in self.lanes.values()),
         ]
-        long = (lp.Test("ge", wide - LANES), lp.Test("ge", tall - LANES))
-        done = LANES * poly(bands.atom)
+        long = (lp.Test("ge", wide - self.count), lp.Test("ge", tall - self.count))
+        done = self.count * poly(bands.atom)
         return [
-            lp.Let(bands, lp.Choose(long, lp.Index(tall // LANES), lp.Index(poly(0)))),
+            lp.Let(bands, lp.Choose(long, lp.Index(tall // self.count), lp.Index(poly(0)))),
             lp.For(self.band, poly(0), poly(bands.atom), body, False),
             lp.For(outer.sym, outer.low + done, outer.high, outer.body, False),
         ]
 
     def local(self, var: lp.Var) -> lp.Buffer:
-        buffer = lp.Buffer(fresh_like(var.name, var.dtype).name, var.dtype, (poly(LANES),), "temp", "lanes")
+        buffer = lp.Buffer(fresh_like(var.name, var.dtype).name, var.dtype, (poly(self.count),), "temp", "lanes")
         buffer.local = True
         return buffer
 
     def row(self, number: Poly) -> Poly:
-        return self.outer.low + LANES * poly(self.band) + number
+        return self.outer.low + self.count * poly(self.band) + number
 
     def starts(self) -> lp.Stmt:
         """What comes before the columns, row after row."""
         k = Sym("row")
         copier = Copier({self.outer.sym: self.row(poly(k))})
-        lane = (LANES - 1 - poly(k),)
+        lane = (self.count - 1 - poly(k),)
         body = copier.stmts(self.before)
         body += [lp.Store(b, lane, lp.Use(copier.vars[v])) for v, b in self.lanes.items() if v not in self.totals]
         for v, (_, op) in self.totals.items():
             body.append(lp.Store(self.lanes[v], lane, lp.Const(MONOIDS[_MONOID[op]][1](v.dtype), v.dtype)))
-        return lp.For(k, poly(0), poly(LANES), body, False)
+        return lp.For(k, poly(0), poly(self.count), body, False)
 
     def step(self, t: Poly, low: Poly, high: Poly) -> lp.Stmt:
         """One cell of every lane from low to high."""
         lane = Sym("lane")
-        copier = Copier({self.outer.sym: self.row(LANES - 1 - poly(lane)), self.inner.sym: self.inner.low + t + lane})
+        copier = Copier({self.outer.sym: self.row(self.count - 1 - poly(lane)), self.inner.sym: self.inner.low + t + lane})
         changed = {s.var for s in self.cell if isinstance(s, lp.Assign)}
         used = set(lp.used_vars(self.cell)) | changed
         body: list[lp.Stmt] = []
@@ -290,12 +321,12 @@ class _Nest:
         """What comes after the columns, row after row."""
         k = Sym("row")
         copier = Copier({self.outer.sym: self.row(poly(k))})
-        lane = (LANES - 1 - poly(k),)
+        lane = (self.count - 1 - poly(k),)
         body: list[lp.Stmt] = [lp.Declare(copier.var(v), lp.Load(b, lane)) for v, b in self.lanes.items() if v not in self.totals and v in set(lp.used_vars(self.after))]
         body += copier.stmts(self.after)
         for v, (whole, op) in self.totals.items():
             body.append(lp.Assign(whole, lp.Call(op, (lp.Use(whole), lp.Load(self.lanes[v], lane)), whole.dtype)))
-        return lp.For(k, poly(0), poly(LANES), body, False)
+        return lp.For(k, poly(0), poly(self.count), body, False)
 
 
 class _Named(Copier):
