@@ -36,6 +36,7 @@ class Choices:
     unroll: int = 9  # loops of at most so many rounds are written out
     checks: bool = True  # checks made before loops
     interior: bool = True  # ranges cut where tests change
+    rounds: int = 4  # of an elimination at a time
     pieces: bool = True  # loops in order whose rounds are independent in pieces for threads
     jam: int = 8  # rounds of a sum into memory at a time
     across: bool = True  # sums of neighbours in the lanes of vectors
@@ -44,6 +45,7 @@ class Choices:
     wave: bool = True  # rows of a table that wait for each other many at a time, each a step behind
     lanes: bool = True  # recurrences of independent rounds in the lanes of vectors
     until: bool = True  # any and all in blocks, until they are known
+    tiles: bool = True  # loops where rows meet columns in tiles
     place: bool = True  # rows made where they are kept
     stream: bool = True  # large results past the caches
     plan: tuple[tuple[str, str], ...] = ()  # what becomes of values, by their names: store, once or inline (plan/override.py)
@@ -65,6 +67,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "unroll": (0, 4),
     "checks": (False,),
     "interior": (False,),
+    "rounds": (1, 2, 8),
     "pieces": (False,),
     "jam": (1, 4, 16),
     "across": (False,),
@@ -74,6 +77,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "wave": (False,),
     "lanes": (False,),
     "until": (False,),
+    "tiles": (False,),
     "place": (False,),
 }
 MOST = 1 << 40  # the greatest number a choice can have

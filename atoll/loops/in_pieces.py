@@ -19,6 +19,7 @@ from atoll.loops.rewrite import loads
 from atoll.loops.rows import ROWS
 from atoll.sizes import Atom, Poly, Sym, poly
 
+FEW = 8  # rounds that are not worth pieces
 UNKNOWN = 16  # rounds of a loop whose length is data
 
 
@@ -48,7 +49,8 @@ def _go(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...], who
 
 def _cut(loop: lp.For, known: tuple[Poly, ...], whole: list[lp.Stmt], moved: dict[lp.Buffer, lp.Chunks]) -> lp.Chunks | None:
     """The pieces of a loop, if it may be cut."""
-    if loop.vector or loop.unroll or loop.scan:
+    count = (loop.high - loop.low).const()
+    if loop.vector or loop.unroll or loop.scan or (count is not None and count < FEW):
         return None
     if not any(isinstance(s, (lp.For, lp.Accumulate)) and (s.high - s.low).const() is None for s in lp.walk(loop.body)):
         return None
@@ -102,7 +104,7 @@ def _forget(stmts: list[lp.Stmt], buffer: lp.Buffer, chunk: lp.Stmt) -> None:
 
 
 def _operations(stmts: list[lp.Stmt], middle: dict[Atom, Poly]) -> Poly:
-    """Operations of a round, about: indices are in the middle of their ranges."""
+    """Operations of a round, about: indices are in the middle of their ranges. What is read is not counted: it is mostly shared."""
     total = poly(0)
     for stmt in stmts:
         inside, rounds = middle, poly(1)
@@ -114,5 +116,5 @@ def _operations(stmts: list[lp.Stmt], middle: dict[Atom, Poly]) -> Poly:
         for body in lp.bodies(stmt):
             total = total + rounds * _operations(body, inside)
         if isinstance(stmt, (lp.Let, lp.Assign, lp.Store, lp.Update, lp.Add)):
-            total = total + 1 + sum(isinstance(e, (lp.Call, lp.Load)) for e in lp.subexprs(stmt.value))
+            total = total + 1 + sum(isinstance(e, lp.Call) for e in lp.subexprs(stmt.value))
     return total

@@ -16,7 +16,7 @@ from atoll.loops.rewrite import loads
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.prover import Facts, facts
 
-_STRAIGHT = (lp.Let, lp.Store)
+_STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
 _NEST = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.Accumulate, lp.Add, lp.If, lp.Note)
 MOST = 24  # stores in a round
 PAIRS = 200  # of elements that are held against each other

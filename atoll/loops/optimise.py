@@ -15,9 +15,9 @@ from atoll.loops.elements import elements
 from atoll.loops.filters import filters
 from atoll.loops.first_best import first_best
 from atoll.loops.follow import followers, in_place, join
-from atoll.loops.independent import independent
 from atoll.loops.in_pieces import in_pieces
 from atoll.loops.in_rows import in_rows
+from atoll.loops.independent import independent
 from atoll.loops.interior import interior
 from atoll.loops.jam import jam
 from atoll.loops.join_checks import join_checks
@@ -32,9 +32,11 @@ from atoll.loops.same_checks import same_checks
 from atoll.loops.scans import scans
 from atoll.loops.searches import searches
 from atoll.loops.segments import segments
+from atoll.loops.several_rounds import several_rounds
 from atoll.loops.sorted_values import sorted_values
 from atoll.loops.stream import stream
 from atoll.loops.tall import tall
+from atoll.loops.tiles import tiles
 from atoll.loops.unroll import unroll
 from atoll.loops.until import until
 from atoll.loops.wave import wave
@@ -60,8 +62,9 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.checks, hoist_checks),
         (choices.interior, interior),
         (choices.checks and choices.interior, hoist_checks),
-        (choices.jam > 1, partial(jam, rounds=choices.jam)),
+        (choices.rounds > 1, partial(several_rounds, together=choices.rounds)),
         (choices.pieces, in_pieces),
+        (choices.jam > 1, partial(jam, rounds=choices.jam)),
         (choices.across, across),
         (choices.rows, rows),
         (choices.interior, segments),
@@ -71,6 +74,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.wave, wave),
         (choices.lanes, lanes),
         (choices.until, until),
+        (choices.tiles, tiles),
         (choices.lanes, searches),
         (choices.place, in_rows),
         (choices.carry, filters),
