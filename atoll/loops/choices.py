@@ -45,6 +45,7 @@ class Choices:
     wave: bool = True  # rows of a table that wait for each other many at a time, each a step behind
     lanes: bool = True  # recurrences of independent rounds in the lanes of vectors
     until: bool = True  # any and all in blocks, until they are known
+    tiles: bool = True  # loops where rows meet columns in tiles
     place: bool = True  # rows made where they are kept
     stream: bool = True  # large results past the caches
     plan: tuple[tuple[str, str], ...] = ()  # what becomes of values, by their names: store, once or inline (plan/override.py)
@@ -76,6 +77,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "wave": (False,),
     "lanes": (False,),
     "until": (False,),
+    "tiles": (False,),
     "place": (False,),
 }
 MOST = 1 << 40  # the greatest number a choice can have

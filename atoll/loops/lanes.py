@@ -140,11 +140,13 @@ class _Rounds:
         steps = [s for loop in inner for s in loop.body]
         read = [x.index for x in loads(steps) if x.buffer not in self.wide] + [s.index for s in steps if isinstance(s, lp.Store) and s.buffer not in self.wide]
         far = any(i in p.leaves() for index in read for p in index[:-1]) or any(index and i in index[-1].leaves() and index[-1].coefficient(i) != poly(1) for index in read)
-        return not far or any(_slow(x.value) for s in inner if not s.parallel for x in s.body)  # type: ignore[union-attr]
+        return not far or any(slow(x.value) for s in inner if not s.parallel for x in s.body)  # type: ignore[union-attr]
 
     # -- what becomes of it
 
     def loops(self) -> list[lp.Stmt]:
+        for buffer, wide in self.wide.items():
+            buffer.home = wide
         loop = self.loop
         groups = self.groups()
         self.keep(groups)
@@ -222,7 +224,7 @@ class _Rounds:
                 body.append(lp.Declare(copier.var(v), value) if v in changed else lp.Let(copier.var(v), value))
         body += copier.stmts(stmts)
         body += [lp.Store(b, (poly(lane),), lp.Use(copier.vars[v])) for v, b in self.across.items() if v in made | changed]
-        slow = any(_slow(s.value) for s in every if isinstance(s, (*_STRAIGHT, lp.Add)))
+        slow = any(slow(s.value) for s in every if isinstance(s, (*_STRAIGHT, lp.Add)))
         return lp.For(lane, poly(0), poly(self.lanes), body, True, vector=self.lanes if slow else 0)  # else C compilers write them out, and call scalar functions
 
 
@@ -246,6 +248,6 @@ class _Lane(Copier):
         return super().stmt(s)
 
 
-def _slow(e: lp.Expr | None) -> bool:
+def slow(e: lp.Expr | None) -> bool:
     """It divides or calls a function."""
     return e is not None and any(isinstance(x, lp.Call) and x.dtype.is_float and x.op not in _QUICK for x in lp.subexprs(e))

@@ -36,6 +36,7 @@ from atoll.loops.several_rounds import several_rounds
 from atoll.loops.sorted_values import sorted_values
 from atoll.loops.stream import stream
 from atoll.loops.tall import tall
+from atoll.loops.tiles import tiles
 from atoll.loops.unroll import unroll
 from atoll.loops.until import until
 from atoll.loops.wave import wave
@@ -73,6 +74,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.wave, wave),
         (choices.lanes, lanes),
         (choices.until, until),
+        (choices.tiles, tiles),
         (choices.lanes, searches),
         (choices.place, in_rows),
         (choices.carry, filters),

@@ -84,6 +84,8 @@ def _lines_of(loop: lp.For, busy: set[lp.Buffer], decisions: list[str]) -> list[
         return None
     if len({s.buffer for s in stores}) < len(stores) or not all(_in_order(s, loop.sym, busy) for s in stores):
         return None
+    if any(loop.sym in p.leaves() for load in loads(loop.body) for p in load.index[:-1]):
+        return None  # along a column, a line of each array is read for every element (tiles.py)
     read = [load.buffer for load in loads(loop.body) if any(loop.sym in p.leaves() for p in load.index)]
     if len(set(read)) < len(read) or sum(_work(s.value) for s in loop.body if isinstance(s, (lp.Let, lp.Store))) > WORK * len(stores):
         return None
