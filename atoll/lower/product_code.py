@@ -40,7 +40,7 @@ def product_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     assert isinstance(place, BufferPlace)
     target = lp.Load(place.buffer, place.index(tuple(b.translate(poly(d), env, scope) for d in line.dims)))
     left, right = (_operand(b, side, found, nest, env, scope) for side in (found.left, found.right))
-    body = _loops(nest, target, left, right, adds, b)
+    body = _loops(nest, line, target, left, right, adds, b)
     stmt = None
     if isinstance(left, lp.Load) and isinstance(right, lp.Load):
         stmt = _product(nest, target, left, right, adds, body)
@@ -87,9 +87,14 @@ def _operand(b: BlockLowerer, side: ir.Ref, found: Contraction, nest: _Nest, env
     return lp.Load(buffer, tuple(poly(nest.syms[x]) - nest.low[x] for x in order))
 
 
-def _loops(nest: _Nest, target: lp.Load, left: lp.Expr, right: lp.Expr, adds: bool, b: BlockLowerer) -> list[lp.Stmt]:
-    """For every row: zeros, then row by row of the right side. `adds`: to what is there."""
+def _loops(nest: _Nest, line: ir.Line, target: lp.Load, left: lp.Expr, right: lp.Expr, adds: bool, b: BlockLowerer) -> list[lp.Stmt]:
+    """For every row: zeros, then row by row of the right side; without columns, its sum. `adds`: to what is there."""
     dtype = target.dtype
+    if not nest.columns and not adds:
+        acc = lp.Acc(b.fn.line_var(line, dtype), "add")
+        over = nest.sums[0]
+        total = lp.Accumulate(nest.syms[over], nest.low[over], nest.high[over], [lp.Add(acc.var, "add", lp.Call("mul", (left, right), dtype))], [acc])
+        return nest.around(nest.rows, [total, lp.Store(target.buffer, target.index, lp.Use(acc.var))], True)
     start = [] if adds else nest.around(nest.columns, [lp.Store(target.buffer, target.index, b.neutral("add", dtype))], True)
     step: lp.Stmt = lp.Update(target.buffer, target.index, "add", lp.Call("mul", (left, right), dtype))
     return nest.around(nest.rows, [*start, *nest.around(nest.sums, nest.around(nest.columns, [step], True), False)], True)
@@ -115,11 +120,11 @@ def _product(nest: _Nest, target: lp.Load, left: lp.Load, right: lp.Load, adds: 
                     return False
         return True
 
-    if not together(rows, (left, target)) or not together(columns, (right, target)) or step(target, columns[-1]) != poly(1):
+    if not together(rows, (left, target)) or not together(columns, (right, target)) or (columns and step(target, columns[-1]) != poly(1)):
         return None
     steps = {
         "left_row": step(left, rows[-1]),
-        "right_column": step(right, columns[-1]),
+        "right_column": step(right, columns[-1]) if columns else poly(1),
         "target_row": step(target, rows[-1]),
     }
     left_sums = [step(left, s) for s in sums]

@@ -8,6 +8,9 @@ not fit becomes a batch as well, which is how a convolution is a product for eve
 An operand may be a formula. One that has every index of the loops around the product is computed for each round of them, into memory for
 that round only; any other is stored first. A product whose first index is its row is cut along it, with batches inside: what follows
 row by row then shares its pieces.
+
+A matrix times a vector is a product without columns. It is one only when the matrix is stored row by row and used nowhere else, and when the sums are a
+result: two sums over one matrix share its rows in one loop, and what is made of a sum is made where it is, which is worth more.
 """
 
 from __future__ import annotations
@@ -51,6 +54,7 @@ def find_contractions(lines: list[ir.Line], results: Sequence[ir.Abs]) -> tuple[
     for line in lines:
         for ref in line_refs(line):
             uses[ref.line] = uses.get(ref.line, 0) + 1
+    read = set(uses)
     for array in results:
         for ref in ir.operand_refs(array.body):
             uses[ref.line] = uses.get(ref.line, 0) + 1
@@ -65,7 +69,7 @@ def find_contractions(lines: list[ir.Line], results: Sequence[ir.Abs]) -> tuple[
         if chain is None:
             continue
         sums, inner, factors = chain
-        contraction = _classify(line, sums, factors, here)
+        contraction = _classify(line, sums, factors, here) if len(line.dims) > 1 else None if line in read else _times_vector(line, sums, factors, uses)
         if contraction is None:
             continue
         found[line] = contraction
@@ -78,7 +82,7 @@ def find_contractions(lines: list[ir.Line], results: Sequence[ir.Abs]) -> tuple[
 
 def _is_sum(line: ir.Line) -> bool:
     prim = line.prim
-    return isinstance(prim, ir.Reduce) and prim.monoid == "add" and not line.conds and line.results[0].dtype.name in ("f32", "f64") and len(line.dims) >= 2
+    return isinstance(prim, ir.Reduce) and prim.monoid == "add" and not line.conds and line.results[0].dtype.name in ("f32", "f64") and len(line.dims) >= 1
 
 
 def _chain(line: ir.Line, uses: dict[ir.Line, int], here: set[ir.Line]) -> tuple[tuple[ir.Binder, ...], set[ir.Line], tuple[ir.Ref, ir.Ref]] | None:
@@ -140,6 +144,19 @@ def _classify(line: ir.Line, sums: tuple[ir.Binder, ...], factors: tuple[ir.Ref,
         return None
     cut = rows[0] if batch and rows == [line.dims[0]] and not any(isinstance(a, ir.Binder) for a in rows[0].extent.leaves()) else None
     return Contraction(tuple(batch), tuple(rows), tuple(columns), sums, left, right, cut)
+
+
+def _times_vector(line: ir.Line, sums: tuple[ir.Binder, ...], factors: tuple[ir.Ref, ir.Ref], uses: dict[ir.Line, int]) -> Contraction | None:
+    """A stored matrix, used here only, times a stored vector."""
+    row = line.dims[0]
+    matrix, vector = factors if row in factors[0].leaves() else factors[::-1]
+    if len(sums) != 1 or matrix.dtype is not vector.dtype or matrix.dtype is not line.results[0].dtype or uses[matrix.line] != 1:
+        return None
+    if matrix.index != (poly(row), poly(sums[0])) or vector.index != (poly(sums[0]),) or any(side.line.conds or isinstance(side.line.prim, _CHEAP) for side in factors):
+        return None
+    if row in sums[0].extent.leaves() or any(isinstance(a, ir.Binder) for a in row.extent.leaves()) or _too_small(sums, 64):
+        return None
+    return Contraction((), (row,), (), sums, matrix, vector)
 
 
 def _affine(ref: ir.Ref, binders: Sequence[ir.Binder], loops: set[ir.Binder]) -> bool:

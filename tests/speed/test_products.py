@@ -94,6 +94,21 @@ def triangle(x: f64[n, n], y: f64[n, n]) -> f64[n, n]:
     return [[sum(x[i, p] * y[p, j] for p in range(i)) for j in range(n)] for i in range(n)]
 
 
+@at.fn
+def times_vector(x: f32[n, k], y: f32[k]) -> f32[n]:
+    return x @ y
+
+
+@at.fn
+def dense(x: f64[n, k], y: f64[k], bias: f64[n]) -> f64[n]:
+    return x @ y + bias
+
+
+@at.fn
+def both_ways(x: f64[n, k], y: f64[k]) -> f64[k]:
+    return (x @ y) @ x
+
+
 def full(*shape):
     return rng.standard_normal(shape)
 
@@ -175,6 +190,21 @@ def test_thin_shapes_stay_inside_their_arrays(shape):
             p[...] = a
         wide = x.astype(np.float64).T @ y if f is left_transposed else x.astype(np.float64) @ y.astype(np.float64).T
         assert np.abs(f(*inside) - wide).max() <= tolerance * np.abs(wide).max()
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (1, 1), (5, 3), (7, 64), (33, 100), (90, 127), (300, 1001), (3, 9000), (9000, 20)])
+def test_matrix_times_vector(shape):
+    rows, depth = shape
+    x, y = full(rows, depth).astype("f4"), full(depth).astype("f4")
+    found = for_all_threads(times_vector, x, y)
+    wide = x.astype(np.float64) @ y.astype(np.float64)
+    assert np.abs(found - wide).max(initial=0) <= 1e-5 * max(1.0, np.abs(wide).max(initial=0))
+
+
+def test_a_vector_is_left_to_loops_that_do_more_with_a_row():
+    assert "at_rt->product(" in times_vector.show("c")
+    for f in (dense, both_ways):
+        assert "at_rt->product(" not in f.show("c")
 
 
 def test_a_product_in_every_round():

@@ -106,7 +106,7 @@ static int NAME(few_rows)(at_call *at, void *context, int64_t piece) {
 
 #undef FEW
 
-/* Few columns of c: sums along k in lanes, some rows at a time as a lies in memory. b is packed as [n][k], zeros up to whole vectors. */
+/* Few columns of c: sums along k in lanes, some rows at a time as a lies in memory. b is packed as [n][k], a vector is read in place. */
 static inline __attribute__((always_inline)) void NAME(along_k)(const int mr, const int nr, const int chains, const NAME(block) *x, int64_t i, int64_t line) {
     const int64_t step = x->p->a_m;
     const T *a = x->a + i * step;
@@ -130,7 +130,7 @@ static inline __attribute__((always_inline)) void NAME(along_k)(const int mr, co
         for (int r = 0; r < mr; r++) {
             const NAME(vector) u = (NAME(vector))NAME(load_masked)(a + r * step + k, NAME(mask)(x->k - k));
 #pragma GCC unroll 3
-            for (int j = 0; j < nr; j++) acc[r][j][0] += u * *(const NAME(vector) *)(x->packed + j * line + k);
+            for (int j = 0; j < nr; j++) acc[r][j][0] += u * (NAME(vector))NAME(load_masked)(x->packed + j * line + k, NAME(mask)(x->k - k));
         }
 #pragma GCC unroll 4
     for (int r = 0; r < mr; r++)
@@ -205,17 +205,19 @@ static int NAME(by_rows)(at_call *at, const at_product *p, int64_t k, const int6
 }
 
 /* Few columns, and k along the rows of a. */
-static int NAME(has_few_columns)(const at_product *p, int64_t k) { return p->n <= FEW_COLUMNS && !p->adds && p->levels == 1 && p->a_k[0] == 1 && k >= 8 * VL && !NAME(has_few_rows)(p); }
+static int NAME(has_few_columns)(const at_product *p, int64_t k) { return p->n <= FEW_COLUMNS && !p->adds && p->levels == 1 && p->a_k[0] == 1 && (k >= 8 * VL || p->n == 1) && !NAME(has_few_rows)(p); }
 
 static int NAME(by_columns)(at_call *at, const at_product *p, int64_t k, int serial) {
     NAME(block) x = {.p = p, .a = p->a, .b = p->b, .c = p->c, .n = p->n, .k = k};
     const int64_t line = (k + VL - 1) / VL * VL;
-    if (!(x.packed = rt->alloc(p->n * line * (int64_t)sizeof(T)))) return -1;
-    NAME(pack_few)(&x, line);
+    const int in_place = p->n == 1 && p->b_k[0] == 1;
+    if (in_place) x.packed = (T *)p->b;
+    else if (!(x.packed = rt->alloc(p->n * line * (int64_t)sizeof(T)))) return -1;
+    else NAME(pack_few)(&x, line);
     x.rows = 65536 / k + 1;
     x.finish = p->after != NULL;
     const int status = rt->parallel(at, NAME(few_columns), &x, (p->m + x.rows - 1) / x.rows, serial);
-    rt->release(x.packed);
+    if (!in_place) rt->release(x.packed);
     return status;
 }
 
