@@ -224,8 +224,8 @@ class _Rounds:
                 body.append(lp.Declare(copier.var(v), value) if v in changed else lp.Let(copier.var(v), value))
         body += copier.stmts(stmts)
         body += [lp.Store(b, (poly(lane),), lp.Use(copier.vars[v])) for v, b in self.across.items() if v in made | changed]
-        slow = any(slow(s.value) for s in every if isinstance(s, (*_STRAIGHT, lp.Add)))
-        return lp.For(lane, poly(0), poly(self.lanes), body, True, vector=self.lanes if slow else 0)  # else C compilers write them out, and call scalar functions
+        calls = any(slow(s.value) for s in every if isinstance(s, (*_STRAIGHT, lp.Add)))
+        return lp.For(lane, poly(0), poly(self.lanes), body, True, vector=self.lanes if calls else 0)  # else C compilers write them out, and call scalar functions
 
 
 class _Lane(Copier):
