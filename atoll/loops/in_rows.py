@@ -40,7 +40,7 @@ def _look(stmts: list[lp.Stmt], everywhere: Counter[lp.Buffer], made: set[lp.Buf
         stmts[at : at + 1] = []
         stmts[:] = [_moved(s, own, target, prefix) for s in stmts]
         made.add(own)
-        own.home = target
+        own.home = own.home or target
 
 
 def _row(stmts: list[lp.Stmt], at: int, everywhere: Counter[lp.Buffer]) -> tuple[int, lp.Buffer, lp.Buffer, tuple[Poly, ...]] | None:

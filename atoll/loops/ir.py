@@ -57,7 +57,7 @@ class Buffer:
         self.private = False
         self.local = False
         self.rows: int | None = None
-        self.home: Buffer | None = None  # where a row is made that had memory of its own (loops/in_rows.py)
+        self.home: Buffer | None = None  # where a row is made that had memory of its own (loops/in_rows.py, loops/lanes.py)
         self.label = ""  # what the user calls it
 
     def __repr__(self) -> str:

@@ -147,6 +147,8 @@ class _Rounds:
     def loops(self) -> list[lp.Stmt]:
         for buffer, wide in self.wide.items():
             buffer.home = wide
+        for buffer, wide in self.wide.items():
+            buffer.home = wide
         loop = self.loop
         groups = self.groups()
         self.keep(groups)

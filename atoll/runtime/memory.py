@@ -128,9 +128,9 @@ def _mentions(x: object, buffer: lp.Buffer) -> int:
 
 def refuse_copies(fn: core.Function, returned: Span = NOWHERE) -> None:
     """copies="explicit": every array is copied no more often than at.copy wrote it, unless the caller may give it away."""
-    from atoll.runtime.program import make_loops
+    from atoll.runtime.program import compiled_loops
 
-    loops = make_loops(fn)
+    loops = compiled_loops(fn)
     seen: dict[object, int] = {}
     for c in _copies(loops):
         if _given_away(loops, fn, c):

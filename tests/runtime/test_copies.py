@@ -107,3 +107,21 @@ def test_what_is_computed_is_no_copy(body):
     f = make(f"def f(g: f64[n]) -> f64[n]:\n    assert n >= 1\n    return {body}\n", explicit=True)
     assert not f.memory().copies
     f(np.ones(3))
+
+
+ROWS = "def f(a: f64[m, n]) -> f64[m, n]:\n    def row(h):\n        {}for i in range(1, n):\n            h[i] = {}\n        return {}\n    return [row(r) for r in a]\n"
+
+
+def test_rows_that_a_loop_makes_in_their_place():
+    assert [u.reason for u in make(ROWS.format("", "0.5 * h[i - 1] + h[i]", "h")).memory().copies] == ["a must not change"]
+    f = make(ROWS.format("h = at.copy(h)\n        ", "0.5 * h[i - 1] + h[i]", "h"), explicit=True)
+    np.testing.assert_allclose(f(np.ones((2, 3))), [[1, 1.5, 1.75]] * 2)
+
+
+def test_rows_that_are_made_side_by_side_are_copied_to_their_place():
+    slow = "h[i] / (2.0 + h[i - 1])"
+    copies = [u.reason for u in make(ROWS.format("", slow, "h")).memory().copies]
+    assert len(copies) == 2 and "a must not change" in copies and any("beside the others" in reason for reason in copies)
+    with pytest.raises(at.CompileError, match="h, made in a loop for each row, is put beside the others"):
+        make(ROWS.format("h = at.copy(h)\n        ", slow, "h"), explicit=True).compile()
+    make(ROWS.format("h = at.copy(h)\n        ", slow, "at.copy(h)"), explicit=True).compile()
