@@ -12,6 +12,8 @@ A sum over rounds keeps what the eight of them add and then adds it in their ord
 
 Where steps read rows, the lanes are far apart in memory, which costs as much as a short step gains (and far more where rows meet in the same
 cache sets: measured 0.4 times on running sums of 1024 columns); so then a step must divide, or call a function.
+
+Where every step reads or writes along a row of its own (running sums down the columns), two kilobytes of a row go at a time: memory is read as it lies.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ from atoll.sizes.poly import product
 from atoll.types.dtypes import I64
 
 BYTES = 64  # of a vector: the rounds that go side by side
+LEAST = 4  # rounds that are worth a row
+ROW = 2048  # bytes of a row, where steps go along rows
 MOST = 4 << 20  # bytes of the arrays that rounds have for themselves, which should stay in a cache
 _STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
 _QUICK = {"add", "sub", "mul", "neg", "min", "max", "abs", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "xor", "select"}
@@ -46,7 +50,7 @@ def _lanes(stmts: list[lp.Stmt], decisions: list[str], everywhere: Counter[lp.Bu
         if rounds is None or not rounds.are_recurrences(everywhere):
             out.append(stmt)
         else:
-            decisions.append(f"{rounds.lanes} rounds of {rounds.loop.sym} side by side, as each of them waits for itself")
+            decisions.append(f"{rounds.lanes}{' or fewer' if rounds.along else ''} rounds of {rounds.loop.sym} side by side, as each of them waits for itself")
             out += rounds.loops()
             if pieces is not None and pieces.low in rounds.loop.low.leaves():
                 pieces.align = -(-pieces.align // rounds.lanes) * rounds.lanes  # so that pieces fill the lanes
@@ -78,6 +82,8 @@ class _Rounds:
     def __init__(self, loop: lp.For | lp.Accumulate) -> None:
         self.loop = loop
         self.terms: dict[int, lp.Buffer] = {}  # what a statement adds, for all lanes
+        self.along = False  # lanes are a stretch of a row, the last of them shorter
+        self.count = poly(0)  # of the lanes
         self.block = Sym(f"{loop.sym.name}_by_lanes")
         self.wide: dict[lp.Buffer, lp.Buffer] = {}  # what a round has for itself, for all lanes
         self.across: dict[lp.Var, lp.Buffer] = {}  # variables that a later loop reads, for all lanes
@@ -107,7 +113,22 @@ class _Rounds:
             return False
         sizes = {s.var.dtype.size for s in every if isinstance(s, (lp.Let, lp.Declare, lp.Add))} | {x.dtype.size for x in loads(body)}
         self.lanes = BYTES // max(sizes, default=8)
-        return self.find_private(everywhere, made) and self.pays(inner)
+        if not self.find_private(everywhere, made) or not self.pays(inner):
+            return False
+        if isinstance(self.loop, lp.For) and not self.wide and not any(isinstance(s, lp.Alloc) for s in body) and self.go_along(inner):
+            self.along, self.lanes = True, ROW // max(sizes)
+        return True
+
+    def go_along(self, inner: list[lp.For]) -> bool:
+        """Every step has elements of a row, and nothing that is far."""
+        for loop in inner:
+            places = [x.index for x in loads(loop.body)] + [s.index for s in loop.body if isinstance(s, lp.Store)]
+            moving = [index for index in places if any(self.loop.sym in p.leaves() for p in index)]
+            if loop.parallel or not moving or any(slow(s.value) for s in loop.body if isinstance(s, _STRAIGHT)):
+                return False
+            if any(index[-1].coefficient(self.loop.sym) != poly(1) or loop.sym not in {a for p in index[:-1] for a in p.leaves()} or loop.sym in index[-1].leaves() for index in moving):
+                return False
+        return True
 
     def find_private(self, everywhere: Counter[lp.Buffer], made: set[lp.Var]) -> bool:
         """Arrays that rounds write at places they share: each round has its own, which nobody reads after it."""
@@ -147,9 +168,11 @@ class _Rounds:
     def loops(self) -> list[lp.Stmt]:
         for buffer, wide in self.wide.items():
             buffer.home = wide
-        for buffer, wide in self.wide.items():
-            buffer.home = wide
         loop = self.loop
+        self.count = poly(self.lanes)
+        width = fresh_like("width", I64)
+        if self.along:
+            self.count = poly(width.atom)
         groups = self.groups()
         self.keep(groups)
         blocks = fresh_like("blocks", I64)
@@ -167,6 +190,11 @@ class _Rounds:
         if isinstance(loop, lp.Accumulate):
             work += self.added()
         work += [lp.Free(b) for b in (*self.across.values(), *self.terms.values())]
+        if self.along:
+            left = loop.high - loop.low - self.lanes * poly(self.block)
+            work.insert(0, lp.Let(width, lp.Call("min", (lp.Index(poly(self.lanes)), lp.Index(left)), I64)))
+            whole = lp.For(self.block, poly(0), (loop.high - loop.low + (self.lanes - 1)) // self.lanes, work, True)
+            return [lp.If((lp.Test("ge", loop.high - loop.low - LEAST),), [whole], [loop])]
         full = poly(blocks.atom)
         known = lp.Let(blocks, lp.Choose(enough, lp.Index((loop.high - loop.low) // self.lanes), lp.Index(poly(0))))
         begin, end = [lp.Alloc(b) for b in self.wide.values()], [lp.Free(b) for b in self.wide.values()]
@@ -227,7 +255,7 @@ class _Rounds:
         body += copier.stmts(stmts)
         body += [lp.Store(b, (poly(lane),), lp.Use(copier.vars[v])) for v, b in self.across.items() if v in made | changed]
         calls = any(slow(s.value) for s in every if isinstance(s, (*_STRAIGHT, lp.Add)))
-        return lp.For(lane, poly(0), poly(self.lanes), body, True, vector=self.lanes if calls else 0)  # else C compilers write them out, and call scalar functions
+        return lp.For(lane, poly(0), self.count, body, True, vector=self.lanes if calls else 0)  # else C compilers write them out, and call scalar functions
 
 
 class _Lane(Copier):

@@ -37,6 +37,7 @@ from atoll.loops.sorted_values import sorted_values
 from atoll.loops.stream import stream
 from atoll.loops.tall import tall
 from atoll.loops.tiles import tiles
+from atoll.loops.turned import turned
 from atoll.loops.unroll import unroll
 from atoll.loops.until import until
 from atoll.loops.wave import wave
@@ -52,6 +53,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.private, partial(privatise, reassociate=reassociate)),
         (choices.tall, partial(tall, reassociate=reassociate)),
         (True, partial(pairwise, reassociate=reassociate)),
+        (choices.lanes, turned),
         (choices.scans, partial(scans, reassociate=reassociate)),
         (choices.first_best, first_best),
         (choices.unroll > 1, partial(unroll, most=choices.unroll)),
