@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from atoll.ainf import ir
-from atoll.ainf.scan_prim import blocks, line_refs, refs
+from atoll.ainf.scan_prim import blocks, line_refs, part_refs, parts
 from atoll.sizes import poly
 from atoll.sizes.prover import Facts, facts
 
@@ -33,7 +33,14 @@ def needed_conds(prim: Any, axes: Iterable[ir.Ref], home: ir.Block) -> dict[ir.C
         needed.update({c: None for c in of(ir.operand_refs(prim.then)) if c not in prim.conds})
         needed.update({c: None for c in of(ir.operand_refs(prim.orelse)) if not fails_with(c, prim.conds)})
         return needed
-    needed = of([*refs(prim, inside=False), *axes])
+    needed = of(axes)
+    for part in parts(prim):
+        found = of(part_refs(part, inside=False))
+        if found and isinstance(part, ir.Abs) and part.binders:  # what its elements need holds where it has elements at all
+            lengths = of(ref for b in part.binders for ref in ir.poly_refs(b.extent))
+            there = within(part.binders)
+            found = {c: None for c in found if c in lengths or not holds(c, there)}
+        needed.update(found)
     for block in blocks(prim):
         inside: dict[ir.Cond, None] = {}
         for line in block.lines:

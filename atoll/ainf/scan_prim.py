@@ -103,24 +103,26 @@ def refs(prim: Any, inside: bool = True) -> Sequence[ir.Ref]:
     """Every reference in a primitive, also those inside indices and, when `inside`, in the lines of its blocks."""
     found: list[ir.Ref] = []
     for part in parts(prim):
-        if isinstance(part, ir.Ref):
-            found += part.refs()
-        elif isinstance(part, ir.IndexValue):
-            found += ir.poly_refs(part.poly)
-        elif isinstance(part, Poly):
-            found += ir.poly_refs(part)
-        elif isinstance(part, ir.Cond):
-            found += part.refs()
-        elif isinstance(part, ir.Abs):
-            found += ir.operand_refs(part.body)
-            for b in part.binders:
-                found += ir.poly_refs(b.extent)
-        elif isinstance(part, ir.Binder):
-            found += ir.poly_refs(part.extent)
-        elif isinstance(part, ir.Block) and inside:
-            for line in part.lines:
-                found += line_refs(line)
+        found += part_refs(part, inside)
     return found
+
+
+def part_refs(part: Any, inside: bool) -> Sequence[ir.Ref]:
+    if isinstance(part, ir.Ref):
+        return part.refs()
+    if isinstance(part, ir.IndexValue):
+        return ir.poly_refs(part.poly)
+    if isinstance(part, Poly):
+        return ir.poly_refs(part)
+    if isinstance(part, ir.Cond):
+        return part.refs()
+    if isinstance(part, ir.Abs):
+        return [*ir.operand_refs(part.body), *(ref for b in part.binders for ref in ir.poly_refs(b.extent))]
+    if isinstance(part, ir.Binder):
+        return ir.poly_refs(part.extent)
+    if isinstance(part, ir.Block) and inside:
+        return [ref for line in part.lines for ref in line_refs(line)]
+    return ()
 
 
 def line_refs(line: ir.Line) -> Sequence[ir.Ref]:
