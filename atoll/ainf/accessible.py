@@ -11,7 +11,7 @@ from typing import Any
 
 from atoll.ainf import ir
 from atoll.ainf.scan_prim import blocks, line_refs, part_refs, parts
-from atoll.sizes import poly
+from atoll.sizes import Poly, Quot, poly
 from atoll.sizes.prover import Facts, facts
 
 
@@ -111,7 +111,29 @@ def within(binders: Iterable[ir.Binder]) -> Facts:
 
 
 def holds(cond: ir.Cond, known: Facts) -> bool:
-    return cond.kind == "ge" and cond.poly is not None and known.proves(cond.poly)
+    if cond.kind != "ge" or cond.poly is None:
+        return False
+    return known.proves(cond.poly) or (bool(lengths := _lengths(cond.poly)) and known.add(lengths).proves(cond.poly))
+
+
+def _lengths(p: Poly) -> list[Poly]:
+    """The number of rounds of range(low, high) is at least high - low, where these cannot wrap around."""
+    found = []
+    for leaf in p.leaves():
+        prim = leaf.ref.line.prim if isinstance(leaf, ir.RefAtom) and not leaf.ref.index else None
+        if isinstance(prim, ir.Extent):
+            ends = [poly(int(x.value)) if isinstance(x, ir.Const) else x.poly if isinstance(x, ir.IndexValue) else poly(ir.ref_atom(x)) for x in (prim.low, prim.high)]
+            if all(_plain(end) for end in ends):
+                found.append(poly(leaf) - ends[1] + ends[0])
+    return found
+
+
+def _plain(p: Poly) -> bool:
+    """A number, a value, its remainder by a number, or what is left without the remainder."""
+    if p.const() is not None or p.single() is not None:
+        return True
+    quotients = [a for a in p.atoms() if isinstance(a, Quot) and a.den.const() is not None and a.num.single() is not None]
+    return any(p in (q.den * poly(q), q.num - q.den * poly(q)) for q in quotients)
 
 
 def fails_with(cond: ir.Cond, conds: tuple[ir.Cond, ...]) -> bool:
