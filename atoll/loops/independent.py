@@ -2,7 +2,7 @@
 
     for in order j in 0..w:  s = x[j] + x[j + w];  x[j + w] = x[j] - x[j + w];  x[j] = s
 
-Nothing is rewritten: the loop is marked, so that C compilers need not ask at run time whether x[j] and x[j + w] meet before they use vectors;
+The loop is marked, so that C compilers need not ask at run time whether x[j] and x[j + w] meet before they use vectors;
 `rounds_apart` says the same of loops with loops inside, which become pieces for threads (loops/in_pieces.py).
 Two rounds are apart where an index is the same in both accesses and moves with the round, or where it is seen never to be equal.
 """
@@ -12,29 +12,43 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import loads
+from atoll.loops.rewrite import Copier, loads
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.prover import Facts, facts
 
 _STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
 _NEST = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.Accumulate, lp.Add, lp.If, lp.Note)
 MOST = 24  # stores in a round
+SMALL = 1 << 40
 PAIRS = 200  # of elements that are held against each other
 Loop = tuple[Sym, Poly, Poly]
 
 
 def independent(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
     """`known`: what is not negative here, from the loops around."""
+    out: list[lp.Stmt] = []
     for stmt in stmts:
         inside = (*known, *in_range(stmt)) if isinstance(stmt, (lp.For, lp.Accumulate)) else known
         for body in lp.bodies(stmt):
             if not isinstance(stmt, lp.Product):
-                independent(body, decisions, inside)
-        if isinstance(stmt, lp.For) and not stmt.parallel and not stmt.vector and not stmt.unroll:
-            if all(isinstance(s, _STRAIGHT) for s in stmt.body) and rounds_apart(stmt, known):
-                stmt.parallel = True
+                body[:] = independent(body, decisions, inside)
+        found: list[lp.Stmt] = [stmt]
+        if isinstance(stmt, lp.For) and not stmt.parallel and not stmt.vector and not stmt.unroll and all(isinstance(s, _STRAIGHT) for s in stmt.body):
+            small: set[lp.VarAtom] = set()
+            if rounds_apart(stmt, known, small=small):
                 decisions.append(f"the rounds of {stmt.sym} are seen to be independent")
-    return stmts
+                found = _marked(stmt, small)
+        out += found
+    return out
+
+
+def _marked(loop: lp.For, small: set[lp.VarAtom]) -> list[lp.Stmt]:
+    """The loop, any order where some variables are small."""
+    if not small:
+        loop.parallel = True
+        return [loop]
+    tests = [t for a in sorted(small, key=lambda a: a.uid) for t in (lp.Test("ge", poly(a) + SMALL), lp.Test("ge", SMALL - poly(a)))]
+    return [lp.If(tuple(tests), [lp.For(loop.sym, loop.low, loop.high, Copier({}).stmts(loop.body), True)], [loop])]
 
 
 def in_range(loop: lp.For | lp.Accumulate) -> tuple[Poly, Poly]:
@@ -69,8 +83,9 @@ def accesses(stmts: list[lp.Stmt], loops: tuple[Loop, ...] = ()) -> tuple[dict[A
     return written, read
 
 
-def rounds_apart(loop: lp.For, known: tuple[Poly, ...], private: frozenset[lp.Buffer] = frozenset()) -> bool:
-    """No round touches an element that another one writes, but of arrays that every round has for itself."""
+def rounds_apart(loop: lp.For, known: tuple[Poly, ...], private: frozenset[lp.Buffer] = frozenset(), small: set[lp.VarAtom] | None = None) -> bool:
+    """No round touches an element that another one writes, but of arrays that every round has for itself. If variables whose arithmetic might wrap
+    around have to be small for this, they are put into `small`; without it they are not allowed."""
     every = list(lp.walk(loop.body))
     if not all(isinstance(s, _NEST) for s in every):
         return False
@@ -88,13 +103,14 @@ def rounds_apart(loop: lp.For, known: tuple[Poly, ...], private: frozenset[lp.Bu
     if len(pairs) > PAIRS or any(len({s for s, _, _ in a.loops} - outside) != len(a.loops) for a in touched):
         return False
     atoms: set[Atom] = {v.atom for v in made}
-    return all(_Pair(loop, w, t, atoms).apart((*known, *in_range(loop))) for w, t in pairs)
+    return all(_Pair(loop, w, t, atoms, small).apart((*known, *in_range(loop))) for w, t in pairs)
 
 
 class _Pair:
     """An element that one round writes, and one that another round touches."""
 
-    def __init__(self, loop: lp.For, written: Access, touched: Access, made: set[Atom]) -> None:
+    def __init__(self, loop: lp.For, written: Access, touched: Access, made: set[Atom], small: set[lp.VarAtom] | None) -> None:
+        self.small = small
         self.loop, self.written, self.touched = loop, written, touched
         self.changing: set[Atom] = made | {s for s, _, _ in written.loops} | {s for s, _, _ in touched.loops}
         other = Sym(f"{loop.sym.name}_other")
@@ -122,7 +138,15 @@ class _Pair:
             apart = (w - t).const()
             if apart is not None and (apart == 0 or (by is not None and apart % by != 0)):
                 return True  # it moves with the round; or one is at multiples of the step where the other is between them
-        if any(isinstance(a, lp.VarAtom) and (a in self.made or not a.var.small) for a in (*w.leaves(), *t.leaves())):
+        if self.made & (w.leaves() | t.leaves()):
             return False
         there = t.subst(self.there)
-        return ctx.proves(w - there - 1) or ctx.proves(there - w - 1)
+        wide = {a for a in (*w.leaves(), *there.leaves()) if isinstance(a, lp.VarAtom) and not a.var.small}
+        left = {a: (w - there).coefficient(a) for a in wide if a in (w - there).leaves()}
+        if wide and (self.small is None or any(c is None or c.const() is None or abs(c.const() or 0) > 64 for c in left.values())):
+            return False  # with such steps, differences of small values are below 2**63
+        if not (ctx.proves(w - there - 1) or ctx.proves(there - w - 1)):
+            return False
+        if self.small is not None:
+            self.small |= set(left)
+        return True
