@@ -15,25 +15,19 @@ PAGE = ROOT / "docs" / "performance.md"
 MARK = "<!-- everything below is written by bench/standing.py -->"
 NAMES = {"numpy": "NumPy", "numba": "Numba", "jax": "JAX", "torch": "PyTorch", "inductor": "PyTorch, torch.compile", "halide": "Halide"}
 REASONS = {
-    "fft 64K": "four passes over memory (columns, rows, and a copy out of each); in C by hand, without the copies, it takes half as long. The peers call libraries",
-    "cholesky": "the program goes column by column; LAPACK is blocked. Blocking needs tiling across rounds of a sequential loop, which the plan does not do",
-    "levenshtein": "measured 2.7 to 3.7 since 64 rows go side by side (loops/wave.py)",
-    "monte carlo pi": "64-bit products of the generator in vectors, 4 for a pair, about as many as in Numba's loop (0.94 on one thread); Numba's loop is unrolled four times, ours is not",
+    "cholesky": "the program goes column by column; LAPACK is blocked. 1.3 to 1.7 ms alone, with two threads and with one: a column is 4 µs of work, too little to share; four columns at a time were not built",
+    "max pool f32": "0.052 ms alone with two threads, 0.08 with one, as Numba; 0.099 after other tools in the harness; not found why. Maximums keep NaN, those of Numba and Halide do not",
+    "conv1d 31 f32": "not for want of fused multiply-add, which changes nothing in C; vectors of 32 bytes gain a tenth there (loads that cross cache lines?); between 0.75 and 1.56 in different runs",
+    "tridiagonal solves": "between 0.87 and 1.8 in different runs",
     "gather 1M f64": "memory latency: in C, the loop with its check, with a branch and without any check differ by less than two runs of one of them do",
     "softmax f32": "profile: the exponential two fifths (glibc's, called for each vector), storing the quotients a quarter, the maximum with its test for NaN a quarter",
-    "adi, 4 steps": "measured 2.1 to 2.4 on one thread since solves go eight at a time in vectors (loops/lanes.py)",
-    "matmul 512 f32": "near 1 with one thread; with two threads not examined",
-    "matmul 777x1001x333 f32": "as matmul 512 f32",
-    "prefix sums 1M f64": "measured 1.4 on one thread since sums are scanned in vectors as one stream (loops/scans.py)",
-    "batched 32 f32": "the cost of starting each small product",
+    "batched 32 f32": "the cost of starting each small product; 0.92 in a part of `python -m bench.products`, on a loaded machine",
     "matvec 512 f64": "in the cache, with one thread; not examined",
-    "conv1d 31 f32": "not for want of fused multiply-add, which changes nothing in C; vectors of 32 bytes gain a tenth there (loads that cross cache lines?); between 0.77 and 1.12 in different runs",
     "dot 4M f64": "memory; between 0.89 and 1.06 in different runs",
     "blur 3x3 f32": "memory; between 0.9 and 1.4 in different runs",
-    "jacobi 2-d, 10 steps f32": "1.43 and 1.20 in the next run, alone; in this one the machine copied 25 GB/s instead of 40",
-    "tridiagonal solves": "1.41 and 1.37 in the next run, alone",
-    "row sums f64": "1.00 in the next run, alone, with one thread",
-    "max pool f32": "0.078 ms alone with one thread, as Numba (0.080); 0.097 after other tools in the harness; not found why",
+    "row sums f64": "memory; 1.00 alone, with one thread",
+    "chain 1M f32": "memory; between 0.9 and 1.5 in different runs",
+    "weighted histogram 4096 bins": "with one thread; not examined",
     "sparse matrix-vector": "every column index is checked in its row's loop",
 }
 

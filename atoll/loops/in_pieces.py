@@ -21,6 +21,7 @@ from atoll.sizes import Atom, Poly, Sym, poly
 
 FEW = 8  # rounds that are not worth pieces
 UNKNOWN = 16  # rounds of a loop whose length is data
+SHARE = 4  # such loops stand in others and are met often: pieces of four times as many operations pay for waking a thread
 
 
 def in_pieces(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
@@ -63,7 +64,7 @@ def _cut(loop: lp.For, known: tuple[Poly, ...], whole: list[lp.Stmt], moved: dic
         b.private = True
     body: list[lp.Stmt] = [*(lp.Alloc(b) for b in private), rounds, *(lp.Free(b) for b in private)]
     middle: dict[Atom, Poly] = {loop.sym: (loop.low + loop.high) // 2}
-    chunk = lp.Chunks(low, high, loop.high - loop.low, _operations(loop.body, middle), body, align=ROWS if any(isinstance(s, lp.Accumulate) for s in loop.body) else 1)
+    chunk = lp.Chunks(low, high, loop.high - loop.low, _operations(loop.body, middle) // SHARE, body, align=ROWS if any(isinstance(s, lp.Accumulate) for s in loop.body) else 1)
     moved.update(dict.fromkeys(private, chunk))
     return chunk
 
