@@ -27,12 +27,14 @@ STEP = 1 << 20  # of an index from round to round, and
 LONG = 1 << 40  # rounds up to which ends tell about everything between: no sum wraps around on the way
 
 
-def hoist_checks(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def hoist_checks(stmts: list[lp.Stmt], decisions: list[str], again: bool = False) -> list[lp.Stmt]:
+    """`again`: after it was done once; loops of nothing but checks are what it left where they fail."""
     out: list[lp.Stmt] = []
     for stmt in stmts:
         for body in lp.bodies(stmt):
-            body[:] = hoist_checks(body, decisions)
-        found = _Loop(stmt).without_checks(decisions) if isinstance(stmt, (lp.For, lp.Accumulate)) else None
+            body[:] = hoist_checks(body, decisions, again)
+        wanted = isinstance(stmt, (lp.For, lp.Accumulate)) and not (again and all(isinstance(s, (lp.Let, lp.Check)) for s in stmt.body))
+        found = _Loop(stmt).without_checks(decisions) if wanted else None  # type: ignore[arg-type]
         out += [stmt] if found is None else found
     return out
 

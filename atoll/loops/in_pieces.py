@@ -13,9 +13,8 @@ Nothing that can fail or print is inside, so there is no first failure to tell.
 from __future__ import annotations
 
 from atoll.loops import ir as lp
-from atoll.loops.independent import in_range, rounds_apart
-from atoll.loops.lanes import mentions
-from atoll.loops.rewrite import loads
+from atoll.loops.independent import rounds_apart
+from atoll.loops.rewrite import loads, mentions, told
 from atoll.loops.rows import ROWS
 from atoll.sizes import Atom, Poly, Sym, poly
 
@@ -41,7 +40,7 @@ def _go(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...], who
             assert isinstance(stmt, lp.For)
             decisions.append(f"the rounds of {stmt.sym} are seen to be independent: in pieces for threads")
         elif isinstance(stmt, (lp.For, lp.If, lp.Forever)):
-            inside = (*known, *in_range(stmt)) if isinstance(stmt, lp.For) else known
+            inside = (*known, *told(stmt))
             for body in lp.bodies(stmt):
                 body[:] = _go(body, decisions, inside, whole, moved)
         out.append(stmt if chunk is None else chunk)

@@ -17,7 +17,7 @@ from collections import Counter
 from typing import Any
 
 from atoll.loops import ir as lp
-from atoll.loops.lanes import mentions
+from atoll.loops.rewrite import mentions
 from atoll.sizes import Atom, Poly, poly
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import Copier, loads
+from atoll.loops.rewrite import Copier, loads, told
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.prover import Facts, facts
 
@@ -28,7 +28,7 @@ def independent(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, .
     """`known`: what is not negative here, from the loops around."""
     out: list[lp.Stmt] = []
     for stmt in stmts:
-        inside = (*known, *in_range(stmt)) if isinstance(stmt, (lp.For, lp.Accumulate)) else known
+        inside = (*known, *told(stmt))
         for body in lp.bodies(stmt):
             if not isinstance(stmt, lp.Product):
                 body[:] = independent(body, decisions, inside)
@@ -49,11 +49,6 @@ def _marked(loop: lp.For, small: set[lp.VarAtom]) -> list[lp.Stmt]:
         return [loop]
     tests = [t for a in sorted(small, key=lambda a: a.uid) for t in (lp.Test("ge", poly(a) + SMALL), lp.Test("ge", SMALL - poly(a)))]
     return [lp.If(tuple(tests), [lp.For(loop.sym, loop.low, loop.high, Copier({}).stmts(loop.body), True)], [loop])]
-
-
-def in_range(loop: lp.For | lp.Accumulate) -> tuple[Poly, Poly]:
-    """What is not negative inside a loop."""
-    return poly(loop.sym) - loop.low, loop.high - poly(loop.sym) - 1
 
 
 @dataclass(frozen=True)
@@ -103,7 +98,7 @@ def rounds_apart(loop: lp.For, known: tuple[Poly, ...], private: frozenset[lp.Bu
     if len(pairs) > PAIRS or any(len({s for s, _, _ in a.loops} - outside) != len(a.loops) for a in touched):
         return False
     atoms: set[Atom] = {v.atom for v in made}
-    return all(_Pair(loop, w, t, atoms, small).apart((*known, *in_range(loop))) for w, t in pairs)
+    return all(_Pair(loop, w, t, atoms, small).apart((*known, *told(loop))) for w, t in pairs)
 
 
 class _Pair:

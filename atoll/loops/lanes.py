@@ -22,7 +22,7 @@ from collections import Counter
 from typing import Any
 
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import Copier, copyable, fresh_like, loads
+from atoll.loops.rewrite import Copier, copyable, fresh_like, loads, mentions, slow
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.types.dtypes import I64
@@ -32,7 +32,6 @@ LEAST = 4  # rounds that are worth a row
 ROW = 2048  # bytes of a row, where steps go along rows
 MOST = 4 << 20  # bytes of the arrays that rounds have for themselves, which should stay in a cache
 _STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
-_QUICK = {"add", "sub", "mul", "neg", "min", "max", "abs", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "xor", "select"}
 
 
 def lanes(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
@@ -55,25 +54,6 @@ def _lanes(stmts: list[lp.Stmt], decisions: list[str], everywhere: Counter[lp.Bu
             if pieces is not None and pieces.low in rounds.loop.low.leaves():
                 pieces.align = -(-pieces.align // rounds.lanes) * rounds.lanes  # so that pieces fill the lanes
     return out
-
-
-def mentions(x: Any) -> Counter[lp.Buffer]:
-    """How often each array is mentioned."""
-    found: Counter[lp.Buffer] = Counter()
-
-    def go(e: Any) -> None:
-        if isinstance(e, lp.Buffer):
-            found[e] += 1
-        elif isinstance(e, (list, tuple)):
-            for item in e:
-                go(item)
-        elif not isinstance(e, (lp.Alloc, lp.Free)) and hasattr(e, "__dataclass_fields__"):
-            for name in e.__dataclass_fields__:
-                if name != "site":
-                    go(getattr(e, name))
-
-    go(x)
-    return found
 
 
 class _Rounds:
@@ -276,8 +256,3 @@ class _Lane(Copier):
         if isinstance(s, lp.Add):
             return [lp.Store(self.terms[id(s)], (self.lane,), self.expr(s.value))]
         return super().stmt(s)
-
-
-def slow(e: lp.Expr | None) -> bool:
-    """It divides or calls a function."""
-    return e is not None and any(isinstance(x, lp.Call) and x.dtype.is_float and x.op not in _QUICK for x in lp.subexprs(e))

@@ -45,7 +45,8 @@ from atoll.loops.without_branches import without_branches
 
 
 def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL) -> list[str]:
-    """Rewrite the body in place; what was decided. `privatise` and `scans` change the order of additions, nothing else does."""
+    """Rewrite the body in place; what was decided. Sums may be added in another order (`privatise`, `tall`, `pairwise`, `scans`,
+    and `interior`, which shortens them); what a thread does never changes it."""
     restart_names()
     decisions: list[str] = []
     passes: list[tuple[bool, Callable[[list[lp.Stmt], list[str]], list[lp.Stmt]]]] = [
@@ -63,7 +64,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.checks, join_checks),
         (choices.checks, hoist_checks),
         (choices.interior, interior),
-        (choices.checks and choices.interior, hoist_checks),
+        (choices.checks and choices.interior, partial(hoist_checks, again=True)),
         (choices.rounds > 1, partial(several_rounds, together=choices.rounds)),
         (choices.pieces, in_pieces),
         (choices.jam > 1, partial(jam, rounds=choices.jam)),

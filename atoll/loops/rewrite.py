@@ -1,9 +1,10 @@
-"""Copies of loops with indices replaced and everything they declare renamed."""
+"""What rewrites of loops share: copies with indices replaced and everything they declare renamed, and questions about loops."""
 
 from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -145,9 +146,28 @@ def divides(p: Poly) -> bool:
     return any(isinstance(atom, Quot) and (atom.den.const() is None or divides(atom.num)) for atom in p.atoms())
 
 
-def calls(e: lp.Expr | None) -> bool:
+def slow(e: lp.Expr | None) -> bool:
     """It divides floats or calls a function of them."""
     return e is not None and any(isinstance(x, lp.Call) and x.dtype.is_float and x.op not in QUICK for x in lp.subexprs(e))
+
+
+def mentions(x: Any) -> Counter[lp.Buffer]:
+    """How often each array is mentioned."""
+    found: Counter[lp.Buffer] = Counter()
+
+    def go(e: Any) -> None:
+        if isinstance(e, lp.Buffer):
+            found[e] += 1
+        elif isinstance(e, (list, tuple)):
+            for item in e:
+                go(item)
+        elif not isinstance(e, (lp.Alloc, lp.Free)) and hasattr(e, "__dataclass_fields__"):
+            for name in e.__dataclass_fields__:
+                if name != "site":
+                    go(getattr(e, name))
+
+    go(x)
+    return found
 
 
 def copyable(stmts: list[lp.Stmt]) -> bool:

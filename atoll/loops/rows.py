@@ -12,7 +12,7 @@ stream, which the processor fetches ahead (measured: three times as fast as four
 from __future__ import annotations
 
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import Copier, fresh_like, loads, straight
+from atoll.loops.rewrite import Copier, fresh_like, loads, straight, told
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.sizes.prover import Facts, facts
@@ -27,7 +27,7 @@ def rows(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = (
     """`known`: what is not negative here, from the loops around."""
     out: list[lp.Stmt] = []
     for stmt in stmts:
-        inside = (*known, *_range(stmt)) if isinstance(stmt, (lp.For, lp.Accumulate)) else known
+        inside = (*known, *told(stmt))
         for body in lp.bodies(stmt):
             if not isinstance(stmt, lp.Product):
                 body[:] = rows(body, decisions, inside)
@@ -39,10 +39,6 @@ def rows(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = (
             decisions.append(f"sums of {ROWS} rounds of {stmt.sym} at a time, where rows are long or all are near")
             out += found
     return out
-
-
-def _range(loop: lp.For | lp.Accumulate) -> tuple[Poly, Poly]:
-    return poly(loop.sym) - loop.low, loop.high - poly(loop.sym) - 1
 
 
 def _together(loop: lp.For, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
@@ -59,7 +55,7 @@ def _together(loop: lp.For, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
         return None
     read = [(x, loop.sym in {a for p in x.index for a in p.leaves()}) for x in loads(inner.body)]
     shared = any(not moves and inner.sym in {a for p in x.index for a in p.leaves()} for x, moves in read)
-    if not shared or not any(moves for _, moves in read) or not (loop.parallel or _independent(loop, inner, facts((*known, *_range(inner))))):
+    if not shared or not any(moves for _, moves in read) or not (loop.parallel or _independent(loop, inner, facts((*known, *told(inner))))):
         return None
     block = Sym(f"{loop.sym.name}_by_{ROWS}")
     size = inner.accs[0].var.dtype.size

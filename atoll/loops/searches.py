@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import QUICK, Copier, calls, copyable, divides, fresh_like, loads, told
+from atoll.loops.rewrite import QUICK, Copier, copyable, divides, fresh_like, loads, slow, told
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import BOOL, I64
@@ -135,8 +135,8 @@ class _Search:
         lane = Sym("lane")
         copier = Copier({self.loop.sym: self.loop.low + self.lanes * poly(self.block) + lane})
         body = part(copier, poly(lane))
-        slow = any(calls(s.value) for s in body if isinstance(s, (*_STRAIGHT, lp.Store)))
-        return lp.For(lane, poly(0), poly(self.lanes), body, True, vector=self.lanes if slow else 0)  # else C compilers write them out, and call scalar functions
+        waits = any(slow(s.value) for s in body if isinstance(s, (*_STRAIGHT, lp.Store)))
+        return lp.For(lane, poly(0), poly(self.lanes), body, True, vector=self.lanes if waits else 0)  # else C compilers write them out, and call scalar functions
 
     def first(self, copier: Copier, lane: Poly) -> list[lp.Stmt]:
         body = copier.stmts(self.before)

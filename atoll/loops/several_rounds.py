@@ -16,8 +16,8 @@ All of it is proved from the indices, for each pair of the four rounds; what is 
 from __future__ import annotations
 
 from atoll.loops import ir as lp
-from atoll.loops.independent import Access, accesses, in_range
-from atoll.loops.rewrite import Copier, copyable, fresh_like, loads, may_fail
+from atoll.loops.independent import Access, accesses
+from atoll.loops.rewrite import Copier, copyable, fresh_like, loads, may_fail, told
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import I64
@@ -29,7 +29,7 @@ def several_rounds(stmts: list[lp.Stmt], decisions: list[str], together: int = 4
     """`known`: what is not negative here, from the loops around."""
     out: list[lp.Stmt] = []
     for stmt in stmts:
-        inside = (*known, *in_range(stmt)) if isinstance(stmt, (lp.For, lp.Accumulate)) else known
+        inside = (*known, *told(stmt))
         found = _elimination(stmt, together) if isinstance(stmt, lp.For) else None
         if found is not None and found.holds(known):
             decisions.append(f"{together} rounds of {found.loop.sym} at a time: first what the next ones read, then the rest of {found.store.buffer.shown} in one pass")

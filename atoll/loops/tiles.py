@@ -13,8 +13,7 @@ many of them. Not with functions, which take longer than memory does.
 from __future__ import annotations
 
 from atoll.loops import ir as lp
-from atoll.loops.lanes import slow
-from atoll.loops.rewrite import Copier, fresh_like, loads
+from atoll.loops.rewrite import Copier, fresh_like, loads, slow
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.types.dtypes import I64

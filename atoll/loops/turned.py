@@ -13,8 +13,7 @@ import dataclasses
 from typing import Any
 
 from atoll.loops import ir as lp
-from atoll.loops.lanes import mentions
-from atoll.loops.rewrite import loads
+from atoll.loops.rewrite import loads, mentions
 from atoll.sizes import Sym, poly
 
 

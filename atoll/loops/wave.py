@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import Copier, copyable, fresh_like, loads
+from atoll.loops.rewrite import Copier, copyable, fresh_like, loads, told
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import BOOL, I64
@@ -33,7 +33,7 @@ def wave(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = (
     """`known`: what is not negative here, from the loops around."""
     out: list[lp.Stmt] = []
     for stmt in stmts:
-        inside = (*known, poly(stmt.sym) - stmt.low, stmt.high - poly(stmt.sym) - 1) if isinstance(stmt, (lp.For, lp.Accumulate)) else known
+        inside = (*known, *told(stmt))
         for body in lp.bodies(stmt):
             if not isinstance(stmt, lp.Product):
                 body[:] = wave(body, decisions, inside)
