@@ -21,7 +21,7 @@ REASONS = {
     "tridiagonal solves": "between 0.87 and 1.8 in different runs",
     "gather 1M f64": "memory latency: in C, the loop with its check, with a branch and without any check differ by less than two runs of one of them do",
     "softmax f32": "profile: the exponential two fifths (glibc's, called for each vector), storing the quotients a quarter, the maximum with its test for NaN a quarter",
-    "batched 32 f32": "the cost of starting each small product; 0.92 in a part of `python -m bench.products`, on a loaded machine",
+    "batched 32 f32": "with one thread, not examined since small products go straight from memory; 0.92 in a part of `python -m bench.products`, on a loaded machine",
     "matvec 512 f64": "in the cache, with one thread; not examined",
     "dot 4M f64": "memory; between 0.89 and 1.06 in different runs",
     "blur 3x3 f32": "memory; between 0.9 and 1.4 in different runs",

@@ -13,32 +13,12 @@ from atoll.loops.execute import execute
 from atoll.runtime.arguments import from_python
 from atoll.runtime.program import Program, compiled_loops
 from atoll.types.binding import bind_call
+from bench.kernels.linalg import cholesky, lu
 from tests.agreement import agree, flat, for_all_threads, same
 
 n, m = at.sizes("n m")
 rng = np.random.default_rng(12)
 SAID = "in pieces for threads"
-
-
-@at.fn
-def lu(A: f64[n, n]) -> f64[n, n]:
-    for p in range(n):
-        for i in range(p + 1, n):
-            A[i, p] = A[i, p] / A[p, p]
-        for i in range(p + 1, n):
-            A[i, p + 1 :] = [A[i, j] - A[i, p] * A[p, j] for j in range(p + 1, n)]
-    return A
-
-
-@at.fn
-def cholesky(A: f64[n, n]) -> f64[n, n]:
-    L = zeros((n, n))
-    for j in range(n):
-        d = sqrt(A[j, j] - sum(L[j, p] * L[j, p] for p in range(j)))
-        L[j, j] = d
-        for i in range(j + 1, n):
-            L[i, j] = (A[i, j] - sum(L[i, p] * L[j, p] for p in range(j))) / d
-    return L
 
 
 @at.fn

@@ -10,22 +10,13 @@ from atoll import f32, f64, i32
 from atoll.loops import several_rounds
 from atoll.loops.choices import USUAL
 from atoll.runtime.program import Program
+from bench.kernels.linalg import lu
 from tests.agreement import for_all_threads
 from tests.speed.test_in_pieces import in_any_order
 
 n, m = at.sizes("n m")
 rng = np.random.default_rng(21)
 SAID = "rounds of p at a time"
-
-
-@at.fn
-def lu(A: f64[n, n]) -> f64[n, n]:
-    for p in range(n):
-        for i in range(p + 1, n):
-            A[i, p] = A[i, p] / A[p, p]
-        for i in range(p + 1, n):
-            A[i, p + 1 :] = [A[i, j] - A[i, p] * A[p, j] for j in range(p + 1, n)]
-    return A
 
 
 @at.fn
