@@ -185,6 +185,32 @@ def test_forks_while_threads_run(tmp_path):
     assert done.stdout == "fine\n", done.stderr
 
 
+AWAY = """
+import os
+import numpy as np, atoll as at
+at.set_threads(3)
+n = at.sizes("n")
+@at.fn
+def f(x: at.f64[n]): return [sin(v) for v in x]
+x = np.linspace(0, 1, 300000)
+before = set(os.listdir("/proc/self/task"))
+assert np.allclose(f(x), np.sin(x))
+cores = os.sched_getaffinity(0)
+workers = set(os.listdir("/proc/self/task")) - before
+print(len(workers), *{len(cores) - len(os.sched_getaffinity(int(w))) for w in workers})
+os.sched_setaffinity(0, {min(cores)})
+assert np.allclose(f(x), np.sin(x))
+"""
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core")
+def test_workers_leave_the_callers_core(tmp_path):
+    """Some systems wake them there, and then they wait until the caller is done."""
+    (tmp_path / "p.py").write_text(AWAY)
+    done = python("p.py", cwd=tmp_path)
+    assert done.stdout == "2 1\n", done.stderr
+
+
 # -- signals
 
 

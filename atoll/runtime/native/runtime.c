@@ -62,6 +62,7 @@ static _Atomic int sleeping;
 static _Atomic int failed;
 static _Atomic int stopping;       /* the user asked to stop the current job */
 static job current;
+static struct { pthread_t thread; _Atomic int core; } members[MOST_THREADS];   /* the workers, and where each last began to wait, -1 before */
 static int workers, wanted = -1;
 static _Thread_local int in_pool;
 
@@ -124,6 +125,7 @@ static void *worker(void *given) {
     uint64_t last = 0;   /* so that a job that was started before this thread is joined */
     for (;;) {
         int spins = 0;
+        atomic_store_explicit(&members[self - 1].core, sched_getcpu(), memory_order_relaxed);
         while (atomic_load_explicit(&current_epoch, memory_order_acquire) == last) {
             pause_a_little();
             if (++spins > 20000) {
@@ -195,6 +197,24 @@ int atoll_poll(at_call *at) {
     return at->poll(at);
 }
 
+/* Workers go to other cores than the caller's. Some systems wake a thread on the core of whoever wakes it, or move the caller to where
+ * a worker waits; it then gets its turn milliseconds later, and a loop of a millisecond is done by one thread. */
+static void keep_away(void) {
+    const int here = sched_getcpu(), asleep = atomic_load(&sleeping) > 0;
+    cpu_set_t others;
+    CPU_ZERO(&others);
+    for (int k = 0; k < workers; k++) {
+        int core = atomic_load_explicit(&members[k].core, memory_order_relaxed);
+        if (!asleep && core != here && core >= 0) continue;
+        if (CPU_COUNT(&others) == 0) {
+            if (here < 0 || sched_getaffinity(0, sizeof others, &others) != 0) return;
+            CPU_CLR(here, &others);
+            if (CPU_COUNT(&others) == 0) return;
+        }
+        pthread_setaffinity_np(members[k].thread, sizeof others, &others);
+    }
+}
+
 /* Run all pieces; 0 or the status of the first piece that failed. */
 int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *context, int64_t pieces, int serial) {
     int threads = atoll_threads(0);
@@ -215,7 +235,8 @@ int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *c
         int made = pthread_create(&thread, &attributes, worker, (void *)(intptr_t)(workers + 1));
         pthread_attr_destroy(&attributes);
         if (made != 0) break;
-        workers++;
+        atomic_store(&members[workers].core, -1);
+        members[workers++].thread = thread;
     }
     int64_t unit = (pieces >> (NUMBER - 1)) + 1, units = (pieces + unit - 1) / unit;
     current = (job){task, context, at, pieces, unit, threads};
@@ -228,6 +249,7 @@ int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *c
         uint64_t low = (uint64_t)(units * k / threads), high = (uint64_t)(units * (k + 1) / threads);
         atomic_store(&stretches[k].word, stretch(epoch, low, high));
     }
+    keep_away();
     atomic_store(&current_epoch, epoch);
     if (atomic_load(&sleeping) > 0) {
         pthread_mutex_lock(&sleep_lock);
