@@ -28,6 +28,7 @@ def main() -> int:
     os.environ.setdefault("ATOLL_CACHE_DIR", CACHE)
 
     from .harness import COMPILED, FAST, THREADS, run_seeds
+    from .seeds import parse
     from .shrink import describe, shrink
 
     if options.found:
@@ -55,7 +56,7 @@ def main() -> int:
     refused: Counter[str] = Counter()
     ran: Counter[str] = Counter()
     groups: dict[tuple[str, str, str], list] = {}  # type: ignore[type-arg]
-    for report in run_seeds(_seeds(options.seeds), stages, options.rounds, mutated=options.mutate, big=options.big, patience=15 if options.big else 180):
+    for report in run_seeds(parse(options.seeds), stages, options.rounds, mutated=options.mutate, big=options.big, patience=15 if options.big else 180):
         programs += 1
         accepted += report.outcome.accepted
         failed_runs += report.outcome.failed_runs
@@ -86,13 +87,6 @@ def main() -> int:
             options.out.mkdir(parents=True, exist_ok=True)
             (options.out / f"{report.seed}.py").write_text(describe(report.case, failure))
     return 1 if groups else 0
-
-
-def _seeds(text: str) -> list[int]:
-    if ":" in text:
-        low, high = text.split(":")
-        return list(range(int(low), int(high)))
-    return [int(x) for x in text.split(",")]
 
 
 if __name__ == "__main__":

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import io
-import multiprocessing
 import os
 import resource
 import signal
-import time
 import traceback
 import warnings
 from collections import Counter
@@ -27,6 +25,7 @@ import atoll as at
 from .generator import generate
 from .inputs import arguments, choose_sizes
 from .mutate import mutate
+from .seeds import Died, each_seed
 from .stages import COMPILED, FAST, THREADS, Stages
 
 TIME_LIMIT = 20  # seconds per stage
@@ -252,53 +251,28 @@ def run_seed(seed: int, stages: Sequence[str], rounds: int = 2, mutated: bool = 
     return Report(seed, total, first)
 
 
-def _worker(connection: Any, seeds: Sequence[int], stages: Sequence[str], rounds: int, mutated: bool, big: bool) -> None:
+def _limit_memory() -> None:
     with open("/proc/self/statm") as file:
         limit = int(file.read().split()[0]) * resource.getpagesize() + MEMORY_LIMIT
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    for seed in seeds:
-        connection.send(("start", seed))
-        connection.send(("done", run_seed(seed, stages, rounds, mutated, big)))
-    connection.send(("end", None))
-    connection.close()
+
+
+def died(exitcode: int | None) -> Failure:
+    """The failure of a program that ended its process, or was ended for want of an end."""
+    if exitcode == -signal.SIGKILL:
+        return Failure("slow", "compiled", "no end in sight", "killed")
+    return Failure("died", "compiled", f"exit {exitcode}", f"exit {exitcode}")
 
 
 def run_seeds(
     seeds: Iterable[int], stages: Sequence[str], rounds: int = 2, patience: int = 180, mutated: bool = False, big: bool = False
 ) -> Iterator[Report]:
-    """Reports in order. Programs run in a worker process; one that ends it is a failure, and the rest goes on in a new one."""
-    left = list(seeds)
-    context = multiprocessing.get_context("fork")
-    while left:
-        ours, theirs = context.Pipe()
-        worker = context.Process(target=_worker, args=(theirs, left, stages, rounds, mutated, big))
-        worker.start()
-        theirs.close()
-        current = left[0]
-        deadline = time.monotonic() + patience
-        while True:
-            message = None
-            with contextlib.suppress(EOFError, OSError):
-                if ours.poll(max(0.0, deadline - time.monotonic())):
-                    message = ours.recv()
-            if message is None:
-                break
-            word, value = message
-            if word == "start":
-                current, deadline = value, time.monotonic() + patience
-            elif word == "done":
-                left.remove(value.seed)
-                yield value
-            else:
-                break
-        if worker.is_alive() and message is None:
-            worker.kill()
-        worker.join()
-        if left and message is None:
-            killed = worker.exitcode == -signal.SIGKILL
-            died = Failure("slow", "compiled", "no end in sight", "killed") if killed else Failure("died", "compiled", f"exit {worker.exitcode}", f"exit {worker.exitcode}")
-            left.remove(current)
-            yield Report(current, Outcome(True, failures=[died]), next(cases(current, 1, mutated, big)))
+    """Reports in order."""
+    for report in each_seed(seeds, lambda seed: run_seed(seed, stages, rounds, mutated, big), patience, _limit_memory):
+        if isinstance(report, Died):
+            yield Report(report.seed, Outcome(True, failures=[died(report.exitcode)]), next(cases(report.seed, 1, mutated, big)))
+        else:
+            yield report
 
 
-__all__ = ["COMPILED", "FAST", "THREADS", "Case", "Failure", "Outcome", "Report", "cases", "run_case", "run_seed", "run_seeds"]
+__all__ = ["COMPILED", "FAST", "THREADS", "Case", "Failure", "Outcome", "Report", "cases", "died", "run_case", "run_seed", "run_seeds"]

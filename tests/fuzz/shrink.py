@@ -9,7 +9,7 @@ import ast
 import copy
 import multiprocessing
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .harness import Case, Failure, Outcome, run_case
@@ -19,23 +19,32 @@ LITERALS = ("0", "1", "0.0", "1.0", "True", "False")
 
 
 def shrink(case: Case, failure: Failure, stages: Sequence[str], seconds: float = 40.0) -> Case:
-    """The smallest case found that fails with the same signature.
+    """The smallest case found that fails with the same signature."""
+    wanted = failure.signature
+    needed = _needed(failure, stages)
+
+    def fails(candidate: Case) -> bool:
+        apart = any(stage.startswith("O") for stage in needed)
+        outcome = run_apart(candidate, needed) if apart else run_case(candidate, needed)
+        return any(f.signature == wanted for f in outcome.failures)
+
+    return smallest(case, fails, seconds)
+
+
+def smallest(case: Case, fails: Callable[[Case], bool], seconds: float) -> Case:
+    """The smallest case found that fails.
 
     Passes over ever finer parts; after a success a pass goes on where it is, and all are repeated until nothing changes.
     """
-    wanted = failure.signature
-    needed = _needed(failure, stages)
     deadline = time.monotonic() + seconds
     seen: set[str] = set()
 
-    def fails(candidate: Case) -> bool:
+    def is_new(candidate: Case) -> bool:
         key = f"{candidate.text}{candidate.sizes}"
         if key in seen or time.monotonic() > deadline:
             return False
         seen.add(key)
-        apart = any(stage.startswith("O") for stage in needed)
-        outcome = run_apart(candidate, needed) if apart else run_case(candidate, needed)
-        return any(f.signature == wanted for f in outcome.failures)
+        return True
 
     best, before = case, ""
     while (key := f"{best.text}{best.sizes}") != before and time.monotonic() < deadline:
@@ -46,7 +55,7 @@ def shrink(case: Case, failure: Failure, stages: Sequence[str], seconds: float =
                 options = list(candidates(best, position))
                 if not options:
                     break
-                found = next((c for c in options if _weight(c) < _weight(best) and fails(c)), None)
+                found = next((c for c in options if _weight(c) < _weight(best) and is_new(c) and fails(c)), None)
                 if found is None:
                     position += 1
                 else:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from .cases import FOLDER, run_file
 from .generator import generate
 from .harness import COMPILED, FAST, Case, run_case, run_seeds
+from .seeds import Died, each_seed
 from .shrink import shrink
 
 FAST_SEEDS = range(0, 150)
@@ -90,3 +94,14 @@ def test_imperative_programs(start: int) -> None:
     found = [wrong(seed) for seed in range(start, start + 12)]
     assert not any(found), "\n".join(filter(None, found))
     assert found.count(None) < 4
+
+
+def test_a_seed_that_ends_its_worker():
+    def run(seed):
+        if seed == 1:
+            os._exit(3)
+        if seed == 3:
+            time.sleep(60)
+        return seed
+
+    assert list(each_seed(range(5), run, patience=0.5)) == [0, Died(1, 3), 2, Died(3, -signal.SIGKILL), 4]

@@ -23,6 +23,8 @@ def main() -> int:
     options = parser.parse_args()
     os.environ.setdefault("ATOLL_CACHE_DIR", CACHE)
 
+    from tests.fuzz.seeds import parse
+
     from .programs import text_of
     from .run import run_seeds, shrink
 
@@ -38,7 +40,7 @@ def main() -> int:
     refused: Counter[str] = Counter()
     groups: dict[tuple[str, str, str], list] = {}  # type: ignore[type-arg]
     programs = checked = 0
-    for report in run_seeds(_seeds(options.seeds), stages):
+    for report in run_seeds(parse(options.seeds), stages):
         programs += 1
         checked += bool(report.outcome.checks) and report.outcome.failure is None
         if report.outcome.refused:
@@ -57,13 +59,6 @@ def main() -> int:
         text = shrink(report, stages(report.seed)) if options.shrink else report.text
         print(f"# sizes {report.sizes}\n# {report.outcome.failure.detail.strip()[-1500:]}\n{text}")
     return 1 if groups else 0
-
-
-def _seeds(text: str) -> list[int]:
-    if ":" in text:
-        low, high = text.split(":")
-        return list(range(int(low), int(high)))
-    return [int(x) for x in text.split(",")]
 
 
 if __name__ == "__main__":
