@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from atoll.functions import ir
 from atoll.functions.deep import Deep, run
 from atoll.functions.names import free
+from atoll.functions.walk import with_functions
 
 CLOSURE = ir.DataType("closure", closure=(ir.CODE, ir.DATA)).constructors[0]
 """Code and environment. A closure whose environment is the unit value is a constant and costs nothing."""
@@ -174,25 +175,13 @@ class _Convert:
 
     def add_entries(self, block: ir.Block) -> Deep[ir.Block]:
         """Put the entries of escaping functions beside them."""
-        out: list[ir.Bind] = []
-        for bind in block.binds:
-            if isinstance(bind, ir.Funs):
-                bundle = []
-                for f in bind.bundle:
-                    bundle.append(ir.with_body(f, (yield self.add_entries(f.body))))
-                bundle += [self.entry(f) for f in bind.bundle if f.name in self.entries]
-                out.append(ir.Funs(tuple(bundle)))
-            elif isinstance(bind, ir.Join):
-                out.append(ir.Join(bind.name, bind.params, (yield self.add_entries(bind.body))))
-            else:
-                out.append(bind)
-        term = block.term
-        if isinstance(term, ir.Case):
-            branches = []
-            for con, inner in term.branches:
-                branches.append((con, (yield self.add_entries(inner))))
-            term = ir.Case(term.value, tuple(branches))
-        return ir.Block(tuple(out), term)
+        return with_functions(block, self.and_entries)
+
+    def and_entries(self, bundle: tuple[ir.Fun, ...]) -> Deep[list[ir.Fun]]:
+        done = []
+        for f in bundle:
+            done.append(ir.with_body(f, (yield self.add_entries(f.body))))
+        return done + [self.entry(f) for f in bundle if f.name in self.entries]
 
     def entry(self, f: ir.Fun) -> ir.Fun:
         mine = self.bundles[f.name]

@@ -10,6 +10,7 @@ from collections import defaultdict
 
 from atoll.functions import ir
 from atoll.functions.deep import Deep, run
+from atoll.functions.walk import in_branches
 
 
 def drop_dead_parameters(program: ir.Program) -> ir.Program:
@@ -99,9 +100,6 @@ def _filter(block: ir.Block, keep: dict[ir.Var, tuple[int, ...]]) -> Deep[ir.Blo
             term = ir.Tail(fn, some(fn, args))
         case ir.Jump(name, args):
             term = ir.Jump(name, some(name, args))
-        case ir.Case(value, branches):
-            done_branches = []
-            for con, branch in branches:
-                done_branches.append((con, (yield _filter(branch, keep))))
-            term = ir.Case(value, tuple(done_branches))
+        case ir.Case():
+            term = yield in_branches(term, lambda branch: _filter(branch, keep))
     return ir.Block(tuple(out), term)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from atoll.functions import ir
 from atoll.functions.deep import Deep, run
+from atoll.functions.walk import with_functions
 
 
 def hoist(program: ir.Program) -> ir.Program:
@@ -14,22 +15,14 @@ def hoist(program: ir.Program) -> ir.Program:
     return program.with_block(ir.Block(binds, block.term))
 
 
+def _hoisted(bundle: tuple[ir.Fun, ...], top: list[ir.Fun]) -> Deep[tuple[ir.Fun, ...]]:
+    """The functions, and those inside them, put on `top`; nothing stays."""
+    for f in bundle:
+        place = len(top)
+        top.append(f)
+        top[place] = ir.with_body(f, (yield _block(f.body, top)))
+    return ()
+
+
 def _block(block: ir.Block, top: list[ir.Fun]) -> Deep[ir.Block]:
-    out: list[ir.Bind] = []
-    for bind in block.binds:
-        if isinstance(bind, ir.Funs):
-            for f in bind.bundle:
-                place = len(top)
-                top.append(f)
-                top[place] = ir.with_body(f, (yield _block(f.body, top)))
-        elif isinstance(bind, ir.Join):
-            out.append(ir.Join(bind.name, bind.params, (yield _block(bind.body, top))))
-        else:
-            out.append(bind)
-    term = block.term
-    if isinstance(term, ir.Case):
-        branches = []
-        for con, inner in term.branches:
-            branches.append((con, (yield _block(inner, top))))
-        term = ir.Case(term.value, tuple(branches))
-    return ir.Block(tuple(out), term)
+    return with_functions(block, lambda bundle: _hoisted(bundle, top))

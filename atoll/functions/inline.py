@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from atoll.functions import ir
 from atoll.functions.deep import Deep, run
 from atoll.functions.names import Resolved, copy, mentions, rename
+from atoll.functions.walk import in_branches
 
 
 @dataclass(slots=True)
@@ -110,11 +111,8 @@ class _Inline:
                 body = copy(self.deciding[name].body, dict(zip(self.deciding[name].params, args, strict=True)))
                 out.extend(body.binds)
                 term = body.term
-            case ir.Case(value, branches):
-                done_branches = []
-                for con, inner_block in branches:
-                    done_branches.append((con, (yield self.block(inner_block, count))))
-                term = ir.Case(value, tuple(done_branches))
+            case ir.Case():
+                term = yield in_branches(term, lambda inner: self.block(inner, count))
         result = ir.Block(tuple(out), term)
         for (binds, hole), end in zip(reversed(around), reversed(ends), strict=True):
             filled = [ir.Join(b.name, b.params, result) if b is hole else b for b in binds]

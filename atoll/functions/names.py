@@ -8,6 +8,7 @@ from typing import Any
 
 from atoll.functions import ir
 from atoll.functions.deep import Deep, run
+from atoll.functions.walk import in_branches
 
 Renaming = Mapping[ir.Var, ir.Var]
 
@@ -121,13 +122,7 @@ def _rename(block: ir.Block, r: Renaming) -> Deep[ir.Block]:
             out.append(ir.Join(bind.name, bind.params, body))
         else:
             out.append(rename_bind(bind, r))
-    term = rename_term(block.term, r)
-    if isinstance(term, ir.Case):
-        branches = []
-        for con, inner in term.branches:
-            branches.append((con, (yield _rename(inner, r))))
-        term = ir.Case(term.value, tuple(branches))
-    return ir.Block(tuple(out), term)
+    return ir.Block(tuple(out), (yield in_branches(rename_term(block.term, r), lambda inner: _rename(inner, r))))
 
 
 def copy(block: ir.Block, r: Renaming) -> ir.Block:
@@ -172,10 +167,4 @@ def _copy(block: ir.Block, r: dict[ir.Var, ir.Var]) -> Deep[ir.Block]:
                 params = tuple(map(new, params))
                 inner = yield _copy(body, r)
                 out.append(ir.Join(new(name), params, inner))
-    term = rename_term(block.term, r)
-    if isinstance(term, ir.Case):
-        branches = []
-        for con, inner in term.branches:
-            branches.append((con, (yield _copy(inner, r))))
-        term = ir.Case(term.value, tuple(branches))
-    return ir.Block(tuple(out), term)
+    return ir.Block(tuple(out), (yield in_branches(rename_term(block.term, r), lambda inner: _copy(inner, r))))

@@ -28,6 +28,7 @@ import numpy as np
 from atoll.functions import ir
 from atoll.functions.deep import Deep, run
 from atoll.functions.names import Resolved, occurrences, rename, rename_term
+from atoll.functions.walk import with_functions
 from atoll.types.dtypes import DTYPES
 
 
@@ -416,23 +417,12 @@ class _Round:
 
 def _without(block: ir.Block, dead: set[ir.Var]) -> Deep[ir.Block]:
     """The block without these functions."""
-    out: list[ir.Bind] = []
-    for bind in block.binds:
-        if isinstance(bind, ir.Funs):
-            kept = []
-            for f in bind.bundle:
-                if f.name not in dead:
-                    kept.append(ir.with_body(f, (yield _without(f.body, dead))))
-            if kept:
-                out.append(ir.Funs(tuple(kept)))
-        elif isinstance(bind, ir.Join):
-            out.append(ir.Join(bind.name, bind.params, (yield _without(bind.body, dead))))
-        else:
-            out.append(bind)
-    term = block.term
-    if isinstance(term, ir.Case):
-        branches = []
-        for con, inner in term.branches:
-            branches.append((con, (yield _without(inner, dead))))
-        term = ir.Case(term.value, tuple(branches))
-    return ir.Block(tuple(out), term)
+
+    def alive(bundle: tuple[ir.Fun, ...]) -> Deep[list[ir.Fun]]:
+        kept = []
+        for f in bundle:
+            if f.name not in dead:
+                kept.append(ir.with_body(f, (yield with_functions(f.body, alive))))
+        return kept
+
+    return with_functions(block, alive)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from atoll.functions import ir
 from atoll.functions.deep import Deep, run
 from atoll.functions.names import copy
+from atoll.functions.walk import in_branches
 
 Key = tuple[ir.Var, tuple[tuple[int, ir.Var], ...]]
 
@@ -120,11 +121,8 @@ class _Round:
         match term:
             case ir.Tail(fn, args):
                 term = ir.Tail(*self.call(fn, args, known, out))
-            case ir.Case(value, branches):
-                done_branches = []
-                for con, inner in branches:
-                    done_branches.append((con, (yield self.block(inner, known))))
-                term = ir.Case(value, tuple(done_branches))
+            case ir.Case():
+                term = yield in_branches(term, lambda inner: self.block(inner, known))
         return ir.Block(tuple(out), term)
 
     def call(self, fn: ir.Var, args: ir.Vars, known: dict[Key, ir.Var], out: list[ir.Bind]) -> tuple[ir.Var, ir.Vars]:
@@ -235,9 +233,6 @@ def _redirect(block: ir.Block, names: dict[ir.Var, ir.Var], dropped: dict[ir.Var
     match term:
         case ir.Tail(fn, args):
             term = ir.Tail(*call(fn, args))
-        case ir.Case(value, branches):
-            done_branches = []
-            for con, inner in branches:
-                done_branches.append((con, (yield _redirect(inner, names, dropped))))
-            term = ir.Case(value, tuple(done_branches))
+        case ir.Case():
+            term = yield in_branches(term, lambda inner: _redirect(inner, names, dropped))
     return ir.Block(tuple(out), term)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from atoll.functions import ir
 from atoll.functions.counted import HOLE, TailInto
 from atoll.functions.deep import Deep, run
+from atoll.functions.walk import in_branches
 
 
 def find_holes(fun: ir.Fun, group: frozenset[ir.Var]) -> tuple[ir.Fun, dict[ir.Block, TailInto]]:
@@ -29,10 +30,7 @@ def _block(block: ir.Block, group: frozenset[ir.Var], ends: dict[ir.Block, TailI
         out.append(bind)
     term = block.term
     if isinstance(term, ir.Case):
-        branches = []
-        for con, inner in term.branches:
-            branches.append((con, (yield _block(inner, group, ends))))
-        return ir.Block(tuple(out), ir.Case(term.value, tuple(branches)))
+        return ir.Block(tuple(out), (yield in_branches(term, lambda inner: _block(inner, group, ends))))
     if isinstance(term, ir.Ret):
         found = _into(out, term, group)
         if found is not None:

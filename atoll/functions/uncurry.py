@@ -11,6 +11,7 @@ from __future__ import annotations
 from atoll.functions import ir
 from atoll.functions.deep import Deep, run
 from atoll.functions.names import mentions
+from atoll.functions.walk import with_functions
 
 
 def uncurry(program: ir.Program) -> ir.Program:
@@ -19,25 +20,15 @@ def uncurry(program: ir.Program) -> ir.Program:
 
 
 def _block(block: ir.Block) -> Deep[ir.Block]:
-    out: list[ir.Bind] = []
-    for bind in block.binds:
-        if isinstance(bind, ir.Funs):
-            bundle: list[ir.Fun] = []
-            for f in bind.bundle:
-                for made in _split(f):
-                    bundle.append(ir.with_body(made, (yield _block(made.body))))
-            out.append(ir.Funs(tuple(bundle)))
-        elif isinstance(bind, ir.Join):
-            out.append(ir.Join(bind.name, bind.params, (yield _block(bind.body))))
-        else:
-            out.append(bind)
-    term = block.term
-    if isinstance(term, ir.Case):
-        branches = []
-        for con, inner in term.branches:
-            branches.append((con, (yield _block(inner))))
-        term = ir.Case(term.value, tuple(branches))
-    return ir.Block(tuple(out), term)
+    return with_functions(block, _bundle)
+
+
+def _bundle(bundle: tuple[ir.Fun, ...]) -> Deep[list[ir.Fun]]:
+    done = []
+    for f in bundle:
+        for made in _split(f):
+            done.append(ir.with_body(made, (yield _block(made.body))))
+    return done
 
 
 def _returned(f: ir.Fun) -> ir.Fun | None:
