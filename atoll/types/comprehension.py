@@ -170,41 +170,21 @@ def _filtered(el: Elaborator, node: s.Comprehension) -> Value:
 def with_conditions(el: Elaborator, node: s.Comprehension) -> Value:
     """The array, one axis per clause, of (p, element or a value nobody looks at)."""
     from atoll.types.coerce import make_tuple
-    from atoll.types.expressions import choose, expr, operand, value
+    from atoll.types.expressions import value
 
     def leaf() -> Value:
         element = el.bind(value(el, node.element))
         yes = Value(ir.Lit(True, type=BOOL_T, span=node.span), BOOL_T)
         return make_tuple([yes, element], None, node.span)
 
-    def guarded(conditions: list[s.Expr], inner: Callable[[], Value]) -> Value:
-        if not conditions:
-            return inner()
-        test = el.bind(condition(el, operand(el, conditions[0]), conditions[0].span, "`if`"))
-        found: list[Value] = []
+    def nobodys(found: Value) -> Value:
+        t = strong(found.type)
+        return Value(zero(el, t, node.span), t)
 
-        def then() -> Value:
-            found.append(guarded(conditions[1:], inner))
-            return found[0]
-
-        def orelse() -> Value:
-            t = strong(found[0].type if found else _unused(el, then).type)
-            return Value(zero(el, t, node.span), t)
-
-        return choose(el, test, then, orelse, node)  # type: ignore[no-any-return]
-
-    def nest(clauses: tuple[s.Clause, ...]) -> Value:
-        clause, *rest = clauses
-        it = iterable(el, expr(el, clause.iter), clause.iter)
+    def ready(it: en.Iterable, clause: s.Clause) -> None:
         el.require(it.size, clause.iter.span.text() or "the range", clause.iter.span)
 
-        def body() -> Value:
-            return guarded(list(clause.conditions), lambda: nest(tuple(rest)) if rest else leaf())
-
-        return each(el, it, clause.target, body, node.span)
-
-    with comprehension_scope(el):
-        return nest(node.clauses)
+    return _clauses(el, node, leaf, nobodys, lambda array: array, ready)
 
 
 def _unused(el: Elaborator, f: Callable[[], Value]) -> Value:
@@ -223,7 +203,21 @@ def reduce_clauses(
     combine: Callable[[Value], Value],
 ) -> Value:
     """A reduction over a generator: one `combine` per clause; where a condition fails the neutral element stands."""
-    from atoll.types.expressions import choose, expr, operand, value
+    from atoll.types.expressions import value
+
+    return _clauses(el, node, lambda: leaf(value(el, node.element)), neutral, combine)
+
+
+def _clauses(
+    el: Elaborator,
+    node: s.Comprehension,
+    leaf: Callable[[], Value],
+    otherwise: Callable[[Value], Value],
+    combine: Callable[[Value], Value],
+    ready: Callable[[en.Iterable, s.Clause], None] = lambda it, clause: None,
+) -> Value:
+    """One array per clause, given to `combine`; where a condition fails stands `otherwise` of what would have been there."""
+    from atoll.types.expressions import choose, expr, operand
 
     def guarded(conditions: list[s.Expr], inner: Callable[[], Value]) -> Value:
         if not conditions:
@@ -236,16 +230,17 @@ def reduce_clauses(
             return found[0]
 
         def orelse() -> Value:
-            return neutral(found[0] if found else _unused(el, then))
+            return otherwise(found[0] if found else _unused(el, then))
 
         return choose(el, test, then, orelse, node)  # type: ignore[no-any-return]
 
     def nest(clauses: tuple[s.Clause, ...]) -> Value:
         clause, *rest = clauses
         it = iterable(el, expr(el, clause.iter), clause.iter)
+        ready(it, clause)
 
         def body() -> Value:
-            return guarded(list(clause.conditions), lambda: nest(tuple(rest)) if rest else leaf(value(el, node.element)))
+            return guarded(list(clause.conditions), lambda: nest(tuple(rest)) if rest else leaf())
 
         return combine(each(el, it, clause.target, body, node.span))
 
