@@ -9,6 +9,7 @@ import atoll as at
 from atoll import c64, c128, f32, f64, i32, i64, u8, u64
 
 n, m, k = at.sizes("n m k")
+kept = at.some("kept")
 
 
 @at.fn
@@ -220,6 +221,55 @@ def test_bools_that_are_views_of_other_bytes():
     for call in (negate, negate.interpret):
         np.testing.assert_array_equal(call(x), [False, True, False, False])
         np.testing.assert_array_equal(call(x[::-1]), [False, False, True, False])
+
+
+@at.fn
+def with_first(x: at.bool_[n]) -> at.bool_[n]:
+    """Copied as a whole, then changed."""
+    x[0] = True
+    return x
+
+
+@at.fn
+def with_first_own(x: at.own[at.bool_[n]]) -> at.bool_[n]:
+    x[0] = True
+    return x
+
+
+@at.fn
+def in_order(x: at.bool_[n]) -> at.bool_[n]:
+    return sort(x)
+
+
+@at.fn
+def chosen_by(x: at.bool_[n], y: i64[n]) -> i64[n]:
+    return [y[i] + i64(x[i]) if x[i] else i64(not x[i]) for i in range(n)]
+
+
+@at.fn
+def true_ones(x: at.bool_[n]) -> at.bool_[kept]:
+    return [v for v in x if v]
+
+
+@pytest.mark.parametrize("size", [1, 4, 65, 1000])
+@pytest.mark.parametrize("f", [with_first, with_first_own, in_order, true_ones])
+def test_bytes_that_are_no_bools_in_every_use(f, size):
+    rng = np.random.default_rng(size)
+    dirty = rng.choice(np.array([0, 0, 1, 2, 128, 255], np.uint8), size)
+    clean = dirty != 0
+    for x in (dirty.view(np.bool_), clean):
+        given = x.copy()
+        found = f(at.donate(given)) if f is with_first_own else f(given)
+        expected = f.interpret(clean)
+        np.testing.assert_array_equal(found, expected)
+        assert set(found.view(np.uint8).tolist()) <= {0, 1}
+    counts = np.arange(size)
+    np.testing.assert_array_equal(chosen_by(dirty.view(np.bool_), counts), np.where(clean, counts + 1, 1))
+
+
+def test_bools_that_are_only_read_are_not_looked_at_before():
+    assert "seen" not in negate.show("c") and "seen" not in chosen_by.show("c")
+    assert "seen" in with_first.show("c")
 
 
 def test_complex_and_small_types():

@@ -95,3 +95,15 @@ def test_every_access_is_in_range():
         for a in (-1.0, 2.0):
             (found,) = execute(fn, [rng.random(size), a], dict(zip(fn.sizes, (size,), strict=True)), 1000)
             assert found == (size > 0 and a < 0)
+
+
+def test_pieces_stop_when_one_knows():
+    for f in (some, truths, every):
+        assert "at_known" in f.show("c")
+    assert "at_known" not in divides.show("c") and "at_known" not in by_rows.show("c")
+    size = 4_000_000
+    for k in (0, size // 2, size - 1):
+        z = np.zeros(size, bool)
+        z[k] = True
+        assert for_all_threads(truths, z)
+        assert not for_all_threads(truths, z & ~z)

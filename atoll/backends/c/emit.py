@@ -286,8 +286,7 @@ class Emitter(Pieces):
             params = ["at_call *at"] if self.dialect.hosted else []
             params += [f"int64_t {self.names[s]}" for s in self.fn.sizes]
             for p in self.fn.inputs:
-                t = p.dtype.c_name
-                params.append(f"{t} {safe(p.name)}" if isinstance(p, lp.Var) else f"const {t} *restrict {safe(p.name)}")
+                params.append(f"{p.dtype.c_name} {safe(p.name)}" if isinstance(p, lp.Var) else f"const {self.c_type(p)} *restrict {safe(p.name)}")
             for o in self.fn.outputs:
                 t = o.buffer.dtype.c_name
                 if self.is_open(o.buffer):

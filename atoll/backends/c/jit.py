@@ -21,6 +21,7 @@ from atoll.core import ir as core
 from atoll.loops import ir as lp
 from atoll.sizes import Atom, Poly, Quot, Sym
 from atoll.types.binding import plan
+from atoll.types.dtypes import BOOL
 from atoll.types.types import Array, Index, flatten, shape_of
 
 _HEAD = """#include <complex.h>
@@ -94,7 +95,7 @@ def generate(core_fn: core.Function, fn: lp.Function) -> Generated:
     emitter = Emitter(fn, JIT, "at_program")
     kernel = emitter.kernel()
     entry = _entry(fn, emitter)
-    prepare = _prepare(core_fn, fn)
+    prepare = _prepare(core_fn, fn, emitter)
     has_products = "const int atoll_has_products = 1;\n\n" if "at_rt->product(" in kernel else ""
     body = "\n\n".join([kernel, prepare, has_products + entry])
     sorting = sorts(body, True)
@@ -117,7 +118,7 @@ def _entry(fn: lp.Function, emitter: Emitter) -> str:
     )
 
 
-def _prepare(core_fn: core.Function, fn: lp.Function) -> str:
+def _prepare(core_fn: core.Function, fn: lp.Function, emitter: Emitter) -> str:
     """Sizes from shapes, and the shapes of the results."""
     position: dict[tuple[int, int, int], int] = {}
     leaf_number: dict[tuple[int, int], int] = {}
@@ -171,6 +172,9 @@ def _prepare(core_fn: core.Function, fn: lp.Function) -> str:
     for k, (_, t) in enumerate(core_fn.params):
         for leaf, (_, leaf_type) in enumerate(flatten(t)):
             sizes, elem = shape_of(leaf_type)
+            given = fn.inputs[leaf_number[(k, leaf)]]
+            if sizes and isinstance(given, lp.Buffer) and given.dtype is BOOL and given not in emitter.bytes:
+                lines += _bool_check(leaf_number[(k, leaf)], [position[(k, leaf, a)] for a in range(len(sizes))])
             if isinstance(elem, Index):
                 lines += _index_check(leaf_number[(k, leaf)], [position[(k, leaf, a)] for a in range(len(sizes))], _poly(elem.size, names))
     lines += [f"    sizes[{k}] = {names[sym]};" for k, sym in enumerate(core_fn.sizes)]
@@ -192,6 +196,17 @@ def _index_check(leaf: int, axes: list[int], n: str) -> list[str]:
         "      int bad = 0;",
         "      for (int64_t i = 0; i < total; i++) bad |= p[i] < 0 || p[i] >= n;",
         "      if (bad) return 1; }",
+    ]
+
+
+def _bool_check(leaf: int, axes: list[int]) -> list[str]:
+    """A view of other data may hold any bytes, which C must never see as bools; the slow path makes them 0 and 1."""
+    total = " * ".join(["(int64_t)1", *(f"shape[{a}]" for a in axes)])
+    return [
+        f"    {{ const uint8_t *p = at->in[{leaf}]; const int64_t total = {total};",
+        "      uint8_t seen = 0;",
+        "      for (int64_t i = 0; i < total; i++) seen |= p[i];",
+        "      if (seen > 1) return 1; }",
     ]
 
 

@@ -10,6 +10,8 @@ from atoll.backends.c.loop_text import Loops
 from atoll.backends.c.text import safe
 from atoll.backends.c.used import Used, allocated, collect, written_buffers
 from atoll.loops import ir as lp
+from atoll.loops.rewrite import may_fail
+from atoll.types.dtypes import BOOL
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class Pieces(Loops):
             if buffer.kind == "const":
                 continue
             const = "" if buffer in written else "const "
-            found.append((f"{const}{buffer.dtype.c_name} *restrict", safe(buffer.name), safe(buffer.name)))
+            found.append((f"{const}{self.c_type(buffer)} *restrict", safe(buffer.name), safe(buffer.name)))
         return found
 
     def piece_function(self, name: str, chunk: lp.Chunks, used: Used) -> None:
@@ -151,13 +153,20 @@ class Pieces(Loops):
         fields = "".join(f" {t} {v};" for t, v in pointers)
         fields += "".join(f" {a.var.dtype.c_name} *{p};" for a, p in zip(chunk.accs, partial, strict=True))
         unpack = ", ".join(["at", "at_low", "at_high", *(f"at_a->{v}" for _, v in pointers), *(f"at_a->{p} + at_piece_number" for p in partial)])
+        run, settled = f"    return {name}({unpack});\n", ""
+        if _is_question(chunk):  # pieces after the answer is known have nothing to add
+            answer = ("" if chunk.accs[0].monoid == "or" else "!") + f"at_a->{partial[0]}[at_piece_number]"
+            known, fields = "true" if chunk.accs[0].monoid == "or" else "false", fields + " int at_known;"
+            settled = f"    if (__atomic_load_n(&at_a->at_known, __ATOMIC_RELAXED)) {{ at_a->{partial[0]}[at_piece_number] = {known}; return 0; }}\n"
+            run = f"    const int status = {name}({unpack});\n    if (status == 0 && {answer}) __atomic_store_n(&at_a->at_known, 1, __ATOMIC_RELAXED);\n    return status;\n"
         self.functions.append(
             f"typedef struct {{ int64_t at_extent, at_size;{fields} }} {struct};\n"
             f"static int {name}_task(at_call *at, void *at_context, int64_t at_piece_number) {{\n"
-            f"    const {struct} *at_a = at_context;\n"
+            f"    {struct} *at_a = at_context;\n"
+            f"{settled}"
             f"    const int64_t at_low = at_piece_number * at_a->at_size;\n"
             f"    const int64_t at_high = at_low + at_a->at_size < at_a->at_extent ? at_low + at_a->at_size : at_a->at_extent;\n"
-            f"    return {name}({unpack});\n}}"
+            f"{run}}}"
         )
         private = any(isinstance(s, lp.Alloc) and s.buffer.private for s in lp.walk(chunk.body))
         little = "at_n * at_work < 65536"
@@ -187,3 +196,10 @@ class Pieces(Loops):
                     self.put(f"    for (int64_t at_k = 0; at_k + at_w < at_pieces; at_k += 2 * at_w) {p}[at_k] = {combined};")
                     self.put(f"*{out} = {p}[0];")
                 self.put("return status;")
+
+
+def _is_question(chunk: lp.Chunks) -> bool:
+    """any or all, and nothing else: once one piece knows the answer, it is known."""
+    if len(chunk.accs) != 1 or chunk.accs[0].monoid not in ("or", "and") or chunk.accs[0].var.dtype is not BOOL:
+        return False
+    return not may_fail(chunk.body) and not written_buffers(chunk.body)

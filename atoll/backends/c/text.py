@@ -10,6 +10,7 @@ from typing import Any
 from atoll.ainf.ir import Site
 from atoll.backends.c import ops
 from atoll.backends.c.c_names import safe as safe
+from atoll.backends.c.used import read_as_bytes
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import QUICK, divides
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
@@ -85,6 +86,11 @@ class Text:
         self.prints: list[lp.Print] = []
         self.offsets: dict[lp.Buffer, Poly] | None = None  # where buffers lie in the caller's workspace
         self.adders: dict[lp.Var, Any] = {}
+        self.bytes = read_as_bytes(fn) if dialect.hosted else set()
+
+    def c_type(self, buffer: lp.Buffer) -> str:
+        """The type of a buffer's elements."""
+        return "uint8_t" if buffer in self.bytes else buffer.dtype.c_name
 
     @property
     def no_memory(self) -> str:
@@ -169,7 +175,7 @@ class Text:
             case lp.Index(p):
                 return f"({self.poly(p)})" if len(p.terms) > 1 or (p.const() is None and " " in self.poly(p)) else self.poly(p)
             case lp.Load(buffer, index):
-                return self.element(buffer, index)
+                return f"({self.element(buffer, index)} != 0)" if buffer in self.bytes else self.element(buffer, index)
             case lp.Call(op, args, dtype):
                 arg = args[1 if op == "select" else 0].dtype
                 if dtype is BOOL and arg is BOOL and op in ("and", "or") and all(map(_at_hand, args)):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from atoll.loops import ir as lp
 from atoll.sizes import Poly, Sym
+from atoll.types.dtypes import BOOL
 
 
 @dataclass
@@ -46,6 +48,29 @@ def written_buffers(stmts: list[lp.Stmt]) -> set[lp.Buffer]:
         elif isinstance(stmt, lp.Helper):
             found |= {b for b, _ in (stmt.buffers[-1:] if stmt.name in ("argsort", "sort", "compress") else stmt.buffers)}
     return found
+
+
+def read_as_bytes(fn: lp.Function) -> set[lp.Buffer]:
+    """Arguments of bools that are read element by element: NumPy lets their bytes be anything, and what is not 0 is true.
+
+    Those that are copied or sorted as a whole must hold 0 and 1 only, which is looked at before the program runs."""
+    found = {b for b in fn.inputs if isinstance(b, lp.Buffer) and b.dtype is BOOL}
+    if not found:
+        return found
+    for stmt in lp.walk(fn.body):
+        if isinstance(stmt, (lp.CopyBuffer, lp.Swap, lp.Helper, lp.Print, lp.Store, lp.Update)):
+            for name in stmt.__dataclass_fields__:
+                found -= set(_buffers(getattr(stmt, name)))
+    return found
+
+
+def _buffers(x: Any) -> Iterator[lp.Buffer]:
+    """Buffers named by a field of a statement, not those that its expressions read."""
+    if isinstance(x, lp.Buffer):
+        yield x
+    elif isinstance(x, (tuple, list)):
+        for item in x:
+            yield from _buffers(item)
 
 
 def collect(stmts: list[lp.Stmt], own: set[Sym]) -> Used:

@@ -183,13 +183,6 @@ static int scalar(PyObject *arg, int type, number *n) {
     return 0;
 }
 
-/* A bool array whose bytes are all 0 or 1; a view of other data may hold anything, which C must never see as a bool. */
-static int clean_bools(const uint8_t *data, npy_intp count) {
-    uint8_t seen = 0;
-    for (npy_intp k = 0; k < count; k++) seen |= data[k];
-    return seen <= 1;
-}
-
 /* The program's own error for a status: always returns NULL with an error set. */
 static PyObject *raise_status(program *p, int status, const at_arg *args) {
     PyObject *values = PyList_New(0);
@@ -242,7 +235,6 @@ static PyObject *run(program *p, PyObject *const *args, int strict, const int *d
         if (PyArray_NDIM(a) != p->in[k].axes || !PyArray_IS_C_CONTIGUOUS(a) || !PyArray_ISALIGNED(a) ||
             PyArray_ISBYTESWAPPED(a) || !PyArray_EquivTypenums(PyArray_TYPE(a), p->in[k].type))
             return NULL;
-        if (p->in[k].type == NPY_BOOL && !clean_bools(PyArray_DATA(a), PyArray_SIZE(a))) return NULL;
         for (int j = 0; j < p->in[k].axes; j++) shape[s++] = PyArray_DIM(a, j);
         in[k] = PyArray_DATA(a);
     }
