@@ -118,3 +118,13 @@ def test_what_is_stored_has_no_choice_of_its_own():
     for f, wanted in ((places, np.flatnonzero(x > 0)), (between, x[(x > 0) & (x < 1)])):
         assert "? 1 : 0" not in f.show("c")
         assert (f(x) == wanted).all() and f(x[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8", "i16", "u16", "i32", "u32", "u64", "f32", "f64", "bool_"])
+def test_elements_of_every_width(dtype):
+    text = f"import atoll as at\nn = at.sizes('n')\nkept = at.some('kept')\ndef f(x: at.{dtype}[n], p: at.f32[n]) -> at.{dtype}[kept]:\n    return [a for a, b in zip(x, p) if b > 0.5]\n"
+    f = at.fn(source=text)
+    for size in (0, 1, 63, 64, 65, 127, 2048 + 64, 5000):
+        x = rng.integers(0, 100, size).astype(getattr(at, dtype).dtype.numpy)
+        for p in (rng.random(size, dtype=np.float32), np.zeros(size, "f4"), np.ones(size, "f4"), (rng.random(size) > 0.98).astype("f4")):
+            assert np.array_equal(for_all_threads(f, x, p), x[p > 0.5])

@@ -83,9 +83,10 @@ def _float_helpers() -> dict[str, str]:
     found: dict[str, str] = {}
     for d in _FLOATS:
         t, f = d.c_name, "f" if d.name == "f32" else ""
-        for name, sign in (("min", "<"), ("max", ">")):
-            found[f"at_{name}_{d.name}"] = (
-                f"static inline {t} at_{name}_{d.name}({t} a, {t} b) {{\n    const {t} c = a {sign} b ? a : b;\n    return a != a ? a : c;\n}}"
+        for name, sign, turned in (("min", "<", ">="), ("max", ">", "<=")):
+            found[f"at_{name}_{d.name}"] = f"static inline {t} at_{name}_{d.name}({t} a, {t} b) {{ return a {sign} b || a != a ? a : b; }}"
+            found[f"at_{name}_number_{d.name}"] = (
+                f"/* where b is not NaN */\nstatic inline {t} at_{name}_number_{d.name}({t} a, {t} b) {{ return a {turned} b ? b : a; }}"
             )
         found[f"at_sign_{d.name}"] = (
             f"static inline {t} at_sign_{d.name}({t} a) {{ return a > 0 ? ({t})1 : a < 0 ? ({t})-1 : a; }}"
@@ -131,7 +132,8 @@ def _complex_helpers() -> dict[str, str]:
         t, p, f = d.c_name, d.part().c_name, "f" if d.name == "c64" else ""
         found[f"at_complex_{d.name}"] = (
             f"static inline {t} at_complex_{d.name}({p} re, {p} im) {{\n"
-            f"    union {{ {p} part[2]; {t} whole; }} z;\n    z.part[0] = re;\n    z.part[1] = im;\n    return z.whole;\n}}"
+            f"#ifdef __GNUC__\n    return __builtin_complex(re, im);\n#else\n"
+            f"    union {{ {p} part[2]; {t} whole; }} z;\n    z.part[0] = re;\n    z.part[1] = im;\n    return z.whole;\n#endif\n}}"
         )
         found[f"at_mul_{d.name}"] = (
             f"static inline {t} at_mul_{d.name}({t} a, {t} b) {{\n"
@@ -228,23 +230,26 @@ def _stream_helpers() -> dict[str, str]:
 def _compress_helpers() -> dict[str, str]:
     """at_compress_<bytes>(from, flags, to, n): the elements whose flag is set, in order; how many. `to` has room for n, and is not `from`."""
     found: dict[str, str] = {}
-    for size in (1, 2, 4, 8):
-        word, letters, lanes, mask = ("int", "si", 16, "unsigned short") if size == 4 else ("long long", "di", 8, "unsigned char")
+    for size, (word, letters, mask) in {1: ("char", "qi", "long long"), 2: ("short", "hi", "int"), 4: ("int", "si", "short"), 8: ("long long", "di", "char")}.items():
+        needs = "defined(__AVX512BW__)" + (" && defined(__AVX512VBMI2__)" if size < 4 else "")
         fast = (
-            "#if defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__GNUC__) && !defined(__clang__)\n"
-            "    typedef char at_flags __attribute__((vector_size(16)));\n"
+            f"#if {needs} && defined(__GNUC__) && !defined(__clang__)\n"
+            "    typedef char at_flags __attribute__((vector_size(64)));\n"
             f"    typedef {word} at_lanes __attribute__((vector_size(64)));\n"
-            f"    for (; i + {lanes} <= n; i += {lanes}) {{\n"
-            f"        at_flags b = {{0}};\n        at_lanes v;\n"
-            f"        memcpy(&b, flags + i, {lanes});\n        memcpy(&v, f + i * {size}, sizeof v);\n"
-            f"        const {mask} m = ({mask})__builtin_ia32_ptestmb128(b, b, (unsigned short)-1);\n"
-            f"        const int kept = __builtin_popcount(m);\n"
-            f"        __builtin_ia32_storedqu{letters}512_mask((void *)(t + c * {size}), __builtin_ia32_compress{letters}512_mask(v, v, m), ({mask})((1u << kept) - 1));\n"
-            f"        c += kept;\n    }}\n#endif\n"
+            "    for (; i + 64 <= n; i += 64) { /* whole vectors are stored: what was not kept is stored over, or never read */\n"
+            "        at_flags b;\n        memcpy(&b, flags + i, sizeof b);\n"
+            "        const unsigned long long m = __builtin_ia32_ptestmb512(b, b, -1ull);\n"
+            "        if (m == 0) continue;\n"
+            f"        for (int l = 0; l < 64; l += {64 // size}) {{\n"
+            f"            const unsigned {mask} kept = (unsigned {mask})(m >> l);\n"
+            f"            at_lanes v;\n            memcpy(&v, f + (i + l) * {size}, sizeof v);\n"
+            f"            v = __builtin_ia32_compress{letters}512_mask(v, v, kept);\n"
+            f"            memcpy(t + c * {size}, &v, sizeof v);\n"
+            "            c += __builtin_popcountll(kept);\n        }\n    }\n#endif\n"
         )
         found[f"at_compress_{size}"] = (
             f"static int64_t at_compress_{size}(const void *from, const bool *flags, void *to, int64_t n) {{\n"
-            f"    const char *f = from;\n    char *t = to;\n    int64_t c = 0, i = 0;\n{fast if size > 2 else ''}"
+            f"    const char *f = from;\n    char *t = to;\n    int64_t c = 0, i = 0;\n{fast}"
             f"    for (; i < n; i++) {{\n        memcpy(t + c * {size}, f + i * {size}, {size});\n        c += flags[i];\n    }}\n    return c;\n}}"
         )
     return found
