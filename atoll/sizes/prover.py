@@ -25,6 +25,9 @@ from atoll.sizes.samples import Bounded, negative, sample
 _DEPTH = 8
 _NODES = 400
 _FEW = 40
+_LEMMAS = 100  # new lemmas one search may ask for, and the nodes of one: those that hold are found within 33
+_LEMMA_NODES = 60
+_TRIES = 200  # valuations tried before a long search, which costs as much as thousands
 _sampling = Lock()
 
 
@@ -170,7 +173,7 @@ class Facts:
                 self._nonneg[atom] = True
             else:
                 if isinstance(atom, Quot):
-                    self._signs[atom] = _search(self, atom.num, 6) if self.is_positive(atom.den) else None
+                    self._signs[atom] = self._plausible(atom.num) if self.is_positive(atom.den) else None
                 else:
                     self._signs[atom] = _search(self, poly(atom), 5, use_signs=False)
                 self._nonneg[atom] = self._signs[atom] is not None
@@ -206,7 +209,7 @@ class Facts:
         if quot not in self._floors:
             self._floors[quot] = None
             for c in (2, 1):
-                found = _search(self, quot.num - quot.den * c, 6)
+                found = self._plausible(quot.num - quot.den * c)
                 if found is not None:
                     self._signs[("floor", quot, c)] = found
                     self._floors[quot] = poly(quot) - c
@@ -223,6 +226,10 @@ class Facts:
                 terms = ((small.scale, quotient_facts(quot)[0]), *small.terms)
                 self._zeros[goal] = Proof(goal, small.scale, terms, small.rem, cut=quot.den, lemmas=small.lemmas)
         return None if self._zeros[goal] is None else goal
+
+    def _plausible(self, goal: Poly) -> Proof | None:
+        """A proof of goal >= 0, searched for only if no sample breaks it."""
+        return None if self.counterexample(goal) is not None else _search(self, goal, 6)
 
     # -- the proofs behind signs, for certificates
 
@@ -261,7 +268,7 @@ def facts(known: tuple[Poly, ...] = ()) -> Facts:
 
 
 def _assumed(ctx: Facts, goal: Poly) -> Proof | None:
-    """The goal is a hypothesis plus a constant."""
+    """The goal is a hypothesis plus a constant, or what defines a quotient in it: an index that is wrapped is within its size."""
     for fact in ctx.known:
         if fact is goal:
             return Proof(goal, ONE, ((ONE, fact),), ZERO)
@@ -269,6 +276,12 @@ def _assumed(ctx: Facts, goal: Poly) -> Proof | None:
             const = (goal - fact).const()
             if const is not None and const >= 0:
                 return Proof(goal, ONE, ((ONE, fact),), poly(const))
+    for atom in goal.atoms():
+        if isinstance(atom, Quot):
+            for fact in quotient_facts(atom):
+                const = (goal - fact).const()
+                if const is not None and const >= 0 and ctx.is_positive(atom.den):
+                    return Proof(goal, ONE, ((ONE, fact),), poly(const))
     return None
 
 
@@ -279,11 +292,13 @@ def _prove(ctx: Facts, goal: Poly) -> Proof | None:
         reduced = Poly({mono: coef // common for mono, coef in goal.terms.items() if mono}) + whole
         inner = ctx.proof(reduced)
         return inner and Proof(goal, ONE, (), ZERO, via=(common, rest, inner))
+    if any(fact.const() is not None for fact in ctx.known):  # only a negative one is kept: nothing runs here, so nothing is worth a long search
+        return _search(ctx, goal, 4, lemmas=False, nodes=_FEW)
     direct = _search(ctx, goal, _DEPTH, nodes=_FEW)
     if direct is not None:
         return direct
     if goal.leaves() <= ctx.order.keys():  # before searching long, look for numbers that break it
-        for numbers in sample(ctx, seed=5, tries=24, want=12, against=goal):
+        for numbers in sample(ctx, seed=5, tries=_TRIES, want=12, against=goal):
             if negative(goal, numbers):
                 return None
     direct = _search(ctx, goal, _DEPTH)
@@ -318,9 +333,10 @@ def _search(ctx: Facts, goal: Poly, depth: int, use_signs: bool = True, lemmas: 
     """Depth-first elimination of the goal's atoms, innermost first, within a node budget."""
     seen: set[Poly] = set()
     budget = nodes or _NODES
+    allowed = _LEMMAS if lemmas else 0  # were there one at every node, a search would cost the square of its nodes
 
     def go(g: Poly, scale: Poly, terms: tuple[tuple[Poly, Poly], ...], left: int) -> Proof | None:
-        nonlocal budget
+        nonlocal budget, allowed
         if budget <= 0 or g in seen:
             return None
         budget -= 1
@@ -332,8 +348,10 @@ def _search(ctx: Facts, goal: Poly, depth: int, use_signs: bool = True, lemmas: 
             return Proof(goal, scale, terms, g, lemmas=_used(ctx, terms))
         if left == 0:
             return None
-        if lemmas and left < depth:
+        if allowed > 0 and left < depth:
+            had = len(ctx._lemmas)
             lemma = _divided(ctx, g)
+            allowed -= len(ctx._lemmas) - had
             if lemma is not None:
                 common, more, inner = lemma
                 return Proof(goal, scale, (*terms, (poly(common), inner.goal)), poly(more), lemmas=(inner, *_used(ctx, terms)))
@@ -408,7 +426,7 @@ def _divided(ctx: Facts, g: Poly) -> tuple[int, int, Proof] | None:
         if ctx.counterexample(reduced) is None:
             for divisor in dict.fromkeys(q.den for q in quotients):
                 if ctx.is_positive(divisor):
-                    found = _search(ctx, divisor * reduced + divisor - 1, 5, lemmas=False)
+                    found = _search(ctx, divisor * reduced + divisor - 1, 5, lemmas=False, nodes=_LEMMA_NODES)
                     if found is not None:
                         ctx._lemmas[reduced] = Proof(reduced, found.scale, found.terms, found.rem, cut=divisor, lemmas=found.lemmas)
                         break
