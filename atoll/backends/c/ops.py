@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from atoll.types.dtypes import BOOL, DType
 
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+_NUMBER = re.compile(r"\(?-?(\d[\d.]*(e[-+]?\d+)?|0x[\da-f.]+p[-+]?\d+)f?\)?")  # a literal of floats, not NaN
 _BITS = {"and": "&", "or": "|", "xor": "^"}
 _LOGIC = {"and": "&&", "or": "||", "xor": "!="}
 _MATH = {
@@ -158,6 +160,8 @@ def _float(op: str, args: list[str], t: DType, result: DType) -> str:
         return f"(bool)({op}({args[0]}) != 0)"
     if op == "complex":
         return f"at_complex_{result.name}({', '.join(args)})"
+    if op in ("min", "max") and _NUMBER.fullmatch(args[1]):
+        return f"at_{op}_number_{suffix(t)}({args[0]}, {args[1]})"
     if op in ("min", "max", "floordiv", "mod", "sign", "digamma", "trigamma"):
         return f"at_{op}_{suffix(t)}({', '.join(args)})"
     return f"{_MATH[op]}{f}({', '.join(args)})"

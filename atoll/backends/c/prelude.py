@@ -84,7 +84,9 @@ def _float_helpers() -> dict[str, str]:
     for d in _FLOATS:
         t, f = d.c_name, "f" if d.name == "f32" else ""
         for name, sign, turned in (("min", "<", ">="), ("max", ">", "<=")):
-            found[f"at_{name}_{d.name}"] = f"static inline {t} at_{name}_{d.name}({t} a, {t} b) {{ return a {sign} b || a != a ? a : b; }}"
+            found[f"at_{name}_{d.name}"] = (
+                f"static inline {t} at_{name}_{d.name}({t} a, {t} b) {{\n    const {t} c = a {sign} b ? a : b;\n    return a != a ? a : c;\n}}"
+            )
             found[f"at_{name}_number_{d.name}"] = (
                 f"/* where b is not NaN */\nstatic inline {t} at_{name}_number_{d.name}({t} a, {t} b) {{ return a {turned} b ? b : a; }}"
             )
@@ -132,7 +134,7 @@ def _complex_helpers() -> dict[str, str]:
         t, p, f = d.c_name, d.part().c_name, "f" if d.name == "c64" else ""
         found[f"at_complex_{d.name}"] = (
             f"static inline {t} at_complex_{d.name}({p} re, {p} im) {{\n"
-            f"#ifdef __GNUC__\n    return __builtin_complex(re, im);\n#else\n"
+            f"#ifdef CMPLX{f.upper()}\n    return CMPLX{f.upper()}(re, im);\n#else\n"
             f"    union {{ {p} part[2]; {t} whole; }} z;\n    z.part[0] = re;\n    z.part[1] = im;\n    return z.whole;\n#endif\n}}"
         )
         found[f"at_mul_{d.name}"] = (
@@ -273,12 +275,24 @@ def _sum_helpers() -> dict[str, str]:
     return found
 
 
+def _vector_helpers() -> dict[str, str]:
+    """Vectors of floats that lie anywhere; what is held stays in a register."""
+    found = {
+        "at_hold": '#if defined(__x86_64__)\n#define at_hold(x) __asm__("" : "+v"(x))\n'
+        "#else\n#define at_hold(x) (void)(x)\n#endif"
+    }
+    for d in _FLOATS:
+        found[f"at_vector_{d.name}"] = f"typedef {d.c_name} at_vector_{d.name} __attribute__((vector_size(32), aligned({d.size}), may_alias));"
+    return found
+
+
 HELPERS: dict[str, str] = {
     **_integer_helpers(),
     **_float_helpers(),
     **_complex_helpers(),
     **_index_helpers(),
     **_sum_helpers(),
+    **_vector_helpers(),
     **_copy_helpers(),
     **_stream_helpers(),
     **_compress_helpers(),
