@@ -4,13 +4,21 @@
 
 The order of every element's additions is what it was, so is every bit of the result. The elements written must be told apart by the
 inner index alone, and nothing else written inside may be read there.
+
+The least and the greatest of floats must not lose a NaN. Several rounds compare plainly, which is one instruction, and whether there was one is
+kept beside, for all of them together.
 """
 
 from __future__ import annotations
 
+import math
+
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import Copier, copyable, fresh_like, loads
 from atoll.sizes import Poly, Sym, poly
+from atoll.types.dtypes import BOOL
+
+_BETTER = {"min": "lt", "max": "gt"}
 
 
 def jam(stmts: list[lp.Stmt], decisions: list[str], rounds: int = 8) -> list[lp.Stmt]:
@@ -49,18 +57,43 @@ def _jammed(loop: lp.For, together: int) -> list[lp.Stmt] | None:
     outer = Sym(f"{loop.sym.name}_by_{together}")
     totals = {u.buffer: fresh_like(u.buffer.name, u.buffer.dtype) for u in updates}
     body: list[lp.Stmt] = [lp.Declare(totals[u.buffer], lp.Load(u.buffer, u.index)) for u in updates]
+    lost = {u.buffer: fresh_like("nan", BOOL) for u in updates if u.op in _BETTER and u.buffer.dtype.is_float}
+    body += [lp.Declare(v, _is_nan(totals[b])) for b, v in lost.items()]
     for k in range(together):
         for s in Copier({loop.sym: loop.low + together * poly(outer) + k}).stmts(inner.body):
-            if isinstance(s, lp.Update):
-                total = totals[s.buffer]
-                s = lp.Assign(total, lp.Call(s.op, (lp.Use(total), s.value), s.buffer.dtype))
-            body.append(s)
-    body += [lp.Store(u.buffer, u.index, lp.Use(totals[u.buffer])) for u in updates]
+            if not isinstance(s, lp.Update):
+                body.append(s)
+                continue
+            total = totals[s.buffer]
+            if s.buffer in lost:
+                body += _compared(s, total, lost[s.buffer])
+            else:
+                body.append(lp.Assign(total, lp.Call(s.op, (lp.Use(total), s.value), s.buffer.dtype)))
+    for u in updates:
+        value: lp.Expr = lp.Use(totals[u.buffer])
+        if u.buffer in lost:
+            value = lp.Choose((lp.Test("true", None, lp.Use(lost[u.buffer])),), lp.Const(math.nan, u.buffer.dtype), value)
+        body.append(lp.Store(u.buffer, u.index, value))
     main = lp.For(outer, poly(0), rounds, [lp.For(inner.sym, inner.low, inner.high, body, True)], False)
     rest = lp.For(loop.sym, loop.low + together * rounds, loop.high, loop.body, False)
     if _may_be_negative(loop.high - loop.low):  # whose quotient would be less than none
         return [lp.If((lp.Test("ge", loop.high - loop.low - 1),), [main, rest])]
     return [main, rest]
+
+
+def _is_nan(v: lp.Var) -> lp.Expr:
+    return lp.Call("ne", (lp.Use(v), lp.Use(v)), BOOL)
+
+
+def _compared(u: lp.Update, total: lp.Var, lost: lp.Var) -> list[lp.Stmt]:
+    """A round of the least or the greatest, without looking for NaN in the comparison. Of equals it takes the later, as min and max do."""
+    given = fresh_like("given", total.dtype)
+    keeps = lp.Test("true", None, lp.Call(_BETTER[u.op], (lp.Use(total), lp.Use(given)), BOOL))
+    return [
+        lp.Let(given, u.value),
+        lp.Assign(lost, lp.Call("or", (lp.Use(lost), _is_nan(given)), BOOL)),
+        lp.Assign(total, lp.Choose((keeps,), lp.Use(total), lp.Use(given))),
+    ]
 
 
 def _may_be_negative(extent: Poly) -> bool:
