@@ -185,6 +185,33 @@ def test_forks_while_threads_run(tmp_path):
     assert done.stdout == "fine\n", done.stderr
 
 
+SMALL = """
+import os, time
+import numpy as np, atoll as at
+at.set_threads(3)
+n = at.sizes("n")
+@at.fn
+def f(x: at.f64[n]): return [sin(v) for v in x]
+small, large = np.linspace(0, 1, 9000), np.linspace(0, 1, 300000)
+def threads(x):
+    f(x)
+    return len(os.listdir("/proc/self/task"))
+before = len(os.listdir("/proc/self/task"))
+first = threads(small) - before
+time.sleep(0.1)
+again = threads(small) - before
+close = max(threads(small) for _ in range(200)) - before
+print(first, again, close, threads(large) - before)
+"""
+
+
+def test_small_loops_wake_nobody(tmp_path):
+    """Unless they follow each other closely."""
+    (tmp_path / "p.py").write_text(SMALL)
+    done = python("p.py", cwd=tmp_path)
+    assert done.stdout == "0 0 2 2\n", done.stderr
+
+
 AWAY = """
 import os
 import numpy as np, atoll as at

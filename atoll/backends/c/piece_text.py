@@ -186,8 +186,7 @@ class Pieces(Loops):
                 for acc, p in zip(chunk.accs, partial, strict=True):
                     self.put(f"{acc.var.dtype.c_name} {p}[{chunk.most}];")
                 self.put(f"{struct} at_context = {{{', '.join(['at_n, at_size' + given, *partial])}}};")
-                serial = little if chunk.accs or private else "0"
-                self.put(f"const int status = at_rt->parallel(at, {name}_task, &at_context, at_pieces, {serial});")
+                self.put(f"const int status = at_rt->parallel(at, {name}_task, &at_context, at_pieces, at_alone(at_n * at_work));")
                 if chunk.accs:
                     self.put("if (status != 0) return status;")
                 for acc, p, out in zip(chunk.accs, partial, outs, strict=True):

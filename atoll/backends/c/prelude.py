@@ -183,6 +183,10 @@ def _index_helpers() -> dict[str, str]:
             "    if (piece < (extent + most - 1) / most) piece = (extent + most - 1) / most;\n"
             "    return (piece + align - 1) / align * align;\n}"
         ),
+        "at_alone": (
+            "/* so little work that one thread does it (1), or does it if the others are asleep (2) */\n"
+            "static inline int at_alone(int64_t work) { return work < 65536 ? 1 : work < 1048576 ? 2 : 0; }"
+        ),
     }
 
 

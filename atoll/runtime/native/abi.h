@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
     void *(*alloc)(int64_t bytes);
     void (*release)(void *block);
-    int (*parallel)(at_call *at, int (*task)(at_call *, void *, int64_t), void *context, int64_t pieces, int serial);
+    int (*parallel)(at_call *at, int (*task)(at_call *, void *, int64_t), void *context, int64_t pieces, int alone);  /* alone: 1 on this thread, 2 if the others are asleep */
     int (*product)(at_call *at, const at_product *p, int is_double);
     int (*poll)(at_call *at);  /* now and then: whether to stop; asks the caller at most twenty times a second */
     int (*threads)(void);

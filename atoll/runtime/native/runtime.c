@@ -215,17 +215,33 @@ static void keep_away(void) {
     }
 }
 
+static int run_alone(at_call *at, int (*task)(at_call *, void *, int64_t), void *context, int64_t pieces, int64_t often) {
+    for (int64_t k = 0; k < pieces; k++) {
+        int status = task(at, context, k);
+        if (status) return status;
+        if ((k & often) == often && atoll_poll(at)) return -2;
+    }
+    return 0;
+}
+
+/* Whether sleeping workers may sleep on: to wake one takes as long as a small loop does. Where small loops follow each other, they are woken. */
+static int let_sleep(void) {
+    static double last;
+    if (atomic_load(&sleeping) < workers) return 0;
+    double t = now(), before = last;
+    last = t;
+    return t - before > 2e-4;
+}
+
 /* Run all pieces; 0 or the status of the first piece that failed. */
-int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *context, int64_t pieces, int serial) {
+int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *context, int64_t pieces, int alone) {
     int threads = atoll_threads(0);
     const int64_t often = pieces > 64 ? 7 : 0;   /* asking for the time costs as much as a small piece does */
-    if (serial || threads <= 1 || in_pool || pthread_mutex_trylock(&pool_lock) != 0) {
-        for (int64_t k = 0; k < pieces; k++) {
-            int status = task(at, context, k);
-            if (status) return status;
-            if (!serial && (k & often) == often && atoll_poll(at)) return -2;
-        }
-        return 0;
+    if (alone == 1) return run_alone(at, task, context, pieces, INT64_MAX);
+    if (threads <= 1 || in_pool || pthread_mutex_trylock(&pool_lock) != 0) return run_alone(at, task, context, pieces, often);
+    if (alone == 2 && let_sleep()) {
+        pthread_mutex_unlock(&pool_lock);
+        return run_alone(at, task, context, pieces, often);
     }
     while (workers < threads - 1) {
         pthread_t thread;
