@@ -61,6 +61,17 @@ def test_every_type(dtype):
         held(fs, x)
 
 
+@pytest.mark.parametrize("dtype", ["i32", "f32", "i64", "f64"])
+def test_every_number_of_vectors(dtype):
+    """From none to more than are sorted in registers, with and without a part of one."""
+    fs = both(dtype)
+    for size in range(150):
+        for x in (samples(dtype, size)[0], samples(dtype, size)[1]):
+            values, places = fs[0](x)
+            order = np.argsort(x, kind="stable")
+            assert np.array_equal(places, order) and np.array_equal(bits(values), bits(x[order])) and np.array_equal(bits(fs[1](x)), bits(x[order]))
+
+
 @pytest.mark.parametrize("dtype", ["i64", "u64", "f64"])
 def test_runs_of_equal_first_bits(dtype):
     """The first 32 bits that differ are sorted first: few others in long and short runs, one far away."""

@@ -198,6 +198,13 @@ def _key(d: DType) -> str:
     return x != x ? ~({u})0 : k;
 }}
 
+/* not 0: equal to others of other bits, -0 or NaN */
+static inline {u} at_odd_{name}({t} x) {{
+    {u} k;
+    memcpy(&k, &x, sizeof k);
+    return ({u})(k == {top}) | ({u})(x != x);
+}}
+
 static inline {t} at_of_key_{name}({u} k) {{
     {t} x;
     k ^= ((k >> {bits - 1}) - 1) | {top};
@@ -216,25 +223,27 @@ def _argsort(d: DType, few: bool, hosted: bool) -> str:
     own = f"at_ordering_{kind}_{name}"
     split = hosted and few
     unpack = f"""
-            for (int64_t i = 0; i < n; i++) {{
-                s->b[from + i].key = (uint32_t)(k[i] >> 32);
-                s->b[from + i].at = (uint32_t)k[i];
-            }}{finish.replace("a, b, from", "s->b, s->a, from")}
-            for (int64_t i = from; i < to; i++) s->order[i] = (int64_t)s->b[i].at;""" if runs else """
-            for (int64_t i = 0; i < n; i++) s->order[from + i] = (int64_t)(k[i] & 0xffffffffu);"""
+        for (int64_t i = 0; i < n; i++) {{
+            a[from + i].key = (uint32_t)(k[i] >> 32);
+            a[from + i].at = (uint32_t)k[i];
+        }}{finish.replace("    if", "        if")}
+        for (int64_t i = from; i < to; i++) s->order[i] = (int64_t)a[i].at;""" if runs else """
+        for (int64_t i = 0; i < n; i++) s->order[from + i] = (int64_t)(k[i] & 0xffffffffu);"""
+    by_network = f"""
+    const int64_t n = to - from;
+    if (n <= {MOST[64]}) {{
+        uint64_t k[{MOST[64]}] __attribute__((aligned(64)));
+        for (int64_t i = 0; i < n; i++) k[i] = (uint64_t)a[from + i].key << 32 | a[from + i].at;
+        at_network_64(k, n);{unpack}
+        return;
+    }}""" if split else ""
     buckets = f"""
 static int at_order_buckets_{name}(at_call *at, void *given, int64_t group) {{
     (void)at;
     {own} *s = given;
-    uint64_t k[{MOST[64]}] __attribute__((aligned(64)));
     for (int64_t d = s->starts[group]; d < s->starts[group + 1]; d++) {{
-        const int64_t from = d ? s->ends[d - 1] : 0, to = s->ends[d], n = to - from;
-        if (n == 0) continue;
-        if (n <= {MOST[64]}) {{
-            for (int64_t i = 0; i < n; i++) k[i] = (uint64_t)s->b[from + i].key << 32 | s->b[from + i].at;
-            at_network_64(k, n);{unpack}
-        }}
-        else at_order_rest_{kind}_{name}(s, s->b, s->a, from, to, s->high - s->width);
+        const int64_t from = d ? s->ends[d - 1] : 0, to = s->ends[d];
+        if (to > from) at_order_rest_{kind}_{name}(s, s->b, s->a, from, to, s->high - s->width);
     }}
     return 0;
 }}
@@ -275,7 +284,7 @@ static int at_order_fill_{kind}_{name}(at_call *at, void *given, int64_t part) {
 }}
 {runs}
 /* from..to, whose keys are the same from bit `high` on */
-static void at_order_rest_{kind}_{name}({own} *s, at_{kind} *a, at_{kind} *b, int64_t from, int64_t to, int high) {{
+static void at_order_rest_{kind}_{name}({own} *s, at_{kind} *a, at_{kind} *b, int64_t from, int64_t to, int high) {{{by_network}
     int64_t count[AT_DIGITS];
     int in_b;
     at_radix_{kind}_sort(a + from, b + from, to - from, 0, high, count, &in_b);
@@ -357,10 +366,10 @@ def _small(d: DType, places: bool) -> str:
     }}
 """
     key = f"uint{max(8, d.bits)}_t"
-    odd, settle = (f"\n            odd |= {_odd('x[i]')};", f"\n        if (odd) at_sort_odd_{name}(x, y, n);") if d.is_float else ("", "")
+    odd, settle = (f"\n            odd |= at_odd_{name}(x[i]);", f"\n        if (odd) at_sort_odd_{name}(x, y, n);") if d.is_float else ("", "")
     return f"""    if (n <= {MOST[bits]}) {{
         {u} k[{MOST[bits]}] __attribute__((aligned(64)));
-        {"int odd = 0;" if odd else "(void)at;"}
+        {f"{key} odd = 0;" if odd else "(void)at;"}
         for (int64_t i = 0; i < n; i++) {{
             k[i] = at_key_{name}(x[i]);{odd}
         }}
@@ -399,16 +408,11 @@ static int at_argsort_{d.name}(at_call *at, const {d.c_name} *keys, int64_t *ord
 }}"""
 
 
-def _odd(x: str) -> str:
-    """Equal to others of other bits: -0 and NaN."""
-    return f"({x} != {x}) | (({x} == 0) & (signbit({x}) != 0))"
-
-
 def sort(d: DType, hosted: bool) -> str:
     """at_sort_<dtype>(at, x, y, n): y is x in order; they do not overlap. Zeros and NaN keep their bits and the order they had."""
     bits = max(8, d.bits)
     u, t, name = f"uint{bits}_t", d.c_name, d.name
-    odd = f"odd |= {_odd('x[i]')};" if d.is_float else ""
+    odd = f"odd |= at_odd_{name}(x[i]) != 0;" if d.is_float else ""
     own = f"at_sorting_{name}"
     runs = _runs(own, u, f"sort_{name}", "u64", "", "a[j] >> s->shift == a[i] >> s->shift", "") if bits == 64 else ""
     finish = f"\n    if (s->shift > s->low) at_runs_sort_{name}(s, a, b, from, to);" if runs else ""
