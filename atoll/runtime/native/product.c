@@ -24,21 +24,13 @@ void atoll_product_init(const at_runtime *runtime) { rt = runtime; }
 #if defined(__AVX512F__)
 #define NV 4 /* vectors of columns of a tile */
 #define HIGH 12 /* rows of a tile of two vectors */
-#define W1 8 /* vectors of columns that 1, 2, ... rows have registers for */
-#define W2 8
-#define W3 6
-#define W4 4
-#define W5 4
 #define SEVERAL 4 /* rows whose sums along k have registers */
+#define DEEP 8    /* k of few rows */
 #else
 #define NV 2
 #define HIGH 6
-#define W1 8
-#define W2 4
-#define W3 3
-#define W4 2
-#define W5 2
 #define SEVERAL 2
+#define DEEP 4
 #endif
 #define ROWS 12 /* rows are shared out in multiples of these */
 #define NR (NV * VL)
@@ -50,7 +42,7 @@ void atoll_product_init(const at_runtime *runtime) { rt = runtime; }
 #define FEW_COLUMNS 3      /* so few that sums are made along k */
 #define NEAR 262144        /* bytes of b that stay beside what is written */
 #define SECOND 3145728     /* bytes of b that mostly stay in the second-level cache from call to call */
-#define NOT_FAR 10485760   /* bytes of b that need no help to come near */
+#define NOT_FAR 12582912   /* bytes of b that need no help to come near */
 #define PACK_B 1048576     /* bytes of b beyond which its columns are packed */
 #define FEW_TO_PACK 100    /* rows that do not pay for packing b */
 #define WRITES 8388608     /* bytes of c that do not stay near */
@@ -67,6 +59,9 @@ static void wait_a_little(int spins) {
     (void)spins;
     sched_yield();
 }
+
+/* What a compiler may not look into, so that it keeps what is there instead of computing it in ways of its own. */
+#define HIDDEN(x) __asm__("" : "+r"(x))
 
 /* Two vectors shuffled into one, by compilers old and new. */
 #if defined(__clang__) || __GNUC__ >= 12
@@ -230,8 +225,8 @@ int atoll_product(at_call *at, const at_product *p, int is_double) {
     int64_t k = 1;
     for (int l = 0; l < p->levels; l++) k *= p->extent[l] > 0 ? p->extent[l] : 0;
     int64_t few[512], length = k;
-    if (p->levels == 1 && (is_double ? has_few_columns_f64(p, k) : has_few_columns_f32(p, k))) length = 0;
-    else if (p->levels == 1 && !(is_double ? has_few_rows_f64(p) : has_few_rows_f32(p))) length = is_double ? block_of_k_f64(k) : block_of_k_f32(k);
+    if (p->levels == 1 && (is_double ? has_few_columns_f64(p, k) || has_few_rows_f64(p, k) : has_few_columns_f32(p, k) || has_few_rows_f32(p, k))) length = 0;
+    else if (p->levels == 1) length = is_double ? block_of_k_f64(k) : block_of_k_f32(k);
     int64_t *offsets = length <= 256 ? few : rt->alloc(2 * length * (int64_t)sizeof(int64_t));
     if (!offsets) return -1;
     int64_t *a_k = offsets, *b_k = offsets + length;

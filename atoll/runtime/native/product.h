@@ -20,7 +20,7 @@ typedef struct {
     T *packed_a, *packed_b;               /* of this span, or NULL: read in place; for every block of k rows of a, slivers of NR columns of b */
     int64_t i0, m, j0, n, k0, k, block_k; /* the span; k in blocks */
     int64_t rows, columns, row_pieces, parts; /* how it is shared out: pieces of rows by parts of the columns; rows, columns: of thin products */
-    int first, symmetric, finish;         /* first: nothing is added to (of few rows: how near b is); finish: rows are complete after this, and what follows is done at once */
+    int first, symmetric, finish;         /* first: nothing is added to (of few rows: b is far); finish: rows are complete after this, and what follows is done at once */
     int64_t to_pack, b_to_pack;           /* units of packing, those of b first */
     _Atomic int64_t done;
     _Atomic int *taken, *open;            /* units that somebody packs; parts of every piece of rows that are not done, where what follows needs all */
@@ -196,7 +196,7 @@ static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int6
         return follow(at, p);
     }
     if (NAME(has_few_columns)(p, k)) return NAME(by_columns)(at, p, k, serial);
-    if (NAME(has_few_rows)(p)) return NAME(by_rows)(at, p, k, a_k, b_k, serial);
+    if (NAME(has_few_rows)(p, k)) return NAME(by_rows)(at, p, k, a_k, b_k, serial);
     x.symmetric = !small && !p->adds && p->m == p->n && p->a == p->b && p->a_m == p->b_n;
     for (int l = 0; l < p->levels; l++) x.symmetric = x.symmetric && p->a_k[l] == p->b_k[l];
     x.block_k = NAME(block_of_k)(k);

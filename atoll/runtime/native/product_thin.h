@@ -2,109 +2,107 @@
  *
  * Few rows: b as it lies in memory, sums in registers where it is near, else in c. Few columns: sums along k.
  */
-/* Few rows of c: columns of a piece, eight or four k at a time, b as it lies in memory. far: what comes next is asked for early. */
-static inline __attribute__((always_inline)) void NAME(along_rows)(const int mr, const int kr, const int far, const NAME(block) *x, int64_t j0, int64_t j1) {
+/* Where number k of the sums is, in a and in b. */
+static inline int64_t NAME(a_at)(const NAME(block) *x, int64_t k) { return x->p->levels == 1 ? k * x->p->a_k[0] : x->a_k[k]; }
+static inline int64_t NAME(b_at)(const NAME(block) *x, int64_t k) { return x->p->levels == 1 ? k * x->p->b_k[0] : x->b_k[k]; }
+
+/* One k of few rows, columns j0 to j1 of c. */
+static void NAME(one_k)(const NAME(block) *x, int64_t k, int64_t j0, int64_t j1) {
     const at_product *p = x->p;
-    for (int i = 0; i < mr; i++) memset(x->c + i * p->c_m + j0, 0, (size_t)(j1 - j0) * sizeof(T));
+    const T *line = x->b + NAME(b_at)(x, k);
+    for (int64_t i = 0; i < p->m; i++) {
+        const T left = x->a[i * p->a_m + NAME(a_at)(x, k)];
+        T *to = x->c + i * p->c_m;
+        for (int64_t j = j0; j < j1; j++) to[j] += left * line[j];
+    }
+}
+
+/* Few rows of c: columns of a piece, kr k at a time, b as it lies in memory. far: what comes next is asked for early. */
+static inline __attribute__((always_inline)) void NAME(along_rows)(const int kr, const NAME(block) *x, int64_t j0, int64_t j1, int far) {
+    const at_product *p = x->p;
+    const int64_t m = p->m, c_m = p->c_m;
     int64_t k0 = 0;
     for (; k0 + kr <= x->k; k0 += kr) {
-        NAME(vector) left[6][8];
+        T left[FEW_ROWS][8];
         const T *line[8], *next[8];
-#pragma GCC unroll 8
         for (int q = 0; q < kr; q++) {
-            line[q] = x->b + x->b_k[k0 + q];
-            next[q] = x->b + x->b_k[k0 + kr + q < x->k ? k0 + kr + q : k0 + q];
-#pragma GCC unroll 6
-            for (int i = 0; i < mr; i++) left[i][q] = x->a[i * p->a_m + x->a_k[k0 + q]] - (NAME(vector)){0};
+            line[q] = x->b + NAME(b_at)(x, k0 + q);
+            next[q] = x->b + NAME(b_at)(x, k0 + kr + q < x->k ? k0 + kr + q : k0 + q);
+            for (int64_t i = 0; i < m; i++) left[i][q] = x->a[i * p->a_m + NAME(a_at)(x, k0 + q)];
         }
-        int64_t j = j0;
-        for (; j + VL <= j1; j += VL) {
-            NAME(vector) acc[6];
+        for (int64_t j = j0; j < j1; j += 2 * VL) {
+            NAME(vector) v[8][2];
             if (far)
 #pragma GCC unroll 8
-                for (int q = 0; q < kr; q++) __builtin_prefetch(next[q] + j, 0, 2);
-#pragma GCC unroll 6
-            for (int i = 0; i < mr; i++) acc[i] = *(NAME(vector) *)(x->c + i * p->c_m + j);
+                for (int q = 0; q < kr; q++) {
+                    __builtin_prefetch(next[q] + j, 0, 2);
+                    if (VECTOR == 64) __builtin_prefetch(next[q] + j + VL, 0, 2);
+                }
 #pragma GCC unroll 8
             for (int q = 0; q < kr; q++) {
-                const NAME(vector) v = *(const NAME(vector) *)(line[q] + j);
-#pragma GCC unroll 6
-                for (int i = 0; i < mr; i++) acc[i] += left[i][q] * v;
+                v[q][0] = *(const NAME(vector) *)(line[q] + j);
+                v[q][1] = *(const NAME(vector) *)(line[q] + j + VL);
             }
-#pragma GCC unroll 6
-            for (int i = 0; i < mr; i++) *(NAME(vector) *)(x->c + i * p->c_m + j) = acc[i];
-        }
-        if (j < j1) {
-            const MASK last = NAME(mask)(j1 - j);
-            for (int i = 0; i < mr; i++) {
-                NAME(vector) acc = (NAME(vector))NAME(load_masked)(x->c + i * p->c_m + j, last);
+            T *to = x->c + j;
+            for (int64_t i = 0; i < m; i++, to += c_m) {
+                NAME(vector) acc0 = *(NAME(vector) *)to, acc1 = *(NAME(vector) *)(to + VL);
 #pragma GCC unroll 8
-                for (int q = 0; q < kr; q++) acc += left[i][q] * (NAME(vector))NAME(load_masked)(line[q] + j, last);
-                NAME(store_masked)(x->c + i * p->c_m + j, (WIDE)acc, last);
+                for (int q = 0; q < kr; q++) {
+                    acc0 += left[i][q] * v[q][0];
+                    acc1 += left[i][q] * v[q][1];
+                }
+                *(NAME(vector) *)to = acc0;
+                *(NAME(vector) *)(to + VL) = acc1;
             }
         }
     }
-    for (; k0 < x->k; k0++)
-        for (int i = 0; i < mr; i++) {
-            const T left = x->a[i * p->a_m + x->a_k[k0]], *line = x->b + x->b_k[k0];
-            T *to = x->c + i * p->c_m;
-            for (int64_t j = j0; j < j1; j += VL) {
-                const MASK part = NAME(mask)(j1 - j);
-                NAME(vector) acc = (NAME(vector))NAME(load_masked)(to + j, part);
-                acc += left * (NAME(vector))NAME(load_masked)(line + j, part);
-                NAME(store_masked)(to + j, (WIDE)acc, part);
-            }
+    for (; k0 < x->k; k0++) NAME(one_k)(x, k0, j0, j1);
+}
+
+/* One row where b is near, kr k at a time. Lines of memory are read in halves, since those that a whole vector lies across are read twice. */
+enum { NAME(narrow_lanes) = 32 / sizeof(T) };
+typedef T NAME(narrow) __attribute__((vector_size(32), aligned(sizeof(T))));
+
+static inline __attribute__((always_inline)) void NAME(along_row)(const int kr, const NAME(block) *x, int64_t j0, int64_t j1) {
+    int64_t k0 = 0;
+    for (; k0 + kr <= x->k; k0 += kr) {
+        NAME(narrow) left[8];
+        const T *line[8];
+#pragma GCC unroll 8
+        for (int q = 0; q < kr; q++) {
+            line[q] = x->b + NAME(b_at)(x, k0 + q);
+            left[q] = x->a[NAME(a_at)(x, k0 + q)] - (NAME(narrow)){0};
         }
-}
-
-/* The same where b is near: sums stay in registers, nv vectors of columns at a time. The last ones begin where they end with the last column:
- * some are computed twice, alike. */
-static inline __attribute__((always_inline)) void NAME(in_registers)(const int mr, const int nv, const NAME(block) *x, int64_t j0, int64_t j1) {
-    const at_product *p = x->p;
-    for (int64_t j = j0; j < j1; j += nv * VL) {
-        if (j + nv * VL > j1) j = j1 - nv * VL;
-        NAME(at_offsets)(mr, nv, 1, x->k, x->a, p->a_m, x->a_k, x->b + j, x->b_k, x->c + j, p->c_m, nv * VL, 0);
+        for (int64_t j = j0; j < j1; j += NAME(narrow_lanes)) {
+            NAME(narrow) acc = *(NAME(narrow) *)(x->c + j);
+#pragma GCC unroll 8
+            for (int q = 0; q < kr; q++) acc += left[q] * *(const NAME(narrow) *)(line[q] + j);
+            *(NAME(narrow) *)(x->c + j) = acc;
+        }
     }
+    for (; k0 < x->k; k0++) NAME(one_k)(x, k0, j0, j1);
 }
 
-#define FEW(mr, nv) \
-    if (j1 - j0 >= nv * VL) NAME(in_registers)(mr, nv, x, j0, j1); \
-    else if (j1 - j0 >= 2 * VL) NAME(in_registers)(mr, 2, x, j0, j1); \
-    else NAME(along_rows)(mr, 4, 0, x, j0, j1); \
-    break;
-
+/* Columns of c, as many as make whole vectors; the rest is done in registers. Eight rows of b that are a multiple of a page apart would push each
+ * other out of the first-level cache. */
 static int NAME(few_rows)(at_call *at, void *context, int64_t piece) {
     const NAME(block) *x = context;
+    const at_product *p = x->p;
+    const int one = p->m == 1 && !x->first;
     const int64_t j0 = piece * x->columns, j1 = j0 + x->columns < x->n ? j0 + x->columns : x->n;
+    const int64_t unit = one ? NAME(narrow_lanes) : 2 * VL, whole = j0 + (j1 - j0) / unit * unit;
     (void)at;
-    if (x->first) {
-        switch (x->p->m) {
-            case 1:
-                if (x->first == 2) {
-                    NAME(along_rows)(1, 8, 0, x, j0, j1);
-                    break;
-                }
-                FEW(1, W1)
-            case 2: FEW(2, W2)
-            case 3: FEW(3, W3)
-            case 4: FEW(4, W4)
-            case 5: FEW(5, W5)
-            default: FEW(6, W5)
-        }
-        return 0;
-    }
-    switch (x->p->m) {
-        case 1: NAME(along_rows)(1, 8, 1, x, j0, j1); break;
-        case 2: NAME(along_rows)(2, 8, 1, x, j0, j1); break;
-        case 3: NAME(along_rows)(3, 4, 1, x, j0, j1); break;
-        case 4: NAME(along_rows)(4, 4, 1, x, j0, j1); break;
-        case 5: NAME(along_rows)(5, 4, 1, x, j0, j1); break;
-        default: NAME(along_rows)(6, 4, 1, x, j0, j1); break;
-    }
+    for (int64_t i = 0; i < p->m; i++) memset(x->c + i * p->c_m + j0, 0, (size_t)(whole - j0) * sizeof(T));
+    const int apart = p->b_k[p->levels - 1] * (int64_t)sizeof(T) % 4096 != 0;
+    if (one && apart) NAME(along_row)(8, x, j0, whole);
+    else if (one) NAME(along_row)(4, x, j0, whole);
+    else if (apart && DEEP == 8) NAME(along_rows)(DEEP, x, j0, whole, x->first);
+    else NAME(along_rows)(4, x, j0, whole, x->first);
+    if (whole == j1) return 0;
+    if (p->levels == 1) NAME(strip)(p->m, j1 - whole, x->k, x->a, p->a_m, p->a_k[0], x->b + whole, p->b_k[0], x->c + whole, p->c_m, 0, 0);
+    else NAME(strip_at_offsets)(p->m, j1 - whole, x->k, x->a, p->a_m, x->a_k, x->b + whole, x->b_k, x->c + whole, p->c_m, 0);
     return 0;
 }
-
-#undef FEW
 
 /* Few columns of c: sums along k in lanes, some rows at a time as a lies in memory. b is packed as [n][k], a vector is read in place. */
 static inline __attribute__((always_inline)) void NAME(along_k)(const int mr, const int nr, const int chains, const NAME(block) *x, int64_t i, int64_t line) {
@@ -191,13 +189,15 @@ static void NAME(pack_few)(const NAME(block) *x, int64_t line) {
     }
 }
 
-/* Few rows: whether this is a product of them. */
-static int NAME(has_few_rows)(const at_product *p) { return p->m <= FEW_ROWS && p->b_n == 1 && p->n >= 4 * VL && !p->adds; }
+/* Few rows: whether this is a product of them. As many as a tile has are a tile, where b is near. */
+static int NAME(is_far)(const at_product *p, int64_t k) { return k * p->n * (int64_t)sizeof(T) > NOT_FAR; }
+static int NAME(has_few_rows)(const at_product *p, int64_t k) { return p->m <= FEW_ROWS && p->b_n == 1 && p->n >= 4 * VL && !p->adds && (p->m < FEW_ROWS || NAME(is_far)(p, k)); }
 
 static int NAME(by_rows)(at_call *at, const at_product *p, int64_t k, const int64_t *a_k, const int64_t *b_k, int serial) {
     NAME(block) x = {.p = p, .a_k = a_k, .b_k = b_k, .a = p->a, .b = p->b, .c = p->c, .n = p->n, .k = k};
-    const int64_t shares = serial ? 1 : 4 * rt->threads(), most = 16384 / (int64_t)sizeof(T) / p->m / VL * VL;
-    x.first = k * p->n * (int64_t)sizeof(T) <= SECOND ? 2 : k * p->n * (int64_t)sizeof(T) <= NOT_FAR;
+    const int threads = serial ? 1 : rt->threads();
+    const int64_t shares = threads == 1 ? 1 : 4 * threads, most = 16384 / (int64_t)sizeof(T) / p->m / (2 * VL) * (2 * VL);
+    x.first = NAME(is_far)(p, k);
     x.columns = (p->n / shares + 8 * VL) / (8 * VL) * (8 * VL);
     if (x.columns > most) x.columns = most;
     const int status = rt->parallel(at, NAME(few_rows), &x, (p->n + x.columns - 1) / x.columns, serial);
@@ -205,7 +205,7 @@ static int NAME(by_rows)(at_call *at, const at_product *p, int64_t k, const int6
 }
 
 /* Few columns, and k along the rows of a. */
-static int NAME(has_few_columns)(const at_product *p, int64_t k) { return p->n <= FEW_COLUMNS && !p->adds && p->levels == 1 && p->a_k[0] == 1 && (k >= 8 * VL || p->n == 1) && !NAME(has_few_rows)(p); }
+static int NAME(has_few_columns)(const at_product *p, int64_t k) { return p->n <= FEW_COLUMNS && !p->adds && p->levels == 1 && p->a_k[0] == 1 && (k >= 8 * VL || p->n == 1) && !NAME(has_few_rows)(p, k); }
 
 static int NAME(by_columns)(at_call *at, const at_product *p, int64_t k, int serial) {
     NAME(block) x = {.p = p, .a = p->a, .b = p->b, .c = p->c, .n = p->n, .k = k};

@@ -7,11 +7,20 @@
 typedef T NAME(half) __attribute__((vector_size(VL / 2 * sizeof(T)), aligned(sizeof(T))));
 #endif
 
-/* mr rows by nv vectors and perhaps a half; the last of them has `columns` elements. ahead: how far from b on is what will be read next, or 0. */
-static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const int nv, const int half, int64_t k, const T *a, int64_t a_m, int64_t a_k, const T *b, int64_t b_k, T *c,
-        int64_t c_m, int64_t columns, int adds, int64_t ahead) {
+/* mr rows by nv vectors and perhaps a half; the last of them has `columns` elements. ahead: how far from b on is what will be read next, or 0.
+ * Steps are in bytes. Every third row of a has a pointer and the two after it are read from there, so that all fit in registers and nothing is
+ * prepared for a tile: products of a batch are short. */
+static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const int nv, const int half, int64_t k, const char *a, int64_t a_m, int64_t a_k, const char *b, int64_t b_k, char *c,
+        int64_t c_m, const MASK last, int cut, int adds, const int fetches, const char *fetch, int64_t step) {
     NAME(vector) acc[12][4];
-    const MASK last = NAME(mask)(columns);
+    const char *row[4];
+    int64_t second = 2 * a_m;
+    HIDDEN(second);
+#pragma GCC unroll 4
+    for (int g = 0; 3 * g < mr; g++) {
+        row[g] = g ? row[g - 1] + second + a_m : a;
+        HIDDEN(row[g]);
+    }
 #if MASKED
     NAME(half) part[12];
 #pragma GCC unroll 12
@@ -21,42 +30,50 @@ static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const
     for (int i = 0; i < mr; i++)
 #pragma GCC unroll 4
         for (int j = 0; j < nv; j++) acc[i][j] = (NAME(vector)){0};
-    if (k >= 128)
+    if (k >= 48) {
+        const char *to = c;
 #pragma GCC unroll 12
-        for (int i = 0; i < mr; i++)
+        for (int i = 0; i < mr; i++) {
 #pragma GCC unroll 4
-            for (int j = 0; j < nv + half; j++) __builtin_prefetch(c + i * c_m + j * VL, 1, 3);
-    for (int64_t p = 0; p < k; p++) {
+            for (int j = 0; j < nv + half; j++) __builtin_prefetch(to + j * VECTOR, 1, 3);
+            to += c_m;
+            HIDDEN(to);
+        }
+    }
+    for (int64_t p = k; p > 0; p--) {
         NAME(vector) v[4];
-        if (ahead)
+        if (fetches) {
+            __builtin_prefetch(fetch, 0, 2);
+            __builtin_prefetch(fetch + VECTOR, 0, 2);
+            fetch += step;
+        }
 #pragma GCC unroll 4
-            for (int j = 0; j < nv; j++) __builtin_prefetch(b + ahead + j * VL, 0, 2);
-#pragma GCC unroll 4
-        for (int j = 0; j < nv; j++) v[j] = !half && j == nv - 1 ? (NAME(vector))NAME(load_masked)(b + j * VL, last) : *(const NAME(vector) *)(b + j * VL);
+        for (int j = 0; j < nv; j++) v[j] = !half && j == nv - 1 ? (NAME(vector))NAME(load_masked)((const T *)b + j * VL, last) : *(const NAME(vector) *)(b + j * VECTOR);
 #if MASKED
         NAME(half) w;
-        if (half) w = (NAME(half))NAME(load_half)(b + nv * VL, last);
+        if (half) w = (NAME(half))NAME(load_half)((const T *)b + nv * VL, last);
 #endif
 #pragma GCC unroll 12
         for (int i = 0; i < mr; i++) {
-            const T x = a[i * a_m];
+            const T x = *(const T *)(row[i / 3] + (i % 3 == 0 ? 0 : i % 3 == 1 ? a_m : second));
 #pragma GCC unroll 4
             for (int j = 0; j < nv; j++) acc[i][j] += x * v[j];
 #if MASKED
             if (half) part[i] += x * w;
 #endif
         }
-        a += a_k;
+#pragma GCC unroll 4
+        for (int g = 0; 3 * g < mr; g++) row[g] += a_k;
         b += b_k;
     }
 #pragma GCC unroll 12
     for (int i = 0; i < mr; i++) {
-        T *to = c + i * c_m;
+        T *to = (T *)c;
 #pragma GCC unroll 4
         for (int j = 0; j < nv; j++) {
-            const int cut = !half && j == nv - 1 && columns < VL; /* stores of parts take longer */
-            if (adds) acc[i][j] += cut ? (NAME(vector))NAME(load_masked)(to + j * VL, last) : *(const NAME(vector) *)(to + j * VL);
-            if (cut) NAME(store_masked)(to + j * VL, (WIDE)acc[i][j], last);
+            const int part_only = !half && j == nv - 1 && cut; /* stores of parts take longer */
+            if (adds) acc[i][j] += !half && j == nv - 1 ? (NAME(vector))NAME(load_masked)(to + j * VL, last) : *(const NAME(vector) *)(to + j * VL);
+            if (part_only) NAME(store_masked)(to + j * VL, (WIDE)acc[i][j], last);
             else *(NAME(vector) *)(to + j * VL) = acc[i][j];
         }
 #if MASKED
@@ -65,20 +82,41 @@ static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const
             NAME(store_half)(to + nv * VL, (HALF)part[i], last);
         }
 #endif
+        c += c_m;
+        HIDDEN(c);
     }
 }
 
-/* All rows of some columns: tiles of `high` rows, then of fewer. */
-#define STRIP(nv, half, high) \
-    static __attribute__((noinline)) void NAME(strip_##nv##half)(int64_t m, int64_t k, const T *a, int64_t a_m, int64_t a_k, const T *b, int64_t b_k, T *c, int64_t c_m, int64_t columns, int adds, int64_t ahead) { \
-        int64_t i = 0; \
-        for (; i + high <= m; i += high) NAME(tile)(high, nv, half, k, a + i * a_m, a_m, a_k, b, b_k, c + i * c_m, c_m, columns, adds, i == 0 ? ahead : 0); \
-        if (high == 12 && i + 8 <= m) { NAME(tile)(8, nv, half, k, a + i * a_m, a_m, a_k, b, b_k, c + i * c_m, c_m, columns, adds, 0); i += 8; } \
-        if (i + 4 <= m) { NAME(tile)(4, nv, half, k, a + i * a_m, a_m, a_k, b, b_k, c + i * c_m, c_m, columns, adds, 0); i += 4; } \
-        if (i + 2 <= m) { NAME(tile)(2, nv, half, k, a + i * a_m, a_m, a_k, b, b_k, c + i * c_m, c_m, columns, adds, 0); i += 2; } \
-        if (i < m) NAME(tile)(1, nv, half, k, a + i * a_m, a_m, a_k, b, b_k, c + i * c_m, c_m, columns, adds, 0); \
+/* All rows of some columns: tiles of `high` rows, then of fewer. While a tile is computed what comes next is asked for: the columns after these, two
+ * vectors of them at a time, where b is far (they are `ahead` bytes from b on), then the rows of the next tile where rows follow each other. */
+#define ROWS_OF(mr) do { \
+        const char *fetch = joined ? a + mr * a_m : (const char *)b; \
+        int64_t step = joined ? mr * a_k : 0; \
+        if (nv > 0 && after) { \
+            fetch = after; \
+            step = b_k; \
+            after += 2 * VECTOR; \
+            if (after >= end) after = NULL; \
+        } \
+        HIDDEN(fetch); \
+        NAME(tile)(mr, nv, half, k, a, a_m, a_k, (const char *)b, b_k, (char *)c, c_m, last, cut, adds, mr == most ? nv > 0 : nv > 2, fetch, step); \
+        a += mr * a_m; \
+        c += mr * c_m; \
+        m -= mr; \
+    } while (0)
+#define STRIP(nv_, half_, high) \
+    static __attribute__((noinline)) void NAME(strip_##nv_##half_)(int64_t m, int64_t k, const char *a, int64_t a_m, int64_t a_k, const T *b, int64_t b_k, char *c, int64_t c_m, int64_t columns, int adds, int64_t ahead) { \
+        enum { nv = nv_, half = half_, most = high }; \
+        const MASK last = NAME(mask)(columns); \
+        const int cut = columns < VL, joined = a_k == (int64_t)sizeof(T) && a_m == k * a_k; \
+        const char *after = ahead ? (const char *)b + ahead : NULL, *end = after + nv * VECTOR; \
+        while (m >= high) ROWS_OF(high); \
+        if (high == 12 && m >= 8) ROWS_OF(8); \
+        if (m >= 4) ROWS_OF(4); \
+        if (m >= 2) ROWS_OF(2); \
+        if (m > 0) ROWS_OF(1); \
     }
-typedef void (*NAME(strip_function))(int64_t, int64_t, const T *, int64_t, int64_t, const T *, int64_t, T *, int64_t, int64_t, int, int64_t);
+typedef void (*NAME(strip_function))(int64_t, int64_t, const char *, int64_t, int64_t, const T *, int64_t, char *, int64_t, int64_t, int, int64_t);
 #if MASKED
 #define STEP (VL / 2) /* columns by which strips differ */
 STRIP(0, 1, 12) STRIP(1, 0, 12) STRIP(1, 1, 12) STRIP(2, 0, 12) STRIP(2, 1, 8) STRIP(3, 0, 8) STRIP(3, 1, 6) STRIP(4, 0, 6)
@@ -91,11 +129,12 @@ STRIP(1, 0, 6) STRIP(2, 0, 6)
 static const NAME(strip_function) NAME(strips)[2] = {NAME(strip_10), NAME(strip_20)};
 #endif
 #undef STRIP
+#undef ROWS_OF
 
 /* m rows by at most NR columns. */
 static inline void NAME(strip)(int64_t m, int64_t columns, int64_t k, const T *a, int64_t a_m, int64_t a_k, const T *b, int64_t b_k, T *c, int64_t c_m, int adds, int64_t ahead) {
     const int64_t steps = (columns + STEP - 1) / STEP, full = (steps - 1) * STEP / VL * VL;
-    NAME(strips)[steps - 1](m, k, a, a_m, a_k, b, b_k, c, c_m, columns - full, adds, ahead);
+    NAME(strips)[steps - 1](m, k, (const char *)a, a_m * (int64_t)sizeof(T), a_k * (int64_t)sizeof(T), b, b_k * (int64_t)sizeof(T), (char *)c, c_m * (int64_t)sizeof(T), columns - full, adds, ahead * (int64_t)sizeof(T));
 }
 #undef STEP
 
