@@ -37,6 +37,7 @@ class Choices:
     checks: bool = True  # checks made before loops
     interior: bool = True  # ranges cut where tests change
     rounds: int = 4  # of an elimination at a time
+    left: int = 16  # rounds of a loop that looks back at a time
     pieces: bool = True  # loops in order whose rounds are independent in pieces for threads
     jam: int = 8  # rounds of a sum into memory at a time
     across: bool = True  # sums of neighbours in the lanes of vectors
@@ -68,6 +69,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "checks": (False,),
     "interior": (False,),
     "rounds": (1, 2, 8),
+    "left": (1, 8, 32),
     "pieces": (False,),
     "jam": (1, 4, 16),
     "across": (False,),

@@ -24,6 +24,7 @@ from atoll.loops.join_checks import join_checks
 from atoll.loops.join_loops import join_loops
 from atoll.loops.lanes import lanes
 from atoll.loops.late import late
+from atoll.loops.left_looking import left_looking
 from atoll.loops.pairwise import pairwise
 from atoll.loops.privatise import privatise
 from atoll.loops.rewrite import restart_names
@@ -66,6 +67,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.interior, interior),
         (choices.checks and choices.interior, partial(hoist_checks, again=True)),
         (choices.rounds > 1, partial(several_rounds, together=choices.rounds)),
+        (choices.left > 1, partial(left_looking, together=choices.left)),
         (choices.pieces, in_pieces),
         (choices.jam > 1, partial(jam, rounds=choices.jam)),
         (choices.across, across),

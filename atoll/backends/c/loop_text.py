@@ -9,7 +9,8 @@ from typing import Any
 
 from atoll.backends.c import ops
 from atoll.backends.c.strides import strides
-from atoll.backends.c.text import Text, safe
+from atoll.backends.c.text import safe
+from atoll.backends.c.vector_text import BYTES, Vectors
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import may_fail
@@ -18,13 +19,15 @@ from atoll.types.dtypes import BOOL, DType
 
 STRETCH = 65536  # rounds of a tight loop, and
 SHORT = 128  # elements of a sum whose length is data that are not worth a tree of blocks
+MANY = 8  # sums in one loop
+LONG = 256  # rounds of them, before they are added to the totals
 FEW = 16  # elements of a sum that are fewer than the lanes of any block
 ROUNDS = 64  # rounds with loops inside, between two looks at whether the user wants to stop
 
 _SCANNED = {"add": "+", "mul": "*", "min": "min", "max": "max"}  # operators of a scan in vectors
 
 
-class Loops(Text):
+class Loops(Vectors):
     strides = 0  # variables that go up with an index, so far
 
     def is_tight(self, body: list[lp.Stmt]) -> bool:
@@ -151,6 +154,9 @@ class Loops(Text):
 
     def lanes(self, loop: lp.Accumulate) -> None:
         """In vectors. A length that is data is often short: then a few lanes without the tree of blocks."""
+        if len(loop.accs) > MANY and self.in_vectors(loop):
+            self.many_lanes(loop)
+            return
         if not any(isinstance(a, lp.VarAtom) for a in (loop.high - loop.low).leaves()):
             self.long_lanes(loop)
             return
@@ -188,6 +194,36 @@ class Loops(Text):
             self.put(f"const int64_t {index} = {first};")
             self.stmts(loop.body)
         self.adders = saved
+        self.names.leave(loop.sym)
+        self.names.leave(outer)
+
+    def many_lanes(self, loop: lp.Accumulate) -> None:
+        """A vector for each of many sums: additions need not wait, and registers hold them all. Lanes are added up after a fixed number of rounds."""
+        dtype = loop.accs[0].var.dtype
+        lanes = BYTES // dtype.size
+        low, high = self.poly(loop.low), self.poly(loop.high)
+        outer = Sym(f"{loop.sym.name}0")
+        first, index = self.names.enter(outer), self.names.enter(loop.sym)
+        with self.braces(""):
+            self.put(f"int64_t {first} = {low};")
+            with self.braces(f"while ({first} + {lanes} <= {high})"):
+                self.put(f"const int64_t at_end = {first} + {lanes * LONG} < {high} ? {first} + {lanes * LONG} : {high};")
+                for acc in loop.accs:
+                    self.put(f"at_vector_{dtype.name} {safe(acc.var.name)}_vector = {{{self.neutral(acc)}}};")
+                with self.braces(f"for (; {first} + {lanes} <= at_end; {first} += {lanes})"):
+                    self.put(f"const int64_t {index} = {first};")
+                    self.vector_body(loop)
+                for acc in loop.accs:
+                    v, half = safe(acc.var.name), lanes // 2
+                    self.put(f"{dtype.c_name} {v}_lane[{lanes}];")
+                    self.put(f"memcpy({v}_lane, &{v}_vector, {BYTES});")
+                    while half > 0:
+                        self.put(f"for (int at_l = 0; at_l < {half}; at_l++) {v}_lane[at_l] = {v}_lane[at_l] + {v}_lane[at_l + {half}];")
+                        half //= 2
+                    self.put(f"{v} = {v} + {v}_lane[0];")
+            with self.braces(f"for (; {first} < {high}; {first}++)"):
+                self.put(f"const int64_t {index} = {first};")
+                self.stmts(loop.body)
         self.names.leave(loop.sym)
         self.names.leave(outer)
 

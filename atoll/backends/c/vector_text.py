@@ -1,0 +1,78 @@
+"""Many sums in one loop as C: a vector for each, written out, so that what several sums read stays in a register.
+
+C compilers find these vectors by themselves, but then read every element again for each sum that uses it, because an operand in memory
+costs them nothing; the processor reads two a cycle. `at_hold` makes a register's content unknown to them, so it is kept.
+"""
+
+from __future__ import annotations
+
+from atoll.backends.c.text import Text, safe
+from atoll.loops import ir as lp
+from atoll.sizes import Sym, poly
+from atoll.types.dtypes import DType
+
+BYTES = 32
+_SIGNS = {"add": "+", "sub": "-", "mul": "*"}
+
+
+class Vectors(Text):
+    def in_vectors(self, loop: lp.Accumulate) -> bool:
+        """Sums of products and the like, over neighbouring elements or the same one."""
+        dtype = loop.accs[0].var.dtype
+        wide: set[lp.Var] = set()
+        if not self.dialect.gnu or not dtype.is_float or dtype.is_complex or any(a.var.dtype is not dtype or a.monoid != "add" for a in loop.accs):
+            return False
+        for s in loop.body:
+            if not isinstance(s, (lp.Let, lp.Add)) or not self.simple(s.value, loop.sym, dtype):
+                return False
+            if isinstance(s, lp.Let) and self.is_wide(s.value, loop.sym, wide):
+                wide.add(s.var)
+        return True
+
+    def simple(self, e: lp.Expr, r: Sym, dtype: DType) -> bool:
+        match e:
+            case lp.Use(var):
+                return var.dtype is dtype
+            case lp.Const():
+                return e.dtype is dtype
+            case lp.Load(buffer, index):
+                moves = [r in p.leaves() for p in index]
+                steady = not any(moves) or (not any(moves[:-1]) and index[-1].coefficient(r) == poly(1) and r not in (index[-1] - poly(r)).leaves())
+                return e.dtype is dtype and buffer.rows is None and steady
+            case lp.Call(op, args):
+                known = (op in _SIGNS and len(args) == 2) or (op == "neg" and len(args) == 1)
+                return known and e.dtype is dtype and all(self.simple(a, r, dtype) for a in args)
+        return False
+
+    def is_wide(self, e: lp.Expr, r: Sym, wide: set[lp.Var]) -> bool:
+        """It has a value of its own in every lane."""
+        return any((isinstance(x, lp.Use) and x.var in wide) or (isinstance(x, lp.Load) and any(r in p.leaves() for p in x.index)) for x in lp.subexprs(e))
+
+    def vector_body(self, loop: lp.Accumulate) -> None:
+        """One round: every statement for all lanes; loop.sym is the index of the first lane."""
+        dtype = loop.accs[0].var.dtype
+        kind = f"at_vector_{dtype.name}"
+        wide: set[lp.Var] = set()
+        for s in loop.body:
+            assert isinstance(s, (lp.Let, lp.Add))
+            text = self.vector(s.value, loop.sym, kind)
+            if isinstance(s, lp.Add):
+                v = f"{safe(s.var.name)}_vector"
+                self.put(f"{v} = {v} + {text};")
+            elif self.is_wide(s.value, loop.sym, wide):
+                wide.add(s.var)
+                self.put(f"{kind} {safe(s.var.name)} = {text};")
+                if isinstance(s.value, lp.Load):
+                    self.put(f"at_hold({safe(s.var.name)});")
+            else:
+                self.put(f"const {dtype.c_name} {safe(s.var.name)} = {text};")
+
+    def vector(self, e: lp.Expr, r: Sym, kind: str) -> str:
+        match e:
+            case lp.Load(buffer, index) if any(r in p.leaves() for p in index):
+                return f"*(const {kind} *)&{self.element(buffer, index)}"
+            case lp.Call("neg", args):
+                return f"(-{self.vector(args[0], r, kind)})"
+            case lp.Call(op, args):
+                return f"({self.vector(args[0], r, kind)} {_SIGNS[op]} {self.vector(args[1], r, kind)})"
+        return self.expr(e)
