@@ -86,6 +86,7 @@ class Function:
         self._programs: dict[str, Program | FunctionProgram] = {}
         self._fast: Callable[..., Any] | None = None
         self._watched: Captures | None = None  # what must not have changed when a call is made
+        self._ready: Callable[..., Any] | None = None  # the same as _fast when nothing is watched: called without coming through Python
         self._used = False  # called, interpreted or compiled: from then on captured values are frozen
         self._derived: dict[Any, Function] = {}  # derivatives of this function
         self.vjp: Function | None = None  # a derivative supplied by the user
@@ -232,12 +233,16 @@ class Function:
             return self._programs[optimise]
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
+        """Until the call path is there, which has a quicker one of its own (runtime/native/call.c)."""
         try:
-            if self._fast is not None and (self._watched is None or self._watched.same()):
-                return self._fast(*args, **keywords)
-            return self._first_call(args, keywords)
+            return self._decide(*args, **keywords)
         except Error as error:
             raise error.with_traceback(None) from None  # what happened inside is not the user's business
+
+    def _decide(self, *args: Any, **keywords: Any) -> Any:
+        if self._fast is not None and (self._watched is None or self._watched.same()):
+            return self._fast(*args, **keywords)
+        return self._first_call(args, keywords)
 
     def _first_call(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Decide how calls are made from now on."""
@@ -252,6 +257,8 @@ class Function:
         assert self._session is not None
         self._watched = self._session.captures or None
         self._fast = call
+        self._ready = call if self._watched is None else None
+        _call_quickly()
         return call(*args, **keywords)
 
     def with_options(self, options: Options) -> Function:
@@ -277,7 +284,7 @@ class Function:
 
     def refresh(self) -> None:
         """Forget what was compiled, so that captured values are read anew."""
-        self._core = self._session = self._fast = None
+        self._core = self._session = self._fast = self._ready = None
         self._used = False
         self._programs.clear()
         self._derived.clear()
@@ -365,6 +372,16 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<atoll function {show_signature(self.name, self.signature, self.signature.result)}>"
+
+
+@functools.cache
+def _call_quickly() -> None:
+    """Calls go through C from now on, where that can be compiled."""
+    from atoll.runtime.library import call_path
+
+    module = call_path()
+    if module is not None:
+        setattr(Function, "__call__", module.caller(Function, Error))  # noqa: B010  a method is not assigned in words
 
 
 def donate(x: Any) -> Any:

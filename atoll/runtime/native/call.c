@@ -388,10 +388,50 @@ static PyObject *try_leaves(PyObject *module, PyObject *const *args, Py_ssize_t 
     return result || PyErr_Occurred() ? result : Py_NewRef(Py_NotImplemented);
 }
 
+/* Calls of a function that is ready, without a frame of Python: `_ready` is the callable of its program, None while there is something to
+ * decide or to look at first, which `_decide` does. Errors of Atoll's own leave without what happened inside. */
+static PyObject *ready_name, *decide_name, *own_error;
+
+static PyObject *call_ready(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+    PyObject *ready = PyObject_GetAttr(self, ready_name);
+    if (ready == Py_None) {
+        Py_DECREF(ready);
+        ready = PyObject_GetAttr(self, decide_name);
+    }
+    if (!ready) return NULL;
+    PyObject *result = PyObject_Vectorcall(ready, args, (size_t)n, names);
+    Py_DECREF(ready);
+    if (!result && PyErr_ExceptionMatches(own_error)) {
+        PyObject *kind, *value, *trace;
+        PyErr_Fetch(&kind, &value, &trace);
+        PyErr_NormalizeException(&kind, &value, &trace);
+        PyException_SetTraceback(value, Py_None);
+        PyException_SetCause(value, NULL);   /* raise ... from None */
+        Py_XDECREF(trace);
+        PyErr_Restore(kind, value, NULL);
+    }
+    return result;
+}
+
+static PyMethodDef ready_method = {"__call__", (PyCFunction)(void (*)(void))call_ready, METH_FASTCALL | METH_KEYWORDS, NULL};
+
+/* caller(Function, Error): what Function.__call__ may be. */
+static PyObject *caller(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *function, *error;
+    if (!PyArg_ParseTuple(args, "O!O", &PyType_Type, &function, &error)) return NULL;
+    if (!ready_name) ready_name = PyUnicode_InternFromString("_ready");
+    if (!decide_name) decide_name = PyUnicode_InternFromString("_decide");
+    if (!ready_name || !decide_name) return NULL;
+    Py_XSETREF(own_error, Py_NewRef(error));
+    return PyDescr_NewMethod((PyTypeObject *)function, &ready_method);
+}
+
 static PyMethodDef methods[] = {
     {"make", make, METH_VARARGS, "make(prepare, entry, params, results, single, slow, fail, show)"},
     {"run_leaves", (PyCFunction)(void (*)(void))run_leaves, METH_FASTCALL, "run_leaves(callable, leaves)"},
     {"try_leaves", (PyCFunction)(void (*)(void))try_leaves, METH_FASTCALL, "try_leaves(callable, leaves)"},
+    {"caller", caller, METH_VARARGS, "caller(Function, Error)"},
     {"use_blocks", use_blocks, METH_VARARGS, "use_blocks(block, reblock, unblock)"},
     {NULL, NULL, 0, NULL},
 };
