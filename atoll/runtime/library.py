@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import hashlib
@@ -9,6 +10,7 @@ import importlib.machinery
 import importlib.util
 import os
 import sysconfig
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -67,18 +69,38 @@ def _check_environment() -> None:
             fail("E0826", name=name, given=text, what=what, least=least)
 
 
+_PRODUCT_SOURCES = ("product.c", "product.h", "product_tile.h", "product_thin.h", "abi.h")
+_product_locks = (threading.Lock(), threading.Lock())  # of f32, of f64
+
+
 @functools.cache
-def products() -> ctypes.CDLL:
-    """Products of matrices. ATOLL_BLAS names a library whose cblas_sgemm and cblas_dgemm are used for them."""
-    source = _NATIVE / "product.c"
-    text = "".join((_NATIVE / name).read_text() for name in ("product.c", "product.h", "product_tile.h", "product_thin.h", "abi.h"))
+def _built_products(is_double: bool) -> Path:
+    text = "".join((_NATIVE / name).read_text() for name in _PRODUCT_SOURCES)
 
     def build(folder: Path) -> dict[str, Any]:
-        compile_c(source, folder / "program.so", "2", [f"-I{_NATIVE}", "-ffp-contract=fast"])
+        compile_c(_NATIVE / "product.c", folder / "program.so", "2", [f"-I{_NATIVE}", "-ffp-contract=fast", f"-DELEMENTS={1 + is_double}"])
         return {"kind": "products"}
 
-    path, _ = cache.get(_key("products", text), build)
-    library = load(path)
+    return cache.get(_key("products", str(is_double), text), build)[0]
+
+
+def expect_products(text: str) -> None:
+    """Begin to build the products that a program's text calls for, while it is compiled."""
+
+    def build(is_double: bool) -> None:
+        with contextlib.suppress(Exception), _product_locks[is_double]:  # who needs it meets what is wrong again
+            _built_products(is_double)
+
+    for is_double in (False, True):
+        if f"at_rt->product(at, &at_p, {int(is_double)})" in text:
+            threading.Thread(target=build, args=(is_double,)).start()
+
+
+@functools.cache
+def products(is_double: bool) -> ctypes.CDLL:
+    """Products of matrices of one type. ATOLL_BLAS names a library whose cblas_sgemm and cblas_dgemm are used for them."""
+    with _product_locks[is_double]:
+        library = load(_built_products(is_double))
     library.atoll_product_init(ctypes.c_void_p(runtime().atoll_runtime()))
     blas = os.environ.get("ATOLL_BLAS")
     if blas:
@@ -88,14 +110,14 @@ def products() -> ctypes.CDLL:
         except (OSError, AttributeError) as error:
             fail("E0812", path=blas, reason=str(error))
         library.atoll_set_blas(*pointers)
-    runtime().atoll_set_product(ctypes.cast(library.atoll_product, ctypes.c_void_p))
+    runtime().atoll_set_product(ctypes.cast(library.atoll_product, ctypes.c_void_p), int(is_double))
     return library
 
 
-@ctypes.CFUNCTYPE(ctypes.c_int)  # type: ignore[untyped-decorator]
-def _loader() -> int:
+@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)  # type: ignore[untyped-decorator]
+def _loader(is_double: int) -> int:
     """Asked for by the first product of a program that did not say it has one."""
-    products()
+    products(bool(is_double))
     return 0
 
 
@@ -103,7 +125,10 @@ def attach(library: ctypes.CDLL) -> None:
     """Give a program the runtime, and the products if it has any."""
     library.atoll_init(ctypes.c_void_p(runtime().atoll_runtime()))
     if hasattr(library, "atoll_has_products"):
-        products()
+        kinds = ctypes.c_int.in_dll(library, "atoll_has_products").value
+        for is_double in (False, True):
+            if kinds >> is_double & 1:
+                products(is_double)
 
 
 @functools.cache

@@ -23,7 +23,7 @@ from atoll.loops import ir as lp
 from atoll.loops.choices import USUAL, Choices, pinned
 from atoll.runtime.arguments import Donated, from_python, quick_leaves, to_python
 from atoll.runtime.cache import cache
-from atoll.runtime.library import attach, call_path, load
+from atoll.runtime.library import attach, call_path, expect_products, load
 from atoll.runtime.memory import donations
 from atoll.runtime.toolchain import compile_c, compiler, target
 from atoll.sizes.describe import condition
@@ -287,6 +287,7 @@ def _build(fn: ir.Function, spans: list[Span], folder: Path, optimise: str, extr
     loops = compiled_loops(fn, choices)
     generated = generate(fn, loops)
     (folder / "program.c").write_text(generated.text)
+    expect_products(generated.text)
     compile_c(folder / "program.c", folder / "program.so", optimise, extra)
     number = {id(span): k for k, span in reversed(list(enumerate(spans)))}
     sites = [_site_to_json(s, kinds, number) for s, kinds in zip(generated.sites, generated.kinds, strict=True)]

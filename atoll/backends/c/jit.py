@@ -96,7 +96,8 @@ def generate(core_fn: core.Function, fn: lp.Function) -> Generated:
     kernel = emitter.kernel()
     entry = _entry(fn, emitter)
     prepare = _prepare(core_fn, fn, emitter)
-    has_products = "const int atoll_has_products = 1;\n\n" if "at_rt->product(" in kernel else ""
+    kinds = sum(1 << is_double for is_double in (0, 1) if f"at_rt->product(at, &at_p, {is_double})" in kernel)
+    has_products = f"const int atoll_has_products = {kinds};\n\n" if kinds else ""
     body = "\n\n".join([kernel, prepare, has_products + entry])
     sorting = sorts(body, True)
     support = "\n\n".join([*needed("\n".join([body, *sorting])), *sorting])

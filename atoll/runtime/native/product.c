@@ -85,49 +85,93 @@ static int follow(at_call *at, const at_product *p) {
     return rt->parallel(at, follow_piece, (void *)p, (p->m + rows - 1) / rows, (double)p->m * (double)p->after_work < 65536.0);
 }
 
-/* Vectors that are not full, at the edge of a matrix: loads give zeros beyond it. */
+/* Vectors that are not full, at the edge of a matrix: loads give zeros beyond it. Instructions are written here as they are, because to read the
+ * compiler's header of all of them takes a tenth of the time it takes to compile this file. */
+typedef struct { char bytes[VECTOR]; } __attribute__((may_alias)) line_of_memory;
+#define LINE(from) (*(line_of_memory *)(from))
+typedef float WIDE_f32 __attribute__((vector_size(VECTOR), aligned(4)));
+typedef double WIDE_f64 __attribute__((vector_size(VECTOR), aligned(8)));
 #if defined(__AVX512F__)
-#include <immintrin.h>
 #define MASKED 1
-#define MASK __mmask16
-static inline MASK mask_f32(int64_t n) { return (MASK)(n >= 16 ? 0xffff : (1 << n) - 1); }
-static inline MASK mask_f64(int64_t n) { return (MASK)(n >= 8 ? 0xff : (1 << n) - 1); }
-static inline __m512 load_masked_f32(const float *from, MASK mask) { return _mm512_maskz_loadu_ps(mask, from); }
-static inline void store_masked_f32(float *to, __m512 v, MASK mask) { _mm512_mask_storeu_ps(to, mask, v); }
-static inline __m512d load_masked_f64(const double *from, MASK mask) { return _mm512_maskz_loadu_pd((__mmask8)mask, from); }
-static inline void store_masked_f64(double *to, __m512d v, MASK mask) { _mm512_mask_storeu_pd(to, (__mmask8)mask, v); }
-static inline __m256 load_half_f32(const float *from, MASK mask) { return _mm256_maskz_loadu_ps((__mmask8)mask, from); }
-static inline __m256d load_half_f64(const double *from, MASK mask) { return _mm256_maskz_loadu_pd((__mmask8)mask, from); }
-static inline void store_half_f32(float *to, __m256 v, MASK mask) { _mm256_mask_storeu_ps(to, (__mmask8)mask, v); }
-static inline void store_half_f64(double *to, __m256d v, MASK mask) { _mm256_mask_storeu_pd(to, (__mmask8)mask, v); }
-static inline float total_f32(__m512 v) { return _mm512_reduce_add_ps(v); }
-static inline double total_f64(__m512d v) { return _mm512_reduce_add_pd(v); }
-static inline __m512 load_all_f32(const float *from) { return _mm512_loadu_ps(from); }
-static inline __m512d load_all_f64(const double *from) { return _mm512_loadu_pd(from); }
-static inline void store_all_f32(float *to, __m512 v) { _mm512_storeu_ps(to, v); }
-static inline void store_all_f64(double *to, __m512d v) { _mm512_storeu_pd(to, v); }
-static inline __m512 pick_f32(__m512 a, __m512i places, __m512 b) { return _mm512_permutex2var_ps(a, places, b); } /* elements of both */
-static inline __m512d pick_f64(__m512d a, __m512i places, __m512d b) { return _mm512_permutex2var_pd(a, places, b); }
-#define PLACES __m512i
-#define WIDE_f32 __m512
-#define HALF_f32 __m256
-#define HALF_f64 __m256d
-#define WIDE_f64 __m512d
+#define MASK uint16_t
+typedef float HALF_f32 __attribute__((vector_size(32), aligned(4)));
+typedef double HALF_f64 __attribute__((vector_size(32), aligned(8)));
+#define PARTS_OF(T, NAME, P, MOVE) \
+    static inline MASK mask_##NAME(int64_t n) { return (MASK)(n >= VECTOR / (int)sizeof(T) ? (1 << VECTOR / sizeof(T)) - 1 : (1 << n) - 1); } \
+    static inline WIDE_##NAME load_masked_##NAME(const T *from, MASK mask) { \
+        WIDE_##NAME v; \
+        __asm__(MOVE " %1, %0%{%2%}%{z%}" : "=v"(v) : "m"(LINE(from)), "Yk"(mask)); \
+        return v; \
+    } \
+    static inline HALF_##NAME load_half_##NAME(const T *from, MASK mask) { \
+        HALF_##NAME v; \
+        __asm__(MOVE " %1, %0%{%2%}%{z%}" : "=v"(v) : "m"(LINE(from)), "Yk"(mask)); \
+        return v; \
+    } \
+    static inline void store_masked_##NAME(T *to, WIDE_##NAME v, MASK mask) { __asm__ volatile(MOVE " %1, %0%{%2%}" : "+m"(LINE(to)) : "v"(v), "Yk"(mask)); } \
+    static inline void store_half_##NAME(T *to, HALF_##NAME v, MASK mask) { __asm__ volatile(MOVE " %1, %0%{%2%}" : "+m"(LINE(to)) : "v"(v), "Yk"(mask)); } \
+    static inline WIDE_##NAME pick_##NAME(WIDE_##NAME a, WIDE_##NAME places, WIDE_##NAME b) { /* elements of both */ \
+        __asm__("vpermt2" P " %2, %1, %0" : "+v"(a) : "v"(places), "v"(b)); \
+        return a; \
+    }
+PARTS_OF(float, f32, "ps", "vmovups")
+PARTS_OF(double, f64, "pd", "vmovupd")
+#elif defined(__AVX2__)
+#define MASKED 0
+#define MASK WIDE_f32
+static const int32_t edge[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+#define PARTS_OF(T, NAME, MOVE) \
+    static inline MASK mask_##NAME(int64_t n) { return *(const MASK *)(edge + 8 - (n >= VECTOR / (int)sizeof(T) ? 8 : n * (int)sizeof(T) / 4)); } \
+    static inline WIDE_##NAME load_masked_##NAME(const T *from, MASK mask) { \
+        WIDE_##NAME v; \
+        __asm__(MOVE " %1, %2, %0" : "=x"(v) : "m"(LINE(from)), "x"(mask)); \
+        return v; \
+    } \
+    static inline void store_masked_##NAME(T *to, WIDE_##NAME v, MASK mask) { __asm__ volatile(MOVE " %1, %2, %0" : "+m"(LINE(to)) : "x"(v), "x"(mask)); }
+PARTS_OF(float, f32, "vmaskmovps")
+PARTS_OF(double, f64, "vmaskmovpd")
 #else
 #define MASKED 0
 #define MASK int64_t
-typedef float WIDE_f32 __attribute__((vector_size(VECTOR), aligned(4)));
-typedef double WIDE_f64 __attribute__((vector_size(VECTOR), aligned(8)));
 #define PARTS_OF(T, NAME) \
     static inline MASK mask_##NAME(int64_t n) { return n; } \
     static inline WIDE_##NAME load_masked_##NAME(const T *from, MASK n) { \
+        if (n >= (int64_t)(VECTOR / sizeof(T))) return *(const WIDE_##NAME *)from; \
         T part[VECTOR / sizeof(T)] = {0}; \
-        for (int64_t q = 0; q < n && q < (int64_t)(VECTOR / sizeof(T)); q++) part[q] = from[q]; \
+        for (int64_t q = 0; q < n; q++) part[q] = from[q]; \
         return *(WIDE_##NAME *)part; \
     } \
     static inline void store_masked_##NAME(T *to, WIDE_##NAME v, MASK n) { \
         for (int64_t q = 0; q < n && q < (int64_t)(VECTOR / sizeof(T)); q++) to[q] = v[q]; \
-    } \
+    }
+PARTS_OF(float, f32)
+PARTS_OF(double, f64)
+#endif
+#undef PARTS_OF
+
+/* The sum of the elements of a vector: halves are added, then their halves. */
+#if defined(__clang__) || __GNUC__ >= 12
+static inline float total_f32(WIDE_f32 v) {
+#if VECTOR == 64
+    const WIDE_f32 all = v;
+    const HALF_f32 eight = __builtin_shufflevector(all, all, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(all, all, 8, 9, 10, 11, 12, 13, 14, 15);
+#else
+    const WIDE_f32 eight = v;
+#endif
+    const float four __attribute__((vector_size(16))) = __builtin_shufflevector(eight, eight, 0, 1, 2, 3) + __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+    return (four[0] + four[2]) + (four[1] + four[3]);
+}
+static inline double total_f64(WIDE_f64 v) {
+#if VECTOR == 64
+    const WIDE_f64 all = v;
+    const HALF_f64 four = __builtin_shufflevector(all, all, 0, 1, 2, 3) + __builtin_shufflevector(all, all, 4, 5, 6, 7);
+#else
+    const WIDE_f64 four = v;
+#endif
+    return (four[0] + four[2]) + (four[1] + four[3]);
+}
+#else
+#define TOTAL_OF(T, NAME) \
     static inline T total_##NAME(WIDE_##NAME v) { \
         T part[VECTOR / sizeof(T)]; \
         *(WIDE_##NAME *)part = v; \
@@ -135,10 +179,17 @@ typedef double WIDE_f64 __attribute__((vector_size(VECTOR), aligned(8)));
             for (int q = 0; q < half; q++) part[q] += part[q + half]; \
         return part[0]; \
     }
-PARTS_OF(float, f32)
-PARTS_OF(double, f64)
+TOTAL_OF(float, f32)
+TOTAL_OF(double, f64)
+#undef TOTAL_OF
 #endif
 
+/* ELEMENTS: f32 (1), f64 (2) or both: a library of one takes half as long to build. */
+#ifndef ELEMENTS
+#define ELEMENTS 3
+#endif
+
+#if ELEMENTS & 1
 #define T float
 #define NAME(x) x##_f32
 #define VL (VECTOR / 4)
@@ -163,7 +214,9 @@ PARTS_OF(double, f64)
 #undef VL
 #undef KC
 #undef MC
+#endif
 
+#if ELEMENTS & 2
 #define T double
 #define NAME(x) x##_f64
 #define VL (VECTOR / 8)
@@ -187,6 +240,7 @@ PARTS_OF(double, f64)
 #undef VL
 #undef KC
 #undef MC
+#endif
 
 typedef void (*sgemm_function)(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *, int);
 typedef void (*dgemm_function)(int, int, int, int, int, int, double, const double *, int, const double *, int, double, double *, int);
@@ -219,35 +273,14 @@ static int by_blas(const at_product *p, int is_double) {
 
 /* c = a * b; 0, or -1 when there is no memory. */
 int atoll_product(at_call *at, const at_product *p, int is_double) {
-    if (p->m <= 0 || p->n <= 0) return 0;
+    if (p->m <= 0) return 0;
+    if (p->n <= 0) return follow(at, p);
     if (by_blas(p, is_double)) return follow(at, p);
-    if (is_double ? small_f64(p) : small_f32(p)) return 0;
-    int64_t k = 1;
-    for (int l = 0; l < p->levels; l++) k *= p->extent[l] > 0 ? p->extent[l] : 0;
-    int64_t few[512], length = k;
-    if (p->levels == 1 && (is_double ? has_few_columns_f64(p, k) || has_few_rows_f64(p, k) : has_few_columns_f32(p, k) || has_few_rows_f32(p, k))) length = 0;
-    else if (p->levels == 1) length = is_double ? block_of_k_f64(k) : block_of_k_f32(k);
-    int64_t *offsets = length <= 256 ? few : rt->alloc(2 * length * (int64_t)sizeof(int64_t));
-    if (!offsets) return -1;
-    int64_t *a_k = offsets, *b_k = offsets + length;
-    if (p->levels == 1) {
-        for (int64_t t = 0; t < length; t++) { a_k[t] = t * p->a_k[0]; b_k[t] = t * p->b_k[0]; }
-    } else {
-        int64_t at_[4] = {0, 0, 0, 0}, a = 0, b = 0;
-        for (int64_t t = 0; t < k; t++) {
-            a_k[t] = a;
-            b_k[t] = b;
-            for (int l = p->levels - 1; l >= 0; l--) {
-                a += p->a_k[l];
-                b += p->b_k[l];
-                if (++at_[l] < p->extent[l]) break;
-                a -= p->a_k[l] * at_[l];
-                b -= p->b_k[l] * at_[l];
-                at_[l] = 0;
-            }
-        }
-    }
-    int status = is_double ? product_f64(at, p, k, a_k, b_k) : product_f32(at, p, k, a_k, b_k);
-    if (offsets != few) rt->release(offsets);
-    return status;
+#if ELEMENTS & 1
+    if (!is_double) return any_product_f32(at, p);
+#endif
+#if ELEMENTS & 2
+    if (is_double) return any_product_f64(at, p);
+#endif
+    return -1;
 }

@@ -238,3 +238,37 @@ static int NAME(small)(const at_product *p) {
     for (int64_t j = 0; j < n; j += NR) NAME(strip)(m, n - j < NR ? n - j : NR, k, p->a, p->a_m, p->a_k[0], (const T *)p->b + j, p->b_k[0], (T *)p->c + j, p->c_m, p->adds, 0);
     return 1;
 }
+
+/* Offsets of every k, through all levels. */
+static void NAME(count_k)(const at_product *p, int64_t k, int64_t *a_k, int64_t *b_k) {
+    int64_t at_[4] = {0, 0, 0, 0}, a = 0, b = 0;
+    for (int64_t t = 0; t < k; t++) {
+        a_k[t] = a;
+        b_k[t] = b;
+        for (int l = p->levels - 1; l >= 0; l--) {
+            a += p->a_k[l];
+            b += p->b_k[l];
+            if (++at_[l] < p->extent[l]) break;
+            a -= p->a_k[l] * at_[l];
+            b -= p->b_k[l] * at_[l];
+            at_[l] = 0;
+        }
+    }
+}
+
+static int NAME(any_product)(at_call *at, const at_product *p) {
+    if (NAME(small)(p)) return 0;
+    int64_t k = 1, few[512];
+    for (int l = 0; l < p->levels; l++) k *= p->extent[l] > 0 ? p->extent[l] : 0;
+    /* thin products of one level need no tables, others those of a block */
+    const int64_t length = p->levels > 1 || k == 0 ? k : NAME(has_few_columns)(p, k) || NAME(has_few_rows)(p, k) ? 0 : NAME(block_of_k)(k);
+    int64_t *offsets = length <= 256 ? few : rt->alloc(2 * length * (int64_t)sizeof(int64_t));
+    if (!offsets) return -1;
+    int64_t *a_k = offsets, *b_k = offsets + length;
+    if (p->levels > 1) NAME(count_k)(p, k, a_k, b_k);
+    else
+        for (int64_t t = 0; t < length; t++) { a_k[t] = t * p->a_k[0]; b_k[t] = t * p->b_k[0]; }
+    const int status = NAME(product)(at, p, k, a_k, b_k);
+    if (offsets != few) rt->release(offsets);
+    return status;
+}

@@ -172,12 +172,12 @@ static void NAME(pack_few)(const NAME(block) *x, int64_t line) {
             }
         for (; k + VL <= x->k; k += VL) {
             const T *from = x->b + k * n;
-            const WIDE v0 = NAME(load_all)(from), v1 = NAME(load_all)(from + VL);
+            const WIDE v0 = *(const WIDE *)from, v1 = *(const WIDE *)(from + VL);
             if (n == 2) {
-                for (int j = 0; j < 2; j++) NAME(store_all)(x->packed + j * line + k, NAME(pick)(v0, (PLACES)low[j], v1));
+                for (int j = 0; j < 2; j++) *(WIDE *)(x->packed + j * line + k) = NAME(pick)(v0, (WIDE)low[j], v1);
             } else {
-                const WIDE v2 = NAME(load_all)(from + 2 * VL);
-                for (int j = 0; j < 3; j++) NAME(store_all)(x->packed + j * line + k, NAME(pick)(NAME(pick)(v0, (PLACES)low[j], v1), (PLACES)high[j], v2));
+                const WIDE v2 = *(const WIDE *)(from + 2 * VL);
+                for (int j = 0; j < 3; j++) *(WIDE *)(x->packed + j * line + k) = NAME(pick)(NAME(pick)(v0, (WIDE)low[j], v1), (WIDE)high[j], v2);
             }
         }
     }

@@ -294,16 +294,17 @@ int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *c
     return status;
 }
 
-/* Products of matrices are a library of their own (product.c), loaded by the first program that has one: building it takes seconds. */
-static int (*product)(at_call *at, const at_product *p, int is_double);
-static int (*load_product)(void);
+/* Products of matrices are libraries of their own, one for f32 and one for f64 (product.c), loaded by the first program that has one: building them
+ * takes a second or two. */
+static int (*product[2])(at_call *at, const at_product *p, int is_double);
+static int (*load_product)(int is_double);
 
-void atoll_set_product(int (*function)(at_call *, const at_product *, int)) { product = function; }
-void atoll_set_loader(int (*function)(void)) { load_product = function; }
+void atoll_set_product(int (*function)(at_call *, const at_product *, int), int is_double) { product[is_double] = function; }
+void atoll_set_loader(int (*function)(int)) { load_product = function; }
 
 static int atoll_product(at_call *at, const at_product *p, int is_double) {
-    if (!product && (!load_product || load_product() != 0 || !product)) return -1;
-    return product(at, p, is_double);
+    if (!product[is_double] && (!load_product || load_product(is_double) != 0 || !product[is_double])) return -1;
+    return product[is_double](at, p, is_double);
 }
 
 static int atoll_count(void) { return atoll_threads(0); }
