@@ -261,6 +261,8 @@ class Loops(Vectors):
                         v, t = safe(acc.var.name), acc.var.dtype.c_name
                         self.put(f"{t} {v}_lane[{lanes}];")
                         self.put(f"for (int at_l = 0; at_l < {lanes}; at_l++) {v}_lane[at_l] = {self.neutral(acc)};")
+                        if _keeps_nan(acc):
+                            self.put(f"int{acc.var.dtype.bits}_t {v}_nan[{lanes}] = {{0}};")
                     with self.braces(f"for (; {first} < at_end; {first} += {lanes})" if again else f"for (; {first} + {lanes} <= at_end; {first} += {lanes})"):
                         if again:  # the last block overlaps the one before
                             self.put(f"if ({first} > at_end - {lanes}) {first} = at_end - {lanes};")
@@ -268,17 +270,22 @@ class Loops(Vectors):
                         with self.braces(f"for (int at_l = 0; at_l < {lanes}; at_l++)"):
                             self.put(f"const int64_t {index} = {first} + at_l;")
                             for acc in loop.accs:
-                                self.adders[acc.var] = self._lane_adder(acc)
+                                self.adders[acc.var] = self._plain_adder(acc) if _keeps_nan(acc) else self._lane_adder(acc)
                             self.stmts(loop.body)
                     for acc in loop.accs:
                         v = safe(acc.var.name)
                         half = lanes // 2
                         while half > 0:  # each step a loop of its own, so that lanes stay in registers
-                            combined = self._combine(acc, f"{v}_lane[at_l]", f"{v}_lane[at_l + {half}]")
+                            a, b = f"{v}_lane[at_l]", f"{v}_lane[at_l + {half}]"
+                            combined = _plainly(acc, a, b) if _keeps_nan(acc) else self._combine(acc, a, b)
                             self.put(f"for (int at_l = 0; at_l < {half}; at_l++) {v}_lane[at_l] = {combined};")
                             half //= 2
                         if acc in sums:
                             self.put(f"at_sum_add_{acc.var.dtype.name}(&{v}_sum, {v}_lane[0]);")
+                        elif _keeps_nan(acc):
+                            self.put(f"int{acc.var.dtype.bits}_t {v}_lost = 0;")
+                            self.put(f"for (int at_l = 0; at_l < {lanes}; at_l++) {v}_lost |= {v}_nan[at_l];")
+                            self.put(f"{v} = {v}_lost ? NAN : {self._combine(acc, v, f'{v}_lane[0]')};")
                         else:
                             self.put(f"{v} = {self._combine(acc, v, f'{v}_lane[0]')};")
                 for acc in sums:
@@ -299,6 +306,11 @@ class Loops(Vectors):
     def _lane_adder(self, acc: lp.Acc) -> Any:
         v = f"{safe(acc.var.name)}_lane[at_l]"
         return lambda value: f"{v} = {self._combine(acc, v, value)};"
+
+    def _plain_adder(self, acc: lp.Acc) -> Any:
+        """The least and greatest of floats: plain comparisons, which are one instruction, and beside them whether there was a NaN."""
+        v, t = safe(acc.var.name), acc.var.dtype.c_name
+        return lambda value: f"{{ const {t} at_x = {value}; {v}_nan[at_l] |= at_x != at_x; {v}_lane[at_l] = {_plainly(acc, f'{v}_lane[at_l]', 'at_x')}; }}"
 
     def tree(self, loop: lp.Accumulate) -> None:
         """A loop with loops inside: sums of floats as a tree of partial sums."""
@@ -347,6 +359,16 @@ def _step(loop: lp.For) -> lp.Assign | None:
 def _repeatable(loop: lp.Accumulate) -> bool:
     """An element that is added twice changes nothing."""
     return all(a.monoid in ("minimum", "maximum", "and", "or") for a in loop.accs) and all(isinstance(s, (lp.Let, lp.Add)) for s in loop.body)
+
+
+def _keeps_nan(acc: lp.Acc) -> bool:
+    """One whose comparisons would have to look for NaN."""
+    return acc.monoid in ("minimum", "maximum") and acc.var.dtype.is_float
+
+
+def _plainly(acc: lp.Acc, a: str, b: str) -> str:
+    """The better of two numbers; of equals the second, as with at_min and at_max."""
+    return f"{a} {'<' if acc.monoid == 'minimum' else '>'} {b} ? {a} : {b}"
 
 
 def _float_sums(loop: lp.Accumulate) -> list[lp.Acc]:
