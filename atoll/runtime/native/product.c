@@ -62,6 +62,12 @@ static void wait_a_little(int spins) {
 
 /* What a compiler may not look into, so that it keeps what is there instead of computing it in ways of its own. */
 #define HIDDEN(x) __asm__("" : "+r"(x))
+/* A vector that stays in its register, though it could be read again. */
+#if defined(__AVX2__)
+#define KEPT(v) __asm__("" : "+v"(v))
+#else
+#define KEPT(v) (void)(v)
+#endif
 
 /* Two vectors shuffled into one, by compilers old and new. */
 #if defined(__clang__) || __GNUC__ >= 12

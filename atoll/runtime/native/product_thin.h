@@ -115,7 +115,10 @@ static inline __attribute__((always_inline)) void NAME(along_k)(const int mr, co
         for (int q = 0; q < chains; q++) {
             NAME(vector) v[3];
 #pragma GCC unroll 3
-            for (int j = 0; j < nr; j++) v[j] = *(const NAME(vector) *)(x->packed + j * line + k + q * VL);
+            for (int j = 0; j < nr; j++) {
+                v[j] = *(const NAME(vector) *)(x->packed + j * line + k + q * VL);
+                if (nr > 2) KEPT(v[j]);
+            }
 #pragma GCC unroll 4
             for (int r = 0; r < mr; r++) {
                 const NAME(vector) u = *(const NAME(vector) *)(a + r * step + k + q * VL);
