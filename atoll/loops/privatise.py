@@ -7,6 +7,9 @@ becomes, when there are many more elements than bins,
 
 The number of parts is fixed, so the result does not depend on threads. With few bins each part has four copies that take turns, because
 two additions into one bin would wait for each other (notes/c_shapes.md 5).
+
+A loop before it that does nothing but check the places is made part of it: a few thousand at a time are checked and then added, so that memory is read
+once. The result of a program that fails is not seen.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import Copier, copyable, fresh_like, loads
+from atoll.loops.same_checks import only_checks
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.types.dtypes import BOOL, I64
@@ -21,6 +25,7 @@ from atoll.types.dtypes import BOOL, I64
 PARTS = 8
 TURNS = 4
 FEW_BINS = 1024
+BLOCK = 4096  # rounds that are checked before they are made
 _MONOID = {op: name for name, (op, _) in MONOIDS.items()}
 
 
@@ -37,8 +42,35 @@ def privatise(stmts: list[lp.Stmt], decisions: list[str], reassociate: bool = Tr
         assert isinstance(stmt, lp.For)
         decisions.append(f"{update.buffer.shown} is added up in {PARTS} private copies when there are many more rounds of {stmt.sym} than elements")
         many = lp.Test("ge", stmt.high - stmt.low - 4 * PARTS * _turns(update) * product(update.buffer.extents))
-        out.append(lp.If((many,), _private(stmt, update), [stmt]))
+        found = _checks_before(out, stmt, update)
+        if found is None:
+            out.append(lp.If((many,), _private(stmt, update, None), [stmt]))
+            continue
+        pieces, checks = found
+        out = [s for s in out if s is not pieces]
+        decisions.append(f"{BLOCK} rounds of {stmt.sym} are checked before they are made")
+        out.append(lp.If((many,), _private(stmt, update, checks), [pieces, stmt]))
     return out
+
+
+def _checks_before(out: list[lp.Stmt], loop: lp.For, update: lp.Update) -> tuple[lp.Chunks, lp.For] | None:
+    """Pieces that check the rounds of the loop and do nothing else, and their loop. What stands between only fills memory they do not read."""
+    k = len(out) - 1
+    while k > 0 and _only_fills(out[k]):
+        k -= 1
+    pieces = out[k] if out else None
+    if not isinstance(pieces, lp.Chunks) or pieces.extent != loop.high or len(pieces.body) != 1 or not only_checks(pieces):
+        return None
+    (checks,) = pieces.body
+    if not isinstance(checks, lp.For) or checks.low != poly(pieces.low) or checks.high != poly(pieces.high):
+        return None
+    filled = {s.buffer for s in lp.walk(out[k + 1 :]) if isinstance(s, lp.Store)} | {update.buffer}
+    plain = all(isinstance(s, (lp.Let, lp.Check)) for s in checks.body)
+    return (pieces, checks) if plain and not any(x.buffer in filled for s in checks.body for x in loads(s)) else None
+
+
+def _only_fills(stmt: lp.Stmt) -> bool:
+    return all(isinstance(s, (lp.For, lp.Chunks, lp.Store, lp.Alloc)) for s in lp.walk([stmt])) and not loads(stmt)
 
 
 def _only_update(loop: lp.For) -> lp.Update | None:
@@ -78,7 +110,7 @@ class _Redirected(Copier):
         return super().stmt(s)
 
 
-def _private(loop: lp.For, update: lp.Update) -> list[lp.Stmt]:
+def _private(loop: lp.For, update: lp.Update, checks: lp.For | None) -> list[lp.Stmt]:
     target, dtype = update.buffer, update.buffer.dtype
     turns = _turns(update)
     own = lp.Buffer(fresh_like(f"{target.name}_own", dtype).name, dtype, (poly(PARTS * turns), *target.extents), "temp", "private copies of an array that is added up", target.span).called(target.shown)
@@ -94,16 +126,30 @@ def _private(loop: lp.For, update: lp.Update) -> list[lp.Stmt]:
     ]
     begin, end = poly(first.atom), poly(last.atom)
     body = [*_filled(own, turns, part, start), *bounds]
+    if checks is None:
+        body += _rounds(loop, own, turns, part, begin, end)
+    else:
+        block, stop = Sym(f"{loop.sym.name}_block"), fresh_like("stop", I64)
+        here = begin + BLOCK * poly(block)
+        tested = Sym(checks.sym.name)
+        look = lp.For(tested, here, poly(stop.atom), Copier({checks.sym: poly(tested)}).stmts(checks.body), True)
+        until = lp.Let(stop, lp.Call("min", (lp.Index(here + BLOCK), lp.Index(end)), I64))
+        body.append(lp.For(block, poly(0), (end - begin + (BLOCK - 1)) // BLOCK, [until, look, *_rounds(loop, own, turns, part, here, poly(stop.atom))], False))
+    work = step * 4
+    pieces = lp.Chunks(low, high, poly(PARTS), work, [lp.For(part, poly(low), poly(high), body, True)])
+    return [lp.Alloc(own), pieces, *_combined(target, own, PARTS * turns, update.op), lp.Free(own)]
+
+
+def _rounds(loop: lp.For, own: lp.Buffer, turns: int, part: Sym, begin: Poly, end: Poly) -> list[lp.Stmt]:
+    """Rounds begin..end of a part, into its own copies; each starts with the first of them."""
+    out: list[lp.Stmt] = []
     if turns > 1:
         q = Sym(f"{loop.sym.name}_by_{turns}")
         rounds = (end - begin) // turns
         together = [s for u in range(turns) for s in _Redirected({loop.sym: begin + turns * poly(q) + u}, own, turns * poly(part) + u).stmts(loop.body)]
-        body.append(lp.For(q, poly(0), rounds, together, False))
+        out.append(lp.For(q, poly(0), rounds, together, False))
         begin = begin + turns * rounds
-    body.append(lp.For(loop.sym, begin, end, _Redirected({}, own, turns * poly(part)).stmts(loop.body), False))
-    work = step * 4
-    pieces = lp.Chunks(low, high, poly(PARTS), work, [lp.For(part, poly(low), poly(high), body, True)])
-    return [lp.Alloc(own), pieces, *_combined(target, own, PARTS * turns, update.op), lp.Free(own)]
+    return [*out, lp.For(loop.sym, begin, end, _Redirected({}, own, turns * poly(part)).stmts(loop.body), False)]
 
 
 def _turns(update: lp.Update) -> int:
