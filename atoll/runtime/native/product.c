@@ -45,7 +45,9 @@ void atoll_product_init(const at_runtime *runtime) { rt = runtime; }
 #define NOT_FAR 12582912   /* bytes of b that need no help to come near */
 #define PACK_B 1048576     /* bytes of b beyond which its columns are packed */
 #define FEW_TO_PACK 100    /* rows that do not pay for packing b */
-#define WRITES 8388608     /* bytes of c that do not stay near */
+#define WRITES 4194304     /* bytes of c that do not stay near */
+#define ADDS 1             /* of a tile: c is added to */
+#define WRITES_ON 2        /* c is far and the columns after the tile's are written next */
 #define TOGETHER 8388608   /* bytes of packed rows and columns that stay in the third-level cache */
 #define HOT 524288         /* bytes that stay in the second-level cache: of b for all rows, of the result until what follows is done */
 

@@ -92,7 +92,7 @@ static inline void NAME(strips_of)(const NAME(block) *x, int64_t i0, int64_t i1,
             T *c = x->c + (x->i0 + i) * p->c_m + x->j0 + j;
             const T *from = a + (i - i0) * a_m;
             if (at_offsets) NAME(strip_at_offsets)(rows, columns, k, from, a_m, NAME(offsets)(x, x->a_k, k0), here + j, NAME(offsets)(x, x->b_k, k0), c, p->c_m, adds);
-            else NAME(strip)(rows, columns, k, from, a_m, a_k, b ? b + (j - j0) * k : here + j, b ? NR : p->b_k[0], c, p->c_m, adds, i == i0 ? ahead : 0);
+            else NAME(strip)(rows, columns, k, from, a_m, a_k, b ? b + (j - j0) * k : here + j, b ? NR : p->b_k[0], c, p->c_m, adds | (writes ? WRITES_ON : 0), i == i0 ? ahead : 0);
         }
 }
 

@@ -7,9 +7,9 @@
 typedef T NAME(half) __attribute__((vector_size(VL / 2 * sizeof(T)), aligned(sizeof(T))));
 #endif
 
-/* mr rows by nv vectors and perhaps a half; the last of them has `columns` elements. ahead: how far from b on is what will be read next, or 0.
- * Steps are in bytes. Every third row of a has a pointer and the two after it are read from there, so that all fit in registers and nothing is
- * prepared for a tile: products of a batch are short. */
+/* mr rows by nv vectors and perhaps a half; the last of them has `columns` elements. fetch: where what will be read next is, by `step` for
+ * every k. Steps are in bytes. Every third row of a has a pointer and the two after it are read from there, so that all fit in registers and
+ * nothing is prepared for a tile: products of a batch are short. */
 static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const int nv, const int half, int64_t k, const char *a, int64_t a_m, int64_t a_k, const char *b, int64_t b_k, char *c,
         int64_t c_m, const MASK last, int cut, int adds, const int fetches, const char *fetch, int64_t step) {
     NAME(vector) acc[12][4];
@@ -30,8 +30,8 @@ static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const
     for (int i = 0; i < mr; i++)
 #pragma GCC unroll 4
         for (int j = 0; j < nv; j++) acc[i][j] = (NAME(vector)){0};
-    if (k >= 48) {
-        const char *to = c;
+    if (k >= 48 || adds & WRITES_ON) {
+        const char *to = k >= 48 ? c : c + NR * (int64_t)sizeof(T); /* of these columns, or, where k is short, of those after them */
 #pragma GCC unroll 12
         for (int i = 0; i < mr; i++) {
 #pragma GCC unroll 4
@@ -72,13 +72,13 @@ static inline __attribute__((always_inline)) void NAME(tile)(const int mr, const
 #pragma GCC unroll 4
         for (int j = 0; j < nv; j++) {
             const int part_only = !half && j == nv - 1 && cut; /* stores of parts take longer */
-            if (adds) acc[i][j] += !half && j == nv - 1 ? (NAME(vector))NAME(load_masked)(to + j * VL, last) : *(const NAME(vector) *)(to + j * VL);
+            if (adds & ADDS) acc[i][j] += !half && j == nv - 1 ? (NAME(vector))NAME(load_masked)(to + j * VL, last) : *(const NAME(vector) *)(to + j * VL);
             if (part_only) NAME(store_masked)(to + j * VL, (WIDE)acc[i][j], last);
             else *(NAME(vector) *)(to + j * VL) = acc[i][j];
         }
 #if MASKED
         if (half) {
-            if (adds) part[i] += (NAME(half))NAME(load_half)(to + nv * VL, last);
+            if (adds & ADDS) part[i] += (NAME(half))NAME(load_half)(to + nv * VL, last);
             NAME(store_half)(to + nv * VL, (HALF)part[i], last);
         }
 #endif
