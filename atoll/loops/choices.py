@@ -40,6 +40,7 @@ class Choices:
     left: int = 16  # rounds of a loop that looks back at a time
     pieces: bool = True  # loops in order whose rounds are independent in pieces for threads
     jam: int = 8  # rounds of a sum into memory at a time
+    overlap: int = 4  # rows of a stencil at a time
     across: bool = True  # sums of neighbours in the lanes of vectors
     rows: bool = True  # sums of several rows that share what they read
     carry: bool = True  # what a round leaves to the next in variables
@@ -72,6 +73,7 @@ ALTERNATIVES: dict[str, tuple[Any, ...]] = {
     "left": (1, 8, 32),
     "pieces": (False,),
     "jam": (1, 4, 16),
+    "overlap": (1, 2, 8),
     "across": (False,),
     "rows": (False,),
     "stream": (False,),

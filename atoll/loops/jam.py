@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import Copier, copyable, fresh_like, loads
+from atoll.loops.rewrite import Copier, copyable, fresh_like, loads, may_be_negative
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import BOOL
 
@@ -76,7 +76,7 @@ def _jammed(loop: lp.For, together: int) -> list[lp.Stmt] | None:
         body.append(lp.Store(u.buffer, u.index, value))
     main = lp.For(outer, poly(0), rounds, [lp.For(inner.sym, inner.low, inner.high, body, True)], False)
     rest = lp.For(loop.sym, loop.low + together * rounds, loop.high, loop.body, False)
-    if _may_be_negative(loop.high - loop.low):  # whose quotient would be less than none
+    if may_be_negative(loop.high - loop.low):  # whose quotient would be less than none
         return [lp.If((lp.Test("ge", loop.high - loop.low - 1),), [main, rest])]
     return [main, rest]
 
@@ -94,11 +94,6 @@ def _compared(u: lp.Update, total: lp.Var, lost: lp.Var) -> list[lp.Stmt]:
         lp.Assign(lost, lp.Call("or", (lp.Use(lost), _is_nan(given)), BOOL)),
         lp.Assign(total, lp.Choose((keeps,), lp.Use(total), lp.Use(given))),
     ]
-
-
-def _may_be_negative(extent: Poly) -> bool:
-    """Sizes and indices are not negative, nor are their sums."""
-    return any(c < 0 for c in extent.terms.values()) or any(isinstance(a, lp.VarAtom) for a in extent.leaves())
 
 
 def _value(s: lp.Stmt) -> lp.Expr:

@@ -25,6 +25,7 @@ from atoll.loops.join_loops import join_loops
 from atoll.loops.lanes import lanes
 from atoll.loops.late import late
 from atoll.loops.left_looking import left_looking
+from atoll.loops.overlap import overlap
 from atoll.loops.pairwise import pairwise
 from atoll.loops.privatise import privatise
 from atoll.loops.rewrite import restart_names
@@ -74,6 +75,7 @@ def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL
         (choices.rows, rows),
         (choices.interior, segments),
         (choices.interior, independent),
+        (choices.overlap > 1, partial(overlap, together=choices.overlap)),
         (choices.carry, carry),
         (choices.carry, late),
         (choices.wave, wave),

@@ -146,6 +146,11 @@ def divides(p: Poly) -> bool:
     return any(isinstance(atom, Quot) and (atom.den.const() is None or divides(atom.num)) for atom in p.atoms())
 
 
+def may_be_negative(extent: Poly) -> bool:
+    """Sizes and indices are not negative, nor are their sums."""
+    return any(c < 0 for c in extent.terms.values()) or any(isinstance(a, lp.VarAtom) for a in extent.leaves())
+
+
 def slow(e: lp.Expr | None) -> bool:
     """It divides floats or calls a function of them."""
     return e is not None and any(isinstance(x, lp.Call) and x.dtype.is_float and x.op not in QUICK for x in lp.subexprs(e))
