@@ -51,6 +51,9 @@ def _side_by_side(loop: lp.For) -> list[lp.Stmt] | None:
         return None
     width = max(d.size for d in (a.var.dtype for a in inner.accs))
     lanes = BYTES // width // (1 if len(inner.accs) < 3 else 2)
+    count = (loop.high - loop.low).const()
+    if count is not None and count < lanes:
+        return None  # not one stretch
     return _Stretch(loop, inner, before, after, lanes).loops()
 
 

@@ -286,7 +286,18 @@ def _vector_helpers() -> dict[str, str]:
         "#else\n#define at_hold(x) (void)(x)\n#endif"
     }
     for d in _FLOATS:
-        found[f"at_vector_{d.name}"] = f"typedef {d.c_name} at_vector_{d.name} __attribute__((vector_size(32), aligned({d.size}), may_alias));"
+        v, m, t = f"at_vector_{d.name}", f"at_mask_{d.name}", d.c_name
+        whole = "int" if d.size == 4 else "long long"
+        found[v] = f"typedef {t} {v} __attribute__((vector_size(32), aligned({d.size}), may_alias));"
+        found[m] = f"typedef {whole} {m} __attribute__((vector_size(32)));"
+        found[f"at_where_{d.name}"] = f"/* x where m holds, else 0 */\nstatic inline {v} at_where_{d.name}({m} m, {v} x) {{ return ({v})(({m})x & m); }}"
+        found[f"at_some_{d.name}"] = (
+            f"/* the elements from p on where m holds; no other is touched */\n"
+            f"static inline {v} at_some_{d.name}(const {t} *p, {m} m) {{\n"
+            f"#if defined(__AVX__)\n    typedef {t} whole __attribute__((vector_size(32)));\n"
+            f"    return ({v})__builtin_ia32_maskloadp{'s' if d.size == 4 else 'd'}256((const whole *)p, m);\n"
+            f"#else\n    {v} x = {{0}};\n    for (int k = 0; k < {32 // d.size}; k++) if (m[k]) x[k] = p[k];\n    return x;\n#endif\n}}"
+        )
     return found
 
 
