@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -50,18 +51,24 @@ def for_all_threads(f: Any, *args: Any) -> Any:
     return results[0][0] if len(results[0]) == 1 else tuple(results[0])
 
 
+@lru_cache(maxsize=32)
+def stages(f: Any) -> tuple[Any, Any]:
+    """The normal form and the loops of a function, made once for all its arguments."""
+    program = remove_dead(translate(f.core))
+    return program, lower(program)
+
+
 def agree(f: Any, *args: Any, expected: Any = None, compiled: bool = True) -> Any:
     """The value of f, after checking that all stages agree on it (and with `expected`)."""
     value = f.interpret(*args)
     if expected is not None:
         same(value, expected, "interpreter")
-    program = remove_dead(translate(f.core))
+    program, loops = stages(f)
     given = from_python(f.core, f._arguments(args, {}))
     sizes = bind_call(f.core, given)
     inputs = [leaf for x in given for leaf in leaves(x)]
     wanted = tuple(flat(value))
     same(tuple(evaluate(program, inputs, sizes)), wanted, "ainf")
-    loops = lower(program)
     for piece in (1, 3, 1000):
         same(tuple(execute(loops, inputs, sizes, piece)), wanted, f"loops, pieces of {piece}")
     if compiled:
@@ -71,11 +78,10 @@ def agree(f: Any, *args: Any, expected: Any = None, compiled: bool = True) -> An
 
 def fails(f: Any, *args: Any, code: str) -> None:
     """Every stage raises the error with this code."""
-    program = remove_dead(translate(f.core))
+    program, loops = stages(f)
     given = from_python(f.core, f._arguments(args, {}))
     sizes = bind_call(f.core, given)
     inputs = [leaf for x in given for leaf in leaves(x)]
-    loops = lower(program)
     texts = []
     for run in (
         lambda: f.interpret(*args),

@@ -23,6 +23,13 @@ def function(name: str) -> Any:
         return at.fn(source=f"{HEAD}@at.fn\n{PROGRAMS[name][0]}\n")
 
 
+@cache
+def derivatives(name: str) -> tuple[Any, Any]:
+    from atoll.ad.api import _forward, _reverse
+
+    return _forward(function(name), "jvp2"), _reverse(function(name), "vjp2")
+
+
 def compiled(f: Any) -> Any:
     """Compiled without optimisation, which is what takes time."""
     return f.compile("0").call
@@ -54,10 +61,10 @@ def check(name: str, env: dict[str, int], second: bool = False) -> None:
     params = [p.type for p in f.signature.params]
     args = tuple(made(t, env, rng, "argument") for t in params)
     tangents = tuple(made(t, env, rng, "tangent") for t in params)
-    from atoll.ad.api import _forward, _reverse, result_type
+    from atoll.ad.api import result_type
 
     seed = made(result_type(f, "test"), env, rng, "seed")
-    forward, reverse = _forward(f, "jvp2"), _reverse(f, "vjp2")
+    forward, reverse = derivatives(name)
     wanted = f.interpret(*args)
     along = forward.interpret(*args, *tangents)
     same(along[0], wanted, "value of jvp2, interpreted")

@@ -5,7 +5,10 @@ Every array is a block of exactly its size, so that a sanitizer sees the first s
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,20 @@ def compile_files(files: list[Path], program: Path, *flags: str, compiler: str =
     assert done.returncode == 0, done.stderr
 
 
+@cache
+def _objects() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="atoll-exported-")
+
+
+def compiled(source: Path, *flags: str, compiler: str = "gcc") -> Path:
+    """The object file of an exported program: one text is compiled once, whatever arguments it is run on."""
+    texts = [source.read_text(), source.with_suffix(".h").read_text(), compiler, *flags]
+    made = Path(_objects().name) / f"{hashlib.sha256(chr(0).join(texts).encode()).hexdigest()[:32]}.o"
+    if not made.exists():
+        compile_files([source], made, *flags, "-c", compiler=compiler)
+    return made
+
+
 def run(f: Any, args: tuple[Any, ...], folder: Path, *flags: str, workspace: str = "heap", compiler: str = "gcc") -> tuple[int, str, list[Any]]:
     """(status, what it means, results) of the exported function on these arguments."""
     paths = f.export_c(folder, workspace=workspace)
@@ -43,7 +60,7 @@ def run(f: Any, args: tuple[Any, ...], folder: Path, *flags: str, workspace: str
                 env[p.atom] = int(value)
     main = folder / "main.c"
     main.write_text(_main(source.stem, loops, values, env, workspace))
-    compile_files([source, main], folder / "program", *flags, compiler=compiler)
+    compile_files([compiled(source, *flags, compiler=compiler), main], folder / "program", *flags, compiler=compiler)
     done = subprocess.run([str(folder / "program"), "arguments", "results"], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     status, meaning = done.stdout.splitlines()[-1].split(" ", 1)

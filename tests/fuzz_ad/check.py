@@ -15,6 +15,7 @@ import random
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,22 @@ def finite(xs: Sequence[Any]) -> bool:
     return all(np.all(np.isfinite(np.asarray(x, np.float64))) and np.all(np.abs(np.asarray(x, np.float64)) < 1e7) for x in xs)
 
 
+@lru_cache(maxsize=4)
+def _function(text: str) -> Any:
+    """What is asked at several points is made once: the function, its derivatives, their stages."""
+    return at.fn(source=text)
+
+
+@lru_cache(maxsize=4)
+def _along(f: Any) -> Stages:
+    return Stages(_forward(f, "jvp"))
+
+
+@lru_cache(maxsize=4)
+def _back(f: Any) -> Stages:
+    return Stages(_reverse(f, "vjp"))
+
+
 def check(text: str, seed: int, sizes: dict[str, int], stages: Sequence[str] = ("ainf", "loops3")) -> Outcome:
     """Everything that must hold of one program at one point."""
     outcome = Outcome()
@@ -98,7 +115,7 @@ def check(text: str, seed: int, sizes: dict[str, int], stages: Sequence[str] = (
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"), time_limit(TIME):
             warnings.simplefilter("ignore")
-            f = at.fn(source=text)
+            f = _function(text)
             _ = f.core
             try:
                 _run(f, seed, sizes, stages, outcome)
@@ -142,36 +159,34 @@ def _run(f: Any, seed: int, sizes: dict[str, int], stages: Sequence[str], outcom
         return
     dy = _like(value, random.Random(f"{seed}:seed"))
     result_type(f, "the check")
-    forward, reverse = _forward(f, "jvp"), _reverse(f, "vjp")
-    along = leaves(forward.interpret(*args, *dx))
+    forward, reverse = _along(f), _back(f)
+    along = leaves(forward.f.interpret(*args, *dx))
     if not finite(along):
         outcome.refused = "not finite"
         return
     outcome.checks += 1
-    runs = Stages(forward)
     for stage in stages:
-        found = runs.runner(stage)((*args, *dx))
+        found = forward.runner(stage)((*args, *dx))
         if not close(found, along):
             raise _Wrong("dual", stage, f"jvp: expected\n{along}\nfound\n{found}")
-    back = reverse.interpret(*args, dy)
+    back = reverse.f.interpret(*args, dy)
     if not finite(leaves(back)):
         outcome.refused = "not finite"
         return
-    runs = Stages(reverse)
     for stage in stages:
-        found = runs.runner(stage)((*args, dy))
+        found = reverse.runner(stage)((*args, dy))
         if not close(found, leaves(back)):
             raise _Wrong("reverse", stage, f"vjp: expected\n{leaves(back)}\nfound\n{found}")
     pairs = zip(leaves(dy), along, strict=True)
     left = float(sum(np.sum(np.asarray(a) * np.asarray(b)) for a, b in pairs if np.asarray(a).dtype.kind == "f"))
     _equal("adjoint", left, dot(back, dx))
-    mixed = leaves(forward.interpret(*args, *combined(dx, 2.0, ex, -3.0)))
-    other = leaves(forward.interpret(*args, *ex))
+    mixed = leaves(forward.f.interpret(*args, *combined(dx, 2.0, ex, -3.0)))
+    other = leaves(forward.f.interpret(*args, *ex))
     if not close(mixed, [2.0 * np.asarray(a) - 3.0 * np.asarray(b) if np.asarray(a).dtype.kind == "f" else a for a, b in zip(along, other, strict=True)]):
         raise _Wrong("linear", "interpret", f"{mixed} is not 2 {along} - 3 {other}")
     _differences(f, args, dx, along)
     if seed % 3 == 0:
-        _second(f, reverse, args, dy, made, stages)
+        _second(f, reverse.f, args, dy, made, stages)
 
 
 def _like(value: Any, rng: random.Random) -> Any:
@@ -217,11 +232,12 @@ def _second(f: Any, reverse: Any, args: tuple[Any, ...], dy: Any, made: Any, sta
     along = forward2.interpret(*point, *tangents)
     if not finite(leaves(along)):
         return
+    runs, runs_back = Stages(forward2), Stages(reverse2)
     for stage in stages:
-        found = Stages(forward2).runner(stage)((*point, *tangents))
+        found = runs.runner(stage)((*point, *tangents))
         if not close(found, leaves(along), 1e-5):
             raise _Wrong("second", stage, f"jvp of vjp: expected\n{leaves(along)}\nfound\n{found}")
-        back = Stages(reverse2).runner(stage)((*point, outer))
+        back = runs_back.runner(stage)((*point, outer))
         left = dot(outer, along)
         right = float(sum(np.sum(np.asarray(a) * np.asarray(b)) for a, b in zip(back, leaves(tangents), strict=True) if np.asarray(a).dtype.kind == "f"))
         if not np.isclose(left, right, rtol=1e-5, atol=1e-5):

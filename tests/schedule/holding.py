@@ -34,9 +34,9 @@ def given(s: Any, args: tuple[Any, ...]) -> tuple[list[Any], dict[Any, int], dic
     return inputs, sizes, arrays
 
 
-def holds(s: Any, *arguments: tuple[Any, ...], terms: bool = True, certificate: bool = True) -> Any:
+def holds(s: Any, *arguments: tuple[Any, ...], terms: bool = True, certificate: bool = True, optimise: str = "3") -> Any:
     """Check a schedule at each tuple of arguments; gives the compiled program."""
-    fast, plain = s.compile(), at.schedule(s.function).compile()
+    fast, plain = s.compile(optimise), at.schedule(s.function).compile(optimise)
     for args in arguments:
         inputs, sizes, arrays = given(s, args)
         wanted = s.function.interpret(*args)

@@ -98,7 +98,7 @@ def pooled(x: f32[4 * n, 4 * m]) -> f32[n, m]:
 
 def test_other_monoids() -> None:
     s = at.schedule(pooled).unroll("a/b").unroll("a").tile(("i", "j"), (2, 2)).interchange_sum("i_o/j_o/a", "j_o/j_i")
-    holds(s, (F(12, 20),), (F(4, 4),))
+    holds(s, (F(12, 20),), (F(4, 4),), optimise="2")  # gcc 12 takes 6 s with -O3: what is unrolled is vectorized in every order
 
 
 @at.fn
