@@ -166,7 +166,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0701", b.RunIndexError, "index {index} is out of range for size {size}", "test the index first, for example x[i] if i < len(x) else 0.0", "Every read is proved in range or checked; nothing is clamped or wrapped."),
     ("E0702", b.RunZeroDivisionError, "integer division by zero", "test the divisor first", "Floats divide by zero as IEEE says; integers do not."),
     ("E0703", b.RunAssertionError, "assertion failed: {text}", "give arguments for which the condition holds", "The condition of an `assert` was false."),
-    ("E0704", b.RunValueError, "{what} of nothing", "make sure there is an element; min and max take default=", "The least and greatest element of an empty array do not exist."),
+    ("E0704", b.RunValueError, "{what} of nothing", "make sure that there is an element; min and max, unlike the others, also take default=", "The least and greatest element of an empty array do not exist."),
     ("E0705", b.RunValueError, "{value} does not become {dtype}", "test with isfinite(x), or clip(x, low, high) first", "A conversion from float to integer truncates; NaN, infinities and values out of range are errors."),
     ("E0706", b.RunValueError, "shift by {count}", "shift by a count that is not negative", "Shifting by the width or more gives 0 (or -1); a negative count is an error."),
     ("E0707", b.RunIndexError, "index {index} occurs twice in scatter", "give op= to combine values", "Without an operator the result would depend on the order."),

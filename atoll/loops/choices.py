@@ -124,7 +124,7 @@ def _choices(path: Path, name: str, section: Section) -> Choices:
 def _value(path: Path, key: str, text: str, switch: bool, span: Span) -> Any:
     if switch and text.lower() in ("on", "off"):
         return text.lower() == "on"
-    least = 1 if key == "grain" else 0
+    least = 0 if key == "unroll" else 1  # others count rounds at a time, or work
     if not switch and text.isascii() and text.isdigit() and least <= int(text) <= MOST:
         return int(text)
     better = f"{key} = on or {key} = off" if switch else f"a whole number from {least} to {MOST}, as in {key} = {getattr(USUAL, key)}"

@@ -22,6 +22,7 @@ from atoll.runtime.cache import cache
 from atoll.runtime.toolchain import compile_c, compiler, python_headers, target
 
 _MOST = 1 << 30  # in the environment
+_MOST_THREADS = 256  # what the pool of runtime.c has places for
 _NATIVE = Path(__file__).parent / "native"
 
 
@@ -164,7 +165,9 @@ def set_threads(n: int) -> None:
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         found = n if isinstance(n, (int, np.integer)) else kind_of(n)
         fail("E0610", name="at.set_threads", text=f"takes a number of threads, at least 1, not {found}", help="write at.set_threads(4)")
-    runtime().atoll_threads(min(int(n), 1 << 20))  # the runtime has a bound of its own
+    if n > _MOST_THREADS:
+        fail("E0610", name="at.set_threads", text=f"takes at most {_MOST_THREADS} threads, not {n}", help="write at.set_threads(os.cpu_count()) for one a core")
+    runtime().atoll_threads(int(n))
 
 
 def threads() -> int:

@@ -12,8 +12,12 @@ def test_more_threads_than_there_can_be():
     from atoll.runtime.library import threads
 
     before = threads()
-    at.set_threads(10**30)
-    assert threads() >= 1
+    for many in (257, 10**9, 10**30):
+        with pytest.raises(at.Error, match="E0610: at.set_threads: takes at most 256 threads"):
+            at.set_threads(many)
+        assert threads() == before
+    at.set_threads(256)
+    assert threads() == 256
     at.set_threads(before)
 
 
@@ -44,3 +48,16 @@ def test_names_in_declarations_that_nothing_defines(annotation, says):
         at.fn(source=f"import atoll as at\nfrom atoll import f64\nn = at.sizes('n')\ndef f(x: {annotation}): return x\n")
     text = str(caught.value)
     assert caught.value.code == "E0105" and says in text and f"def f(x: {annotation})" in text and "^" in text
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("argmax(z)", ["E0206: complex numbers have no order, so `argmax` does not apply", "help: compare abs(x), x.real or x.imag"]),
+        ("sort(x, key=lambda row: row)", ["E0251: sort needs one axis of real numbers", "help: let key= give one number for each element"]),
+    ],
+)
+def test_what_has_no_order(body, said):
+    with pytest.raises(at.TypeError) as error:
+        at.fn(source=f"import atoll as at\nfrom atoll import *\nn = at.sizes('n')\ndef f(z: c128[n], x: f64[n, 3]):\n    return {body}\n").type  # noqa: B018
+    assert all(part in str(error.value) for part in said), error.value

@@ -69,8 +69,12 @@ def _keys(args: Args, xs: Value, key: Any) -> Value:
         keys = el.bind(map_arrays(el, [xs], lambda v: args.value(apply(el, key, v, args.span))))
     _, elem = shape_of(keys.type)
     if rank(keys.type) != 1 or not isinstance(elem, (Scalar, Index)) or elem.dtype.is_complex:
-        by_several = f"{args.name} is stable: sort by the last key first, then by the ones before" if isinstance(elem, (Tuple, Record)) and key is not None else None
-        el.fail("E0251", args.span, name=args.name, found=el.show(keys.type), help=by_several)
+        better = None
+        if isinstance(elem, (Tuple, Record)) and key is not None:
+            better = f"{args.name} is stable: sort by the last key first, then by the ones before"
+        elif keys is not xs and rank(keys.type) > 1:
+            better = "let key= give one number for each element; for a row, key=lambda row: row[0], say"
+        el.fail("E0251", args.span, name=args.name, found=el.show(keys.type), help=better)
     return keys
 
 
@@ -116,7 +120,9 @@ def _arg_extreme(which: str) -> Any:
     def one(args: Args, xs: Value) -> Value:
         el, span = args.el, args.span
         _, elem = shape_of(xs.type)
-        if not isinstance(elem, (Scalar, Index)) or elem.dtype.is_complex:
+        if isinstance(elem, Scalar) and elem.dtype.is_complex:
+            el.fail("E0206", span, op=args.name)
+        if not isinstance(elem, (Scalar, Index)):
             el.fail("E0203", span, what=args.name, found=el.show(xs.type))
         assert isinstance(xs.type, Array)
         need_nonempty(el, xs.type.size, args.name, span)

@@ -16,4 +16,4 @@ f(np.zeros(0))
 #>   --> E0704.py:11:12, in f
 #>    11 |     return min(x)
 #>       |            ^^^^^^
-#>    help: make sure there is an element; min and max take default=
+#>    help: make sure that there is an element; min and max, unlike the others, also take default=
