@@ -122,7 +122,7 @@ class _Stretch:
         return [lp.Store(b, (poly(lane),), lp.Const(MONOIDS[by[v]][1](b.dtype), b.dtype)) for v, b in buffers.items()]
 
     def in_blocks(self, kept: dict[lp.Var, lp.Buffer], parts: dict[lp.Var, lp.Buffer], totals: dict[lp.Var, lp.Buffer]) -> list[lp.Stmt]:
-        """Rounds in blocks, each with sums of its own."""
+        """Rounds in blocks: the first adds to the totals, which for most sums is all of them; the others have sums of their own."""
         inner = self.inner
         number, first, last = Sym(f"{inner.sym.name}_block"), Sym("lane"), Sym("lane")
         end = fresh_like(f"{inner.sym.name}_end", I64)
@@ -135,7 +135,12 @@ class _Stretch:
             self.rounds(low, poly(end.atom), kept, parts),
             self.each(list(add), last),
         ]
-        return [lp.For(number, poly(0), (inner.high - inner.low + (ROUNDS - 1)) // ROUNDS, body, False)]
+        stop = fresh_like(f"{inner.sym.name}_end", I64)
+        return [
+            lp.Let(stop, lp.Call("min", (lp.Index(inner.low + ROUNDS), lp.Index(inner.high)), I64)),
+            self.rounds(inner.low, poly(stop.atom), kept, totals),
+            lp.For(number, poly(1), (inner.high - inner.low + (ROUNDS - 1)) // ROUNDS, body, False),
+        ]
 
     def rounds(self, low: Poly, high: Poly, kept: dict[lp.Var, lp.Buffer], sums: dict[lp.Var, lp.Buffer]) -> lp.Stmt:
         lane, sym = Sym("lane"), Sym(self.inner.sym.name)
