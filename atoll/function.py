@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 from atoll.core import ir
 from atoll.errors import NOWHERE, Error, Source, Span, fail
 from atoll.errors.misuse import kind_of
+from atoll.errors.plain import plain
 from atoll.functions.from_python import takes_functions, with_functions
 from atoll.surface import source as text
 from atoll.surface import syntax as s
@@ -301,6 +302,7 @@ class Function:
         shown = show_signature(self.name, self.signature, result if result is not None else self.signature.result)
         return shown + constraints(self) if self.signature.type_vars else shown
 
+    @plain
     def explain(self, what: str = "program") -> str:
         """The program with every inserted map, rep and conversion written out, and the types and sizes that were inferred.
 
@@ -315,12 +317,14 @@ class Function:
 
         return explain(self)
 
+    @plain
     def show(self, stage: str = "core") -> str:
         """The program at a stage: surface, core, ainf, term, plan, loops or c."""
         from atoll.stages import show
 
         return show(self, stage)
 
+    @plain
     def memory(self) -> Memory:
         """Every allocation and copy of the compiled program: place, bytes as a polynomial of the sizes, reason."""
         from atoll.runtime.memory import memory
@@ -419,14 +423,11 @@ def fn(
     return _make(_from_function, function, options) if source is None else _make(_from_text, source, options)
 
 
+@plain
 def _make(how: Callable[[Any, Options], Function], given: Any, options: Options) -> Function:
-    """Errors reach the user without the frames of the compiler."""
-    try:
-        if options.copies not in ("any", "explicit"):
-            fail("E0808", given=options.copies)
-        return how(given, options)
-    except Error as error:
-        raise error.with_traceback(None) from None
+    if options.copies not in ("any", "explicit"):
+        fail("E0808", given=options.copies)
+    return how(given, options)
 
 
 # What people decorate that is no plain function: the words for it, and what to write instead.

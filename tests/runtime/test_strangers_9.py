@@ -61,3 +61,12 @@ def test_what_has_no_order(body, said):
     with pytest.raises(at.TypeError) as error:
         at.fn(source=f"import atoll as at\nfrom atoll import *\nn = at.sizes('n')\ndef f(z: c128[n], x: f64[n, 3]):\n    return {body}\n").type  # noqa: B018
     assert all(part in str(error.value) for part in said), error.value
+
+
+def test_frames_of_the_compiler_are_not_shown():
+    f = at.fn(source="import atoll as at\nn = at.sizes('n')\ndef f(x: at.f64[n]):\n    return x[5]\n")
+    for most, ask in ((1, lambda: f.show("asm")), (1, lambda: f.explain("sched")), (2, lambda: at.fn(source="def f(x):\n    return y\n"))):
+        with pytest.raises(at.Error) as error:
+            ask()
+        ours = [entry for entry in error.traceback if "atoll" in entry.path.parts and "tests" not in entry.path.parts]
+        assert len(ours) <= most and ours[-1].path.name == "plain.py"
