@@ -21,7 +21,7 @@ def final_is_enough(b: Builder, loop: ir.Line, k: int, chain: list[ir.Line]) -> 
     """True when no round overwrites what it or an earlier round read of state k, which it updates by the chain of scatters."""
     prim = loop.prim
     assert isinstance(prim, ir.Loop)
-    proved = all(_apart(b, prim, read, version, conds, chain) for read, version, conds in _reads(prim, k, chain))
+    proved = all(_apart(b, prim, read, version, conds, chain) for read, version, conds in reads_of(prim, k, chain))
     if prim.no_false_deps and not proved:
         fail("E1013", loop.span, name=prim.block.params[k].prim.name)  # type: ignore[union-attr]
     return proved
@@ -30,7 +30,7 @@ def final_is_enough(b: Builder, loop: ir.Line, k: int, chain: list[ir.Line]) -> 
 Read = tuple[tuple[Poly, ...], int, tuple[ir.Cond, ...]]
 
 
-def _reads(prim: ir.Loop, k: int, chain: list[ir.Line]) -> Iterator[Read]:
+def reads_of(prim: ir.Loop, k: int, chain: list[ir.Line]) -> Iterator[Read]:
     """The indices at which rounds read the array, after how many of the round's updates, and under which conditions."""
     versions = {prim.block.params[k]: 0, **{line: n + 1 for n, line in enumerate(chain)}}
     lines = list(prim.block.lines)

@@ -231,6 +231,7 @@ def _round(
             with b.binding(*array.binders):
                 value = read(b, bar, 0, tuple(poly(x) for x in array.binders))
             inner.push(array.body, value, (), list(array.binders))
+    inner.through_reads = True  # from here on: updates of the round took the adjoints of what they overwrote
     inner.run(made)
     inner.run_outside(back.block, made)
     for position, k in enumerate(active):

@@ -18,6 +18,7 @@ from atoll.ad.rules import CONSTANT, RULES
 from atoll.ad.vanishing import Vanishing
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
+from atoll.ainf.identity import is_read, read_arg
 from atoll.ainf.replay import Reader
 from atoll.errors import NOWHERE
 from atoll.sizes import Poly, poly
@@ -38,6 +39,7 @@ class Reverse:
         self.running: dict[Key, Any] = {}  # sums of the loop around, which loops inside it go on with
         self.replayed = False  # lines are those of a round that is done again, for their derivatives
         self.recalled: dict[ir.Line, Reader] = {}  # values of lines that are read from a tape instead
+        self.through_reads = False  # what flows into a line that only reads goes to the sink of what it reads
         self.sinks: dict[Key, Callable[[tuple[Poly, ...], ir.Operand, tuple[ir.Cond, ...], list[ir.Binder]], None]] = {}
 
     # -- keys
@@ -94,6 +96,8 @@ class Reverse:
             return
         if isinstance(value, ir.Const) and value.value == 0:
             return
+        if self.through_reads:
+            operand = self._read_by(operand)
         key = (operand.line, operand.result)
         summed = [x for x in binders if x not in self.fixed]
         sink = self.sinks.get(key)
@@ -109,6 +113,15 @@ class Reverse:
         )
         if not (isinstance(made, ir.Const) and made.value == 0):
             self.contributions.setdefault(key, []).append(made)
+
+    def _read_by(self, operand: ir.Ref) -> ir.Ref:
+        """The element of an array that is added to in place, where lines only read it: its place is known here, and lost in the sum over a line."""
+        at: ir.Operand = operand
+        while isinstance(at, ir.Ref) and (at.line, at.result) not in self.sinks:
+            if not is_read(at.line) or (at.line, 0) not in self.active:
+                return operand
+            at = ir.subst_operand(read_arg(at.line), dict(zip(at.line.dims, at.index, strict=True)))
+        return at if isinstance(at, ir.Ref) else operand
 
     # -- lines
 

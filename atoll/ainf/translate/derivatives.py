@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from atoll.ad.at_once import updates_at_once
 from atoll.ad.forward import Forward
 from atoll.ad.indicator import zero
 from atoll.ad.lines import lines_since
@@ -141,7 +142,9 @@ class Derivatives(Loops):
         return VTuple((self.from_arrays(e.fn.body.type, arrays), made)) if e.value else made
 
     def vjp(self, e: core.Vjp, env: Env) -> Value:
+        start = self.b._count
         leaves, arrays, lines = self.applied(e, env)
+        lines = updates_at_once(self.b, start, lines)
         seed = self.eval(e.seed, env)
         b = self.b
         reverse = Reverse(b, frozenset(b.binders))

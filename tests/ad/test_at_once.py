@@ -1,0 +1,73 @@
+"""Loops that fill places of an array one after the other have derivatives in one piece; the others keep their rounds."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import atoll as at
+from atoll.ad.api import _reverse
+from bench.kernels import linalg
+from tests.fuzz_ad.check import check
+
+HEAD = "import atoll as at\nfrom atoll import f64, i64\nn, m = at.sizes('n m')\n@at.fn\n"
+ONE_UPDATE = {
+    "rows": "for i in range(n):\n        a[i, 1:] = a[i, 1:] * a[i, 0] + a[i, :n - 1]",
+    "own place": "for i in range(n):\n        x[i] = x[i] * x[i] * c[i]",
+    "the next one": "for i in range(n - 1):\n        x[i] = x[i + 1] * sin(x[i])",
+    "the other half": "for i in range(n // 2):\n        x[i] = x[i] * x[n - 1 - i]",
+    "loops in loops": "for i in range(n):\n        for j in range(n):\n            a[i, j] = a[i, j] * a[i, j] * x[j]",
+}  # fmt: skip
+IN_ORDER = {  # rounds that follow each other, or whose checks and conditions are their own
+    "what only a round may read": "for i in range(n):\n        x[i] = c[i] * c[n - 1] * x[i]",
+    "the one before": "for i in range(n - 1):\n        x[i + 1] = x[i] * sin(x[i + 1])",
+    "the first": "for i in range(n):\n        x[i] = x[i] * x[0]",
+    "one place": "for i in range(n):\n        x[0] = x[0] * x[i] + c[i]",
+    "the other end": "for i in range(n):\n        x[i] = x[i] * x[n - 1 - i]",
+    "places that are data": "for i in range(n):\n        x[abs(w[i]) % n] = sin(x[i])",
+    "along the diagonal": "for i in range(n - 1):\n        a[i + 1, :] = a[i, :] * a[i + 1, :]",
+    "under a condition": "for i in range(n):\n        if c[i] > 0.5:\n            x[i] = x[i] * exp(x[i])",
+}  # fmt: skip
+BODY = "def f(x: f64[n], c: f64[n], a: f64[n, n], w: i64[n]):\n    {}\n    return x, a\n"
+
+
+@pytest.mark.parametrize("name", [*ONE_UPDATE, *IN_ORDER])
+def test_values_and_form(name: str) -> None:
+    text = HEAD + BODY.format({**ONE_UPDATE, **IN_ORDER}[name])
+    for size in (1, 4):
+        outcome = check(text, 3, {"n": size, "m": 1})
+        assert outcome.failure is None, outcome.failure.detail
+        assert outcome.checks
+    shown = _reverse(at.fn(source=text), "vjp").show("ainf")
+    assert bool(re.search(r"= loop ", shown)) == (name in IN_ORDER)
+
+
+def test_without_rounds() -> None:
+    """What only a round may read is not read where there is none."""
+    text = "import atoll as at\nfrom atoll import f64\nn = at.sizes('n')\n@at.fn\ndef f(x: f64[n]) -> f64:\n    for i in range(1, n):\n        x[i] = x[i] * x[0]\n    return sum(x)\n"
+    f = at.fn(source=text)
+    g = at.grad(f)
+    np.testing.assert_array_equal(g(np.array([2.0, 3.0, 5.0])), [9.0, 2.0, 2.0])
+    np.testing.assert_array_equal(g(np.array([2.0])), [1.0])
+    assert g(np.zeros(0)).shape == (0,)
+    assert g.interpret(np.zeros(0)).shape == (0,)
+
+
+@pytest.mark.parametrize("kernel", ["cholesky", "lu"])
+def test_factorisations(kernel: str) -> None:
+    f = getattr(linalg, kernel)
+    (a,) = linalg.spd(9)
+    w = np.random.default_rng(1).random((9, 9))
+    found = at.vjp(f, a, w)
+    step = 1e-5
+    for i, j in ((0, 0), (4, 4), (8, 8), (5, 2), (8, 0), (2, 5)):
+        e = np.zeros((9, 9))
+        e[i, j] = step
+        assert found[i, j] == pytest.approx(float(np.sum(w * (f(a + e) - f(a - e)))) / (2 * step), rel=1e-6, abs=1e-8)
+
+
+def test_a_factorisation_keeps_nothing() -> None:
+    """No array of every round's matrix, where the final one is what all rounds read."""
+    assert "n**3" not in str(_reverse(linalg.cholesky, "vjp").memory())
