@@ -16,7 +16,7 @@ from atoll.ainf import ir
 from atoll.ainf.builder import Builder
 from atoll.ainf.guards import extents_at
 from atoll.ainf.identity import identity_of, is_read, read_arg
-from atoll.ainf.replay import Reader, Replay
+from atoll.ainf.replay import Reader, Replay, in_order
 from atoll.ainf.scan_prim import blocks, line_refs
 from atoll.sizes import Atom, Poly, poly
 
@@ -139,6 +139,10 @@ def _replace(b: Builder, line: ir.Line, prim: ir.Loop, scatter: ir.Line) -> None
                 with b.under(*when):
                     value = replay.operand(p.value, env)
     line.prim = ir.Scatter(array, (x, *fresh), index, value, None, False, when)
+    block: ir.Block | None = line.block
+    while block is not None:  # the update reads lines made just now, here or around
+        block.lines[:] = in_order(block.lines)
+        block = block.parent
 
 
 def _reader(replay: Replay, line: ir.Line, value: ir.Operand) -> Reader:

@@ -55,6 +55,34 @@ def test_without_rounds() -> None:
     assert g.interpret(np.zeros(0)).shape == (0,)
 
 
+@pytest.mark.parametrize("wrt", [0, 1, (0, 1)])
+def test_one_argument_is_asked_for(wrt: int | tuple[int, int]) -> None:
+    """The update stands after what it reads, also where no derivative goes through it."""
+    text = """
+import atoll as at
+from atoll import f64
+n = at.sizes('n')
+@at.fn
+def f(a: f64[n, n], t: f64[n, n]) -> f64:
+    for i in range(1, n):
+        for j in range(1, n):
+            a[i, j] -= a[i, 0] * a[0, j]
+    return sum(a * t, axis=None)
+"""
+    f = at.fn(source=text)
+    a, t = np.random.default_rng(2).random((2, 4, 4))
+    final = a.copy()
+    final[1:, 1:] -= np.outer(a[1:, 0], a[0, 1:])
+    to_a = t.copy()
+    to_a[1:, 0] -= t[1:, 1:] @ a[0, 1:]
+    to_a[0, 1:] -= a[1:, 0] @ t[1:, 1:]
+    expected = {0: (to_a,), 1: (final,), (0, 1): (to_a, final)}[wrt]
+    for g in (at.grad(f, wrt=wrt), at.grad(f, wrt=wrt).interpret):
+        found = g(a, t)
+        for x, y in zip(found if isinstance(found, tuple) else (found,), expected, strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-12)
+
+
 @pytest.mark.parametrize("kernel", ["cholesky", "lu"])
 def test_factorisations(kernel: str) -> None:
     f = getattr(linalg, kernel)
