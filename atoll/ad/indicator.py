@@ -272,7 +272,10 @@ def _scatter(
         prim = ir.Scatter(base, tuple(solved.left), where, value, "add", False, tuple(inner))
         line, at = b.emit(prim, (ir.Result(dtype, axes),), hint="g")
     read = ir.Ref(line, 0, at + tuple(poly(target[k]) for k in solved.open))
-    return guarded(b, outer, read, dtype)
+    known = {given.made for given in b.path}
+    env = dict(zip(line.dims, at, strict=True))
+    there = (c.subst(env) for c in line.conds if c.kind != "ge")  # what only the places depend on: the value is 0 without it
+    return guarded(b, [*outer, *(c for c in there if c not in outer and c not in known)], read, dtype)
 
 
 _I64 = ir.operand_dtype(ir.IndexValue(poly(0)))
