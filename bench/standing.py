@@ -15,20 +15,20 @@ PAGE = ROOT / "docs" / "performance.md"
 MARK = "<!-- everything below is written by bench/standing.py -->"
 NAMES = {"numpy": "NumPy", "numba": "Numba", "jax": "JAX", "torch": "PyTorch", "inductor": "PyTorch, torch.compile", "halide": "Halide"}
 REASONS = {
-    "cholesky": "the program goes column by column; LAPACK is blocked. 1.3 to 1.7 ms alone, with two threads and with one: a column is 4 µs of work, too little to share; four columns at a time were not built",
-    "max pool f32": "0.052 ms alone with two threads, 0.08 with one, as Numba; 0.099 after other tools in the harness; not found why. Maximums keep NaN, those of Numba and Halide do not",
-    "conv1d 31 f32": "not for want of fused multiply-add, which changes nothing in C; vectors of 32 bytes gain a tenth there (loads that cross cache lines?); between 0.75 and 1.56 in different runs",
+    "conv1d 31 f32": "every tap is one unaligned vector load, half of which cross cache lines; taps that lie a vector apart read the same elements, and sharing these was not built",
     "tridiagonal solves": "between 0.87 and 1.8 in different runs",
     "gather 1M f64": "memory latency: in C, the loop with its check, with a branch and without any check differ by less than two runs of one of them do",
-    "softmax f32": "profile: the exponential two fifths (glibc's, called for each vector), storing the quotients a quarter, the maximum with its test for NaN a quarter",
-    "batched 32 f32": "with one thread, not examined since small products go straight from memory; 0.92 in a part of `python -m bench.products`, on a loaded machine",
-    "matvec 512 f64": "in the cache, with one thread; not examined",
+    "softmax f32": "profile: the exponential two fifths (glibc's; one of our own inlined took as long), storing the quotients a quarter, the maximum with its test for NaN a quarter; between 0.87 and 1.1 in different runs",
     "dot 4M f64": "memory; between 0.89 and 1.06 in different runs",
     "blur 3x3 f32": "memory; between 0.9 and 1.4 in different runs",
-    "row sums f64": "memory; 1.00 alone, with one thread",
+    "row sums f64": "memory; between 0.74 and 1.17 in different runs; four rows side by side would gain 15 % (C)",
     "chain 1M f32": "memory; between 0.9 and 1.5 in different runs",
-    "weighted histogram 4096 bins": "with one thread; not examined",
+    "weighted histogram 4096 bins": "every place is checked, and private copies are added at the end, which the peer does not do",
     "sparse matrix-vector": "every column index is checked in its row's loop",
+    "outer product f32": "memory; 0.30 to 0.31 ms alone, as the best peer",
+    "fft 64K": "the peers call libraries written for it; ours is a program that does two levels at a time in place. Between 0.76 and 1.4 in different runs",
+    "conv2d 3x3 f32": "between 0.89 and 1.0 in different runs; not examined",
+    "jacobi 2-d, 10 steps f32": "between 0.86 and 1.4 in different runs",
 }
 
 
