@@ -213,7 +213,7 @@ def test_small_loops_wake_nobody(tmp_path):
 
 
 AWAY = """
-import os
+import os, time
 import numpy as np, atoll as at
 at.set_threads(3)
 n = at.sizes("n")
@@ -221,6 +221,8 @@ n = at.sizes("n")
 def f(x: at.f64[n]): return [sin(v) for v in x]
 x = np.linspace(0, 1, 300000)
 before = set(os.listdir("/proc/self/task"))
+assert np.allclose(f(x), np.sin(x))
+time.sleep(0.2)   # they sleep now
 assert np.allclose(f(x), np.sin(x))
 cores = os.sched_getaffinity(0)
 workers = set(os.listdir("/proc/self/task")) - before
