@@ -151,13 +151,16 @@ def test_processes(how):
     assert (float(total(X)), stretch(X)[:3].tolist()) == expected
 
 
-FORKS = """
-import os, sys, threading
+SINES = """
+import os, threading, time
 import numpy as np, atoll as at
 at.set_threads(3)
 n = at.sizes("n")
 @at.fn
 def f(x: at.f64[n]): return [sin(v) for v in x]
+"""
+
+FORKS = SINES + """
 x = np.linspace(0, 1, 300000)
 expected = f(x)
 stop = []
@@ -185,13 +188,7 @@ def test_forks_while_threads_run(tmp_path):
     assert done.stdout == "fine\n", done.stderr
 
 
-SMALL = """
-import os, time
-import numpy as np, atoll as at
-at.set_threads(3)
-n = at.sizes("n")
-@at.fn
-def f(x: at.f64[n]): return [sin(v) for v in x]
+SMALL = SINES + """
 small, large = np.linspace(0, 1, 9000), np.linspace(0, 1, 300000)
 def threads(x):
     f(x)
@@ -212,13 +209,7 @@ def test_small_loops_wake_nobody(tmp_path):
     assert done.stdout == "0 0 2 2\n", done.stderr
 
 
-AWAY = """
-import os, time
-import numpy as np, atoll as at
-at.set_threads(3)
-n = at.sizes("n")
-@at.fn
-def f(x: at.f64[n]): return [sin(v) for v in x]
+AWAY = SINES + """
 x = np.linspace(0, 1, 300000)
 before = set(os.listdir("/proc/self/task"))
 assert np.allclose(f(x), np.sin(x))
