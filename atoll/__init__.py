@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from atoll.errors import AliasWarning, CompileError, Error, ParseError, RunError, ScheduleError, SizeError, TypeError
 from atoll.errors.misuse import names_in
+from atoll.errors.plain import plain
 from atoll.sizes import Sym, cdiv, poly
 from atoll.sizes.declare import sizes, some
 from atoll.types.annotations import FnMaker, IndexMaker, OwnMaker, TupleMaker
@@ -71,6 +72,7 @@ def types(names: str) -> Any:
     return made if made[1:] else made[0]
 
 
+@plain
 def set_threads(n: int) -> None:
     """How many threads compiled loops may use from now on (the same as ATOLL_NUM_THREADS)."""
     from atoll.runtime.library import set_threads
@@ -78,6 +80,7 @@ def set_threads(n: int) -> None:
     set_threads(n)
 
 
+@plain
 def threads() -> int:
     """How many threads compiled loops may use: what at.set_threads or ATOLL_NUM_THREADS says, else one for each core (256 at most)."""
     from atoll.runtime.library import threads

@@ -191,23 +191,22 @@ def _prepare(core_fn: core.Function, fn: lp.Function, emitter: Emitter) -> str:
 
 
 def _index_check(leaf: int, axes: list[int], n: str) -> list[str]:
-    total = " * ".join(["(int64_t)1", *(f"shape[{a}]" for a in axes)])
-    return [
-        f"    {{ const int64_t *p = at->in[{leaf}]; const int64_t total = {total}, n = {n};",
-        "      int bad = 0;",
-        "      for (int64_t i = 0; i < total; i++) bad |= p[i] < 0 || p[i] >= n;",
-        "      if (bad) return 1; }",
-    ]
+    return _look_through(leaf, axes, "int64_t", f"p[i] < 0 || p[i] >= {n}")
 
 
 def _bool_check(leaf: int, axes: list[int]) -> list[str]:
     """A view of other data may hold any bytes, which C must never see as bools; the slow path makes them 0 and 1."""
+    return _look_through(leaf, axes, "uint8_t", "p[i] > 1")
+
+
+def _look_through(leaf: int, axes: list[int], element: str, bad: str) -> list[str]:
+    """Leave the quick path if any element of an argument is bad."""
     total = " * ".join(["(int64_t)1", *(f"shape[{a}]" for a in axes)])
     return [
-        f"    {{ const uint8_t *p = at->in[{leaf}]; const int64_t total = {total};",
-        "      uint8_t seen = 0;",
-        "      for (int64_t i = 0; i < total; i++) seen |= p[i];",
-        "      if (seen > 1) return 1; }",
+        f"    {{ const {element} *p = at->in[{leaf}]; const int64_t total = {total};",
+        "      int seen = 0;",
+        f"      for (int64_t i = 0; i < total; i++) seen |= {bad};",
+        "      if (seen) return 1; }",
     ]
 
 
