@@ -96,6 +96,8 @@ def _read_once(p: ir.Scatter, inside: set[ir.Ref]) -> bool:
 def _stays(inner: BlockLowerer, k: int) -> bool:
     """True when the result is the parameter's own array, unchanged or updated in place by all that change it."""
     found = identity_of(inner.results[k])
+    if found in inner.inplace.taken:  # somebody else changes it
+        return False
     while found is not None:
         line, result = found
         if line is inner.block.params[k]:

@@ -35,18 +35,18 @@ def plan_block(
 ) -> tuple[Inlining, list[Stage], InPlace]:
     """Stages of a block with in-place updates decided. `writable` are sources whose memory the block may change; with `products`
     contractions are left to the matrix kernel; `around` says what is known of sizes and of the loops outside."""
-    writable = writable - {found[0] for found in map(identity_of, results) if found is not None}  # state a round hands on as it is
     products = products and any(isinstance(line.prim, ir.Reduce) for line in lines)
     contractions, forced, absorbed = find_contractions(lines, results) if products else ({}, set(), set())
     if any(line.keep is not None for line in (*forced, *absorbed)):  # the user decides about what a product is made of
         contractions, forced, absorbed = {}, set(), set()
     forced |= kept(lines, "store") | kept(lines, "once")
+    handed_on = {(found, k) for k, array in enumerate(results) if (found := identity_of(array)) is not None}
     refused: dict[tuple[ir.Line, int], str] = {}
     while True:
         inlining = Inlining(lines, results, forced)
         stages = make_stages(lines, results, inlining, 0, contractions, absorbed)
         plan = InPlace(copies=refused)
-        more = _try(Dependences(lines, inlining, stages), plan, writable, forced, around)
+        more = _try(Dependences(lines, inlining, stages), plan, writable, forced, around, handed_on)
         if not more:
             return inlining, _sorted(stages), plan
         forced |= more
@@ -145,7 +145,9 @@ def _bases(prim: Any) -> list[tuple[int, ir.Abs]]:
     return []
 
 
-def _try(known: Dependences, plan: InPlace, writable: set[ir.Line], forced: set[ir.Line], around: Around) -> set[ir.Line]:
+def _try(
+    known: Dependences, plan: InPlace, writable: set[ir.Line], forced: set[ir.Line], around: Around, handed_on: set[tuple[tuple[ir.Line, int], int]]
+) -> set[ir.Line]:
     """Decide every update in order. When some need lines forced first, those lines: then nothing is decided yet."""
     more: set[ir.Line] = set()
     copies = plan.copies
@@ -163,6 +165,9 @@ def _try(known: Dependences, plan: InPlace, writable: set[ir.Line], forced: set[
             if found in plan.taken:
                 copies[key] = "two updates of one array"
                 continue
+            if (found, _state_of(found, plan)) in handed_on:
+                copies[key] = "the old value is handed on to the next round as well"
+                continue
             others = [other for other in known.readers.get(found, ()) if other is not stage]
             later = known.depending(stage, others) if others else set()
             conflict = _conflicts(stage, array, found, later, known, around)
@@ -179,6 +184,13 @@ def _try(known: Dependences, plan: InPlace, writable: set[ir.Line], forced: set[
             plan.taken.add(found)
             known.wait(stage, [other for other in others if other not in later])
     return more
+
+
+def _state_of(found: tuple[ir.Line, int], plan: InPlace) -> int | None:
+    """The number of the loop's state whose memory an array is in."""
+    while found in plan.takes:
+        found = plan.takes[found]
+    return found[0].prim.position if isinstance(found[0].prim, ir.Param) else None
 
 
 def _conflicts(
