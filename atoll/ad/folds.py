@@ -2,6 +2,9 @@
 
 The known operators have rules of their own; for the others the loop's rule is the derivative, exact also where operators are not
 commutative, have several components or read free variables (notes/schenck.md: rules that take free variables from `l ⊙ a ⊙ r` over-count).
+
+All folds that depend on something active are turned before any line is followed. With elements that are the same at every position, lines of
+the operator stand outside the loop, and may be lines that others read too: they have to be in order with everything else.
 """
 
 from __future__ import annotations
@@ -9,19 +12,56 @@ from __future__ import annotations
 from typing import Any
 
 from atoll.ad.indicator import zero
+from atoll.ad.lines import is_active, lines_since, spread
+from atoll.ad.loop_forward import varied
 from atoll.ad.loop_state import abs_reader, new_param, put, read, state_reader, whole
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
-from atoll.ainf.replay import Reader, Replay
+from atoll.ainf.replay import Reader, Replay, in_order
 from atoll.core.prims import MONOIDS
 from atoll.sizes import Poly, Sym, poly
+
+
+def folds_as_loops(b: Builder, start: int, lines: list[ir.Line], active: set[tuple[ir.Line, int]]) -> list[ir.Line]:
+    """Turn what folds of these lines depend on something active into loops, those inside loops too; the lines since `start` that there are then."""
+    before = b._count
+    _visit(b, lines, set(active))
+    return lines if b._count == before else lines_since(b, start)
+
+
+def _visit(b: Builder, lines: list[ir.Line], active: set[tuple[ir.Line, int]]) -> None:
+    spread(lines, active)
+    for line in lines:
+        if not is_active(line, active):
+            continue
+        prim = line.prim
+        if _is_general(line):
+            before = b._count
+            to_loop(b, line)
+            loop = line.prim
+            assert isinstance(loop, ir.Loop)
+            _visit(b, [x for x in lines_since(b, before, line.block) if x is not line], active)  # of the operator, outside the loop
+            _visit(b, _round_of(loop), active | {(param, 0) for param in loop.block.params})
+        elif isinstance(prim, (ir.Loop, ir.While)):
+            _visit(b, _round_of(prim), active | {(prim.block.params[k], 0) for k in varied(prim, active)})
+
+
+def _is_general(line: ir.Line) -> bool:
+    """A fold by an operator that has no rule of its own."""
+    prim = line.prim
+    if isinstance(prim, (ir.Fold, ir.ScanFold, ir.ScatterFold)):
+        return True
+    known = ("add",) if isinstance(prim, ir.Scan) else (None, "add")
+    return isinstance(prim, (ir.Scan, ir.Scatter)) and prim.monoid not in known and line.results[0].dtype.is_float
+
+
+def _round_of(prim: ir.Loop | ir.While) -> list[ir.Line]:
+    return list(in_order([line for line in prim.block.lines if line not in prim.block.params]))
 
 
 def to_loop(b: Builder, line: ir.Line) -> None:
     """Turn a fold, a scan or a combining scatter into the loop that computes the same, in place; its results keep their numbers."""
     prim = line.prim
-    if isinstance(prim, (ir.Loop, ir.While)):
-        return
     index = Sym("t")
     block = ir.Block(line.block, frozenset(line.block.ambient | set(line.dims)), frozenset((index,)))
     b.owner[index] = block
@@ -33,6 +73,10 @@ def to_loop(b: Builder, line: ir.Line) -> None:
         state, results, extra = maker(b, line, block, index)
     line.prim = ir.Loop(index, size, tuple(state), block, tuple(results))
     line.results = line.results + tuple(extra)
+    around: ir.Block | None = line.block
+    while around is not None:  # the loop reads lines made just now, here or around
+        around.lines[:] = in_order(around.lines)
+        around = around.parent
 
 
 def _operator(b: Builder, prim: Any, state: list[Reader], elements: list[Reader]) -> list[ir.Abs]:

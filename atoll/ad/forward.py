@@ -139,9 +139,7 @@ class Forward:
         assert isinstance(prim, ir.Scan)
         if not line.results[0].dtype.is_float:
             return
-        if prim.monoid != "add":
-            self.as_loop(line)
-            return
+        assert prim.monoid == "add", "see folds.py"
         b = self.b
         dtype = line.results[0].dtype
         with b.binding(prim.binder):
@@ -186,9 +184,7 @@ class Forward:
         dtype = line.results[0].dtype
         if not dtype.is_float:
             return
-        if prim.monoid not in (None, "add"):
-            self.as_loop(line)
-            return
+        assert prim.monoid in (None, "add"), "see folds.py"
         b = self.b
         base = self.abs_tangent(prim.base, dtype)
         with b.binding(*prim.binders):
@@ -223,13 +219,6 @@ class Forward:
 
         forward_loop(self, line)
 
-    def as_loop(self, line: ir.Line) -> None:
-        """A fold by any operator is a loop; its tangents are the loop's."""
-        from atoll.ad.folds import to_loop
-
-        to_loop(self.b, line)
-        self.loop(line)
-
     def custom(self, line: ir.Line) -> None:
         """Forwards, a derivative of its own makes no difference: tangents are those of the values."""
         prim = line.prim
@@ -260,9 +249,6 @@ _RULES: dict[type, Callable[[Forward, ir.Line], None]] = {
     ir.Compress: Forward.compress,
     ir.Loop: Forward.loop,
     ir.While: Forward.loop,
-    ir.Fold: Forward.as_loop,
-    ir.ScanFold: Forward.as_loop,
-    ir.ScatterFold: Forward.as_loop,
     ir.ArgReduce: Forward.ignore,
     ir.Argsort: Forward.ignore,
     ir.Truth: Forward.ignore,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
+from atoll.ad.rules import CONSTANT
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.replay import in_order
@@ -24,10 +25,19 @@ def is_active(line: ir.Line, active: Container[Any]) -> bool:
     return any((ref.line, ref.result) in active for ref in line_refs(line))
 
 
-def lines_since(b: Builder, start: int) -> list[ir.Line]:
-    """Lines made since then in the current block and those around it, each after what it uses; not those inside loops."""
+def spread(lines: list[ir.Line], active: set[tuple[ir.Line, int]]) -> None:
+    """Everything that depends on something active is active."""
+    for line in lines:
+        if isinstance(line.prim, ir.Op) and line.prim.name in CONSTANT:
+            continue
+        if is_active(line, active):
+            active |= {(line, k) for k, r in enumerate(line.results) if r.dtype.is_float or r.dtype.is_complex}
+
+
+def lines_since(b: Builder, start: int, block: ir.Block | None = None) -> list[ir.Line]:
+    """Lines made since then in a block, or in the current one, and those around it, each after what it uses; not those inside loops."""
     found: list[ir.Line] = []
-    block: ir.Block | None = b.block
+    block = block or b.block
     while block is not None:
         found += [line for line in block.lines if line.id >= start]
         block = block.parent

@@ -14,7 +14,7 @@ from atoll.ad import lines as help_
 from atoll.ad.algebra import LineAlgebra, refuse
 from atoll.ad.indicator import accumulate, guarded, zero
 from atoll.ad.loop_state import abs_reader
-from atoll.ad.rules import CONSTANT, RULES
+from atoll.ad.rules import RULES
 from atoll.ad.vanishing import Vanishing
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
@@ -44,18 +44,9 @@ class Reverse:
 
     # -- keys
 
-    def activate(self, key: Key) -> None:
-        self.active.add(key)
-
     def spread(self, lines: list[ir.Line]) -> None:
         """Everything that depends on something active is active."""
-        for line in lines:
-            if isinstance(line.prim, ir.Op) and line.prim.name in CONSTANT:
-                continue
-            if help_.is_active(line, self.active):
-                for k, r in enumerate(line.results):
-                    if r.dtype.is_float or r.dtype.is_complex:
-                        self.active.add((line, k))
+        help_.spread(lines, self.active)
 
     def target(self, key: Key) -> tuple[ir.Binder, ...]:
         """Indices the adjoint of a result is a function of."""
@@ -253,9 +244,7 @@ class Reverse:
         """A sum scanned forwards sends its adjoints backwards: x_bar[i] = sum of y_bar[k] for k >= i (k > i when exclusive)."""
         prim = line.prim
         assert isinstance(prim, ir.Scan)
-        if prim.monoid != "add":
-            self.as_loop(line)
-            return
+        assert prim.monoid == "add", "see folds.py"
         b = self.b
         dtype = line.results[0].dtype
         fresh, env = self.instance(line)
@@ -294,9 +283,7 @@ class Reverse:
         """A put takes the adjoint of what it overwrites away from the base; an addition does not (Schenck 2.8)."""
         prim = line.prim
         assert isinstance(prim, ir.Scatter)
-        if prim.monoid not in (None, "add"):
-            self.as_loop(line)
-            return
+        assert prim.monoid in (None, "add"), "see folds.py"
         b = self.b
         dtype = line.results[0].dtype
         fresh, env = self.instance(line)
@@ -364,14 +351,6 @@ class Reverse:
 
         reverse_loop(self, line)
 
-    def as_loop(self, line: ir.Line) -> None:
-        """A fold by any operator is a loop; adjoints go to the loop."""
-        from atoll.ad.folds import to_loop
-
-        to_loop(self.b, line)
-        self.spread([line])
-        self._loop(line)
-
     def _custom(self, line: ir.Line) -> None:
         """A derivative its author supplied, applied to the adjoints of the results."""
         prim = line.prim
@@ -424,9 +403,6 @@ _RULES: dict[type, Callable[[Reverse, ir.Line], None]] = {
     ir.Compress: Reverse._compress,
     ir.Loop: Reverse._loop,
     ir.While: Reverse._loop,
-    ir.Fold: Reverse.as_loop,
-    ir.ScanFold: Reverse.as_loop,
-    ir.ScatterFold: Reverse.as_loop,
     ir.ArgReduce: Reverse._nothing,
     ir.Argsort: Reverse._nothing,
     ir.Truth: Reverse._nothing,

@@ -69,7 +69,7 @@ def _in_blocks(loop: lp.For, found: Kept, after: list[lp.Stmt]) -> tuple[list[lp
         value = store.value
         source = (value.buffer, (first,)) if isinstance(value, lp.Load) else None
         if source is None:
-            made = lp.Buffer(f"{store.buffer.name}_block", store.buffer.dtype, (poly(BLOCK),), "temp", "the elements of a block")
+            made = lp.Buffer(fresh_like(f"{store.buffer.name}_block", store.buffer.dtype).name, store.buffer.dtype, (poly(BLOCK),), "temp", "the elements of a block")
             made.local = True
             locals_.append(lp.Alloc(made))
             marks.append(lp.Store(made, (poly(j),), copier.expr(value)))

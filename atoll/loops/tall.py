@@ -51,7 +51,8 @@ def _in_parts(pieces: lp.Chunks) -> lp.Stmt | None:
     columns = rounds.body[0]
     assert isinstance(columns, lp.For)
     target = update.buffer
-    own = lp.Buffer(f"{target.name}_parts", target.dtype, (poly(PARTS), pieces.extent), "temp", "sums of parts of the rows", target.span).called(target.shown)
+    name = fresh_like(f"{target.name}_parts", target.dtype).name  # several sums may be made in one buffer
+    own = lp.Buffer(name, target.dtype, (poly(PARTS), pieces.extent), "temp", "sums of parts of the rows", target.span).called(target.shown)
     part, lo, hi, copy = Sym("part"), Sym("part_lo"), Sym("part_hi"), Sym("part")
     neutral = MONOIDS[_MONOID[update.op]][1](target.dtype)
     start = lp.Const(bool(neutral) if target.dtype is BOOL else neutral, target.dtype)

@@ -147,10 +147,10 @@ def _classify(line: ir.Line, sums: tuple[ir.Binder, ...], factors: tuple[ir.Ref,
 
 
 def _times_vector(line: ir.Line, sums: tuple[ir.Binder, ...], factors: tuple[ir.Ref, ir.Ref], uses: dict[ir.Line, int]) -> Contraction | None:
-    """A stored matrix, used here only, times a stored vector."""
+    """A stored matrix, used here only, times a stored vector. A matrix of a block around is not used here only."""
     row = line.dims[0]
     matrix, vector = factors if row in factors[0].leaves() else factors[::-1]
-    if len(sums) != 1 or matrix.dtype is not vector.dtype or matrix.dtype is not line.results[0].dtype or uses[matrix.line] != 1:
+    if len(sums) != 1 or matrix.dtype is not vector.dtype or matrix.dtype is not line.results[0].dtype or uses.get(matrix.line) != 1:
         return None
     if matrix.index != (poly(row), poly(sums[0])) or vector.index != (poly(sums[0]),) or any(side.line.conds or isinstance(side.line.prim, _CHEAP) for side in factors):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from atoll.ad.at_once import updates_at_once
+from atoll.ad.folds import folds_as_loops
 from atoll.ad.forward import Forward
 from atoll.ad.indicator import zero
 from atoll.ad.lines import lines_since
@@ -40,6 +41,10 @@ class Leaf:
 
 def _plain(element: Callable[[tuple[Poly, ...]], ir.Operand]) -> Callable[[tuple[Poly, ...]], Value]:
     return lambda index: Scalar(element(index))
+
+
+def _active(leaves: list[list[Leaf]]) -> set[tuple[ir.Line, int]]:
+    return {(leaf.line, 0) for own in leaves for leaf in own if leaf.line is not None}
 
 
 class CustomRule:
@@ -125,7 +130,9 @@ class Derivatives(Loops):
 
     def jvp(self, e: core.Jvp, env: Env) -> Value:
         tangents = [self.eval(x, env) for x in e.tangents]
+        start = self.b._count
         leaves, arrays, lines = self.applied(e, env)
+        lines = folds_as_loops(self.b, start, lines, _active(leaves))
         forward = Forward(self.b)
         for own, t, tangent in zip(leaves, e.fn.types, tangents, strict=True):
             for leaf, (_, element, _) in zip(own, self.leaves_of(tangent, t, env), strict=True):
@@ -145,13 +152,11 @@ class Derivatives(Loops):
         start = self.b._count
         leaves, arrays, lines = self.applied(e, env)
         lines = updates_at_once(self.b, start, lines)
+        lines = folds_as_loops(self.b, start, lines, _active(leaves))
         seed = self.eval(e.seed, env)
         b = self.b
         reverse = Reverse(b, frozenset(b.binders))
-        for own in leaves:
-            for leaf in own:
-                if leaf.line is not None:
-                    reverse.activate((leaf.line, 0))
+        reverse.active = _active(leaves)
         reverse.spread(lines)
         for array, (path, _) in zip(arrays, flatten(e.fn.body.type), strict=True):
             with b.binding(*array.binders):
