@@ -62,8 +62,11 @@ _LATER = {
     "module": "atoll.functions.modules",
     "node": "atoll.madl.api",
     "schedule": "atoll.schedule",
+    "vmap": "atoll.lifted",
     **dict.fromkeys(DERIVATIVES, "atoll.ad.api"),
 }
+
+_MODULES = {"madl": "atoll.madl", "tree": "atoll.tree"}  # madl is a package that can be called
 
 
 def types(names: str) -> Any:
@@ -89,8 +92,8 @@ def threads() -> int:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "madl":
-        return importlib.import_module("atoll.madl")  # a package that can be called
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     module = _LATER.get(name)
     if module is None:
         raise AttributeError(f"module 'atoll' has no attribute {name!r}")

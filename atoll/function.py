@@ -91,6 +91,8 @@ class Function:
         self._used = False  # called, interpreted or compiled: from then on captured values are frozen
         self._derived: dict[Any, Function] = {}  # derivatives of this function
         self.vjp: Function | None = None  # a derivative supplied by the user
+        self.lifts = True  # calls from Python lift over axes too many (atoll/lifted.py)
+        self.recipe: tuple[Callable[..., Any], tuple[Any, ...]] | None = None  # how it was made of another function: at.grad and (f, 0)
         self.external: Any = None  # the module that has its code, when that was compiled before (functions/modules.py)
 
     # -- stages
@@ -204,7 +206,11 @@ class Function:
 
         self._freeze()
         core = self.core
-        given = from_python(core, self._arguments(args, keywords))
+        arranged = self._arguments(args, keywords)
+        other = self._lifted(arranged)
+        if other is not None:
+            return other.interpret(*arranged)
+        given = from_python(core, arranged)
         try:
             return result_to_python(core.result, interpreter.call(core, given))
         except (MemoryError, ValueError) as error:
@@ -222,7 +228,7 @@ class Function:
                 if needs_functions(self.core):
                     from atoll.functions.program import FunctionProgram
 
-                    self._programs[optimise] = FunctionProgram(self.core, self._arguments, optimise)
+                    self._programs[optimise] = FunctionProgram(self.core, self._arguments, optimise, lifted=self._lifted)
                 else:
                     from atoll.runtime.memory import refuse_copies
                     from atoll.runtime.program import Program
@@ -230,7 +236,7 @@ class Function:
                     if self.options.copies == "explicit":
                         refuse_copies(self.core, self._returned)
 
-                    self._programs[optimise] = Program(self.core, self._arguments, optimise)
+                    self._programs[optimise] = Program(self.core, self._arguments, optimise, lifted=self._lifted)
             return self._programs[optimise]
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
@@ -239,6 +245,15 @@ class Function:
             return self._decide(*args, **keywords)
         except Error as error:
             raise error.with_traceback(None) from None  # what happened inside is not the user's business
+
+    def _lifted(self, args: tuple[Any, ...]) -> Function | None:
+        """The function for arguments of other ranks, where the call lifts."""
+        if not self.lifts:
+            return None
+        from atoll.lifted import lifted
+
+        with _lock:
+            return lifted(self, args)
 
     def _decide(self, *args: Any, **keywords: Any) -> Any:
         if self._fast is not None and (self._watched is None or self._watched.same()):
@@ -265,6 +280,7 @@ class Function:
     def with_options(self, options: Options) -> Function:
         """The same text under other options."""
         made = Function(*self._text, self.namespace, options)
+        made.recipe = Function.with_options, (self, options)
         made.__module__, made.__qualname__, made.__wrapped__ = self.__module__, self.__qualname__, self.__wrapped__
         made.check_early()
         return made
@@ -364,8 +380,10 @@ class Function:
 
         return html(self)
 
-    def __reduce__(self) -> str:
-        """Pickled by its name, as Python's functions are."""
+    def __reduce__(self) -> Any:
+        """Pickled by its name, as Python's functions are; what was made of another function by how that was done."""
+        if self.recipe is not None:
+            return self.recipe
         found: Any = sys.modules.get(self.__module__)
         for name in self.__qualname__.split("."):
             found = getattr(found, name, None)

@@ -17,7 +17,7 @@ from atoll.errors import NOWHERE, Error, fail
 from atoll.errors.caller import caller
 from atoll.errors.misuse import kind_of
 from atoll.function import Function, Options
-from atoll.sizes import Atom, Poly, poly
+from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.declare import size_symbol
 from atoll.surface import source as text
 from atoll.types.namespace import Namespace
@@ -28,7 +28,14 @@ Wrt = int | str | Sequence[int | str]
 
 
 def make(
-    f: Function, key: Any, name: str, params: tuple[ParamInfo, ...], body: Callable[..., str], *used: Any, result: Type | None = None
+    f: Function,
+    key: Any,
+    name: str,
+    params: tuple[ParamInfo, ...],
+    body: Callable[..., str],
+    *used: Any,
+    result: Type | None = None,
+    sizes: tuple[Sym, ...] | None = None,
 ) -> Function:
     """The function `def name(params): return body`, made once; `body` is given the names f and `used` have in it."""
     if key not in f._derived:
@@ -39,7 +46,7 @@ def make(
         namespace = Namespace()
         namespace.globals = f.namespace.globals
         namespace.cells = {**f.namespace.cells, **{n: pytypes.CellType(x) for n, x in inner.items()}}
-        signature = Signature(params, result, f.signature.sizes, f.signature.type_vars)
+        signature = Signature(params, result, f.signature.sizes if sizes is None else sizes, f.signature.type_vars)
         made = Function(source, tree.body[0], namespace, Options(f.options.reassociate, f.options.copies), signature)  # type: ignore[arg-type]
         try:
             made.check_early()
@@ -84,28 +91,50 @@ def _wrt(f: Function, wrt: Any, what: str) -> Any:
     return tuple(given) if isinstance(wrt, (tuple, list)) else given[0]
 
 
-def _of_function(what: str) -> Callable[..., Function]:
-    def derivative(f: Any, wrt: Wrt = 0) -> Function:
-        fn = function_of(f, what)
-        chosen = _wrt(fn, wrt, what)
-        body = lambda g, op: f"{op}({g}, wrt={chosen!r})({_call(fn)})"  # noqa: E731
-        return make(fn, (what, chosen), f"{what}_{fn.name}", _plain(fn), body, public)
+def _derivative(public: Callable[..., Function], f: Any, wrt: Wrt, has_aux: bool = False) -> Function:
+    """The function that `public(f, ...)` is: `def grad_f(x): return grad(f, wrt=...)(x)`."""
+    what = public.__name__
+    fn = function_of(f, what)
+    chosen = _wrt(fn, wrt, what)
+    if not isinstance(has_aux, bool):
+        fail("E1029", caller(), name=f"at.{what}", what="has_aux is True or False")
+    aux = ", has_aux=True" if has_aux else ""
+    body = lambda g, op: f"{op}({g}, wrt={chosen!r}{aux})({_call(fn)})"  # noqa: E731
+    made = make(fn, (what, chosen, has_aux), f"{what}_{fn.name}", _plain(fn), body, public)
+    made.recipe = public, (f, chosen, *((True,) if has_aux else ()))
+    return made
 
-    derivative.__name__ = derivative.__qualname__ = what
-    public = asked(derivative)
-    return public
+
+@asked
+def grad(f: Any, wrt: Wrt = 0, has_aux: bool = False) -> Function:
+    """The gradient of a function with a float result: a function of the same arguments. wrt: a position, a name, or several.
+
+    With has_aux=True the function returns a pair, the float and anything else; so does the gradient."""
+    return _derivative(grad, f, wrt, has_aux)
 
 
-grad = _of_function("grad")
-grad.__doc__ = "The gradient of a function with a float result: a function of the same arguments. wrt: a position, a name, or several."
-value_and_grad = _of_function("value_and_grad")
-value_and_grad.__doc__ = "The value and the gradient, sharing their work."
-jacfwd = _of_function("jacfwd")
-jacfwd.__doc__ = "The Jacobian by forward mode: the axes of the result, then those of the argument. For few inputs."
-jacrev = _of_function("jacrev")
-jacrev.__doc__ = "The Jacobian by reverse mode: the axes of the result, then those of the argument. For few outputs."
-hessian = _of_function("hessian")
-hessian.__doc__ = "The second derivative of a function with a float result."
+@asked
+def value_and_grad(f: Any, wrt: Wrt = 0, has_aux: bool = False) -> Function:
+    """The value and the gradient, sharing their work. With has_aux=True the value is the pair that the function returns."""
+    return _derivative(value_and_grad, f, wrt, has_aux)
+
+
+@asked
+def jacfwd(f: Any, wrt: Wrt = 0) -> Function:
+    """The Jacobian by forward mode: the axes of the result, then those of the argument. For few inputs."""
+    return _derivative(jacfwd, f, wrt)
+
+
+@asked
+def jacrev(f: Any, wrt: Wrt = 0) -> Function:
+    """The Jacobian by reverse mode: the axes of the result, then those of the argument. For few outputs."""
+    return _derivative(jacrev, f, wrt)
+
+
+@asked
+def hessian(f: Any, wrt: Wrt = 0) -> Function:
+    """The second derivative of a function with a float result."""
+    return _derivative(hessian, f, wrt)
 
 
 class _Point:
@@ -160,7 +189,9 @@ def _forward(f: Function, what: str) -> Function:
     tangents = tuple(ParamInfo(_fresh(f"d{p.name}", taken), p.type, None, False, NOWHERE) for p in params)
     xs, dxs = (", ".join(p.name for p in ps) + "," for ps in (params, tangents))
     plain = tuple(ParamInfo(p.name, p.type, None, False, p.span) for p in params)
-    return make(f, what, f"{what}_{f.name}", plain + tangents, lambda g, op: f"{op}({g}, ({xs}), ({dxs}))", OPERATORS[what])
+    made = make(f, what, f"{what}_{f.name}", plain + tangents, lambda g, op: f"{op}({g}, ({xs}), ({dxs}))", OPERATORS[what])
+    made.lifts = False  # tangents are shaped like the arguments
+    return made
 
 
 def _reverse(f: Function, what: str) -> Function:
@@ -168,7 +199,9 @@ def _reverse(f: Function, what: str) -> Function:
     plain = tuple(ParamInfo(p.name, p.type, None, False, p.span) for p in f.signature.params)
     seed = ParamInfo(_fresh("dy", {p.name for p in plain}), result_type(f, what), None, False, NOWHERE)
     xs = ", ".join(p.name for p in plain) + ","
-    return make(f, what, f"{what}_{f.name}", (*plain, seed), lambda g, op: f"{op}({g}, ({xs}), {seed.name})", OPERATORS[what])
+    made = make(f, what, f"{what}_{f.name}", (*plain, seed), lambda g, op: f"{op}({g}, ({xs}), {seed.name})", OPERATORS[what])
+    made.lifts = False
+    return made
 
 
 def _fresh(name: str, taken: set[str]) -> str:

@@ -27,7 +27,7 @@ R = TypeVar("R")
 _INSTEAD = {
     "argnums": "wrt= chooses arguments, by position or by name: {name}(f, wrt=1)",
     "argnum": "wrt= chooses arguments, by position or by name: {name}(f, wrt=1)",
-    "has_aux": "differentiate a function that gives the number only; what else it computes is got by calling it",
+    "has_aux": "at.grad and at.value_and_grad have it; here, differentiate a function that gives the arrays only",
 }
 
 

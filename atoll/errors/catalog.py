@@ -159,7 +159,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0605", _T, "{fn}: {text}", "call it as {call}", "Positional, keyword and default arguments work as in Python."),
     ("E0606", _C, "{fn}: the captured {what} {name} has changed since {fn} was compiled", "pass {name} as an argument, or call {fn}.refresh()", "Captured constants and functions are frozen at the first use and are part of the cache key."),
     ("E0607", _T, "{fn}: argument {name} is {value}, which does not fit {dtype}", "pass a number that fits, or declare a wider type", "Python numbers convert if they fit."),
-    ("E0608", _T, "{fn}: argument {name} must have {expected} ({shown}), not {found}", "index or reshape the argument, or declare its axes", "From Python the rank must be as declared; inside Atoll calls lift."),
+    ("E0608", _T, "{fn}: argument {name} must have {expected} ({shown}), not {found}", "index or reshape the argument, or declare its axes", "A call lifts over the axes an argument has too many (docs/ranks_and_sizes.md); one with too few is repeated where another argument says how often."),
     ("E0609", _T, "{name} is generic: it has type variables or function parameters", "call it from another Atoll function", "A generic function is compiled for each use."),
     ("E0610", _T, "{name}: {text}", "", "What Atoll's own functions take is said in docs/reference.md; they check their arguments before they do anything."),
     # -- running

@@ -30,4 +30,8 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E1021", _T, "{fn} has no reverse sweep, so it keeps nothing", "ask a gradient: at.grad({fn}).residuals()", "residuals() tells what the reverse sweep of a derivative keeps of the forward sweep; at.grad, at.jacrev and functions whose body takes a reverse derivative have one."),
     ("E1022", _T, "{name}: {fn} takes no arguments, so there is nothing to differentiate", "give it a parameter", "A derivative is taken with respect to arguments; constants that a function captures are none."),
     ("E1023", _T, "{name}: the argument {param} of {fn} is a function, which has no tangent", "use at.grad({fn}, wrt=...), or write a function of the numbers only", "jvp and vjp take all arguments together, so all of them must be data."),
+    ("E1029", _T, "{name}: {what}", "return the number to differentiate and the rest as a pair: return loss, (a, b)", "With has_aux=True a function returns a pair of a float and anything else; the derivative is that of the float, the rest is handed on."),
+    ("E1030", _T, "vmap: {what} is an axis written out, None, or a tuple of them", "write in_axes=(0, None)", "Which axes are mapped over is part of the program."),
+    ("E1031", _T, "vmap: {what}", "", "vmap(f, in_axes=0, out_axes=0) applies f along one axis of its arguments: in_axes is the axis, for all arguments or one for each, None for what is the same for all."),
+    ("E1032", _T, "{what}", "", "at.tree works on tuples, lists and records, part by part."),
 ]

@@ -187,7 +187,7 @@ class PythonWriter(Writer):
         return [getattr(x, name) for name in member.decl.fields]
 
     def spread(self, t: Type, value: Any, where: Any) -> list[Part]:
-        from atoll.runtime.arguments import _convert
+        from atoll.runtime.arguments import convert
 
         sizes, elem = shape_of(t)
         if isinstance(t, Union):
@@ -202,7 +202,7 @@ class PythonWriter(Writer):
                     fail("E1116", fn=self.name, name=where, expected=f"a tuple of {len(elem.items)}", found=_kind(value))
                 parts = [(f"{where}[{k}]", x) for k, x in enumerate(value)]
             return [p for item, (name, x) in zip(elem.items, parts, strict=True) for p in self.spread(array(item, sizes), x, name)]
-        return [(t, _convert(self.name, where, t, value), where)]
+        return [(t, convert(self.name, where, t, value), where)]
 
 
 class DataWriter(Writer):

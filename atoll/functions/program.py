@@ -24,14 +24,15 @@ from atoll.functions.pipeline import SELECTIONS, Selection, compile_away
 from atoll.runtime.cache import cache
 from atoll.runtime.library import attach, load
 from atoll.runtime.plain_call import _Call, _Open, _Print
-from atoll.runtime.program import Program as ArrayProgram
 from atoll.runtime.program import (
+    Lifted,
     _atoll_itself,
     _print_to_json,
     _site_from_json,
     _site_to_json,
     raise_site,
 )
+from atoll.runtime.program import Program as ArrayProgram
 from atoll.runtime.toolchain import compile_c, compiler, target
 from atoll.types.binding import bind_call
 from atoll.types.types import Index, Record, Tuple, Type, flatten, shape_of
@@ -93,9 +94,15 @@ class FunctionProgram:
     """
 
     def __init__(
-        self, fn: core.Function, arrange: Arrange, optimise: str = "3", selection: Selection = SELECTIONS["default"], counters: bool = False
+        self,
+        fn: core.Function,
+        arrange: Arrange,
+        optimise: str = "3",
+        selection: Selection = SELECTIONS["default"],
+        counters: bool = False,
+        lifted: Lifted = lambda args: None,
     ) -> None:
-        self.fn, self.arrange = fn, arrange
+        self.fn, self.arrange, self.lifted = fn, arrange, lifted
         self.made = self.closures = self.live = 0
         digest, spans = fingerprint(fn)
         cc = compiler()
@@ -120,6 +127,9 @@ class FunctionProgram:
     def call(self, *args: Any, **keywords: Any) -> Any:
         """The value on Python arguments."""
         given = self.arrange(args, keywords)
+        other = self.lifted(given)
+        if other is not None:
+            return other(*given)
         outside = self._write(given)
         return shown(self.fn.result, self._run(outside))
 

@@ -31,7 +31,7 @@ class Donated:
 
 def from_python(fn: ir.Function, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments as Atoll values."""
-    values = tuple(_convert(fn.name, sym.name, t, arg) for (sym, t), arg in zip(fn.params, args, strict=True))
+    values = tuple(convert(fn.name, sym.name, t, arg) for (sym, t), arg in zip(fn.params, args, strict=True))
     if any(has_data(t) for _, t in fn.params):
         from atoll.functions.measure import measure_values
 
@@ -55,7 +55,7 @@ def _take_apart(elem: Type, arg: Any, leaves: list[Any]) -> bool:
     if isinstance(arg, Donated):
         arg = arg.value
     if isinstance(elem, Tuple):
-        return type(arg) is tuple and len(arg) == len(elem.items) and all(map(_take_apart, _inner(elem), arg, [leaves] * len(arg)))
+        return type(arg) in (tuple, list) and len(arg) == len(elem.items) and all(map(_take_apart, _inner(elem), arg, [leaves] * len(arg)))
     if isinstance(elem, Record):
         if elem.decl.cls is None or type(arg) is not elem.decl.cls:
             return False
@@ -70,7 +70,8 @@ def _inner(elem: Tuple | Record) -> list[Type]:
     return [shape_of(item)[1] for item in elem.items]
 
 
-def _convert(fn: str, name: str, t: Type, arg: Any) -> Any:
+def convert(fn: str, name: str, t: Type, arg: Any) -> Any:
+    """One argument as an Atoll value."""
     if isinstance(arg, Donated):
         arg = arg.value
     if isinstance(t, (Scalar, Index)):
@@ -93,11 +94,11 @@ def _parts(fn: str, name: str, elem: Tuple | Record, items: list[Type], arg: Any
         if elem.decl.cls is None or not isinstance(arg, elem.decl.cls):
             fail("E0602", fn=fn, name=name, expected=elem.decl.name, found=type(arg).__name__)
         values = [getattr(arg, f) for f in elem.decl.fields]
-        return tuple(_convert(fn, f"{name}.{f}", t, x) for f, t, x in zip(elem.decl.fields, items, values, strict=True))
-    if not isinstance(arg, tuple) or len(arg) != len(items):
-        found = f"a tuple of {len(arg)}" if isinstance(arg, tuple) else kind_of(arg)
+        return tuple(convert(fn, f"{name}.{f}", t, x) for f, t, x in zip(elem.decl.fields, items, values, strict=True))
+    if not isinstance(arg, (tuple, list)) or len(arg) != len(items):
+        found = f"{kind_of(arg)} of {len(arg)}" if isinstance(arg, (tuple, list)) else kind_of(arg)
         fail("E0602", fn=fn, name=name, expected=f"a tuple of {len(items)}", found=found)
-    return tuple(_convert(fn, f"{name}[{k}]", t, x) for k, (t, x) in enumerate(zip(items, arg, strict=True)))
+    return tuple(convert(fn, f"{name}[{k}]", t, x) for k, (t, x) in enumerate(zip(items, arg, strict=True)))
 
 
 def _scalar(fn: str, name: str, dtype: DType, arg: Any) -> Any:
@@ -210,4 +211,4 @@ def _owned(value: Any) -> Any:
     return value
 
 
-__all__ = ["Array", "as_array", "from_python", "quick_leaves", "result_to_python", "to_python"]
+__all__ = ["Array", "as_array", "convert", "from_python", "quick_leaves", "result_to_python", "to_python"]

@@ -81,16 +81,26 @@ def chosen(fn: ir.Function) -> Choices:
     return replace(choices, plan=tuple(sorted({**dict(choices.plan), **dict(fn.plan)}.items()))) if fn.plan else choices
 
 
+Lifted = Callable[[tuple[Any, ...]], Callable[..., Any] | None]
+"""What to call for arguments of other ranks, if anything (atoll/lifted.py)."""
+
+
 class Program:
     """A core function as native code."""
 
     donations: dict[int, int] = {}  # an input to the result that may live in its memory, when the caller gives it away
 
     def __init__(
-        self, fn: ir.Function, arrange: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]], optimise: str = "3", choices: Choices | None = None
+        self,
+        fn: ir.Function,
+        arrange: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]],
+        optimise: str = "3",
+        choices: Choices | None = None,
+        lifted: Lifted = lambda args: None,
     ) -> None:
         self.fn = fn
         self.arrange = arrange
+        self.lifted = lifted
         self.choices = choices if choices is not None else chosen(fn)
         digest, spans = fingerprint(fn)
         digest += "".join(f" {name}={value}" for name, value in self.choices.changed().items())
@@ -125,7 +135,7 @@ class Program:
                 params,
                 results,
                 single,
-                self._slow_flat if plain else self._never,
+                self._slow if plain else self._never,
                 self._fail,
                 self._show,
             )
@@ -142,18 +152,25 @@ class Program:
 
     def _slow(self, *args: Any, **keywords: Any) -> Any:
         """Arguments of any kind: converted, checked, with errors in words."""
-        return to_python(self.fn.result, self._structure(self._slow_flat(*args, **keywords)))
+        given = self.arrange(args, keywords)
+        found = self._quick(given)
+        if found is NotImplemented:
+            other = self.lifted(given)
+            if other is not None:
+                return other(*given)
+            found = self._converted(given)
+        return to_python(self.fn.result, self._structure(found))
 
     def _never(self, *args: Any, **keywords: Any) -> Any:
         raise AssertionError("the fast path is not used for tuples")
 
-    def _slow_flat(self, *args: Any, **keywords: Any) -> Any:
-        given = self.arrange(args, keywords)
+    def _quick(self, given: tuple[Any, ...]) -> Any:
+        """The leaves of the result when only structure and layout are out of the ordinary, else NotImplemented."""
         leaves = quick_leaves(self.fn, given)
-        if leaves is not None:
-            found = self.try_leaves(leaves, *self._given_away(given, leaves))
-            if found is not NotImplemented:
-                return found
+        return NotImplemented if leaves is None else self.try_leaves(leaves, *self._given_away(given, leaves))
+
+    def _converted(self, given: tuple[Any, ...]) -> Any:
+        """The leaves of the result, whatever the arguments are."""
         values = from_python(self.fn, given)
         sizes = bind_call(self.fn, values)
         env = {**sizes, **{sym: int(x) for (sym, t), x in zip(self.fn.params, values, strict=True) if np.ndim(_first(x)) == 0 and _is_int(x)}}

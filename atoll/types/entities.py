@@ -162,12 +162,13 @@ class Pick:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derived:
-    """grad(f) and the like: a function made of a function. `wrt` are positions or names; of a linear map, the point. Errors speak of `said`."""
+    """grad(f) and the like: a function made of a function. `wrt` are positions or names; of a linear map, the point; of vmap, the axes. Errors speak of `said`."""
 
     kind: str
     fn: Any
     wrt: Any
     said: str = ""
+    has_aux: bool = False
 
 
 Entity = Value | Derived | Lifted | Choice | FnArray | Pick | Closure | FnRef | Builtin | TypeRef | Module | TextValue | NoneEntity | Iterable | Generator | Unbound | TupleEntity

@@ -20,8 +20,16 @@ WRONG = [
     (lambda: at.set_threads("a"), "at.set_threads: takes a number of threads, at least 1, not a text"),
     (lambda: at.set_threads(-5), "at.set_threads: takes a number of threads, at least 1, not -5"),
     (lambda: f64[-1], "f64[-1]: a size is 0 or more"),
-    (lambda: pickle.dumps(at.grad(square)), "pickle: grad_square cannot be pickled: "),
+    (lambda: pickle.dumps(at.grad(_local())), "pickle: local cannot be pickled: "),
 ]
+
+
+def _local() -> at.Function:
+    @at.fn
+    def local(x: f64) -> f64:
+        return x
+
+    return local
 
 
 @at.fn

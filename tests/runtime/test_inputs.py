@@ -298,7 +298,6 @@ REFUSED = [
     (np.ma.array([1.0, 2.0], mask=[0, 1]), "E0602", "inc: argument x must be f64[n], not a masked array", "x.filled(0)"),
     (np.array(1.0), "E0608", "inc: argument x must have 1 axis (f64[n]), not 0", ""),
     (np.float64(1.0), "E0608", "inc: argument x must have 1 axis (f64[n]), not 0", ""),
-    (np.ones((2, 2)), "E0608", "inc: argument x must have 1 axis (f64[n]), not 2", ""),
 ]
 
 
@@ -341,7 +340,6 @@ def test_scalars():
         (0, 1j, "E0607", "argument a is 1j, which does not fit f64"),
         (0, 10**400, "E0607", "argument a is a huge number, which does not fit f64"),
         (0, "1", "E0602", "argument a must be f64, not a text"),
-        (0, np.ones(1), "E0602", "argument a must be f64, not an array"),
         (0, True, "E0607", "argument a is True, which does not fit f64"),
         (1, 2.0, "E0607", "argument b is 2.0, which does not fit i32"),
         (1, True, "E0607", "argument b is True, which does not fit i32"),
@@ -387,7 +385,7 @@ def test_indices():
 
 def test_tuples():
     np.testing.assert_array_equal(scaled((2.0, Y)), 2 * Y)
-    for value, found in [([2.0, Y], "a list"), ((2.0, Y, Y), "a tuple of 3"), (Y, "an array"), ((2.0, None), "argument p[1] must be f64[n], not None")]:
+    for value, found in [([2.0, Y, Y], "a list of 3"), ((2.0, Y, Y), "a tuple of 3"), (Y, "an array"), ((2.0, None), "argument p[1] must be f64[n], not None")]:
         with pytest.raises(at.TypeError, match="E0602") as caught:
             scaled(value)
         assert found in str(caught.value)

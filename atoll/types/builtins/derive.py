@@ -24,7 +24,21 @@ from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.function_calls import open_value
 from atoll.types.lifting import lift
-from atoll.types.types import Array, Fn, Record, Scalar, Tuple, Type, rank, shape_of, sizes_in, strong, subst_sizes, type_vars
+from atoll.types.types import (
+    Array,
+    Fn,
+    Index,
+    Record,
+    Scalar,
+    Tuple,
+    Type,
+    rank,
+    shape_of,
+    sizes_in,
+    strong,
+    subst_sizes,
+    type_vars,
+)
 
 Run = Callable[[list[Value]], Any]
 
@@ -38,6 +52,9 @@ def _parameters(el: Elaborator, fn: Any) -> list[tuple[str, Type | None]] | None
         return [(p.name, None if type_vars(p.type) or isinstance(p.type, Fn) else p.type) for p in fn.fn.signature.params]
     if isinstance(fn, en.Closure):
         return [(p.name, t) for p, t in zip(fn.params, closure_annotations(el, fn), strict=True)]
+    if isinstance(fn, en.Derived) and fn.kind == "vmap":
+        inner = _parameters(el, fn.fn)
+        return None if inner is None else [(name, None) for name, _ in inner]
     if isinstance(fn, en.Derived) and fn.kind != "linear":
         return _parameters(el, fn.fn)
     return None
@@ -49,7 +66,8 @@ def _name(fn: Any) -> str:
     return str(getattr(fn, "name", "the function"))
 
 
-def _function(args: Args, fn: Any) -> Any:
+def known_function(args: Args, fn: Any) -> Any:
+    """An argument that must be a function."""
     if not is_function(fn):
         args.el.fail("E1004", args.span, name=args.name, found=args.el.show(fn.type) if isinstance(fn, Value) else describe(fn))
     return fn
@@ -134,12 +152,26 @@ def jvp(el: Elaborator, run: Run, values: list[Value], tangents: list[Value], bo
 
 
 def vjp(
-    el: Elaborator, run: Run, values: list[Value], seed: Value | None, both: bool, span: Span, what: str = "vjp", said: str = ""
+    el: Elaborator,
+    run: Run,
+    values: list[Value],
+    seed: Value | None,
+    both: bool,
+    span: Span,
+    what: str = "vjp",
+    said: str = "",
+    has_aux: bool = False,
 ) -> Value:
-    """A tuple of adjoints, one per value; with `both`, (result, adjoints). Without a seed it is 1, for a scalar result."""
+    """A tuple of adjoints, one per value; with `both`, (result, adjoints). Without a seed it is 1, for a scalar result.
+
+    With `has_aux` the result is a number and something else, whose seed is 0: nothing of it comes back (ad/vanishing.py)."""
     lam, result, own = _lambda(el, run, values, span, what)
     if own:
         el.fail("E1006", span, name=what, found=_shown(el, result, own))
+    if has_aux:
+        if not (isinstance(result, Tuple) and len(result.items) == 2 and isinstance(result.items[0], Scalar) and result.items[0].dtype.is_float):
+            el.fail("E1029", span, name=said or what, what=f"with has_aux=True the function returns a float and something else, not {el.show(result)}")
+        seed = make_tuple([_constant(el, t, value, span) for t, value in zip(result.items, (1, 0), strict=True)], None, span)
     if seed is None:
         if not (isinstance(result, Scalar) and result.dtype.is_float):
             el.fail("E1003", span, name=said or what, found=el.show(result), help=_one_number(result))
@@ -149,6 +181,19 @@ def vjp(
     adjoints = Tuple(lam.types)
     t = Tuple((result, adjoints)) if both else adjoints
     return Value(ir.Vjp(lam, tuple(v.expr for v in values), seed.expr, both, type=t, span=span), t)
+
+
+def _constant(el: Elaborator, t: Type, value: int, span: Span) -> Value:
+    """A value of a type with the same number everywhere."""
+    if isinstance(t, (Tuple, Record)):
+        return make_tuple([_constant(el, item, value, span) for item in t.items], t, span)
+    if isinstance(t, Array):
+        inner = _constant(el, t.elem, value, span)
+        return Value(ir.View("repeat", (t.size,), (inner.expr,), type=t, span=span), t)
+    if not isinstance(t, (Scalar, Index)):
+        el.fail("E1029", span, name="has_aux", what=f"beside the number stands {el.show(t)}, which has no zero")
+    number = bool(value) if t.dtype.kind == "b" else float(value) if t.dtype.is_float else complex(value) if t.dtype.is_complex else value
+    return Value(ir.Lit(number, type=t, span=span), t)
 
 
 def _shown(el: Elaborator, result: Type, own: set[Atom]) -> str:
@@ -203,7 +248,7 @@ class _Point:
 
 def _jvp(args: Args) -> Value:
     f, x, dx = args.take("f", "x", "dx")
-    fn = _function(args, f)
+    fn = known_function(args, f)
     point = _Point(args, fn, x)
     return jvp(args.el, _applied(args, fn), point.values, point.parts(dx, "the tangent"), args.name == "jvp2", args.span)
 
@@ -214,7 +259,7 @@ def _applied(args: Args, fn: Any) -> Run:
 
 def _vjp(args: Args) -> Value:
     f, x, dy = args.take("f", "x", "dy")
-    fn = _function(args, f)
+    fn = known_function(args, f)
     point = _Point(args, fn, x)
     seed = args.value(dy)
     both = args.name == "vjp2"
@@ -228,7 +273,7 @@ def _vjp(args: Args) -> Value:
 def _linearize(args: Args) -> en.TupleEntity:
     """(f(x), dx -> jvp(f, x, dx))"""
     f, x = args.take("f", "x")
-    fn = _function(args, f)
+    fn = known_function(args, f)
     point = _Point(args, fn, x)
     value = apply(args.el, fn, point.values, args.span)
     return en.TupleEntity((value, en.Derived("linear", fn, point.values[0] if point.bare else make_tuple(point.values, None, args.span))))
@@ -238,8 +283,19 @@ def _linearize(args: Args) -> en.TupleEntity:
 
 
 def _derived(args: Args) -> en.Derived:
-    f, wrt = args.take("f", optional=("wrt",))
-    return en.Derived(args.name, _function(args, f), _wrt(args, wrt))
+    if args.name in ("grad", "value_and_grad"):
+        f, wrt, aux = args.take("f", optional=("wrt", "has_aux"))
+    else:
+        (f, wrt), aux = args.take("f", optional=("wrt",)), None
+    return en.Derived(args.name, known_function(args, f), _wrt(args, wrt), has_aux=_flag(args, aux))
+
+
+def _flag(args: Args, given: Any) -> bool:
+    if given is None:
+        return False
+    if isinstance(given, Value) and isinstance(given.expr, ir.Lit) and isinstance(given.expr.value, bool):
+        return given.expr.value
+    args.el.fail("E1029", args.span, name=args.name, what="has_aux is True or False, written out")
 
 
 def _wrt(args: Args, wrt: Any) -> Any:
@@ -261,6 +317,10 @@ def _wrt(args: Args, wrt: Any) -> Any:
 
 def apply_derived(el: Elaborator, d: en.Derived, args: Sequence[Any], keywords: dict[str, Any], span: Span) -> Any:
     """grad(f)(x, ...) and the like."""
+    if d.kind == "vmap":
+        from atoll.types.builtins.vmap import apply_vmap
+
+        return apply_vmap(el, d, args, keywords, span)
     if d.kind == "linear":
         a = Args(el, "the linear function", span, tuple(args), keywords)
         (dx,) = a.take("dx")
@@ -326,6 +386,11 @@ class _Partial:
 
 def _grad(el: Elaborator, d: en.Derived, xs: list[Any], keys: list[Any], count: int, chosen: list[int], span: Span) -> Value:
     f = _Partial(el, d.fn, xs, keys, count, chosen, span)
+    if d.has_aux:
+        value, adjoints = project_all(el, vjp(el, f, f.values, None, True, span, d.kind, d.said, has_aux=True))
+        kept = project_all(el, value)[1] if d.kind == "grad" else value
+        slope = f.shaped(d, adjoints)
+        return make_tuple([slope, kept] if d.kind == "grad" else [kept, slope], None, span)
     made = vjp(el, f, f.values, None, d.kind == "value_and_grad", span, d.kind, d.said)
     if d.kind == "grad":
         return f.shaped(d, el.bind(made))

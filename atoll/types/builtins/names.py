@@ -39,7 +39,7 @@ SCALAR_NARY = {
 }
 OPERATORS = {"add": "+", "sub": "-", "mul": "*", "and_": "&", "or_": "|", "xor": "^", "truediv": "/", "floordiv": "//", "mod": "%"}
 DERIVATIVES = ["jvp", "jvp2", "vjp", "vjp2", "grad", "value_and_grad", "jacfwd", "jacrev", "hessian", "linearize"]
-OTHERS = ["map", "reduce", "scan", "fold", "hist", "scatter", "gather", "filter", "sort", "argsort", "argmin", "argmax", "zip", "unzip", "iota", "rep", "full", "zeros", "ones", "where", "pad", "transpose", "flatten", "split", "tile", "concat", "pad_l", "pad_r", "trunc_l", "trunc_r", "window", "sample", "reverse", "rotate", "repeat", "len", "range", "enumerate", "reversed", "sum", "prod", "min", "max", "any", "all", "print", "pow", "clip", "int", "float", "bool", "complex", "dot", "matmul", "size", "copy", "loop", "bound", "stop", "zeros_like", "ones_like", "full_like", "cumsum", "cumprod", "mean", "outer", "square", "stack", *DERIVATIVES]
+OTHERS = ["map", "reduce", "scan", "fold", "hist", "scatter", "gather", "filter", "sort", "argsort", "argmin", "argmax", "zip", "unzip", "iota", "rep", "full", "zeros", "ones", "where", "pad", "transpose", "flatten", "split", "tile", "concat", "pad_l", "pad_r", "trunc_l", "trunc_r", "window", "sample", "reverse", "rotate", "repeat", "len", "range", "enumerate", "reversed", "sum", "prod", "min", "max", "any", "all", "print", "pow", "clip", "int", "float", "bool", "complex", "dot", "matmul", "size", "copy", "loop", "bound", "stop", "zeros_like", "ones_like", "full_like", "cumsum", "cumprod", "mean", "outer", "square", "stack", "vmap", *DERIVATIVES]
 CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau": math.tau}
 
 BUILTINS: frozenset[str] = frozenset((*SCALAR_UNARY, *SCALAR_NARY, *OPERATORS, *OTHERS))
@@ -174,12 +174,19 @@ def meaning(module: str, name: str) -> str | None:
 
 
 _BY_IDENTITY: dict[int, str] = {}
+# Functions of Atoll for Python that mean a built-in inside a body, by module.
+_OURS: dict[str, dict[str, str]] = {
+    "atoll.ad.api": {name: name for name in DERIVATIVES},
+    "atoll.lifted": {"vmap": "vmap"},
+    "atoll.tree": {"map": "tree_map"},
+}
 
 
 def meaning_of_object(obj: Any) -> str | None:
     """The built-in a function object imported from math, numpy, operator or our own derivatives means."""
-    if getattr(obj, "__module__", None) == "atoll.ad.api":
-        return str(obj.__name__) if getattr(obj, "__name__", None) in DERIVATIVES else None
+    ours = _OURS.get(getattr(obj, "__module__", None) or "")
+    if ours is not None:
+        return ours.get(getattr(obj, "__name__", ""))
     if not _BY_IDENTITY:
         import builtins
         import operator

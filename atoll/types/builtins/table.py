@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from atoll.types.builtins import contract, create, derive, iterate, reductions, reshape, scatter, select, structure
+from atoll.types.builtins import contract, create, derive, iterate, reductions, reshape, scatter, select, structure, trees, vmap
 from atoll.types.builtins.names import OPERATORS, SCALAR_NARY, SCALAR_UNARY
 from atoll.types.calls import Args
 
@@ -73,6 +73,8 @@ _HANDLERS: dict[str, Handler] = {
     **scatter.HANDLERS,
     **select.HANDLERS,
     **structure.HANDLERS,
+    **trees.HANDLERS,
+    **vmap.HANDLERS,
 }
 
 

@@ -11,10 +11,10 @@ def f(x: f64[n], y: f64) -> f64:
     return y * sum(x)
 
 
-at.value_and_grad(f, has_aux=True)
+at.jacrev(f, has_aux=True)
 
-#> E0236: at.value_and_grad has no parameter has_aux
+#> E0236: at.jacrev has no parameter has_aux
 #>   --> E0236_has_aux.py:14:1
-#>    14 | at.value_and_grad(f, has_aux=True)
-#>       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-#>    help: differentiate a function that gives the number only; what else it computes is got by calling it
+#>    14 | at.jacrev(f, has_aux=True)
+#>       | ^^^^^^^^^^^^^^^^^^^^^^^^^^
+#>    help: at.grad and at.value_and_grad have it; here, differentiate a function that gives the arrays only
