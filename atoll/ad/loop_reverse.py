@@ -228,6 +228,8 @@ def _round(
             _through_updates(back, inner, running, k)
         else:
             array = replay.any(body_results[k], {})
+            if back.rev.vanishing.vanishes(back.firsts[position].body, False):
+                inner.vanishing.unread.add(bar)
             with b.binding(*array.binders):
                 value = read(b, bar, 0, tuple(poly(x) for x in array.binders))
             inner.push(array.body, value, (), list(array.binders))

@@ -19,6 +19,9 @@ PROGRAMS = {
     "a loop": ("def f(x: f64[n], y: f64) -> f64:\n    s = 0.0\n    for i in range(n):\n        r = sqrt(x[i])\n        if y > 0.0:\n            s += r\n        if y > 1.0:\n            s += r * r * s\n    return s", (Z, -1.0), Z),
     "a loop that puts": ("def f(x: f64[n]) -> f64:\n    z = zeros(n)\n    for i in range(n):\n        z[i] = sqrt(x[i])\n    return z[1] * z[1]", (np.array([0.0, 4.0, 0.0]),), [0.0, 1.0, 0.0]),
     "read by a loop": ("def f(x: f64[n], i: i64[m]) -> f64:\n    r = sqrt(x)\n    s = 1.0\n    for j in i:\n        s = s * r[j]\n    return s", (np.array([0.0, 4.0, 0.0]), np.array([1, 1])), [0.0, 1.0, 0.0]),
+    # rounds multiply until the state overflows, and only a while loop that takes no round would read it (fuzz_ad 960005)
+    "overflowed": ("def f(x: f64[n], s: f64, k: i64) -> f64:\n    for i in range(n):\n        x = [v * x[0] for v in x]\n        j = 0\n        while j < k:\n            j = j + 1\n            s = s * 0.1 + x[0]\n    return s", (np.full(3, 1e150), 2.0, 0), Z),
+    "overflowed in a loop inside": ("def f(x: f64[n], s: f64, k: i64) -> f64:\n    for i in at.loop(n, checkpoint=2):\n        j = 0\n        while j < k:\n            j = j + 1\n            s = s * 0.1 + x[0]\n        for q in range(n):\n            x = [v * x[0] for v in x]\n    return s", (np.full(3, 1e150), 2.0, 0), Z),
 }  # fmt: skip
 
 
