@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import Copier, fresh_like, loads, straight
+from atoll.loops.rewrite import Copier, fresh_like, loads, straight, told
+from atoll.loops.split import first_of, in_blocks, started_blocks
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import I64, DType
 
@@ -21,12 +22,13 @@ BYTES = 256  # of the sums that are made at once: four vectors, so that addition
 ROUNDS = 256  # of a sum of floats, before they are added to the total
 
 
-def across(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def across(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
+    """`known`: what is not negative here, from the loops around."""
     out: list[lp.Stmt] = []
     for stmt in stmts:
         for body in lp.bodies(stmt):
-            body[:] = across(body, decisions)
-        found = _side_by_side(stmt) if isinstance(stmt, lp.For) else None
+            body[:] = across(body, decisions, (*known, *told(stmt)))
+        found = _side_by_side(stmt, known) if isinstance(stmt, lp.For) else None
         if found is not None:
             assert isinstance(stmt, lp.For)
             decisions.append(f"sums of neighbouring {stmt.sym} side by side")
@@ -36,7 +38,7 @@ def across(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     return out
 
 
-def _side_by_side(loop: lp.For) -> list[lp.Stmt] | None:
+def _side_by_side(loop: lp.For, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
     sums = [s for s in loop.body if isinstance(s, lp.Accumulate)]
     if not loop.parallel or loop.vector or loop.unroll or len(sums) != 1:
         return None
@@ -54,7 +56,7 @@ def _side_by_side(loop: lp.For) -> list[lp.Stmt] | None:
     count = (loop.high - loop.low).const()
     if count is not None and count < lanes:
         return None  # not one stretch
-    return _Stretch(loop, inner, before, after, lanes).loops()
+    return _Stretch(loop, inner, before, after, lanes).loops(known)
 
 
 def _neighbours(body: list[lp.Stmt], i: Sym) -> bool:
@@ -87,9 +89,9 @@ class _Stretch:
         return lp.For(lane, poly(0), poly(self.lanes), make, True)
 
     def copier(self, lane: Sym) -> Copier:
-        return Copier({self.loop.sym: self.loop.low + self.lanes * poly(self.block) + poly(lane)})
+        return Copier({self.loop.sym: first_of(self.loop, self.lanes, self.block) + poly(lane)})
 
-    def loops(self) -> list[lp.Stmt]:
+    def loops(self, known: tuple[Poly, ...]) -> list[lp.Stmt]:
         inner = self.inner
         lets = [s for s in self.before if isinstance(s, lp.Let)]
         kept = {s.var: self.local(s.var.name, s.var.dtype) for s in lets}
@@ -112,10 +114,8 @@ class _Stretch:
         end = [lp.Let(copier.var(v), lp.Load(b, (poly(lane),))) for v, b in {**kept, **totals}.items()]
         work.append(self.each([*end, *copier.stmts(self.after)], lane))
 
-        full = (self.loop.high - self.loop.low) // self.lanes
         body: list[lp.Stmt] = [*(lp.Alloc(b) for b in self.locals), *work, *(lp.Free(b) for b in self.locals)]
-        rest = lp.For(self.loop.sym, self.loop.low + self.lanes * full, self.loop.high, self.loop.body, True)
-        return [lp.For(self.block, poly(0), full, body, True), rest]
+        return in_blocks(self.loop, self.lanes, self.block, body, known)
 
     def neutral(self, buffers: dict[lp.Var, lp.Buffer], lane: Sym) -> list[lp.Stmt]:
         by = {a.var: a.monoid for a in self.inner.accs}
@@ -139,7 +139,7 @@ class _Stretch:
         return [
             lp.Let(stop, lp.Call("min", (lp.Index(inner.low + ROUNDS), lp.Index(inner.high)), I64)),
             self.rounds(inner.low, poly(stop.atom), kept, totals),
-            lp.For(number, poly(1), (inner.high - inner.low + (ROUNDS - 1)) // ROUNDS, body, False),
+            lp.For(number, poly(1), started_blocks(inner, ROUNDS), body, False),
         ]
 
     def rounds(self, low: Poly, high: Poly, kept: dict[lp.Var, lp.Buffer], sums: dict[lp.Var, lp.Buffer]) -> lp.Stmt:

@@ -200,13 +200,13 @@ class _Variables:
         return self.fresh[source] and source is (s.second if self.fresh.get(s.second) else s.first)
 
     def stmts(self, stmts: list[lp.Stmt]) -> None:
-        begin = {b for b, where in self.places.items() if where == id(stmts)}
+        begin = dict.fromkeys(b for b, where in self.places.items() if where == id(stmts))
         out: list[lp.Stmt] = []
         for s in stmts:
             if isinstance(s, (lp.Alloc, lp.Free)) and s.buffer in self.vars:
                 continue
             for b in [b for b in begin if b in _mentioned(s)]:
-                begin.discard(b)
+                del begin[b]
                 out += [lp.Declare(var, None) for place, var in self.vars[b].items() if place not in self.once[b]]
             inner = [id(body) for body in lp.bodies(s)]
             for f in dataclasses.fields(s):

@@ -14,19 +14,21 @@ from __future__ import annotations
 import math
 
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import Copier, copyable, fresh_like, loads, may_be_negative
-from atoll.sizes import Poly, Sym, poly
+from atoll.loops.rewrite import Copier, copyable, fresh_like, loads, told
+from atoll.loops.split import first_of, in_blocks
+from atoll.sizes import Poly, Sym
 from atoll.types.dtypes import BOOL
 
 _BETTER = {"min": "lt", "max": "gt"}
 
 
-def jam(stmts: list[lp.Stmt], decisions: list[str], rounds: int = 8) -> list[lp.Stmt]:
+def jam(stmts: list[lp.Stmt], decisions: list[str], rounds: int = 8, known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
+    """`known`: what is not negative here, from the loops around."""
     out: list[lp.Stmt] = []
     for stmt in stmts:
         for body in lp.bodies(stmt):
-            body[:] = jam(body, decisions, rounds)
-        found = _jammed(stmt, rounds) if isinstance(stmt, lp.For) else None
+            body[:] = jam(body, decisions, rounds, (*known, *told(stmt)))
+        found = _jammed(stmt, rounds, known) if isinstance(stmt, lp.For) else None
         if found is not None:
             assert isinstance(stmt, lp.For)
             inner = stmt.body[0]
@@ -38,7 +40,7 @@ def jam(stmts: list[lp.Stmt], decisions: list[str], rounds: int = 8) -> list[lp.
     return out
 
 
-def _jammed(loop: lp.For, together: int) -> list[lp.Stmt] | None:
+def _jammed(loop: lp.For, together: int, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
     if loop.parallel or loop.vector or loop.unroll or len(loop.body) != 1 or not isinstance(loop.body[0], lp.For):
         return None
     inner = loop.body[0]
@@ -53,14 +55,13 @@ def _jammed(loop: lp.For, together: int) -> list[lp.Stmt] | None:
         return None
     if not all(_told_apart(u.index, inner.sym, loop.sym) for u in updates):
         return None
-    rounds = (loop.high - loop.low) // together
     outer = Sym(f"{loop.sym.name}_by_{together}")
     totals = {u.buffer: fresh_like(u.buffer.name, u.buffer.dtype) for u in updates}
     body: list[lp.Stmt] = [lp.Declare(totals[u.buffer], lp.Load(u.buffer, u.index)) for u in updates]
     lost = {u.buffer: fresh_like("nan", BOOL) for u in updates if u.op in _BETTER and u.buffer.dtype.is_float}
     body += [lp.Declare(v, _is_nan(totals[b])) for b, v in lost.items()]
     for k in range(together):
-        for s in Copier({loop.sym: loop.low + together * poly(outer) + k}).stmts(inner.body):
+        for s in Copier({loop.sym: first_of(loop, together, outer) + k}).stmts(inner.body):
             if not isinstance(s, lp.Update):
                 body.append(s)
                 continue
@@ -74,11 +75,7 @@ def _jammed(loop: lp.For, together: int) -> list[lp.Stmt] | None:
         if u.buffer in lost:
             value = lp.Choose((lp.Test("true", None, lp.Use(lost[u.buffer])),), lp.Const(math.nan, u.buffer.dtype), value)
         body.append(lp.Store(u.buffer, u.index, value))
-    main = lp.For(outer, poly(0), rounds, [lp.For(inner.sym, inner.low, inner.high, body, True)], False)
-    rest = lp.For(loop.sym, loop.low + together * rounds, loop.high, loop.body, False)
-    if may_be_negative(loop.high - loop.low):  # whose quotient would be less than none
-        return [lp.If((lp.Test("ge", loop.high - loop.low - 1),), [main, rest])]
-    return [main, rest]
+    return in_blocks(loop, together, outer, [lp.For(inner.sym, inner.low, inner.high, body, True)], known)
 
 
 def _is_nan(v: lp.Var) -> lp.Expr:

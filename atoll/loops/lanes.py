@@ -23,6 +23,7 @@ from typing import Any
 
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import Copier, copyable, fresh_like, loads, mentions, slow
+from atoll.loops.split import counted, first_of, left_over, length, started_blocks, summed_in_blocks
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.types.dtypes import I64
@@ -155,9 +156,8 @@ class _Rounds:
             self.count = poly(width.atom)
         groups = self.groups()
         self.keep(groups)
-        blocks = fresh_like("blocks", I64)
         space = sum((self.lanes * b.dtype.size * product(b.extents[:-1]) for b in self.wide.values()), poly(0))
-        enough = (lp.Test("ge", loop.high - loop.low - self.lanes), lp.Test("ge", MOST - space))
+        enough = (lp.Test("ge", length(loop) - self.lanes), lp.Test("ge", MOST - space))
         for s in loop.body:
             if isinstance(s, lp.Add):
                 self.terms[id(s)] = self.local(s.var)
@@ -171,18 +171,15 @@ class _Rounds:
             work += self.added()
         work += [lp.Free(b) for b in (*self.across.values(), *self.terms.values())]
         if self.along:
-            left = loop.high - loop.low - self.lanes * poly(self.block)
+            left = loop.high - first_of(loop, self.lanes, self.block)
             work.insert(0, lp.Let(width, lp.Call("min", (lp.Index(poly(self.lanes)), lp.Index(left)), I64)))
-            whole = lp.For(self.block, poly(0), (loop.high - loop.low + (self.lanes - 1)) // self.lanes, work, True)
-            return [lp.If((lp.Test("ge", loop.high - loop.low - LEAST),), [whole], [loop])]
-        full = poly(blocks.atom)
-        known = lp.Let(blocks, lp.Choose(enough, lp.Index((loop.high - loop.low) // self.lanes), lp.Index(poly(0))))
+            whole = lp.For(self.block, poly(0), started_blocks(loop, self.lanes), work, True)
+            return [lp.If((lp.Test("ge", length(loop) - LEAST),), [whole], [loop])]
+        known, full = counted("blocks", loop, self.lanes, [enough])
         begin, end = [lp.Alloc(b) for b in self.wide.values()], [lp.Free(b) for b in self.wide.values()]
-        rest = lp.For(loop.sym, loop.low + self.lanes * full, loop.high, loop.body, isinstance(loop, lp.For))
         if isinstance(loop, lp.Accumulate):
-            each = lp.If((lp.Test("ge", full - poly(self.block) - 1),), work, [rest])
-            return [known, *begin, lp.Accumulate(self.block, poly(0), full + 1, [each], loop.accs, loop.exact), *end]
-        return [known, lp.If((lp.Test("ge", full - 1),), [*begin, lp.For(self.block, poly(0), full, work, True), *end]), rest]
+            return [known, *begin, summed_in_blocks(loop, self.lanes, self.block, work, full), *end]
+        return [known, lp.If((lp.Test("ge", full - 1),), [*begin, lp.For(self.block, poly(0), full, work, True), *end]), left_over(loop, self.lanes, full)]
 
     def added(self) -> list[lp.Stmt]:
         """What the lanes add, in their order."""
@@ -222,7 +219,7 @@ class _Rounds:
     def each(self, stmts: list[lp.Stmt]) -> lp.For:
         """These statements for every lane."""
         lane = Sym("lane")
-        copier = _Lane({self.loop.sym: self.loop.low + self.lanes * poly(self.block) + lane}, self.wide, self.terms, poly(lane))
+        copier = _Lane({self.loop.sym: first_of(self.loop, self.lanes, self.block) + lane}, self.wide, self.terms, poly(lane))
         every = list(lp.walk(stmts))
         made = {s.var for s in every if isinstance(s, (lp.Let, lp.Declare))}
         changed = {s.var for s in every if isinstance(s, lp.Assign)}

@@ -22,6 +22,7 @@ from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.independent import Access, Loop, accesses
 from atoll.loops.rewrite import Copier, fresh_like, loads, straight, told
+from atoll.loops.split import first_of, started_blocks
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import I64
@@ -307,7 +308,7 @@ class _Blocks:
     def loops(self) -> list[lp.Stmt]:
         loop, j = self.loop, self.loop.sym
         block, stop = Sym(f"{j.name}_by_{self.together}"), self.whole(f"{j.name}_stop")
-        self.begin, self.end = loop.low + self.together * poly(block), poly(stop.atom)
+        self.begin, self.end = first_of(loop, self.together, block), poly(stop.atom)
         self.saved = {v: self.local(v, self.together) for v in self.kept}
         tails = [self.tail(r) for r in self.rows]  # copies, before the originals change
         rounds: list[lp.Stmt] = []
@@ -325,7 +326,7 @@ class _Blocks:
             *(s for tail in tails for s in tail),
             *(lp.Free(b) for b in self.saved.values()),
         ]
-        return [lp.For(block, poly(0), (loop.high - loop.low + self.together - 1) // self.together, body, False)]
+        return [lp.For(block, poly(0), started_blocks(loop, self.together), body, False)]
 
     def local(self, var: lp.Var, count: int) -> lp.Buffer:
         """Values of a variable, of several rounds."""

@@ -12,25 +12,27 @@ as fast with one thread, 1.5 with two).
 from __future__ import annotations
 
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import QUICK, Copier, loads, may_be_negative
-from atoll.sizes import Sym, poly
+from atoll.loops.rewrite import QUICK, Copier, loads, told
+from atoll.loops.split import first_of, in_blocks
+from atoll.sizes import Poly, Sym, poly
 
 MOST = 40  # operations of one element
 SAVED = 0.75  # of the reads may be left
 
 
-def overlap(stmts: list[lp.Stmt], decisions: list[str], together: int = 4) -> list[lp.Stmt]:
+def overlap(stmts: list[lp.Stmt], decisions: list[str], together: int = 4, known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
+    """`known`: what is not negative here, from the loops around."""
     out: list[lp.Stmt] = []
     for stmt in stmts:
         for body in lp.bodies(stmt):
             if not isinstance(stmt, lp.Product):
                 said = len(decisions)
-                body[:] = overlap(body, decisions, together)
+                body[:] = overlap(body, decisions, together, (*known, *told(stmt)))
                 if isinstance(stmt, lp.Chunks) and len(decisions) > said:
                     stmt.align = -(-stmt.align // together) * together  # so that pieces are whole blocks
         if isinstance(stmt, lp.For) and _shares(stmt, together):
             decisions.append(f"{together} rounds of {stmt.sym} at a time share what they read")
-            out += _blocks(stmt, together)
+            out += _blocks(stmt, together, known)
         else:
             out.append(stmt)
     return out
@@ -71,16 +73,11 @@ def _is_row(inner: lp.For, outer: Sym) -> bool:
     return operations <= MOST
 
 
-def _blocks(loop: lp.For, together: int) -> list[lp.Stmt]:
+def _blocks(loop: lp.For, together: int, known: tuple[Poly, ...]) -> list[lp.Stmt]:
     block = Sym(f"{loop.sym.name}_by_{together}")
     rows: list[lp.Stmt] = []
     for inner in loop.body:
         assert isinstance(inner, lp.For)
-        copies = [Copier({loop.sym: loop.low + together * poly(block) + k}).stmts(inner.body) for k in range(together)]
+        copies = [Copier({loop.sym: first_of(loop, together, block) + k}).stmts(inner.body) for k in range(together)]
         rows.append(lp.For(inner.sym, inner.low, inner.high, [s for body in copies for s in body], True))
-    full = (loop.high - loop.low) // together
-    made: list[lp.Stmt] = [
-        lp.For(block, poly(0), full, rows, True),
-        lp.For(loop.sym, loop.low + together * full, loop.high, loop.body, True),
-    ]
-    return [lp.If((lp.Test("ge", loop.high - loop.low - 1),), made)] if may_be_negative(loop.high - loop.low) else made
+    return in_blocks(loop, together, block, rows, known)

@@ -17,6 +17,7 @@ from collections.abc import Callable
 
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import Copier, copyable, fresh_like, loads
+from atoll.loops.split import length, may_be_negative
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import I64
 
@@ -37,8 +38,10 @@ def pairwise(stmts: list[lp.Stmt], decisions: list[str], reassociate: bool = Tru
             continue
         assert isinstance(stmt, lp.For)
         decisions.append(f"sums over {stmt.sym} into memory are made of sums of {BLOCK} rounds")
-        many = lp.Test("ge", stmt.high - stmt.low - 2 * BLOCK)
-        out.append(lp.If((many,), _Blocks(stmt, updates).loops(), [stmt]))
+        many, inner = lp.Test("ge", length(stmt) - 2 * BLOCK), stmt.body[0]
+        assert isinstance(inner, lp.For)
+        some = (lp.Test("ge", length(inner)),) if may_be_negative(length(inner)) else ()  # else there is no memory of that size
+        out.append(lp.If((many, *some), _Blocks(stmt, updates).loops(), [stmt]))
     return out
 
 

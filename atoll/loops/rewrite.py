@@ -137,18 +137,13 @@ def told(stmt: lp.Stmt) -> tuple[Poly, ...]:
         case lp.For() | lp.Accumulate():
             return (poly(stmt.sym) - stmt.low, stmt.high - poly(stmt.sym) - 1)
         case lp.Chunks():
-            return (poly(stmt.low), stmt.extent - poly(stmt.high))
+            return (poly(stmt.low), stmt.extent - poly(stmt.high), poly(stmt.high) - poly(stmt.low))
     return ()
 
 
 def divides(p: Poly) -> bool:
     """It has quotients by what may be 0."""
     return any(isinstance(atom, Quot) and (atom.den.const() is None or divides(atom.num)) for atom in p.atoms())
-
-
-def may_be_negative(extent: Poly) -> bool:
-    """Sizes and indices are not negative, nor are their sums."""
-    return any(c < 0 for c in extent.terms.values()) or any(isinstance(a, lp.VarAtom) for a in extent.leaves())
 
 
 def slow(e: lp.Expr | None) -> bool:

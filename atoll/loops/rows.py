@@ -13,11 +13,11 @@ literal and small, as for the weights of a convolution, all of them are made at 
 from __future__ import annotations
 
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import Copier, fresh_like, loads, straight, told
+from atoll.loops.rewrite import Copier, loads, straight, told
+from atoll.loops.split import counted, first_of, left_over
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.sizes.prover import Facts, facts
-from atoll.types.dtypes import I64
 
 ROWS = 4
 MOST = 16  # sums in one loop
@@ -34,7 +34,7 @@ def rows(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = (
             if not isinstance(stmt, lp.Product):
                 body[:] = rows(body, decisions, inside)
         few = _all_at_once(stmt) if isinstance(stmt, lp.For) else None
-        found = _together(stmt, inside) if isinstance(stmt, lp.For) and few is None else None
+        found = _together(stmt, known) if isinstance(stmt, lp.For) and few is None else None
         if few is not None:
             assert isinstance(stmt, lp.For)
             decisions.append(f"the sums of all rounds of {stmt.sym} at once")
@@ -95,21 +95,16 @@ def _together(loop: lp.For, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
     if loop.vector or loop.unroll or len(sums) != 1 or len(sums[0].accs) != 1:
         return None
     inner = _shared(loop, sums[0])
-    if inner is None or not (loop.parallel or _independent(loop, inner, facts((*known, *told(inner))))):
+    if inner is None or not (loop.parallel or _independent(loop, inner, facts((*known, *told(loop), *told(inner))))):
         return None
     read = [(x, loop.sym in {a for p in x.index for a in p.leaves()}) for x in loads(inner.body)]
     block = Sym(f"{loop.sym.name}_by_{ROWS}")
     size = inner.accs[0].var.dtype.size
     long = lp.Test("ge", inner.high - inner.low - LONG // size)
     near = lp.Test("ge", NEAR // size - product(next(x for x, moves in read if moves).buffer.extents))
-    blocks, all_of_them = fresh_like("blocks", I64), lp.Index((loop.high - loop.low) // ROWS)
-    full = poly(blocks.atom)
-    body = _side_by_side(loop, inner, [loop.low + ROWS * poly(block) + k for k in range(ROWS)])
-    return [
-        lp.Let(blocks, lp.Choose((long,), all_of_them, lp.Choose((near,), all_of_them, lp.Index(poly(0))))),
-        lp.For(block, poly(0), full, body, loop.parallel),
-        lp.For(loop.sym, loop.low + ROWS * full, loop.high, loop.body, loop.parallel),
-    ]
+    some, blocks = counted("blocks", loop, ROWS, [(long,), (near,)], known)
+    body = _side_by_side(loop, inner, [first_of(loop, ROWS, block) + k for k in range(ROWS)])
+    return [some, lp.For(block, poly(0), blocks, body, loop.parallel), left_over(loop, ROWS, blocks)]
 
 
 def _independent(loop: lp.For, inner: lp.Accumulate, ctx: Facts) -> bool:

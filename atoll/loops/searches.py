@@ -19,6 +19,7 @@ from collections.abc import Callable
 
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import QUICK, Copier, copyable, divides, fresh_like, loads, slow, told
+from atoll.loops.split import first_of, in_blocks, summed_in_blocks
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import BOOL, I64
@@ -38,7 +39,7 @@ def searches(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...]
         found = _search(stmt) if isinstance(stmt, (lp.For, lp.Accumulate)) else None
         if found is not None and found.may_go_on((*known, *told(stmt))):
             decisions.append(f"{found.lanes} rounds of {found.loop.sym} side by side until the last of them ends")
-            out += found.loops()
+            out += found.loops(known)
         else:
             out.append(stmt)
     return out
@@ -95,7 +96,7 @@ class _Search:
 
     # -- what becomes of it
 
-    def loops(self) -> list[lp.Stmt]:
+    def loops(self, known: tuple[Poly, ...]) -> list[lp.Stmt]:
         loop = self.loop
         self.block = Sym(f"{loop.sym.name}_by_lanes")
         self.across = {v: self.lane_array(v) for v in self.kept}
@@ -113,11 +114,9 @@ class _Search:
             *self.added(),
             *(lp.Free(b) for b in arrays),
         ]
-        full = (loop.high - loop.low) // self.lanes
-        rest = lp.For(loop.sym, loop.low + self.lanes * full, loop.high, loop.body, isinstance(loop, lp.For))
         if isinstance(loop, lp.For):
-            return [lp.For(self.block, poly(0), full, work, True), rest]
-        return [lp.Accumulate(self.block, poly(0), full + 1, [lp.If((lp.Test("ge", full - 1 - poly(self.block)),), work, [rest])], loop.accs, loop.exact)]
+            return in_blocks(loop, self.lanes, self.block, work, known)
+        return [summed_in_blocks(loop, self.lanes, self.block, work)]
 
     def added(self) -> list[lp.Stmt]:
         """What the lanes add, in their order."""
@@ -133,7 +132,7 @@ class _Search:
 
     def each(self, part: Callable[[Copier, Poly], list[lp.Stmt]]) -> lp.For:
         lane = Sym("lane")
-        copier = Copier({self.loop.sym: self.loop.low + self.lanes * poly(self.block) + lane})
+        copier = Copier({self.loop.sym: first_of(self.loop, self.lanes, self.block) + lane})
         body = part(copier, poly(lane))
         waits = any(slow(s.value) for s in body if isinstance(s, (*_STRAIGHT, lp.Store)))
         return lp.For(lane, poly(0), poly(self.lanes), body, True, vector=self.lanes if waits else 0)  # else C compilers write them out, and call scalar functions

@@ -18,9 +18,9 @@ from __future__ import annotations
 from atoll.loops import ir as lp
 from atoll.loops.independent import Access, accesses
 from atoll.loops.rewrite import Copier, copyable, fresh_like, loads, may_fail, told
+from atoll.loops.split import counted, first_of, left_over, length
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.prover import facts
-from atoll.types.dtypes import I64
 
 ENOUGH = 32  # rows, for which it pays
 
@@ -170,9 +170,8 @@ class _Elimination:
     # -- what becomes of it
 
     def loops(self) -> list[lp.Stmt]:
-        loop, count = self.loop, self.loop.high - self.loop.low
-        block, blocks = Sym(f"{loop.sym.name}_by_{self.together}"), fresh_like("blocks", I64)
-        first = loop.low + self.together * poly(block)
+        loop, block = self.loop, Sym(f"{self.loop.sym.name}_by_{self.together}")
+        first = first_of(loop, self.together, block)
         body: list[lp.Stmt] = []
         copiers = []
         for k in range(self.together):
@@ -182,12 +181,9 @@ class _Elimination:
             if k < self.together - 1:
                 body += self.needed(copier, {loop.sym: first}, k)
         body.append(self.rest(copiers, {loop.sym: first}))
-        enough = (lp.Test("ge", count - self.together), lp.Test("ge", (self.bottom - self.top).subst({loop.sym: loop.low}) - ENOUGH))
-        return [
-            lp.Let(blocks, lp.Choose(enough, lp.Index(count // self.together), lp.Index(poly(0)))),
-            lp.For(block, poly(0), poly(blocks.atom), body, False),
-            lp.For(loop.sym, loop.low + self.together * poly(blocks.atom), loop.high, loop.body, False),
-        ]
+        enough = (lp.Test("ge", length(loop) - self.together), lp.Test("ge", (self.bottom - self.top).subst({loop.sym: loop.low}) - ENOUGH))
+        some, blocks = counted("blocks", loop, self.together, [enough])
+        return [some, lp.For(block, poly(0), blocks, body, False), left_over(loop, self.together, blocks)]
 
     def needed(self, copier: _Round, start: dict[Atom, Poly], k: int) -> list[lp.Stmt]:
         """The update of one round where the next ones read it: rows before B, then columns before B."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import Copier, fresh_like, loads
+from atoll.loops.split import first_of, length
 from atoll.sizes import Poly, Sym, poly
 
 LEAST = 1 << 25  # bytes of a result: what a last cache usually has for one of them at most
@@ -133,7 +134,7 @@ def _bytes(b: lp.Buffer) -> Poly:
 
 def _in_lines(loop: lp.For, stores: list[lp.Store], count: int) -> list[lp.Stmt]:
     block, k = Sym(f"{loop.sym.name}_line"), Sym("k")
-    first = loop.low + count * poly(block)
+    first = first_of(loop, count, block)
     copier = Copier({loop.sym: first + poly(k)})
     start = Copier({loop.sym: first})
     lines: dict[lp.Buffer, lp.Buffer] = {}
@@ -145,7 +146,7 @@ def _in_lines(loop: lp.For, stores: list[lp.Store], count: int) -> list[lp.Stmt]
     for made in body:
         if isinstance(made, lp.Store):
             made.buffer, made.index = lines[made.buffer], (poly(k),)
-    whole = (loop.high - loop.low) // count
+    whole = length(loop) // count  # only made for two lines and more
     work: list[lp.Stmt] = [lp.Alloc(b) for b in lines.values()]
     work.append(lp.For(k, poly(0), poly(count), body, True))
     work += [lp.Helper("stream", ((s.buffer, start.index(s.index)), (lines[s.buffer], (poly(0),))), (poly(count),)) for s in stores]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import Copier, fresh_like, loads, slow
+from atoll.loops.split import first_of, length, started_blocks
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.types.dtypes import I64
@@ -73,9 +74,9 @@ def _along(index: tuple[Poly, ...], outer: Sym, inner: Sym) -> str | None:
 def _in_tiles(outer: lp.For, inner: lp.For) -> list[lp.Stmt]:
     block, column = Sym(f"{outer.sym.name}_tile"), Sym(f"{inner.sym.name}_tile")
     end = fresh_like(f"{outer.sym.name}_end", I64)
-    first = outer.low + LONG * poly(block)
-    whole = (inner.high - inner.low) // SHORT
-    start = inner.low + SHORT * poly(column)
+    first = first_of(outer, LONG, block)
+    whole = length(inner) // SHORT  # made only where there are columns
+    start = first_of(inner, SHORT, column)
 
     def rows(low: Poly, high: Poly) -> lp.For:
         i, j = Sym(outer.sym.name), Sym(inner.sym.name)
@@ -88,7 +89,7 @@ def _in_tiles(outer: lp.For, inner: lp.For) -> list[lp.Stmt]:
         lp.For(column, poly(0), whole, [rows(start, start + SHORT)], True),
         rows(inner.low + SHORT * whole, inner.high),
     ]
-    made = lp.For(block, poly(0), (outer.high - outer.low + (LONG - 1)) // LONG, body, True)
+    made = lp.For(block, poly(0), started_blocks(outer, LONG), body, True)
     some = lp.Test("ge", inner.high - inner.low - 1)
     if not any(_along(x.index, outer.sym, inner.sym) == "inner" for x in loads(inner.body)):
         return [lp.If((some,), [made])]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import Copier, fresh_like, loads, straight
+from atoll.loops.split import first_of, started_blocks
 from atoll.sizes import Sym, poly
 from atoll.types.dtypes import BOOL, I8, I16, I32, I64, DType
 
@@ -55,7 +56,7 @@ def _in_blocks(loop: lp.Accumulate) -> list[lp.Stmt]:
             body.append(lp.Add(hit, "or", lp.Cast(wanted, kind)))
         else:
             body.append(s)
-    first = loop.low + BLOCK * poly(block)
+    first = first_of(loop, BLOCK, block)
     settled = lp.Call("ne" if some else "eq", (lp.Use(hit), lp.Const(0, kind)), BOOL)
     work: list[lp.Stmt] = [
         lp.Let(end, lp.Call("min", (lp.Index(first + BLOCK), lp.Index(loop.high)), I64)),
@@ -65,7 +66,7 @@ def _in_blocks(loop: lp.Accumulate) -> list[lp.Stmt]:
     ask = lp.If((lp.Test("false" if some else "true", None, lp.Use(answer)),), work)
     return [
         lp.Declare(answer, lp.Const(not some, BOOL)),
-        lp.For(block, poly(0), (loop.high - loop.low + (BLOCK - 1)) // BLOCK, [ask], False),
+        lp.For(block, poly(0), started_blocks(loop, BLOCK), [ask], False),
     ]
 
 

@@ -19,9 +19,10 @@ from __future__ import annotations
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import Copier, copyable, fresh_like, loads, told
+from atoll.loops.split import counted, first_of, left_over, length
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.prover import facts
-from atoll.types.dtypes import BOOL, I64
+from atoll.types.dtypes import BOOL
 
 LANES = 64  # rows side by side; measured on tables of 64-bit integers: 32 and 128 take a third longer, 16 twice as long
 STREAMS = 16  # rows of whole tables side by side, each a stream from memory; with 32 of them every cell waits for memory once a table has some megabytes
@@ -127,8 +128,8 @@ class _Nest:
 
     def find_totals(self, made: set[lp.Var]) -> bool:
         """Variables of the whole table are totals that nothing else reads: what the rows assign to them can be told."""
-        outside = {s.var for s in lp.walk([*self.before, *self.cell, *self.after]) if isinstance(s, lp.Assign)} - made
-        for whole in outside:
+        assigned = dict.fromkeys(s.var for s in lp.walk([*self.before, *self.cell, *self.after]) if isinstance(s, lp.Assign))
+        for whole in [v for v in assigned if v not in made]:  # in the order of the text, so that names are always the same
             found = self.total(whole)
             if found is None:
                 return False
@@ -259,8 +260,7 @@ class _Nest:
     def loops(self) -> list[lp.Stmt]:
         outer, inner = self.outer, self.inner
         self.band = Sym(f"{outer.sym.name}_by_{self.count}")
-        wide, tall = inner.high - inner.low, outer.high - outer.low
-        bands = fresh_like("bands", I64)
+        wide = length(inner)
         wanted = set(lp.used_vars(self.cell)) | {s.var for s in self.cell if isinstance(s, lp.Assign)} | set(lp.used_vars(self.after))
         order = [s.var for s in lp.walk(self.before) if isinstance(s, (lp.Let, lp.Declare)) and s.var in wanted]
         self.lanes = {v: self.local(v) for v in [*order, *self.totals]}
@@ -275,13 +275,9 @@ class _Nest:
             self.ends(),
             *(lp.Free(b) for b in self.lanes.values()),
         ]
-        long = (lp.Test("ge", wide - self.count), lp.Test("ge", tall - self.count))
-        done = self.count * poly(bands.atom)
-        return [
-            lp.Let(bands, lp.Choose(long, lp.Index(tall // self.count), lp.Index(poly(0)))),
-            lp.For(self.band, poly(0), poly(bands.atom), body, False),
-            lp.For(outer.sym, outer.low + done, outer.high, outer.body, False),
-        ]
+        long = (lp.Test("ge", wide - self.count), lp.Test("ge", length(outer) - self.count))
+        some, bands = counted("bands", outer, self.count, [long])
+        return [some, lp.For(self.band, poly(0), bands, body, False), left_over(outer, self.count, bands)]
 
     def local(self, var: lp.Var) -> lp.Buffer:
         buffer = lp.Buffer(fresh_like(var.name, var.dtype).name, var.dtype, (poly(self.count),), "temp", "lanes")
@@ -289,7 +285,7 @@ class _Nest:
         return buffer
 
     def row(self, number: Poly) -> Poly:
-        return self.outer.low + self.count * poly(self.band) + number
+        return first_of(self.outer, self.count, self.band) + number
 
     def starts(self) -> lp.Stmt:
         """What comes before the columns, row after row."""

@@ -11,6 +11,7 @@ from atoll.backends.c.text import safe
 from atoll.backends.c.used import Used, allocated, collect, written_buffers
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import may_fail
+from atoll.loops.split import may_be_negative
 from atoll.types.dtypes import BOOL
 
 
@@ -49,7 +50,7 @@ class Pieces(Loops):
             self.stmts(chunk.body)
         else:
             with self.braces(""):
-                self.put(f"const int64_t {high} = {extent};")
+                self.put(f"const int64_t {high} = {extent if not may_be_negative(chunk.extent) else f'{extent} > 0 ? {extent} : 0'};")
                 self.stmts(chunk.body)
         del low
         self.names.leave(chunk.low)
