@@ -157,13 +157,24 @@ class Evaluator:
 
         if not isinstance(line.prim, ir.EFFECTS) and not has_effect(line):
             return
-        for inner in self.each(line.dims, frame, env):
-            if all(self.holds(c, frame, inner) for c in line.conds):
-                index = tuple(inner[d] for d in line.dims)
-                if line.results:
-                    self.value(line, 0, index, frame, inner)
-                else:
-                    self.prim(line, frame, inner)
+        for inner in self.where(line.dims, line.conds, frame, env):
+            index = tuple(inner[d] for d in line.dims)
+            if line.results:
+                self.value(line, 0, index, frame, inner)
+            else:
+                self.prim(line, frame, inner)
+
+    def where(self, dims: tuple[ir.Binder, ...], conds: tuple[ir.Cond, ...], frame: Frame, env: Env) -> Any:
+        """All environments of some dims in which conditions hold. Each is asked as soon as its indices are there, as the next extent may exist only under it."""
+        while conds and conds[0].leaves().isdisjoint(dims):
+            if not self.holds(conds[0], frame, env):
+                return
+            conds = conds[1:]
+        if not dims:
+            yield env
+            return
+        for i in range(max(0, self.poly(dims[0].extent, frame, env))):
+            yield from self.where(dims[1:], conds, frame, {**env, dims[0]: i})
 
     # -- primitives: a list of results
 

@@ -21,7 +21,7 @@ loop it does not depend on (LICM); dead lines are those the results do not reach
 exist as values: a read is a reference with an index map, and whether a line is stored is the plan's decision.
 
 Conditions make a line *conditional*: it has a value only where they hold. A pure line that cannot fail drops conditions it does not
-need; lines that check, print or loop keep them. `select c x y` looks at x only where c holds, at y only where it does not.
+need; lines that check, print or loop keep them. An extent may be such a value: it is asked for only under the conditions. `select c x y` looks at x only where c holds, at y only where it does not.
 Index conditions are polynomials (ge, eq, ne); conditions on data are references (true, false).
 """
 

@@ -47,30 +47,27 @@ class Known:
 
     def context(self, goals: Iterable[Poly], path: bool = True) -> Facts:
         """Everything known that could matter for these polynomials."""
-        found: dict[Poly, None] = {}
+        general = self.known + ([fact for given in self.path for fact in given.facts] if path else [])
+        seen = self.related(goals, general)
+        found = dict.fromkeys(fact for atom in sorted(seen, key=lambda atom: atom.uid) for fact in self.atom_facts(atom))
+        found.update(dict.fromkeys(fact for fact in general if not seen.isdisjoint(fact.leaves())))
+        return facts().add(found)
+
+    def related(self, goals: Iterable[Poly], general: list[Poly]) -> set[Atom]:
+        """The atoms of some polynomials and of what is known about these."""
         seen: set[Atom] = set()
         queue: list[Atom] = [leaf for goal in goals for leaf in goal.leaves()]
-        conditions = [fact for given in self.path for fact in given.facts] if path else []
-        general = self.known + conditions
-        order: list[tuple[int, list[Poly]]] = []
         while queue:
             atom = queue.pop()
             if atom in seen:
                 continue
             seen.add(atom)
-            mine = self.atom_facts(atom)
-            order.append((atom.uid, mine))
-            for fact in mine:
+            for fact in self.atom_facts(atom):
                 queue += fact.leaves()
             for fact in general:
                 if atom in fact.leaves():
                     queue += fact.leaves()
-        for _, mine in sorted(order, key=lambda pair: pair[0]):
-            found.update(dict.fromkeys(mine))
-        for fact in general:
-            if fact.leaves() & seen:
-                found[fact] = None
-        return facts().add(found)
+        return seen
 
     def atom_facts(self, atom: Atom) -> list[Poly]:
         p = poly(atom)
@@ -162,9 +159,13 @@ class Known:
             return ()
         polys = [x for pair in goals for x in pair]
         base = self.context(polys, path=False)
+        bounds = self.bounds_of_computed(polys)
 
         def enough(given: list[Given]) -> bool:
-            context = base.add(fact for g in given for fact in g.facts)
+            more = [fact for g in given for fact in g.facts]
+            if not all(facts().add((*least, *more)).proves(bound - 1) for bound, least in bounds):
+                return False
+            context = base.add(more)
             return all(context.proves_range(p, n) for p, n in goals)
 
         if enough([]):
@@ -179,6 +180,25 @@ class Known:
             if enough(fewer):
                 kept = fewer
         return tuple(kept)
+
+
+    def bounds_of_computed(self, polys: list[Poly]) -> list[tuple[Poly, tuple[Poly, ...]]]:
+        """Bounds of values that are computed whatever the bound is, each with what is known of it: x % n is less than n only where n is not 0. Code that reads at such
+        an index must stay where that is so. Elements of arguments, and what was checked, are not there otherwise."""
+        found: list[tuple[Poly, tuple[Poly, ...]]] = []
+        for atom in sorted(self.related(polys, self.known), key=lambda atom: atom.uid):
+            if not isinstance(atom, ir.RefAtom) or isinstance(atom.ref.line.prim, (ir.Input, ir.Check)):
+                continue
+            bound = atom.ref.line.results[atom.ref.result].bound
+            if bound is None or (bound.const() or 0) > 0:
+                continue
+            here = bound.subst(dict(zip(atom.ref.line.dims, atom.ref.index, strict=False)))
+            least: list[Poly] = [*self.known, *(poly(leaf) for leaf in here.leaves() if leaf in self.sizes)]
+            binders = {leaf for p in (*atom.ref.index, here) for leaf in p.leaves() if isinstance(leaf, ir.Binder)}
+            for binder in sorted(binders, key=lambda binder: binder.uid):
+                least += self.atom_facts(binder)
+            found.append((here, tuple(least)))
+        return found
 
 
 def _limits(line: ir.Line) -> tuple[int, int] | None:

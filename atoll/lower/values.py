@@ -61,7 +61,7 @@ class Values:
     def translate(self, p: Poly, env: dict[Atom, Poly], scope: Scope) -> Poly:
         """A polynomial over lines' indices as one over loop indices and variables."""
         replace: dict[Atom, Poly] = {}
-        for leaf in p.leaves():
+        for leaf in sorted(p.leaves(), key=lambda a: a.uid):  # a set has no order of its own, and the text should
             if isinstance(leaf, ir.RefAtom):
                 replace[leaf] = self.index_ref(leaf.ref, env, scope)
             elif leaf in env:
@@ -76,10 +76,28 @@ class Values:
         key = ("index", ref.line, ref.result, index)
         known = scope.known(key)
         if known is None:
-            known = lp.Index(self.as_index(self.ref(ref, env, scope), scope))
+            known = lp.Index(self.as_index(self.there(ref, index, env, scope), scope))
             scope.memo[key] = known
         assert isinstance(known, lp.Index)
         return known.poly
+
+    def there(self, ref: ir.Ref, index: tuple[Poly, ...], env: dict[Atom, Poly], scope: Scope) -> lp.Expr:
+        """The value of a line inside an index or a bound: 0 where its conditions do not hold. Memory holds nothing there, and a reduction its neutral element,
+        but the bounds of a loop are asked for in every round of the loop around it."""
+        owner = self.owner(ref.line)
+        place = None if owner.inlining.is_inlined(ref.line) else owner.places[(ref.line, ref.result)]
+        held = isinstance(place, BufferPlace) or (isinstance(place, VarPlace) and isinstance(ref.line.prim, ir.Reduce))
+        tests: tuple[lp.Test, ...] = ()
+        if held and ref.line.conds:
+            tests = owner.tests(ref.line.conds, {**owner.ambient, **dict(zip(ref.line.dims, index, strict=False))}, scope)
+        if not tests:
+            return self.ref(ref, env, scope)
+        dtype = ref.line.results[ref.result].dtype
+        var, inner = self.fn.line_var(ref.line, dtype, ref.line.results[ref.result].bound is not None), scope.child(*tests)
+        scope.add(lp.Declare(var, self.fn.zero(dtype)))
+        inner.add(lp.Assign(var, self.ref(ref, env, inner)))
+        scope.add(lp.If(tests, inner.stmts))
+        return lp.Use(var)
 
     def as_index(self, e: lp.Expr, scope: Scope) -> Poly:
         """An integer expression as something that can stand in an index."""
