@@ -202,10 +202,11 @@ class Function:
             made, others = with_functions(self, args, keywords)
             return made.interpret(*others)
         from atoll.core import interpret as interpreter
-        from atoll.runtime.arguments import from_python, result_to_python
+        from atoll.runtime.arguments import from_python, refuse_axes, result_to_python
 
         self._freeze()
         core = self.core
+        refuse_axes(core)
         arranged = self._arguments(args, keywords)
         other = self._lifted(arranged)
         if other is not None:

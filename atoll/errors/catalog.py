@@ -162,6 +162,8 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0608", _T, "{fn}: argument {name} must have {expected} ({shown}), not {found}", "index or reshape the argument, or declare its axes", "A call lifts over the axes an argument has too many (docs/ranks_and_sizes.md); one with too few is repeated where another argument says how often."),
     ("E0609", _T, "{name} is generic: it has type variables or function parameters", "call it from another Atoll function", "A generic function is compiled for each use."),
     ("E0610", _T, "{name}: {text}", "", "What Atoll's own functions take is said in docs/reference.md; they check their arguments before they do anything."),
+    ("E0611", _T, "{name}: {what} has {axes} axes, which is more than NumPy's arrays can have", "join axes: f64[n*m] for f64[n, m]", "An array with more axes than NumPy knows can be used inside an Atoll function, but cannot be passed or returned. The number is 64, or 32 before NumPy 2."),
+    ("E0612", b.SizeError, "{name}: size {size} is {value}, and sizes are below 2**46", "pass arrays that exist: no memory is that large", "An array without elements may have axes of any length; sizes of 2**46 (70368744177664) and more are refused, so that products of sizes can be computed exactly."),
     # -- running
     ("E0701", b.RunIndexError, "index {index} is out of range for size {size}", "test the index first, for example x[i] if i < len(x) else 0.0", "Every read is proved in range or checked; nothing is clamped or wrapped."),
     ("E0702", b.RunZeroDivisionError, "integer division by zero", "test the divisor first", "Floats divide by zero as IEEE says; integers do not."),

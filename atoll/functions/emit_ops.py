@@ -106,7 +106,7 @@ class Operators:
                 after.append(f"  {name} = at_s{k};" + ("" if kind == 0 else f" at_dup({name});"))
             elif self.is_open(loops, out):
                 opened = True
-                after.append(f"  {name} = H->opened[{k}];")
+                after.append(f"  {name} = at_opened[{k}];")
             else:
                 dims = ", ".join(_poly(p, names) for p in shape_of(t)[0])
                 lines.append(f"  {name} = at_array_of(H, {item}, {kind}, {len(shape_of(t)[0])}, (int64_t[]){{{dims}}});")
@@ -116,7 +116,8 @@ class Operators:
         if opened:
             sizes = ", ".join(str(DTYPES[element_rep(t)].size if element_rep(t) in DTYPES else -8) for t in kernel.outputs)
             lines.append(f"  static const int64_t at_items[] = {{{sizes}}};")
-            lines.append("  H->items = at_items;")
+            lines.append(f"  at_array *at_opened[{len(kernel.outputs)}];")
+            lines.append("  H->items = at_items; H->opened = at_opened;")
         if prints >= 0:
             lines.append(f"  H->print_base = {prints} + at_print_base;")
         lines.append(f"  at_kernel_done(H, {kernel.name}_run({', '.join(['&H->at', *inputs, *outs])}), {base});")

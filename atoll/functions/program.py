@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import hashlib
 import os
 import threading
@@ -21,9 +22,10 @@ from atoll.functions.exchange import Outside, PythonWriter, Reader, Tables, make
 from atoll.functions.from_core import Translator
 from atoll.functions.native_text import generate
 from atoll.functions.pipeline import SELECTIONS, Selection, compile_away
+from atoll.runtime.arguments import refuse_axes
 from atoll.runtime.cache import cache
 from atoll.runtime.library import attach, load
-from atoll.runtime.plain_call import _Call, _Open, _Print
+from atoll.runtime.plain_call import Host, _Call, _Open
 from atoll.runtime.program import (
     Lifted,
     _atoll_itself,
@@ -58,7 +60,7 @@ Arrange = Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]]
 
 
 class _OutsideArray(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("ndim", ctypes.c_int64), ("dims", ctypes.c_int64 * 8)]
+    _fields_ = [("data", ctypes.c_void_p), ("ndim", ctypes.c_int64), ("dims", ctypes.POINTER(ctypes.c_int64))]
 
 
 class _Exchange(ctypes.Structure):
@@ -102,6 +104,7 @@ class FunctionProgram:
         counters: bool = False,
         lifted: Lifted = lambda args: None,
     ) -> None:
+        refuse_axes(fn)
         self.fn, self.arrange, self.lifted = fn, arrange, lifted
         self.made = self.closures = self.live = 0
         digest, spans = fingerprint(fn)
@@ -121,7 +124,9 @@ class FunctionProgram:
         attach(self.library)
         self.library.atoll_call.argtypes = [ctypes.POINTER(_Call), ctypes.POINTER(_Exchange)]
         self.library.atoll_done.argtypes = [ctypes.POINTER(_Exchange)]
-        self._callbacks = (_Open(lambda *a: 0), _Print(self._show))
+        self.values = max((len(kinds) for _, kinds in self.sites), default=0)  # that any check shows
+        self._host = Host(functools.partial(ArrayProgram._show, self))  # type: ignore[arg-type]
+        self._opens = _Open(lambda *a: 0)
         self._sizes = (ctypes.c_int64 * 1)()
 
     def call(self, *args: Any, **keywords: Any) -> Any:
@@ -151,17 +156,16 @@ class FunctionProgram:
         exchange.words = words.ctypes.data
         given = (_OutsideArray * max(1, len(outside.arrays)))()
         for k, a in enumerate(outside.arrays):
-            given[k].data, given[k].ndim = a.ctypes.data, a.ndim
-            for axis, n in enumerate(a.shape):
-                given[k].dims[axis] = n
+            given[k].data, given[k].ndim, given[k].dims = a.ctypes.data, a.ndim, (ctypes.c_int64 * max(1, a.ndim))(*a.shape)
         exchange.arrays = given
         exchange.interruptible = threading.get_ident() == threading.main_thread().ident
-        call = _Call(self._sizes, None, None, None, *self._callbacks, None, 0, 0)
+        call = self._host.call(self._sizes, None, None, self._opens, self.values)
         status = self.library.atoll_call(ctypes.byref(call), ctypes.byref(exchange))
         self.made, self.closures = exchange.made, exchange.closures
         try:
+            self._host.raise_kept(call)
             if status != 0:
-                self._fail(status, [(a.i, a.d) for a in call.args])
+                self._fail(status, [(call.args[k].i, call.args[k].d) for k in range(self.values)])
             count = exchange.out_count
             out = np.frombuffer(ctypes.string_at(exchange.out, 8 * count), np.int64) if count else np.zeros(0, np.int64)
 
@@ -176,17 +180,6 @@ class FunctionProgram:
         finally:
             self.library.atoll_done(ctypes.byref(exchange))
             self.live = exchange.live
-
-    def _show(self, _call: Any, number: int, count: int, items: Any) -> None:
-        """print(...) in the program."""
-        given: list[tuple[Any, ...]] = []
-        for k in range(count):
-            x = items[k]
-            if x.data:
-                given.append((x.data, tuple(x.dims[j] for j in range(x.ndim))))
-            else:
-                given.append((x.kind, x.v[0].i, x.v[0].d, x.v[1].d))
-        ArrayProgram._show(self, number, given)  # type: ignore[arg-type]
 
     def _fail(self, status: int, values: list[tuple[int, float]]) -> None:
         if status == -1:

@@ -16,7 +16,7 @@ from atoll.core.interpret_data import Data
 from atoll.errors import fail
 from atoll.errors.misuse import kind_of
 from atoll.types.dtypes import DType, fits
-from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, Union, array, shape_of
+from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, Union, array, flatten, shape_of
 from atoll.types.unions import has_data
 
 
@@ -27,6 +27,17 @@ class Donated:
 
     def __init__(self, value: Any) -> None:
         self.value = value
+
+
+_MOST_AXES = 64 if int(np.__version__.partition(".")[0]) >= 2 else 32  # of NumPy's arrays
+
+
+def refuse_axes(fn: ir.Function) -> None:
+    """Arrays that cross have no more axes than NumPy's arrays can have."""
+    crossing = [(f"parameter {sym.name}", leaf) for sym, t in fn.params for _, leaf in flatten(t)]
+    for what, leaf in [*crossing, *(("the result", leaf) for _, leaf in flatten(fn.result))]:
+        if len(shape_of(leaf)[0]) > _MOST_AXES:
+            fail("E0611", fn.span, name=fn.name, what=what, axes=len(shape_of(leaf)[0]))
 
 
 def from_python(fn: ir.Function, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -112,9 +123,17 @@ def _scalar(fn: str, name: str, dtype: DType, arg: Any) -> Any:
         if not fits(arg, dtype) or (isinstance(arg, bool) != (dtype.kind == "b")):
             fail("E0607", fn=fn, name=name, value=_short(arg), dtype=dtype.name, help=_what_fits(name, dtype, arg))
         return dtype.numpy.type(arg)
-    if hasattr(arg, "__array__") and np.ndim(arg) == 0:
-        return _scalar(fn, name, dtype, np.asarray(arg)[()])
+    if hasattr(arg, "__array__") and isinstance(found := _asked(arg), np.generic):
+        return _scalar(fn, name, dtype, found)
     fail("E0602", fn=fn, name=name, expected=dtype.name, found=kind_of(arg))
+
+
+def _asked(arg: Any) -> Any:
+    """What a foreign object says it is as an array of no axes; None where it says nothing that can be used."""
+    try:
+        return np.asarray(arg)[()]
+    except Exception:  # noqa: BLE001  whatever it raises, it is not usable here
+        return None
 
 
 def _what_fits(name: str, dtype: DType, arg: Any) -> str | None:

@@ -139,7 +139,7 @@ def call_path() -> Any | None:
     if headers is None:
         return None
     source = _NATIVE / "call.c"
-    text = source.read_text() + (_NATIVE / "abi.h").read_text()
+    text = "".join((_NATIVE / name).read_text() for name in ("call.c", "results.h", "abi.h"))
 
     def build(folder: Path) -> dict[str, Any]:
         include = [f"-I{_NATIVE}", f"-I{headers}", f"-I{np.get_include()}"]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from atoll.runtime.library import runtime
 from atoll.types.types import dtype_of
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ class _Shown(ctypes.Structure):
         ("data", ctypes.c_void_p),
         ("ndim", ctypes.c_int),
         ("kind", ctypes.c_int),
-        ("dims", ctypes.c_int64 * 8),
+        ("dims", ctypes.POINTER(ctypes.c_int64)),
         ("v", _Arg * 2),
     ]
 
@@ -33,6 +35,7 @@ class _Call(ctypes.Structure):
 
 _Open = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_Call), ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_int64))
 _Print = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Call), ctypes.c_int, ctypes.c_int, ctypes.POINTER(_Shown))
+_Poll = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Call))
 _Call._fields_ = [
     ("sizes", ctypes.POINTER(ctypes.c_int64)),
     ("inputs", ctypes.POINTER(ctypes.c_void_p)),
@@ -40,12 +43,57 @@ _Call._fields_ = [
     ("host", ctypes.c_void_p),
     ("open_result", _Open),
     ("print", _Print),
-    ("poll", ctypes.c_void_p),
+    ("poll", _Poll),
     ("piece", ctypes.c_int64),
     ("site", ctypes.c_int),
-    ("args", _Arg * 8),
+    ("room", ctypes.c_int),
+    ("args", ctypes.POINTER(_Arg)),
     ("polled", ctypes.c_double),
 ]
+
+
+class _Kept(ctypes.Structure):
+    _fields_ = [("error", ctypes.c_void_p * 3), ("failed", ctypes.c_int), ("print", _Print)]
+
+
+class Host:
+    """What programs ask of Python while they run, through ctypes: to print, and whether to stop. What that raises is kept until the program
+    has stopped; the functions that are asked stand in runtime.c."""
+
+    def __init__(self, show: Callable[[int, list[tuple[Any, ...]]], None]) -> None:
+        self.show = show
+        self.printer = _Print(self._print)
+        library, python = runtime(), ctypes.pythonapi
+        used = (python.PyGILState_Ensure, python.PyGILState_Release, python.PyErr_CheckSignals, python.PyErr_Fetch)
+        library.atoll_use_python(*(ctypes.cast(f, ctypes.c_void_p) for f in used))
+        self.print, self.poll = _Print(("atoll_print_python", library)), _Poll(("atoll_poll_python", library))
+
+    def call(self, sizes: Any, inputs: Any, out: Any, open_result: Any, values: int) -> _Call:
+        """A call that may show so many values."""
+        kept = ctypes.pointer(_Kept(print=self.printer))
+        call = _Call(sizes, inputs, out, ctypes.cast(kept, ctypes.c_void_p), open_result, self.print, self.poll, 0, 0, values, (_Arg * max(1, values))(), 0.0)
+        call.kept = kept.contents  # type: ignore[attr-defined]
+        return call
+
+    def raise_kept(self, call: _Call) -> None:
+        """Raise the error of a callback, if there was one."""
+        if call.kept.failed:  # type: ignore[attr-defined]
+            ctypes.pythonapi.PyErr_Restore(*(ctypes.c_void_p(e) for e in call.kept.error))  # type: ignore[attr-defined]
+
+    def _print(self, call: Any, number: int, count: int, items: Any) -> None:
+        try:
+            self.show(number, [_item(items[k]) for k in range(count)])
+        except BaseException as error:  # noqa: BLE001
+            kept = ctypes.cast(call.contents.host, ctypes.POINTER(_Kept)).contents
+            if not kept.failed:
+                for k, part in enumerate((type(error), error, error.__traceback__)):
+                    ctypes.pythonapi.Py_IncRef(ctypes.py_object(part))
+                    kept.error[k] = id(part)
+                kept.failed = 1
+
+
+def _item(x: Any) -> tuple[Any, ...]:
+    return (x.kind, x.v[0].i, x.v[0].d, x.v[1].d) if x.kind else (x.data or 0, tuple(x.dims[:x.ndim]))
 
 
 class PlainCall:
@@ -55,6 +103,7 @@ class PlainCall:
         self.program, self.params, self.results, self.single = program, params, results, single
         self.dtypes = [dtype_of(t).numpy for t in program.leaf_types]
         self.out_dtypes = [np.dtype(_by_number(n)) for n, _ in results]
+        self.host = Host(program._show)
 
     def __call__(self, leaves: tuple[Any, ...]) -> Any:
         program = self.program
@@ -74,17 +123,7 @@ class PlainCall:
                 return 0
             return int(outs[k].ctypes.data)
 
-        def show(_call: Any, number: int, count: int, items: Any) -> None:
-            given: list[tuple[Any, ...]] = []
-            for k in range(count):
-                x = items[k]
-                if x.data:
-                    given.append((x.data, tuple(x.dims[j] for j in range(x.ndim))))
-                else:
-                    given.append((x.kind, x.v[0].i, x.v[0].d, x.v[1].d))
-            program._show(number, given)
-
-        call = _Call(sizes, pointers, out_pointers, None, _Open(open_result), _Print(show), None, 0, 0)
+        call = self.host.call(sizes, pointers, out_pointers, _Open(open_result), program.values)
         prepared = program.library.atoll_prepare(ctypes.byref(call), c_shape, sizes, dims)
         if prepared == 2:
             program._fail(-1, [])
@@ -101,8 +140,9 @@ class PlainCall:
                     program._fail(-1, [])
                 out_pointers[k] = outs[k].ctypes.data
         status = program.library.atoll_entry(ctypes.byref(call))
+        self.host.raise_kept(call)
         if status != 0:
-            program._fail(status, [(a.i, a.d) for a in call.args])
+            program._fail(status, [(call.args[k].i, call.args[k].d) for k in range(program.values)])
         values = [o[()] if axes < 0 else o for o, (_, axes) in zip(outs, self.results, strict=True)]
         return values[0] if self.single else tuple(values)
 

@@ -21,7 +21,7 @@ from atoll.core.interpret import format_value
 from atoll.errors import NOWHERE, Span, fail, make
 from atoll.loops import ir as lp
 from atoll.loops.choices import USUAL, Choices, pinned
-from atoll.runtime.arguments import Donated, from_python, quick_leaves, to_python
+from atoll.runtime.arguments import Donated, from_python, quick_leaves, refuse_axes, to_python
 from atoll.runtime.cache import cache
 from atoll.runtime.library import attach, call_path, expect_products, load
 from atoll.runtime.memory import donations
@@ -98,6 +98,7 @@ class Program:
         choices: Choices | None = None,
         lifted: Lifted = lambda args: None,
     ) -> None:
+        refuse_axes(fn)
         self.fn = fn
         self.arrange = arrange
         self.lifted = lifted
@@ -109,6 +110,7 @@ class Program:
         path, meta = cache.get(self.key, lambda folder: _build(fn, spans, folder, optimise, extra, self.choices))
         self.path = path
         self.sites = [_site_from_json(s, spans) for s in meta["sites"]]
+        self.values = max((len(kinds) for _, kinds in self.sites), default=0)  # that any check shows
         self.prints: list[list[Any]] = meta["prints"]
         owned = {k for k, mine in enumerate(own for (_, p), own in zip(fn.params, fn.owned, strict=True) for _ in flatten(p)) if mine}
         self.donations = {k: j for k, j in meta["donations"] if k in owned}
@@ -135,6 +137,8 @@ class Program:
                 params,
                 results,
                 single,
+                len(self.fn.sizes),
+                self.values,
                 self._slow if plain else self._never,
                 self._fail,
                 self._show,

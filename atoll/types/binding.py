@@ -20,6 +20,9 @@ from atoll.sizes import ONE, Poly, Sym, poly
 from atoll.types.types import Array, Index, Type, flatten, part_text, shape_of
 
 
+MOST_SIZE = 1 << 46  # sizes are below: the call path refuses others too (backends/c/jit.py)
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Axis `axis` of leaf `leaf` of parameter `param`; `path` names the component of a tuple."""
@@ -143,6 +146,8 @@ def bind_call(fn: ir.Function, args: tuple[Any, ...]) -> dict[Sym, int]:
     for size, step in defined.items():
         if env[size] < 0:
             _negative(fn, step, _extent(args, step.place), env)
+        if env[size] >= MOST_SIZE:
+            fail("E0612", name=fn.name, size=size.name, value=env[size])
     for (sym, t), (k, arg) in zip(fn.params, enumerate(args), strict=True):
         check_index(fn, sym, t, arg, k, env)
     return {sym: env[sym] for sym in fn.sizes}

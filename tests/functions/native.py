@@ -10,8 +10,9 @@ import numpy as np
 
 from atoll.functions import ir
 from atoll.functions.native_text import generate
-from atoll.functions.program import _Call, _Exchange, _Open, _Print
+from atoll.functions.program import _Exchange, _Open
 from atoll.runtime.library import runtime
+from atoll.runtime.plain_call import Host
 from atoll.runtime.toolchain import compile_c
 from tests.functions.little import LIST
 
@@ -38,8 +39,8 @@ def run_native(program: ir.Program, folder: Path, optimise: str = "1", reuse: bo
     exchange = _Exchange()
     words = np.zeros(1, np.int64)
     exchange.words = words.ctypes.data
-    callbacks = (_Open(lambda *a: 0), _Print(lambda *a: None))
-    call = _Call((ctypes.c_int64 * 1)(), None, None, None, *callbacks, None, 0, 0)
+    host = Host(lambda *a: None)
+    call = host.call((ctypes.c_int64 * 1)(), None, None, _Open(lambda *a: 0), 8)
     status = library.atoll_call(ctypes.byref(call), ctypes.byref(exchange))
     assert status == 0, status
     out = [int(exchange.out[k]) for k in range(exchange.out_count)]

@@ -239,7 +239,7 @@ class Emitter(Pieces):
                     continue
                 for shown in part[1]:
                     items.append(self.printed(shown))
-            self.put(f"const at_shown at_items[] = {{{', '.join(items) if items else '{0, 0, 0, {0}, {0}}'}}};")
+            self.put(f"const at_shown at_items[] = {{{', '.join(items) if items else '{0}'}}};")
             self.put(f"at_print(at, {number}, {len(items)}, at_items);")
 
     def plain_print(self, stmt: lp.Print) -> None:
@@ -254,15 +254,15 @@ class Emitter(Pieces):
 
     def printed(self, shown: Any) -> str:
         if isinstance(shown, lp.Buffer):
-            dims = ", ".join(self.poly(p) for p in shown.extents)
-            return f"{{{safe(shown.name)}, {len(shown.extents)}, 0, {{{dims}}}, {{0}}}}"
+            dims = ", ".join(self.poly(p) for p in shown.extents) or "0"
+            return f"{{{safe(shown.name)}, {len(shown.extents)}, 0, (const int64_t[]){{{dims}}}, {{{{0}}}}}}"
         field = ".d" if shown.dtype.is_float else ".i"
         cast = "(double)" if shown.dtype.is_float else "(int64_t)"
         if shown.dtype.is_complex:
             f = "f" if shown.dtype.name == "c64" else ""
             text = self.expr(shown)
-            return f"{{NULL, 0, 2, {{0}}, {{{{.d = creal{f}({text})}}, {{.d = cimag{f}({text})}}}}}}"
-        return f"{{NULL, 0, 1, {{0}}, {{{{{field} = {cast}{self.expr(shown)}}}}}}}"
+            return f"{{NULL, 0, 2, NULL, {{{{.d = creal{f}({text})}}, {{.d = cimag{f}({text})}}}}}}"
+        return f"{{NULL, 0, 1, NULL, {{{{{field} = {cast}{self.expr(shown)}}}}}}}"
 
     def const_arrays(self) -> list[str]:
         found = []

@@ -20,7 +20,7 @@ from atoll.backends.c.sort import sorts
 from atoll.core import ir as core
 from atoll.loops import ir as lp
 from atoll.sizes import Atom, Poly, Quot, Sym
-from atoll.types.binding import plan
+from atoll.types.binding import MOST_SIZE, plan
 from atoll.types.dtypes import BOOL
 from atoll.types.types import Array, Index, flatten, shape_of
 
@@ -163,7 +163,7 @@ def _prepare(core_fn: core.Function, fn: lp.Function, emitter: Emitter) -> str:
         else:
             lines.append(f"    if (shape[{at}] != {_poly(step.poly, names)}) return 1;")
     for sym in core_fn.sizes:
-        lines.append(f"    if ({names[sym]} < 0 || {names[sym]} >= (int64_t)1 << 46) return 1;")
+        lines.append(f"    if ({names[sym]} < 0 || {names[sym]} >= INT64_C({MOST_SIZE})) return 1;")
     for need in core_fn.requires:
         lines.append(f"    if ({_poly(need.poly, names, double=True)} < 0) return 1;")
     results = [size for _, leaf_type in flatten(core_fn.result) for size in shape_of(leaf_type)[0]]

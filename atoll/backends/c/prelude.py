@@ -268,7 +268,7 @@ def _sum_helpers() -> dict[str, str]:
         t = d.c_name
         found[f"at_sum_{d.name}"] = (
             f"/* a running sum kept as a binary counter of partial sums */\n"
-            f"typedef struct {{ {t} part[40]; {t} low; int64_t count; int top; }} at_sum_{d.name};\n"
+            f"typedef struct {{ {t} part[59]; {t} low; int64_t count; int top; }} at_sum_{d.name};\n"
             f"static inline void at_sum_add_{d.name}(at_sum_{d.name} *s, {t} x) {{\n"
             f"    s->low += x;\n    if (++s->count % 32 == 0) {{\n        {t} y = s->low;\n        s->low = 0;\n"
             f"        for (int64_t k = s->count / 32; k % 2 == 0; k /= 2) y = s->part[--s->top] + y;\n"

@@ -16,7 +16,7 @@ enum { AT_WORD, AT_TWO, AT_DATA, AT_ARRAY };
 typedef struct { int kind, position, type, item; } at_leaf;   /* type: of a value; item: bytes of an array's element, negative for values */
 typedef struct { int words, counted, leaves; const at_leaf *leaf; } at_case;
 typedef struct { int cases; const at_case *of; } at_type;
-typedef struct { void *data; int64_t ndim; int64_t dims[8]; } at_outside;
+typedef struct { void *data; int64_t ndim; const int64_t *dims; } at_outside;
 
 typedef struct at_exchange {
     const int64_t *words;          /* in: the arguments */
@@ -135,7 +135,7 @@ static void at_write_array(at_heap *H, at_writer *w, const at_array *a) {
     at_outside *o = &x->out_arrays[x->out_array_count];
     o->data = a->data;
     o->ndim = a->ndim;
-    for (int k = 0; k < a->ndim && k < 8; k++) o->dims[k] = a->dims[k];
+    o->dims = a->dims;
     at_write(H, w, x->out_array_count++);
 }
 
@@ -258,7 +258,7 @@ static char *at_take_stack(size_t *size) {
 
 static void at_work_on_stack(at_job *job) {
     char here;
-    job->heap->limit = &here - (256 << 10);   /* what every thread has */
+    job->heap->limit = job->heap->stack_end = &here - (256 << 10);   /* what every thread has */
 #ifdef AT_OWN_STACK
     size_t size;
     char *stack = at_take_stack(&size);
@@ -268,7 +268,7 @@ static void at_work_on_stack(at_job *job) {
         there.uc_stack.ss_sp = stack;
         there.uc_stack.ss_size = size;
         there.uc_link = &back;
-        job->heap->limit = stack + (128 << 10);
+        job->heap->limit = job->heap->stack_end = stack + (128 << 10);
         makecontext(&there, (void (*)(void))at_start, 2, (unsigned)(uintptr_t)job, (unsigned)((uintptr_t)job >> 32));
         swapcontext(&back, &there);
         madvise(stack, size - ((size_t)1 << 20), MADV_DONTNEED);

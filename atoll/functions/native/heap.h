@@ -37,12 +37,13 @@ struct at_heap {
     uint64_t *spare[256];     /* free cells by words */
     at_chunk *chunks;
     char *volatile limit;     /* the stack may grow down to here; when the user interrupts, it may not grow at all */
+    char *stack_end;          /* what `limit` is otherwise */
     volatile int interrupted;
     at_array arrays;          /* head of the list of all arrays */
     at_value *dead;           /* cells to be freed */
     size_t dead_count, dead_room;
     const int64_t *items;     /* of the kernel's open results: bytes of an element, negative for values */
-    at_array *opened[64];
+    at_array **opened;        /* those results: as many places as the kernel has results */
     int print_base;
     int64_t live, made, closures;
     at_value roots[64];       /* the results, to be dropped when they have been read */
@@ -71,7 +72,13 @@ struct at_heap {
 
 __attribute__((noinline, noreturn, cold)) static void at_give_up(at_heap *H, int status) { longjmp(H->fail, status); }
 
-__attribute__((noinline, noreturn, cold)) static void at_too_deep(at_heap *H) { at_give_up(H, H->interrupted ? -2 : -3); }
+/* The stack is at its end, or the user pressed Ctrl-C: then what handles it says whether to stop. */
+__attribute__((noinline, cold)) static void at_too_deep(at_heap *H) {
+    if (!H->interrupted) at_give_up(H, -3);
+    H->limit = H->stack_end;
+    H->interrupted = 0;
+    if (!H->call->poll || H->call->poll(H->call)) at_give_up(H, -2);
+}
 
 /* The stack pointer: where the compiler has a name for it, looking at it costs nothing. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
@@ -314,12 +321,11 @@ static void at_print_on(at_call *at, int number, int count, const at_shown *item
 
 static int at_poll_on(at_call *at) {
     at_heap *H = at->host;
-    return H->interrupted;
+    return H->interrupted || (H->call->poll && H->call->poll(H->call));
 }
 
 static inline void at_kernel_done(at_heap *H, int status, int base) {
     if (AT_LIKELY(status == 0)) return;
-    memcpy(H->call->args, H->at.args, sizeof H->at.args);
     at_give_up(H, status > 0 ? status + base + at_site_base : status);
 }
 

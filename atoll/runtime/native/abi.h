@@ -4,8 +4,8 @@
 
 typedef union { int64_t i; double d; } at_arg;
 
-/* A value to print: an array (data, ndim, dims) or a scalar (kind 1: real, 2: complex). */
-typedef struct { const void *data; int ndim; int kind; int64_t dims[8]; at_arg v[2]; } at_shown;
+/* A value to print: an array (kind 0: data, ndim, dims) or a scalar (kind 1: real, 2: complex). */
+typedef struct { const void *data; int ndim; int kind; const int64_t *dims; at_arg v[2]; } at_shown;
 
 typedef struct at_call at_call;
 
@@ -43,6 +43,7 @@ struct at_call {
     int (*poll)(at_call *at);  /* non-zero: stop, the user asked for it */
     int64_t piece;     /* the piece that failed, while pieces run */
     int site;
-    at_arg args[8];
+    int room;          /* of args: as many values as any check of the program shows */
+    at_arg *args;      /* what the check that failed shows */
     double polled;     /* when the caller was last asked */
 };

@@ -1,8 +1,9 @@
 /* The call path: checks arguments, measures sizes, allocates results, runs the program without the interpreter lock.
  *
- * make(init, prepare, entry, params, results, slow, fail, show) returns a callable. `params` is a tuple of (type number, axes) with
- * axes -1 for scalars, `results` the same; `slow(*args, **kw)` is called for anything out of the ordinary and may call the
- * callable's second form with arguments already in order; `fail(status, site, values)` raises; `show(number, items)` prints.
+ * make(prepare, entry, params, results, single, sizes, values, slow, fail, show) returns a callable. `params` is a tuple of (type number,
+ * axes) with axes -1 for scalars, `results` the same; `sizes` is how many sizes the program has, `values` the most that a check of it shows:
+ * everything a call needs is as large as the program says. `slow(*args, **kw)` is called for anything out of the ordinary and may call the
+ * callable's second form with arguments already in order; `fail(status, values)` raises; `show(number, items)` prints.
  */
 #define PY_SSIZE_T_CLEAN
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
@@ -12,22 +13,21 @@
 #include <numpy/arrayscalars.h>
 #include "abi.h"
 
-enum { MOST = 64, AXES = 256 };
-
 typedef struct { int type; int axes; } leaf;
 
 typedef struct {
     int (*prepare)(at_call *, const int64_t *, int64_t *, int64_t *);
     int (*entry)(at_call *);
-    int inputs, outputs, sizes, shape_count, dim_count, single;
-    leaf in[MOST], out[MOST];
+    int inputs, outputs, sizes, shape_count, dim_count, values, single;
     PyObject *slow, *fail, *show;
     PyMethodDef method;
+    leaf *out;                               /* after the last of `in` */
+    leaf in[];
 } program;
 
 typedef struct {
     program *p;
-    PyObject *results[MOST];
+    PyObject **results;
     int failed;                              /* a callback raised: the error, whatever thread it was in */
     PyObject *error[3];
 } host;
@@ -35,54 +35,7 @@ typedef struct {
 typedef union { int8_t i8; int16_t i16; int32_t i32; int64_t i64; uint8_t u8; uint16_t u16; uint32_t u32; uint64_t u64;
                 float f32; double f64; npy_bool b; double c128[2]; float c64[2]; } number;
 
-/* Results of more than a few pages take blocks that the runtime keeps between calls (blocks.h), through NumPy's own way to choose
- * where an array's memory comes from: such an array owns its data like any other. */
-enum { FEW_PAGES = 1 << 16 };
-static void *(*block)(int64_t);
-static void *(*reblock)(void *, int64_t);
-static void (*unblock)(void *);
-static PyObject *from_blocks;   /* NumPy's capsule of the four functions below */
-
-static void *data_malloc(void *context, size_t bytes) { return (void)context, block((int64_t)bytes); }
-static void *data_calloc(void *context, size_t count, size_t each) {
-    void *made = data_malloc(context, count * each);
-    return made ? memset(made, 0, count * each) : NULL;
-}
-static void *data_realloc(void *context, void *data, size_t bytes) { return (void)context, reblock(data, (int64_t)bytes); }
-static void data_free(void *context, void *data, size_t bytes) { (void)context, (void)bytes, unblock(data); }
-static PyDataMem_Handler handler = {"atoll blocks", 1, {NULL, data_malloc, data_calloc, data_realloc, data_free}};
-
-static PyObject *new_array(int axes, npy_intp *shape, int type) {
-    double bytes = (double)sizeof(npy_intp);   /* as large as elements get, but for complex numbers */
-    for (int k = 0; k < axes; k++) bytes *= (double)shape[k];
-    if (!from_blocks || bytes < FEW_PAGES) return PyArray_SimpleNew(axes, shape, type);
-    PyObject *before = PyDataMem_SetHandler(from_blocks);
-    if (!before) {
-        PyErr_Clear();
-        return PyArray_SimpleNew(axes, shape, type);
-    }
-    PyObject *made = PyArray_SimpleNew(axes, shape, type);
-    PyObject *kind, *value, *trace;
-    PyErr_Fetch(&kind, &value, &trace);
-    PyObject *ours = PyDataMem_SetHandler(before);
-    if (!ours) PyErr_Clear();
-    Py_XDECREF(ours);
-    Py_DECREF(before);
-    PyErr_Restore(kind, value, trace);
-    return made;
-}
-
-static PyObject *use_blocks(PyObject *module, PyObject *args) {
-    (void)module;
-    unsigned long long a, b, c;
-    if (!PyArg_ParseTuple(args, "KKK", &a, &b, &c)) return NULL;
-    block = (void *(*)(int64_t))(uintptr_t)a;
-    reblock = (void *(*)(void *, int64_t))(uintptr_t)b;
-    unblock = (void (*)(void *))(uintptr_t)c;
-    Py_XSETREF(from_blocks, PyCapsule_New(&handler, "mem_handler", NULL));
-    if (!from_blocks) return NULL;
-    Py_RETURN_NONE;
-}
+#include "results.h"
 
 static void keep_error(host *h) {
     if (h->failed) {
@@ -95,8 +48,9 @@ static void keep_error(host *h) {
 
 static void *open_result(at_call *at, int result, int ndim, const int64_t *dims) {
     host *h = at->host;
-    PyGILState_STATE state = PyGILState_Ensure();
     npy_intp shape[NPY_MAXDIMS];
+    if (ndim > NPY_MAXDIMS) return NULL;   /* refused when the program was made */
+    PyGILState_STATE state = PyGILState_Ensure();
     for (int k = 0; k < ndim; k++) shape[k] = dims[k] < 0 ? 0 : (npy_intp)dims[k];
     PyObject *made = new_array(ndim, shape, h->p->out[result].type);
     if (!made) PyErr_Clear();
@@ -105,23 +59,36 @@ static void *open_result(at_call *at, int result, int ndim, const int64_t *dims)
     return made ? PyArray_DATA((PyArrayObject *)made) : NULL;
 }
 
+/* The extents of an array as a tuple, or NULL with an error set. */
+static PyObject *extents(int ndim, const int64_t *dims) {
+    PyObject *made = PyTuple_New(ndim);
+    for (int k = 0; made && k < ndim; k++) {
+        PyObject *extent = PyLong_FromLongLong(dims[k]);
+        if (!extent) Py_CLEAR(made);
+        else PyTuple_SET_ITEM(made, k, extent);
+    }
+    return made;
+}
+
+static PyObject *shown(const at_shown *x) {
+    if (x->kind) return Py_BuildValue("(iLdd)", x->kind, (long long)x->v[0].i, x->v[0].d, x->v[1].d);
+    PyObject *dims = extents(x->ndim, x->dims);
+    return dims ? Py_BuildValue("(KN)", (unsigned long long)(uintptr_t)x->data, dims) : NULL;
+}
+
+/* A list that takes over its items; NULL with an error set if one of them is. */
+static PyObject *append(PyObject *list, PyObject *item) {
+    if (!item || PyList_Append(list, item) != 0) Py_CLEAR(list);
+    Py_XDECREF(item);
+    return list;
+}
+
 static void print_items(at_call *at, int number, int count, const at_shown *items) {
     host *h = at->host;
     if (h->failed) return;
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *list = PyList_New(0);
-    for (int k = 0; list && k < count; k++) {
-        PyObject *item;
-        if (items[k].data) {
-            PyObject *dims = PyTuple_New(items[k].ndim);
-            for (int j = 0; dims && j < items[k].ndim; j++) PyTuple_SET_ITEM(dims, j, PyLong_FromLongLong(items[k].dims[j]));
-            item = Py_BuildValue("(KN)", (unsigned long long)(uintptr_t)items[k].data, dims);
-        } else {
-            item = Py_BuildValue("(iLdd)", items[k].kind, (long long)items[k].v[0].i, items[k].v[0].d, items[k].v[1].d);
-        }
-        if (item) PyList_Append(list, item);
-        Py_XDECREF(item);
-    }
+    for (int k = 0; list && k < count; k++) list = append(list, shown(&items[k]));
     PyObject *done = list ? PyObject_CallFunction(h->p->show, "iO", number, list) : NULL;
     if (!done) keep_error(h);
     Py_XDECREF(done);
@@ -186,11 +153,7 @@ static int scalar(PyObject *arg, int type, number *n) {
 /* The program's own error for a status: always returns NULL with an error set. */
 static PyObject *raise_status(program *p, int status, const at_arg *args) {
     PyObject *values = PyList_New(0);
-    for (int k = 0; values && args && k < 8; k++) {
-        PyObject *pair = Py_BuildValue("(Ld)", (long long)args[k].i, args[k].d);
-        if (pair) PyList_Append(values, pair);
-        Py_XDECREF(pair);
-    }
+    for (int k = 0; values && args && k < p->values; k++) values = append(values, Py_BuildValue("(Ld)", (long long)args[k].i, args[k].d));
     PyObject *raised = values ? PyObject_CallFunction(p->fail, "iO", status, values) : NULL;
     Py_XDECREF(raised);
     Py_XDECREF(values);
@@ -198,36 +161,97 @@ static PyObject *raise_status(program *p, int status, const at_arg *args) {
     return NULL;
 }
 
-static PyObject *finish(program *p, host *h, number *scalars, void **out) {
-    PyObject *values[MOST];
-    (void)out;
-    for (int k = 0; k < p->outputs; k++) {
-        if (p->out[k].axes >= 0) {
-            values[k] = h->results[k];
-            h->results[k] = NULL;
-        } else {
-            PyArray_Descr *d = PyArray_DescrFromType(p->out[k].type);
-            values[k] = PyArray_Scalar(&scalars[k], d, NULL);
-            Py_DECREF(d);
-        }
+static PyObject *give_scalar(int type, number *n) {
+    PyArray_Descr *d = PyArray_DescrFromType(type);
+    PyObject *made = d ? PyArray_Scalar(n, d, NULL) : NULL;
+    Py_XDECREF(d);
+    return made;
+}
+
+/* The results, which then belong to the caller; NULL with an error set if one cannot be made. */
+static PyObject *finish(program *p, host *h, number *scalars) {
+    for (int k = 0; k < p->outputs; k++)
+        if (p->out[k].axes < 0 && !(h->results[k] = give_scalar(p->out[k].type, &scalars[k]))) return NULL;
+    if (p->single) {
+        PyObject *only = h->results[0];
+        h->results[0] = NULL;
+        return only;
     }
-    if (p->single) return values[0];
     PyObject *tuple = PyTuple_New(p->outputs);
-    for (int k = 0; k < p->outputs; k++) PyTuple_SET_ITEM(tuple, k, values[k]);
+    for (int k = 0; tuple && k < p->outputs; k++) {
+        PyTuple_SET_ITEM(tuple, k, h->results[k]);
+        h->results[k] = NULL;
+    }
     return tuple;
 }
 
+/* What one call needs, one after the other in one block. */
+typedef struct {
+    number *in_numbers, *out_numbers;
+    void **in, **out;
+    PyObject **results;
+    int64_t *shape, *sizes, *dims;
+    at_arg *args;
+} space;
+
+enum { SMALL = 4096 };   /* bytes of it on the stack */
+
+static size_t space_bytes(const program *p) {
+    const size_t leaves = (size_t)p->inputs + (size_t)p->outputs;
+    const size_t words = leaves + (size_t)p->outputs + (size_t)p->shape_count + (size_t)p->sizes + (size_t)p->dim_count + (size_t)p->values;
+    return leaves * sizeof(number) + words * 8;
+}
+
+static space divided(const program *p, void *block) {
+    space s;
+    s.in_numbers = block;
+    s.out_numbers = s.in_numbers + p->inputs;
+    s.in = (void **)(s.out_numbers + p->outputs);
+    s.out = s.in + p->inputs;
+    s.results = (PyObject **)(s.out + p->outputs);
+    s.shape = (int64_t *)(s.results + p->outputs);
+    s.sizes = s.shape + p->shape_count;
+    s.dims = s.sizes + p->sizes;
+    s.args = (at_arg *)(s.dims + p->dim_count);
+    return s;
+}
+
+/* Memory for results of known extents; 0, or -1 with an error set. */
+static int make_results(program *p, host *h, const space *s, PyObject *const *args, const int *donor) {
+    const int64_t *dims = s->dims;
+    for (int k = 0; k < p->outputs; k++) {
+        int axes = p->out[k].axes, open = 0;
+        if (axes < 0) {
+            s->out[k] = &s->out_numbers[k];
+            continue;
+        }
+        npy_intp wanted[NPY_MAXDIMS];
+        if (axes > NPY_MAXDIMS) return PyErr_NoMemory(), -1;   /* refused when the program was made */
+        for (int j = 0; j < axes; j++) {
+            if (dims[j] < 0) open = 1;
+            wanted[j] = (npy_intp)dims[j];
+        }
+        dims += axes;
+        s->out[k] = NULL;
+        if (open) continue;
+        if (donor && donor[k] >= 0)   /* the result takes over the memory of an argument that was given away */
+            h->results[k] = Py_NewRef(args[donor[k]]);
+        else
+            h->results[k] = new_array(axes, wanted, p->out[k].type);
+        if (!h->results[k]) return -1;
+        s->out[k] = PyArray_DATA((PyArrayObject *)h->results[k]);
+    }
+    return 0;
+}
+
 /* Run on leaves in order. Returns NULL without an error set when the arguments are not ordinary. */
-static PyObject *run(program *p, PyObject *const *args, int strict, const int *donor) {
-    number in_numbers[MOST], out_numbers[MOST];
-    void *in[MOST], *out[MOST];
-    int64_t shape[AXES], sizes[AXES], dims[AXES];
-    int s = 0;
+static PyObject *run_in(program *p, space s, PyObject *const *args, int strict, const int *donor) {
+    int axes = 0;
     for (int k = 0; k < p->inputs; k++) {
         PyObject *arg = args[k];
         if (p->in[k].axes < 0) {
-            if (!scalar(arg, p->in[k].type, &in_numbers[k])) return NULL;
-            in[k] = &in_numbers[k];
+            if (!scalar(arg, p->in[k].type, &s.in_numbers[k])) return NULL;
+            s.in[k] = &s.in_numbers[k];
             continue;
         }
         if (!PyArray_CheckExact(arg)) return NULL;
@@ -235,58 +259,50 @@ static PyObject *run(program *p, PyObject *const *args, int strict, const int *d
         if (PyArray_NDIM(a) != p->in[k].axes || !PyArray_IS_C_CONTIGUOUS(a) || !PyArray_ISALIGNED(a) ||
             PyArray_ISBYTESWAPPED(a) || !PyArray_EquivTypenums(PyArray_TYPE(a), p->in[k].type))
             return NULL;
-        for (int j = 0; j < p->in[k].axes; j++) shape[s++] = PyArray_DIM(a, j);
-        in[k] = PyArray_DATA(a);
+        for (int j = 0; j < p->in[k].axes; j++) s.shape[axes++] = PyArray_DIM(a, j);
+        s.in[k] = PyArray_DATA(a);
     }
-    host h = {.p = p, .failed = 0};
-    memset(h.results, 0, sizeof(PyObject *) * (size_t)p->outputs);
-    at_call at = {.sizes = sizes, .in = in, .out = out, .host = &h, .open_result = open_result, .print = print_items,
-                  .poll = poll_signals, .piece = 0, .site = 0};
-    int prepared = p->prepare(&at, shape, sizes, dims);
+    host h = {.p = p, .results = s.results, .failed = 0};
+    for (int k = 0; k < p->outputs; k++) s.results[k] = NULL;
+    at_call at = {.sizes = s.sizes, .in = s.in, .out = s.out, .host = &h, .open_result = open_result, .print = print_items,
+                  .poll = poll_signals, .piece = 0, .site = 0, .room = p->values, .args = s.args};
+    int prepared = p->prepare(&at, s.shape, s.sizes, s.dims);
     if (prepared == 2) return raise_status(p, -1, NULL);
     if (prepared != 0) {
         if (strict) PyErr_SetString(PyExc_SystemError, "atoll: sizes were accepted by the slow path only");
         return NULL;
     }
-    int d = 0;
-    for (int k = 0; k < p->outputs; k++) {
-        int axes = p->out[k].axes;
-        if (axes < 0) {
-            out[k] = &out_numbers[k];
-            continue;
-        }
-        npy_intp wanted[NPY_MAXDIMS];
-        int open = 0;
-        for (int j = 0; j < axes; j++) {
-            if (dims[d] < 0) open = 1;
-            wanted[j] = (npy_intp)dims[d++];
-        }
-        out[k] = NULL;
-        if (open) continue;
-        if (donor && donor[k] >= 0) {   /* the result takes over the memory of an argument that was given away */
-            h.results[k] = Py_NewRef(args[donor[k]]);
-            out[k] = PyArray_DATA((PyArrayObject *)h.results[k]);
-            continue;
-        }
-        h.results[k] = new_array(axes, wanted, p->out[k].type);
-        if (!h.results[k]) {
-            for (int j = 0; j < k; j++) Py_CLEAR(h.results[j]);
-            PyErr_Clear();
-            return raise_status(p, -1, NULL);
-        }
-        out[k] = PyArray_DATA((PyArrayObject *)h.results[k]);
+    PyObject *made = NULL;
+    if (make_results(p, &h, &s, args, donor) != 0) {
+        PyErr_Clear();
+        raise_status(p, -1, NULL);
+    } else {
+        int status;
+        Py_BEGIN_ALLOW_THREADS
+        status = p->entry(&at);
+        Py_END_ALLOW_THREADS
+        if (h.failed) PyErr_Restore(h.error[0], h.error[1], h.error[2]);
+        else if (status != 0) raise_status(p, status, s.args);
+        else made = finish(p, &h, s.out_numbers);
     }
-    int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = p->entry(&at);
-    Py_END_ALLOW_THREADS
-    if (status == 0 && !h.failed) return finish(p, &h, out_numbers, out);
-    for (int k = 0; k < p->outputs; k++) Py_CLEAR(h.results[k]);
-    if (h.failed) {
-        PyErr_Restore(h.error[0], h.error[1], h.error[2]);
-        return NULL;
+    if (!made) {   /* what destructors do must not see the error */
+        PyObject *kind, *value, *trace;
+        PyErr_Fetch(&kind, &value, &trace);
+        for (int k = 0; k < p->outputs; k++) Py_CLEAR(s.results[k]);
+        PyErr_Restore(kind, value, trace);
     }
-    return raise_status(p, status, at.args);
+    return made;
+}
+
+static PyObject *run(program *p, PyObject *const *args, int strict, const int *donor) {
+    _Alignas(number) char small[SMALL];
+    const size_t bytes = space_bytes(p);
+    if (bytes <= SMALL) return run_in(p, divided(p, small), args, strict, donor);
+    void *block = PyMem_Malloc(bytes);
+    if (!block) return raise_status(p, -1, NULL);
+    PyObject *made = run_in(p, divided(p, block), args, strict, donor);
+    PyMem_Free(block);
+    return made;
 }
 
 static PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
@@ -308,14 +324,13 @@ static void drop(PyObject *capsule) {
     PyMem_Free(p);
 }
 
-static int read_leaves(PyObject *tuple, leaf *into) {
-    Py_ssize_t n = PyTuple_GET_SIZE(tuple);
-    if (n > MOST) {
-        PyErr_SetString(PyExc_ValueError, "too many arguments or results");
-        return -1;
-    }
-    for (Py_ssize_t k = 0; k < n; k++)
+/* Leaves of a tuple, and how many axes they have in all. */
+static int read_leaves(PyObject *tuple, leaf *into, int *axes) {
+    const Py_ssize_t n = PyTuple_GET_SIZE(tuple);
+    for (Py_ssize_t k = 0; k < n; k++) {
         if (!PyArg_ParseTuple(PyTuple_GET_ITEM(tuple, k), "ii", &into[k].type, &into[k].axes)) return -1;
+        if (into[k].axes > 0) *axes += into[k].axes;
+    }
     return (int)n;
 }
 
@@ -323,28 +338,31 @@ static PyObject *make(PyObject *module, PyObject *args) {
     (void)module;
     unsigned long long prepare, entry;
     PyObject *params, *results, *slow, *fail, *show;
-    int single;
-    if (!PyArg_ParseTuple(args, "KKO!O!pOOO", &prepare, &entry, &PyTuple_Type, &params, &PyTuple_Type, &results, &single, &slow,
-                          &fail, &show))
+    int single, sizes, values;
+    if (!PyArg_ParseTuple(args, "KKO!O!piiOOO", &prepare, &entry, &PyTuple_Type, &params, &PyTuple_Type, &results, &single, &sizes,
+                          &values, &slow, &fail, &show))
         return NULL;
-    program *p = PyMem_Calloc(1, sizeof *p);
+    const size_t leaves = (size_t)(PyTuple_GET_SIZE(params) + PyTuple_GET_SIZE(results));
+    program *p = PyMem_Calloc(1, sizeof *p + leaves * sizeof(leaf));
     if (!p) return PyErr_NoMemory();
-    p->prepare = (int (*)(at_call *, const int64_t *, int64_t *, int64_t *))(uintptr_t)prepare;
-    p->entry = (int (*)(at_call *))(uintptr_t)entry;
-    p->inputs = read_leaves(params, p->in);
-    p->outputs = p->inputs < 0 ? -1 : read_leaves(results, p->out);
-    if (p->outputs < 0) {
+    PyObject *capsule = PyCapsule_New(p, "atoll.program", drop);
+    if (!capsule) {
         PyMem_Free(p);
         return NULL;
     }
+    p->prepare = (int (*)(at_call *, const int64_t *, int64_t *, int64_t *))(uintptr_t)prepare;
+    p->entry = (int (*)(at_call *))(uintptr_t)entry;
+    p->out = p->in + PyTuple_GET_SIZE(params);
     p->single = single;
+    p->sizes = sizes;
+    p->values = values;
     p->slow = Py_NewRef(slow);
     p->fail = Py_NewRef(fail);
     p->show = Py_NewRef(show);
-    PyObject *capsule = PyCapsule_New(p, "atoll.program", drop);
-    if (!capsule) return NULL;
     p->method = (PyMethodDef){"program", (PyCFunction)(void (*)(void))call, METH_FASTCALL | METH_KEYWORDS, NULL};
-    PyObject *made = PyCFunction_New(&p->method, capsule);
+    p->inputs = read_leaves(params, p->in, &p->shape_count);
+    p->outputs = p->inputs < 0 ? -1 : read_leaves(results, p->out, &p->dim_count);
+    PyObject *made = p->outputs < 0 ? NULL : PyCFunction_New(&p->method, capsule);
     Py_DECREF(capsule);
     return made;
 }
@@ -377,14 +395,22 @@ static PyObject *try_leaves(PyObject *module, PyObject *const *args, Py_ssize_t 
     (void)module;
     program *p = leaves_of(args, n);
     if (!p) return NULL;
-    int donor[MOST];
-    for (int k = 0; k < p->outputs; k++) donor[k] = -1;
+    int *donor = NULL;
+    if (n > 2) {
+        donor = PyMem_Malloc(sizeof *donor * (size_t)(p->outputs + 1));
+        if (!donor) return PyErr_NoMemory();
+        for (int k = 0; k < p->outputs; k++) donor[k] = -1;
+    }
     for (Py_ssize_t k = 2; k < n; k++) {
         int from, to;
-        if (!PyArg_ParseTuple(args[k], "ii", &from, &to)) return NULL;
+        if (!PyArg_ParseTuple(args[k], "ii", &from, &to)) {
+            PyMem_Free(donor);
+            return NULL;
+        }
         if (from >= 0 && from < p->inputs && to >= 0 && to < p->outputs) donor[to] = from;
     }
     PyObject *result = run(p, &PyTuple_GET_ITEM(args[1], 0), 0, donor);
+    PyMem_Free(donor);
     return result || PyErr_Occurred() ? result : Py_NewRef(Py_NotImplemented);
 }
 
@@ -428,7 +454,7 @@ static PyObject *caller(PyObject *module, PyObject *args) {
 }
 
 static PyMethodDef methods[] = {
-    {"make", make, METH_VARARGS, "make(prepare, entry, params, results, single, slow, fail, show)"},
+    {"make", make, METH_VARARGS, "make(prepare, entry, params, results, single, sizes, values, slow, fail, show)"},
     {"run_leaves", (PyCFunction)(void (*)(void))run_leaves, METH_FASTCALL, "run_leaves(callable, leaves)"},
     {"try_leaves", (PyCFunction)(void (*)(void))try_leaves, METH_FASTCALL, "try_leaves(callable, leaves)"},
     {"caller", caller, METH_VARARGS, "caller(Function, Error)"},

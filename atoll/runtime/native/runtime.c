@@ -42,8 +42,9 @@ void atoll_free(void *block) {
 /* -- threads */
 
 enum { MOST_THREADS = 256 };
+typedef int (*task)(at_call *, void *, int64_t);
 typedef struct {
-    int (*task)(at_call *, void *, int64_t);
+    task task;
     void *context;
     at_call *call;
     int64_t pieces, unit;   /* pieces are claimed `unit` at a time: one, unless there are millions */
@@ -61,9 +62,10 @@ static _Atomic int inside;         /* workers that have entered the current job 
 static _Atomic int sleeping;
 static _Atomic int failed;
 static _Atomic int stopping;       /* the user asked to stop the current job */
-static job current;
+static struct { _Atomic(task) task; _Atomic(void *) context; _Atomic(at_call *) call; _Atomic int64_t pieces, unit; _Atomic int threads; } current;
 static struct { pthread_t thread; _Atomic int core; } members[MOST_THREADS];   /* the workers, and where each last began to wait, -1 before */
-static int workers, wanted = -1;
+static int workers;                /* changed under pool_lock */
+static _Atomic int wanted = -1;    /* threads, if somebody said so or the environment was read */
 static _Thread_local int in_pool;
 
 static void pause_a_little(void) {
@@ -81,19 +83,40 @@ static void run_piece(const job *j, int64_t piece) {
         pthread_mutex_unlock(&error_lock);
         if (skip) return;
     }
-    at_call local = *j->call;
+    at_call *given = j->call;   /* what other threads write to it, they write under the lock */
+    at_arg args[given->room + 1];
+    at_call local = {.sizes = given->sizes, .in = given->in, .out = given->out, .host = given->host, .open_result = given->open_result,
+                     .print = given->print, .poll = given->poll, .room = given->room, .args = args, .polled = in_pool ? 0 : given->polled};
     int status = j->task(&local, j->context, piece);
+    if (!in_pool) given->polled = local.polled;
     if (status) {
         if (status == -2) atomic_store(&stopping, 1);
         pthread_mutex_lock(&error_lock);
         if (!atomic_load(&failed) || piece < j->call->piece) {
             j->call->piece = piece;
             j->call->site = status;
-            memcpy(j->call->args, local.args, sizeof local.args);
+            memcpy(j->call->args, args, sizeof *args * (size_t)given->room);
             atomic_store(&failed, 1);
         }
         pthread_mutex_unlock(&error_lock);
     }
+}
+
+/* The current job is read while the next one may be written. What was read is whole if a unit can be claimed: then the owner waits for us,
+ * and stretches of older jobs are used up. */
+static void publish(const job *j) {
+    atomic_store_explicit(&current.task, j->task, memory_order_relaxed);
+    atomic_store_explicit(&current.context, j->context, memory_order_relaxed);
+    atomic_store_explicit(&current.call, j->call, memory_order_relaxed);
+    atomic_store_explicit(&current.pieces, j->pieces, memory_order_relaxed);
+    atomic_store_explicit(&current.unit, j->unit, memory_order_relaxed);
+    atomic_store_explicit(&current.threads, j->threads, memory_order_relaxed);
+}
+
+static job current_job(void) {
+    return (job){atomic_load_explicit(&current.task, memory_order_relaxed), atomic_load_explicit(&current.context, memory_order_relaxed),
+                 atomic_load_explicit(&current.call, memory_order_relaxed), atomic_load_explicit(&current.pieces, memory_order_relaxed),
+                 atomic_load_explicit(&current.unit, memory_order_relaxed), atomic_load_explicit(&current.threads, memory_order_relaxed)};
 }
 
 static uint64_t stretch(uint64_t epoch, uint64_t next, uint64_t end) { return epoch << 2 * NUMBER | end << NUMBER | next; }
@@ -139,7 +162,7 @@ static void *worker(void *given) {
         atomic_fetch_add(&inside, 1);
         uint64_t epoch = atomic_load(&current_epoch);
         last = epoch;
-        job j = current;   /* whole if a unit can be claimed: then the owner waits for us, and stretches of older jobs are used up */
+        job j = current_job();
         if (self < j.threads && j.threads <= MOST_THREADS) {
             int64_t unit;
             while ((unit = claim(epoch, self, j.threads)) >= 0) run_unit(&j, unit);
@@ -168,16 +191,19 @@ static void watch_forks(void) { pthread_atfork(NULL, NULL, after_fork); }
 int atoll_threads(int n) {
     static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
     pthread_once(&fork_once, watch_forks);
-    if (n > 0) wanted = n < MOST_THREADS ? n : MOST_THREADS;
-    if (wanted < 0) {
+    int threads = n > 0 ? n : atomic_load_explicit(&wanted, memory_order_relaxed);
+    if (threads < 0) {
         const char *text = getenv("ATOLL_NUM_THREADS");
         int from_env = text ? atoi(text) : 0;
         cpu_set_t set;
         int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
-        wanted = from_env > 0 ? from_env : cores;
-        if (wanted > MOST_THREADS) wanted = MOST_THREADS;
+        threads = from_env > 0 ? from_env : cores;
+    } else if (n <= 0) {
+        return threads;
     }
-    return wanted;
+    if (threads > MOST_THREADS) threads = MOST_THREADS;
+    atomic_store_explicit(&wanted, threads, memory_order_relaxed);
+    return threads;
 }
 
 static double now(void) {
@@ -215,7 +241,7 @@ static void keep_away(void) {
     }
 }
 
-static int run_alone(at_call *at, int (*task)(at_call *, void *, int64_t), void *context, int64_t pieces, int64_t often) {
+static int run_alone(at_call *at, task task, void *context, int64_t pieces, int64_t often) {
     for (int64_t k = 0; k < pieces; k++) {
         int status = task(at, context, k);
         if (status) return status;
@@ -234,7 +260,7 @@ static int let_sleep(void) {
 }
 
 /* Run all pieces; 0 or the status of the first piece that failed. */
-int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *context, int64_t pieces, int alone) {
+int atoll_parallel(at_call *at, task task, void *context, int64_t pieces, int alone) {
     int threads = atoll_threads(0);
     const int64_t often = pieces > 64 ? 7 : 0;   /* asking for the time costs as much as a small piece does */
     if (alone == 1) return run_alone(at, task, context, pieces, INT64_MAX);
@@ -255,7 +281,8 @@ int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *c
         members[workers++].thread = thread;
     }
     int64_t unit = (pieces >> (NUMBER - 1)) + 1, units = (pieces + unit - 1) / unit;
-    current = (job){task, context, at, pieces, unit, threads};
+    job j = {task, context, at, pieces, unit, threads};
+    publish(&j);
     atomic_store(&failed, 0);
     atomic_store(&stopping, 0);
     at->piece = INT64_MAX;
@@ -274,7 +301,7 @@ int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *c
     }
     int64_t mine;
     while ((mine = claim(epoch, 0, threads)) >= 0) {
-        run_unit(&current, mine);
+        run_unit(&j, mine);
         if ((mine & often) == often && atoll_poll(at)) {
             atomic_store(&stopping, 1);
             for (int k = 0; k < threads; k++) atomic_store(&stretches[k].word, stretch(epoch, 0, 0));
@@ -296,15 +323,43 @@ int atoll_parallel(at_call *at, int (*task)(at_call *, void *, int64_t), void *c
 
 /* Products of matrices are libraries of their own, one for f32 and one for f64 (product.c), loaded by the first program that has one: building them
  * takes a second or two. */
-static int (*product[2])(at_call *at, const at_product *p, int is_double);
+typedef int (*multiply)(at_call *, const at_product *, int);
+static _Atomic(multiply) product[2];
 static int (*load_product)(int is_double);
 
-void atoll_set_product(int (*function)(at_call *, const at_product *, int), int is_double) { product[is_double] = function; }
+void atoll_set_product(multiply function, int is_double) { atomic_store(&product[is_double], function); }
 void atoll_set_loader(int (*function)(int)) { load_product = function; }
 
 static int atoll_product(at_call *at, const at_product *p, int is_double) {
-    if (!product[is_double] && (!load_product || load_product(is_double) != 0 || !product[is_double])) return -1;
-    return product[is_double](at, p, is_double);
+    multiply found = atomic_load_explicit(&product[is_double], memory_order_acquire);
+    if (!found && load_product && load_product(is_double) == 0) found = atomic_load(&product[is_double]);
+    return found ? found(at, p, is_double) : -1;
+}
+
+/* Python's signals for calls that come through ctypes and not through call.c. A callback written in Python cannot look at them: the signal's
+ * own error would be raised before its first line. `kept` is the host of such a call (plain_call.py). */
+typedef struct { void *error[3]; int failed; void (*print)(at_call *, int, int, const at_shown *); } kept;
+static struct { int (*ensure)(void); void (*release)(int); int (*check)(void); void (*fetch)(void **, void **, void **); } python;
+
+void atoll_use_python(int (*ensure)(void), void (*release)(int), int (*check)(void), void (*fetch)(void **, void **, void **)) {
+    python.ensure = ensure, python.release = release, python.check = check, python.fetch = fetch;
+}
+
+int atoll_poll_python(at_call *at) {
+    kept *k = at->host;
+    if (k->failed) return 1;
+    int state = python.ensure();
+    if (python.check() != 0) {
+        python.fetch(&k->error[0], &k->error[1], &k->error[2]);
+        k->failed = 1;
+    }
+    python.release(state);
+    return k->failed;
+}
+
+void atoll_print_python(at_call *at, int number, int count, const at_shown *items) {
+    kept *k = at->host;
+    if (!atoll_poll_python(at)) k->print(at, number, count, items);
 }
 
 static int atoll_count(void) { return atoll_threads(0); }
