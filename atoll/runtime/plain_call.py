@@ -72,13 +72,13 @@ class Host:
         """A call that may show so many values."""
         kept = ctypes.pointer(_Kept(print=self.printer))
         call = _Call(sizes, inputs, out, ctypes.cast(kept, ctypes.c_void_p), open_result, self.print, self.poll, 0, 0, values, (_Arg * max(1, values))(), 0.0)
-        call.kept = kept.contents  # type: ignore[attr-defined]
+        call.kept = kept.contents
         return call
 
     def raise_kept(self, call: _Call) -> None:
         """Raise the error of a callback, if there was one."""
-        if call.kept.failed:  # type: ignore[attr-defined]
-            ctypes.pythonapi.PyErr_Restore(*(ctypes.c_void_p(e) for e in call.kept.error))  # type: ignore[attr-defined]
+        if call.kept.failed:
+            ctypes.pythonapi.PyErr_Restore(*(ctypes.c_void_p(e) for e in call.kept.error))
 
     def _print(self, call: Any, number: int, count: int, items: Any) -> None:
         try:

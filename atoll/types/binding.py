@@ -19,7 +19,6 @@ from atoll.errors import fail
 from atoll.sizes import ONE, Poly, Sym, poly
 from atoll.types.types import Array, Index, Type, flatten, part_text, shape_of
 
-
 MOST_SIZE = 1 << 46  # sizes are below: the call path refuses others too (backends/c/jit.py)
 
 
