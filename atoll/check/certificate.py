@@ -1,8 +1,8 @@
 """Certificates: everything a schedule claims, with the proofs, as one JSON file. `atoll prove FILE.cert` reads it back without us.
 
 What is in it: the program's hash, the source term, every rule with its position, arguments and result, the loops, how every cell comes to be
-written (C9), why stores do not meet (C2, C3, races), a table of proofs keyed by goal, the float licence, captured constants, memory and
-copies, and the C that was printed. Hypotheses are not stored: the checker recomputes them at each position, and a proof is good if what
+written (C9), why stores do not meet (C2, C3, races), a table of proofs keyed by goal, the float licence, captured constants, memory, and
+the C that was printed. Hypotheses are not stored: the checker recomputes them at each position, and a proof is good if what
 it cites is among them.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ from atoll.sizes import Atom, Poly, Sym, poly
 if TYPE_CHECKING:
     from atoll.schedule.api import Schedule
 
-FORMAT = "atoll certificate 1"
+FORMAT = "atoll certificate 2"
 
 
 class Certificate:
@@ -123,9 +123,6 @@ class _Writer:
                 [e.name(loop.sym), self.position(a), self.position(b), self.lines(lines)] for loop, a, b, lines in self.report.races
             ],
             "memory": self.memory(),
-            "peak": peak(self.lowered.function.body),
-            "copies": self.copies(),
-            "alignment": [list(row) for row in self.report.alignment],
         }
         for obligation in (o for record in self.all_steps() for o in record.obligations):
             e.claim(obligation.facts, obligation.goal, obligation.why)
@@ -241,18 +238,17 @@ class _Writer:
         return found
 
     def memory(self) -> list[Any]:
-        allocated = [x.buffer for x in lp.walk(self.lowered.function.body) if isinstance(x, lp.Alloc)]
-        return [[b.name, repr(size(b)), "stack" if b.local else "heap"] for b in allocated]
+        """Bytes of every array the loops allocate; opaque parts are not looked into."""
+        return [[b.name, self.e.poly(size(b)), "stack" if b.local else "heap"] for b in allocated(self.lowered.function.body)]
 
-    def copies(self) -> list[str]:
-        """Buffers that only hold what another array holds."""
-        found = []
-        for a in self.report.walk.accesses:
-            if a.kind == "store" and a.buffer.kind == "temp" and isinstance(a.stmt, lp.Store):
-                value = a.stmt.value.then if isinstance(a.stmt.value, lp.Choose) else a.stmt.value
-                if isinstance(value, lp.Load) and value.buffer is not a.buffer and a.buffer.name not in found:
-                    found.append(a.buffer.name)
-        return found
+
+def allocated(stmts: Sequence[lp.Stmt]) -> Iterator[lp.Buffer]:
+    for x in stmts:
+        if isinstance(x, lp.Alloc):
+            yield x.buffer
+        elif not isinstance(x, lp.Section):
+            for inner in lp.bodies(x):
+                yield from allocated(inner)
 
 
 def size(b: lp.Buffer) -> Poly:
@@ -261,34 +257,3 @@ def size(b: lp.Buffer) -> Poly:
     for n in b.extents if b.rows is None else (poly(b.rows), *b.extents[1:]):
         total = total * n
     return total
-
-
-def peak(stmts: list[lp.Stmt]) -> str:
-    """The most bytes in use at once (per thread, for what is inside a parallel loop), as a formula."""
-    found = _peak(stmts)
-    return found[0] if len(found) == 1 else f"max({', '.join(found)})" if found else "0"
-
-
-def _peak(stmts: list[lp.Stmt]) -> list[str]:
-    held = poly(0)
-    most: dict[str, Poly | None] = {}
-    for x in stmts:
-        if isinstance(x, lp.Alloc):
-            held = held + size(x.buffer)
-            most[repr(held)] = held
-        elif isinstance(x, lp.Free):
-            held = held - size(x.buffer)
-        else:
-            for inner in lp.bodies(x):
-                for text in _peak(inner):
-                    shown = text if not held.terms else f"{held} + {text}"
-                    most[shown] = None
-    largest = [text for text in most if text != "0"]
-    sums = {text: p for text, p in most.items() if p is not None}
-    return [t for t in largest if t not in sums or not any(o is not sums[t] and _larger(o, sums[t]) for o in sums.values())]
-
-
-def _larger(a: Poly, b: Poly) -> bool:
-    """a is b and something more."""
-    rest = a - b
-    return bool(rest.terms) and all(c > 0 for c in rest.terms.values())

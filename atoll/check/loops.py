@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from atoll.check.sums import ZERO, Poly, Proofs, Rejected, Tables, add, const, need, sub, var
-from atoll.check.terms import VIEWS, Env, Pairs, Term, below, dtype, kids, set_vars, shape, view_push
+from atoll.check.sums import ZERO, Poly, Proofs, Rejected, Tables, add, const, need, sub, unknown, value, var
+from atoll.check.terms import VIEWS, Env, Pairs, Term, below, dtype, kids, number_type, set_vars, shape, test_kind, view_push
 
 Stmt = tuple[Any, ...]
 Push = Callable[[Pairs], tuple[Pairs, list[Poly]]]
+STACK = 64 * 1024  # bytes of literal size that may stand on the stack
+BYTES = {"bool": 1} | {f"{k}{n}": n // 8 for k in "iufc" for n in (8, 16, 32, 64, 128)}
 OPERATORS = {"add": "add", "mul": "mul", "minimum": "min", "maximum": "max", "and": "and", "or": "or", "xor": "xor"}
 
 
@@ -30,48 +32,61 @@ class Reader:
     def stmt(self, x: list[Any]) -> Stmt:
         p, ps = self.t.poly, self.t.polys
         match x:
-            case ["for", sym, low, high, flags, body]:
-                return ("for", sym, p(low), p(high), tuple(flags), self.stmts(body))
+            case ["for", sym, low, high, [bool() as parallel, int() as vector, unroll, bool() as pieces], body]:
+                need(vector >= 0 and isinstance(unroll, (bool, int)), "how a loop runs")
+                return ("for", unknown(sym), p(low), p(high), (parallel, vector, unroll, pieces), self.stmts(body))
             case ["if", tests, then, orelse]:
                 return ("if", self.tests(tests), self.stmts(then), self.stmts(orelse))
             case ["store", b, index, e]:
                 self.stores += 1
-                return ("store", b, ps(index), self.expr(e), self.stores)
+                return ("store", unknown(b), ps(index), self.expr(e), self.stores)
             case ["update", b, index, op, e]:
                 self.stores += 1
-                return ("update", b, ps(index), op, self.expr(e), self.stores)
+                return ("update", unknown(b), ps(index), op, self.expr(e), self.stores)
             case ["set" | "declare" as kind, v, d, e]:
-                return (kind, v, d, None if e is None else self.expr(e))
+                return (kind, unknown(v), number_type(d), None if e is None else self.expr(e))
             case ["assign", v, e]:
-                return ("assign", v, self.expr(e))
-            case ["alloc", b, d, extents, local, rows]:
-                return ("alloc", b, d, ps(extents), local, rows)
+                return ("assign", unknown(v), self.expr(e))
+            case ["alloc", b, d, extents, bool() as local, rows]:
+                return self.alloc(unknown(b), number_type(d), ps(extents), local, rows)
             case ["free" | "section" as kind, what]:
-                return (kind, what)
-        raise Rejected(f"no statement {x[0]}")
+                return (kind, unknown(what))
+        raise Rejected("no such statement")
+
+    def alloc(self, b: str, d: str, extents: tuple[Poly, ...], local: bool, rows: int | None) -> Stmt:
+        """Memory for an array, on the heap or, where its size is a small number, on the stack; or only for some of its rows."""
+        need(rows is None or (type(rows) is int and rows >= 1 and extents), "rows of", b)
+        if local:
+            bytes = BYTES[d]
+            for n in map(value, extents):
+                need(n is not None and n >= 0, "the stack holds arrays of literal size only, not", b)
+                assert n is not None
+                bytes *= n
+            need(bytes <= STACK, "too large for the stack:", b)
+        return ("alloc", b, d, extents, local, rows)
 
     def tests(self, tests: list[Any]) -> Any:
-        return tuple((k, None if q is None else self.t.poly(q), None if e is None else self.expr(e)) for k, q, e in tests)
+        return tuple((test_kind(k, q, e), None if q is None else self.t.poly(q), None if e is None else self.expr(e)) for k, q, e in tests)
 
     def expr(self, x: list[Any]) -> Any:
         match x:
             case ["use", v]:
-                return ("use", v)
-            case ["const", value, d]:
-                return ("const", repr(value), d)
+                return ("use", unknown(v))
+            case ["const", number, d]:
+                return ("const", repr(number), number_type(d))
             case ["index", p]:
                 return ("index", self.t.poly(p))
             case ["load", b, index]:
-                return ("load", b, self.t.polys(index))
+                return ("load", unknown(b), self.t.polys(index))
             case ["call", op, args, d]:
-                return ("call", op, tuple(map(self.expr, args)), d)
+                return ("call", op, tuple(map(self.expr, args)), number_type(d))
             case ["cast", e, d]:
-                return ("cast", self.expr(e), d)
+                return ("cast", self.expr(e), number_type(d))
             case ["choose", tests, a, b]:
                 return ("choose", self.tests(tests), self.expr(a), self.expr(b))
             case ["truth", tests]:
                 return ("truth", self.tests(tests))
-        raise Rejected(f"no expression {x[0]}")
+        raise Rejected("no such expression")
 
 
 class Place:
@@ -125,6 +140,7 @@ class Match:
         self.arms: dict[int, tuple[tuple[int, int], ...]] = {}
         self.rolled: dict[str, tuple[str, Poly, int]] = {}
         self.seen: set[int] = set()
+        self.opaque: set[str] = set()  # buffers that opaque parts fill
         self.cats = self.drops = 0
         self.main = True  # not the program for other sizes
         self.copying = False
@@ -146,21 +162,22 @@ class Match:
                 a = self.at(stmts, i, "alloc")
                 need(a[2:] == (d, extents, False, None), "memory of an opaque part")
                 self.places[x], self.types[x] = ("buffer", a[1]), d
+                self.opaque.add(a[1])
                 i += 1
             need(self.at(stmts, i, "section")[1] == t[3], "another opaque part")
             i = self.results(t[5], env.down(t, 0), outputs, stmts, i + 1)
-            return self.frees(stmts, i, len(t[1]))
+            return self.frees(stmts, i, [self.places[x][1] for x, _ in t[1]])
         for item, name in zip(t[1] if t[0] == "many" else (t,), outputs, strict=True):
             if (name, self.main) in self.filled:
                 i = self.zeros(("zero", shape(item, env.shapes), dtype(item, env.types)), env, Place("buffer", name, here), _zero(dtype(item, env.types)), stmts, i)
             i = self.term(item, env, Place("buffer", name, here), stmts, i)
         return i
 
-    def frees(self, stmts: tuple[Stmt, ...], i: int, count: int) -> int:
-        for _ in range(count):
-            self.at(stmts, i, "free")
-            i += 1
-        return i
+    def frees(self, stmts: tuple[Stmt, ...], i: int, names: list[str]) -> int:
+        """Each of these is given back, once, where its name ends."""
+        freed = [self.at(stmts, i + k, "free")[1] for k in range(len(names))]
+        need(sorted(freed) == sorted(names), "other memory is freed than", *names)
+        return i + len(names)
 
     # -- terms
 
@@ -191,6 +208,8 @@ class Match:
                 return self.term(t[3], env, place.beside(t[1], n, n, (arm, 1)), stmts, i)
             case "view":
                 return self.term(t[4], env, place.through(t), stmts, i)
+            case "zero" if place.kind == "var":
+                return self.zeros(t, env, place, _zero(t[2]), stmts, i)
             case "zero":
                 try:
                     return self.zeros(t, env, place, _zero(t[2]), stmts, i)
@@ -200,6 +219,7 @@ class Match:
                 x = self.at(stmts, i, "if")
                 need(x[1] == self.tests(t) and place.mode in ("=", "add"), "another test")
                 self.all(t[2], env.down(t, 0), place, x[2])
+                need(x[3] or place.kind == "buffer" or place.mode == "add", "a variable without a value:", place.name)
                 if x[3]:
                     beyond = env.know(sub(const(-1), t[1][0])) if len(t[1]) == 1 else env
                     need(place.mode == "=" and self.zeros(t[2], beyond, place, _zero(dtype(t, env.types)), x[3], 0) == len(x[3]))
@@ -297,7 +317,7 @@ class Match:
             if (x[1], self.main) in self.filled:
                 i = self.zeros(("zero", extents, d), env, Place("buffer", x[1], here), _zero(d), stmts, i)
             i = rest(inside, self.term(t[2], env.down(t, 0), Place("buffer", x[1], here), stmts, i))
-        return self.frees(stmts, i, 1)
+        return self.frees(stmts, i, [x[1]])
 
     def roll(self, t: Term, env: Env, inside: Env, x: Stmt, stmts: tuple[Stmt, ...], i: int, rest: Callable[[Env, int], int]) -> int:
         """Rows before the loop, then one row per round."""
@@ -335,7 +355,7 @@ class Match:
         need(pure(t), "a sum inside an operation")
         if t[0] == "guard" and i < len(stmts) and stmts[i][0] == "if":
             x = stmts[i]
-            need(x[1] == self.tests(t) and not x[3] and place.mode in ("=", "add"), "another test")
+            need(x[1] == self.tests(t) and not x[3] and (place.mode == "add" or (place.mode == "=" and place.kind == "buffer")), "another test")
             self.all(t[2], env.down(t, 0), place, x[2])
             return i + 1
         need(t[0] != "guard" or place.mode != "add", "a guard that adds zeros")

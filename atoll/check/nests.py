@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from atoll.check.loops import Match, Stmt
-from atoll.check.sums import ONE, Facts, Poly, Proofs, add, const, divisors, free, mul, need, sub, subst, var
+from atoll.check.sums import ONE, Facts, Poly, Proofs, add, const, divisors, free, mul, need, sub, subst, unknown, var
 from atoll.check.terms import below, test_facts
 
 Frame = tuple[Any, ...]  # ("for", stmt) or ("if", node, tests, taken)
@@ -29,14 +29,18 @@ class Access:
 
 
 class Nests:
-    def __init__(self, proofs: Proofs, match: Match, sizes: frozenset[str], given: dict[str, tuple[Poly, ...]], outputs: dict[str, tuple[Poly, ...]]) -> None:
+    def __init__(
+        self, proofs: Proofs, match: Match, sizes: frozenset[str], given: dict[str, tuple[Poly, ...]], scalars: list[str], outputs: dict[str, tuple[Poly, ...]]
+    ) -> None:
         self.proofs, self.match, self.sizes = proofs, match, sizes
         self.extents = {**given, **outputs}
         self.given, self.outputs = set(given), set(outputs)
+        self.scalars = scalars
         self.allocated: dict[str, int] = {}
         self.accesses: list[Access] = []
         self.loops: list[tuple[Stmt, int]] = []
         self.names: set[str] = set(sizes)
+        self.scope: frozenset[str] = frozenset()
         self.order = 0
         self.counts: dict[str, int] = {}
 
@@ -52,11 +56,12 @@ class Nests:
         return tuple(found)
 
     def read(self, stmts: tuple[Stmt, ...], frames: tuple[Frame, ...]) -> None:
+        outside = self.scope
         for x in stmts:
             self.order += 1
             match x[0]:
                 case "for":
-                    need(x[1] not in self.names, "C8:", x[1], "stands twice")
+                    need(x[1] not in self.names | self.scope, "C8:", x[1], "stands twice")
                     self.names.add(x[1])
                     self.count("C8")
                     self.loops.append((x, sum(f[0] == "for" for f in frames)))
@@ -69,19 +74,34 @@ class Nests:
                 case "store" | "update":
                     self.expr(x[-2], frames, x)
                     self.access(x[0], x[1], x[2], x, frames)
-                case "set" | "declare" | "assign":
+                case "set" | "declare":
                     if x[-1] is not None:
                         self.expr(x[-1], frames, x)
+                    self.bind(x[1])
+                case "assign":
+                    self.expr(x[-1], frames, x)
+                    need(x[1] in self.scope and x[1] not in self.scalars, "C8: no variable", x[1])
                 case "alloc":
                     need(x[1] not in self.extents, "C8: two buffers", x[1])
+                    self.bind(x[1])
                     self.extents[x[1]] = x[3]
                     self.allocated[x[1]] = sum(f[0] == "for" for f in frames)
                     need(all(free(n) <= self.sizes for n in x[3]), "C6: the extent of", x[1])
                     self.count("C6")
                     self.polys(x[3], frames)
+                case "free":
+                    need(x[1] in self.allocated and x[1] in self.scope, "C8: nothing to free:", x[1])
+                    self.scope = self.scope - {x[1]}
+        self.scope = outside
+
+    def bind(self, name: str) -> None:
+        """A variable or an array: its name means nothing else from here to the end of these statements."""
+        need(name not in self.scope | self.names, "C8:", name, "stands twice")
+        self.scope = self.scope | {name}
+        self.count("C8")
 
     def access(self, kind: str, buffer: str, index: tuple[Poly, ...], stmt: Stmt, frames: tuple[Frame, ...]) -> None:
-        need(buffer in self.extents and len(index) == len(self.extents[buffer]), "no buffer", buffer)
+        need(buffer in self.extents and buffer in self.scope and len(index) == len(self.extents[buffer]), "no buffer", buffer)
         need(kind == "read" or buffer not in self.given, buffer, "is only read")
         known = self.facts(frames)
         self.polys(index, frames)
@@ -93,6 +113,8 @@ class Nests:
 
     def expr(self, e: Any, frames: tuple[Frame, ...], stmt: Stmt) -> None:
         match e[0]:
+            case "use":
+                need(e[1] in self.scope and e[1] not in self.extents, "C8: no variable", e[1])
             case "load":
                 self.access("read", e[1], e[2], stmt, frames)
             case "index":
@@ -118,7 +140,9 @@ class Nests:
                 self.expr(e, before, stmt)
 
     def polys(self, ps: tuple[Poly, ...], frames: tuple[Frame, ...]) -> None:
+        known = self.sizes | {f[1][1] for f in frames if f[0] == "for"}
         for p in ps:
+            need(free(p) <= known, "C8: not in scope:", *sorted(free(p) - known))
             for d in divisors(p):
                 self.ge("C10", Facts(self.facts(frames)), sub(d, ONE), "a divisor")
 
@@ -133,6 +157,9 @@ class Nests:
 
     def run(self, body: tuple[Stmt, ...], known: tuple[Poly, ...], data: dict[str, Any], poly: Any) -> None:
         self.known, self.poly, self.body = known, poly, body
+        arguments = [*self.given, *self.outputs, *self.scalars]
+        need(len(set(arguments)) == len(arguments) and not set(arguments) & self.sizes - set(self.match.params), "C8: two arguments in one place")
+        self.scope = frozenset(arguments)
         self.read(body, ())
         stores = [a for a in self.accesses if a.kind != "read"]
         need({a.stmt[-1] for a in stores} == self.match.seen, "a store that is in no term")
@@ -146,7 +173,7 @@ class Nests:
         trees = {k: tree for k, tree in data["covers"]}
         for k, a in enumerate(self.accesses):
             self_read = a.kind == "read" and a.stmt[0] == "store" and a.stmt[1] == a.buffer and a.stmt[2] == a.index
-            if a.kind == "update" or self_read or (a.kind == "read" and a.buffer not in self.given and a.buffer not in self.opaque()):
+            if a.kind == "update" or self_read or (a.kind == "read" and a.buffer not in self.given and a.buffer not in self.match.opaque):
                 need(k in trees, "C9: nothing says who writes", a.buffer)
                 self.cover(Facts(a.known), trees[k], a)
                 if a.buffer in self.match.rolled:
@@ -160,23 +187,25 @@ class Nests:
             frames: tuple[Frame, ...] = (("if", self.body[0], self.body[0][1], main),) if dispatched else ()
             index = tuple(var(u) for u in us)
             known = self.facts(frames) + tuple(p for u, n in zip(index, self.extents[name], strict=True) for p in (u, below(u, n)))
-            self.cover(Facts(known), tree, Access("read", name, index, (), frames, known, 1 << 60))
+            self.cover(Facts(known), tree, Access("read", name, index, (), frames, known, 1 << 60), frozenset(map(unknown, us)))
             done.add((name, main))
         need(done == {(name, main) for name in self.outputs for main in ((True, False) if dispatched else (True,))}, "C9: a result is not covered")
 
-    def opaque(self) -> set[str]:
-        """Buffers that opaque parts fill."""
-        return {b for k, b in self.match.places.values() if k == "buffer"} - {a.buffer for a in self.accesses if a.kind != "read"}
-
-    def cover(self, ctx: Facts, tree: Any, reader: Access) -> None:
+    def cover(self, ctx: Facts, tree: Any, reader: Access, cell: frozenset[str] = frozenset()) -> None:
+        """The store a tree names runs before the reader, in the round it says, and writes that cell. A round is what the tree says of the
+        writer's own loops, in terms of the reader's and of the cell: nothing else can be replaced."""
+        here = self.sizes | {x[1] for x in reader.loops} | cell
         if len(tree) == 3:
             test = self.poly(tree[0])
-            self.cover(ctx.add(test), tree[1], reader)
-            self.cover(ctx.add(sub(const(-1), test)), tree[2], reader)
+            need(free(test) <= here, "C9: a test on something else")
+            self.cover(ctx.add(test), tree[1], reader, cell)
+            self.cover(ctx.add(sub(const(-1), test)), tree[2], reader, cell)
             return
         need(type(tree[0]) is int and 0 <= tree[0] < len(self.accesses), "C9: no such store")
         writer = self.accesses[tree[0]]
         env = {v: self.poly(p) for v, p in tree[1]}
+        need(len(env) == len(tree[1]) and set(env) <= {x[1] for x in writer.loops}, "C9: a round of no loop around the store")
+        need(all(free(p) <= here for p in env.values()), "C9: a round that depends on something else")
         need(writer.kind != "read" and writer.buffer == reader.buffer and writer.order < reader.order, "C9:", reader.buffer)
         same = True
         for k, frame in enumerate(writer.frames):
@@ -217,7 +246,7 @@ class Nests:
         env = {v: var(c) for v, c in copies}
         mine = {x[1] for x in b.loops}
         need(set(env) == mine - outer - settled, kind, "another copy")
-        fresh = {c for _, c in copies}
+        fresh = {unknown(c) for _, c in copies}
         need(len(fresh) == len(copies) and not fresh & (self.names | self.sizes | mine), kind, "a copy that is not new")
         known = [*a.known, *(subst(p, env) for p in b.known if free(p) & env.keys())]
         if loop is not None:
@@ -282,7 +311,7 @@ class Nests:
         found = {(loop, a, b): lines for loop, a, b, lines in data["races"]}
         for x, depth in self.loops:
             parallel, vector, _, pieces = x[4]
-            innermost = not any(s[0] == "for" for s in _walk(x[5]))
+            innermost = not any(s[0] == "for" for s in statements(x[5]))
             if not (pieces or vector or (parallel and innermost)):
                 continue
             need(parallel, "a race in", x[1])
@@ -310,12 +339,13 @@ def same_frame(a: Frame, b: Frame) -> bool:
     return bool(a[0] == b[0] and (a[1] is b[1] if a[0] == "for" else a[1] is b[1] and a[3] == b[3]))
 
 
-def _walk(stmts: tuple[Stmt, ...]) -> list[Stmt]:
+def statements(stmts: tuple[Stmt, ...]) -> list[Stmt]:
+    """Also those inside others."""
     found: list[Stmt] = []
     for x in stmts:
         found.append(x)
         if x[0] == "for":
-            found += _walk(x[5])
+            found += statements(x[5])
         elif x[0] == "if":
-            found += _walk(x[2]) + _walk(x[3])
+            found += statements(x[2]) + statements(x[3])
     return found

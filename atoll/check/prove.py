@@ -7,21 +7,34 @@ Python's standard library is all it needs: sums.py, terms.py, rules.py, loops.py
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import sys
 import zlib
 from typing import Any
 
-from atoll.check.loops import Match, Reader
-from atoll.check.nests import Nests
+from atoll.check.loops import BYTES, Match, Reader, Stmt
+from atoll.check.nests import Nests, statements
 from atoll.check.rules import Rules
-from atoll.check.sums import Facts, Poly, Proofs, Rejected, Tables, free, need, sub
-from atoll.check.terms import Env, Term, Terms, alike, kids, result_shapes, well_formed, with_kids
+from atoll.check.sums import Facts, Poly, Proofs, Rejected, Tables, const, free, mul, need, sub, text_of, unknown
+from atoll.check.terms import (
+    Env,
+    Term,
+    Terms,
+    alike,
+    kids,
+    number_type,
+    result_shapes,
+    result_types,
+    walk,
+    well_formed,
+    with_kids,
+)
 
-FORMAT = "atoll certificate 1"
-TYPES = frozenset("i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 c64 c128 bool".split())
+FORMAT = "atoll certificate 2"
+LARGEST = 8_000_000  # bytes of a certificate, unpacked; the largest of ours has 300,000
+DEPTH = 5_000
+LICENCES = frozenset(("reassociate", "signed-zero", "finite", "contract"))
 
 
 class Checker:
@@ -33,11 +46,16 @@ class Checker:
         self.proofs = Proofs(self.tables, trust)
         self.rules = Rules(self.tables, self.proofs)
         self.facts = self.tables.polys(data["facts"])
-        self.shapes = {x: self.tables.polys(shape) for x, _, shape, _ in data["arrays"]}
-        self.types = {x: d for x, d, _, _ in data["arrays"]}
-        need(all(d in TYPES for d in self.types.values()), "a type of numbers that is none")
-        self.sizes = frozenset(data["sizes"])
+        self.sizes = frozenset(map(unknown, data["sizes"]))
+        self.shapes: dict[str, tuple[Poly, ...]] = {}
+        self.types: dict[str, str] = {}
+        for name, d, shape, where in data["arrays"]:
+            need(unknown(name) not in self.shapes and name not in self.sizes and where == name, "an argument in another's place:", name)
+            self.shapes[name], self.types[name] = self.tables.polys(shape), number_type(d)
+        need(len(data["sizes"]) == len(self.sizes), "two sizes of one name")
         need(all(free(p) <= self.sizes for p in self.facts) and all(free(p) <= self.sizes for s in self.shapes.values() for p in s), "sizes")
+        need(LICENCES >= set(data["licences"]), "a licence nobody gives")
+        self.left = 15_000 + 10 * sum(len(data[table]) for table in ("P", "Q", "T", "H"))
 
     def env(self, facts: tuple[Poly, ...]) -> Env:
         return Env(Facts(facts), dict(self.shapes), dict(self.types), {}, Facts(facts))
@@ -49,7 +67,7 @@ class Checker:
         """Every step again: the last term, what it assumes, and the program for other sizes."""
         data = self.data
         source = self.terms.term(data["source"])
-        well_formed(source, self.sizes, frozenset(self.shapes))
+        well_formed(source, self.sizes, frozenset(self.shapes), self.types)
         self.extents(source, self.env(self.facts))
         facts, t = self.facts, source
         licences: set[str] = set()
@@ -75,7 +93,7 @@ class Checker:
                 other = self.step(n, other, known, path, rule, args, new, licences)
             copy = self.terms.term(data["base"]["term"])
             need(alike(other, copy, {}), "the program for other sizes is another one")
-            well_formed(copy, self.sizes, frozenset(self.shapes))
+            well_formed(copy, self.sizes, frozenset(self.shapes), self.types)
             other = copy
         need(licences <= set(data["licences"]) and not licences & set(data["forbidden"]), "licences:", licences)
         return t, facts, other
@@ -95,6 +113,7 @@ class Checker:
         try:
             licences |= self.rules.step(rule, env, u, args, made)
             self.same_shape(env, u, made)
+            need(result_types(u, env.types) == result_types(made, env.types), "another type")
         except Rejected as problem:
             raise Rejected(f"step {n}, {rule}: {problem}") from None
 
@@ -102,7 +121,9 @@ class Checker:
             return made if not rest else with_kids(v, tuple(put(x, rest[1:]) if j == rest[0] else x for j, x in enumerate(kids(v))))
 
         whole = put(t, path)
-        well_formed(whole, self.sizes, frozenset(self.shapes))
+        self.left -= sum(1 for _ in walk(whole))
+        need(self.left >= 0, "more work than a certificate of this size can ask for")
+        well_formed(whole, self.sizes, frozenset(self.shapes), self.types)
         return whole
 
     def same_shape(self, env: Env, u: Term, made: Term) -> None:
@@ -113,10 +134,13 @@ class Checker:
     def loops(self, t: Term, facts: tuple[Poly, ...], other: Term | None) -> None:
         data = self.data
         body = Reader(self.tables).stmts(data["loops"]["body"])
-        outputs = {name: self.tables.polys(extents) for name, _, extents in data["loops"]["outputs"]}
-        places = {x: ("buffer" if self.shapes[x] else "var", where) for x, _, _, where in data["arrays"]}
-        match = Match(self.proofs, places, self.types, dict(data["params"]), {(name, main) for name, main in data["filled"]})
-        need(result_shapes(self.terms.term(data["source"]), self.shapes) == list(outputs.values()), "shapes of results")
+        source = self.terms.term(data["source"])
+        outputs = {unknown(name): self.tables.polys(extents) for name, _, extents in data["loops"]["outputs"]}
+        need(len(outputs) == len(data["loops"]["outputs"]), "two results in one place")
+        need(result_types(source, self.types) == [d for _, d, _ in data["loops"]["outputs"]], "types of results")
+        places = {x: ("buffer" if extents else "var", x) for x, extents in self.shapes.items()}
+        match = Match(self.proofs, places, self.types, self.params(), {(name, main) for name, main in data["filled"]})
+        need(result_shapes(source, self.shapes) == list(outputs.values()), "shapes of results")
         if other is None:
             need(match.results(t, self.env(facts), list(outputs), body, 0) == len(body), "more statements than the term has")
         else:
@@ -125,27 +149,52 @@ class Checker:
             need(match.results(t, self.env(facts), list(outputs), body[0][2], 0) == len(body[0][2]))
             match.main = False
             need(match.results(other, self.env(self.facts), list(outputs), body[0][3], 0) == len(body[0][3]))
-        given = {where: self.shapes[x] for x, _, _, where in data["arrays"] if self.shapes[x]}
-        self.nests = Nests(self.proofs, match, self.sizes, given, outputs)
+        given = {x: extents for x, extents in self.shapes.items() if extents}
+        scalars = [x for x, extents in self.shapes.items() if not extents] + list(match.params.values())
+        self.nests = Nests(self.proofs, match, self.sizes, given, scalars, outputs)
         self.nests.run(body, self.facts, data, self.tables.poly)
+        self.memory(body)
         text = data["c"]["text"]
         need(hashlib.sha256(text.encode()).hexdigest() == data["c"]["sha256"], "the C is another one")
         self.match = match
 
+    def params(self) -> dict[str, str]:
+        """Integer arguments that are sizes, and the variables they come in."""
+        given = {unknown(size): unknown(name) for size, name in self.data["params"]}
+        need(len(given) == len(set(given.values())) == len(self.data["params"]) and set(given) <= self.sizes, "an argument in another's place")
+        return given
+
+    def memory(self, body: tuple[Stmt, ...]) -> None:
+        """The bytes of every array that is allocated, and where it lies, are those the certificate lists."""
+        found = []
+        for x in statements(body):
+            if x[0] == "alloc":
+                size = const(BYTES[x[2]])
+                for n in x[3] if x[5] is None else (const(x[5]), *x[3][1:]):
+                    size = mul(size, n)
+                found.append((x[1], size, "stack" if x[4] else "heap"))
+        need([(name, self.tables.poly(size), where) for name, size, where in self.data["memory"]] == found, "another list of memory")
+        self.allocations = found
+
     def summary(self) -> str:
+        """What was found, and what it is about."""
         d = self.data
         counts = ", ".join(f"{k} {n}" for k, n in sorted(self.nests.counts.items())) + f", C4 {self.match.drops}"
-        opaque = sum(1 for u in self.terms._done.values() if u[0] == "nest")
+        hypotheses = [f"{text_of(p)} >= 0" for p in self.facts]
+        parts = [u for u in self.terms._done.values() if u[0] == "nest"]
+        promised = [f"{text_of(p)} >= 0" for u in parts for p in u[6]]
         lines = [
             f"{d['program']}: {len(d['steps'])} rules and {self.proofs.used} proofs hold; the loops are those of the last term.",
+            f"  for all sizes with {', '.join(hypotheses)}" if hypotheses else "  for all sizes",
             f"  obligations: {counts}",
+            f"  memory: {', '.join(f'{name} {text_of(size)} bytes on the {where}' for name, size, where in self.allocations) or 'none'}",
             f"  floating point: {', '.join(d['licences']) if d['licences'] else 'exact, bit for bit'}",
             f"  taken on trust: that the source term is the program {d['digest'][:12]}; that C {d['c']['sha256'][:12]} is printed from these loops",
         ]
         if d["base"] is not None:
             lines.append("  other sizes run the program as it was before the first assumption")
-        if opaque:
-            lines.append("  opaque parts are not looked into")
+        if parts:
+            lines.append("  opaque parts are not looked into" + (f"; they promise {', '.join(promised)}" if promised else ""))
         if self.proofs.trusted:
             lines.append(f"  {self.proofs.trusted} conditions were settled by a solver and are trusted")
         return "\n".join(lines)
@@ -153,21 +202,29 @@ class Checker:
 
 def prove(data: dict[str, Any], trust: bool = False) -> str:
     """A summary of what was checked; Rejected when something does not follow."""
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), 20000))
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, DEPTH))
     try:
         checker = Checker(data, trust)
         checker.run()
-    except (KeyError, IndexError, ValueError, TypeError, AttributeError) as problem:
-        raise Rejected(f"the certificate is malformed: {type(problem).__name__} {problem}") from None
-    return checker.summary()
+        return checker.summary()
+    except (KeyError, IndexError, ValueError, TypeError, AttributeError, RecursionError, OverflowError) as problem:
+        raise Rejected(f"the certificate is malformed: {type(problem).__name__}") from None
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def load(path: str) -> dict[str, Any]:
+    """The data of a file; Rejected when it is none, or larger than any certificate is."""
     with open(path, "rb") as f:
-        raw = f.read()
-    text = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+        raw = f.read(LARGEST + 1)
+    if raw[:2] == b"\x1f\x8b":
+        stream = zlib.decompressobj(wbits=31)
+        raw = stream.decompress(raw, LARGEST + 1)
+        need(stream.eof or len(raw) > LARGEST, "not a whole file")
+    need(len(raw) <= LARGEST, f"larger than {LARGEST // 1_000_000} MB")
     try:
-        data = json.loads(text)
+        data = json.loads(raw)
     except (ValueError, RecursionError) as problem:
         raise Rejected("not a certificate (schedule.certificate().save(path) writes one)") from problem
     need(isinstance(data, dict), "not a certificate (schedule.certificate().save(path) writes one)")
@@ -178,7 +235,7 @@ def prove_file(path: Any, trust: bool = False) -> int:
     """Print what the checker says; 0 when the certificate is valid, 1 when not."""
     try:
         print(prove(load(str(path)), trust))
-    except (Rejected, ValueError, EOFError, OSError, zlib.error) as problem:  # text that is no JSON, damaged gzip
+    except (Rejected, ValueError, OSError, zlib.error) as problem:  # a name that is none, a file that is not there, damaged data
         print(f"{path}: not valid: {problem}")
         return 1
     return 0

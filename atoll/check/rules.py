@@ -38,6 +38,7 @@ from atoll.check.terms import (
     accumulates,
     alike,
     below,
+    dtype,
     element,
     fresh,
     guard,
@@ -423,7 +424,7 @@ class Rules:
             case "choose":
                 return self.follow_choose(o, n, env)
         if n[0] == "zero" and o[0] != "zero":
-            return self.vanishes(o, env) and len(n[1]) == rank_of(o, env) and all(self.same(env, a, b) for a, b in zip(shape(o, env.shapes), n[1], strict=True))
+            return self.vanishes(o, env) and self.zeros_like(n, o, env)
         if o[0] == n[0] and self.follow_kids(o, n, env):
             return True
         match o[0]:
@@ -448,6 +449,11 @@ class Rules:
                     if self.proofs.holds(env.closed, sub(ZERO, shape(o[k], env.shapes)[o[1]])) and self.follow(o[other], n, env):
                         return True
         return False
+
+    def zeros_like(self, zero: Term, t: Term, env: Env) -> bool:
+        """Zeros of t's shape and type."""
+        extents = shape(t, env.shapes)
+        return len(zero[1]) == len(extents) and zero[2] == dtype(t, env.types) and all(self.same(env, a, b) for a, b in zip(extents, zero[1], strict=True))
 
     def follow_kids(self, o: Term, n: Term, env: Env) -> bool:
         """The same node, its polynomials equal, its parts simplified."""
@@ -496,7 +502,7 @@ class Rules:
             elif self.holds(inside, c):
                 continue
             elif n[0] == "zero" and self.fails(inside, c):
-                return all(self.same(env, a, b) for a, b in zip(shape(o, env.shapes), n[1], strict=True))
+                return self.zeros_like(n, o, env)
             elif n[0] == "zero":
                 inside = inside.know(c)
             else:
@@ -557,10 +563,6 @@ class Rules:
 
 def is_one(t: Term) -> bool:
     return bool(t[0] == "lit" and t[1] in ("1", repr({"f": (1.0).hex()})))
-
-
-def rank_of(t: Term, env: Env) -> int:
-    return len(shape(t, env.shapes))
 
 
 def with_bounds(o: Term, n: Term) -> Term:

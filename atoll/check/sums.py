@@ -1,7 +1,11 @@
 """The checker's own arithmetic: polynomials over named unknowns and floor quotients, and the verification of proofs.
 
-Standard library only. A polynomial is a sorted tuple of (monomial, coefficient), a monomial a sorted tuple of atoms, an atom a name or the
-text of a quotient; QUOTIENTS says what it divides. A proof is a polynomial identity that is multiplied out and compared; nothing is searched.
+Standard library only. A polynomial is a sorted tuple of (monomial, coefficient), a monomial a sorted tuple of atoms. An atom is an unknown,
+which is a name, or a `Quotient`, which is none: no name that a certificate can choose stands for a quotient, so nothing known of one
+becomes known of the other. A proof is a polynomial identity that is multiplied out and compared; nothing is searched.
+
+What a certificate can make the checker do is bounded: polynomials have at most TERMS terms of at most DEGREE factors, products at most
+WORK, quotients at most TEXT characters; anything larger is refused.
 """
 
 from __future__ import annotations
@@ -9,8 +13,7 @@ from __future__ import annotations
 from math import gcd
 from typing import Any
 
-Poly = tuple[tuple[tuple[str, ...], int], ...]
-QUOTIENTS: dict[str, tuple[Poly, Poly]] = {}
+TERMS, DEGREE, WORK, TEXT, BITS = 2_000, 40, 50_000, 20_000, 256
 
 
 class Rejected(Exception):
@@ -19,10 +22,52 @@ class Rejected(Exception):
 
 def need(condition: object, *what: object) -> None:
     if not condition:
-        raise Rejected(" ".join(str(w) for w in what))
+        raise Rejected(" ".join(map(_short, what)))
 
 
-def make(terms: dict[tuple[str, ...], int]) -> Poly:
+def _short(x: object) -> str:
+    """Anything in a message; what stands in a hostile certificate may be long."""
+    try:
+        text = str(x)
+    except ValueError:  # an integer of more digits than Python prints
+        return "..."
+    return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+class Quotient:
+    """floor(num / den): an atom of its own kind. Equal when numerator and denominator are the same polynomials."""
+
+    __slots__ = ("num", "den", "text")
+
+    def __init__(self, num: Poly, den: Poly) -> None:
+        self.num, self.den = num, den
+        self.text = f"[{num!r}/{den!r}]"
+        need(len(self.text) <= TEXT, "a quotient that is too large")
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Quotient) and self.text == other.text
+
+    # any order will do as long as it is one: unknowns first
+    def __lt__(self, other: Atom) -> bool:
+        return isinstance(other, Quotient) and self.text < other.text
+
+    def __gt__(self, other: Atom) -> bool:
+        return not isinstance(other, Quotient) or self.text > other.text
+
+
+Atom = str | Quotient
+Monomial = tuple[Atom, ...]
+Poly = tuple[tuple[Monomial, int], ...]
+
+
+def make(terms: dict[Monomial, int]) -> Poly:
+    need(len(terms) <= TERMS, "a polynomial that is too large")
     return tuple(sorted((m, c) for m, c in terms.items() if c))
 
 
@@ -31,9 +76,10 @@ def const(n: int) -> Poly:
 
 
 ZERO, ONE = const(0), const(1)
+PARAMETERS = frozenset(f"${kind}{k}" for kind in "jp" for k in range(40))  # of a view: the checker's rule for let_view
 
 
-def var(name: str) -> Poly:
+def var(name: Atom) -> Poly:
     return (((name,), 1),)
 
 
@@ -49,10 +95,12 @@ def sub(a: Poly, b: Poly) -> Poly:
 
 
 def mul(a: Poly, b: Poly) -> Poly:
-    terms: dict[tuple[str, ...], int] = {}
+    terms: dict[Monomial, int] = {}
+    need(len(a) * len(b) <= WORK, "a product that is too large")
     for m, c in a:
         for n, d in b:
             key = tuple(sorted(m + n))
+            need(len(key) <= DEGREE and c.bit_length() + d.bit_length() <= BITS, "a product that is too large")
             terms[key] = terms.get(key, 0) + c * d
     return make(terms)
 
@@ -75,8 +123,8 @@ def div(a: Poly, k: Poly) -> Poly:
     whole = ZERO
     if len(k) == 1:
         ((km, kc),) = k
-        quotient: dict[tuple[str, ...], int] = {}
-        rest: dict[tuple[str, ...], int] = {}
+        quotient: dict[Monomial, int] = {}
+        rest: dict[Monomial, int] = {}
         for m, c in a:
             left = _without(m, km)
             if left is not None and c % kc == 0 and (m or km):
@@ -98,15 +146,12 @@ def div(a: Poly, k: Poly) -> Poly:
     if n2 == -1:
         return add(whole, const(-1))
     unknown = [(m, c) for m, c in a if m]
-    if len(unknown) == 1 and unknown[0][1] == 1 and len(unknown[0][0]) == 1 and unknown[0][0][0] in QUOTIENTS:
-        num, den = QUOTIENTS[unknown[0][0][0]]
-        return add(whole, div(add(num, mul(den, const(dict(a).get((), 0)))), mul(den, k)))
-    name = f"[{a!r}/{k!r}]"
-    QUOTIENTS[name] = (a, k)
-    return add(whole, var(name))
+    if len(unknown) == 1 and unknown[0][1] == 1 and len(unknown[0][0]) == 1 and isinstance(nested := unknown[0][0][0], Quotient):
+        return add(whole, div(add(nested.num, mul(nested.den, const(dict(a).get((), 0)))), mul(nested.den, k)))
+    return add(whole, var(Quotient(a, k)))
 
 
-def _without(m: tuple[str, ...], factor: tuple[str, ...]) -> tuple[str, ...] | None:
+def _without(m: Monomial, factor: Monomial) -> Monomial | None:
     left = list(m)
     for x in factor:
         if x not in left:
@@ -130,12 +175,10 @@ def subst(a: Poly, env: dict[str, Poly]) -> Poly:
     for m, c in a:
         term = const(c)
         for x in m:
-            if x in env:
-                term = mul(term, env[x])
-            elif x in QUOTIENTS:
-                term = mul(term, div(subst(QUOTIENTS[x][0], env), subst(QUOTIENTS[x][1], env)))
+            if isinstance(x, Quotient):
+                term = mul(term, div(subst(x.num, env), subst(x.den, env)))
             else:
-                term = mul(term, var(x))
+                term = mul(term, env[x] if x in env else var(x))
         total = add(total, term)
     return total
 
@@ -145,18 +188,37 @@ def free(a: Poly) -> set[str]:
     found: set[str] = set()
     for m, _ in a:
         for x in m:
-            found |= free(QUOTIENTS[x][0]) | free(QUOTIENTS[x][1]) if x in QUOTIENTS else {x}
+            found |= free(x.num) | free(x.den) if isinstance(x, Quotient) else {x}
     return found
+
+
+def text_of(a: Poly) -> str:
+    """For people."""
+
+    def atom(x: Atom) -> str:
+        return f"floor(({text_of(x.num)}) / ({text_of(x.den)}))" if isinstance(x, Quotient) else x
+
+    found = ""
+    for m, c in reversed(a):
+        factors = ([] if m and abs(c) == 1 else [str(abs(c))]) + [atom(x) for x in m]
+        sign = ("-" if c < 0 else "") if not found else " - " if c < 0 else " + "
+        found += sign + "*".join(factors)
+    return found or "0"
 
 
 def divisors(a: Poly) -> set[Poly]:
     found: set[Poly] = set()
     for m, _ in a:
         for x in m:
-            if x in QUOTIENTS:
-                num, den = QUOTIENTS[x]
-                found |= {den} | divisors(num) | divisors(den)
+            if isinstance(x, Quotient):
+                found |= {x.den} | divisors(x.num) | divisors(x.den)
     return found
+
+
+def unknown(x: object) -> str:
+    """A name that a certificate may use. Those with % are the checker's own, $ stands for the parameters of a view."""
+    need(isinstance(x, str) and 0 < len(x) <= 200 and x.isprintable() and not set(x) & set("[]%$"), "not a name:", repr(x))
+    return str(x)
 
 
 class Tables:
@@ -165,28 +227,32 @@ class Tables:
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
         self._polys: dict[int, Poly] = {}
+        self._open: set[int] = set()
 
     def poly(self, k: int) -> Poly:
         need(type(k) is int and 0 <= k < len(self.data["P"]), "no polynomial", k)
         if k not in self._polys:
-            self._polys[k] = ()  # a table that refers to itself decodes to something else and is caught by the comparison
+            need(k not in self._open, "a polynomial that contains itself")
+            self._open.add(k)
             total = ZERO
             for coef, *atoms in self.data["P"][k]:
-                need(type(coef) is int, "no coefficient", coef)
+                need(type(coef) is int and coef.bit_length() <= BITS, "no coefficient", coef)
                 term = const(coef)
                 for x in atoms:
                     term = mul(term, self.atom(x))
                 total = add(total, term)
             self._polys[k] = total
+            self._open.remove(k)
         return self._polys[k]
 
     def atom(self, x: str | int) -> Poly:
         if isinstance(x, str):
-            need("[" not in x and "%" not in x, "a reserved name", x)
-            return var(x)
+            return var(x if x in PARAMETERS else unknown(x))
         need(type(x) is int and 0 <= x < len(self.data["Q"]), "no quotient", x)
-        num, den = self.data["Q"][x]
-        return div(self.poly(num), self.poly(den))
+        num, den = (self.poly(k) for k in self.data["Q"][x])
+        made = div(num, den)
+        need(value(den) is not None or den in divisors(made), "a divisor that is divided out, and may be zero")
+        return made
 
     def polys(self, ks: list[int]) -> tuple[Poly, ...]:
         return tuple(self.poly(k) for k in ks)
@@ -292,9 +358,9 @@ class Proofs:
                         continue
                     need(var(x) in signs and signs[var(x)] is not None, "no sign of", x)
                     wanted = var(x)
-                    if x in QUOTIENTS:
-                        is_positive(QUOTIENTS[x][1])
-                        wanted = QUOTIENTS[x][0]
+                    if isinstance(x, Quotient):
+                        is_positive(x.den)
+                        wanted = x.num
                     self._lemma(signs[var(x)], facts, wanted)
 
         scale, total = self.t.poly(row["s"]), self.t.poly(row["r"])
@@ -317,8 +383,11 @@ class Proofs:
                 need(self.valid(rest[0], facts), "a lemma does not hold")
             else:
                 quotient = self.t.atom(rest[0])
-                need(len(quotient) == 1 and quotient[0][1] == 1 and len(quotient[0][0]) == 1 and quotient[0][0][0] in QUOTIENTS)
-                num, den = QUOTIENTS[quotient[0][0][0]]
+                need(len(quotient) == 1 and quotient[0][1] == 1 and len(quotient[0][0]) == 1, "no quotient")
+                atom = quotient[0][0][0]
+                need(isinstance(atom, Quotient), "no quotient")
+                assert isinstance(atom, Quotient)
+                num, den = atom.num, atom.den
                 is_positive(den)
                 if kind == "q":
                     scaled = mul(den, quotient)

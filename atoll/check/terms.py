@@ -26,6 +26,7 @@ from atoll.check.sums import (
     need,
     sub,
     subst,
+    unknown,
     value,
     var,
 )
@@ -33,25 +34,30 @@ from atoll.check.sums import (
 Term = tuple[Any, ...]
 Shape = tuple[Poly, ...]
 Pairs = list[tuple[Poly, Poly]]
+TYPES = frozenset("i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 c64 c128 bool".split())
+MONOIDS = frozenset("add mul minimum maximum and or xor".split())
+ALIKE = frozenset("add sub mul fma mulacc minimum maximum neg".split())  # operations on numbers of one type, with a result of that type
+WEIGHT = 100_000  # nodes of a term, written out
 
 # fields after the kind: i bound unknown, x bound array, N bound arrays with types, u used array, U used arrays, p polynomial,
-# q polynomial or none, P polynomials, S shapes, R (polynomial, number) or none, t term, T terms, C tests, v a constant, d anything else
+# q polynomial or none, P polynomials, S shapes, R (polynomial, number) or none, t term, T terms, C tests, v a constant, D a type,
+# M a monoid, a an axis, o the name of an operation, a view or an opaque part
 FIELDS = {
     "gen": "ippt",
-    "sum": "ipptd",
+    "sum": "ipptM",
     "guard": "Pt",
     "let": "xttR",
-    "nest": "NSdUtP",
-    "cat": "dtt",
-    "plus": "ttd",
-    "view": "ddqt",
-    "zero": "Pd",
+    "nest": "NSoUtP",
+    "cat": "att",
+    "plus": "ttM",
+    "view": "oaqt",
+    "zero": "PD",
     "many": "T",
     "get": "uP",
-    "lit": "vd",
+    "lit": "vD",
     "index": "p",
-    "op": "dTd",
-    "cast": "td",
+    "op": "oTD",
+    "cast": "tD",
     "choose": "ttC",
 }
 GEN, SUM, BODY = ("gen",), ("sum",), {"gen": 4, "sum": 4, "guard": 2, "let": 3, "nest": 5, "view": 4}
@@ -321,6 +327,24 @@ def dtype(t: Term, types: dict[str, str]) -> str:
     return dtype(kids(t)[0], types)
 
 
+def typed(t: Term, types: dict[str, str]) -> str:
+    """The type of a term whose parts all have the types they must have: what stands beside each other is of one type."""
+    match t[0]:
+        case "let":
+            return typed(t[3], {**types, t[1]: typed(t[2], types)})
+        case "nest":
+            return typed(t[5], {**types, **dict(t[1])})
+        case "many":
+            return " ".join(typed(k, types) for k in t[1])
+    found = [typed(k, types) for k in kids(t)]
+    match t[0]:
+        case "cat" | "plus" | "choose":
+            need(found[0] == found[1], "parts of two types:", *found[:2])
+        case "op" if t[1] in ALIKE:
+            need(all(d == t[3] for d in found), t[1], "of several types:", *found)
+    return dtype(t, types) if t[0] in ("get", "lit", "zero", "cast", "op", "index") else found[0]
+
+
 def accumulates(t: Term, monoid: str) -> bool:
     """Folding t is not folding its value."""
     if t[0] in ("sum", "plus"):
@@ -388,6 +412,11 @@ def result_shapes(t: Term, shapes: dict[str, Shape]) -> list[Shape]:
     return [shape(x, shapes) for x in (t[1] if t[0] == "many" else (t,))]
 
 
+def result_types(t: Term, types: dict[str, str]) -> list[str]:
+    """Below lets and opaque parts."""
+    return typed(t, types).split()
+
+
 def test_facts(tests: Any, hold: bool) -> tuple[Poly, ...]:
     if not hold:
         return (sub(const(-1), tests[0][1]),) if len(tests) == 1 and tests[0][0] == "ge" else ()
@@ -430,13 +459,17 @@ class Terms:
     def __init__(self, tables: Tables) -> None:
         self.t = tables
         self._done: dict[int, Term] = {}
+        self._weight: dict[int, int] = {}
 
     def term(self, k: int, above: int = 1 << 60) -> Term:
-        need(isinstance(k, int) and 0 <= k < above, "a term that contains itself")
+        need(type(k) is int and 0 <= k < above and k < len(self.t.data["T"]), "a term that contains itself, or is not there")
         if k not in self._done:
             kind, *rest = self.t.data["T"][k]
             need(kind in FIELDS and len(rest) == len(FIELDS[kind]), "no term", kind)
+            parts = [x for code, v in zip(FIELDS[kind], rest, strict=True) for x in _numbers(code, v)]
             made: Term = (kind, *(self._field(code, v, k) for code, v in zip(FIELDS[kind], rest, strict=True)))
+            self._weight[k] = 1 + sum(self._weight[x] for x in parts)
+            need(self._weight[k] <= WEIGHT, "a term that is too large")
             if kind == "view":
                 need(made[1] in VIEWS and VIEWS[made[1]][2] == (made[3] is not None), "no view", made[1])
             self._done[k] = guard(made[1], made[2]) if kind == "guard" else made
@@ -458,17 +491,45 @@ class Terms:
             case "T":
                 return tuple(t(x, k) for x in v)
             case "C":
-                return tuple((kind, None if q is None else p(q), None if x is None else t(x, k)) for kind, q, x in v)
+                return tuple((test_kind(kind, q, x), None if q is None else p(q), None if x is None else t(x, k)) for kind, q, x in v)
             case "N":
-                return tuple((x, d) for x, d in v)
+                return tuple((unknown(x), number_type(d)) for x, d in v)
             case "U":
-                return tuple(v)
-        need(code == "v" or not isinstance(v, (dict, list)), "a field out of place")
-        return repr(v) if code == "v" else v
+                return tuple(map(unknown, v))
+            case "i" | "x" | "u":
+                return unknown(v)
+            case "D":
+                return number_type(v)
+            case "M":
+                need(v in MONOIDS, "no monoid", v)
+            case "a":
+                need(type(v) is int and v >= 0, "no axis", v)
+            case "o":
+                need(isinstance(v, str), "a name of something else")
+            case "v":
+                return repr(v)
+        return v
 
 
-def well_formed(t: Term, sizes: frozenset[str], arrays: frozenset[str]) -> None:
-    """Binders unique and not sizes or inputs; every name in scope; extents and amounts closed; opaque parts and results at the top."""
+def _numbers(code: str, v: Any) -> list[int]:
+    """The terms a field of a row refers to."""
+    return [v] if code == "t" else list(v) if code == "T" else [x for _, _, x in v if x is not None] if code == "C" else []
+
+
+def number_type(d: Any) -> str:
+    need(isinstance(d, str) and d in TYPES, "a type of numbers that is none:", d)
+    return str(d)
+
+
+def test_kind(kind: Any, on_poly: Any, on_value: Any) -> str:
+    """A test is on a polynomial or on a value, as its kind says."""
+    of_poly, of_value = kind in ("ge", "eq", "ne"), kind in ("true", "false")
+    need((of_poly or of_value) and of_poly == (on_poly is not None) and of_value == (on_value is not None), "no test", kind)
+    return str(kind)
+
+
+def well_formed(t: Term, sizes: frozenset[str], arrays: frozenset[str], types: dict[str, str]) -> None:
+    """Binders unique and not sizes or inputs; every name in scope; extents and amounts closed; opaque parts and results at the top; one type."""
     seen = set(sizes) | set(arrays)
 
     def go(u: Term, known: frozenset[str], names: frozenset[str], spine: bool) -> None:
@@ -482,9 +543,13 @@ def well_formed(t: Term, sizes: frozenset[str], arrays: frozenset[str]) -> None:
         need({v for code, x in fields(u) for v in ((x,) if code == "u" else x if code == "U" else ())} <= names, "an array out of scope")
         if u[0] == "view":
             need(0 <= u[2] <= rank(u[4]) - VIEWS[u[1]][0], "an axis that is not there")
+        if u[0] in ("cat", "plus"):
+            left, right = (rank(k) for k in kids(u))
+            need(left == right and (u[0] == "plus" or u[1] < left), "parts of different ranks")
         below_known = known | set(bound(u)) if u[0] in ("gen", "sum") else known
         for k, inner in enumerate(kids(u)):
             last = u[0] == "nest" or (u[0] == "let" and k == 1)
             go(inner, below_known, names | set(bound(u)) if last else names, spine and last)
 
     go(t, sizes, arrays, True)
+    typed(t, types)

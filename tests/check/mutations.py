@@ -1,19 +1,67 @@
-"""Ways to break a certificate: one number, name, operator, flag or statement changed in what it claims or in the loops it is about.
+"""Ways to break a certificate, and what an accepted one is held to: its loops compute its source term.
 
-What only describes (the name, the memory list, the alignment of vectors) is left alone: nothing rests on it.
+Edits come alone or together, because a forger makes several that fit: a name changed everywhere, two places at once, rows exchanged, what is
+said of obligations dropped, a part taken from another certificate. A broken certificate that is accepted is no failure by itself: an argument
+may be advice, another order of a sum's terms says the same. So every accepted one is *run* (run_loops.py), at several sizes that its
+hypotheses allow, against its own source term: `holds`. `python -m tests.check.mutations 0 5000` does it for a range of seeds.
 """
 
 from __future__ import annotations
 
 import copy
+import json
 import random
+import sys
+from collections import Counter
+from functools import cache
 from typing import Any
 
-from atoll.check.loops import Reader
-from atoll.check.sums import Tables
-from atoll.check.terms import Terms
+import numpy as np
 
-CLAIMS = ("P", "Q", "T", "steps", "loops", "covers", "results", "injective", "disjoint", "races", "arrays", "licences", "filled", "base")
+import atoll as at
+from atoll import f32, i32
+from atoll.check.prove import prove
+from atoll.check.sums import Rejected, Tables
+from tests.check.run_loops import NUMPY, Run, Source, Wrong, evaluate
+from tests.conformance.test_schedules_programs import load
+
+CLAIMS = ("P", "Q", "T", "steps", "loops", "covers", "results", "injective", "disjoint", "races", "arrays", "licences", "filled", "base", "H", "memory", "facts")
+n, m, k = at.sizes("n m k")
+
+
+@at.fn
+def sums(u: f32[n, k], v: f32[n, k]) -> f32[n]:
+    return [sum(u[i, p] for p in range(k)) - 2.0 * sum(v[i, p] for p in range(k)) for i in range(n)]
+
+
+@at.fn
+def padded(u: f32[n, k], w: f32[m]) -> f32[n]:
+    return [sum(u[i, p] for p in range(k)) if i < m else 0.0 for i in range(n)]
+
+
+@at.fn
+def kept(u: f32[n]) -> f32[n]:
+    b = [u[i] * 2.0 if i >= 3 else 0.0 for i in range(n)]
+    c = [b[n - 1 - i] + 1.0 for i in range(n)]
+    return [c[n - 1 - i] * b[i] for i in range(n)]
+
+
+@at.fn
+def both(a: i32[n, m]) -> (i32[n], i32[n, m]):
+    most = [max((a[i, j] for j in range(m)), default=-1) for i in range(n)]
+    return most, [[a[i, j] - most[i] for j in range(m)] for i in range(n)]
+
+
+@cache
+def certificates() -> list[dict[str, Any]]:
+    """Of schedules with tails, guards, gathers, rolled rows, tiles, scalars, padding, several results, threads and vectors."""
+    made = [load("blur").fused_tails(), load("convolution").gather(), load("stencil").window(), load("matmul").tiled_tails()]
+    made += [at.schedule(sums), at.schedule(padded), at.schedule(kept).partition("b/i"), at.schedule(both)]
+    made += [at.schedule(sums).split("i", 4, tail="guard").parallel("i_o"), at.schedule(kept).split("i", 4).vectorize("i_i", 4)]
+    return [json.loads(json.dumps(s.certificate().data)) for s in made]
+
+
+# -- edits
 
 
 def places(x: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -35,23 +83,7 @@ def put(x: Any, path: tuple[Any, ...], new: Any) -> None:
     get(x, path[:-1])[path[-1]] = new
 
 
-def mutate(data: dict[str, Any], seed: int) -> tuple[dict[str, Any], str] | None:
-    """A broken copy, and what was done to it; None when this seed finds nothing to change."""
-    rng = random.Random(seed)
-    broken = copy.deepcopy(data)
-    part = rng.choice([c for c in CLAIMS if broken.get(c)])
-    path = (part, *rng.choice(places(broken[part])))
-    if len(path) < 2:
-        return None
-    old = get(broken, path)
-    new = _other(rng, old, broken)
-    if new is None or new == old:
-        return None
-    put(broken, path, new)
-    return broken, f"{'/'.join(map(str, path))}: {_short(old)} -> {_short(new)}"
-
-
-def _other(rng: random.Random, old: Any, data: dict[str, Any]) -> Any:
+def other(rng: random.Random, old: Any, names: list[str]) -> Any:
     """Something else of the same kind."""
     match old:
         case bool():
@@ -59,17 +91,100 @@ def _other(rng: random.Random, old: Any, data: dict[str, Any]) -> Any:
         case int():
             return old + rng.choice([-2, -1, 1, 2])
         case str():
-            swaps = {"add": "sub", "mul": "add", "store": "update", "read": "store", "gen": "sum", "fma": "mul", "ge": "eq"}
-            if old in swaps:
-                return swaps[old]
-            names = sorted({x for row in data["P"] for mono in row for x in mono[1:] if isinstance(x, str)})
-            return rng.choice([x for x in names if x != old] or [None]) if old in names else f"{old}_"
+            swaps = {"add": "sub", "mul": "add", "store": "update", "read": "store", "gen": "sum", "fma": "mul", "ge": "eq", "f32": "i8", "heap": "stack"}
+            return swaps[old] if old in swaps else rng.choice([x for x in [*names, f"{old}_"] if x != old])
+        case None:
+            return rng.choice([[], 0])
         case list() if len(old) > 1 and rng.random() < 0.5:
             at = rng.randrange(len(old))
             return old[:at] + old[at + 1 :]
         case list() if len(old) > 1:
             return old[::-1] if old[::-1] != old else old[1:]
-    return None
+        case list():
+            return []
+    return old
+
+
+def used_names(data: dict[str, Any]) -> list[str]:
+    found = {x for row in data["P"] for mono in row for x in mono[1:] if isinstance(x, str)}
+    found |= {x[1] for x in _statements(data["loops"]["body"]) if x[0] in ("for", "alloc", "declare", "set")}
+    return sorted(found | {row[0] for row in data["arrays"]})
+
+
+def _statements(stmts: list[Any]) -> list[Any]:
+    found = []
+    for x in stmts:
+        found.append(x)
+        for inner in {"for": x[5:6], "if": x[2:4]}.get(x[0], ()):
+            found += _statements(inner)
+    return found
+
+
+def edit_one(rng: random.Random, data: dict[str, Any]) -> str:
+    part = rng.choice([c for c in CLAIMS if data.get(c)])
+    path = (part, *rng.choice(places(data[part])))
+    if len(path) < 2:
+        return ""
+    old = get(data, path)
+    new = other(rng, old, used_names(data))
+    put(data, path, new)
+    return f"{'/'.join(map(str, path))}: {_short(old)} -> {_short(new)}"
+
+
+def edit_two(rng: random.Random, data: dict[str, Any]) -> str:
+    return f"{edit_one(rng, data)}; {edit_one(rng, data)}"
+
+
+def edit_rename(rng: random.Random, data: dict[str, Any]) -> str:
+    """One name becomes another, everywhere, in the loops alone, or in the loops and the polynomials."""
+    names = used_names(data)
+    old, new = rng.sample(names, 2) if len(names) > 1 else (names[0], "x")
+    where = rng.choice([("loops",), ("loops", "P"), ("T",), ("T", "P"), ("loops", "covers", "results"), tuple(data)])
+    for part in where:
+        data[part] = json.loads(json.dumps(data[part]).replace(json.dumps(old), json.dumps(new)))
+    return f"{old} -> {new} in {', '.join(where)}"
+
+
+def edit_swap(rng: random.Random, data: dict[str, Any]) -> str:
+    """Two rows of a table, or two statements, change places."""
+    bodies = [data["loops"]["body"]] + [inner for x in _statements(data["loops"]["body"]) for inner in {"for": x[5:6], "if": x[2:4]}.get(x[0], ())]
+    rows = rng.choice([data[c] for c in CLAIMS if isinstance(data.get(c), list) and len(data[c]) > 1] + [b for b in bodies if len(b) > 1])
+    i, j = rng.sample(range(len(rows)), 2)
+    rows[i], rows[j] = rows[j], rows[i]
+    return f"rows {i} and {j} exchanged"
+
+
+def edit_drop(rng: random.Random, data: dict[str, Any]) -> str:
+    """Something is left out: a statement, an obligation, a proof, a licence, or what is said about one."""
+    part = rng.choice([c for c in CLAIMS if isinstance(data.get(c), list) and data[c]] + ["stmt"] * 4)
+    if part == "stmt":
+        bodies = [data["loops"]["body"]] + [inner for x in _statements(data["loops"]["body"]) for inner in {"for": x[5:6], "if": x[2:4]}.get(x[0], ())]
+        body = rng.choice([b for b in bodies if b])
+        del body[rng.randrange(len(body))]
+        return "a statement left out"
+    if part in ("injective", "disjoint", "races") and rng.random() < 0.5:
+        rng.choice(data[part])[-1] = None
+        return f"{part}: nothing said"
+    del data[part][rng.randrange(len(data[part]))]
+    return f"{part}: one left out"
+
+
+def edit_graft(rng: random.Random, data: dict[str, Any]) -> str:
+    """A part of another certificate."""
+    part = rng.choice([c for c in CLAIMS if c in data])
+    data[part] = copy.deepcopy(rng.choice(certificates())[part])
+    return f"{part} of another certificate"
+
+
+EDITS = (edit_one, edit_one, edit_two, edit_rename, edit_rename, edit_swap, edit_drop, edit_graft)
+
+
+def mutate(seed: int) -> tuple[dict[str, Any], str, str]:
+    """A broken copy of one of the certificates, the kind of edit, and what it was."""
+    rng = random.Random(seed)
+    data = copy.deepcopy(rng.choice(certificates()))
+    edit = rng.choice(EDITS)
+    return data, edit.__name__, edit(rng, data)
 
 
 def _short(x: Any) -> str:
@@ -77,60 +192,60 @@ def _short(x: Any) -> str:
     return text if len(text) < 60 else f"{text[:57]}..."
 
 
-ADVICE = ("names", "name", "index", "keep")  # arguments that say how to find or call the result; the checker compares the result itself
+# -- what an accepted certificate is held to
 
 
-def claims(data: dict[str, Any]) -> Any:
-    """What a certificate says, its tables written out, advice and the names of copies left out."""
+def holds(data: dict[str, Any]) -> str | None:
+    """None when the loops compute the source term at every size tried; else what they do."""
     tables = Tables(data)
-    terms = Terms(tables)
-
-    def poly(x: Any) -> Any:
-        return tables.poly(x)
-
-    def step(row: Any) -> Any:
-        path, rule, args, new, _ = row
-        kept = {k: argument(v) for k, v in args.items() if k not in ADVICE}
-        return path, rule, kept, None if new is None else terms.term(new)
-
-    def argument(x: Any) -> Any:
-        return poly(x["p"]) if isinstance(x, dict) and "p" in x else [argument(y) for y in x] if isinstance(x, list) else x
-
-    def line(x: Any) -> Any:
-        loop, copies, further, weights, sign = x
-        return loop, {v for v, _ in copies}, further, [(poly(w), k) for w, k in weights], sign
-
-    def tree(x: Any) -> Any:
-        return (x[0], {v: poly(p) for v, p in x[1]}) if len(x) == 2 else (poly(x[0]), tree(x[1]), tree(x[2]))
-
-    def bare(x: Any) -> Any:
-        """Loops without how they run: that rounds may run in any order is proved for whatever is said there, or it is refused."""
-        if isinstance(x, tuple) and x and x[0] == "for":
-            return (*x[:4], bare(x[5]))
-        return tuple(bare(y) for y in x) if isinstance(x, tuple) else x
-
-    def lines(x: Any) -> Any:
-        return None if x is None else [line(y) for y in x]
-
-    return (
-        [step(row) for row in data["steps"]],
-        terms.term(data["source"]),
-        bare(Reader(tables).stmts(data["loops"]["body"])),
-        [(k, tree(t)) for k, t in data["covers"]],
-        [(a, u, tree(t), main) for a, u, t, main in data["results"]],
-        [(k, lines(x)) for k, x in data["injective"]],
-        [(a, b, lines(x)) for a, b, x in data["disjoint"]],
-        [(v, a, b, lines(x)) for v, a, b, x in data["races"]],
-        [(x, d, tables.polys(shape), where) for x, d, shape, where in data["arrays"]],
-        data["licences"],
-        data["filled"],
-        data["base"] and (data["base"]["steps"], [step(r) for r in data["base"]["then"]], terms.term(data["base"]["term"])),
-    )
+    facts = tables.polys(data["facts"])
+    rng = np.random.default_rng(5)
+    tried = 0
+    choices = (0, 1, 2, 3, 5, 9) if len(data["sizes"]) < 4 else (0, 1, 2, 4)
+    for _ in range(24):
+        sizes = {x: int(rng.choice(choices)) for x in data["sizes"]}
+        if any(evaluate(p, sizes) < 0 for p in facts):
+            continue
+        shapes = {x: [evaluate(p, sizes) for p in tables.polys(e)] for x, _, e, _ in data["arrays"]}
+        if any(extent < 0 for s in shapes.values() for extent in s):
+            continue
+        arguments = {x: rng.integers(1, 9, shapes[x]).astype(NUMPY[d]) for x, d, _, _ in data["arrays"]}
+        try:
+            want = Source(data, sizes, arguments).results
+            got = Run(data, sizes, arguments).results
+        except Wrong as problem:
+            return f"{sizes}: {problem}"
+        for a, b in zip(got, want, strict=True):
+            if not np.array_equal(a, b.reshape(a.shape)):
+                return f"{sizes}: {a.tolist()} is not {b.tolist()}"
+        tried += 1
+    return None if tried else "no size was tried"
 
 
-def neutral(data: dict[str, Any], broken: dict[str, Any]) -> bool:
-    """A change that leaves every claim as it was: another order of a sum's terms, another name for a copy, an argument that is advice."""
+def check(seed: int) -> tuple[str, str | None]:
+    """rejected, accepted (and equivalent), or the failure."""
+    data, kind, what = mutate(seed)
     try:
-        return bool(claims(data) == claims(broken))
-    except Exception:  # noqa: BLE001  what cannot even be read is no neutral change
-        return False
+        prove(copy.deepcopy(data))
+    except Rejected:
+        return f"{kind} rejected", None
+    problem = holds(data)
+    return f"{kind} accepted", None if problem is None else f"seed {seed}: {what}: {problem}"
+
+
+def main() -> int:
+    start, stop = int(sys.argv[1]), int(sys.argv[2])
+    counts: Counter[str] = Counter()
+    failures = []
+    for seed in range(start, stop):
+        kind, problem = check(seed)
+        counts[kind] += 1
+        if problem is not None:
+            failures.append(problem)
+            print(problem, flush=True)
+    print(f"{stop - start} mutants, {len(failures)} wrong: " + ", ".join(f"{k} {v}" for k, v in sorted(counts.items())))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

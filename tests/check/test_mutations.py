@@ -1,10 +1,9 @@
-"""The checker is hard to fool: certificates of real schedules broken in 200 ways, and forgeries written by hand."""
+"""The checker is hard to fool: certificates of real schedules broken in many ways, one edit or several that fit, and forgeries written by hand."""
 
 from __future__ import annotations
 
 import copy
 import json
-from functools import cache
 from typing import Any
 
 import pytest
@@ -13,43 +12,23 @@ import atoll as at
 from atoll import f32
 from atoll.check.prove import prove
 from atoll.check.sums import Rejected
-from tests.check.mutations import mutate, neutral
-from tests.conformance.test_schedules_programs import load
+from tests.check.mutations import certificates, check, holds
 
 n, m = at.sizes("n m")
 
 
-@cache
-def certificates() -> list[dict[str, Any]]:
-    blur, matmul, stencil = load("blur"), load("matmul"), load("stencil")
-    made = [blur.fused_tails(), load("convolution").gather(), stencil.window(), matmul.tiled_tails()]
-    return [json.loads(json.dumps(s.certificate().data)) for s in made]
-
-
-def test_the_originals_are_accepted() -> None:
+def test_the_originals_are_accepted_and_compute_their_source() -> None:
     for data in certificates():
         assert "hold" in prove(data)
+        assert holds(data) is None
 
 
-def test_two_hundred_mutants() -> None:
-    """At least 99 of 100 are rejected, none by a crash."""
-    caught, escaped = 0, []
-    seed = 0
-    while caught + len(escaped) < 200:
-        seed += 1
-        original = certificates()[seed % 4]
-        made = mutate(original, seed)
-        if made is None:
-            continue
-        broken, what = made
-        try:
-            prove(broken)
-        except Rejected:
-            caught += 1
-            continue
-        if not neutral(original, broken):
-            escaped.append(what)
-    assert caught >= 0.99 * 200, escaped
+@pytest.mark.parametrize("start", range(0, 160, 40))
+def test_what_is_accepted_computes_its_source(start: int) -> None:
+    """None by a crash; `python -m tests.check.mutations 0 5000` does more of them."""
+    found = [check(seed) for seed in range(start, start + 40)]
+    assert [problem for _, problem in found if problem is not None] == []
+    assert sum(kind.endswith("rejected") for kind, _ in found) > 20
 
 
 def _loops(data: dict[str, Any], kind: str) -> list[list[Any]]:
@@ -131,7 +110,7 @@ def test_other_c_is_not_accepted() -> None:
 
 
 def test_not_a_certificate() -> None:
-    for data in ({}, {"format": "atoll certificate 1"}, {"format": 3}):
+    for data in ({}, {"format": "atoll certificate 2"}, {"format": 3}):
         rejected(data)
 
 

@@ -84,7 +84,7 @@ def replayed(theorem: Theorem) -> None:
         e.names[x] = x.name
     e.names.update({s: s.name for s in (*VIEW_J, *VIEW_P)})
     data: dict[str, Any] = {
-        "format": "atoll certificate 1",
+        "format": "atoll certificate 2",
         "sizes": ["n", "m"],
         "arrays": [[e.name(x), x.dtype.name, e.many(shape), x.name] for x, shape in theorem.inputs.items()],
         "facts": e.many(FACTS),
