@@ -99,6 +99,8 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--seconds", type=float, default=0.3, help="how long to time each alternative")
     sub = command("prove", _prove, "check a certificate without trusting the compiler")
     sub.add_argument("file", metavar="FILE.cert")
+    sub.add_argument("--program", metavar="FILE.py:NAME", help="also: that it is about this function, made again from its text")
+    sub.add_argument("--c", metavar="FILE.c", help="also: that this C is what its loops are printed as (with --program)")
     sub = command("explain", _explain, "tell the longer story of an error code, or what was inserted in a function")
     sub.add_argument("what", metavar="E0123 or FILE:FUNCTION")
     command("doctor", _doctor, "look at the installation and try it")
@@ -332,7 +334,26 @@ def _prove(args: argparse.Namespace) -> int:
         raise Misuse(f"there is no file {path}")
     from atoll.check.prove import prove_file
 
-    return int(prove_file(path))
+    if args.c is not None and args.program is None:
+        raise Misuse("--c needs --program FILE.py:NAME: the program says where its arguments and results are")
+    if args.c is not None and not Path(args.c).is_file():
+        raise Misuse(f"there is no file {args.c}")
+    function = None if args.program is None else _one(args.program)
+
+    def further(data: dict[str, Any]) -> list[str]:
+        """What needs the compiler; the verdict before it does not."""
+        if function is None:
+            return []
+        from atoll.check.about import about_c, about_program
+        from atoll.schedule.api import schedule
+
+        plain = schedule(function)
+        lines = [about_program(data, plain)]
+        if args.c is not None:
+            lines.append(about_c(data, plain, Path(args.c).read_text(errors="replace")))
+        return lines
+
+    return int(prove_file(path, further=further))
 
 
 def _explain(args: argparse.Namespace) -> int:

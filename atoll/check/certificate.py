@@ -76,6 +76,12 @@ def make_certificate(s: Schedule, trust: bool = False) -> Certificate:
         fail("E0510", problem=str(problem))
 
 
+def subject(s: Schedule) -> dict[str, Any]:
+    """What a certificate of any schedule of this function is about, with the tables it needs."""
+    writer = _Writer(s)
+    return {**writer.subject(writer.theorem.source), **writer.e.tables()}
+
+
 class _Writer:
     def __init__(self, s: Schedule) -> None:
         self.s, self.lowered = s, s.lowered
@@ -96,23 +102,15 @@ class _Writer:
 
     def data(self) -> dict[str, Any]:
         e, s = self.e, self.s
-        digest, _ = fingerprint(s.function.core)
         source = self.theorem.source
         data: dict[str, Any] = {
             "format": FORMAT,
-            "program": s.name,
-            "digest": digest,
-            "sizes": [sym.name for sym in s.source.program.sizes] + [sym.name for sym in s.source.params.values()],
-            "arrays": [[e.name(x), x.dtype.name, e.many(shape), self.lowered.places[x].name] for x, shape in self.theorem.inputs.items()],
+            **self.subject(source),
             "params": [[sym.name, atom.var.name] for sym, p in self.lowered.params.items() if isinstance(atom := p.single(), lp.VarAtom)],
             "filled": sorted([b.name, main] for b, main in self.lowered.filled),
-            "constants": [[e.name(x), hashlib.sha256(np.ascontiguousarray(x.value).tobytes()).hexdigest()] for x in self.theorem.inputs if x.value is not None],
-            "facts": e.many(s.source.facts),
-            "source": e.term(source),
             "steps": [self.step(record) for record in self.theorem.steps],
             "final": e.term(self.theorem.term),
             "base": None if self.base is None else self.base_data(),
-            "forbidden": sorted(self.theorem.forbidden),
             "licences": sorted(self.theorem.licences),
             "loops": self.loops(),
             "covers": [[self.position(a), self.tree(tree)] for a, tree in self.report.covers],
@@ -133,6 +131,22 @@ class _Writer:
         data.update(e.tables())
         return data
 
+    def subject(self, source: Any) -> dict[str, Any]:
+        """What the certificate is about: nothing here depends on the schedule."""
+        e, s = self.e, self.s
+        digest, _ = fingerprint(s.function.core)
+        inputs = self.theorem.inputs
+        return {
+            "program": s.name,
+            "digest": digest,
+            "sizes": [sym.name for sym in s.source.program.sizes] + [sym.name for sym in s.source.params.values()],
+            "arrays": [[e.name(x), x.dtype.name, e.many(shape), self.lowered.places[x].name] for x, shape in inputs.items()],
+            "constants": [[e.name(x), hashlib.sha256(np.ascontiguousarray(x.value).tobytes()).hexdigest()] for x in inputs if x.value is not None],
+            "forbidden": sorted(self.theorem.forbidden),
+            "facts": e.many(s.source.facts),
+            "source": e.term(source),
+        }
+
     def all_steps(self) -> Sequence[StepRecord]:
         return self.theorem.steps if self.base is None else (*self.theorem.steps, *self.base.steps)
 
@@ -152,7 +166,10 @@ class _Writer:
     def loops(self) -> Any:
         fn = self.lowered.function
         outputs = [[o.buffer.name, o.buffer.dtype.name, self.e.many(o.buffer.extents)] for o in fn.outputs]
-        return {"outputs": outputs, "body": self.stmts(fn.body)}
+        body = self.stmts(fn.body)
+        pieces = [x for x in lp.walk(fn.body) if isinstance(x, lp.Chunks) and isinstance(x.body[0], lp.For)]
+        work = [[self.e.name(x.body[0].sym), self.e.poly(x.work)] for x in pieces if isinstance(x.body[0], lp.For) and x.body[0].sym in self.e.names]
+        return {"outputs": outputs, "body": body, "work": work}
 
     def stmts(self, stmts: list[lp.Stmt]) -> list[Any]:
         return [self.stmt(x) for x in stmts if not isinstance(x, lp.Note)]

@@ -11,6 +11,7 @@ import hashlib
 import json
 import sys
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 from atoll.check.loops import BYTES, Match, Reader, Stmt
@@ -189,7 +190,8 @@ class Checker:
             f"  obligations: {counts}",
             f"  memory: {', '.join(f'{name} {text_of(size)} bytes on the {where}' for name, size, where in self.allocations) or 'none'}",
             f"  floating point: {', '.join(d['licences']) if d['licences'] else 'exact, bit for bit'}",
-            f"  taken on trust: that the source term is the program {d['digest'][:12]}; that C {d['c']['sha256'][:12]} is printed from these loops",
+            f"  not looked at here: whether the source term is the program {d['digest'][:12]} (--program FILE:NAME), whether C {d['c']['sha256'][:12]} is"
+            " printed from these loops (--c FILE)",
         ]
         if d["base"] is not None:
             lines.append("  other sizes run the program as it was before the first assumption")
@@ -231,10 +233,14 @@ def load(path: str) -> dict[str, Any]:
     return data  # type: ignore[no-any-return]
 
 
-def prove_file(path: Any, trust: bool = False) -> int:
-    """Print what the checker says; 0 when the certificate is valid, 1 when not."""
+def prove_file(path: Any, trust: bool = False, further: Callable[[dict[str, Any]], list[str]] | None = None) -> int:
+    """Print what the checker says, and what more is asked of the certificate; 0 when all of it holds, 1 when not."""
     try:
-        print(prove(load(str(path)), trust))
+        data = load(str(path))
+        lines = [prove(data, trust)]
+        if further is not None:
+            lines += further(data)
+        print("\n".join(lines))
     except (Rejected, ValueError, OSError, zlib.error) as problem:  # a name that is none, a file that is not there, damaged data
         print(f"{path}: not valid: {problem}")
         return 1

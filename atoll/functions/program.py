@@ -32,6 +32,7 @@ from atoll.runtime.program import (
     _print_to_json,
     _site_from_json,
     _site_to_json,
+    not_lifted,
     raise_site,
 )
 from atoll.runtime.program import Program as ArrayProgram
@@ -102,7 +103,7 @@ class FunctionProgram:
         optimise: str = "3",
         selection: Selection = SELECTIONS["default"],
         counters: bool = False,
-        lifted: Lifted = lambda args: None,
+        lifted: Lifted = not_lifted,
     ) -> None:
         refuse_axes(fn)
         self.fn, self.arrange, self.lifted = fn, arrange, lifted

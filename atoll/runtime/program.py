@@ -82,6 +82,10 @@ def chosen(fn: ir.Function) -> Choices:
 
 
 Lifted = Callable[[tuple[Any, ...]], Callable[..., Any] | None]
+
+
+def not_lifted(args: tuple[Any, ...]) -> None:
+    """For programs that are called with their own ranks only."""
 """What to call for arguments of other ranks, if anything (atoll/lifted.py)."""
 
 
@@ -96,7 +100,7 @@ class Program:
         arrange: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]],
         optimise: str = "3",
         choices: Choices | None = None,
-        lifted: Lifted = lambda args: None,
+        lifted: Lifted = not_lifted,
     ) -> None:
         refuse_axes(fn)
         self.fn = fn
@@ -108,16 +112,20 @@ class Program:
         extra = os.environ.get("ATOLL_CFLAGS", "").split()
         self.key = key(digest, optimise, extra)
         path, meta = cache.get(self.key, lambda folder: _build(fn, spans, folder, optimise, extra, self.choices))
+        owned = {k for k, mine in enumerate(own for (_, p), own in zip(fn.params, fn.owned, strict=True) for _ in flatten(p)) if mine}
+        self.donations = {k: j for k, j in meta["donations"] if k in owned}
+        self._open(path, meta, spans)
+
+    def _open(self, path: Path, meta: dict[str, Any], spans: list[Span]) -> None:
+        """Load what was built, and make the call."""
         self.path = path
         self.sites = [_site_from_json(s, spans) for s in meta["sites"]]
         self.values = max((len(kinds) for _, kinds in self.sites), default=0)  # that any check shows
         self.prints: list[list[Any]] = meta["prints"]
-        owned = {k for k, mine in enumerate(own for (_, p), own in zip(fn.params, fn.owned, strict=True) for _ in flatten(p)) if mine}
-        self.donations = {k: j for k, j in meta["donations"] if k in owned}
         self.library = load(path)
         attach(self.library)
-        self.leaf_types = [shape_of(t)[1] for _, p in fn.params for _, t in flatten(p)]
-        self.out_types = [t for _, t in flatten(fn.result)]
+        self.leaf_types = [shape_of(t)[1] for _, p in self.fn.params for _, t in flatten(p)]
+        self.out_types = [t for _, t in flatten(self.fn.result)]
         self.call = self._make_call()
 
     # -- calling

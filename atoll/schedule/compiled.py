@@ -14,10 +14,8 @@ from atoll.errors.caller import caller
 from atoll.loops import ir as lp
 from atoll.runtime import program as host
 from atoll.runtime.cache import cache
-from atoll.runtime.library import attach, load
 from atoll.runtime.memory import Memory, memory
 from atoll.runtime.toolchain import compile_c, compiler, target
-from atoll.types.types import flatten, shape_of
 
 if TYPE_CHECKING:
     from atoll.schedule.api import Schedule
@@ -44,14 +42,8 @@ class ScheduledProgram(host.Program):
             return {"kind": "program", "name": fn.name, "sites": sites, "prints": [host._print_to_json(p) for p in generated.prints]}
 
         path, meta = cache.get(self.key, build)
-        self.path = path
-        self.sites = [host._site_from_json(x, spans) for x in meta["sites"]]
-        self.prints = meta["prints"]
-        self.library = load(path)
-        attach(self.library)
-        self.leaf_types = [shape_of(t)[1] for _, p in fn.params for _, t in flatten(p)]
-        self.out_types = [t for _, t in flatten(fn.result)]
-        self.call = self._make_call()
+        self.lifted, self.donations = host.not_lifted, {}
+        self._open(path, meta, spans)
 
 
 class Compiled:

@@ -120,19 +120,20 @@ def _statements(stmts: list[Any]) -> list[Any]:
     return found
 
 
-def edit_one(rng: random.Random, data: dict[str, Any]) -> str:
+def edit_one(rng: random.Random, data: dict[str, Any], names: list[str] | None = None) -> str:
     part = rng.choice([c for c in CLAIMS if data.get(c)])
     path = (part, *rng.choice(places(data[part])))
     if len(path) < 2:
         return ""
     old = get(data, path)
-    new = other(rng, old, used_names(data))
+    new = other(rng, old, used_names(data) if names is None else names)
     put(data, path, new)
     return f"{'/'.join(map(str, path))}: {_short(old)} -> {_short(new)}"
 
 
 def edit_two(rng: random.Random, data: dict[str, Any]) -> str:
-    return f"{edit_one(rng, data)}; {edit_one(rng, data)}"
+    names = used_names(data)  # before it is broken
+    return f"{edit_one(rng, data, names)}; {edit_one(rng, data, names)}"
 
 
 def edit_rename(rng: random.Random, data: dict[str, Any]) -> str:
