@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from atoll.check.sums import ZERO, Poly, Proofs, Rejected, Tables, add, const, need, sub, unknown, value, var
+from atoll.check.sums import ZERO, Poly, Proofs, Quotient, Rejected, Tables, add, const, need, sub, unknown, value, var
 from atoll.check.terms import VIEWS, Env, Pairs, Term, below, dtype, kids, number_type, set_vars, shape, test_kind, view_push
 
 Stmt = tuple[Any, ...]
@@ -18,6 +18,7 @@ Push = Callable[[Pairs], tuple[Pairs, list[Poly]]]
 STACK = 64 * 1024  # bytes of literal size that may stand on the stack
 BYTES = {"bool": 1} | {f"{k}{n}": n // 8 for k in "iufc" for n in (8, 16, 32, 64, 128)}
 OPERATORS = {"add": "add", "mul": "mul", "minimum": "min", "maximum": "max", "and": "and", "or": "or", "xor": "xor"}
+LARGEST = 2**46  # what literals of loops stay below, as sizes do: C has 64-bit integers
 
 
 class Reader:
@@ -26,11 +27,26 @@ class Reader:
     def __init__(self, tables: Tables) -> None:
         self.t, self.stores = tables, 0
 
+    def poly(self, k: int) -> Poly:
+        """A polynomial that C computes."""
+        found = self.t.poly(k)
+        waiting, seen = [found], {found}
+        while waiting:
+            for monomial, coef in waiting.pop():
+                need(abs(coef) < LARGEST, "the number", coef, "is too large for loops")
+                inside = {p for x in monomial if isinstance(x, Quotient) for p in (x.num, x.den)} - seen
+                seen |= inside
+                waiting += inside
+        return found
+
+    def polys(self, ks: list[int]) -> tuple[Poly, ...]:
+        return tuple(map(self.poly, ks))
+
     def stmts(self, data: list[Any]) -> tuple[Stmt, ...]:
         return tuple(self.stmt(x) for x in data)
 
     def stmt(self, x: list[Any]) -> Stmt:
-        p, ps = self.t.poly, self.t.polys
+        p, ps = self.poly, self.polys
         match x:
             case ["for", sym, low, high, [bool() as parallel, int() as vector, unroll, bool() as pieces], body]:
                 need(vector >= 0 and isinstance(unroll, (bool, int)), "how a loop runs")
@@ -66,7 +82,7 @@ class Reader:
         return ("alloc", b, d, extents, local, rows)
 
     def tests(self, tests: list[Any]) -> Any:
-        return tuple((test_kind(k, q, e), None if q is None else self.t.poly(q), None if e is None else self.expr(e)) for k, q, e in tests)
+        return tuple((test_kind(k, q, e), None if q is None else self.poly(q), None if e is None else self.expr(e)) for k, q, e in tests)
 
     def expr(self, x: list[Any]) -> Any:
         match x:
@@ -75,9 +91,9 @@ class Reader:
             case ["const", number, d]:
                 return ("const", repr(number), number_type(d))
             case ["index", p]:
-                return ("index", self.t.poly(p))
+                return ("index", self.poly(p))
             case ["load", b, index]:
-                return ("load", unknown(b), self.t.polys(index))
+                return ("load", unknown(b), self.polys(index))
             case ["call", op, args, d]:
                 return ("call", op, tuple(map(self.expr, args)), number_type(d))
             case ["cast", e, d]:

@@ -41,6 +41,9 @@ class Step:
         return str(self)
 
 
+LARGEST = 2**46
+
+
 class Schedule:
     """f == s.program, step by step. See `at.schedule`."""
 
@@ -129,6 +132,10 @@ class Schedule:
             raise refused.error(text, caller(text.split("(")[0])) from None
         except Forbidden:
             fail("E0504", caller(text.split("(")[0]), step=text, name=self.name)
+        number = tm.largest_literal(work.theorem.term)
+        if number >= LARGEST:  # times a size it would be no number of the machine
+            problem = f"the loops would compute with {number}, and numbers of loops stay below 2**46"
+            fail("E0507", caller(text.split("(")[0]), step=text, problem=problem)
         new = work.theorem.steps[done:]
         licences = frozenset().union(*(record.licences for record in new))
         return Schedule(self.function, self.source, work, (*self.steps, Step(text, len(new), licences)), self)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from atoll.sizes import Atom, Poly, Quot, Sym
+from atoll.sizes.combination import combination
 from atoll.sizes.prover import Facts, Proof, refute
 
 
@@ -42,10 +43,11 @@ def solver(milliseconds: int = 2000) -> Iterator[None]:
 def prove(facts: Facts, goal: Poly, optional: bool = False) -> Answer | None:
     """Why goal >= 0 follows. `optional` questions (is this guard always true?) never reach the solver."""
     proof = facts.proof(goal)
-    if proof is not None or optional or not _limits:
+    if proof is not None or optional or facts.counterexample(goal) is not None:
         return proof
-    if facts.counterexample(goal) is not None:
-        return None
+    proof = combination(facts, goal)
+    if proof is not None or not _limits:
+        return proof
     key = (facts.known, goal)
     if key not in _cache:
         _cache[key] = _ask_z3(facts.known, goal, _limits[-1])

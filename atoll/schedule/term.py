@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 from atoll.schedule.reshapes import RESHAPES, amount_or_zero
-from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.sizes import Atom, Poly, Quot, Sym, poly
 from atoll.types.dtypes import BOOL, I64, DType
 
 _numbers = itertools.count(1)
@@ -325,6 +325,20 @@ def walk(t: Term, path: Path = ()) -> Iterator[tuple[Path, Term]]:
     yield path, t
     for k, inner in enumerate(kids(t)):
         yield from walk(inner, (*path, k))
+
+
+def largest_literal(t: Term) -> int:
+    """The largest number, without its sign, in the indices, extents and conditions of a term."""
+    waiting = [p for _, u in walk(t) for p in own_polys(u)]
+    seen = set(waiting)
+    found = 0
+    while waiting:
+        p = waiting.pop()
+        found = max(found, *(abs(c) for c in p.terms.values()), 0)
+        inside = {q for a in p.atoms() if isinstance(a, Quot) for q in (a.num, a.den)} - seen
+        seen |= inside
+        waiting += inside
+    return found
 
 
 def bound_syms(t: Term) -> set[Sym]:

@@ -2,7 +2,9 @@
 
 Each step is drawn from the primitives with loops and values that exist and numbers that look reasonable. An accepted step must keep every
 result, bit for bit or within the licence it declares; a refused one must say which condition failed. At the end the loops are checked,
-run in the executor, sometimes compiled, and the certificate is put before the independent checker. Prints how many steps were accepted.
+run in the executor, sometimes compiled, and the certificate is put before the independent checker. A schedule whose every step was accepted has
+loops. Every third seed takes steps that cut and join loops only, so that tiles of tiles, of pads and of fused loops come up. Prints how many steps
+were accepted.
 """
 
 from __future__ import annotations
@@ -68,6 +70,23 @@ def random_step(s: Any, r: random.Random) -> Any:
     return r.choice(choices)
 
 
+def cutting_step(s: Any, r: random.Random) -> Any:
+    """A step that cuts or joins loops."""
+    loops = s.loops()
+    loop, other = r.choice(loops), r.choice(loops)
+    size = r.choice([2, 3, 4, 5, 8])
+    tail = r.choice(["cut", "guard", "guard"])
+    choices = [
+        lambda: s.split(loop, size, tail),
+        lambda: s.tile((loop, other), (size, r.choice([2, 3])), tail),
+        lambda: s.fuse(loop, loops[(loops.index(loop) + 1) % len(loops)]),
+        lambda: s.pad(loop, size),
+        lambda: s.partition(loop, [r.choice([1, 2, "n // 2"])]),
+        lambda: s.reorder(loop, other),
+    ]
+    return r.choice(choices)
+
+
 def one(seed: int, steps: int, counts: collections.Counter[str], compile_every: int) -> str | None:
     """A random schedule; the text of what went wrong, or None."""
     r = random.Random(seed)
@@ -79,7 +98,7 @@ def one(seed: int, steps: int, counts: collections.Counter[str], compile_every: 
         for _ in range(r.randint(1, steps)):
             if sum(1 for _ in tm.walk(s.program)) > 250:
                 break
-            attempt = random_step(s, r)
+            attempt = cutting_step(s, r) if seed % 3 == 2 else random_step(s, r)
             try:
                 new = attempt()
             except at.ScheduleError as error:
@@ -110,11 +129,7 @@ def agree(s: Any, arguments: list[tuple[Any, ...]]) -> None:
 
 
 def finish(s: Any, arguments: list[tuple[Any, ...]], counts: collections.Counter[str], compiled: bool) -> None:
-    try:
-        _ = s.lowered
-    except at.ScheduleError as error:
-        counts[f"loops refused {error.code}"] += 1
-        return
+    _ = s.lowered
     counts["loops checked"] += 1
     if compiled:
         counts["compiled"] += 1

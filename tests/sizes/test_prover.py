@@ -112,3 +112,22 @@ def test_lemmas_do_not_multiply_a_search(monkeypatch: pytest.MonkeyPatch) -> Non
     context = facts().add([n, m, i, m - i - 1, (i - n // 2) % 3, -((i - n // 2) % 3), 3 * i + 2, n - 3 * i - 3])
     assert [context.proves(goal) for goal in (i - 1, -i, n - 4, m - 2)] == [False, False, True, False]
     assert nodes < 8000  # it was more than 30000
+
+
+def test_a_combination_of_facts() -> None:
+    """Loops split twice: three lines of arithmetic among facts that mislead elimination; a false goal has no proof."""
+    from atoll.sizes import Sym, poly
+    from atoll.sizes.combination import combination
+    from atoll.sizes.prover import facts
+
+    n, a, b, c = (poly(Sym(x)) for x in "nabc")
+    q, at = (n + 2) // 3, b + 4 * a
+    ctx = facts((n, a, (n + 11) // 12 - 1 - a, b, 3 - b, c, 2 - c, n - 1 - c - 3 * at))
+    proof = combination(ctx, q - 1 - at)
+    assert proof is not None
+    goal = proof.goal if proof.cut is None else proof.cut * proof.goal + proof.cut - 1
+    total = proof.rem
+    for mult, fact in proof.terms:
+        total = total + mult * fact
+    assert proof.scale * goal == total
+    assert combination(ctx, q - 2 - at) is None
