@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import lcm
 from typing import TYPE_CHECKING
 
-from atoll.sizes.poly import Atom, Poly, Quot, poly
+from atoll.sizes.poly import ZERO, Atom, Poly, Quot, exact_quotient, poly
 
 if TYPE_CHECKING:
     from atoll.sizes.prover import Facts, Proof
@@ -27,18 +27,28 @@ def combination(ctx: Facts, goal: Poly) -> Proof | None:
     """A proof of goal >= 0, of the goal itself or of an integer cut of it."""
     from atoll.sizes.prover import ONE, Proof
 
-    cuts = [a.den for p in (goal, *ctx.known) for a in _quotients(p)]
-    for cut in [ONE, *[c for c in dict.fromkeys(cuts) if ctx.is_positive(c)][:_MOST_CUTS]]:
+    quotients = list(dict.fromkeys(q for p in (goal, *ctx.known) for q in _quotients(p) if ctx.is_positive(q.den)))
+    lemmas = {lemma.goal: lemma for q in quotients for lemma in _below(ctx, q)}
+    cuts = [q.den for q in quotients]
+    for cut in [ONE, *dict.fromkeys(cuts[:_MOST_CUTS])]:
         wanted = goal if cut is ONE else cut * goal + cut - 1
-        offered = [(ONE, fact) for fact in _facts(ctx, wanted)]
+        offered = [(ONE, fact) for fact in _facts(ctx, wanted, quotients)]
         if cut.const() is None and ctx.sign(cut) > 0:
             offered += [(cut, fact) for fact in ctx.known]
+        offered += [(by, fact) for fact, lemma in lemmas.items() for by in (ONE, lemma.cut or ONE) if ctx.sign(by) > 0]
         if len(offered) > _MOST_FACTS:
             return None
         found = _multipliers(ctx, wanted, offered)
         if found is not None:
             scale, terms, rem = found
-            return Proof(goal, scale, terms, rem, cut=None if cut is ONE else cut)
+            used = tuple(dict.fromkeys(lemmas[fact] for _, fact in terms if fact in lemmas))
+            return Proof(goal, scale, terms, rem, cut=None if cut is ONE else cut, lemmas=used)
+    shared = set.intersection(*({a for a in m if ctx.is_nonneg(a)} for m in goal.terms)) if goal.terms else set()
+    for factor in sorted(shared, key=lambda a: a.uid):  # factor * less >= 0 follows from less >= 0
+        less = exact_quotient(goal, poly(factor))
+        inner = None if less is None else ctx.proof(less) or combination(ctx, less)
+        if inner is not None:
+            return Proof(goal, ONE, ((poly(factor), inner.goal),), ZERO, lemmas=(inner,))
     return None
 
 
@@ -54,15 +64,28 @@ def _quotients(p: Poly) -> list[Quot]:
     return list(found)
 
 
-def _facts(ctx: Facts, goal: Poly) -> list[Poly]:
+def _below(ctx: Facts, quot: Quot) -> list[Proof]:
+    """num + 1 <= den*k gives num // den <= k - 1: what a loop over several axes says of each. For divisors that are no numbers."""
+    from atoll.sizes.prover import ONE, Proof, quotient_facts
+
+    if quot.den.const() is not None:
+        return []
+    found = []
+    for fact in ctx.known:
+        k = exact_quotient(fact + quot.num + 1, quot.den)
+        if k is not None:  # den*(k - 1 - q) + den - 1 = fact + (num - den*q)
+            found.append(Proof(k - 1 - poly(quot), ONE, ((ONE, fact), (ONE, quotient_facts(quot)[0])), ZERO, cut=quot.den))
+    return found
+
+
+def _facts(ctx: Facts, goal: Poly, quotients: list[Quot]) -> list[Poly]:
     """Hypotheses that share an unknown with the goal, directly or through others, and what defines the quotients in them."""
     from atoll.sizes.prover import quotient_facts
 
-    quotients = dict.fromkeys(q for p in (goal, *ctx.known) for q in _quotients(p))
-    every = [*ctx.known, *(f for q in quotients if ctx.is_positive(q.den) for f in quotient_facts(q))]
+    every = [*ctx.known, *(f for q in quotients for f in quotient_facts(q))]
     reached = set(goal.terms)
     found: dict[Poly, None] = {}
-    while more := [f for f in every if f not in found and f.terms.keys() - {()} & reached]:
+    while more := [f for f in every if f not in found and (f.terms.keys() - {()}) & reached]:
         for fact in more:
             found[fact] = None
             reached |= fact.terms.keys()
