@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import lcm
 from typing import TYPE_CHECKING
 
-from atoll.sizes.poly import ZERO, Atom, Poly, Quot, exact_quotient, poly
+from atoll.sizes.poly import ONE, ZERO, Atom, Poly, Quot, exact_quotient, poly
 
 if TYPE_CHECKING:
     from atoll.sizes.prover import Facts, Proof
@@ -25,7 +25,7 @@ _DENOMINATOR = 5000
 
 def combination(ctx: Facts, goal: Poly) -> Proof | None:
     """A proof of goal >= 0, of the goal itself or of an integer cut of it."""
-    from atoll.sizes.prover import ONE, Proof
+    from atoll.sizes.prover import Proof
 
     quotients = list(dict.fromkeys(q for p in (goal, *ctx.known) for q in _quotients(p) if ctx.is_positive(q.den)))
     lemmas = {lemma.goal: lemma for q in quotients for lemma in _below(ctx, q)}
@@ -66,7 +66,7 @@ def _quotients(p: Poly) -> list[Quot]:
 
 def _below(ctx: Facts, quot: Quot) -> list[Proof]:
     """num + 1 <= den*k gives num // den <= k - 1: what a loop over several axes says of each. For divisors that are no numbers."""
-    from atoll.sizes.prover import ONE, Proof, quotient_facts
+    from atoll.sizes.prover import Proof, quotient_facts
 
     if quot.den.const() is not None:
         return []
