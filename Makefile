@@ -3,7 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 
-.PHONY: demo test lint sanitize fuzz fuzz-ranks fuzz-ad fuzz-schedule bench docs clean
+SECONDS_OF_FUZZING ?= 300
+
+.PHONY: demo test lint sanitize fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench docs clean
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -30,6 +32,10 @@ fuzz: $(VENV)/.ready
 	$(RUN) -m tests.fuzz --seeds 0:5000
 	$(RUN) -W ignore -m tests.fuzz.imperative 0 1000
 	$(RUN) -m tests.madl.fuzz 0 1000
+
+# Every fuzzer in turn, on all cores: make fuzz-all SECONDS_OF_FUZZING=3600
+fuzz-all: $(VENV)/.ready
+	$(RUN) -m tests.hunt --seconds $(SECONDS_OF_FUZZING)
 
 fuzz-ranks: $(VENV)/.ready
 	ATOLL_EXAMPLES=2000 $(RUN) -m pytest -q tests/conformance/test_automap_generated.py tests/conformance/test_sizes_generated.py

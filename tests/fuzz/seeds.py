@@ -64,4 +64,4 @@ def parse(text: str) -> list[int]:
     if ":" in text:
         low, high = text.split(":")
         return list(range(int(low), int(high)))
-    return [int(x) for x in text.split(",")]
+    return [int(x) for x in text.split(",") if x]

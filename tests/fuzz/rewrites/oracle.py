@@ -1,0 +1,185 @@
+"""The text of a program run as plain Python: arrays are values, so whatever is bound or stored is copied first.
+
+Nothing of Atoll is used here. Only what the templates write has a meaning: numbers and arrays of NumPy, loops, comprehensions, a few functions.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+DTYPES = {"f64": np.float64, "f32": np.float32, "i64": np.int64, "i32": np.int32, "u8": np.uint8, "bool_": np.bool_}
+
+
+def python(text: str) -> Callable[..., Any]:
+    """The function f of a text, as Python."""
+    tree = ast.parse(text)
+    f = next(s for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == "f")
+    sizes = _sizes(f)
+    f.decorator_list = []
+    for arg in f.args.args:
+        arg.annotation = None
+    f.returns = None
+    f = _Copied().visit(f)
+    f.body = [*sizes, *f.body]
+    module = ast.Module([f], [])
+    ast.fix_missing_locations(module)
+    names = dict(NAMES)
+    exec(compile(module, "oracle", "exec"), names)  # noqa: S102  the text is our own
+    return names["f"]  # type: ignore[no-any-return]
+
+
+def _sizes(f: ast.FunctionDef) -> list[ast.stmt]:
+    """n, m = a.shape for the sizes that annotations name."""
+    found: dict[str, str] = {}
+    given = {arg.arg for arg in f.args.args}
+    for arg in f.args.args:
+        if isinstance(arg.annotation, ast.Subscript):
+            axes = arg.annotation.slice.elts if isinstance(arg.annotation.slice, ast.Tuple) else [arg.annotation.slice]
+            for k, axis in enumerate(axes):
+                more = ""
+                if isinstance(axis, ast.BinOp) and isinstance(axis.right, ast.Constant):
+                    axis, more = axis.left, f" - {axis.right.value}"
+                if isinstance(axis, ast.Name) and axis.id not in given:
+                    found.setdefault(axis.id, f"{axis.id} = int({arg.arg}.shape[{k}]){more}")
+    return [s for line in found.values() for s in ast.parse(line).body]
+
+
+class _Copied(ast.NodeTransformer):
+    """Values that are bound, stored or returned are copies; a list is an array."""
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        node.value = _call("own", node.value)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        """x op= v reads and stores, so that x is not changed for others that had its value."""
+        self.generic_visit(node)
+        read = ast.parse(ast.unparse(node.target), mode="eval").body
+        return ast.Assign([node.target], _call("own", ast.BinOp(read, node.op, node.value)))
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        self.generic_visit(node)
+        if node.value is not None:
+            node.value = _call("own", node.value)
+        return node
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        self.generic_visit(node)
+        return _call("array", node)
+
+    def visit_List(self, node: ast.List) -> ast.AST:
+        self.generic_visit(node)
+        return _call("array", node) if isinstance(node.ctx, ast.Load) else node
+
+
+def _call(name: str, value: ast.expr) -> ast.expr:
+    return ast.Call(ast.Name(name, ast.Load()), [value], [])
+
+
+def own(v: Any) -> Any:
+    if isinstance(v, tuple):
+        return tuple(own(x) for x in v)
+    return np.array(v) if isinstance(v, np.ndarray) and v.ndim else v
+
+
+def array(items: list[Any]) -> Any:
+    return np.array(items) if items else np.zeros(0, np.int64)
+
+
+def _axis(f: Any) -> Any:
+    """A reduction of numbers, or with axis= along it; of a matrix without one its rows."""
+
+    def reduce(x: Any, axis: int | None = None, default: Any = None) -> Any:
+        if axis is not None:
+            return f(np.asarray(x), axis=axis)
+        values = list(x) if not isinstance(x, np.ndarray) else x
+        if default is not None and len(values) == 0:
+            return default
+        return f(np.asarray(values), axis=-1)
+
+    return reduce
+
+
+def _least(pick: Any) -> Any:
+    def least(*args: Any, **options: Any) -> Any:
+        return functools.reduce(pick, args) if len(args) > 1 else _axis(np.min if pick is np.minimum else np.max)(args[0], **options)
+
+    return least
+
+
+def total(x: Any, axis: int | None = None) -> Any:
+    if axis is not None:
+        return np.sum(np.asarray(x), axis=axis)
+    if isinstance(x, np.ndarray):
+        return np.sum(x, axis=-1, dtype=x.dtype)
+    found: Any = 0
+    for v in x:
+        found = found + v
+    return found
+
+
+def scan(op: Any, ne: Any, x: Any, exclusive: bool = False) -> Any:
+    out, s = [], ne
+    for v in x:
+        if exclusive:
+            out.append(s)
+        s = op(s, v)
+        if not exclusive:
+            out.append(s)
+    return np.array(out, np.asarray(x).dtype)
+
+
+def hist(op: Any, ne: Any, k: int, places: Any, values: Any) -> Any:
+    out = np.full(k, ne, np.asarray(values).dtype)
+    for p, v in zip(places, values, strict=True):
+        out[p] = op(out[p], v)
+    return out
+
+
+def reduce(op: Any, ne: Any, x: Any) -> Any:
+    return functools.reduce(op, list(x), ne)
+
+
+NAMES: dict[str, Any] = {
+    "own": own,
+    "array": array,
+    "range": range,
+    "len": len,
+    "abs": abs,
+    "zip": builtins.zip,
+    "enumerate": enumerate,
+    "sum": total,
+    "prod": _axis(np.prod),
+    "min": _least(np.minimum),
+    "max": _least(np.maximum),
+    "any": _axis(np.any),
+    "all": _axis(np.all),
+    "argmin": _axis(np.argmin),
+    "argmax": _axis(np.argmax),
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "zeros": lambda shape, dtype=np.float64: np.zeros(shape, dtype),
+    "ones": lambda shape, dtype=np.float64: np.ones(shape, dtype),
+    "sort": lambda x: np.sort(x, kind="stable"),
+    "argsort": lambda x: np.argsort(x, kind="stable"),
+    "reverse": lambda x: np.asarray(x)[::-1].copy(),
+    "transpose": lambda x: np.asarray(x).T.copy(),
+    "where": np.where,
+    "concat": lambda *x: np.concatenate(x),
+    "map": lambda f, *xs: array([f(*row) for row in builtins.zip(*xs, strict=True)]),
+    "scan": scan,
+    "hist": hist,
+    "reduce": reduce,
+    "add": lambda a, b: a + b,
+    "mul": lambda a, b: a * b,
+    "minimum": np.minimum,
+    "maximum": np.maximum,
+    **DTYPES,
+}

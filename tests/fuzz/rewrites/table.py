@@ -1,0 +1,65 @@
+"""A row for every rewrite of atoll/loops: what f.explain("schedule") says when it was done, and the templates that are aimed at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from . import recurrences, reductions, states
+from .words import Chooser, Program
+
+
+@dataclass(frozen=True)
+class Row:
+    """`says` is empty where no rewrite is meant, but a kind of program. `rare`: the rewrite is for loops that few programs are lowered to."""
+
+    says: str
+    make: Callable[[Chooser], Program]
+    rare: bool = False
+
+
+ROWS: dict[str, Row] = {
+    "jam": Row("rounds of ", reductions.along_first_axis),
+    "rows": Row("sums of 4 rounds|sums of all rounds", reductions.sums_of_rows),
+    "across": Row("side by side", reductions.sums_of_columns),
+    "privatise": Row("private copies", reductions.histogram),
+    "tall": Row("parts of the rows", reductions.tall),
+    "pairwise": Row("sums of 256 rounds", reductions.pairwise),
+    "scans": Row("in runs of", reductions.scan),
+    "first_best": Row("found by blocks", reductions.best),
+    "until": Row("until it is known", reductions.question),
+    "filters": Row("kept in blocks", reductions.kept),
+    "without_branches": Row("without branches", reductions.kept_inside),
+    "sorted_values": Row("sorted", reductions.sorted_values),
+    "interior": Row("where its tests", reductions.tests_of_indices),
+    "segments": Row("where indices", reductions.round_and_round),
+    "early": Row("read before", reductions.early),
+    "checks": Row("the checks of", reductions.checked),
+    "same_checks": Row("just made", reductions.checked_twice, rare=True),
+    "join_checks": Row("in the loop that uses", reductions.checked_for_another, rare=True),
+    "join_loops": Row("computed where it is read", reductions.made_and_read, rare=True),
+    "tiles": Row("in tiles", reductions.crossing),
+    "overlap": Row("share what they read", reductions.stencil),
+    "follow": Row("as they are finished", reductions.product_and_more),
+    "stream": Row("stored past the caches", reductions.streamed),
+    "turned": Row("a row of all columns at a time", recurrences.turned),
+    "carry": Row("kept for the next", recurrences.carried),
+    "late": Row("comes last", recurrences.waiting),
+    "lanes": Row("waits for itself", recurrences.lanes),
+    "searches": Row("until the last of them ends", recurrences.searches),
+    "wave": Row("behind the one before", recurrences.wave),
+    "several_rounds": Row("in one pass", recurrences.elimination),
+    "left_looking": Row("in a tile", recurrences.looking_back),
+    "in_pieces": Row("in pieces for threads", recurrences.pieces),
+    "independent": Row("seen to be independent", recurrences.distances),
+    "in_rows": Row("made where all of them are kept", recurrences.made_in_rows),
+    "unroll": Row("written out", recurrences.written_out),
+    "elements": Row("its elements are variables", recurrences.small_arrays),
+    "states": Row("", states.exchanged),
+    "matrix": Row("", states.matrix),
+    "slices": Row("", states.slices),
+    "views": Row("", states.views),
+    "ranges": Row("", states.ranges),
+    "operators": Row("", states.operators),
+    "dtypes": Row("", states.dtypes),
+}

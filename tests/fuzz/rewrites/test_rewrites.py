@@ -1,0 +1,52 @@
+"""Every rewrite has a row of programs aimed at it, which it really rewrites; some of them run here, all of them in `make fuzz-all`."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import atoll as at
+from atoll.loops import optimise
+
+from .oracle import python
+from .run import patched, program, run_seeds
+from .table import ROWS
+
+SEEDS = range(5)
+
+
+def test_every_rewrite_has_a_row() -> None:
+    names = set(re.findall(r"^from atoll\.loops\.(\w+) import", inspect.getsource(optimise), re.M)) - {"choices", "rewrite"}
+    assert names <= set(ROWS), names - set(ROWS)
+
+
+@pytest.mark.parametrize("row", [name for name, row in ROWS.items() if row.says and not row.rare])
+def test_rows_are_rewritten(row: str) -> None:
+    said = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in SEEDS:
+            _, p = program(seed, row)
+            with patched(p.patch):
+                try:
+                    said.append(at.fn(source=p.text).explain("schedule"))
+                except at.Error:
+                    continue
+    assert len(said) >= 3 and any(re.search(ROWS[row].says, text) for text in said)
+
+
+def test_the_oracle_is_plain_python() -> None:
+    """Arrays are values: neither a swap nor a later change is seen through another name."""
+    text = "@at.fn\ndef f(a: i64[n], m: i64[n, n]):\n    b = a\n    b[0] = 7\n    m[0], m[1] = m[1], m[0]\n    c = m[0]\n    m[0, 0] += 5\n    return a, b, m, c, [v for v in a if v > 1]\n"
+    a, b, m, c, kept = python(text)(np.arange(3), np.arange(9).reshape(3, 3))
+    assert a.tolist() == [0, 1, 2] and b.tolist() == [7, 1, 2] and m.tolist() == [[8, 4, 5], [0, 1, 2], [6, 7, 8]] and c.tolist() == [3, 4, 5] and kept.tolist() == [2]
+
+
+def test_some_programs() -> None:
+    found = list(run_seeds(range(90000, 90000 + 2 * len(ROWS), 9)))
+    assert [f.detail for f in found if f.failed] == []
+    assert sum(f.kind == "right" for f in found) > 0.8 * len(found)

@@ -1,0 +1,141 @@
+"""The classes of programs that are hunted, each a function of seeds."""
+
+from __future__ import annotations
+
+import collections
+import random
+from collections.abc import Callable, Iterable, Iterator
+
+from . import Hunted
+
+Hunt = Callable[[Iterable[int]], Iterator[Hunted]]
+
+
+def _general(seeds: Iterable[int], stages: tuple[str, ...], mutated: bool = False, big: bool = False) -> Iterator[Hunted]:
+    from tests.fuzz.harness import run_seeds
+
+    for report in run_seeds(seeds, stages, 2, mutated=mutated, big=big, patience=60):
+        out = report.outcome
+        shown = "\n".join(f"{f.kind} in {f.stage}: {f.where} {f.detail[-600:]}" for f in out.failures[:2])
+        kind = out.failures[0].kind if out.failures else "refused" if out.refused else "right"
+        text = report.case.text if report.case is not None else ""
+        yield Hunted(report.seed, kind, bool(out.failures), f"{text}\n{report.case and report.case.sizes}\n{shown}" if out.failures else "")
+
+
+def general(seeds: Iterable[int]) -> Iterator[Hunted]:
+    """Any values, interpreter against default-optimised code."""
+    return _general(seeds, ("interpret", "rewritten", "O3"))
+
+
+def stages(seeds: Iterable[int]) -> Iterator[Hunted]:
+    """The same programs through every stage, without a C compiler."""
+    from tests.fuzz.harness import FAST
+
+    return _general(seeds, FAST)
+
+
+def threads(seeds: Iterable[int]) -> Iterator[Hunted]:
+    """Sizes in the thousands, with 1 and 4 threads."""
+    from tests.fuzz.harness import THREADS
+
+    return _general(seeds, THREADS, big=True)
+
+
+def hostile(seeds: Iterable[int]) -> Iterator[Hunted]:
+    """Texts changed at random: refused properly, or right."""
+    return _general(seeds, (), mutated=True)
+
+
+def imperative(seeds: Iterable[int]) -> Iterator[Hunted]:
+    from tests.fuzz.imperative import wrong
+    from tests.fuzz.seeds import Died, each_seed
+
+    for seed, found in zip(seeds := list(seeds), each_seed(seeds, wrong, 60), strict=True):
+        if isinstance(found, Died):
+            yield Hunted(seed, "died", True, f"exit {found.exitcode}")
+        else:
+            yield Hunted(seed, "refused" if found is None else "wrong" if found else "right", bool(found), found or "")
+
+
+def rewrites(seeds: Iterable[int]) -> Iterator[Hunted]:
+    from tests.fuzz.rewrites.run import run_seeds
+
+    for found in run_seeds(seeds):
+        yield Hunted(found.seed, found.kind, found.failed, f"{found.row}: python -m tests.fuzz.rewrites --row {found.row} --seeds {found.seed},\n{found.detail}" if found.failed else "")
+
+
+def gradients(seeds: Iterable[int]) -> Iterator[Hunted]:
+    from tests.fuzz_ad.run import run_seeds
+
+    for report in run_seeds(seeds, lambda seed: ("ainf", "loops3", "O3") if seed % 4 == 0 else ("ainf", "loops3")):
+        failure = report.outcome.failure
+        kind = failure.kind if failure is not None else "refused" if report.outcome.refused else "right"
+        yield Hunted(report.seed, kind, failure is not None, f"{report.text}\n{report.sizes}\n{failure.detail[-600:]}" if failure is not None else "")
+
+
+def schedules(seeds: Iterable[int]) -> Iterator[Hunted]:
+    from tests.schedule.fuzz import one
+
+    for seed in seeds:
+        problem = one(seed, 6, collections.Counter(), 10)
+        yield Hunted(seed, "right" if problem is None else "wrong", problem is not None, problem or "")
+
+
+def madl(seeds: Iterable[int]) -> Iterator[Hunted]:
+    from tests.madl.fuzz import Generator, Symbolic, run_one
+
+    for seed in seeds:
+        source = (Symbolic if seed % 3 == 0 else Generator)(random.Random(seed)).program()
+        outcome, story = run_one(source, seed, seed % 40 == 0)
+        failed = outcome.split()[0].isupper()
+        yield Hunted(seed, outcome if failed else outcome.split()[0], failed, f"{source}\n{story}" if failed else "")
+
+
+def madl_text(seeds: Iterable[int]) -> Iterator[Hunted]:
+    """Texts of MADL changed at random."""
+    from tests.madl.mutate import mutated, outcome, sources
+
+    texts = sources()
+    for seed in seeds:
+        rng = random.Random(seed)
+        text = mutated(rng.choice(texts), rng)
+        found = outcome(text)
+        failed = found.startswith(("CRASH", "NOWHERE", "STUCK"))
+        yield Hunted(seed, found.split()[0] if failed or found.startswith("ok") else "refused", failed, f"{text}\n{found}" if failed else "")
+
+
+def ranks(seeds: Iterable[int]) -> Iterator[Hunted]:
+    """Rank polymorphism and sizes, 20 examples of each property a seed."""
+    return _properties(seeds, "tests/conformance/test_automap_generated.py")
+
+
+def sizes(seeds: Iterable[int]) -> Iterator[Hunted]:
+    return _properties(seeds, "tests/conformance/test_sizes_generated.py")
+
+
+def _properties(seeds: Iterable[int], path: str) -> Iterator[Hunted]:
+    import os
+    import subprocess
+    import sys
+
+    for seed in seeds:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", f"--hypothesis-seed={seed}", path], env={**os.environ, "ATOLL_EXAMPLES": "20"}, capture_output=True, text=True, timeout=600
+        )
+        yield Hunted(seed, "right" if done.returncode == 0 else "wrong", done.returncode != 0, done.stdout[-1500:] if done.returncode else "")
+
+
+CLASSES: dict[str, Hunt] = {
+    "rewrites": rewrites,
+    "general": general,
+    "imperative": imperative,
+    "gradients": gradients,
+    "schedules": schedules,
+    "stages": stages,
+    "threads": threads,
+    "hostile": hostile,
+    "madl": madl,
+    "madl_text": madl_text,
+    "ranks": ranks,
+    "sizes": sizes,
+}
