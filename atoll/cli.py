@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("file", metavar="FILE[:FUNCTION]")
     sub = command("show", _show, "print a function, or every function of a file, at a stage")
     sub.add_argument("file", metavar="FILE[:FUNCTION]")
-    sub.add_argument("--stage", default="loops", help="surface, core, ainf, term, plan, loops or c")
+    sub.add_argument("--stage", default="loops", help="surface, core, ainf, term, plan, loops, passes, rewritten or c")
     sub = command("run", _run, "call a function; arguments are Python literals or .npy files")
     sub.add_argument("file", metavar="FILE:FUNCTION")
     sub.add_argument("args", nargs="*")

@@ -336,7 +336,7 @@ class Function:
 
     @plain
     def show(self, stage: str = "core") -> str:
-        """The program at a stage: surface, core, ainf, term, plan, loops or c."""
+        """The program at a stage: surface, core, ainf, term, plan, loops, passes, rewritten or c."""
         from atoll.stages import show
 
         return show(self, stage)

@@ -10,9 +10,12 @@ from atoll.errors import fail
 
 if TYPE_CHECKING:
     from atoll.function import Function
+    from atoll.loops import ir as lp
+    from atoll.loops.optimise import Pass
 
-STAGES = ("surface", "core", "ainf", "term", "plan", "loops", "c")
-"""As written; elaborated; in normal form; as the term schedules start from; what is stored and shares loops; the loops; C."""
+STAGES = ("surface", "core", "ainf", "term", "plan", "loops", "passes", "rewritten", "c")
+"""As written; elaborated; in normal form; as the term schedules start from; what is stored and shares loops; the loops of the plan; the loops after every
+rewrite that changed them; the loops after all of them, which are printed as C; C."""
 
 
 def show(fn: Function, stage: str) -> str:
@@ -48,12 +51,40 @@ def show(fn: Function, stage: str) -> str:
         from atoll.runtime.program import make_loops
 
         return show_loops(make_loops(fn.core))
+    if stage == "passes":
+        return passes(fn)
+    if stage == "rewritten":
+        from atoll.loops.show import show as show_loops
+        from atoll.runtime.program import compiled_loops
+
+        return show_loops(compiled_loops(fn.core))
     if stage == "c":
         from atoll.backends.c.jit import generate
         from atoll.runtime.program import compiled_loops
 
         return generate(fn.core, compiled_loops(fn.core)).text
     fail("E0806", stage=stage)
+
+
+def passes(fn: Function) -> str:
+    """The loops after every rewrite that changed them, with its number (for ATOLL_PASSES), why it stands there and what it said."""
+    from atoll.loops.optimise import PASSES, optimise
+    from atoll.loops.show import show as show_loops
+    from atoll.runtime.program import chosen, make_loops
+
+    loops = make_loops(fn.core)
+    texts = [show_loops(loops)]
+    parts: list[str] = []
+
+    def after(p: Pass, now: lp.Function, said: list[str]) -> None:
+        text = show_loops(now)
+        if text != texts[-1]:
+            texts.append(text)
+            head = f"-- {PASSES.index(p) + 1} {p.name} ({p.why})"
+            parts.append("\n".join([head, *(f"--   {line}" for line in dict.fromkeys(said)), text]))
+
+    optimise(loops, fn.core.reassociate, chosen(fn.core), after=after)
+    return "\n\n".join(parts) or "no rewrite changes these loops"
 
 
 def surface(fn: Function) -> str:

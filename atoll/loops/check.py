@@ -1,4 +1,4 @@
-"""Are loops well formed? Checked after lowering and after they are rewritten; a failure is a bug of the compiler, never of the user.
+"""Are loops well formed? Checked after lowering and after every rewrite; a failure is a bug of the compiler, never of the user.
 
     scope     expressions mention variables declared before, in this block or one around it, loop indices around them, and sizes
     buffers   are arguments, results, constants, or allocated before and not freed; have as many indices as axes; inputs are not written
@@ -19,9 +19,12 @@ class Malformed(AssertionError):
     """Loops that break the rules above."""
 
 
-def check(fn: lp.Function) -> lp.Function:
-    """The function itself, if it is well formed."""
-    _Checker(fn).function()
+def check(fn: lp.Function, after: str = "") -> lp.Function:
+    """The function itself, if it is well formed. `after`: the pass that made it so."""
+    try:
+        _Checker(fn).function()
+    except Malformed as problem:
+        raise (Malformed(f"after {after}: {problem}") if after else problem) from None
     return fn
 
 

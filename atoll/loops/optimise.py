@@ -1,13 +1,23 @@
-"""Rewrites of loops for speed, in the order they are made; each says what it did (f.explain("schedule"))."""
+"""Rewrites of loops for speed: a table of passes, each with why it stands where it stands, and a check after every one.
+
+A pass takes the statements of a function and gives others that compute the same; what it did it says in words (`f.explain("schedule")`). The order
+is that of the table. Sums may be added in another order by `privatise`, `tall`, `pairwise`, `scans`, and by `interior`, which shortens
+them; what a thread does never changes it. `f.show("passes")` prints the loops after every pass that changed them; `at_most` (or the environment
+variable ATOLL_PASSES) stops after so many passes, so that `tools/bisect_passes.py` finds the one that makes a result wrong or slow.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass, field
+from typing import Any
 
+from atoll.errors import fail
 from atoll.loops import ir as lp
 from atoll.loops.across import across
 from atoll.loops.carry import carry
+from atoll.loops.check import check
 from atoll.loops.checks import hoist_checks
 from atoll.loops.choices import USUAL, Choices
 from atoll.loops.early import early
@@ -46,62 +56,129 @@ from atoll.loops.wave import wave
 from atoll.loops.without_branches import without_branches
 
 
-def optimise(fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL) -> list[str]:
-    """Rewrite the body in place; what was decided. Sums may be added in another order (`privatise`, `tall`, `pairwise`, `scans`,
-    and `interior`, which shortens them); what a thread does never changes it."""
+@dataclass
+class Work:
+    """What the passes of one function share: its settings, what they said, and what follows its products (found first, joined last)."""
+
+    choices: Choices
+    reassociate: bool
+    decisions: list[str] = field(default_factory=list)
+    following: list[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A rewrite in its place in the order. `wanted` is its switch; `run` gives the new body."""
+
+    name: str
+    why: str  # it stands here, and not earlier or later
+    wanted: Callable[[Choices], object]
+    run: Callable[[lp.Function, Work], list[lp.Stmt]]
+
+
+def always(choices: Choices) -> bool:
+    return True
+
+
+def plain(rewrite: Callable[[list[lp.Stmt], list[str]], list[lp.Stmt]]) -> Callable[[lp.Function, Work], list[lp.Stmt]]:
+    """A rewrite without settings."""
+    return lambda fn, w: rewrite(fn.body, w.decisions)
+
+
+def regrouping(rewrite: Callable[..., list[lp.Stmt]]) -> Callable[[lp.Function, Work], list[lp.Stmt]]:
+    """A rewrite that may add floats in another order, where the program allows it."""
+    return lambda fn, w: rewrite(fn.body, w.decisions, reassociate=w.reassociate)
+
+
+PASSES: tuple[Pass, ...] = (
+    Pass("plain_products", "first: the loops a product stands for are rewritten like any others", lambda c: not c.products, lambda fn, w: _plain_products(fn.body)),
+    Pass("sorted_values", "before anything looks at how a sort's places are read", always, plain(sorted_values)),
+    Pass("followers", "while what follows a product still stands right after it; joined at the end", lambda c: c.follow, lambda fn, w: _find_followers(fn, w)),
+    Pass("join_loops", "before loops are cut: two that run through the same range are still seen to", lambda c: not c.plan, plain(join_loops)),
+    Pass("privatise", "on whole histograms, before their loops are unrolled or cut", lambda c: c.private, regrouping(privatise)),
+    Pass("tall", "on whole column sums; pairwise would cut their rows first", lambda c: c.tall, regrouping(tall)),
+    Pass("pairwise", "after tall, for the sums that are left; the accuracy of every later form rests on it", always, regrouping(pairwise)),
+    Pass("turned", "before scans are cut into runs: whole columns move", lambda c: c.lanes, plain(turned)),
+    Pass("scans", "on whole scans", lambda c: c.scans, regrouping(scans)),
+    Pass("first_best", "on whole searches for the best, before their bodies are unrolled", lambda c: c.first_best, plain(first_best)),
+    Pass("unroll", "before checks move: what is written out has checks with literal indices", lambda c: c.unroll > 1, lambda fn, w: unroll(fn.body, w.decisions, most=w.choices.unroll)),
+    Pass("elements", "after unroll, which makes every element of a small array known by number", lambda c: c.unroll > 1, plain(elements)),
+    Pass("early", "before checks are compared: the same element has one name then", lambda c: c.checks, plain(early)),
+    Pass("same_checks", "before loops of checks are joined to others", lambda c: c.checks, plain(same_checks)),
+    Pass("join_checks", "before checks leave their loops: both loops are then gone at once", lambda c: c.checks, plain(join_checks)),
+    Pass("hoist_checks", "before ranges are cut, so that what is cut is free of checks", lambda c: c.checks, plain(hoist_checks)),
+    Pass("interior", "after checks are gone: only tests of the program itself cut a range", lambda c: c.interior, plain(interior)),
+    Pass("hoist_checks_again", "for checks that a test on an index kept inside", lambda c: c.checks and c.interior, lambda fn, w: hoist_checks(fn.body, w.decisions, again=True)),
+    Pass("several_rounds", "on eliminations whose ranges are final, before jam takes their updates apart", lambda c: c.rounds > 1, lambda fn, w: several_rounds(fn.body, w.decisions, together=w.choices.rounds)),
+    Pass("left_looking", "as several_rounds, for loops that look back", lambda c: c.left > 1, lambda fn, w: left_looking(fn.body, w.decisions, together=w.choices.left)),
+    Pass("in_pieces", "after the rounds of eliminations are taken together: what is left runs on threads", lambda c: c.pieces, plain(in_pieces)),
+    Pass("jam", "after ranges are final: rounds are taken together within each", lambda c: c.jam > 1, lambda fn, w: jam(fn.body, w.decisions, rounds=w.choices.jam)),
+    Pass("across", "after jam, for short sums it leaves", lambda c: c.across, plain(across)),
+    Pass("rows", "after across: rows share what vectors do not", lambda c: c.rows, plain(rows)),
+    Pass("segments", "after rows, whose blocks have ranges of their own that go round an edge", lambda c: c.interior, plain(segments)),
+    Pass("independent", "after segments: between the cuts rounds are seen to be independent", lambda c: c.interior, plain(independent)),
+    Pass("overlap", "after independent, which marks the rows of a stencil", lambda c: c.overlap > 1, lambda fn, w: overlap(fn.body, w.decisions, together=w.choices.overlap)),
+    Pass("carry", "on loops that stay in order", lambda c: c.carry, plain(carry)),
+    Pass("late", "after carry, which makes what a round waits for a variable", lambda c: c.carry, plain(late)),
+    Pass("wave", "after carry, for tables whose rows wait for each other", lambda c: c.wave, plain(wave)),
+    Pass("lanes", "after wave, for recurrences that are left", lambda c: c.lanes, plain(lanes)),
+    Pass("until", "after lanes: any and all that no other rewrite took", lambda c: c.until, plain(until)),
+    Pass("tiles", "after everything that changes which loop is innermost", lambda c: c.tiles, plain(tiles)),
+    Pass("searches", "after tiles, on loops that end when they like", lambda c: c.lanes, plain(searches)),
+    Pass("in_rows", "after rows are made as they will be", lambda c: c.place, plain(in_rows)),
+    Pass("filters", "on whole filters; no other pass looks into their loops", lambda c: c.carry, plain(filters)),
+    Pass("without_branches", "after filters, for those that stay in order", lambda c: c.carry, plain(without_branches)),
+    Pass("join_followers", "last of those that move loops: what follows a product is joined to its pieces", always, lambda fn, w: join(fn.body, w.following, w.decisions)),
+    Pass("followers_in_place", "right after they are joined", always, lambda fn, w: _in_place(fn, w)),
+    Pass("stream", "when all stores are final", lambda c: c.stream, plain(stream)),
+    Pass("grain", "when all pieces are made", always, lambda fn, w: _set_grain(fn, w)),
+)
+"""The rewrites, in the order they are made."""
+
+After = Callable[[Pass, lp.Function, list[str]], None]
+
+
+def optimise(
+    fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL, *, after: After | None = None, at_most: int | None = None
+) -> list[str]:
+    """Rewrite the body in place; what was decided. `after` is told every pass that ran, the function and what the pass said."""
     restart_names()
-    decisions: list[str] = []
-    passes: list[tuple[bool, Callable[[list[lp.Stmt], list[str]], list[lp.Stmt]]]] = [
-        (not choices.plan, join_loops),
-        (choices.private, partial(privatise, reassociate=reassociate)),
-        (choices.tall, partial(tall, reassociate=reassociate)),
-        (True, partial(pairwise, reassociate=reassociate)),
-        (choices.lanes, turned),
-        (choices.scans, partial(scans, reassociate=reassociate)),
-        (choices.first_best, first_best),
-        (choices.unroll > 1, partial(unroll, most=choices.unroll)),
-        (choices.unroll > 1, elements),
-        (choices.checks, early),
-        (choices.checks, same_checks),
-        (choices.checks, join_checks),
-        (choices.checks, hoist_checks),
-        (choices.interior, interior),
-        (choices.checks and choices.interior, partial(hoist_checks, again=True)),
-        (choices.rounds > 1, partial(several_rounds, together=choices.rounds)),
-        (choices.left > 1, partial(left_looking, together=choices.left)),
-        (choices.pieces, in_pieces),
-        (choices.jam > 1, partial(jam, rounds=choices.jam)),
-        (choices.across, across),
-        (choices.rows, rows),
-        (choices.interior, segments),
-        (choices.interior, independent),
-        (choices.overlap > 1, partial(overlap, together=choices.overlap)),
-        (choices.carry, carry),
-        (choices.carry, late),
-        (choices.wave, wave),
-        (choices.lanes, lanes),
-        (choices.until, until),
-        (choices.tiles, tiles),
-        (choices.lanes, searches),
-        (choices.place, in_rows),
-        (choices.carry, filters),
-        (choices.carry, without_branches),
-    ]
-    if not choices.products:
-        fn.body = _plain_products(fn.body)
-    fn.body = sorted_values(fn.body, decisions)
-    pairs = followers(fn.body) if choices.follow else []
-    for wanted, run in passes:
-        if wanted:
-            fn.body = run(fn.body, decisions)
-    fn.body = join(fn.body, pairs, decisions)
-    in_place(fn, pairs)
-    if choices.stream:
-        fn.body = stream(fn.body, decisions)
+    work = Work(choices, reassociate)
+    for p in PASSES[: passes_wanted() if at_most is None else at_most]:
+        if p.wanted(choices):
+            said = len(work.decisions)
+            fn.body = p.run(fn, work)
+            check(fn, p.name)
+            if after is not None:
+                after(p, fn, work.decisions[said:])
+    return work.decisions
+
+
+def passes_wanted() -> int | None:
+    """ATOLL_PASSES: how many of the passes are made; all of them when it is not set."""
+    text = os.environ.get("ATOLL_PASSES")
+    if text is None or text == "":
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 6):
+        fail("E0826", name="ATOLL_PASSES", given=text, what="a number of rewrites", least=0)
+    return int(text)
+
+
+def _find_followers(fn: lp.Function, work: Work) -> list[lp.Stmt]:
+    work.following = followers(fn.body)
+    return fn.body
+
+
+def _in_place(fn: lp.Function, work: Work) -> list[lp.Stmt]:
+    in_place(fn, work.following)
+    return fn.body
+
+
+def _set_grain(fn: lp.Function, work: Work) -> list[lp.Stmt]:
     for stmt in lp.walk(fn.body):
         if isinstance(stmt, lp.Chunks):
-            stmt.grain = choices.grain
-    return decisions
+            stmt.grain = work.choices.grain
+    return fn.body
 
 
 def _plain_products(stmts: list[lp.Stmt]) -> list[lp.Stmt]:

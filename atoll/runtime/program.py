@@ -66,13 +66,12 @@ def make_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Function:
 
 def compiled_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Function:
     """The loops that are printed as C: those of the function, rewritten for speed as chosen or pinned."""
-    from atoll.loops.check import check
     from atoll.loops.optimise import optimise
 
     choices = choices if choices is not None else chosen(fn)
     loops = make_loops(fn, choices)
     optimise(loops, fn.reassociate, choices)
-    return check(loops)
+    return loops
 
 
 def chosen(fn: ir.Function) -> Choices:
@@ -107,8 +106,11 @@ class Program:
         self.arrange = arrange
         self.lifted = lifted
         self.choices = choices if choices is not None else chosen(fn)
+        from atoll.loops.optimise import passes_wanted
+
         digest, spans = fingerprint(fn)
         digest += "".join(f" {name}={value}" for name, value in self.choices.changed().items())
+        digest += f" passes={most}" if (most := passes_wanted()) is not None else ""
         extra = os.environ.get("ATOLL_CFLAGS", "").split()
         self.key = key(digest, optimise, extra)
         path, meta = cache.get(self.key, lambda folder: _build(fn, spans, folder, optimise, extra, self.choices))

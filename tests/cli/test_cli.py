@@ -269,7 +269,7 @@ CALLS = [
     (["check", "nul.py"], 1, "atoll: nul.py: "),
     (["check", "raises.py"], 1, "atoll: raises.py:2: the file does not run: ValueError: no\n"),
     (["check", "exits.py"], 1, "atoll: exits.py ends Python when it is imported (exit status 3)\n"),
-    (["show", "good.py", "--stage", "nix"], 2, "atoll: there is no stage nix (there are: surface, core, ainf, term, plan, loops, c)\n"),
+    (["show", "good.py", "--stage", "nix"], 2, "atoll: there is no stage nix (there are: surface, core, ainf, term, plan, loops, passes, rewritten, c)\n"),
     (["show", "no.py:f"], 2, NONE + "no.py\n"),
     (["show", "bad.py:wrong"], 1, SIZE_ERROR),
     (["run", "good.py"], 2, "atoll: say which function: good.py:NAME (there are: double, table, quotient, energy, one, swap)\n"),
