@@ -92,7 +92,9 @@ class Emitter(Pieces):
         rows = self.rows_after(p.after[0]) if p.after and isinstance(p.after[0], lp.Chunks) else None
         work = " * ".join(self.factor(x) for x in (p.rows, p.columns, *p.sums))
         with self.braces(f"if ({work} < 64)"):
+            self.quiet += 1
             self.stmts(p.body)
+            self.quiet -= 1
             if rows is not None:
                 self.put(f"if ((status = {rows.whole}) != 0) goto done;")
         with self.braces("else"):

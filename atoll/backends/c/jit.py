@@ -15,6 +15,7 @@ from pathlib import Path
 from atoll.ainf.ir import Site
 from atoll.backends.c import ops, vector_math
 from atoll.backends.c.emit import JIT, Emitter
+from atoll.backends.c.looks import UNITS
 from atoll.backends.c.prelude import needed
 from atoll.backends.c.sort import sorts
 from atoll.core import ir as core
@@ -30,7 +31,7 @@ _HEAD = """#include <complex.h>
 #include <string.h>
 """
 
-_MACROS = """
+_MACROS = f"#define AT_UNITS {UNITS}" + """
 #if defined(__clang__)
 #define AT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define AT_SIMD _Pragma("omp simd")
@@ -61,10 +62,10 @@ static inline int at_fail(at_call *at, int site) {
     return site + 1;
 }
 
-/* Long loops look now and then whether the user wants to stop. */
+/* Long loops look now and then whether the user wants to stop (looks.py). */
 static __attribute__((noinline, cold)) int at_interrupted(at_call *at) { return at_rt->poll(at); }
-#define AT_TICK(rounds) \\
-    if (--at_fuel < 0) { at_fuel = rounds; if (at_interrupted(at)) { status = -2; goto done; } }
+#define AT_LOOK(units) \\
+    if (__builtin_expect((at_units -= (units)) < 0, 0)) { at_units = AT_UNITS; if (at_interrupted(at)) { status = -2; goto done; } }
 
 static inline int at_no_memory(at_call *at) {
     (void)at;

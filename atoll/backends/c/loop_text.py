@@ -5,9 +5,11 @@ Sums are kept in lanes of a fixed number, so their order is part of the text and
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from atoll.backends.c import ops
+from atoll.backends.c import looks, ops
 from atoll.backends.c.strides import strides
 from atoll.backends.c.text import safe
 from atoll.backends.c.vector_text import BYTES, Vectors
@@ -17,29 +19,16 @@ from atoll.loops.rewrite import may_fail
 from atoll.sizes import Sym
 from atoll.types.dtypes import BOOL, DType
 
-STRETCH = 65536  # rounds of a tight loop, and
 SHORT = 128  # elements of a sum whose length is data that are not worth a tree of blocks
 MANY = 8  # sums in one loop
 LONG = 256  # rounds of them, before they are added to the totals
 FEW = 16  # elements of a sum that are fewer than the lanes of any block
-ROUNDS = 64  # rounds with loops inside, between two looks at whether the user wants to stop
 
 _SCANNED = {"add": "+", "mul": "*", "min": "min", "max": "max"}  # operators of a scan in vectors
 
 
 class Loops(Vectors):
     strides = 0  # variables that go up with an index, so far
-
-    def is_tight(self, body: list[lp.Stmt]) -> bool:
-        """A round takes little time: loops inside it are short and of literal length (a tile of sums in registers stays there)."""
-        work = 1
-        for stmt in lp.walk(body):
-            if isinstance(stmt, (lp.For, lp.Accumulate)):
-                length = (stmt.high - stmt.low).const()
-                work *= max(1, length) if length is not None else STRETCH
-            elif isinstance(stmt, (lp.Chunks, lp.Forever)):
-                return False
-        return work < STRETCH or self.is_innermost(body)
 
     def is_innermost(self, stmts: list[lp.Stmt]) -> bool:
         return not any(isinstance(s, (lp.For, lp.Accumulate, lp.Chunks, lp.Forever)) for s in lp.walk(stmts))
@@ -55,10 +44,7 @@ class Loops(Vectors):
             pragma = f"#pragma GCC unroll {rounds}"
         elif loop.parallel and self.dialect.gnu and self.is_innermost(loop.body) and not may_fail(loop.body):
             pragma = "AT_INDEPENDENT"
-        if loop.vector or loop.unroll or (loop.parallel and (self.nesting > 0 or self.is_innermost(loop.body))):
-            self.rounds(loop, pragma=pragma)
-        else:
-            self.sequential(loop, pragma)
+        self.long_loop(loop, pragma)
 
     def rounds(self, loop: lp.For | lp.Accumulate, low: str | None = None, high: str | None = None, tick: str = "", pragma: str = "") -> None:
         """The loop itself; `tick` is said first in every round."""
@@ -84,55 +70,65 @@ class Loops(Vectors):
         assert isinstance(step.value, lp.Call)
         place, name = loop.body.index(step), safe(step.var.name)
         before, after = loop.body[:place], loop.body[place + 1 :]
-        low, high = self.poly(loop.low), self.poly(loop.high)
-        self.put(f"#pragma omp simd reduction(inscan, {_SCANNED[step.value.op]} : {name})")
-        index = self.names.enter(loop.sym)
-        self.nesting += 1
-        with self.braces(f"for (int64_t {index} = {low}; {index} < {high}; {index}++)"):
-            with self.braces(""):
-                self.stmts([*before, step])
-            self.put(f"#pragma omp scan inclusive({name})")
-            with self.braces(""):
-                self.stmts([*before, *after])
-        self.nesting -= 1
-        self.names.leave(loop.sym)
+        with self.stretches(loop) as (low, high):
+            self.put(f"#pragma omp simd reduction(inscan, {_SCANNED[step.value.op]} : {name})")
+            index = self.names.enter(loop.sym)
+            self.nesting += 1
+            with self.braces(f"for (int64_t {index} = {low}; {index} < {high}; {index}++)"):
+                with self.braces(""):
+                    self.stmts([*before, step])
+                self.put(f"#pragma omp scan inclusive({name})")
+                with self.braces(""):
+                    self.stmts([*before, *after])
+            self.nesting -= 1
+            self.names.leave(loop.sym)
 
-    # -- loops that may take long: Python's signals are looked at now and then
+    # -- loops that may take long look whether the user wants to stop (looks.py)
 
-    def sequential(self, loop: lp.For | lp.Accumulate, pragma: str = "") -> None:
-        """Rounds with loops inside count down; a tight loop is cut into stretches, so that it stays tight."""
-        length = (loop.high - loop.low).const()
-        if not self.dialect.hosted or (length is not None and length <= STRETCH):
+    def look(self, units: str) -> str:
+        """Count so many units down."""
+        self.uses_done = self.counts = True
+        return f"AT_LOOK({units})"
+
+    def long_loop(self, loop: lp.For | lp.Accumulate, pragma: str = "") -> None:
+        """Rounds with loops inside count each; others are cut into stretches, so that they stay tight."""
+        whole = pragma.startswith("#pragma omp")  # its rounds must not be left
+        if not self.has_looks(loop):
             self.rounds(loop, pragma=pragma)
-        elif not self.is_tight(loop.body):
-            self.uses_done = True
-            with self.braces(""):
-                self.put(f"int at_fuel = {ROUNDS};")
-                self.rounds(loop, tick=f"AT_TICK({ROUNDS})", pragma=pragma)
-        elif self.nesting == 0:
-            self.uses_done = True
-            with self.braces(f"for (int64_t at_i = {self.poly(loop.low)}, at_end, at_high = {self.poly(loop.high)}; at_i < at_high; at_i = at_end)"):
-                self.put("at_end = at_high;")
-                with self.braces(f"if (at_high - at_i > {STRETCH})"):
-                    self.put(f"at_end = at_i + {STRETCH};")
-                    self.put("if (at_interrupted(at)) { status = -2; goto done; }")
-                self.rounds(loop, "at_i", "at_end", pragma=pragma)
+        elif looks.looks(loop.body) and not whole:
+            self.rounds(loop, tick=self.look(str(looks.units(loop.body))), pragma=pragma)
         else:
-            self.rounds(loop, pragma=pragma)
+            with self.stretches(loop) as (low, high):
+                self.quiet += whole
+                self.rounds(loop, low, high, pragma=pragma)
+                self.quiet -= whole
+
+    def has_looks(self, loop: lp.For | lp.Accumulate) -> bool:
+        """Not where there is no host, where nothing may leave, in few rounds, or for the indices of a piece that is done in parts."""
+        if not self.dialect.hosted or self.quiet or looks.is_short(loop):
+            return False
+        bounds = (loop.low.single(), loop.high.single())
+        return self.divided is None or bounds != self.divided or looks.looks(loop.body)
+
+    @contextmanager
+    def stretches(self, loop: lp.For | lp.Accumulate) -> Iterator[tuple[str, str]]:
+        """The bounds of a stretch of rounds."""
+        if not self.has_looks(loop):
+            yield self.poly(loop.low), self.poly(loop.high)
+            return
+        units = looks.units(loop.body)
+        rounds = max(16, looks.UNITS // units)
+        with self.braces(f"for (int64_t at_i = {self.poly(loop.low)}, at_end, at_high = {self.poly(loop.high)}; at_i < at_high; at_i = at_end)"):
+            self.put(f"at_end = at_high - at_i > {rounds} ? at_i + {rounds} : at_high;")
+            self.put(self.look("at_end - at_i" if units == 1 else f"(at_end - at_i) * {units}"))
+            yield "at_i", "at_end"
 
     def forever(self, body: list[lp.Stmt]) -> None:
-        if not self.dialect.hosted:
-            with self.braces("for (;;)"):
-                self.stmts(body)
-            return
-        rounds = STRETCH if self.is_innermost(body) else ROUNDS
-        self.uses_done = True
         self.nesting += 1
-        with self.braces(""):
-            self.put(f"int at_fuel = {rounds};")
-            with self.braces("for (;;)"):
-                self.put(f"AT_TICK({rounds})")
-                self.stmts(body)
+        with self.braces("for (;;)"):
+            if self.dialect.hosted and not self.quiet:
+                self.put(self.look(str(looks.units(body))))
+            self.stmts(body)
         self.nesting -= 1
 
     def accumulate(self, loop: lp.Accumulate) -> None:
@@ -142,7 +138,7 @@ class Loops(Vectors):
             self.declare(acc.var, self.neutral(acc), False)
         rounds = (loop.high - loop.low).const()
         if loop.exact or not floats or (rounds is not None and rounds < FEW):  # blocks of lanes are longer
-            self.sequential(loop)
+            self.long_loop(loop)
         elif self.dialect.gnu and self.is_innermost(loop.body) and not may_fail(loop.body) and not any(a.var.dtype.is_complex for a in floats):
             self.lanes(loop)
         else:
@@ -207,6 +203,8 @@ class Loops(Vectors):
         with self.braces(""):
             self.put(f"int64_t {first} = {low};")
             with self.braces(f"while ({first} + {lanes} <= {high})"):
+                if self.has_looks(loop):
+                    self.put(self.look(str(looks.units(loop.body) * LONG)))
                 self.put(f"const int64_t at_end = {first} + {lanes * LONG} < {high} ? {first} + {lanes * LONG} : {high};")
                 for acc in loop.accs:
                     self.put(f"at_vector_{dtype.name} {safe(acc.var.name)}_vector = {{{self.neutral(acc)}}};")
@@ -248,14 +246,10 @@ class Loops(Vectors):
                     if acc in sums:
                         self.put(f"at_sum_{acc.var.dtype.name} {v}_sum;")
                         self.put(f"{v}_sum.low = 0, {v}_sum.count = 0, {v}_sum.top = 0;")
-                ticks = self.dialect.hosted and self.nesting == 0
-                if ticks:
-                    self.uses_done = True
-                    self.put(f"int at_fuel = {ROUNDS};")
                 again = _repeatable(loop)
                 with self.braces(f"while ({first} < {high})" if again else f"while ({first} + {lanes} <= {high})"):
-                    if ticks:
-                        self.put(f"AT_TICK({ROUNDS})")
+                    if self.has_looks(loop):
+                        self.put(self.look(str(looks.units(loop.body) * lanes * 64)))
                     self.put(f"const int64_t at_end = {first} + {lanes * 64} < {high} ? {first} + {lanes * 64} : {high};")
                     for acc in loop.accs:
                         v, t = safe(acc.var.name), acc.var.dtype.c_name
@@ -321,7 +315,7 @@ class Loops(Vectors):
             self.put(f"at_sum_{d} {v}_sum;")
             self.put(f"{v}_sum.low = 0, {v}_sum.count = 0, {v}_sum.top = 0;")
             self.adders[acc.var] = lambda value, v=v, d=d: f"at_sum_add_{d}(&{v}_sum, {value});"
-        self.sequential(loop)
+        self.long_loop(loop)
         for acc in sums:
             v = safe(acc.var.name)
             self.put(f"{v} = at_sum_total_{acc.var.dtype.name}(&{v}_sum);")

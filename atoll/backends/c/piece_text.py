@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from atoll.backends.c import looks
 from atoll.backends.c.loop_text import Loops
 from atoll.backends.c.text import safe
 from atoll.backends.c.used import Used, allocated, collect, written_buffers
@@ -37,7 +38,7 @@ class Pieces(Loops):
         used.vars = {v: None for v in used.vars if v not in accs}
         name = f"{self.prefix}_piece{self.pieces}"
         self.pieces += 1
-        self.piece_function(name, chunk, used)
+        self.piece_function(name, chunk, used, _is_divided(chunk))
         self.call_pieces(name, chunk, used)
 
     def one_piece(self, chunk: lp.Chunks) -> None:
@@ -71,7 +72,7 @@ class Pieces(Loops):
             found.append((f"{const}{self.c_type(buffer)} *restrict", safe(buffer.name), safe(buffer.name)))
         return found
 
-    def piece_function(self, name: str, chunk: lp.Chunks, used: Used) -> None:
+    def piece_function(self, name: str, chunk: lp.Chunks, used: Used, divided: bool = False) -> None:
         params = self.params(used, chunk.body)
         saved = dict(self.adders)
         with self.function_text():
@@ -80,6 +81,7 @@ class Pieces(Loops):
             given += [f"{t} {n}" for t, n, _ in params]
             given += [f"{a.var.dtype.c_name} *{safe(a.var.name)}_out" for a in chunk.accs]
             start = len(self.lines)
+            self.divided = (chunk.low, chunk.high) if divided else None
             with self.braces(f"AT_PIECE int {name}({', '.join(given)})"):
                 self.locals(chunk.body)
                 for acc in chunk.accs:
@@ -94,6 +96,7 @@ class Pieces(Loops):
                 self.lines.insert(start + 1, "    (void)at;")
             self.names.leave(chunk.low)
             self.names.leave(chunk.high)
+            self.divided = None
         self.adders = saved
 
     def locals(self, body: list[lp.Stmt]) -> None:
@@ -111,7 +114,7 @@ class Pieces(Loops):
         if not self.uses_done:
             self.put("return 0;")
             return
-        self.lines.insert(self.status_line, "    " * self.depth + "int status = 0;")
+        self.lines.insert(self.status_line, "    " * self.depth + "int status = 0;" + (" int64_t at_units = AT_UNITS;" if self.counts else ""))
         self.lines.append("    " * (self.depth - 1) + "done:")
         if self.held:
             self.put(f"at_free_all(at_held, {len(self.held)});")
@@ -160,8 +163,18 @@ class Pieces(Loops):
             known, fields = "true" if chunk.accs[0].monoid == "or" else "false", fields + " int at_known;"
             settled = f"    if (__atomic_load_n(&at_a->at_known, __ATOMIC_RELAXED)) {{ at_a->{partial[0]}[at_piece_number] = {known}; return 0; }}\n"
             run = f"    const int status = {name}({unpack});\n    if (status == 0 && {answer}) __atomic_store_n(&at_a->at_known, 1, __ATOMIC_RELAXED);\n    return status;\n"
+        if _is_divided(chunk):  # a look after each part; results do not depend on where a piece ends
+            unpack = unpack.replace("at_low, at_high", "at_from, at_to", 1)
+            run = (
+                f"    const int64_t at_step = at_stretch(at_a->at_work, {chunk.align});\n"
+                f"    for (int64_t at_from = at_low, at_to; at_from < at_high; at_from = at_to) {{\n"
+                f"        at_to = at_high - at_from > at_step ? at_from + at_step : at_high;\n"
+                f"        const int status = {name}({unpack});\n"
+                f"        if (status != 0) return status;\n"
+                f"        if (at_to < at_high && at_interrupted(at)) return -2;\n    }}\n    return 0;\n"
+            )
         self.functions.append(
-            f"typedef struct {{ int64_t at_extent, at_size;{fields} }} {struct};\n"
+            f"typedef struct {{ int64_t at_extent, at_size, at_work;{fields} }} {struct};\n"
             f"static int {name}_task(at_call *at, void *at_context, int64_t at_piece_number) {{\n"
             f"    {struct} *at_a = at_context;\n"
             f"{settled}"
@@ -186,7 +199,7 @@ class Pieces(Loops):
                 self.put("const int64_t at_pieces = (at_n + at_size - 1) / at_size;")
                 for acc, p in zip(chunk.accs, partial, strict=True):
                     self.put(f"{acc.var.dtype.c_name} {p}[{chunk.most}];")
-                self.put(f"{struct} at_context = {{{', '.join(['at_n, at_size' + given, *partial])}}};")
+                self.put(f"{struct} at_context = {{{', '.join(['at_n, at_size, at_work' + given, *partial])}}};")
                 self.put(f"const int status = at_rt->parallel(at, {name}_task, &at_context, at_pieces, at_alone(at_n * at_work));")
                 if chunk.accs:
                     self.put("if (status != 0) return status;")
@@ -196,6 +209,13 @@ class Pieces(Loops):
                     self.put(f"    for (int64_t at_k = 0; at_k + at_w < at_pieces; at_k += 2 * at_w) {p}[at_k] = {combined};")
                     self.put(f"*{out} = {p}[0];")
                 self.put("return status;")
+
+
+def _is_divided(chunk: lp.Chunks) -> bool:
+    """A piece that is nothing but tight loops over its indices, none of which needs another."""
+    bounds = (chunk.low, chunk.high)
+    loops = all(isinstance(s, lp.For) and (s.low.single(), s.high.single()) == bounds and s.parallel and not looks.looks(s.body) for s in chunk.body)
+    return loops and not chunk.accs and not chunk.buffers and not chunk.rows
 
 
 def _is_question(chunk: lp.Chunks) -> bool:

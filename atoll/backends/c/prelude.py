@@ -183,6 +183,12 @@ def _index_helpers() -> dict[str, str]:
             "    if (piece < (extent + most - 1) / most) piece = (extent + most - 1) / most;\n"
             "    return (piece + align - 1) / align * align;\n}"
         ),
+        "at_stretch": (
+            "/* indices of a piece between two looks at whether to stop */\n"
+            "static inline int64_t at_stretch(int64_t work, int64_t align) {\n"
+            "    const int64_t much = (int64_t)1 << 22, indices = work > 0 && work < much ? much / work : 1;\n"
+            "    return (indices + align - 1) / align * align;\n}"
+        ),
         "at_alone": (
             "/* so little work that one thread does it (1), or does it if the others are asleep (2) */\n"
             "static inline int at_alone(int64_t work) { return work < 65536 ? 1 : work < 1048576 ? 2 : 0; }"

@@ -83,6 +83,9 @@ class Text:
         self.nesting = 0  # loops around, in this function
         self.held: dict[lp.Buffer, int] = {}  # what this function allocated, by its place in at_held
         self.uses_done = False
+        self.counts = False  # what loops do is counted down in this function (looks.py)
+        self.quiet = 0  # loops around whose rounds must not be left
+        self.divided: tuple[Sym, Sym] | None = None  # the bounds of a piece that is done in parts
         self.prints: list[lp.Print] = []
         self.offsets: dict[lp.Buffer, Poly] | None = None  # where buffers lie in the caller's workspace
         self.adders: dict[lp.Var, Any] = {}
@@ -112,11 +115,11 @@ class Text:
     @contextmanager
     def function_text(self) -> Iterator[None]:
         """Collect a function of its own."""
-        saved = (self.lines, self.depth, self.uses_done, self.nesting, self.held)
-        self.lines, self.depth, self.uses_done, self.nesting = [], 0, False, 0
+        saved = (self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held)
+        self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting = [], 0, False, False, 0, 0
         yield
         self.functions.append("\n".join(self.lines))
-        self.lines, self.depth, self.uses_done, self.nesting, self.held = saved
+        self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held = saved
 
     # -- indices
 

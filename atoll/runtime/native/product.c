@@ -8,6 +8,7 @@
  * while it is in the cache. With ATOLL_BLAS a library does what it can.
  */
 #define _GNU_SOURCE
+#include <math.h>
 #include "abi.h"
 #include <sched.h>
 #include <stdatomic.h>
@@ -261,7 +262,8 @@ void atoll_set_blas(void *sgemm, void *dgemm) {
     blas_dgemm = (dgemm_function)dgemm;
 }
 
-static int by_blas(const at_product *p, int is_double) {
+/* In blocks of c, so that a look at whether to stop is never far. 0: not a product for BLAS; else 1, or -2 when the user wants to stop. */
+static int by_blas(at_call *at, const at_product *p, int is_double) {
     if (!(is_double ? (void *)blas_dgemm : (void *)blas_sgemm) || p->levels != 1 || p->extent[0] == 0) return 0;
     const int64_t most = 2147483647, k = p->extent[0];
     if (p->m > most || p->n > most || k > most || p->a_m > most || p->b_n > most || p->a_k[0] > most || p->b_k[0] > most || p->c_m > most) return 0;
@@ -274,8 +276,18 @@ static int by_blas(const at_product *p, int is_double) {
     else if (p->b_k[0] == 1 && p->b_n >= k) { b_way = 112; ldb = p->b_n; }
     else return 0;
     if (p->c_m < p->n) return 0;
-    if (is_double) blas_dgemm(101, a_way, b_way, (int)p->m, (int)p->n, (int)k, 1.0, p->a, (int)lda, p->b, (int)ldb, p->adds ? 1.0 : 0.0, p->c, (int)p->c_m);
-    else blas_sgemm(101, a_way, b_way, (int)p->m, (int)p->n, (int)k, 1.0f, p->a, (int)lda, p->b, (int)ldb, p->adds ? 1.0f : 0.0f, p->c, (int)p->c_m);
+    const double at_once = 2e9 / (double)k;   /* elements of c */
+    const int64_t whole = (double)p->m * (double)p->n < 2 * at_once, side = (int64_t)sqrt(at_once) > 512 ? (int64_t)sqrt(at_once) : 512;
+    const int64_t rows = whole ? p->m : side, columns = whole ? p->n : side, size = is_double ? 8 : 4;
+    for (int64_t i = 0; i < p->m; i += rows)
+        for (int64_t j = 0; j < p->n; j += columns) {
+            const int m = (int)(p->m - i < rows ? p->m - i : rows), n = (int)(p->n - j < columns ? p->n - j : columns);
+            const void *a = (const char *)p->a + i * p->a_m * size, *b = (const char *)p->b + j * p->b_n * size;
+            void *c = (char *)p->c + (i * p->c_m + j) * size;
+            if (i + j > 0 && rt->poll(at)) return -2;
+            if (is_double) blas_dgemm(101, a_way, b_way, m, n, (int)k, 1.0, a, (int)lda, b, (int)ldb, p->adds ? 1.0 : 0.0, c, (int)p->c_m);
+            else blas_sgemm(101, a_way, b_way, m, n, (int)k, 1.0f, a, (int)lda, b, (int)ldb, p->adds ? 1.0f : 0.0f, c, (int)p->c_m);
+        }
     return 1;
 }
 
@@ -283,7 +295,8 @@ static int by_blas(const at_product *p, int is_double) {
 int atoll_product(at_call *at, const at_product *p, int is_double) {
     if (p->m <= 0) return 0;
     if (p->n <= 0) return follow(at, p);
-    if (by_blas(p, is_double)) return follow(at, p);
+    const int blas = by_blas(at, p, is_double);
+    if (blas) return blas < 0 ? blas : follow(at, p);
 #if ELEMENTS & 1
     if (!is_double) return any_product_f32(at, p);
 #endif

@@ -118,6 +118,7 @@ static int NAME(piece)(at_call *at, void *context, int64_t number) {
         const int64_t j3 = j2 + wide < j1 ? j2 + wide : j1;
         for (int64_t k0 = 0; k0 < x->k; k0 += x->block_k) {
             const int64_t k = x->k - k0 < x->block_k ? x->k - k0 : x->block_k;
+            if (rt->poll(at)) return -2;
             NAME(strips_of)(x, i0, i1, j2, j3, k0, k, x->packed_b ? x->packed_b + k0 * slivers * NR + j2 * k : NULL);
         }
     }
@@ -222,6 +223,7 @@ static int NAME(product)(at_call *at, const at_product *p, int64_t k, const int6
                 x.m = p->m - x.i0 < most_m ? p->m - x.i0 : most_m;
                 x.b_to_pack = pack_b && x.i0 == 0 ? (x.n + NR - 1) / NR * ((x.k + x.block_k - 1) / x.block_k) : 0;
                 status = NAME(span)(at, &x, x.symmetric ? 2 * threads : threads, serial, follows && x.k0 + x.k == k);
+                if (!status && !serial && rt->poll(at)) status = -2;
             }
         }
     }

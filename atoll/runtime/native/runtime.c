@@ -77,6 +77,7 @@ static void pause_a_little(void) {
 }
 
 static void run_piece(const job *j, int64_t piece) {
+    if (atomic_load_explicit(&stopping, memory_order_relaxed)) return;
     if (atomic_load_explicit(&failed, memory_order_relaxed)) {
         pthread_mutex_lock(&error_lock);
         int skip = j->call->piece < piece;
