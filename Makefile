@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: demo test lint sanitize fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench docs clean
+.PHONY: demo test lint sanitize interrupts fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench docs clean
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -50,6 +50,10 @@ fuzz-schedule: $(VENV)/.ready
 sanitize: $(VENV)/.ready
 	$(RUN) -m tests.export.sanitize
 	$(RUN) -m tests.speed.sanitize
+
+# Ctrl-C at random moments, a hundred times in each of the shapes that loops have.
+interrupts: $(VENV)/.ready
+	$(RUN) -m tests.runtime.interrupts 100
 
 bench: $(VENV)/.ready
 	$(RUN) bench/run.py
