@@ -23,7 +23,7 @@ from atoll.errors.plain import plain
 from atoll.functions.from_python import takes_functions, with_functions
 from atoll.surface import source as text
 from atoll.surface import syntax as s
-from atoll.surface.names import Liveness
+from atoll.surface.names import Liveness, binds
 from atoll.surface.parse import Parser
 from atoll.types.captures import MISSING, Captures
 from atoll.types.namespace import Namespace
@@ -100,6 +100,11 @@ class Function:
     @cached_property
     def liveness(self) -> Liveness:
         return Liveness(self.surface.body)
+
+    @cached_property
+    def local_names(self) -> frozenset[str]:
+        """Names the body binds: as in Python, they are never those of the module."""
+        return binds(self.surface.body)
 
     @property
     def core(self) -> ir.Function:

@@ -121,16 +121,20 @@ def binds(stmts: Iterable[s.Stmt]) -> Names:
     return frozenset(found)
 
 
-def free_names(params: Iterable[s.Param], body: object) -> Names:
-    """Names a function takes from outside."""
+def free_names(params: Iterable[s.Param], body: object, result: s.Expr | None = None) -> Names:
+    """Names a function takes from outside when it is called: in its body and in annotations. Defaults are computed before."""
     own = {p.name for p in params}
-    defaults = _union(reads(p.default) for p in params if p.default is not None)
     annotations = _union(reads(p.annotation) for p in params if p.annotation is not None)
     if isinstance(body, tuple):
         inner = Liveness(body).before_all - own
     else:
         inner = reads(body) - own
-    return inner | defaults | annotations
+    return inner | annotations | (reads(result) - own if result is not None else _NONE)
+
+
+def default_names(params: Iterable[s.Param]) -> Names:
+    """Names the defaults of a function read, where it is made."""
+    return _union(reads(p.default) for p in params if p.default is not None)
 
 
 def has_return(stmts: Iterable[s.Stmt]) -> s.Return | None:
@@ -174,10 +178,10 @@ class Liveness:
 
     def _stmt(self, stmt: s.Stmt, live: Names) -> Names:
         match stmt:
-            case s.Assign(targets, value):
+            case s.Assign(targets, value, annotation):
                 for target in targets:
                     live = (live - _plain(target)) | _target_reads(target)
-                return live | reads(value)
+                return live | reads(value) | reads(annotation)
             case s.AugAssign(target, _, value):
                 return live | reads(target) | reads(value)
             case s.If(test, then, orelse):
@@ -200,8 +204,8 @@ class Liveness:
                         inner |= reads(case.guard)
                     result |= (inner - binds_pattern(case.pattern)) | reads(case.pattern)
                 return result | reads(subject)
-            case s.Function(name, params, _, body):
-                return (live - {name}) | free_names(params, body)
+            case s.Function(name, params, result, body):
+                return (live - {name}) | free_names(params, body, result) | default_names(params)
         return live
 
     def _loop(self, loop: s.For | s.While, body: tuple[s.Stmt, ...], live: Names, bound: Names = _NONE) -> Names:

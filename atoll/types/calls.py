@@ -11,13 +11,14 @@ from atoll.errors import Span
 from atoll.sizes import Atom, Poly, Sym
 from atoll.sizes.declare import size_symbol
 from atoll.surface import syntax as s
-from atoll.surface.names import Liveness, free_names
+from atoll.surface.names import Liveness, binds, free_names
 from atoll.types import entities as en
 from atoll.types import flexible, function_values
 from atoll.types.annotations import type_expr, type_of_object
 from atoll.types.coerce import coerce
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
+from atoll.types.expansion import check_captures, expanding
 from atoll.types.parameters import Place, assign, places
 from atoll.types.records import record_of
 from atoll.types.types import (
@@ -189,59 +190,66 @@ def _make_record(el: Elaborator, cls: Any, args: Sequence[Any], keywords: dict[s
 def make_closure(
     el: Elaborator, name: str, params: tuple[s.Param, ...], body: Any, span: Span, result: s.Expr | None = None
 ) -> en.Closure:
-    captured = {}
-    for free in free_names(params, body):
-        found = el.scope.lookup(free)
-        if found is not None:
-            captured[free] = found
-    return en.Closure(name, params, body, el.scope, captured, span, result)
+    """A function as it is made: free names mean what they mean here and now, and defaults are computed."""
+    found = {free: meant for free in sorted(free_names(params, body, result)) if (meant := el.scope.find(free)) is not None}
+    captured, owners = {free: entity for free, (entity, _) in found.items()}, {free: frame for free, (_, frame) in found.items()}
+    defaults = {p.name: _kept(el, _expr(el, p.default), p.default.span) for p in params if p.default is not None}
+    return en.Closure(name, params, body, captured, owners, defaults, el.home, span, result)
+
+
+def _kept(el: Elaborator, entity: Any, span: Span) -> Any:
+    """A default is one computation, however often it is used."""
+    if isinstance(entity, (en.Iterable, en.Generator)):
+        entity = _as_value(el, entity, span)
+    return el.bind(entity) if isinstance(entity, Value) else entity
 
 
 def _call_closure(
     el: Elaborator, fn: en.Closure, args: list[Any], keywords: dict[str, Any], span: Span, node: s.Call | None = None
 ) -> Any:
-    _check_captures(el, fn, span)
-    if el.calling.count(f"{id(fn)}") >= 1:
-        el.fail("E0120", span, name=fn.name)
+    check_captures(el, fn, span)
     name = "the lambda" if fn.name == "<lambda>" else fn.name
     given = assign(el, name, places(fn.params), args, keywords, span)
-    scope = en.Scope(None, dict(fn.captured))
-    annotations = [None if p.annotation is None else _closure_type(el, p.annotation, scope) for p in fn.params]
+    annotations = closure_annotations(el, fn)
     values: list[Any] = []
     for p, entity in zip(fn.params, given, strict=True):
         if entity is None:
-            assert p.default is not None
-            entity = _in_scope(el, scope, lambda p=p: _expr(el, p.default))
+            entity = fn.defaults[p.name]
         if isinstance(entity, (en.Iterable, en.Generator)):
             entity = _as_value(el, entity, span)
         values.append(entity)
     if function_values.calls_itself(fn):
-        return function_values.call_local(el, fn, values, scope, span)
+        return function_values.call_local(el, fn, values, span)
     ranks = [None if t is None else rank(t) for t in annotations]
     if None in ranks:
         found = flexible.wanted_ranks(el, fn, values, node)
         ranks = [found[k] if r is None else r for k, r in enumerate(ranks)]
 
     def run(xs: list[Any]) -> Any:
-        inner = scope.child()
+        inner = closure_scope(fn)
         for p, t, x in zip(fn.params, annotations, xs, strict=True):
             if t is not None:
                 x = coerce(el, _as_value(el, x, span), t, span, f"argument {p.name} of {name}")
             inner.names[p.name] = el.bind(x, p.name) if isinstance(x, Value) else x
-        return _in_scope(el, inner, lambda: _closure_body(el, fn, span))
+        with expanding(el, fn, fn.name, xs, span), el.inside(fn.home, inner):
+            return _closure_body(el, fn, span)
 
-    saved = el.calling
-    el.calling = (*saved, f"{id(fn)}")
-    try:
-        return flexible.lifted(el, node, given, values, ranks, run, span, name)
-    finally:
-        el.calling = saved
+    return flexible.lifted(el, node, given, values, ranks, run, span, name)
+
+
+def closure_scope(fn: en.Closure) -> en.Scope:
+    """An activation of a local function: its own names in what it captured."""
+    around = en.Scope(None, fn.captured)
+    around.owners = fn.owners
+    return around.child(en.Frame(binds(fn.body), fn.span) if isinstance(fn.body, tuple) else None)
 
 
 def closure_annotations(el: Elaborator, fn: en.Closure) -> list[Type | None]:
     """The declared types of a local function's parameters."""
-    scope = en.Scope(None, dict(fn.captured))
-    return [None if p.annotation is None else _closure_type(el, p.annotation, scope) for p in fn.params]
+    if all(p.annotation is None for p in fn.params):
+        return [None] * len(fn.params)
+    with el.inside(fn.home, en.Scope(None, fn.captured)):
+        return [None if p.annotation is None else annotated(el, p.annotation) for p in fn.params]
 
 
 def _closure_body(el: Elaborator, fn: en.Closure, span: Span) -> Any:
@@ -253,18 +261,9 @@ def _closure_body(el: Elaborator, fn: en.Closure, span: Span) -> Any:
     if result is None:
         el.fail("E0121", fn.span, name=fn.name)
     if fn.result is not None and isinstance(result, Value):
-        t = _closure_type(el, fn.result, el.scope)
+        t = annotated(el, fn.result)
         result = coerce(el, result, t, span, f"the result of {fn.name}")
     return result
-
-
-def _in_scope(el: Elaborator, scope: en.Scope, f: Any) -> Any:
-    saved = el.scope, el.hidden, el.returns
-    el.scope, el.hidden, el.returns = scope, None, None
-    try:
-        return f()
-    finally:
-        el.scope, el.hidden, el.returns = saved
 
 
 def _expr(el: Elaborator, node: Any) -> Any:
@@ -279,19 +278,6 @@ def _as_value(el: Elaborator, entity: Any, span: Span) -> Value:
     return as_value(el, entity, s.NoneValue(span=span))
 
 
-def _check_captures(el: Elaborator, fn: en.Closure, span: Span) -> None:
-    """A captured name must still mean what it meant at the `def`."""
-    scope: en.Scope | None = el.scope
-    while scope is not None and scope.parent is not fn.scope.parent:
-        scope = scope.parent
-    if scope is None:
-        return
-    for name, then in fn.captured.items():
-        now = scope.names.get(name)
-        if now is not None and now is not then and now is not fn:
-            el.fail("E0122", span, name="the lambda" if fn.name == "<lambda>" else fn.name, captured=name)
-
-
 def local_type(el: Elaborator, node: s.Expr) -> Type:
     """An annotation inside a body: local integers can be sizes, and a size nobody has bound yet is an unknown, the same one further on."""
 
@@ -302,10 +288,11 @@ def local_type(el: Elaborator, node: s.Expr) -> Type:
             found = el.scope.names[key] = el.solver.fresh(repr(leaf), el.level)
         return found
 
-    return _closure_type(el, node, el.scope, unknown)
+    return annotated(el, node, unknown)
 
 
-def _closure_type(el: Elaborator, node: s.Expr, scope: en.Scope, unknown: Callable[[Atom], Poly] | None = None) -> Type:
+def annotated(el: Elaborator, node: s.Expr, unknown: Callable[[Atom], Poly] | None = None) -> Type:
+    """The type an annotation spells here; a size that is not bound is a new unknown."""
     from atoll.types.namespace import _MISSING
     from atoll.types.signature import type_name
 
@@ -321,20 +308,20 @@ def _closure_type(el: Elaborator, node: s.Expr, scope: en.Scope, unknown: Callab
     def look(name: str, span: Span) -> Any:
         if name == "_":
             return el.fresh_size("_")
-        entity = scope.lookup(name)
+        entity = el.scope.lookup(name)
         if isinstance(entity, Value) and entity.poly is not None:
             return entity.poly
         if isinstance(entity, en.TypeRef):
             return entity.type
         value = el.namespace.python_value(name)
         if isinstance(value, Poly):
-            known = value.subst(el.globals_to_local)
-            missing = [leaf for leaf in value.leaves() if leaf not in el.globals_to_local]
+            known = value.subst(el.home.sizes)
+            missing = [leaf for leaf in value.leaves() if leaf not in el.home.sizes]
             env = {leaf: unknown(leaf) for leaf in missing}
             return known.subst(env)
         if value is not _MISSING:
             return value
-        for leaf, here in el.globals_to_local.items():  # a size of the function around, which Python did not capture for an annotation
+        for leaf, here in el.home.sizes.items():  # a size of the function around, which Python did not capture for an annotation
             if repr(leaf) == name:
                 return here
         found = type_name(name)
@@ -344,8 +331,8 @@ def _closure_type(el: Elaborator, node: s.Expr, scope: en.Scope, unknown: Callab
 
     t = type_expr(node, look, el.name)
     declared = {leaf for size in sizes_in(t) for leaf in size.leaves() if isinstance(leaf, Sym) and size_symbol(leaf.name) is leaf}
-    here: dict[Atom, Poly] = {leaf: el.globals_to_local[leaf] if leaf in el.globals_to_local else unknown(leaf) for leaf in declared}
-    return subst_types(subst_sizes(t, here), el.type_env)
+    here: dict[Atom, Poly] = {leaf: el.home.sizes[leaf] if leaf in el.home.sizes else unknown(leaf) for leaf in declared}
+    return subst_types(subst_sizes(t, here), el.home.types)
 
 
 # -- text and match

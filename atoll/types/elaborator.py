@@ -17,7 +17,7 @@ from atoll.errors import NOWHERE, Span, fail, make
 from atoll.sizes import Atom, Poly, Sym, Temporary, poly
 from atoll.sizes.prover import Facts, facts
 from atoll.sizes.solver import Solver
-from atoll.types.entities import Scope, Value
+from atoll.types.entities import Home, Scope, Value
 from atoll.types.types import I64_T, Array, Index, Scalar, Type, map_sizes, rank, sizes_in, strong
 
 if TYPE_CHECKING:
@@ -38,17 +38,18 @@ class Mismatch:
 
 
 class Elaborator:
-    def __init__(self, session: Session, name: str, namespace: Namespace) -> None:
+    def __init__(self, session: Session, name: str, home: Home) -> None:
         self.session = session
         self.name = name
-        self.namespace = namespace
+        self.home = home  # of the text that is being read
         self.scope = Scope()
+        self.callers: tuple[Scope, ...] = ()  # the scopes of the calls that are being expanded
+        self.expansions: tuple[tuple[int, ...], ...] = ()  # and which they are (types/expansion.py)
         self.frames: list[list[ir.Stmt]] = []
         self.facts: Facts = facts()
         self.solver: Solver[Mismatch] = Solver(nonneg=lambda p, why: why.facts.proves(p))
         self.level = 0
         self.lazy = 0  # > 0 inside a branch or a loop: what is reached there need not be reached
-        self.globals_to_local: dict[Atom, Poly] = {}
         self.entry_sizes: set[Atom] = set()  # known before any code runs
         self.requires: list[ir.Require] = []
         self.checks_inside = False  # some requirement is checked where it arises
@@ -57,20 +58,41 @@ class Elaborator:
         self.labels: dict[Atom, str] = {}  # sizes nobody named, in the user's words: len(ys), len(rep(x)), n of f
         self._shown: dict[str, Sym] = {}
         self.origins: dict[Atom, Span] = {}  # where a size that only a value knows is made
-        self.definition: Any = None  # the function whose text is read (types/ranks analyses it as a whole)
         self.flexible = False  # a polymorphic function was applied
         self.repeated = 0  # values that were repeated because they have too few axes
         self.large_literals = False  # a number that only u64 holds was written
         self.unsure: list[Span] = []  # local functions read as they are called, because no type was found
-        self.calling: tuple[str, ...] = ()
         self.loop_types: dict[int, tuple[Type, ...]] = {}
         self.same_before: dict[Sym, list[str]] = {}  # state of a loop: other names of its first value
         self.warned: set[Span] = set()
-        self.type_env: dict[str, Type] = {}  # what the function's type variables stand for
         self.locals: list[Any] = []  # local recursive functions defined so far (function_values.Local)
         self.opened: list[tuple[Sym, list[ir.Stmt], dict[str, Value]]] = []  # fields of records whose own sizes were opened, by variable and block
+        self.made: list[tuple[ir.Expr, Any]] = []  # closures that exist at run time, and the functions they were made of
+        self.came_from: dict[int, tuple[Any, tuple[Any, ...]]] = {}  # of what a name means after branches: what it meant at their ends
+        self.made_of: dict[Sym, Any] = {}  # the same by variable; None for one that was made elsewhere
         self.returns: Type | None = None  # the declared result of the function whose body this is
         self.hidden: Type | None = None  # the declared result, when branches return arrays of different sizes
+
+    # -- the text that is being read
+
+    @property
+    def namespace(self) -> Namespace:
+        return self.home.namespace
+
+    @property
+    def definition(self) -> Any:
+        """The function whose text is read (types/ranks analyses it as a whole)."""
+        return self.home.definition
+
+    @contextmanager
+    def inside(self, home: Home, scope: Scope) -> Iterator[None]:
+        """Read text that stands elsewhere: with its own surroundings and names, and nothing of those here."""
+        saved = self.home, self.scope, self.callers, self.hidden, self.returns
+        self.home, self.callers, self.scope, self.hidden, self.returns = home, (*self.callers, self.scope), scope, None, None
+        try:
+            yield
+        finally:
+            self.home, self.scope, self.callers, self.hidden, self.returns = saved
 
     # -- errors
 
@@ -98,6 +120,8 @@ class Elaborator:
             return make_tuple(parts, value.type, value.expr.span)
         sym = Temporary(temporary) if name is None else Sym(name)
         self.emit(ir.Bind(sym, value.expr))
+        if isinstance(value.expr, ir.Closure):
+            self.made_of[sym] = next((entity for expr, entity in reversed(self.made) if expr is value.expr), None)
         known = value.poly
         if known is None and isinstance(value.type, (Scalar, Index)) and value.type.dtype.name == "i64" and not value.weak:
             known = poly(sym)
@@ -284,7 +308,7 @@ class Elaborator:
 
     def lift_notes(self, span: Span) -> list[str]:
         """How the application at this place was lifted, if it was."""
-        if self.definition is None or all(place is not span for place, *_ in self.inserted):
+        if all(place is not span for place, *_ in self.inserted):
             return []
         from atoll.types.ranks.analysis import reading_at
 

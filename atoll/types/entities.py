@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from atoll.core import ir
-from atoll.errors import Span
-from atoll.sizes import Poly
+from atoll.errors import NOWHERE, Span
+from atoll.sizes import Atom, Poly
 from atoll.surface import syntax as s
-from atoll.types.types import Scalar, Type
+from atoll.types.types import Scalar, Type, Union
 
 if TYPE_CHECKING:
     from atoll.types.elaborator import Elaborator
+    from atoll.types.namespace import Namespace
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,14 +42,27 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Home:
+    """Where a piece of text stands: what names that are not local, sizes and type variables mean in it, and the definition whose ranks it is part of."""
+
+    namespace: Namespace
+    sizes: dict[Atom, Poly]  # declared sizes of the definition, in symbols of the function under elaboration
+    types: dict[str, Type]  # what its type variables stand for
+    definition: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Closure:
-    """A local function or lambda, with the scope it was made in and what its free names meant there."""
+    """A local function or lambda with everything its text needs to mean the same wherever it is called: what its free
+    names meant where it was made, its defaults (computed there, as in Python) and its home."""
 
     name: str
     params: tuple[s.Param, ...]
     body: s.Expr | tuple[s.Stmt, ...]
-    scope: Scope
     captured: dict[str, Any]
+    owners: dict[str, Frame]  # whose names they are
+    defaults: dict[str, Any]
+    home: Home
     span: Span
     result: s.Expr | None = None
     ranks: tuple[int | None, ...] | None = None  # of its parameters, where a parameter's type declares them
@@ -123,9 +137,10 @@ class Generator:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unbound:
-    """A name that only some paths bind."""
+    """A name that only some paths bind, or (`later`) that is bound further down only."""
 
     why: Span
+    later: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,6 +173,7 @@ class Pick:
     index: Value
     items: tuple[Any, ...]
     span: Span
+    joined: bool = False  # the index is the number of a branch (types/joined.py): always one of them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,22 +190,47 @@ class Derived:
 Entity = Value | Derived | Lifted | Choice | FnArray | Pick | Closure | FnRef | Builtin | TypeRef | Module | TextValue | NoneEntity | Iterable | Generator | Unbound | TupleEntity
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """One activation of a function's body. Its local names are known from the text, as in Python: one that is not bound yet is no global."""
+
+    local: frozenset[str] = frozenset()
+    span: Span = NOWHERE
+
+
 class Scope:
-    """Names of one function or comprehension; lookups go outwards."""
+    """Names of one function or comprehension; lookups go outwards. The branches of an `if` and the rounds of a loop have scopes of their own
+    in the same frame."""
 
-    __slots__ = ("names", "parent")
+    __slots__ = ("declared", "frame", "names", "owners", "parent")
 
-    def __init__(self, parent: Scope | None = None, names: dict[str, Any] | None = None) -> None:
+    def __init__(self, parent: Scope | None = None, names: dict[str, Any] | None = None, frame: Frame | None = None) -> None:
         self.names: dict[str, Any] = names if names is not None else {}
         self.parent = parent
+        self.frame = frame if frame is not None else Frame()
+        self.owners: dict[str, Frame] = {}  # of names that were captured from other frames
+        self.declared: dict[str, Union] = {}  # unions that names were annotated with: they keep them when they are bound again
 
     def lookup(self, name: str) -> Any | None:
+        found = self.find(name)
+        return None if found is None else found[0]
+
+    def find(self, name: str) -> tuple[Any, Frame] | None:
+        """What a name means, and in which frame."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.names:
-                return scope.names[name]
+                return scope.names[name], scope.owners.get(name, scope.frame)
+            if name in scope.frame.local:
+                return Unbound(scope.frame.span, later=True), scope.frame
             scope = scope.parent
         return None
 
-    def child(self) -> Scope:
-        return Scope(self)
+    def child(self, frame: Frame | None = None) -> Scope:
+        return Scope(self, None, frame)
+
+    def branch(self, names: dict[str, Any]) -> Scope:
+        """The same frame with these names."""
+        made = Scope(self.parent, names, self.frame)
+        made.declared = dict(self.declared)
+        return made

@@ -12,6 +12,7 @@ from atoll.surface import syntax as s
 from atoll.types import entities as en
 from atoll.types.data import construct
 from atoll.types.elaborator import Elaborator
+from atoll.types.entities import Value
 from atoll.types.function_values import as_function, is_known
 from atoll.types.records import field_types, record_of
 from atoll.types.types import Fn, Record, Tuple, Type, Union, type_vars
@@ -29,9 +30,24 @@ def expecting(el: Elaborator, node: s.Expr, wanted: Type | None) -> Any:
         return as_function(el, entity, wanted, node.span) if is_known(entity) else entity
     if isinstance(node, s.Call) and isinstance(wanted, (Union, Record)):
         return _constructor(el, node, wanted)
+    if isinstance(node, s.IfExp) and not isinstance(wanted, Fn):
+        return _conditional(el, node, wanted)
     if isinstance(node, s.TupleDisplay) and isinstance(wanted, Tuple) and len(node.items) == len(wanted.items):
         return en.TupleEntity(tuple(expecting(el, item, t) for item, t in zip(node.items, wanted.items, strict=True)))
     return expr(el, node)
+
+
+def _conditional(el: Elaborator, node: s.IfExp, wanted: Type) -> Any:
+    """Both branches are expected to have the type."""
+    from atoll.types.arithmetic import condition
+    from atoll.types.coerce import coerce
+    from atoll.types.expressions import as_value, choose, operand
+
+    def branch(part: s.Expr) -> Value:
+        return coerce(el, as_value(el, expecting(el, part, wanted), part), wanted, part.span, "the branch")
+
+    test = condition(el, operand(el, node.test), node.test.span, "the condition")
+    return choose(el, test, lambda: branch(node.then), lambda: branch(node.orelse), node)
 
 
 def _constructor(el: Elaborator, node: s.Call, wanted: Union | Record) -> Any:

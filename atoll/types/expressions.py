@@ -65,6 +65,8 @@ def _name(el: Elaborator, node: s.Name) -> Any:
         found = el.namespace.lookup(el, node.id, node.span)
     if found is None:
         el.fail("E0105", node.span, name=node.id, help=_similar(el, node.id))
+    if isinstance(found, en.Unbound) and found.later:
+        el.fail("E0128", node.span, name=node.id)
     if isinstance(found, en.Unbound):
         el.fail("E0110", node.span, name=node.id, line=found.why.line)
     return found

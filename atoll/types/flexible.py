@@ -235,7 +235,7 @@ def wanted_ranks(el: Elaborator, fn: en.Closure, values: Sequence[Any], node: s.
     local = _local(el, fn)
     try:
         if direct:
-            gen.joint[local] = t = gen.child(local.env.copy()).lambda_type(s.Lambda(fn.params, fn.body, span=fn.span))  # type: ignore[arg-type]
+            gen.joint[local] = t = gen.child_of(local).lambda_type(s.Lambda(fn.params, fn.body, span=fn.span))  # type: ignore[arg-type]
             if _fits(el, t, list(values), fn.span, gen):
                 return anything
         else:
@@ -250,10 +250,10 @@ def wanted_ranks(el: Elaborator, fn: en.Closure, values: Sequence[Any], node: s.
     except (Clash, Infeasible):
         el.unsure.append(fn.span)
         return anything
-    if id(el.definition) in el.session.decided:
+    if id(fn.home.definition) in el.session.decided:
         el.unsure.append(fn.span)
         return anything
-    raise NeedRanks(el.definition)
+    raise NeedRanks(fn.home.definition)
 
 
 def generic_ranks(el: Elaborator, fn: Any) -> list[int | None]:
@@ -333,8 +333,13 @@ def _generator(el: Elaborator) -> Generator:
 
 
 def _local(el: Elaborator, fn: en.Closure) -> ranked.Local:
-    env = ranked.Env(outer=lambda name: rank_entity(el, fn.captured[name]) if name in fn.captured else None)
-    return ranked.Local(fn.name, fn.params, fn.body, env, fn.span, fn.result)
+    """One for each function that was made, so that it is read once."""
+    found = el.session.locals.get(id(fn.captured))
+    if found is None:
+        env = ranked.Env(outer=lambda name: rank_entity(el, fn.captured[name]) if name in fn.captured else None)
+        local = ranked.Local(fn.name, fn.params, fn.body, env, fn.span, fn.result, Names(el.session, fn.home.namespace))
+        found = el.session.locals[id(fn.captured)] = (fn, local)
+    return found[1]
 
 
 def _type(el: Elaborator, value: Value) -> RankType:

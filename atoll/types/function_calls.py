@@ -6,6 +6,7 @@ A second-order function is expanded where it is called, with its function argume
 from __future__ import annotations
 
 import dataclasses
+import types as pytypes
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,12 +17,15 @@ from atoll.sizes.declare import size_symbol
 from atoll.surface import syntax as s
 from atoll.types import entities as en
 from atoll.types import flexible, function_values
-from atoll.types.calls import _as_value, _expr, _in_scope, is_function
+from atoll.types.calls import _as_value, _expr, is_function
+from atoll.types.captures import MISSING
 from atoll.types.coerce import coerce
 from atoll.types.dtypes import I64
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
+from atoll.types.expansion import check_value, expanding
 from atoll.types.lifting import lift
+from atoll.types.namespace import entity_of
 from atoll.types.parameters import assign, places
 from atoll.types.types import (
     Array,
@@ -86,12 +90,12 @@ def call_fn(
 
 
 def _default(el: Elaborator, fn: Any, p: Any) -> Any:
-    saved = el.namespace
-    el.namespace = fn.namespace
-    try:
-        return _in_scope(el, en.Scope(), lambda: _expr(el, p.default))
-    finally:
-        el.namespace = saved
+    """A default is what Python computed at the `def`; a function, or that of a text that never ran, is read from the text."""
+    value = fn.namespace.defaults.get(p.name, MISSING)
+    if value is not MISSING and not isinstance(value, pytypes.FunctionType):
+        return entity_of(el, value, p.name, p.default.span)
+    with el.inside(en.Home(fn.namespace, {}, {}, fn), en.Scope()):
+        return _expr(el, p.default)
 
 
 def call_instance(el: Elaborator, fn: Any, xs: list[Value], span: Span) -> Value:
@@ -103,6 +107,7 @@ def call_instance(el: Elaborator, fn: Any, xs: list[Value], span: Span) -> Value
     for (sym, t), p, x in zip(instance.params, fn.signature.params, xs, strict=True):
         what = f"argument {p.name} of {fn.name}"
         x = coerce(el, x, subst_sizes(t, env), span, what)
+        check_value(el, x, span)
         if sym in as_sizes:
             env[sym] = el.as_poly(x, span)
         args.append(el.bind(x) if isinstance(t, (Array, Tuple, Record)) else x)
@@ -192,12 +197,9 @@ def _same_but_sizes(a: Type, b: Type) -> bool:
 
 def inline_fn(el: Elaborator, fn: Any, xs: list[Any], span: Span) -> Any:
     """A call of a second-order function: its body is elaborated here with the function arguments known."""
-    marker = f"{id(fn)}"
-    if el.calling.count(marker) >= 1:
-        el.fail("E0120", span, name=fn.name)
     types = match_type_vars(el, fn, xs, span)
     env: dict[Atom, Poly] = {sym: el.fresh_size(f"{fn.name}.{sym.name}") for sym in fn.signature.sizes}
-    scope = en.Scope(en.Scope())  # around it nothing, and not the nothing around another call
+    scope = en.Scope(frame=en.Frame(fn.local_names, fn.surface.span))
     for p, x in zip(fn.signature.params, xs, strict=True):
         if isinstance(x, Value):
             wanted = subst_sizes(subst_types(p.type, types), env)
@@ -207,21 +209,16 @@ def inline_fn(el: Elaborator, fn: Any, xs: list[Any], span: Span) -> Any:
         elif isinstance(p.type, Fn):
             x = flexible.declared(x, tuple(subst_types(t, types) for t in p.type.params))
         scope.names[p.name] = x
-    saved = (el.namespace, el.globals_to_local, el.calling, el.type_env, el.definition)
-    el.namespace, el.globals_to_local, el.calling, el.type_env = fn.namespace, env, (*el.calling, marker), types
-    el.definition = fn
-    try:
-        from atoll.types.statements import body
+    from atoll.types.statements import body
 
-        result = _in_scope(el, scope, lambda: body(el, fn.surface.body, fn.liveness))
-        if result is None:
-            el.fail("E0121", fn.surface.span, name=fn.name)
-        if fn.signature.result is not None and isinstance(result, Value):
-            wanted = subst_sizes(subst_types(fn.signature.result, types), env)
-            if not type_vars(wanted):
-                result = coerce(el, result, wanted, span, f"the result of {fn.name}")
-        elif isinstance(fn.signature.result, Fn) and isinstance(result, en.Closure) and not function_values.calls_itself(result):
-            result = dataclasses.replace(result, type=subst_sizes(subst_types(fn.signature.result, types), env))
-        return result
-    finally:
-        el.namespace, el.globals_to_local, el.calling, el.type_env, el.definition = saved
+    with expanding(el, fn, fn.name, xs, span), el.inside(en.Home(fn.namespace, env, types, fn), scope):
+        result = body(el, fn.surface.body, fn.liveness)
+    if result is None:
+        el.fail("E0121", fn.surface.span, name=fn.name)
+    if fn.signature.result is not None and isinstance(result, Value):
+        wanted = subst_sizes(subst_types(fn.signature.result, types), env)
+        if not type_vars(wanted):
+            result = coerce(el, result, wanted, span, f"the result of {fn.name}")
+    elif isinstance(fn.signature.result, Fn) and isinstance(result, en.Closure) and not function_values.calls_itself(result):
+        result = dataclasses.replace(result, type=subst_sizes(subst_types(fn.signature.result, types), env))
+    return result

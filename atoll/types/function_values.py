@@ -25,6 +25,7 @@ from atoll.types.decay import plain_type
 from atoll.types.dtypes import I64
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
+from atoll.types.expansion import check_value
 from atoll.types.parameters import arguments
 from atoll.types.types import I64_T, Array, Fn, Index, Scalar, Type, rank, strong, subst_sizes, subst_types, type_vars
 
@@ -53,14 +54,23 @@ def apply_choice(el: Elaborator, fn: en.Choice, args: Sequence[Any], keywords: d
 
 def apply_pick(el: Elaborator, fn: en.Pick, args: Sequence[Any], keywords: dict[str, Any], span: Span) -> Any:
     """The functions one after the other; the index is checked like any other."""
-    from atoll.types.arithmetic import binary
-    from atoll.types.calls import apply
-    from atoll.types.expressions import choose
     from atoll.types.indexing import element_at
 
     count = len(fn.items)
+    if fn.joined:
+        return _dispatch(el, fn, el.bind(fn.index), args, keywords, span)
     numbers = ir.ConstArray(np.arange(count, dtype=np.int64), type=Array(I64_T, poly(count)), span=span)
     index = el.bind(element_at(el, Value(numbers, numbers.type), fn.index, fn.span))
+    return _dispatch(el, fn, index, args, keywords, span)
+
+
+def _dispatch(el: Elaborator, fn: en.Pick, index: Value, args: Sequence[Any], keywords: dict[str, Any], span: Span) -> Any:
+    """The function at an index that is in range."""
+    from atoll.types.arithmetic import binary
+    from atoll.types.calls import apply
+    from atoll.types.expressions import choose
+
+    count = len(fn.items)
     given = [el.bind(a) if isinstance(a, Value) else a for a in args]
     at = s.NoneValue(span=span)
 
@@ -82,6 +92,7 @@ def apply_value(el: Elaborator, fn: Value, args: Sequence[Any], span: Span, name
     if len(args) != len(t.params):
         el.fail("E0235", span, name=name, expected=arguments(len(t.params)), found=len(args))
     fn = el.bind(fn)
+    check_value(el, fn, span)
     values = [as_argument(el, a, p, span) for a, p in zip(args, t.params, strict=True)]
 
     def run(xs: list[Any]) -> Value:
@@ -116,13 +127,12 @@ def as_function(el: Elaborator, entity: Any, wanted: Fn | None, span: Span) -> V
 
 
 def _parameter_types(el: Elaborator, entity: Any, span: Span) -> tuple[Type, ...]:
-    from atoll.types.calls import _closure_type
+    from atoll.types.calls import closure_annotations
 
     if isinstance(entity, en.FnRef) and not entity.fn.signature.is_generic and not entity.fn.signature.sizes:
         return tuple(p.type for p in entity.fn.signature.params)
     if isinstance(entity, en.Closure) and all(p.annotation is not None for p in entity.params):
-        scope = en.Scope(None, dict(entity.captured))
-        return tuple(_closure_type(el, p.annotation, scope) for p in entity.params)  # type: ignore[arg-type]
+        return tuple(t for t in closure_annotations(el, entity) if t is not None)
     if isinstance(entity, en.Choice):
         return _parameter_types(el, entity.then, span)
     if isinstance(entity, en.Pick):
@@ -144,7 +154,9 @@ def closure(el: Elaborator, entity: Any, params: tuple[Type, ...], result: Type 
         body = el.close(value.expr)
     t = Fn(params, plain_type(strong(value.type)) if result is None else result)
     name = getattr(entity, "name", None) or getattr(getattr(entity, "fn", None), "name", None) or "function"
-    return Value(ir.Closure(ir.Lam(tuple(syms), params, body), name, type=t, span=span), t)
+    made = ir.Closure(ir.Lam(tuple(syms), params, body), name, type=t, span=span)
+    el.made.append((made, entity))
+    return Value(made, t)
 
 
 def _is_fn(entity: Any) -> bool:
@@ -217,33 +229,32 @@ def _reachable(fn: Any) -> set[Any]:
 
 
 def _mentioned(fn: Any) -> list[Any]:
-    """The Atoll functions a function's text names, plainly or through a module."""
+    """The Atoll functions a function's text names, plainly or through a module; names of its own are none of them."""
     import dataclasses
     import types as pytypes
 
     from atoll.function import Function
 
+    free = free_names(fn.surface.params, fn.surface.body)
     found: dict[int, Any] = {}
 
     def see(value: Any) -> None:
         if isinstance(value, Function):
             found[id(value)] = value
 
+    for name in sorted(free):
+        see(fn.namespace.python_value(name))
     todo: list[Any] = list(fn.surface.body)
     while todo:
         node = todo.pop()
         if isinstance(node, (tuple, list)):
             todo.extend(node)
-        elif isinstance(node, s.Name):
-            see(fn.namespace.python_value(node.id))
-        elif isinstance(node, s.Attr) and isinstance(node.value, s.Name):
+        elif isinstance(node, s.Attr) and isinstance(node.value, s.Name) and node.value.id in free:
             module = fn.namespace.python_value(node.value.id)
             if isinstance(module, pytypes.ModuleType):
                 see(getattr(module, node.name, None))
         elif dataclasses.is_dataclass(node):
             todo.extend(getattr(node, f.name) for f in dataclasses.fields(node) if f.name != "span")
-        if isinstance(node, s.Attr):
-            todo.append(node.value)
     return list(found.values())
 
 
@@ -275,11 +286,11 @@ def calls_itself(fn: en.Closure) -> bool:
     return False
 
 
-def call_local(el: Elaborator, fn: en.Closure, given: list[Any], scope: en.Scope, span: Span) -> Value:
+def call_local(el: Elaborator, fn: en.Closure, given: list[Any], span: Span) -> Value:
     """A call of a local recursive function, which is defined where it is first called."""
-    from atoll.types.calls import _closure_type
+    from atoll.types.calls import annotated, closure_annotations, closure_scope
 
-    annotations = [None if p.annotation is None else _closure_type(el, p.annotation, scope) for p in fn.params]
+    annotations = closure_annotations(el, fn)
     types = [t if t is not None else own_type(el, x, span) for t, x in zip(annotations, given, strict=True)]
     for local in el.locals:
         if local.fn is fn and (local.frame is None or any(local.frame is f for f in el.frames)):
@@ -290,7 +301,9 @@ def call_local(el: Elaborator, fn: en.Closure, given: list[Any], scope: en.Scope
             return apply_value(el, local.value, given, span, fn.name)
     if fn.result is None:
         el.fail("E0123", span, name=fn.name)
-    return apply_value(el, _define(el, fn, types, _closure_type(el, fn.result, scope), scope, span), given, span, fn.name)
+    with el.inside(fn.home, closure_scope(fn)):
+        result = annotated(el, fn.result)
+    return apply_value(el, _define(el, fn, types, result, span), given, span, fn.name)
 
 
 def _fits(wanted: Type, found: Type) -> bool:
@@ -307,28 +320,27 @@ def own_type(el: Elaborator, entity: Any, span: Span) -> Type:
     return Scalar(t.dtype) if isinstance(t, Index) else alone(el, t, span)
 
 
-def _define(el: Elaborator, fn: en.Closure, types: list[Type], result: Type, scope: en.Scope, span: Span) -> Value:
-    from atoll.types.calls import _closure_body, _in_scope
+def _define(el: Elaborator, fn: en.Closure, types: list[Type], result: Type, span: Span) -> Value:
+    from atoll.types.calls import _closure_body, closure_scope
 
     sym = Sym(fn.name)
     t = Fn(tuple(types), result)
     value = Value(ir.Var(sym, type=t, span=fn.span), t)
+    el.made_of[sym] = fn
     local = Local(fn, value, None)
     el.locals.append(local)
     syms = [Sym(p.name) for p in fn.params]
     with el.block(), el.hypotheses():
-        inner = scope.child()
+        inner = closure_scope(fn)
         for p, s_, pt in zip(fn.params, syms, types, strict=True):
             inner.names[p.name] = parameter(el, s_, pt)
-
-        def work() -> Any:
+        with el.inside(fn.home, inner):
             el.returns = result
-            return _closure_body(el, fn, span)
-
-        out = _in_scope(el, inner, work)
+            out = _closure_body(el, fn, span)
         value_out = as_argument(el, out, result, span)
         body = el.close(coerce(el, value_out, result, span, f"the result of {fn.name}").expr)
     made = ir.Closure(ir.Lam(tuple(syms), tuple(types), body), fn.name, type=t, span=fn.span)
     el.emit(ir.Fix(((sym, made),)))
+    el.made.append((made, fn))
     local.frame = el.frames[-1]
     return value

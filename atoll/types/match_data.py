@@ -21,7 +21,9 @@ from atoll.types.arithmetic import binary, condition
 from atoll.types.coerce import coerce, join_types, make_tuple, project
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
+from atoll.types.expansion import after_branches
 from atoll.types.function_values import parameter
+from atoll.types.joined import chosen, join_functions
 from atoll.types.parameters import arguments
 from atoll.types.records import record_of
 from atoll.types.types import I64_T, Record, RecordDecl, Tuple, Type, Union, sizes_in, strong, subst_sizes
@@ -121,7 +123,7 @@ class _Matcher:
         if arm.case.guard is None:
             return self.reach(arm, row)
         saved = self.el.scope
-        self.el.scope = en.Scope(saved.parent, {**saved.names, **row.names})
+        self.el.scope = saved.branch({**saved.names, **row.names})
         try:
             from atoll.types.expressions import operand
 
@@ -338,7 +340,7 @@ def _arm_scope(el: Elaborator, arm: _Arm, saved: en.Scope) -> en.Scope:
         el.assume(poly(sym))
     for name, sym, t in zip(arm.names, arm.params, arm.types, strict=True):
         names[name] = parameter(el, sym, t)
-    return en.Scope(saved.parent, names)
+    return saved.branch(names)
 
 
 def _each_arm(el: Elaborator, matcher: _Matcher, work: Callable[[_Arm], Any]) -> list[Any]:
@@ -419,12 +421,18 @@ def joining(el: Elaborator, stmt: s.Match, subject: Value, live: Liveness, in_lo
 
     codes = _each_arm(el, matcher, work)
     names = sorted(frozenset().union(*(binds(c.body) | frozenset(a.names) for c, a in zip(stmt.cases, matcher.arms, strict=True))))
+    before = dict(saved.names)
     joined: list[tuple[str, list[Value], Type]] = []
+    picks: dict[str, tuple[Any, ...]] = {}
     for name in names:
         found = [scope.names.get(name) for scope in scopes]
         if all(f is found[0] for f in found) and found[0] is not None:
             el.scope.names[name] = found[0]
-        elif name in after and all(isinstance(f, Value) for f in found):
+            continue
+        functions = join_functions(el, found, codes, stmt.span) if name in after else None
+        if functions is not None:
+            found, picks[name] = list(functions[0]), functions[1]
+        if name in after and all(isinstance(f, Value) for f in found):
             values: list[Value] = [f for f in found if isinstance(f, Value)]
             t = values[0].type
             el.frames.append([])
@@ -445,4 +453,7 @@ def joining(el: Elaborator, stmt: s.Match, subject: Value, live: Liveness, in_lo
     out = _node(el, matcher, tree, bodies, bodies[0].type)
     pair = el.bind(Value(out, Tuple(tuple(t for *_, t in joined))), None, "joined")
     for position, (name, *_) in enumerate(joined):
-        el.scope.names[name] = el.bind(project(pair, position), name)
+        el.scope.names[name] = chosen(el, el.bind(project(pair, position), name), picks.get(name, ()), stmt.span)
+    for name in names:
+        if name in el.scope.names and el.scope.names[name] is not before.get(name):
+            after_branches(el, name, before.get(name), [scope.names.get(name) for scope in scopes])

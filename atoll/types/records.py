@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from atoll.errors import Error, fail
 from atoll.errors.misuse import kind_of
-from atoll.types.types import Record, RecordDecl, Type
+from atoll.types.types import Array, Fn, Record, RecordDecl, Type, Union
 
 T = TypeVar("T", bound=type)
 
@@ -142,15 +142,30 @@ def field_types(cls: Any) -> tuple[Type, ...]:
         return known  # type: ignore[no-any-return]
     decl = record_of(cls)
     assert decl is not None
-    if cls in _reading:
-        fail("E1101", name=decl.name)
     _reading.add(cls)
     try:
         items = tuple(_field_type(decl, f) for f in dataclasses.fields(cls))
     finally:
         _reading.discard(cls)
+    if any(_holds(item, cls) for item in items):
+        fail("E1101", name=decl.name)
     cls.__atoll_fields__ = items
     return items
+
+
+def _holds(t: Type, cls: Any) -> bool:
+    """Every value of this type holds a record of this class. What a function would give does not count: it is made when it is called."""
+    if isinstance(t, Union):
+        return bool(t.decl.members == (cls,))
+    inner = (t.elem,) if isinstance(t, Array) else getattr(t, "items", ())
+    return any(_holds(part, cls) for part in inner)
+
+
+def _mentions(t: Type, cls: Any) -> bool:
+    if isinstance(t, Union):
+        return t.decl.members == (cls,) or any(_mentions(part, cls) for part in t.types or ())
+    inner = (t.elem,) if isinstance(t, Array) else (*t.params, t.result) if isinstance(t, Fn) else getattr(t, "items", ())
+    return any(_mentions(part, cls) for part in inner)
 
 
 def _field_type(decl: RecordDecl, f: Any) -> Type:
@@ -168,10 +183,13 @@ def _field_type(decl: RecordDecl, f: Any) -> Type:
 
 
 def record_type(cls: Any) -> Type:
-    """The type of a record. One with a size of its own in a field (at.some) is a union of one case, because the size is data."""
+    """The type of a record. One with a size of its own in a field (at.some) is a union of one case, because the size is data; and so is one
+    that a function in a field gives or takes (a stream), because its type cannot be written out."""
     from atoll.types.unions import hides_sizes, union
 
     decl = record_of(cls)
     assert decl is not None
+    if cls in _reading:
+        return union(cls)  # type: ignore[no-any-return]
     items = field_types(cls)
-    return union(cls) if any(map(hides_sizes, items)) else Record(decl, items)
+    return union(cls) if any(map(hides_sizes, items)) or any(_mentions(item, cls) for item in items) else Record(decl, items)

@@ -15,7 +15,8 @@ from atoll.types.blanks import close_blanks, open_blanks
 from atoll.types.captures import Captures
 from atoll.types.coerce import coerce
 from atoll.types.elaborator import Elaborator
-from atoll.types.entities import Scope, Value
+from atoll.types.entities import Frame, Home, Scope, Value
+from atoll.types.expansion import holds_functions
 from atoll.types.function_calls import open_value
 from atoll.types.function_values import as_function
 from atoll.types.open_names import name_open_sizes
@@ -52,6 +53,7 @@ class Session:
         self.bounded: set[Atom] = set()
         self._size_params: dict[int, set[Sym]] = {}
         self._duplications = 0
+        self.expanded = 0  # calls that were expanded (types/expansion.py)
         self.elaborators: dict[int, Elaborator] = {}
         self.rank_schemes: dict[int, Any] = {}  # of functions, by identity (types/ranks)
         self.number_variables: dict[int, frozenset[str]] = {}
@@ -62,6 +64,7 @@ class Session:
         self.local_ranks: dict[int, tuple[int | None, ...]] = {}
         self.latest: dict[int, Elaborator] = {}
         self.recorder: Any = None  # remembers the type of every expression (types/explain.py)
+        self.locals: dict[int, tuple[Any, Any]] = {}  # local functions as types/ranks sees them (types/flexible.py)
         self.alone: dict[Any, tuple[Any, tuple[int | None, ...]]] = {}  # local functions that need no insertion, and their ranks
 
     def instance(self, fn: Any, types: dict[str, Type], caller: Elaborator | None, span: Span) -> ir.Function:
@@ -95,9 +98,9 @@ class Session:
     def local_size(self, el: Elaborator, p: Poly, name: str, span: Span) -> Poly:
         """A declared size in this function's own symbols."""
         for leaf in p.leaves():
-            if leaf not in el.globals_to_local:
+            if leaf not in el.home.sizes:
                 el.fail("E0304", span, name=repr(leaf))
-        return p.subst(el.globals_to_local)
+        return p.subst(el.home.sizes)
 
     def spend_duplication(self, el: Elaborator, span: Span) -> None:
         """Branches that return only sometimes copy the rest of the body; a program must not explode that way."""
@@ -126,9 +129,6 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
     from atoll.types.statements import body
 
     signature = fn.signature
-    el = Elaborator(session, fn.name, fn.namespace)
-    el.definition = fn
-    session.latest[id(fn)] = el
     local: dict[Atom, Poly] = {}
     extra: list[Sym] = []  # sizes inside the types a type variable stands for
     resolved: dict[str, Type] = {}
@@ -156,12 +156,12 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
             if size_symbol(p.name) in used:
                 as_sizes.add(sym)
         params.append((sym, p.type))
+    el = Elaborator(session, fn.name, Home(fn.namespace, local, resolved, fn))
+    session.latest[id(fn)] = el
     el.entry_sizes = {*sizes, *extra, *as_sizes}
     if signature.blanks:
         local |= open_blanks(el, [(p.name, p.type) for p in signature.params], signature.result)
     params = [(sym, subst_sizes(subst_types(t, resolved), local)) for sym, t in params]
-    el.globals_to_local = local
-    el.type_env = resolved
     session.bounded |= {*sizes, *extra}
     known = [poly(sym) for sym in (*sizes, *extra)]
     for _, t in params:
@@ -196,11 +196,13 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
     session._size_params[id(out)] = as_sizes
     session.elaborators[id(out)] = el
     try:
-        el.scope = Scope()
+        el.scope = Scope(frame=Frame(fn.local_names, fn.surface.span))
         el.frames.append([])
         for (sym, t), p in zip(params, signature.params, strict=True):
             is_int = isinstance(t, Index) or (isinstance(t, Scalar) and t.dtype.name == "i64")
             el.scope.names[p.name] = Value(ir.Var(sym, type=t, span=p.span), t, poly(sym) if is_int else None)
+            if holds_functions(t):
+                el.made_of[sym] = None
             if isinstance(t, Index):
                 el.assume(poly(sym), t.size - 1 - poly(sym))
             if sym in as_sizes:

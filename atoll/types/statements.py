@@ -8,7 +8,7 @@ from atoll.core import ir
 from atoll.errors import Error, Span
 from atoll.sizes import Sym, poly
 from atoll.surface import syntax as s
-from atoll.surface.names import Liveness, binds, free_names, has_return
+from atoll.surface.names import Liveness, binds, has_return
 from atoll.types import calls, comprehension, indexing, match_data, matching
 from atoll.types import entities as en
 from atoll.types.arithmetic import compare, condition, scalar_binary
@@ -17,20 +17,29 @@ from atoll.types.decay import leaving_code, plain, plain_type
 from atoll.types.dtypes import I64
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
+from atoll.types.expansion import after_branches, check_leaving, check_round, check_value
 from atoll.types.expected import expecting
 from atoll.types.expressions import as_value, choose, expr, operand
 from atoll.types.function_values import as_function
+from atoll.types.joined import chosen, join_functions
 from atoll.types.types import Array, Fn, Index, Record, Scalar, Tuple, Type, Union, rank, sizes_in, strong, with_components
 
 
 def bind_name(el: Elaborator, name: str, entity: Any) -> None:
     """name = entity; a computed value gets a variable of its own in the core."""
+    declared = el.scope.declared.get(name)
+    if declared is not None and isinstance(entity, Value) and _is_case(entity.type, declared):
+        entity = coerce(el, entity, declared, entity.expr.span, f"`{name}`")
     if isinstance(entity, Value):
         entity = el.bind(entity, name)
         _name_size(el, name, entity)
     elif isinstance(entity, en.Generator):
         el.fail("E0231", entity.node.span)
     el.scope.names[name] = entity
+
+
+def _is_case(t: Type, declared: Union) -> bool:
+    return isinstance(t, Record) and declared.decl.position(t.decl) is not None
 
 
 def _name_size(el: Elaborator, name: str, value: Value) -> None:
@@ -52,6 +61,9 @@ def body(el: Elaborator, stmts: tuple[s.Stmt, ...], live: Liveness, in_loop: boo
                 if value is None:
                     el.fail("E0113", stmt.span)
                 entity = expecting(el, value, el.returns)
+                check_leaving(el, entity, stmt.span)
+                if isinstance(entity, Value):
+                    check_value(el, entity, stmt.span)
                 if isinstance(el.returns, Fn):
                     return el.bind(as_function(el, entity, el.returns, value.span), None, "result")
                 if el.hidden is not None:
@@ -80,7 +92,7 @@ def _branching_return(el: Elaborator, stmt: s.If | s.Match, rest: tuple[s.Stmt, 
     saved = el.scope
 
     def branch(stmts: tuple[s.Stmt, ...]) -> Value:
-        el.scope = en.Scope(saved.parent, dict(saved.names))
+        el.scope = saved.branch(dict(saved.names))
         try:
             result: Value | None = body(el, stmts + rest, live)
         finally:
@@ -97,11 +109,16 @@ def _statement(el: Elaborator, stmt: s.Stmt, live: Liveness, in_loop: bool) -> N
     match stmt:
         case s.Assign(targets, value, annotation):
             t = calls.local_type(el, annotation) if annotation is not None else None
-            entity = expecting(el, value, t)
+            name = targets[0].id if len(targets) == 1 and isinstance(targets[0], s.Name) else None
+            if t is not None and name is not None:
+                el.scope.declared.pop(name, None)
+            entity = expecting(el, value, t if t is not None or name is None else el.scope.declared.get(name))
             if isinstance(entity, (en.Iterable, en.Generator)):
                 entity = as_value(el, entity, value)
             if t is not None:
                 entity = coerce(el, as_value(el, entity, value), t, value.span, "the value")
+                if isinstance(t, Union) and name is not None:
+                    el.scope.declared[name] = t
             if isinstance(entity, Value) and (len(targets) > 1 or not isinstance(targets[0], s.Name)):
                 entity = el.bind(entity)
             for target in targets:
@@ -121,7 +138,8 @@ def _statement(el: Elaborator, stmt: s.Stmt, live: Liveness, in_loop: bool) -> N
         case s.Function():
             closure = calls.make_closure(el, stmt.name, stmt.params, stmt.body, stmt.span, stmt.result)
             el.scope.names[stmt.name] = closure
-            closure.captured[stmt.name] = closure
+            if stmt.name in closure.captured:
+                closure.captured[stmt.name] = closure
             _complete(el, stmt.name, closure)
         case s.Match():
             subject = matching.subject_of(el, stmt)
@@ -137,7 +155,7 @@ def _statement(el: Elaborator, stmt: s.Stmt, live: Liveness, in_loop: bool) -> N
 def _complete(el: Elaborator, name: str, closure: en.Closure) -> None:
     """Functions defined above in this body that use the name mean this one, as in Python: it had no meaning for them before."""
     for other in el.scope.names.values():
-        if isinstance(other, en.Closure) and name not in other.captured and name in free_names(other.params, other.body):
+        if isinstance(other, en.Closure) and isinstance(other.captured.get(name), en.Unbound) and other.owners[name] is el.scope.frame:
             other.captured[name] = closure
 
 
@@ -187,7 +205,7 @@ def _if(el: Elaborator, stmt: s.If, live: Liveness, in_loop: bool) -> None:
     scopes = []
     codes: list[list[ir.Stmt]] = []
     for stmts, given in ((stmt.then, test.holds), (stmt.orelse, test.fails)):
-        el.scope = en.Scope(saved.parent, dict(saved.names))
+        el.scope = saved.branch(dict(saved.names))
         with el.block(), el.hypotheses(*given):
             body(el, stmts, live, in_loop)
             codes.append(el.frames.pop())
@@ -206,7 +224,9 @@ def _join(
     stmt: s.If,
 ) -> None:
     """After the `if`, each name bound in a branch and read later is one value of one type."""
+    before = dict(el.scope.names)
     joined: list[tuple[str, Value, Value, Type]] = []
+    picks: dict[str, tuple[Any, ...]] = {}
     for name in names:
         first, second = (scope.names.get(name) for scope in scopes)
         if first is second:
@@ -216,6 +236,9 @@ def _join(
         if name not in after:
             el.scope.names[name] = en.Unbound(stmt.span)
             continue
+        functions = join_functions(el, (first, second), codes, stmt.span)
+        if functions is not None:
+            (first, second), picks[name] = functions
         if isinstance(first, Value) and isinstance(second, Value):
             first, second = (leaving_code(v, code) for v, code in zip((first, second), codes, strict=True))
             el.frames.append([])
@@ -225,6 +248,7 @@ def _join(
         else:
             el.scope.names[name] = en.Unbound(stmt.span)
     effects = any(isinstance(x, (ir.Assert, ir.Print, ir.Require)) or _effectful(x) for code in codes for x in code)
+    _remember(el, names, before, scopes)
     if not joined and not effects:
         return
     branches = []
@@ -242,7 +266,14 @@ def _join(
         return
     for position, (name, *_) in enumerate(joined):
         part = project(pair, position)
-        el.scope.names[name] = el.bind(part, name)
+        el.scope.names[name] = chosen(el, el.bind(part, name), picks.get(name, ()), stmt.span)
+    _remember(el, names, before, scopes)
+
+
+def _remember(el: Elaborator, names: list[str], before: dict[str, Any], scopes: list[en.Scope]) -> None:
+    for name in names:
+        if el.scope.names.get(name) is not before.get(name):
+            after_branches(el, name, before.get(name), [scope.names.get(name) for scope in scopes])
 
 
 def _effectful(stmt: ir.Stmt) -> bool:
@@ -360,9 +391,9 @@ class _Loop:
         key = (id(self.stmt), tuple(repr(v.type) for v in self.first))
         types = list(el.loop_types.get(hash(key), tuple(_decayed(v.type) for v in self.first)))
         for _ in range(4):
-            saved = _snapshot(el)
+            saved, made = _snapshot(el), len(el.made)
             state, syms = self._state(types)
-            el.scope = en.Scope(self.outer.parent, {**self._visible(), **dict(zip(self.names, state, strict=True))})
+            el.scope = self.outer.branch({**self._visible(), **dict(zip(self.names, state, strict=True))})
             el.frames.append([])
             depth = len(el.frames)
             try:
@@ -370,6 +401,7 @@ class _Loop:
                 new = [self._merge(name, t, v) for name, t, v in zip(self.names, types, next_values, strict=True)]
                 if [_shape_key(t) for t in new] == [_shape_key(t) for t in types]:
                     parts = [self._coerce(v, t, name) for name, t, v in zip(self.names, types, next_values, strict=True)]
+                    check_round(el, types, el.made[made:], self.assigned, self.stmt.span)
                     code = el.close(make_tuple(parts, None, self.stmt.span).expr)
                     break
             finally:
@@ -500,6 +532,7 @@ def _snapshot(el: Elaborator) -> Any:
         dict(sv.solution),
         list(sv.pending),
         el.facts,
+        len(el.made),
         len(el.inserted),
         len(el.requires),
         el.level,
@@ -509,7 +542,8 @@ def _snapshot(el: Elaborator) -> Any:
 
 def _restore(el: Elaborator, saved: Any) -> None:
     sv = el.solver
-    sv.unknowns, sv.rigid, sv.solution, sv.pending, el.facts, inserted, requires, el.level, el.lazy = saved
+    sv.unknowns, sv.rigid, sv.solution, sv.pending, el.facts, made, inserted, requires, el.level, el.lazy = saved
+    del el.made[made:]
     del el.inserted[inserted:]
     del el.requires[requires:]
 

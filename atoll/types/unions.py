@@ -146,7 +146,7 @@ def _type_names(t: Type) -> list[str]:
     return type_vars(t)
 
 
-def _parts(t: Type) -> tuple[Type, ...]:
+def parts(t: Type) -> tuple[Type, ...]:
     match t:
         case Array(elem):
             return (elem,)
@@ -172,12 +172,12 @@ def _collect(decl: UnionDecl, seen: set[UnionDecl], types: dict[str, None], size
             if t.types is None and t.decl not in seen:
                 _collect(t.decl, seen, types, sizes)
         else:
-            own = [t.size] if isinstance(t, Array) else list(sizes_in(t)) if not _parts(t) else []
+            own = [t.size] if isinstance(t, Array) else list(sizes_in(t)) if not parts(t) else []
             for p in own:
                 for leaf in sorted(p.leaves(), key=lambda a: a.uid):
                     if isinstance(leaf, Sym) and not is_some(leaf):
                         sizes[leaf] = None
-            for part in _parts(t):
+            for part in parts(t):
                 walk(part)
 
     for m in decl.members:
@@ -227,7 +227,7 @@ def own_sizes(t: Type) -> list[Sym]:
 
 def has_data(t: Type) -> bool:
     """The type mentions a union or a function: its values are more than arrays of numbers."""
-    return isinstance(t, (Union, Fn)) or any(map(has_data, _parts(t)))
+    return isinstance(t, (Union, Fn)) or any(map(has_data, parts(t)))
 
 
 def reaches(t: Type, wanted: UnionDecl) -> bool:
@@ -242,7 +242,7 @@ def reaches(t: Type, wanted: UnionDecl) -> bool:
                 return False
             seen.add(t.decl)
             return any(walk(f) for m in t.decl.members if m is not None for f in field_types(m))
-        return any(map(walk, _parts(t)))
+        return any(map(walk, parts(t)))
 
     return walk(t)
 
@@ -262,6 +262,6 @@ def _key(t: Type) -> object:
         return ("union", id(t.decl), tuple(map(_key, t.types or ())))
     if isinstance(t, Record):
         return ("record", id(t.decl.cls), t.decl.name, tuple(map(_key, t.items)))
-    parts = _parts(t)
-    return (type(t).__name__, tuple(map(_key, parts))) if parts else repr(t)
+    inner = parts(t)
+    return (type(t).__name__, tuple(map(_key, inner))) if inner else repr(t)
 

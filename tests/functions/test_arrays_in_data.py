@@ -155,7 +155,7 @@ def test_options_of_arrays() -> None:
 def captured(x: f64[n], xs: List[i64], i: i64) -> f64:
     fs: List[at.Fn[[i64], f64]] = Cons(lambda j: x[j] + f64(length(xs)), Nil())
     for j in range(3):
-        fs = Cons(lambda k: x[k] * f64(j) + sum(x), fs)
+        fs = Cons(lambda k, j=j: x[k] * f64(j) + sum(x), fs)
     return fold_left(lambda acc, u: acc + u(i), 0.0, fs)
 
 

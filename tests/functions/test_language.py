@@ -276,7 +276,7 @@ def compose_all(fs: List[at.Fn[[i64], i64]]) -> at.Fn[[i64], i64]:
 def composed(x: i64, k: i64) -> i64:
     fs: List[at.Fn[[i64], i64]] = Cons(lambda y: y + k, Cons(lambda y: 2 * y, Nil()))
     for j in range(k):
-        fs = Cons(lambda y: y + j, fs)
+        fs = Cons(lambda y, j=j: y + j, fs)
     return compose_all(fs)(x)
 
 

@@ -55,7 +55,9 @@ class Local:
     env: Env
     span: Span
     result: s.Expr | None = None
+    outside: Any = None  # the Names of the text it stands in, where that is another than the one being read
     schemes: dict[object, Scheme] = field(default_factory=dict)
+    not_alone: set[object] = field(default_factory=set)  # it was read, and has no type without its uses
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,12 @@ class Generator:
         made.settled, made.joint, made.local_types = self.settled, self.joint, self.local_types
         return made
 
+    def child_of(self, local: Local, constraints: Constraints | None = None) -> Generator:
+        """Reads the text of a local function, with the names it was made among."""
+        made = self.child(local.env.copy(), constraints)
+        made.names = local.outside or self.names
+        return made
+
     # -- entities and types
 
     def entity(self, node: Any) -> Entity:
@@ -187,7 +193,7 @@ class Generator:
                 if isinstance(arg, Local):
                     assert not isinstance(arg.body, tuple)
                     named = s.Lambda(arg.params, arg.body, span=arg.span)
-                    types[k] = self.child(arg.env.copy()).lambda_type(named, shaped)
+                    types[k] = self.child_of(arg).lambda_type(named, shaped)
                 else:
                     types[k] = self.lambda_type(arg, shaped)
         for k, (param, t) in enumerate(zip(params, types, strict=False)):

@@ -33,7 +33,7 @@ class Alone:
 
 def read_alone(gen: Generator, local: Local, hints: Sequence[Skeleton | None]) -> Alone:
     """Constraints of the body only, and their least solutions. `hints` are the structures of the arguments."""
-    inner = gen.child(local.env.copy(), Constraints())
+    inner = gen.child_of(local, Constraints())
     inner.joint = {}
     t = _read(inner, local, hints)
     return Alone(inner, t, least(inner.constraints))
@@ -63,13 +63,15 @@ def type_of_local(gen: Generator, local: Local, args: Sequence[Argument | None])
     hints = [structure_of(a.skeleton) if isinstance(a, RankType) else None for a in args]
     key = tuple(structure_key(h) for h in hints)
     found = local.schemes.get(key)
-    if found is None and _is_closed(gen, local):
+    if found is None and key not in local.not_alone and _is_closed(gen, local):
         alone = read_alone(gen, local, hints)
         if alone.outcome.unique and (all(p.annotation for p in local.params) or alone.outcome.the_solution().cost == 0):
             solution = alone.outcome.the_solution()
             found = Scheme(solution.types().close(alone.type))
             local.schemes[key] = found
             gen.settled += [(app, solution.insertion(app)) for app in solution.system.applications]
+        else:
+            local.not_alone.add(key)
     if found is not None:
         return found.instance()
     return _together(gen, local, hints)
@@ -77,7 +79,7 @@ def type_of_local(gen: Generator, local: Local, args: Sequence[Argument | None])
 
 def _together(gen: Generator, local: Local, hints: Sequence[Skeleton | None]) -> RankType:
     """One type for all uses, decided with everything else. The function itself may not be in its own way."""
-    inner = gen.child(local.env.copy())
+    inner = gen.child_of(local)
     placeholder = arrow(tuple(fresh(p.name) for p in local.params), fresh("result"))
     gen.joint[local] = placeholder
     t = _read(inner, local, hints)

@@ -37,7 +37,7 @@ def applied(gen: Generator, fn: s.Expr, elements: list[RankType], span: Span, ex
     entity = gen.entity(fn)
     if isinstance(entity, Local) and not isinstance(entity.body, tuple):  # a lambda that was given a name
         named = s.Lambda(entity.params, entity.body, span=entity.span)
-        return parts(gen.child(entity.env.copy()).lambda_type(named, elements))[-1]
+        return parts(gen.child_of(entity).lambda_type(named, elements))[-1]
     t = gen.as_type(entity, len(elements))
     if not exact:
         return gen.spine(fn, t, elements)

@@ -18,4 +18,4 @@ def f(x: f64) -> f64:
 #>   --> E0122.py:15:12, in f
 #>    15 |     return g(x)
 #>       |            ^^^^
-#>    help: define g after the last change of scale, or pass scale as a parameter
+#>    help: define g after the last change of scale, or keep the value it has here as a default: scale=scale
