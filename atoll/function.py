@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from atoll.core import ir
+from atoll.deep import as_deep_as_needed
 from atoll.errors import NOWHERE, Error, Source, Span, fail
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import plain
@@ -30,7 +31,7 @@ from atoll.types.namespace import Namespace
 from atoll.types.ownership import check_owned
 from atoll.types.session import Session
 from atoll.types.signature import Signature, constraints, read_signature, show_signature
-from atoll.types.types import Fn
+from atoll.types.types import gives_functions
 from atoll.uncollected import uncollected
 
 if TYPE_CHECKING:
@@ -74,14 +75,14 @@ class Function:
         namespace.text = source.text
         self._text = source, node
         self._by_position_only, self._by_name_only = len(node.args.posonlyargs), len(node.args.kwonlyargs)
-        self.surface: s.Function = Parser(source).function(node)
+        self.surface: s.Function = as_deep_as_needed(Parser(source).function)(node)
         self.name = self.surface.name
         self.__name__ = self.name
         self.__doc__ = self.surface.doc
         self.__qualname__ = self.name
         self.__wrapped__: Callable[..., Any] | None = None  # the Python function it was made from
         self.signature: Signature = read_signature(self.surface, namespace) if signature is None else signature
-        self.returns_function = isinstance(self.signature.result, Fn)  # then calls of it are expanded
+        self.returns_function = gives_functions(self.signature.result)  # then calls of it are expanded
         self._core: ir.Function | None = None
         self._session: Session | None = None
         self._programs: dict[str, Program | FunctionProgram] = {}
@@ -115,6 +116,7 @@ class Function:
             self._session, self._core = self._elaborate()
         return self._core
 
+    @as_deep_as_needed
     @uncollected
     def _elaborate(self) -> tuple[Session, ir.Function]:
         from atoll.core.check import check
@@ -226,24 +228,26 @@ class Function:
 
     def compile(self, optimise: str = "3") -> Program | FunctionProgram:
         """The native program, built or found in the cache. Recursion, unions and function values go through λANF."""
-        from atoll.functions.needs import needs_functions
-
         with _lock:
             self._freeze()
             if optimise not in self._programs:
-                if needs_functions(self.core):
-                    from atoll.functions.program import FunctionProgram
-
-                    self._programs[optimise] = FunctionProgram(self.core, self._arguments, optimise, lifted=self._lifted)
-                else:
-                    from atoll.runtime.memory import refuse_copies
-                    from atoll.runtime.program import Program
-
-                    if self.options.copies == "explicit":
-                        refuse_copies(self.core, self._returned)
-
-                    self._programs[optimise] = Program(self.core, self._arguments, optimise, lifted=self._lifted)
+                self._programs[optimise] = self._program(optimise)
             return self._programs[optimise]
+
+    @as_deep_as_needed
+    def _program(self, optimise: str) -> Program | FunctionProgram:
+        from atoll.functions.needs import needs_functions
+
+        if needs_functions(self.core):
+            from atoll.functions.program import FunctionProgram
+
+            return FunctionProgram(self.core, self._arguments, optimise, lifted=self._lifted)
+        from atoll.runtime.memory import refuse_copies
+        from atoll.runtime.program import Program
+
+        if self.options.copies == "explicit":
+            refuse_copies(self.core, self._returned)
+        return Program(self.core, self._arguments, optimise, lifted=self._lifted)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Until the call path is there, which has a quicker one of its own (runtime/native/call.c)."""
@@ -325,6 +329,7 @@ class Function:
         return shown + constraints(self) if self.signature.type_vars else shown
 
     @plain
+    @as_deep_as_needed
     def explain(self, what: str = "program") -> str:
         """The program with every inserted map, rep and conversion written out, and the types and sizes that were inferred.
 
@@ -340,6 +345,7 @@ class Function:
         return explain(self)
 
     @plain
+    @as_deep_as_needed
     def show(self, stage: str = "core") -> str:
         """The program at a stage: surface, core, ainf, term, plan, loops, passes, rewritten or c."""
         from atoll.stages import show
@@ -347,6 +353,7 @@ class Function:
         return show(self, stage)
 
     @plain
+    @as_deep_as_needed
     def memory(self) -> Memory:
         """Every allocation and copy of the compiled program: place, bytes as a polynomial of the sizes, reason."""
         from atoll.runtime.memory import memory
@@ -360,6 +367,7 @@ class Function:
         last = self.surface.body[-1] if self.surface.body else None
         return last.span if isinstance(last, s.Return) else NOWHERE
 
+    @as_deep_as_needed
     def export_c(self, folder: str | Path, workspace: str = "heap") -> list[Path]:
         """Write readable C99 (a .c, a .h, an example caller) that needs neither Python nor a runtime library."""
         from atoll.backends.c.export import export
@@ -375,6 +383,7 @@ class Function:
 
         return define(self, g, *more, **keywords)
 
+    @as_deep_as_needed
     def residuals(self) -> Residuals:
         """What the reverse sweep of a derivative keeps of the forward sweep: arrays and their bytes as polynomials of the sizes."""
         from atoll.ad.residuals import residuals
@@ -513,7 +522,7 @@ def _from_text(module_text: str, options: Options) -> Function:
     namespace = module.__dict__
     sys.modules[name] = module  # dataclasses looks there
     try:
-        exec(compile(tree, name, "exec", dont_inherit=True), namespace)  # noqa: S102  the user's own text
+        exec(as_deep_as_needed(compile)(tree, name, "exec", dont_inherit=True), namespace)  # noqa: S102  the user's own text
     except NameError as error:
         _undefined(source, tree, error)
         raise

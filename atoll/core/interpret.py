@@ -16,6 +16,7 @@ from atoll.core import interpret_data as data
 from atoll.core import ir
 from atoll.core import values as v
 from atoll.core.prims import PRIMS, DivisionByZero, NegativePower, NegativeShift
+from atoll.deep import as_deep_as_needed, on_deep_stack
 from atoll.errors import NOWHERE, Span, fail
 from atoll.sizes import Poly, Sym
 from atoll.sizes.describe import requirement
@@ -23,6 +24,7 @@ from atoll.types.types import Array, Index, Scalar, Type
 from atoll.views.catalogue import evaluate_view
 
 Env = dict[Sym, Any]
+_SHALLOW = 80  # code nested no deeper than this is evaluated within Python's own limit
 
 
 def call(fn: ir.Function, args: tuple[Any, ...], sizes: dict[Sym, int] | None = None) -> Any:
@@ -39,7 +41,14 @@ def call(fn: ir.Function, args: tuple[Any, ...], sizes: dict[Sym, int] | None = 
         with np.errstate(all="ignore"):
             return _run(fn, env)
 
-    return data.deeply(run) if recurses(fn) else run()
+    return on_deep_stack(run) if _is_deep(fn) else run()
+
+
+@as_deep_as_needed
+def _is_deep(fn: ir.Function) -> bool:
+    from atoll.core.rewrite import called, depth
+
+    return recurses(fn) or sum(depth(f.body) for f in called(fn)) > _SHALLOW
 
 
 def recurses(fn: ir.Function) -> bool:

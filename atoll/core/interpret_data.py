@@ -6,9 +6,6 @@ leaves: an array of them is an array of objects.
 
 from __future__ import annotations
 
-import sys
-import threading
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +17,6 @@ from atoll.types.types import Type
 if TYPE_CHECKING:
     from atoll.core.interpret import Interpreter
 
-_STACK = 512 << 20
 
 
 class Data:
@@ -108,32 +104,3 @@ def is_object(t: Type) -> bool:
     from atoll.types.types import Fn, Union
 
     return isinstance(t, (Union, Fn))
-
-
-def deeply(f: Callable[[], Any]) -> Any:
-    """f() with room for deep recursion: a thread with a large stack."""
-    if threading.current_thread().name == "atoll deep":
-        return f()
-    outcome: list[Any] = []
-
-    def work() -> None:
-        limit = sys.getrecursionlimit()
-        sys.setrecursionlimit(max(limit, 150_000))
-        try:
-            outcome.append((True, f()))
-        except BaseException as error:  # noqa: BLE001  handed to the caller's thread
-            outcome.append((False, error))
-        finally:
-            sys.setrecursionlimit(limit)
-
-    size = threading.stack_size(_STACK)
-    try:
-        thread = threading.Thread(target=work, name="atoll deep")
-        thread.start()
-    finally:
-        threading.stack_size(size)
-    thread.join()
-    fine, value = outcome[0]
-    if not fine:
-        raise value
-    return value

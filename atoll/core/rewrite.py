@@ -87,6 +87,16 @@ def walk(node: Any) -> Iterator[Any]:
         stack.extend(reversed(children(x)))
 
 
+def depth(node: Any) -> int:
+    """How many nodes are inside each other."""
+    most, stack = 0, [(node, 1)]
+    while stack:
+        x, here = stack.pop()
+        most = max(most, here)
+        stack.extend((child, here + 1) for child in children(x))
+    return most
+
+
 def called(fn: ir.Function) -> list[ir.Function]:
     """All functions a function calls, directly or not, callees first."""
     order: list[ir.Function] = []

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from atoll.deep import as_deep_as_needed
 from atoll.errors import Source, Span, fail
 
 _texts = itertools.count(1)
@@ -23,6 +24,7 @@ _texts = itertools.count(1)
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
+@as_deep_as_needed
 def find(fn: types.FunctionType) -> tuple[Source, Definition]:
     """The source that holds the function, and its definition there."""
     code = fn.__code__
@@ -131,6 +133,7 @@ def _locate(text: str, name: str, code: types.CodeType, exact: bool) -> Definiti
     return None if exact and distance else nearest
 
 
+@as_deep_as_needed
 def parse_text(text: str, name: str) -> tuple[Source, ast.Module]:
     """A text given with source=."""
     source = Source(name, text)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from atoll.core import ir
-from atoll.errors import Span
+from atoll.errors import Span, fail
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.decay import leaving, plain
 from atoll.types.dtypes import BOOL, C128, F64, I64, DType, fits, promote
@@ -25,11 +25,14 @@ from atoll.types.types import (
     Type,
     Union,
     components,
+    has_more_parts,
     rank,
     shape_of,
     strong,
     with_components,
 )
+
+_PARTS = 4096
 
 
 def scalar_dtype(t: Type) -> DType:
@@ -182,6 +185,8 @@ def make_tuple(parts: Sequence[Value], like: Type | None, span: Span) -> Value:
     items = tuple(p.type for p in parts)
     core_items = tuple(p.expr.type for p in parts)
     t = with_components(like, items) if like is not None else Tuple(items)
+    if has_more_parts(t, _PARTS):
+        fail("E0130", span, limit=f"{_PARTS:,}")
     core_type = with_components(like, core_items) if like is not None else Tuple(core_items)
     return Value(ir.MakeTuple(tuple(p.expr for p in parts), type=core_type, span=span), t)
 

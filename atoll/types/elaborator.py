@@ -7,7 +7,7 @@ in a program whose types fit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -185,6 +185,19 @@ class Elaborator:
         finally:
             self.facts = saved
             self.lazy -= lazy
+
+    @contextmanager
+    def alternatives(self) -> Iterator[Callable[[], None]]:
+        """Branches of which one runs: call what this gives before each. Closures made in one are not there in another, and are all there afterwards."""
+        before, found = len(self.made), []
+
+        def turn() -> None:
+            found.extend(self.made[before:])
+            del self.made[before:]
+
+        yield turn
+        turn()
+        self.made += found
 
     @contextmanager
     def inner_scope(self) -> Iterator[Scope]:

@@ -107,7 +107,9 @@ def closures_in(entity: Any) -> list[en.Closure]:
 
 def check_value(el: Elaborator, value: Value, span: Span) -> None:
     """The same for closures that exist at run time, before a value that may be one of them or hold them is called or handed on."""
-    if isinstance(value.expr, ir.Var) and value.expr.sym in el.made_of:
+    if isinstance(value.expr, ir.Closure):
+        check_leaving(el, next((entity for expr, entity in el.made if expr is value.expr), None), span)
+    elif isinstance(value.expr, ir.Var) and value.expr.sym in el.made_of:
         check_leaving(el, el.made_of[value.expr.sym], span)
     elif el.made and holds_functions(value.type):
         wanted = type_key(strong(value.type)) if isinstance(value.type, Fn) else None

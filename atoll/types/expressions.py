@@ -15,7 +15,7 @@ from atoll.types.decay import leaving
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.namespace import attribute, literal
-from atoll.types.types import BOOL_T, Array, Type, strong
+from atoll.types.types import BOOL_T, Array, Fn, Type, strong
 
 
 def expr(el: Elaborator, node: Any) -> Any:
@@ -168,17 +168,20 @@ def choose(el: Elaborator, test: Value, then: Callable[[], Any], orelse: Callabl
         return then() if constant else orelse()
     known: list[Any] = []
     codes: list[tuple[Value, ir.Expr]] = []
-    for branch, given in ((then, test.holds), (orelse, test.fails)):
-        with el.block(), el.hypotheses(*given):
-            found = branch()
-            if function_values.is_known(found) and not el.frames[-1] and len(codes) == 0:
-                el.frames.pop()  # nothing to compute: it stays known
-                known.append(found)
-                continue
-            if known:  # the other branch is a function that is no longer known
-                found = function_values.as_function(el, found, None, node.span)
-            a = leaving(el, as_value(el, found, node))
-            codes.append((a, el.close(a.expr)))
+    with el.alternatives() as turn:
+        for branch, given in ((then, test.holds), (orelse, test.fails)):
+            turn()
+            with el.block(), el.hypotheses(*given):
+                found = branch()
+                if function_values.is_known(found) and not el.frames[-1] and len(codes) == 0:
+                    el.frames.pop()  # nothing to compute: it stays known
+                    known.append(found)
+                    continue
+                other = codes[0][0].type if codes else None
+                if known or (function_values.is_known(found) and isinstance(other, Fn)):  # the other branch is no longer known
+                    found = function_values.as_function(el, found, other if isinstance(other, Fn) else None, node.span)
+                a = leaving(el, as_value(el, found, node))
+                codes.append((a, el.close(a.expr)))
     if len(known) == 2:
         return en.Choice(el.bind(test), known[0], known[1])
     if known:

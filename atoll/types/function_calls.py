@@ -219,6 +219,15 @@ def inline_fn(el: Elaborator, fn: Any, xs: list[Any], span: Span) -> Any:
         wanted = subst_sizes(subst_types(fn.signature.result, types), env)
         if not type_vars(wanted):
             result = coerce(el, result, wanted, span, f"the result of {fn.name}")
-    elif isinstance(fn.signature.result, Fn) and isinstance(result, en.Closure) and not function_values.calls_itself(result):
-        result = dataclasses.replace(result, type=subst_sizes(subst_types(fn.signature.result, types), env))
+    elif fn.signature.result is not None:
+        result = _declared(result, subst_sizes(subst_types(fn.signature.result, types), env))
     return result
+
+
+def _declared(entity: Any, t: Type) -> Any:
+    """Functions that are returned, with the types they are declared to have."""
+    if isinstance(entity, en.TupleEntity) and isinstance(t, Tuple) and len(entity.items) == len(t.items):
+        return en.TupleEntity(tuple(map(_declared, entity.items, t.items)))
+    if isinstance(t, Fn) and isinstance(entity, en.Closure) and not function_values.calls_itself(entity):
+        return dataclasses.replace(entity, type=t)
+    return entity

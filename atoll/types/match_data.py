@@ -346,13 +346,15 @@ def _arm_scope(el: Elaborator, arm: _Arm, saved: en.Scope) -> en.Scope:
 def _each_arm(el: Elaborator, matcher: _Matcher, work: Callable[[_Arm], Any]) -> list[Any]:
     saved = el.scope
     done = []
-    for arm in matcher.arms:
-        with el.block(), el.hypotheses():
-            el.scope = _arm_scope(el, arm, saved)
-            try:
-                done.append(work(arm))
-            finally:
-                el.scope = saved
+    with el.alternatives() as turn:
+        for arm in matcher.arms:
+            turn()
+            with el.block(), el.hypotheses():
+                el.scope = _arm_scope(el, arm, saved)
+                try:
+                    done.append(work(arm))
+                finally:
+                    el.scope = saved
     return done
 
 

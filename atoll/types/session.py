@@ -27,6 +27,7 @@ from atoll.types.types import (
     Index,
     Scalar,
     Type,
+    has_more_parts,
     map_sizes,
     sizes_in,
     strong,
@@ -111,12 +112,7 @@ class Session:
 
 def _is_huge(t: Type) -> bool:
     """A type nobody wrote: it doubles at every instance of a function that calls itself with larger types."""
-    todo, count = [t], 0
-    while todo and count <= _PARTS:
-        part = todo.pop()
-        count += 1
-        todo += getattr(part, "items", None) or getattr(part, "types", None) or ([part.elem] if isinstance(part, Array) else [])
-    return count > _PARTS
+    return has_more_parts(t, _PARTS)
 
 
 def _elaborate(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, ...], hide: bool = False) -> ir.Function:

@@ -68,7 +68,9 @@ def body(el: Elaborator, stmts: tuple[s.Stmt, ...], live: Liveness, in_loop: boo
                     return el.bind(as_function(el, entity, el.returns, value.span), None, "result")
                 if el.hidden is not None:
                     return _hidden(el, as_value(el, entity, value), value.span)
-                return entity if calls.is_function(entity) else el.bind(as_value(el, entity, value), None, "result")
+                if calls.is_function(entity) or (isinstance(entity, en.TupleEntity) and el.returns is None):
+                    return entity
+                return el.bind(as_value(el, entity, value), None, "result")
             case s.If() | s.Match() if has_return((stmt,)) is not None and not in_loop:
                 return _branching_return(el, stmt, rest, live)
             case _:
@@ -204,12 +206,14 @@ def _if(el: Elaborator, stmt: s.If, live: Liveness, in_loop: bool) -> None:
     saved = el.scope
     scopes = []
     codes: list[list[ir.Stmt]] = []
-    for stmts, given in ((stmt.then, test.holds), (stmt.orelse, test.fails)):
-        el.scope = saved.branch(dict(saved.names))
-        with el.block(), el.hypotheses(*given):
-            body(el, stmts, live, in_loop)
-            codes.append(el.frames.pop())
-        scopes.append(el.scope)
+    with el.alternatives() as turn:
+        for stmts, given in ((stmt.then, test.holds), (stmt.orelse, test.fails)):
+            turn()
+            el.scope = saved.branch(dict(saved.names))
+            with el.block(), el.hypotheses(*given):
+                body(el, stmts, live, in_loop)
+                codes.append(el.frames.pop())
+            scopes.append(el.scope)
     el.scope = saved
     _join(el, test, scopes, codes, sorted(binds(stmt.then) | binds(stmt.orelse)), after, stmt)
 

@@ -313,6 +313,21 @@ def sizes_in(t: Type) -> list[Poly]:
     return found
 
 
+def gives_functions(t: Type | None) -> bool:
+    """A result that is a function, or a tuple with functions in it."""
+    return isinstance(t, Fn) or (isinstance(t, Tuple) and any(map(gives_functions, t.items)))
+
+
+def has_more_parts(t: Type, limit: int) -> bool:
+    """The type, written out, has more than so many parts."""
+    todo, count = [t], 0
+    while todo and count <= limit:
+        part = todo.pop()
+        count += 1
+        todo += getattr(part, "items", None) or getattr(part, "types", None) or ([part.elem] if isinstance(part, Array) else [])
+    return count > limit
+
+
 def type_vars(t: Type) -> list[str]:
     """The names of the type variables that occur, in order."""
     if isinstance(t, Var):
