@@ -23,6 +23,9 @@ from atoll.types.types import Scalar as ScalarType
 from atoll.uncollected import uncollected
 
 
+_MOST_CALLS = 20_000  # each of twenty functions that call the one before twice makes a million calls
+
+
 @uncollected
 def translate(fn: core.Function, share: bool = True, normalise: bool = True, plan: Mapping[str, str] | None = None) -> ir.Program:
     """The normal form of a function, calls inlined. `plan` says what becomes of values by their names (plan/override.py).
@@ -80,6 +83,9 @@ class Translator(Derivatives):
         fn = e.fn
         if fn.recursive or fn in self.calls:
             fail("E0801", e.span, name=fn.name, where=self.where)
+        self.called += 1
+        if self.called > _MOST_CALLS:
+            fail("E0127", e.span, name=fn.name, limit=f"{_MOST_CALLS:,} times", where=self.where, help="write what is repeated as a loop, or as a recursive function")
         inner = Env()
         for sym, p in zip(fn.sizes, e.sizes, strict=True):
             inner[sym] = Scalar(scalars.from_poly(self.poly(p, env)))

@@ -209,7 +209,7 @@ class Liveness:
         return live
 
     def _loop(self, loop: s.For | s.While, body: tuple[s.Stmt, ...], live: Names, bound: Names = _NONE) -> Names:
-        entry = _NONE
+        entry = self.at_entry.get(id(loop), _NONE)  # of an earlier pass: loops in loops would double the passes each time
         while True:
             new = self._block(body, live | entry) - bound
             if new <= entry:

@@ -210,7 +210,8 @@ def declared(fn: Any, params: tuple[Type, ...]) -> Any:
 
     if not isinstance(fn, en.Closure) or all(p.annotation is not None for p in fn.params) or calls_itself(fn):
         return fn
-    return replace(fn, ranks=tuple(None if type_vars(t) or isinstance(t, Fn) else rank(t) for t in params))
+    ranks = [None if type_vars(t) or isinstance(t, Fn) else rank(t) for t in params]
+    return replace(fn, ranks=(*ranks, *[None] * (len(fn.params) - len(ranks))))  # further parameters have defaults
 
 
 def wanted_ranks(el: Elaborator, fn: en.Closure, values: Sequence[Any], node: s.Call | None) -> list[int | None]:

@@ -78,6 +78,8 @@ def _number(entity: Any, offset: int, span: Span) -> Value:
 
 def _outlives(el: Elaborator, entity: Any) -> bool:
     """Whether a function uses nothing that was computed in a branch: what it captured is what the scope around has."""
+    if any(entity is before for before in el.scope.names.values()):
+        return True
     match entity:
         case en.Closure():
             if entity.home is not el.home or entity.defaults:

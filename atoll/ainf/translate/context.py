@@ -59,6 +59,7 @@ class Context:
         self.b = Builder(fn.name)
         self.where = fn.name
         self.calls: list[core.Function] = []
+        self.called = 0  # how many calls were inlined
         self.plan: Mapping[str, str] = {}  # what becomes of values, by their names
         self.bound_names: dict[str, Span] = {}
         self.guarded_loops: dict[ir.Line, tuple[ir.Cond, ...]] = {}  # loops that have no rounds unless these hold
