@@ -22,7 +22,6 @@ from atoll.types.types import Index, Type, flatten, shape_of
 from atoll.types.types import Scalar as ScalarType
 from atoll.uncollected import uncollected
 
-
 _MOST_CALLS = 20_000  # each of twenty functions that call the one before twice makes a million calls
 
 
