@@ -44,10 +44,15 @@ def doctor() -> Report:
         Finding("numpy", True, np.__version__),
     ]
     try:
+        from atoll.runtime.probes import probes, tried
         from atoll.runtime.toolchain import compiler, python_headers
 
         cc = compiler()
         found.append(Finding("C compiler", True, f"{' '.join(cc.command)}: {cc.version}"))
+        outcome = tried(cc, "3")
+        text = f"{len(probes())} programs that compilers get wrong: "
+        text += f"{', '.join(outcome.wrong)} wrong" + (f", right with {' '.join(outcome.mended_by)}" if not outcome.still_wrong else "") if outcome.wrong else "all right"
+        found.append(Finding("its results", not outcome.still_wrong, text))
         headers = python_headers()
         text = str(headers) if headers else "missing: calls go through ctypes, some microseconds slower (install python3-dev)"
         found.append(Finding("call path", True, text))

@@ -24,11 +24,11 @@ from atoll.functions.native_text import generate
 from atoll.functions.pipeline import SELECTIONS, Selection, compile_away
 from atoll.runtime.arguments import refuse_axes
 from atoll.runtime.cache import cache
+from atoll.runtime.identity import build_key
 from atoll.runtime.library import attach, load
 from atoll.runtime.plain_call import Host, _Call, _Open
 from atoll.runtime.program import (
     Lifted,
-    _atoll_itself,
     _print_to_json,
     _site_from_json,
     _site_to_json,
@@ -36,7 +36,7 @@ from atoll.runtime.program import (
     raise_site,
 )
 from atoll.runtime.program import Program as ArrayProgram
-from atoll.runtime.toolchain import compile_c, compiler, target
+from atoll.runtime.toolchain import compile_c
 from atoll.types.binding import bind_call
 from atoll.types.types import Index, Record, Tuple, Type, flatten, shape_of
 
@@ -109,19 +109,16 @@ class FunctionProgram:
         self.fn, self.arrange, self.lifted = fn, arrange, lifted
         self.made = self.closures = self.live = 0
         digest, spans = fingerprint(fn)
-        cc = compiler()
         units = externs([fn])
         extra = [*c_flags(), *(str(u.object) for u in units)]
-        flags = [*cc.flags(optimise), *extra, *map(repr, units)]
-        parts = ["functions", digest, repr(selection), str(counters), _atoll_itself(), headers_digest(), cc.version, " ".join(flags), target()]
-        self.key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-        self.path, meta = cache.get(self.key, lambda folder: _build(fn, spans, folder, optimise, extra, selection, counters))
+        self.key = build_key("functions", digest, repr(selection), str(counters), *map(repr, units), optimise=optimise, extra=extra)
+        build = functools.partial(_build, fn, spans, optimise=optimise, extra=extra, selection=selection, counters=counters)
+        self.library, self.path, meta = cache.use(self.key, build, load)
         self.sites = [_site_from_json(s, spans) for s in meta["sites"]]
         self.prints: list[list[Any]] = meta["prints"]
         for u in units:
             self.sites += u.sites
             self.prints = [*self.prints, *u.prints]
-        self.library = load(self.path)
         attach(self.library)
         self.library.atoll_call.argtypes = [ctypes.POINTER(_Call), ctypes.POINTER(_Exchange)]
         self.library.atoll_done.argtypes = [ctypes.POINTER(_Exchange)]
@@ -209,7 +206,7 @@ def headers_digest() -> str:
 
 
 def _build(
-    fn: core.Function, spans: list[Any], folder: Path, optimise: str, extra: list[str], selection: Selection, counters: bool
+    fn: core.Function, spans: list[Any], folder: Path, *, optimise: str, extra: list[str], selection: Selection, counters: bool
 ) -> dict[str, Any]:
     program, tables = compiled(fn, selection)
     generated = generate(program, tables, counters, units=externs([fn]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -26,21 +25,19 @@ class NativeFile:
 
     def __init__(self, operators: list[tuple[Compiled, tuple[Type, ...]]]) -> None:
         from atoll.runtime.cache import cache
+        from atoll.runtime.identity import text_key
         from atoll.runtime.library import load
-        from atoll.runtime.toolchain import compile_c, compiler, target
+        from atoll.runtime.toolchain import compile_c
 
         self.file = CFile("madl", list(operators), Options(visible=True))
         text = self.file.header() + self.file.source().replace('#include "madl.h"', "")
-        cc = compiler()
-        key = hashlib.sha256("\0".join(["madl", text, cc.version, " ".join(cc.flags("3")), target()]).encode()).hexdigest()
 
         def build(folder: Path) -> dict[str, Any]:
             (folder / "program.c").write_text(text)
             compile_c(folder / "program.c", folder / "program.so")
             return {}
 
-        path, _ = cache.get(key, build)
-        self.library = load(path)
+        self.library, _, _ = cache.use(text_key("madl", text), build, load)
         self.operators = {(op.compiled, op.types): op for op in self.file.exported}
 
     def operator(self, compiled: Compiled, types: tuple[Type, ...]) -> NativeOperator:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
-import hashlib
 import importlib.machinery
 import importlib.util
 import os
@@ -19,15 +18,17 @@ import numpy as np
 from atoll.errors import fail
 from atoll.errors.misuse import kind_of
 from atoll.runtime.cache import cache
-from atoll.runtime.toolchain import compile_c, compiler, python_headers, target
+from atoll.runtime.identity import text_key
+from atoll.runtime.toolchain import compile_c, python_headers
 
 _MOST = 1 << 30  # in the environment
 _MOST_THREADS = 256  # what the pool of runtime.c has places for
 _NATIVE = Path(__file__).parent / "native"
 
 
-def _key(*parts: str) -> str:
-    return hashlib.sha256("\0".join([*parts, compiler().version, target()]).encode()).hexdigest()
+def _text(source: str) -> str:
+    """A file of ours and all it may include."""
+    return "\0".join([(_NATIVE / source).read_text(), *(path.read_text() for path in sorted(_NATIVE.glob("*.h")))])
 
 
 def load(path: Path) -> ctypes.CDLL:
@@ -43,14 +44,12 @@ def runtime() -> ctypes.CDLL:
     """Threads and memory."""
     _check_environment()
     source = _NATIVE / "runtime.c"
-    text = "".join((_NATIVE / name).read_text() for name in ("runtime.c", "blocks.h", "abi.h"))
 
     def build(folder: Path) -> dict[str, Any]:
         compile_c(source, folder / "program.so", "2", [f"-I{_NATIVE}"])
         return {"kind": "runtime"}
 
-    path, _ = cache.get(_key("runtime", text), build)
-    library = load(path)
+    library, _, _ = cache.use(text_key("runtime", _text("runtime.c"), optimise="2"), build, load)
     library.atoll_runtime.restype = ctypes.c_void_p
     library.atoll_set_loader(_loader)
     return library
@@ -70,19 +69,16 @@ def _check_environment() -> None:
             fail("E0826", name=name, given=text, what=what, least=least)
 
 
-_PRODUCT_SOURCES = ("product.c", "product.h", "product_tile.h", "product_thin.h", "abi.h")
 _product_locks = (threading.Lock(), threading.Lock())  # of f32, of f64
 
 
-@functools.cache
-def _built_products(is_double: bool) -> Path:
-    text = "".join((_NATIVE / name).read_text() for name in _PRODUCT_SOURCES)
+def _built_products(is_double: bool) -> ctypes.CDLL:
 
     def build(folder: Path) -> dict[str, Any]:
         compile_c(_NATIVE / "product.c", folder / "program.so", "2", [f"-I{_NATIVE}", "-ffp-contract=fast", f"-DELEMENTS={1 + is_double}"])
         return {"kind": "products"}
 
-    return cache.get(_key("products", str(is_double), text), build)[0]
+    return cache.use(text_key("products", str(is_double), _text("product.c"), optimise="2"), build, load)[0]
 
 
 def expect_products(text: str) -> None:
@@ -101,7 +97,7 @@ def expect_products(text: str) -> None:
 def products(is_double: bool) -> ctypes.CDLL:
     """Products of matrices of one type. ATOLL_BLAS names a library whose cblas_sgemm and cblas_dgemm are used for them."""
     with _product_locks[is_double]:
-        library = load(_built_products(is_double))
+        library = _built_products(is_double)
     library.atoll_product_init(ctypes.c_void_p(runtime().atoll_runtime()))
     blas = os.environ.get("ATOLL_BLAS")
     if blas:
@@ -132,6 +128,15 @@ def attach(library: ctypes.CDLL) -> None:
                 products(is_double)
 
 
+def _import(path: Path) -> Any:
+    loader = importlib.machinery.ExtensionFileLoader("atoll_call", str(path))
+    spec = importlib.util.spec_from_loader("atoll_call", loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
 @functools.cache
 def call_path() -> Any | None:
     """The extension module that calls programs, or None where Python's headers are missing."""
@@ -139,7 +144,6 @@ def call_path() -> Any | None:
     if headers is None:
         return None
     source = _NATIVE / "call.c"
-    text = "".join((_NATIVE / name).read_text() for name in ("call.c", "results.h", "abi.h"))
 
     def build(folder: Path) -> dict[str, Any]:
         include = [f"-I{_NATIVE}", f"-I{headers}", f"-I{np.get_include()}"]
@@ -147,12 +151,8 @@ def call_path() -> Any | None:
         return {"kind": "call path"}
 
     try:
-        path, _ = cache.get(_key("call", text, sysconfig.get_config_var("SOABI") or "", np.__version__), build)
-        loader = importlib.machinery.ExtensionFileLoader("atoll_call", str(path))
-        spec = importlib.util.spec_from_loader("atoll_call", loader)
-        assert spec is not None
-        module = importlib.util.module_from_spec(spec)
-        loader.exec_module(module)
+        key = text_key("call", _text("call.c"), str(headers), sysconfig.get_config_var("SOABI") or "", np.__version__, optimise="2")
+        module, _, _ = cache.use(key, build, _import)
         blocks = (getattr(runtime(), name) for name in ("atoll_block", "atoll_reblock", "atoll_unblock"))
         module.use_blocks(*(ctypes.cast(function, ctypes.c_void_p).value for function in blocks))
         return module

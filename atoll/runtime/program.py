@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -23,29 +22,14 @@ from atoll.loops import ir as lp
 from atoll.loops.choices import USUAL, Choices, pinned
 from atoll.runtime.arguments import Donated, from_python, quick_leaves, refuse_axes, to_python
 from atoll.runtime.cache import cache
+from atoll.runtime.identity import build_key
 from atoll.runtime.library import attach, call_path, expect_products, load
 from atoll.runtime.memory import donations
-from atoll.runtime.toolchain import compile_c, compiler, target
+from atoll.runtime.toolchain import compile_c
 from atoll.sizes.describe import condition
 from atoll.types.binding import bind_call
 from atoll.types.types import Record, Tuple, Type, dtype_of, flatten, shape_of
 from atoll.uncollected import uncollected
-
-
-@functools.cache
-def _atoll_itself() -> str:
-    """What this Atoll is, for the cache key: its files' sizes and times."""
-    root = Path(__file__).parents[1]
-    found = [f"{p.relative_to(root)}:{p.stat().st_size}:{p.stat().st_mtime_ns}" for p in sorted(root.rglob("*.py"))]
-    found += [f"{p.name}:{p.stat().st_size}:{p.stat().st_mtime_ns}" for p in sorted((root / "runtime" / "native").glob("*.[ch]"))]
-    return hashlib.sha256("\n".join(found).encode()).hexdigest()
-
-
-def key(digest: str, optimise: str, extra: list[str]) -> str:
-    """Everything the binary depends on: the program, this Atoll, the compiler and its flags, the processor."""
-    cc = compiler()
-    parts = [digest, _atoll_itself(), cc.version, " ".join(cc.flags(optimise) + extra), target()]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def make_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Function:
@@ -112,19 +96,18 @@ class Program:
         digest += "".join(f" {name}={value}" for name, value in self.choices.changed().items())
         digest += f" passes={most}" if (most := passes_wanted()) is not None else ""
         extra = os.environ.get("ATOLL_CFLAGS", "").split()
-        self.key = key(digest, optimise, extra)
-        path, meta = cache.get(self.key, lambda folder: _build(fn, spans, folder, optimise, extra, self.choices))
+        self.key = build_key(digest, optimise=optimise, extra=extra)
+        library, path, meta = cache.use(self.key, lambda folder: _build(fn, spans, folder, optimise, extra, self.choices), load)
         owned = {k for k, mine in enumerate(own for (_, p), own in zip(fn.params, fn.owned, strict=True) for _ in flatten(p)) if mine}
         self.donations = {k: j for k, j in meta["donations"] if k in owned}
-        self._open(path, meta, spans)
+        self._open(library, path, meta, spans)
 
-    def _open(self, path: Path, meta: dict[str, Any], spans: list[Span]) -> None:
-        """Load what was built, and make the call."""
-        self.path = path
+    def _open(self, library: ctypes.CDLL, path: Path, meta: dict[str, Any], spans: list[Span]) -> None:
+        """Use what was built, and make the call."""
+        self.library, self.path = library, path
         self.sites = [_site_from_json(s, spans) for s in meta["sites"]]
         self.values = max((len(kinds) for _, kinds in self.sites), default=0)  # that any check shows
         self.prints: list[list[Any]] = meta["prints"]
-        self.library = load(path)
         attach(self.library)
         self.leaf_types = [shape_of(t)[1] for _, p in self.fn.params for _, t in flatten(p)]
         self.out_types = [t for _, t in flatten(self.fn.result)]

@@ -14,8 +14,10 @@ from atoll.errors.caller import caller
 from atoll.loops import ir as lp
 from atoll.runtime import program as host
 from atoll.runtime.cache import cache
+from atoll.runtime.identity import build_key
+from atoll.runtime.library import load
 from atoll.runtime.memory import Memory, memory
-from atoll.runtime.toolchain import compile_c, compiler, target
+from atoll.runtime.toolchain import compile_c
 
 if TYPE_CHECKING:
     from atoll.schedule.api import Schedule
@@ -28,11 +30,9 @@ class ScheduledProgram(host.Program):
         fn = s.function.core
         self.fn, self.arrange = fn, s.function._arguments
         digest, spans = fingerprint(fn)
-        cc = compiler()
         extra = os.environ.get("ATOLL_CFLAGS", "").split()
         text = hashlib.sha256(generated.text.encode()).hexdigest()
-        parts = ["scheduled", digest, text, host._atoll_itself(), cc.version, " ".join(cc.flags(optimise) + extra), target()]
-        self.key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        self.key = build_key("scheduled", digest, text, optimise=optimise, extra=extra)
 
         def build(folder: Path) -> dict[str, Any]:
             (folder / "program.c").write_text(generated.text)
@@ -41,9 +41,9 @@ class ScheduledProgram(host.Program):
             sites = [host._site_to_json(x, kinds, number) for x, kinds in zip(generated.sites, generated.kinds, strict=True)]
             return {"kind": "program", "name": fn.name, "sites": sites, "prints": [host._print_to_json(p) for p in generated.prints]}
 
-        path, meta = cache.get(self.key, build)
+        library, path, meta = cache.use(self.key, build, load)
         self.lifted, self.donations = host.not_lifted, {}
-        self._open(path, meta, spans)
+        self._open(library, path, meta, spans)
 
 
 class Compiled:

@@ -60,21 +60,52 @@ def test_found_by_content(seed, project):
 
 
 def test_everything_the_binary_depends_on_is_in_the_key(monkeypatch):
-    from atoll.runtime import program, toolchain
+    from atoll.runtime import identity, toolchain
+
+    def key(text="a", optimise="3", extra=()):
+        return identity.build_key(text, optimise=optimise, extra=list(extra))
 
     cc = toolchain.compiler()
-    plain = program.key("a", "3", [])
-    assert plain == program.key("a", "3", [])
-    others = [program.key("b", "3", []), program.key("a", "0", []), program.key("a", "3", ["-g"])]
-    monkeypatch.setattr(program, "compiler", lambda: toolchain.Compiler(cc.command, cc.kind, "another version"))
-    others.append(program.key("a", "3", []))
-    monkeypatch.setattr(program, "compiler", lambda: cc)
-    monkeypatch.setattr(program, "target", lambda: "another processor")
-    others.append(program.key("a", "3", []))
+    plain = key()
+    assert plain == key()
+    others = [key("b"), key(optimise="0"), key(extra=["-g"])]
+    monkeypatch.setenv("CPATH", "/nowhere")
+    others.append(key())
     monkeypatch.undo()
-    monkeypatch.setattr(program, "_atoll_itself", lambda: "another Atoll")
-    others.append(program.key("a", "3", []))
+    assert len({plain, *others}) == 5
+    monkeypatch.setattr(identity, "mending", lambda *_: [])  # what is tried is not the matter here
+    plain = key()
+    others = [key("b"), key(optimise="0"), key(extra=["-g"])]
+    for other in ((cc.command, "another version"), ((*cc.command, "-DX"), cc.version), ((*cc.command, "-DX", "-DY"), cc.version), ((*cc.command, "-DX -DY"), cc.version)):
+        monkeypatch.setattr(identity, "compiler", lambda other=other: toolchain.Compiler(other[0], cc.kind, other[1]))
+        others.append(key())
+    monkeypatch.setattr(identity, "compiler", lambda: cc)
+    monkeypatch.setattr(identity, "target", lambda: "another processor")
+    others.append(key())
+    monkeypatch.setattr(identity, "atoll_itself", lambda: "another Atoll")
+    others.append(key())
     assert len({plain, *others}) == len(others) + 1
+
+
+def test_a_script_that_starts_the_compiler_is_part_of_the_key(tmp_path):
+    """Its text may hold options; so may a file of options."""
+    from atoll.runtime import toolchain
+
+    found = set()
+    for k, text in enumerate(("-O1", "-O1 -DX")):
+        path = tmp_path / str(k)
+        path.mkdir()
+        (path / "cc").write_text(f'#!/bin/sh\nexec gcc {text} "$@"\n')
+        (path / "options").write_text(text)
+        found.add(toolchain.Compiler((str(path / "cc"),), "gcc", "1").identity.replace(str(path), ""))
+        found.add(toolchain.Compiler(("gcc", f"@{path}/options"), "gcc", "1").identity.replace(str(path), ""))
+    assert len(found) == 4
+
+
+def entries(folder):
+    """The entries in a cache but for what the compiler was tried with."""
+    found = [p for p in folder.iterdir() if p.name != ".atoll-cache"]
+    return [p for p in found if json.loads((p / "meta.json").read_text())["kind"] != "probes"]
 
 
 def damage(entry, how):
@@ -104,11 +135,20 @@ def damage(entry, how):
             meta.mkdir()
         case "meta is no text":
             meta.write_bytes(b"\xff\xfe\x00")
+        case "meta without a part":
+            meta.write_text(json.dumps({k: v for k, v in json.loads(meta.read_text()).items() if k != "kind"}))
+        case "meta changed":
+            meta.write_text(meta.read_text().replace('"test"', '"tost"'))
+        case "meta nested":
+            meta.write_text("[" * 100_000)
+        case "source changed":
+            (entry / "program.c").write_text("int evil;")
 
 
 @pytest.mark.parametrize(
     "how",
-    ["library cut short", "library empty", "one bit", "library missing", "meta cut short", "meta empty", "meta is something else", "meta of another", "meta is a folder", "meta is no text"],
+    ["library cut short", "library empty", "one bit", "library missing", "meta cut short", "meta empty", "meta is something else", "meta of another", "meta is a folder", "meta is no text"]
+    + ["meta without a part", "meta changed", "meta nested", "source changed"],
 )
 def test_damaged_entries_are_noticed(tmp_path, how, monkeypatch):
     monkeypatch.setenv("ATOLL_CACHE_DIR", str(tmp_path))
@@ -116,18 +156,19 @@ def test_damaged_entries_are_noticed(tmp_path, how, monkeypatch):
 
     def build(folder):
         (folder / "program.so").write_bytes(bytes(range(256)) * 10)
+        (folder / "program.c").write_text("int good;")
         return {"kind": "test"}
 
-    path, _ = cache.get("k" * 64, build)
+    path, _ = cache.get("c" * 64, build)
     damage(path.parent, how)
-    again, meta = cache.get("k" * 64, build)
+    again, meta = cache.get("c" * 64, build)
     assert again.read_bytes() == bytes(range(256)) * 10 and meta["kind"] == "test"
     assert (cache.hits, cache.misses) == (0, 2) and cache.damaged == 1
-    assert cache.get("k" * 64, build)[0] == again and cache.hits == 1
+    assert cache.get("c" * 64, build)[0] == again and cache.hits == 1
 
 
 def test_a_damaged_program_is_built_anew(seed, project):
-    kinds = {json.loads((p / "meta.json").read_text())["kind"]: p for p in (project / "cache").iterdir()}
+    kinds = {json.loads((p / "meta.json").read_text())["kind"]: p for p in entries(project / "cache")}
     damage(kinds["program"], "library cut short")
     damage(kinds["call path"], "meta cut short")
     assert run(seed, project)[:3] == (1, 2, 2)
@@ -141,8 +182,8 @@ def test_processes_at_once(seed, project):
     for process in started:
         out, err = process.communicate(timeout=120)
         assert out.startswith("[10.0, 10.0, 10.0]"), err
-    entries = list((project / "cache").iterdir())
-    assert len(entries) == 4 and not [p for p in entries if p.name.startswith(".")]
+    found = entries(project / "cache")
+    assert len(found) == 4 and not [p for p in found if p.name.startswith(".")]
 
 
 def test_threads_and_processes_that_build_one_entry(tmp_path, monkeypatch):
@@ -203,7 +244,7 @@ def test_a_cache_that_can_only_be_read_is_read(project, monkeypatch):
     monkeypatch.setattr("atoll.runtime.cache._writable", lambda path: False)
     monkeypatch.setenv("ATOLL_CACHE_DIR", str(project / "cache"))
     cache = Cache()
-    name = next(p.name for p in (project / "cache").iterdir())
+    name = next(p.name for p in entries(project / "cache"))
     found = cache.find(name)
     assert found is not None and found[0].parent == project / "cache" / name
     assert cache.dir != project / "cache"
@@ -229,13 +270,32 @@ def test_cleared_while_another_builds(tmp_path, monkeypatch):
 
     def build(folder):
         tries.append(folder)
-        if len(tries) == 1:
-            Cache().clear()
+        Cache().clear()  # which leaves alone what is being built
+        if len(tries) < 3:
+            shutil.rmtree(folder)  # somebody does not
         (folder / "program.so").write_bytes(b"x")
         return {}
 
     assert cache.get("a" * 64, build)[0].read_bytes() == b"x"
-    assert len(tries) == 2
+    assert len(tries) == 3
+
+
+def test_cleared_before_it_is_loaded(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATOLL_CACHE_DIR", str(tmp_path))
+    cache, loads = Cache(), []
+
+    def build(folder):
+        (folder / "program.so").write_bytes(b"x")
+        return {}
+
+    def load(path):
+        loads.append(path)
+        if len(loads) < 3:
+            Cache().clear()
+        return path.read_bytes()
+
+    assert cache.use("a" * 64, build, load)[0] == b"x"
+    assert len(loads) == 3
 
 
 def test_a_failed_build_leaves_nothing(tmp_path, monkeypatch):
@@ -247,21 +307,24 @@ def test_a_failed_build_leaves_nothing(tmp_path, monkeypatch):
 
     with pytest.raises(at.Error):
         Cache().get("a" * 64, build)
-    assert not list(tmp_path.iterdir())
+    assert [p.name for p in tmp_path.iterdir()] == [".atoll-cache"]
 
 
 def test_left_overs_are_swept(tmp_path, monkeypatch):
     monkeypatch.setenv("ATOLL_CACHE_DIR", str(tmp_path))
-    (tmp_path / ".deadbeef-old").mkdir()
-    os.utime(tmp_path / ".deadbeef-old", (0, 0))
-    (tmp_path / ".deadbeef-new").mkdir()
+    for name in (".atoll-deadbeef-old", ".atoll-deadbeef-new", ".deadbeef-old", ".my-notes"):  # the last two are not ours
+        (tmp_path / name).mkdir()
+        if "new" not in name:
+            os.utime(tmp_path / name, (0, 0))
+    (tmp_path / ".atoll-cache").write_text("")
+    os.utime(tmp_path / ".atoll-cache", (0, 0))  # nobody has looked for long
 
     def build(folder):
         (folder / "program.so").write_bytes(b"x")
         return {}
 
     Cache().get("a" * 64, build)
-    assert sorted(p.name for p in tmp_path.iterdir()) == [".deadbeef-new", "a" * 64]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".atoll-cache", ".atoll-deadbeef-new", ".deadbeef-old", ".my-notes", "a" * 64]
 
 
 def test_the_api(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from typing import Any
 from atoll.ainf.ir import Site
 from atoll.backends.c import ops
 from atoll.backends.c.emit import C99, Emitter, safe
-from atoll.backends.c.prelude import needed
+from atoll.backends.c.prelude import needed, right_with_gcc
 from atoll.backends.c.printing import SUPPORT
 from atoll.backends.c.sort import sorts
 from atoll.core import ir as core
@@ -159,8 +159,10 @@ class _Exporter:
             f'#include "{self.name}.h"\n',
             "#include <complex.h>\n#include <math.h>\n#include <stddef.h>\n#include <stdio.h>\n#include <string.h>",
         ]
+        if any(isinstance(s, (lp.For, lp.Accumulate)) for s in lp.walk(self.fn.body)):
+            parts.append(right_with_gcc())
         if "printf(" not in kernel:
-            parts[-1] = parts[-1].replace("#include <stdio.h>\n", "")
+            parts[2] = parts[2].replace("#include <stdio.h>\n", "")
         if self._allocates():
             parts.append(self._memory_text())
         support = needed("\n".join([kernel, *sorting]))

@@ -16,7 +16,7 @@ from atoll.backends.c.vector_text import BYTES, Vectors
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import may_fail
-from atoll.sizes import Sym
+from atoll.sizes import Poly, Sym
 from atoll.types.dtypes import BOOL, DType
 
 SHORT = 128  # elements of a sum whose length is data that are not worth a tree of blocks
@@ -61,6 +61,8 @@ class Loops(Vectors):
         with self.braces(f"for (int64_t {name} = {low}; {name} < {high}; {name}++{steps})"):
             if tick:
                 self.put(tick)
+            elif isinstance(loop, lp.For) and not loop.parallel and not loop.vector and not loop.unroll and _skewed(loop):
+                self.put("at_order();")
             self.stmts(body)
         self.nesting -= 1
         self.names.leave(loop.sym)
@@ -336,6 +338,17 @@ class Loops(Vectors):
             self.put(how(value))
         else:
             self.update(safe(var.name), MONOIDS[monoid][0], value, var.dtype)
+
+
+def _skewed(loop: lp.For) -> bool:
+    """Does a loop inside write at sums of its index and this one's, so that rounds of this one may write one place? gcc forgets that (runtime/native/probes/diagonal.c)."""
+    inner = {s.sym for s in lp.walk(loop.body) if isinstance(s, (lp.For, lp.Accumulate))}
+
+    def mixed(p: Poly) -> bool:
+        leaves = p.leaves()
+        return not inner.isdisjoint(leaves) and any(a is loop.sym or isinstance(a, lp.VarAtom) for a in leaves)
+
+    return bool(inner) and any(isinstance(s, lp.Store) and any(map(mixed, s.index)) for s in lp.walk(loop.body))
 
 
 def _step(loop: lp.For) -> lp.Assign | None:

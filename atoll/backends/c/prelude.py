@@ -307,7 +307,15 @@ def _vector_helpers() -> dict[str, str]:
     return found
 
 
+_ORDER = """/* Rounds of a loop stay one after the other: gcc puts some together that must not be. */
+#if defined(__GNUC__)
+#define at_order() __asm__ volatile("" ::: "memory")
+#else
+#define at_order() (void)0
+#endif"""
+
 HELPERS: dict[str, str] = {
+    "at_order": _ORDER,
     **_integer_helpers(),
     **_float_helpers(),
     **_complex_helpers(),
@@ -320,6 +328,17 @@ HELPERS: dict[str, str] = {
 }
 _NAME = re.compile(r"\bat_[a-z0-9_]+\b")
 _PROVIDES = {f"at_sum_{part}_{d}": f"at_sum_{d}" for part in ("add", "total") for d in ("f32", "f64", "c64", "c128")}
+
+
+def right_with_gcc() -> str:
+    """For C that is compiled by others: what gcc gets wrong (runtime/probes) is switched off there too."""
+    from atoll.runtime.probes import probes
+
+    off = [option.removeprefix("-f") for p in probes() if p.name in ("distribution", "fission", "jam", "unordered") for option in p.without]
+    return f"""/* Optimisations that some versions of gcc get wrong. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize ("{'", "'.join(off)}")
+#endif"""
 
 
 def needed(text: str) -> list[str]:

@@ -1,4 +1,5 @@
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -6,7 +7,7 @@ from pathlib import Path
 import atoll as at
 
 program = Path(__file__).parent / "compile_one.py"
-compiler = f"sh {Path(__file__).parent}/failing_compiler.sh"
+compiler = shlex.join(["sh", f"{Path(__file__).parent}/failing_compiler.sh"])
 environment = {**os.environ, "ATOLL_CC": compiler, "ATOLL_CACHE_DIR": "."}
 done = subprocess.run([sys.executable, str(program)], env=environment, capture_output=True, text=True)
 raise at.CompileError(done.stdout.strip() + done.stderr, "E0803")
