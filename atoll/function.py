@@ -91,7 +91,9 @@ class Function:
         self._ready: Callable[..., Any] | None = None  # the same as _fast when nothing is watched: called without coming through Python
         self._used = False  # called, interpreted or compiled: from then on captured values are frozen
         self._derived: dict[Any, Function] = {}  # derivatives of this function
-        self.vjp: Function | None = None  # a derivative supplied by the user
+        self.vjp: Function | None = None  # derivatives supplied by the user
+        self.jvp: Function | None = None
+        self.believed: tuple[str, ...] = ()  # those that nobody checked
         self.lifts = True  # calls from Python lift over axes too many (atoll/lifted.py)
         self.recipe: tuple[Callable[..., Any], tuple[Any, ...]] | None = None  # how it was made of another function: at.grad and (f, 0)
         self.external: Any = None  # the module that has its code, when that was compiled before (functions/modules.py)
@@ -377,11 +379,23 @@ class Function:
 
     # -- derivatives
 
-    def def_vjp(self, g: Any = None, *more: Any, **keywords: Any) -> Any:
-        """Use g(x..., dy) as the transposed derivative: it gives one adjoint per argument. Checked against the derivative itself."""
+    def def_vjp(self, g: Any = None, *more: Any, check: bool = True, **keywords: Any) -> Any:
+        """Use g(x..., dy) as the transposed derivative: it gives one adjoint per argument. Checked against the derivative forwards, unless check=False."""
         from atoll.ad.custom import define
 
-        return define(self, g, *more, **keywords)
+        return define(self, "def_vjp", g, *more, check=check, **keywords)
+
+    def def_jvp(self, g: Any = None, *more: Any, check: bool = True, **keywords: Any) -> Any:
+        """Use g(x..., dx...) as the derivative: it gives the tangent of the result. Checked against the transposed derivative, unless check=False."""
+        from atoll.ad.custom import define
+
+        return define(self, "def_jvp", g, *more, check=check, **keywords)
+
+    def assumptions(self) -> str:
+        """What is taken on trust about this function, in words: derivatives of one's own that were not checked, of it and of what it calls."""
+        from atoll.ad.custom import assumptions
+
+        return assumptions(self)
 
     @as_deep_as_needed
     def residuals(self) -> Residuals:

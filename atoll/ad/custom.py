@@ -1,7 +1,8 @@
-"""`f.def_vjp(g)`: a transposed derivative supplied by the user, believed only after it agreed with the derivative itself.
+"""`f.def_vjp(g)`, `f.def_jvp(g)`: derivatives supplied by the user, believed only after they agreed with the derivative the other way.
 
-At a few random points <dy, jvp f x dx> is compared with <g x dy, dx>. Where f is called under a reverse derivative, g takes the place of
-what Atoll would have made; values and forward derivatives are those of f.
+At a few random points <dy, jvp f x dx> is compared with <vjp f x dy, dx>, where one of them is g and the other what was supplied for that, or what
+Atoll finds itself. Where f is called under a derivative, g takes the place of what Atoll would have made; there is none in a mode for which none was
+supplied (E1024). `check=False` believes anything, as estimators of derivatives need it, and `f.assumptions()` says so.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from atoll.ad.api import make, result_type
+from atoll.ad.api import _forward, _reverse, make, result_type
 from atoll.errors import NOWHERE, Error, Span, fail
 from atoll.errors.caller import caller
 from atoll.errors.misuse import kind_of
@@ -24,43 +25,83 @@ _SIZES = ((3, 4, 2, 5), (1, 1, 1, 1), (4, 4, 4, 4), (7, 3, 5, 2))
 _ROUNDS = 3
 
 
-def define(f: Function, g: Any, *more: Any, **keywords: Any) -> Any:
-    if more or keywords:
-        found = f"{1 + len(more)} functions" if more else f"{next(iter(keywords))}="
-        fail("E1015", caller("def_vjp"), fn=f.name, found=found)
+_HELP = {
+    "def_vjp": ("a function of the arguments and the adjoint of the result", "take the arguments and the adjoint of the result, give one adjoint per argument"),
+    "def_jvp": ("a function of the arguments and their tangents", "take the arguments and one tangent for each, give the tangent of the result"),
+}
+
+
+def define(f: Function, mode: str, g: Any, *more: Any, check: Any = True, **keywords: Any) -> Any:
+    if g is None and not more and not keywords and check is False:  # @f.def_vjp(check=False)
+        return lambda later: define(f, mode, later, check=False)
+    one, shape = _HELP[mode]
+    if more or keywords or not isinstance(check, bool):
+        found = f"{1 + len(more)} functions" if more else f"{next(iter(keywords))}=" if keywords else f"check={check!r}"
+        fail("E1015", caller(mode), fn=f.name, found=found, form=one, mode=mode)
     if not isinstance(g, Function) and not inspect.isfunction(g):
-        fail("E1015", caller("def_vjp"), fn=f.name, found="nothing" if g is None else kind_of(g))
+        fail("E1015", caller(mode), fn=f.name, found="nothing" if g is None else kind_of(g), form=one, mode=mode)
     if not f.signature.params:
-        fail("E1022", caller("def_vjp"), name="def_vjp", fn=f.name)
+        fail("E1022", caller(mode), name=mode, fn=f.name)
     rule = g if isinstance(g, Function) else fn(g)
     if f.signature.is_generic:
         fail("E0609", f.surface.span, name=f.name)
     params = tuple(ParamInfo(p.name, p.type, None, False, p.span) for p in f.signature.params)
-    seed = ParamInfo("dy" if all(p.name != "dy" for p in params) else "dy_", result_type(f, "def_vjp"), None, False, NOWHERE)
     many = len(params) > 1
-    wanted: Type = Tuple(tuple(p.type for p in params)) if many else params[0].type
-    if len(rule.signature.params) != len(params) + 1:
-        fail("E1008", rule.surface.span, fn=f.name, wanted=_shape(f, seed.type, wanted), given=rule.type)
-    everything = (*params, seed)
+    taken = {p.name for p in params}
+
+    def extra(name: str, t: Type) -> ParamInfo:
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        return ParamInfo(name, t, None, False, NOWHERE)
+
+    result = result_type(f, mode)
+    wanted: Type
+    if mode == "def_vjp":
+        wanted, added = Tuple(tuple(p.type for p in params)) if many else params[0].type, (extra("dy", result),)
+    else:
+        wanted, added = result, tuple(extra(f"d{p.name}", p.type) for p in params)
+    everything = (*params, *added)
+    said = f"({', '.join(repr(p.type) for p in everything)}) -> {wanted!r}"
+    if len(rule.signature.params) != len(everything):
+        fail("E1008", rule.surface.span, fn=f.name, wanted=said, given=rule.type, help=shape)
     names = ", ".join(p.name for p in everything)
     try:
-        checked = make(f, ("def_vjp", id(rule)), f"vjp_{f.name}", everything, lambda _, h: f"{h}({names})", rule, result=wanted)
-        _ = checked.core
+        made = make(f, (mode, id(rule)), f"{mode[4:]}_{f.name}", everything, lambda _, h: f"{h}({names})", rule, result=wanted)
+        _ = made.core
     except Error:
-        fail("E1008", rule.surface.span, fn=f.name, wanted=_shape(f, seed.type, wanted), given=rule.type)
-    _compare(f, checked, many, rule.surface.span)
-    f.vjp = checked
+        fail("E1008", rule.surface.span, fn=f.name, wanted=said, given=rule.type, help=shape)
+    before = getattr(f, mode[4:])
+    if check:
+        setattr(f, mode[4:], None)
+        f.refresh()
+        try:
+            _compare(f, made, mode, rule.surface.span)
+        except Error:
+            setattr(f, mode[4:], before)
+            f.refresh()  # of what was derived without it
+            raise
+    setattr(f, mode[4:], made)
+    f.believed = (*(x for x in f.believed if x != mode), *(() if check else (mode,)))
     f.refresh()
-    f._derived = {key: made for key, made in f._derived.items() if key == ("def_vjp", id(rule))}
     return g
 
 
-def _shape(f: Function, seed: Type, result: Type) -> str:
-    params = ", ".join(repr(p.type) for p in f.signature.params)
-    return f"({params}, {seed!r}) -> {result!r}"
+def assumptions(f: Function) -> str:
+    """What f.assumptions() says: one line per derivative that was believed."""
+    _ = f.core
+    session = f._session
+    assert session is not None
+    found: dict[str, None] = {}
+    for each in session.instances.values():
+        for mode in each.believed:
+            way = "backwards" if mode == "def_vjp" else "forwards"
+            found[f"the derivative of {each.name} {way} is what {mode} says: it was not checked"] = None
+    return "\n".join(found) or f"nothing about {f.name} beyond the compiler itself"
 
 
-def _compare(f: Function, g: Function, many: bool, span: Span) -> None:
+def _compare(f: Function, g: Function, mode: str, span: Span) -> None:
+    many = len(f.signature.params) > 1
     rng = np.random.default_rng(0)
     tried = 0
     for sizes, _ in itertools.product(_SIZES, range(_ROUNDS)):
@@ -68,27 +109,20 @@ def _compare(f: Function, g: Function, many: bool, span: Span) -> None:
         args = tuple(_random(p.type, env, rng) for p in f.signature.params)
         dx = tuple(_random(p.type, env, rng, tangent=True) for p in f.signature.params)
         try:
-            point = args if many else args[0]
             value = f.interpret(*args)
         except Error:
             continue  # not a point of its domain
         dy = _like(value, rng)
         tried += 1
-        forward = _dot(dy, _interpreted_jvp(f, point, dx if many else dx[0]))
-        adjoints = g.interpret(*args, dy)
-        reverse = _dot(adjoints if many else (adjoints,), dx)
+        adjoints = g.interpret(*args, dy) if mode == "def_vjp" else _reverse(f, "vjp").interpret(*args, dy)
+        tangent = g.interpret(*args, *dx) if mode == "def_jvp" else _forward(f, "jvp").interpret(*args, *dx)
+        forward, reverse = _dot(dy, tangent), _dot(adjoints if many or mode == "def_jvp" else (adjoints,), dx)
+        given, real = (reverse, forward) if mode == "def_vjp" else (forward, reverse)
         scale = max(abs(forward), abs(reverse), 1e-3)
         if not abs(forward - reverse) <= (1e-2 if _single(value) else 1e-6) * scale:
-            fail("E1007", span, fn=f.name, problem=f"in a random direction it gives {reverse:.6g}, the derivative is {forward:.6g}")
+            fail("E1007", span, fn=f.name, problem=f"in a random direction it gives {given:.6g}, the derivative is {real:.6g}")
     if not tried:
         fail("E1007", span, fn=f.name, problem="it could not be checked, since no random argument was accepted")
-
-
-def _interpreted_jvp(f: Function, point: Any, dx: Any) -> Any:
-    from atoll.ad.api import _forward, _Point
-
-    p = _Point(f, point, "jvp")
-    return _forward(f, "jvp").interpret(*p.values, *p.parts(dx))
 
 
 def _random(t: Type, env: dict[Any, int], rng: np.random.Generator, tangent: bool = False) -> Any:

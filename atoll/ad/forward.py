@@ -220,13 +220,20 @@ class Forward:
         forward_loop(self, line)
 
     def custom(self, line: ir.Line) -> None:
-        """Forwards, a derivative of its own makes no difference: tangents are those of the values."""
+        """A derivative its author supplied, applied to the tangents of the arguments; of a value read again from a tape, the tangent of that value."""
         prim = line.prim
         assert isinstance(prim, ir.Custom)
-        for k, array in enumerate(prim.values):
-            tangent = self.abs_tangent(array, None)
-            if tangent is not None:
-                self.give(line, k, abs_reader(ir.Abs((*line.dims, *array.binders), tangent.body), {}))
+        along = [self.abs_tangent(array, None) for array in prim.args]
+        if prim.rule.tangents is None:
+            made = [self.abs_tangent(array, None) for array in prim.values]
+        elif any(x is not None for x in along):
+            zeros = [ir.Abs(a.binders, zero(ir.operand_dtype(a.body))) for a in prim.args]
+            made = prim.rule.tangents(prim.sizes, list(prim.args), [x or o for x, o in zip(along, zeros, strict=True)])
+        else:
+            return
+        for k, (info, tangent) in enumerate(zip(line.results, made, strict=True)):
+            if tangent is not None and info.dtype.is_float:
+                self.give(line, k, abs_reader(ir.Abs((*line.dims, *tangent.binders), tangent.body), {}))
 
     def active(self, line: ir.Line) -> None:
         """What a derivative inside this one is taken with respect to."""

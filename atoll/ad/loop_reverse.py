@@ -250,6 +250,8 @@ def _round(
 class _Recalled:
     """The rule of a value read from the tape: its adjoint is that of the line that would compute it again."""
 
+    tangents = None
+
     def adjoints(self, sizes: tuple[ir.Operand, ...], args: list[ir.Abs], seeds: list[ir.Abs]) -> list[ir.Abs]:
         return seeds
 

@@ -9,7 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+
+from atoll.errors import Span, fail
+
+if TYPE_CHECKING:
+    from atoll.core import ir
 
 
 class Algebra(Protocol):
@@ -123,3 +128,9 @@ RULES: dict[str, Rule] = {
 CONSTANT = frozenset(("floordiv", "floor", "ceil", "round", "trunc", "sign", "stop"))
 """Primitives whose slope is 0 everywhere: nothing flows through them."""
 NOT_DIFFERENTIABLE = {"trigamma": "trigamma, the derivative of digamma,", "real": "the real part of a complex number", "imag": "the imaginary part of a complex number"}
+
+
+def only_one(fn: ir.Function, span: Span) -> NoReturn:
+    """The derivative of a function in the mode its author supplied none for. Atoll's own may be slow or endless: that is why one was supplied."""
+    given, asked, missing = ("backwards", "forwards", "def_jvp") if fn.vjp is not None else ("forwards", "backwards", "def_vjp")
+    fail("E1024", span, fn=fn.name, given=given, asked=asked, missing=missing)

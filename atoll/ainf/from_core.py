@@ -93,9 +93,10 @@ class Translator(Derivatives):
         saved, self.where = self.where, fn.name
         self.calls.append(fn)
         assert fn.body is not None
-        value = self.eval(fn.body, inner)
-        if fn.vjp is not None and self.deriving:
-            value = self.customised(fn, inner, value, e.span)
+        if self.deriving and (fn.vjp is not None or fn.jvp is not None):
+            value = self.customised(fn, inner, e.span)
+        else:
+            value = self.eval(fn.body, inner)
         self.calls.pop()
         self.where = saved
         return value

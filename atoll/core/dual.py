@@ -1,20 +1,22 @@
 """Derivatives in the interpreter: dual numbers forwards, and one forward derivative per input element for the transposed ones.
 
-This is the meaning of `jvp` and `vjp`, independent of how compiled code gets them: slow, obvious, nested by tags.
+This is the meaning of `jvp` and `vjp`, independent of how compiled code gets them: slow, obvious, nested by tags. Tags of transposed derivatives
+are odd: a function whose author supplied derivatives has one for each way.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atoll.ad.rules import NOT_DIFFERENTIABLE, RULES
+from atoll.ad.rules import NOT_DIFFERENTIABLE, RULES, only_one
 from atoll.core import ir
 from atoll.core import values as v
 from atoll.core.prims import PRIMS
-from atoll.errors import fail
+from atoll.errors import Span, fail
 from atoll.types.types import Type, dtype_of, flatten, shape_of
 
 if TYPE_CHECKING:
@@ -107,7 +109,7 @@ def _split(tag: int, value: Any) -> tuple[Any, Any]:
 
 
 def _along(inter: Interpreter, e: ir.Jvp | ir.Vjp, args: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-    tag = next(_tags)
+    tag = 2 * next(_tags) + isinstance(e, ir.Vjp)
     seeded = tuple(_seeded(tag, t, a, d) for t, a, d in zip(e.fn.types, args, tangents, strict=True))
     return _split(tag, inter.apply(e.fn, *seeded))
 
@@ -132,20 +134,56 @@ def vjp(inter: Interpreter, e: ir.Vjp) -> Any:
     return (value, adjoints) if e.value else adjoints
 
 
+def customised(fn: ir.Function, args: tuple[Any, ...], span: Span, run: Callable[[ir.Function, tuple[Any, ...]], Any]) -> Any:
+    """A call, with duals among its arguments, of a function whose derivative its author supplied: transposed, one adjoint per element of the result."""
+    tag = max((leaf.tag for arg in args for leaf in v.leaves(arg) if isinstance(leaf, v.Dual)), default=0)
+    if not tag:
+        return run(fn, args)
+    primals, tangents = zip(*(_split(tag, arg) for arg in args), strict=True)
+    value = customised(fn, primals, span, run)
+    rule = fn.vjp if tag % 2 else fn.jvp
+    if rule is None:
+        only_one(fn, span)
+    if rule is fn.jvp:
+        return _seeded(tag, fn.result, value, run(rule, (*primals, *tangents)))
+
+    def moved(position: int, leaf: Any) -> Any:
+        dtype = np.asarray(v.primal(leaf)).dtype
+        cells = []
+        for seed in _units(v.map_leaves(v.zeros_like, value), position, leaf):
+            adjoints = run(rule, (*primals, seed))
+            cells.append(_dot(adjoints if len(args) > 1 else (adjoints,), tangents, dtype))
+        return _collected(cells, np.shape(v.primal(leaf)), dtype)
+
+    leaves = enumerate(zip(_floats(fn.result), v.leaves(value), strict=True))
+    return _seeded(tag, fn.result, value, _with_leaves(value, [moved(k, x) if is_float else v.zeros_like(x) for k, (is_float, x) in leaves]))
+
+
 def _gradient(inter: Interpreter, e: ir.Vjp, args: Any, zeros: list[Any], k: int, position: int, leaf: Any, seed: Any) -> Any:
     """The adjoint of one leaf of one argument."""
-    shape = np.shape(v.primal(leaf))
     dtype = np.asarray(v.primal(leaf)).dtype
     cells = []
+    for unit in _units(zeros[k], position, leaf):
+        tangents = list(zeros)
+        tangents[k] = unit
+        _, column = _along(inter, e, args, tuple(tangents))
+        cells.append(_dot(column, seed, dtype))
+    return _collected(cells, np.shape(v.primal(leaf)), dtype)
+
+
+def _units(zero: Any, position: int, leaf: Any) -> Iterator[Any]:
+    """Values that are 0 but for one element of one leaf, which is 1."""
+    shape, dtype = np.shape(v.primal(leaf)), np.asarray(v.primal(leaf)).dtype
     for index in np.ndindex(*shape):
         one = np.zeros(shape, dtype)
         one[index] = 1
-        spots = v.leaves(zeros[k])
+        spots = v.leaves(zero)
         spots[position] = one if shape else dtype.type(1)
-        tangents = list(zeros)
-        tangents[k] = _with_leaves(zeros[k], spots)
-        _, column = _along(inter, e, args, tuple(tangents))
-        cells.append(_dot(column, seed, dtype))
+        yield _with_leaves(zero, spots)
+
+
+def _collected(cells: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
+    """Numbers, one per element, as an array of that shape."""
     if not shape:
         return cells[0]
     if not cells:

@@ -87,10 +87,24 @@ class _Writer:
 def fingerprint(fn: ir.Function) -> tuple[str, list[Span]]:
     """The hash, and every place in the text in a fixed order."""
     w = _Writer()
-    w.functions = {id(f): k for k, f in enumerate(called(fn))}
-    for f in called(fn):
+    every = _with_rules(fn)
+    w.functions = {id(f): k for k, f in enumerate(every)}
+    for f in every:
         w.text(f.name)
         w.any((f.sizes, f.params, f.result, f.open_sizes, f.owned, f.reassociate, f.recursive))
         w.any(f.requires)
         w.any(f.body)
+        w.any((f.vjp, f.jvp))
     return w.hash.hexdigest(), w.spans
+
+
+def _with_rules(fn: ir.Function) -> list[ir.Function]:
+    """The functions it calls, with the derivatives that were supplied for them and what those call."""
+    found: dict[int, ir.Function] = {}
+    waiting = [fn]
+    while waiting:
+        for f in called(waiting.pop()):
+            if id(f) not in found:
+                found[id(f)] = f
+                waiting += [rule for rule in (f.vjp, f.jvp) if rule is not None]
+    return list(found.values())

@@ -331,6 +331,14 @@ class Interpreter:
     def call(self, e: ir.Call) -> Any:
         env: Env = {sym: np.int64(self.size(p)) for sym, p in zip(e.fn.sizes, e.sizes, strict=True)}
         args = self.evals(e.args)
+        if (e.fn.vjp is not None or e.fn.jvp is not None) and any(isinstance(leaf, v.Dual) for arg in args for leaf in v.leaves(arg)):
+            sizes = tuple(env.values())
+
+            def run(fn: ir.Function, values: tuple[Any, ...]) -> Any:
+                names = (*fn.sizes, *(sym for sym, _ in fn.params))
+                return _run(fn, dict(zip(names, (*sizes, *values), strict=True)), self.in_order)
+
+            return _derivatives().customised(e.fn, args, e.span, run)
         env.update({sym: arg for (sym, _), arg in zip(e.fn.params, args, strict=True)})
         return _run(e.fn, env, self.in_order)
 

@@ -541,6 +541,8 @@ class Function:
     requires: tuple[Require, ...] = ()
     open_sizes: tuple[Sym, ...] = ()
     vjp: Function | None = None  # a transposed derivative its author supplied: (params..., seed) -> one adjoint per parameter
+    jvp: Function | None = None  # a derivative its author supplied: (params..., tangents...) -> the tangent of the result
+    believed: tuple[str, ...] = ()  # which of these nobody checked
     owned: tuple[bool, ...] = ()
     reassociate: bool = True
     span: Span = NOWHERE

@@ -216,6 +216,9 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
         _finish(el, fn, out, result, declared, set(open_sizes.values()))
         if fn.vjp is not None:
             out.vjp = session.instance(fn.vjp, {}, None, fn.surface.span)
+        if fn.jvp is not None:
+            out.jvp = session.instance(fn.jvp, {}, None, fn.surface.span)
+        out.believed = fn.believed
     except BaseException:
         del session.instances[key]
         raise

@@ -18,6 +18,10 @@ def tamed(x: f64) -> f64:
 @at.fn
 def tamed_back(x: f64, dy: f64) -> f64:
     return 0.5 * dy * (1.0 - tanh(x) ** 2)
+@tamed.def_jvp
+@at.fn
+def tamed_along(x: f64, dx: f64) -> f64:
+    return 0.5 * dx * (1.0 - tanh(x) ** 2)
 """
 
 PROGRAMS: dict[str, str] = {

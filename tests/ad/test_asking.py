@@ -104,6 +104,10 @@ def g(r: Scaled, w: f64[m]) -> (f64, f64[m]):
 @at.fn
 def back(r: Scaled, w: f64[m], dy: (f64, f64[m])) -> (Scaled, f64[m]):
     return Scaled(dy[0] * r.b * w + dy[1] * r.b, dy[0] * sum(r.a * w) + sum(dy[1] * r.a)), dy[0] * r.b * r.a
+@g.def_jvp
+@at.fn
+def along(r: Scaled, w: f64[m], dr: Scaled, dw: f64[m]) -> (f64, f64[m]):
+    return sum(r.a * w) * dr.b + r.b * sum(dr.a * w + r.a * dw), dr.a * r.b + r.a * dr.b
 @at.fn
 def use(a: f64[m], w: f64[m]) -> f64:
     s = 0.0
@@ -116,7 +120,7 @@ def use(a: f64[m], w: f64[m]) -> f64:
 
 def test_a_rule_for_records_in_a_loop() -> None:
     use = at.fn(source=RULE_OF_RECORDS)
-    plain = at.fn(source=RULE_OF_RECORDS.replace("@g.def_vjp\n", ""))
+    plain = at.fn(source=RULE_OF_RECORDS.replace("@g.def_vjp\n", "").replace("@g.def_jvp\n", ""))
     point = np.array([0.5, -1.0, 2.0]), np.array([1.5, 0.25, -0.5])
     assert np.allclose(at.grad(use, wrt=(0, 1))(*point), at.grad(plain, wrt=(0, 1))(*point))
     assert np.allclose(at.hessian(use)(*point), at.hessian(plain)(*point))

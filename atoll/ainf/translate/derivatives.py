@@ -10,6 +10,7 @@ from atoll.ad.forward import Forward
 from atoll.ad.indicator import zero
 from atoll.ad.lines import lines_since
 from atoll.ad.reverse import Reverse
+from atoll.ad.rules import only_one
 from atoll.ainf import ir
 from atoll.ainf.translate.context import Env, index_name
 from atoll.ainf.translate.loops import Loops
@@ -48,25 +49,31 @@ def _active(leaves: list[list[Leaf]]) -> set[tuple[ir.Line, int]]:
 
 
 class CustomRule:
-    """The derivative of a function as its author supplied it."""
+    """The derivatives of a function as its author supplied them: in the mode that is asked for, or none."""
 
-    def __init__(self, translator: Derivatives, fn: core.Function) -> None:
-        self.translator, self.fn = translator, fn
+    def __init__(self, translator: Derivatives, fn: core.Function, span: Span) -> None:
+        self.translator, self.fn, self.span = translator, fn, span
 
     def adjoints(self, sizes: tuple[ir.Operand, ...], args: list[ir.Abs], seeds: list[ir.Abs]) -> list[ir.Abs]:
         """One array per leaf of the arguments."""
-        tr, fn = self.translator, self.fn
-        assert fn.vjp is not None and fn.vjp.body is not None
+        return self._applied(self.fn.vjp, sizes, [*args, *seeds])
+
+    def tangents(self, sizes: tuple[ir.Operand, ...], args: list[ir.Abs], along: list[ir.Abs]) -> list[ir.Abs]:
+        """One array per leaf of the result."""
+        return self._applied(self.fn.jvp, sizes, [*args, *along])
+
+    def _applied(self, rule: core.Function | None, sizes: tuple[ir.Operand, ...], arrays: list[ir.Abs]) -> list[ir.Abs]:
+        if rule is None:
+            only_one(self.fn, self.span)
+        assert rule.body is not None
         env = Env()
-        for sym, x in zip(fn.vjp.sizes, sizes, strict=True):
+        for sym, x in zip(rule.sizes, sizes, strict=True):
             env[sym] = Scalar(x)
-        rest = iter(args)
-        for sym, t in fn.vjp.params[:-1]:
-            env[sym] = tr.from_arrays(t, [next(rest) for _ in flatten(t)])
-        sym, t = fn.vjp.params[-1]
-        env[sym] = tr.from_arrays(t, seeds)
-        value = tr.eval(fn.vjp.body, env)
-        return [tr.result_abs(value, path) for path, _ in flatten(fn.vjp.result)]
+        rest = iter(arrays)
+        for sym, t in rule.params:
+            env[sym] = self.translator.from_arrays(t, [next(rest) for _ in flatten(t)])
+        value = self.translator.eval(rule.body, env)
+        return [self.translator.result_abs(value, path) for path, _ in flatten(rule.result)]
 
 
 class Derivatives(Loops):
@@ -75,15 +82,17 @@ class Derivatives(Loops):
     def stop(self, e: core.Stop, env: Env) -> Value:
         """A line that nothing is followed through; outside derivatives, the value itself."""
         value = self.eval(e.value, env)
-        if not self.deriving:
-            return value
+        return self.stopped(value, e.type, env, e.span) if self.deriving else value
+
+    def stopped(self, value: Value, t: Type, env: Env, span: Span) -> Value:
+        """The same value, a constant for derivatives."""
 
         def leaf(element: Callable[[tuple[Poly, ...]], ir.Operand], dtype: DType) -> Callable[[tuple[Poly, ...]], Value]:
             if not dtype.is_float:
                 return lambda index: Scalar(element(index))
-            return lambda index: Scalar(self.b.ref(ir.Op("stop", (element(index),)), ir.Result(dtype), e.span))
+            return lambda index: Scalar(self.b.ref(ir.Op("stop", (element(index),)), ir.Result(dtype), span))
 
-        return self.from_leaves(e.type, [leaf(element, dtype) for _, element, dtype in self.leaves_of(value, e.type, env)], env)
+        return self.from_leaves(t, [leaf(element, dtype) for _, element, dtype in self.leaves_of(value, t, env)], env)
 
     def activated(self, value: Value, t: Type, env: Env) -> tuple[Value, list[Leaf]]:
         """The same value, its float leaves active."""
@@ -102,13 +111,18 @@ class Derivatives(Loops):
             readers.append(leaf.at)
         return self.from_leaves(t, readers, env), leaves
 
-    def customised(self, fn: core.Function, env: Env, value: Value, span: Span) -> Value:
-        """The result of a call whose derivative its author supplied."""
+    def customised(self, fn: core.Function, env: Env, span: Span) -> Value:
+        """The result of a call whose derivative its author supplied: nothing is followed through its body."""
+        assert fn.body is not None
+        inner = Env(env)
+        for sym, t in fn.params:
+            inner[sym] = self.stopped(env[sym], t, env, span)
+        value = self.eval(fn.body, inner)
         sizes = tuple(self.operand(env[sym]) for sym in fn.sizes)
         args = tuple(array for sym, t in fn.params for array in self.abs_of(env[sym], t, env))
         values = tuple(self.result_abs(value, path) for path, _ in flatten(fn.result))
         results = tuple(ir.Result(ir.operand_dtype(a.body), tuple(x.extent for x in a.binders)) for a in values)
-        line, index = self.b.emit(ir.Custom(CustomRule(self, fn), sizes, args, values), results, span, "v")
+        line, index = self.b.emit(ir.Custom(CustomRule(self, fn, span), sizes, args, values), results, span, "v")
         binders = [tuple(self.b.fresh_binder(x.name, x.extent) for x in a.binders) for a in values]
         arrays = [ir.Abs(bs, ir.Ref(line, k, index + tuple(poly(x) for x in bs))) for k, bs in enumerate(binders)]
         return self.from_arrays(fn.result, arrays)
