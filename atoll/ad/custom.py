@@ -57,6 +57,7 @@ def define(f: Function, mode: str, g: Any, *more: Any, check: Any = True, **keyw
 
     result = result_type(f, mode)
     wanted: Type
+    added: tuple[ParamInfo, ...]
     if mode == "def_vjp":
         wanted, added = Tuple(tuple(p.type for p in params)) if many else params[0].type, (extra("dy", result),)
     else:
