@@ -32,13 +32,14 @@ from atoll.runtime.program import (
     _print_to_json,
     _site_from_json,
     _site_to_json,
+    has_index,
     not_lifted,
     raise_site,
 )
 from atoll.runtime.program import Program as ArrayProgram
 from atoll.runtime.toolchain import compile_c
 from atoll.types.binding import bind_call
-from atoll.types.types import Index, Record, Tuple, Type, flatten, shape_of
+from atoll.types.types import Record, Tuple, Type, shape_of
 
 
 def c_flags() -> list[str]:
@@ -140,6 +141,9 @@ class FunctionProgram:
         fn = self.fn
         w = PythonWriter(fn.name)
         parts = [w.spread(t, a, sym.name) for (sym, t), a in zip(fn.params, args, strict=True)]
+        for (_, t), p in zip(fn.params, parts, strict=True):
+            if has_index(t):  # another thread may change it while it is used; arrays of loops are looked at again instead (backends/c/within.py)
+                p[:] = [(a, np.array(x), c) if isinstance(x, np.ndarray) else (a, x, c) for a, x, c in p]
         values = tuple(p[0][1] if _is_leaf(t) else tuple(x for _, x, _ in p) for (_, t), p in zip(fn.params, parts, strict=True))
         sizes = bind_call(fn, values) if fn.sizes or any(has_index(t) for _, t in fn.params) else {}
         w.words += [int(sizes[s]) for s in fn.sizes]
@@ -188,11 +192,6 @@ class FunctionProgram:
             fail("E0712", self.fn.span, name=self.fn.name)
         site, kinds = self.sites[status - 1]
         raise_site(site, [float(d) if kind == "d" else i for kind, (i, d) in zip(kinds, values, strict=False)])
-
-
-def has_index(t: Type) -> bool:
-    """A parameter that is declared to lie in range."""
-    return any(isinstance(shape_of(leaf)[1], Index) for _, leaf in flatten(t))
 
 
 def _is_leaf(t: Type) -> bool:

@@ -39,7 +39,7 @@ class Buffer:
     are those of the whole array.
     """
 
-    __slots__ = ("name", "dtype", "extents", "kind", "value", "reason", "span", "number", "private", "local", "rows", "label", "home")
+    __slots__ = ("name", "dtype", "extents", "kind", "value", "reason", "span", "number", "private", "local", "rows", "label", "home", "within")
 
     def __init__(
         self,
@@ -57,6 +57,7 @@ class Buffer:
         self.private = False
         self.local = False
         self.rows: int | None = None
+        self.within: Poly | None = None  # an argument's elements are at least 0 and below
         self.home: Buffer | None = None  # where a row is made that had memory of its own (loops/in_rows.py, loops/lanes.py)
         self.label = ""  # what the user calls it
 

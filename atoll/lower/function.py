@@ -109,8 +109,11 @@ class FunctionLowerer:
             outputs.append(lp.Output(buffer, len(extents)))
             sinks.append(BufferSink(buffer))
         block = BlockLowerer(self, None, program.block, program.results, sinks, places, lowerer_ambient, True, set())
-        for buffer in (x for x in inputs if isinstance(x, lp.Buffer)):  # an integer parameter may be a size
-            buffer.extents = tuple(block.translate(p, {}, scope) for p in buffer.extents)
+        for line, given in zip(program.inputs, inputs, strict=True):
+            if isinstance(given, lp.Buffer):  # an integer parameter may be a size
+                given.extents = tuple(block.translate(p, {}, scope) for p in given.extents)
+                bound = line.results[0].bound
+                given.within = None if bound is None else block.translate(bound, {}, scope)
         for buffer in [o.buffer for o in outputs]:
             if not self.is_open(buffer):
                 buffer.extents = tuple(block.translate(p, {}, scope) for p in buffer.extents)

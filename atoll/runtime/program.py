@@ -28,7 +28,7 @@ from atoll.runtime.memory import donations
 from atoll.runtime.toolchain import compile_c
 from atoll.sizes.describe import condition
 from atoll.types.binding import bind_call
-from atoll.types.types import Record, Tuple, Type, dtype_of, flatten, shape_of
+from atoll.types.types import Index, Record, Tuple, Type, dtype_of, flatten, shape_of
 from atoll.uncollected import uncollected
 
 
@@ -168,7 +168,10 @@ class Program:
 
     def _converted(self, given: tuple[Any, ...]) -> Any:
         """The leaves of the result, whatever the arguments are."""
-        values = from_python(self.fn, given)
+        try:
+            values = tuple(_apart(x) if has_index(t) else x for (_, t), x in zip(self.fn.params, from_python(self.fn, given), strict=True))
+        except MemoryError:
+            fail("E0713", name=self.fn.name)
         sizes = bind_call(self.fn, values)
         env = {**sizes, **{sym: int(x) for (sym, t), x in zip(self.fn.params, values, strict=True) if np.ndim(_first(x)) == 0 and _is_int(x)}}
         for need in self.fn.requires:
@@ -279,9 +282,21 @@ def _readable(x: Any) -> Any:
     if isinstance(x, np.ndarray) and x.ndim > 0:
         if not (x.flags.c_contiguous and x.flags.aligned):
             x = np.array(x, order="C", copy=True)
-        if x.dtype == np.bool_ and x.size and x.view(np.uint8).max() > 1:  # a view of other data
+        if x.dtype == np.bool_:  # a view of other data may hold other bytes than 0 and 1
             x = x.view(np.uint8) != 0
     return x
+
+
+def has_index(t: Type) -> bool:
+    """A parameter that is declared to lie in range."""
+    return any(isinstance(shape_of(leaf)[1], Index) for _, leaf in flatten(t))
+
+
+def _apart(x: Any) -> Any:
+    """Copies that no other thread can change between the look at them and their use."""
+    if isinstance(x, tuple):
+        return tuple(map(_apart, x))
+    return np.array(x) if isinstance(x, np.ndarray) else x
 
 
 def _leaf(t: Type) -> tuple[int, int]:

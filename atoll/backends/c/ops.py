@@ -97,6 +97,8 @@ def call(op: str, args: list[str], arg: DType, result: DType, wrapping: bool) ->
     """A primitive applied to printed arguments of type `arg`. `wrapping`: the compiler wraps signed integers by itself."""
     if op == "select":
         return f"({args[0]} ? {args[1]} : {args[2]})"
+    if op == "within":
+        return f"at_within({', '.join(args)})"
     if op == "extent":
         return f"at_extent({', '.join(args)})"
     if arg is BOOL:

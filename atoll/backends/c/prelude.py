@@ -171,6 +171,12 @@ def _index_helpers() -> dict[str, str]:
             "/* floor division of indices; b > 0 */\nstatic inline int64_t at_fdiv(int64_t a, int64_t b) {\n"
             "    int64_t q = a / b;\n    return q - (a % b < 0);\n}"
         ),
+        "at_within": (
+            "/* i where 0 <= i < n, else something in that range; i is used once (within.py); n > 0 */\n"
+            "static inline int64_t at_within(int64_t i, int64_t n) {\n"
+            "    const uint64_t last = (uint64_t)(n - 1), left = last - (uint64_t)i;\n"
+            "    return (int64_t)(last - (left < last ? left : last));\n}"
+        ),
         "at_extent": (
             "/* the number of rounds of range(low, high), without overflow */\n"
             "static inline int64_t at_extent(int64_t low, int64_t high) {\n    if (high <= low) return 0;\n"

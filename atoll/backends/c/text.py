@@ -11,6 +11,7 @@ from atoll.ainf.ir import Site
 from atoll.backends.c import ops
 from atoll.backends.c.c_names import safe as safe
 from atoll.backends.c.used import read_as_bytes
+from atoll.backends.c.within import guarded
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import QUICK, divides
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
@@ -60,6 +61,7 @@ class Text:
     """A function under construction: its lines, the names in use, and how indices and expressions are written."""
 
     def __init__(self, fn: lp.Function, dialect: Dialect, prefix: str) -> None:
+        fn = guarded(fn) if dialect.hosted else fn
         self.fn, self.dialect, self.prefix = fn, dialect, prefix
         self.lines: list[str] = []
         self.depth = 0
