@@ -138,7 +138,9 @@ class Schedule:
             fail("E0507", caller(text.split("(")[0]), step=text, problem=problem)
         new = work.theorem.steps[done:]
         licences = frozenset().union(*(record.licences for record in new))
-        return Schedule(self.function, self.source, work, (*self.steps, Step(text, len(new), licences)), self)
+        made = Schedule(self.function, self.source, work, (*self.steps, Step(text, len(new), licences)), self)
+        _ = made.lowered  # a step is taken when the program after it has loops: what was accepted compiles
+        return made
 
     def split(self, loop: str, size: PolyLike, tail: str = "cut") -> Schedule:
         """A loop i as i_o over tiles and i_i inside one. tail: "cut" (a loop of its own, i_t), "guard" (padded), "perfect" (none)."""
