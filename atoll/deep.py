@@ -30,6 +30,7 @@ def on_deep_stack(f: Callable[[], R]) -> R:
         return f()
     outcome: list[tuple[bool, Any]] = []
     context = contextvars.copy_context()
+    done = threading.Event()
 
     def work() -> None:
         limit = sys.getrecursionlimit()
@@ -40,6 +41,7 @@ def on_deep_stack(f: Callable[[], R]) -> R:
             outcome.append((False, error))
         finally:
             sys.setrecursionlimit(limit)
+            done.set()
 
     size = threading.stack_size(_STACK)
     try:
@@ -47,21 +49,22 @@ def on_deep_stack(f: Callable[[], R]) -> R:
         thread.start()
     finally:
         threading.stack_size(size)
-    _wait(thread)
+    _wait(thread, done)
     fine, value = outcome[0]
     if not fine:
         raise value
     return value  # type: ignore[no-any-return]
 
 
-def _wait(thread: threading.Thread) -> None:
-    """Until it is done; what interrupts the waiting thread (Ctrl-C) interrupts the work."""
-    while thread.is_alive():
+def _wait(thread: threading.Thread, done: threading.Event) -> None:
+    """Until it is done; what interrupts the waiting thread (Ctrl-C) interrupts the work. (A join that is interrupted takes the thread for ended.)"""
+    while not done.is_set():
         try:
-            thread.join()
+            done.wait()
         except BaseException as stop:  # noqa: BLE001  whatever it is, the work ends with it
             assert thread.ident is not None
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(type(stop)))
+    thread.join()
 
 
 def as_deep_as_needed(stage: Callable[P, R]) -> Callable[P, R]:

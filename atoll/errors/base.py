@@ -107,7 +107,7 @@ def make(
 
         values["index"], better = shown(span.text(), values["index"], values["size"], bool(values.get("unsigned")))
         help = help if help is not None else better
-    everything = {**values, "expected": expected, "found": found}
+    everything = {name: _short(value) for name, value in {**values, "expected": expected, "found": found}.items()}
     lines = [f"{code}: {row.title.format(**everything)}"]
     if span is not NOWHERE and span.line:
         lines.append(f"  --> {span!r}" + (f", in {where}" if where else ""))
@@ -121,6 +121,13 @@ def make(
     if suggestion:
         lines.append(f"   help: {suggestion.format(**everything) if help is None else suggestion}")
     return row.cls("\n".join(lines), code, span)
+
+
+def _short(value: object) -> object:
+    """A number of more digits than anybody reads (Python refuses to print more than 4,300), by its length."""
+    if isinstance(value, int) and value.bit_length() > 200:
+        return f"a number of {int(value.bit_length() * 0.30103) + 1:,} digits"
+    return value
 
 
 def fail(code: str, span: Span = NOWHERE, **parts: object) -> NoReturn:

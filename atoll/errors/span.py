@@ -59,10 +59,16 @@ class Span:
             return []
         start = len(_slice_bytes(line, 0, self.column))
         end = len(_slice_bytes(line, 0, self.end_column)) if self.end_line == self.line else len(line.rstrip())
+        if len(line) > _WIDEST:  # only what is around the place
+            cut = max(0, min(start - _WIDEST // 4, len(line) - _WIDEST))
+            line, start, end = line[cut : cut + _WIDEST], start - cut, min(end - cut, _WIDEST)
         gutter = str(self.line)
         pad = " " * len(gutter)
         before = "".join(c if c == "\t" else " " for c in line[:start])  # a tab is as wide below as above
         return [f"{gutter} | {line.rstrip()}", f"{pad} | {before}{'^' * max(1, end - start)}"]
+
+
+_WIDEST = 400  # characters of a line that are shown
 
 
 def _slice_bytes(line: str, start: int, end: int | None) -> str:

@@ -1,7 +1,7 @@
 """Functions that are expanded where they are called: an end to it, and what a closure captured is still what it was.
 
 A local function or a second-order function is elaborated anew at each of its calls. Nothing in the text bounds how often: each of twenty functions
-that call the one before twice makes a million calls. So expansions are counted and their nesting is limited (docs/language.md, "Limits");
+that call the one before twice makes a million calls. So expansions are counted and their nesting is limited (docs/reference.md, "Limits");
 a function that is applied to the same functions while it is being expanded for them would never end.
 """
 
