@@ -228,3 +228,55 @@ def test_the_command(folder: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [str(folder / "out" / "queue.o"), str(folder / "out" / "queue.atoi")]
+
+
+SECOND_ORDER = """
+import atoll as at
+from atoll import f64
+
+n = at.sizes("n")
+SCALE = 100.0
+
+
+@at.fn
+def helper(x: f64) -> f64:
+    return x
+
+
+@at.fn
+def apply(f: at.Fn[[f64], f64], x: f64) -> f64:
+    return f(x) + SCALE
+
+
+@at.fn
+def over(f: at.Fn[[f64], f64], x: f64[n]) -> f64[n]:
+    return [f(v) * n for v in x]
+
+
+@at.fn
+def adder(k: f64) -> at.Fn[[f64], f64]:
+    return lambda y: y + k * SCALE
+"""
+USER = """
+import atoll as at
+from atoll import f64
+
+n = at.sizes("n")
+SCALE = 1.0
+geo = at.module({path!r})
+
+
+@at.fn
+def use(x: f64[n]) -> f64:
+    return geo.apply(lambda v: v * SCALE * n, x[0]) + geo.over(lambda v: v * n, x[:2])[0] + geo.adder(2.0)(x[1])
+"""
+
+
+def test_lambdas_given_to_a_module_keep_their_names(tmp_path: Path) -> None:
+    """Second-order functions are in the interface as text: their names are the module's, those of lambdas the user's."""
+    (tmp_path / "geo.py").write_text(SECOND_ORDER)
+    build_module(tmp_path / "geo.py", tmp_path)
+    use = at.fn(source=USER.format(path=str(tmp_path / "geo.atoi")))
+    x = np.array([1.0, 2.0, 3.0])
+    assert use.interpret(x) == (1.0 * 3 + 100.0) + (1.0 * 3) * 2 + (2.0 + 200.0)
+    np.testing.assert_array_equal(at.grad(use).interpret(x), [3.0 + 6.0, 1.0, 0.0])
