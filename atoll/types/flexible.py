@@ -362,6 +362,10 @@ def rank_entity(el: Elaborator, entity: Any) -> ranked.Entity:
             return ranked.Module(module)
         case en.Closure():
             return _local(el, entity)
+        case en.Choice():
+            return rank_entity(el, entity.then)
+        case en.Pick():
+            return rank_entity(el, entity.items[0])
         case en.Lifted(fn, times):
             gen = _generator(el)
             return ranked.Known(gen.as_type(rank_entity(el, fn)).lift(_poly(times)))

@@ -106,7 +106,7 @@ class Generator:
             case Local():
                 from atoll.types.ranks.locals import type_of_local
 
-                return type_of_local(self, entity, ())
+                return without_defaults(type_of_local(self, entity, ()), entity.params)
             case Constructor(t) if record_of(t) is None:
                 return _UNARY.instance()
         return fresh()
@@ -193,9 +193,10 @@ class Generator:
                 if isinstance(arg, Local):
                     assert not isinstance(arg.body, tuple)
                     named = s.Lambda(arg.params, arg.body, span=arg.span)
-                    types[k] = self.child_of(arg).lambda_type(named, shaped)
+                    t = self.child_of(arg).lambda_type(named, shaped)
                 else:
-                    types[k] = self.lambda_type(arg, shaped)
+                    t = self.lambda_type(arg, shaped)
+                types[k] = without_defaults(t, arg.params)
         for k, (param, t) in enumerate(zip(params, types, strict=False)):
             assert t is not None
             if k in exact:
@@ -339,6 +340,14 @@ class Generator:
             return found if found is not None and name not in BUILTINS - {"bool"} else poly(Sym(name))
 
         return of_type(type_expr(node, look, ""))
+
+
+def without_defaults(t: RankType, params: Sequence[s.Param]) -> RankType:
+    """A function that is passed on is called with the arguments it needs."""
+    needed = sum(p.default is None for p in params)
+    if needed == len(params) or not isinstance(t.body, Arrow):
+        return t
+    return RankType(t.axes, Arrow(t.body.params[:needed], t.body.result))
 
 
 def distribute(t: RankType, frame: Poly) -> RankType:
