@@ -89,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("file", metavar="FILE[:FUNCTION]")
     sub.add_argument("-o", "--output", default=".", help="the folder to write to")
     sub.add_argument("--workspace", default="heap", choices=("heap", "caller"))
+    sub.add_argument("--overwrite", action="store_true", help="also files that Atoll did not write")
     sub.add_argument("--module", action="store_true", help="an object and a typed interface, for separate compilation")
     sub = command("bench", _bench, "time a function on random data, or (without FILE) every kernel of bench/")
     sub.add_argument("file", metavar="FILE:FUNCTION", nargs="?")
@@ -242,7 +243,7 @@ def _build(args: argparse.Namespace) -> int:
     if path.suffix == ".madl":
         from atoll.madl.command import build_file
 
-        for file in build_file(path, name, Path(args.output)):
+        for file in build_file(path, name, Path(args.output), args.overwrite):
             print(file)
         return 0
     if args.module:
@@ -260,11 +261,11 @@ def _build(args: argparse.Namespace) -> int:
             print(f"{f.name} is generic and is left out", file=sys.stderr)
             continue
         try:
-            for file in f.export_c(args.output, args.workspace):
+            for file in f.export_c(args.output, args.workspace, args.overwrite):
                 print(file)
-        except OSError as error:
-            raise Misuse(f"nothing can be written to {args.output}: {error.strerror}") from None
         except Error as error:
+            if error.code == "E0832":
+                raise Misuse(str(error).splitlines()[0].removeprefix("E0832: ")) from None
             print(_shorter(error), file=sys.stderr)
             failed.append(f.name)
     if failed and len(functions) > 1:

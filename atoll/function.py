@@ -369,13 +369,16 @@ class Function:
         last = self.surface.body[-1] if self.surface.body else None
         return last.span if isinstance(last, s.Return) else NOWHERE
 
+    @plain
     @as_deep_as_needed
-    def export_c(self, folder: str | Path, workspace: str = "heap") -> list[Path]:
-        """Write readable C99 (a .c, a .h, an example caller) that needs neither Python nor a runtime library."""
+    def export_c(self, folder: str | Path, workspace: str = "heap", overwrite: bool = False) -> list[Path]:
+        """Write readable C99 (a .c, a .h, an example caller) that needs neither Python nor a runtime library.
+
+        Files that Atoll did not write stay as they are unless `overwrite` is True."""
         from atoll.backends.c.export import export
         from atoll.runtime.program import make_loops
 
-        return export(self.core, make_loops(self.core), Path(folder), workspace)
+        return export(self.core, make_loops(self.core), folder, workspace, overwrite)
 
     # -- derivatives
 

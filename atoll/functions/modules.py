@@ -50,7 +50,7 @@ def build_module(path: Path | str, folder: Path | str = ".", selection: str = "d
     cores = [f.core for f in functions.values()]
     translator = Translator()
     program = compile_away(translator.module(cores), SELECTIONS[selection])
-    symbols = [f"at_m_{_c_name(name)}_{f}" for f in functions]
+    symbols = [f"at_m_{_c_name(name)}_{_c_name(f)}" for f in functions]
     uses = externs(cores)
     generated = generate_module(program, [(s, _signature(c)) for s, c in zip(symbols, cores, strict=True)], _c_name(name))
     folder.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,8 @@ def build_module(path: Path | str, folder: Path | str = ".", selection: str = "d
 
 
 def _c_name(name: str) -> str:
-    return "".join(c if c.isalnum() else "_" for c in name)
+    """A part of a symbol: letters and digits of ASCII, anything else by its number."""
+    return "".join(c if c.isascii() and c.isalnum() else "_" if c == "_" else f"_{ord(c):x}_" for c in name)
 
 
 def _run(path: Path, module_text: str) -> dict[str, Any]:

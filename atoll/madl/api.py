@@ -95,9 +95,9 @@ class Module:
         """The C of the module; options are static, wrap and index (docs/madl.md)."""
         return CFile(self._name, self.computing(), Options(**options), self._library.program.span.source.name)
 
-    def export_c(self, folder: str | os.PathLike[str], **options: Any) -> list[Path]:
+    def export_c(self, folder: str | os.PathLike[str], overwrite: bool = False, **options: Any) -> list[Path]:
         """Write the header, the source and an example caller."""
-        return self.c_file(**options).write(Path(folder))
+        return self.c_file(**options).write(folder, overwrite)
 
     def _operator(self, compiled: Compiled, types: tuple[Type, ...]) -> NativeOperator:
         shared = compiled in self.computing()
@@ -203,9 +203,9 @@ class Operator:
         """The C of this operator and what it calls."""
         return CFile(self.name, [self.compiled], Options(**options)).source()
 
-    def export_c(self, folder: str | os.PathLike[str], **options: Any) -> list[Path]:
+    def export_c(self, folder: str | os.PathLike[str], overwrite: bool = False, **options: Any) -> list[Path]:
         """Write the header, the source and an example caller of this operator."""
-        return CFile(self.name, [self.compiled], Options(**options)).write(Path(folder))
+        return CFile(self.name, [self.compiled], Options(**options)).write(folder, overwrite)
 
     # -- running
 

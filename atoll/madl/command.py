@@ -188,9 +188,9 @@ def _cast(array: Any, dtype: Any, value: Any) -> Any:
     return made if np.array_equal(made, array) else np.array(value)
 
 
-def build_file(path: Path, name: str | None, folder: Path) -> list[Path]:
+def build_file(path: Path, name: str | None, folder: Path, overwrite: bool = False) -> list[Path]:
     """Write the C of a file, or of one operator and what it calls."""
-    return _open(path).export_c(folder) if name is None else find(path, name).export_c(folder)
+    return _open(path).export_c(folder, overwrite) if name is None else find(path, name).export_c(folder, overwrite)
 
 
 # -- timing

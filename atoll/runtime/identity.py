@@ -10,7 +10,7 @@ from pathlib import Path
 from atoll.runtime.probes import mending
 from atoll.runtime.toolchain import compiler, target
 
-_SOURCES = (".py", ".c", ".h")
+_SOURCES = (".py", ".c", ".h", ".txt")
 
 
 @functools.cache

@@ -3,6 +3,7 @@ input never shows a traceback."""
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -319,6 +320,6 @@ def test_module_and_script_are_the_same():
 
 def test_output_cut_off():
     """`atoll show ... | head -1` ends quietly."""
-    command = f"{sys.executable} -m atoll show good.py --stage c | head -1"
+    command = f"{shlex.quote(sys.executable)} -m atoll show good.py --stage c | head -1"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and not done.stderr

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import re
+from pathlib import Path
+
 _KEYWORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long register restrict return short
     signed sizeof static struct switch typedef union unsigned void volatile while asm typeof unix linux i386 near far""".split()
 _MATH = """acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax fmin fmod frexp hypot ilogb
@@ -19,17 +23,43 @@ _TYPES = [
 _LIBRARY = """abort abs alloca assert atexit bsearch calloc clock div errno exit fclose fflush fopen fprintf fputs fread free fwrite getenv index labs llabs main
     malloc memchr memcmp memcpy memmove memset offsetof printf putchar puts qsort rand realloc remove rename rindex signal snprintf sprintf srand
     stderr stdin stdout strcat strchr strcmp strcpy strlen strncmp strtod strtol system time va_arg va_end va_list va_start vprintf""".split()
+_MADE = re.compile(r"[A-Za-z0-9_]+")
 _OURS = "at status done workspace".split()
 
 RESERVED = frozenset([*_KEYWORDS, *_MATH, *(f"{name}{end}" for name in _MATH for end in "fl"), *_MATH_MACROS, *_OLD_MATH, *_TYPES, *_LIBRARY, *_OURS, "I", "NAN", "INFINITY", "NULL"])
 
 
+_HEADERS = """assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib
+    stdnoreturn string strings tgmath threads time uchar wchar wctype unistd fcntl pthread sched""".split()
+_ESCAPED = re.compile(r"v+u_")
+_UNDERSCORE = re.compile(r"v*_")
+
+
+@functools.cache
+def _library() -> tuple[frozenset[str], frozenset[str]]:
+    """Macros of headers, and symbols of the C library (tools/c_library_names.py)."""
+    lines = (Path(__file__).parent / "library_names.txt").read_text().splitlines()
+    found = {kind: frozenset(names.split()) for kind, _, names in (line.partition(": ") for line in lines)}
+    return found["macros"], found["symbols"]
+
+
+@functools.cache
 def safe(name: str) -> str:
-    """A user's name that is not C's."""
-    clean = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
-    if not clean or clean[0].isdigit():
-        clean = f"v{clean}"
-    taken = clean.rstrip("_") in RESERVED or clean.startswith(("at_", "atoll_", "__"))
-    macro = len(clean) > 1 and clean.isupper()  # INT64_MAX, M_PI
-    reserved = clean[0] == "_" and clean[1:2].isupper()
-    return f"{clean}_" if taken or macro else f"v{clean}" if reserved else clean
+    """A user's name that is not C's, in ASCII. Different names stay different: each class of names that are changed is closed under its change."""
+    name = name.replace("'", "_")  # of MADL, whose files look themselves whether a name is free
+    if not name.isascii() or not (name.isidentifier() or _MADE.fullmatch(name)):
+        return "vu_" + "".join(c if c.isascii() and c.isalnum() else "__" if c == "_" else f"_u{ord(c):x}_" for c in name)
+    if _ESCAPED.match(name) or _UNDERSCORE.match(name) or name[0].isdigit():  # vu_ is taken by those above, names with _ first by C
+        return f"v{name}"
+    stem = name.rstrip("_")
+    taken = stem in RESERVED or stem in _library()[0] or name.startswith(("at_", "atoll_"))
+    macro = len(name) > 1 and name.isupper()  # INT64_MAX, M_PI
+    return f"{name}_" if taken or macro else name
+
+
+@functools.cache
+def safe_symbol(name: str) -> str:
+    """A user's name for a function others can see: not one of the C library's either, nor is its file one of C's headers."""
+    clean = safe(name)
+    stem = clean.rstrip("_")
+    return f"{clean}_" if clean == name and (stem in _library()[1] or stem in _HEADERS) else clean

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from atoll.backends.c.quoted import c_string
 from atoll.loops import ir as lp
 from atoll.types.dtypes import DType
 from atoll.types.types import Record, Tuple, Type, shape_of
@@ -163,8 +164,7 @@ def statements(emitter: Any, stmt: lp.Print) -> list[str]:
 
 
 def _text(text: str) -> str:
-    quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
-    return f'printf("{quoted}");'
+    return f'printf("{c_string(text.replace("%", "%%"))}");'
 
 
 def _value(emitter: Any, t: Type, shown: Any, spec: str) -> list[str]:

@@ -1,0 +1,60 @@
+"""Files for the user: nothing is lost by writing them. What Atoll did not write is not written over unless asked for, and never through a link."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from atoll.errors import fail
+from atoll.errors.misuse import kind_of
+
+_OWN = "enerated by Atoll"
+
+
+def write_files(folder: object, texts: dict[str, str], overwrite: bool = False) -> list[Path]:
+    """Write files into a folder; returns their paths. Either all may be written or none is."""
+    if not isinstance(folder, (str, os.PathLike)) or isinstance(folder, bytes) or "\0" in str(folder) or not str(folder):
+        found = repr(str(folder))[:100] if isinstance(folder, (str, os.PathLike)) else kind_of(folder)
+        fail("E0610", name="export_c", text=f"takes a folder, not {found}", help='write f.export_c("out")')
+    if not isinstance(overwrite, bool):
+        fail("E0610", name="export_c", text=f"overwrite= takes True or False, not {kind_of(overwrite)}", help="write overwrite=True")
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for name in texts:
+            reason = _in_the_way(place / name)
+            if reason and not (overwrite and reason != "is a folder"):
+                fail("E0831", path=place / name, reason=reason)
+        for name, text in texts.items():
+            _write(place / name, text)
+    except OSError as error:
+        fail("E0832", path=place, reason=error.strerror or str(error))
+    return [place / name for name in texts]
+
+
+def _in_the_way(path: Path) -> str:
+    if path.is_symlink():
+        return "is a link"
+    if path.is_dir():
+        return "is a folder"
+    if not path.exists():
+        return ""
+    with path.open("rb") as file:
+        first = file.readline(1000)
+    return "" if path.is_file() and _OWN.encode() in first else "was not written by Atoll"
+
+
+def _write(path: Path, text: str) -> None:
+    """Beside, then renamed: a link is replaced, not followed, and nobody sees half a file."""
+    number, name = tempfile.mkstemp(dir=path.parent, prefix=".atoll-")
+    try:
+        with os.fdopen(number, "w", encoding="utf-8") as file:
+            file.write(text)
+        mask = os.umask(0o077)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
