@@ -1,6 +1,6 @@
 """Separate compilation: `atoll build --module queue.py` makes queue.o and queue.atoi; `at.module("queue.atoi")` uses them.
 
-Every function of the file with one type is compiled and exported under a C name; generic functions and those that take or return functions stay as text in the
+Every function of the file with one type is compiled and exported under a C name; generic and second-order functions stay as text in the
 interface and are compiled where they are used. A call of an exported function is an operator that takes its arguments (extern.py): nothing
 about a module's inside is known outside, so modules compiled with different passes link, and a module can be rebuilt alone while the types in
 its interface stay.
@@ -107,7 +107,7 @@ def _exported(namespace: dict[str, Any], path: Path) -> dict[str, Function]:
     """Functions this file defines that have one type."""
     found = {}
     for name, f in namespace.items():
-        if isinstance(f, Function) and f.name == name and f.external is None and f.__module__ == namespace["__name__"] and not f.signature.is_generic and not f.returns_function:
+        if isinstance(f, Function) and f.name == name and f.external is None and f.__module__ == namespace["__name__"] and not f.signature.is_generic:
             found[name] = f
     return found
 

