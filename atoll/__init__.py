@@ -66,7 +66,7 @@ _LATER = {
     **dict.fromkeys(DERIVATIVES, "atoll.ad.api"),
 }
 
-_MODULES = {"madl": "atoll.madl", "tree": "atoll.tree"}  # madl is a package that can be called
+_MODULES = {"madl": "atoll.madl", "random": "atoll.random", "tree": "atoll.tree"}  # madl is a package that can be called
 
 
 def types(names: str) -> Any:

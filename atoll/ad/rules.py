@@ -127,7 +127,7 @@ RULES: dict[str, Rule] = {
 
 CONSTANT = frozenset(("floordiv", "floor", "ceil", "round", "trunc", "sign", "stop"))
 """Primitives whose slope is 0 everywhere: nothing flows through them."""
-NOT_DIFFERENTIABLE = {"trigamma": "trigamma, the derivative of digamma,", "real": "the real part of a complex number", "imag": "the imaginary part of a complex number"}
+NOT_DIFFERENTIABLE = {"sampled": "a number drawn by rejection, seen as a function of its parameters,", "trigamma": "trigamma, the derivative of digamma,", "real": "the real part of a complex number", "imag": "the imaginary part of a complex number"}
 
 
 def only_one(fn: ir.Function, span: Span) -> NoReturn:

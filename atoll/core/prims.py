@@ -201,6 +201,7 @@ _ROWS: list[PrimInfo] = [
     PrimInfo("erfc", 1, "f", "same", _like(math.erfc), cost=25),
     PrimInfo("lgamma", 1, "f", "same", _like(_lgamma), cost=40),
     PrimInfo("tgamma", 1, "f", "same", _like(_tgamma), cost=40),
+    PrimInfo("sampled", 1, "f", "same", lambda x: x),
     PrimInfo("digamma", 1, "f", "same", _like(special.digamma), cost=40),
     PrimInfo("trigamma", 1, "f", "same", _like(special.trigamma), cost=40),
     PrimInfo("real", 1, "c", "part", lambda a: a.real),

@@ -158,6 +158,8 @@ def _float(op: str, args: list[str], t: DType, result: DType) -> str:
         return f"({args[0]} / {args[1]})"
     if op == "neg":
         return f"(-{args[0]})"
+    if op == "sampled":
+        return args[0]
     if op in ("isnan", "isinf", "isfinite", "signbit"):
         return f"(bool)({op}({args[0]}) != 0)"
     if op == "complex":

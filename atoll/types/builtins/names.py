@@ -11,7 +11,7 @@ SCALAR_UNARY = {
     # name in a body -> primitive
     **{
         name: name
-        for name in ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "erf", "erfc", "lgamma", "tgamma", "digamma", "floor", "ceil", "trunc", "isnan", "isinf", "isfinite", "conj", "real", "imag", "abs", "sign", "signbit"]
+        for name in ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "erf", "erfc", "lgamma", "tgamma", "digamma", "floor", "ceil", "trunc", "isnan", "isinf", "isfinite", "conj", "real", "imag", "abs", "sign", "signbit", "sampled"]
     },
     "asin": "arcsin",
     "acos": "arccos",
@@ -40,6 +40,8 @@ SCALAR_NARY = {
 OPERATORS = {"add": "+", "sub": "-", "mul": "*", "and_": "&", "or_": "|", "xor": "^", "truediv": "/", "floordiv": "//", "mod": "%"}
 DERIVATIVES = ["jvp", "jvp2", "vjp", "vjp2", "grad", "value_and_grad", "jacfwd", "jacrev", "hessian", "linearize"]
 OTHERS = ["map", "reduce", "scan", "fold", "hist", "scatter", "gather", "filter", "sort", "argsort", "argmin", "argmax", "zip", "unzip", "iota", "rep", "full", "zeros", "ones", "where", "pad", "transpose", "flatten", "split", "tile", "concat", "pad_l", "pad_r", "trunc_l", "trunc_r", "window", "sample", "reverse", "rotate", "repeat", "len", "range", "enumerate", "reversed", "sum", "prod", "min", "max", "any", "all", "print", "pow", "clip", "int", "float", "bool", "complex", "dot", "matmul", "size", "copy", "loop", "bound", "stop", "zeros_like", "ones_like", "full_like", "cumsum", "cumprod", "mean", "outer", "square", "stack", "vmap", *DERIVATIVES]
+RANDOM = ["key", "split", "fold_in", "permutation", "choice", "categorical", "uniform", "normal", "lognormal", "laplace", "logistic", "gumbel", "cauchy", "exponential", "rayleigh", "weibull", "gamma", "chisquare", "beta", "student_t", "bernoulli", "geometric", "poisson", "integers"]
+"""Functions of at.random (atoll/random.py)."""
 CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau": math.tau}
 
 BUILTINS: frozenset[str] = frozenset((*SCALAR_UNARY, *SCALAR_NARY, *OPERATORS, *OTHERS))
@@ -153,7 +155,7 @@ INSTEAD: dict[str, str] = {
     "nonzero": "write [i for i in range(n) if x[i] != 0]",
     "bincount": "use hist(add, 0, k, is, ones(n, dtype=i64))",
     "histogram": "use hist(op, ne, k, is, vs)",
-    "random": "make random numbers outside and pass them in",
+    "random": "use at.random, which takes a key: at.random.normal(key, (n,))",
     "linalg": "write the algorithm, or call NumPy outside",
     "fmin": "use minimum, in which NaN wins",
     "fmax": "use maximum, in which NaN wins",
@@ -179,6 +181,7 @@ _OURS: dict[str, dict[str, str]] = {
     "atoll.ad.api": {name: name for name in DERIVATIVES},
     "atoll.lifted": {"vmap": "vmap"},
     "atoll.tree": {"map": "tree_map"},
+    "atoll.random": {name: f"random.{name}" for name in RANDOM},
 }
 
 

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from atoll.types.builtins import contract, create, derive, iterate, reductions, reshape, scatter, select, structure, trees, vmap
+from atoll.types.builtins import (
+    contract,
+    create,
+    derive,
+    iterate,
+    random,
+    reductions,
+    reshape,
+    scatter,
+    select,
+    structure,
+    trees,
+    vmap,
+)
 from atoll.types.builtins.names import OPERATORS, SCALAR_NARY, SCALAR_UNARY
 from atoll.types.calls import Args
 
@@ -68,6 +81,7 @@ _HANDLERS: dict[str, Handler] = {
     **create.HANDLERS,
     **derive.HANDLERS,
     **iterate.HANDLERS,
+    **random.HANDLERS,
     **reductions.HANDLERS,
     **reshape.HANDLERS,
     **scatter.HANDLERS,

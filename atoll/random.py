@@ -1,0 +1,343 @@
+"""at.random: random numbers as values. A key and a shape give an array, always the same one; new numbers need a new key.
+
+    key = at.random.key(0)
+    first, second = at.random.split(key, 2)
+    x = at.random.normal(first, (1000, 3))
+
+The functions below are for Python and mean the same inside bodies (types/builtins/random.py). Both call an Atoll function whose elements are those of std/random.py: one for
+each distribution, number of axes, and which parameters are arrays. A parameter that is an array varies along the last axes of the result; without a shape, the result has its shape.
+Results depend on the key, the shape and the parameters only: not on threads, pieces, machines or targets.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from atoll.errors import fail
+from atoll.errors.caller import caller
+from atoll.errors.misuse import kind_of
+
+if TYPE_CHECKING:
+    from atoll.function import Function
+
+Shape = int | Sequence[int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """A function of std/random.py of a key, a place and parameters. `params` have a default, or None where they must be given."""
+
+    name: str
+    params: tuple[tuple[str, float | None], ...]
+    result: str = "f64"
+    takes: str = "f64"
+    single: str = ""  # the element of an f32 array, where it is not the f64 rounded
+    gammas: tuple[str, ...] = ()  # shapes of the gamma numbers it is made of
+    element: str = ""  # the function of std/random.py, where it is not called the same
+
+
+_OF_PLACE = (("loc", 0.0), ("scale", 1.0))
+DISTRIBUTIONS: dict[str, Distribution] = {
+    d.name: d
+    for d in (
+        Distribution("uniform", (("low", 0.0), ("high", 1.0)), single="uniform_single"),
+        Distribution("normal", _OF_PLACE),
+        Distribution("lognormal", _OF_PLACE),
+        Distribution("laplace", _OF_PLACE),
+        Distribution("logistic", _OF_PLACE),
+        Distribution("gumbel", _OF_PLACE),
+        Distribution("cauchy", _OF_PLACE),
+        Distribution("exponential", (("scale", 1.0),)),
+        Distribution("rayleigh", (("scale", 1.0),)),
+        Distribution("weibull", (("a", None),)),
+        Distribution("gamma", (("a", None), ("scale", 1.0)), gammas=("{0}",)),
+        Distribution("chisquare", (("df", None),), gammas=("0.5 * {0}",)),
+        Distribution("beta", (("a", None), ("b", None)), gammas=("{0}", "{1}")),
+        Distribution("student_t", (("df", None),), gammas=("0.5 * {0}",)),
+        Distribution("bernoulli", (("p", 0.5),), "bool_"),
+        Distribution("geometric", (("p", None),), "i64"),
+        Distribution("poisson", (("lam", None),), "i64"),
+        Distribution("integers", (("low", None), ("high", None)), "i64", "i64", element="integer_any"),
+    )
+}
+NAMES = ("key", "split", "fold_in", "permutation", "choice", "categorical", *DISTRIBUTIONS)
+
+
+# -- the functions in Atoll
+
+
+@functools.cache
+def drawn(name: str, axes: int, ranks: tuple[int, ...], dtype: str = "f64", variant: str = "") -> Function:
+    """`def normal(key, n0, n1, loc, scale)`, an array over n0 and n1; `ranks` are those of the parameters.
+
+    `variant` is another element that gives the same bits sooner for parameters known to be in a range."""
+    d = DISTRIBUTIONS[name]
+    sizes = [f"n{k}" for k in range(axes)]
+    params = [f"{p}: {d.takes}{_over(sizes, rank)}" for (p, _), rank in zip(d.params, ranks, strict=True)]
+    given = [p + (_index(axes - rank, axes) if rank else "") for (p, _), rank in zip(d.params, ranks, strict=True)]
+    result = d.result if d.result != "f64" else dtype
+    lines: list[str] = []
+    stored: list[str] = []  # tried first, in vectors, in a loop of their own
+    if name == "integers":
+        each = f"all({given[1]} > {given[0]}{_loops(sizes, max(ranks))})"
+        lines = [f'assert {each}, "integers: high must be above low"' if any(ranks) else 'assert high > low, f"integers: there is none from {low} below {high}"']
+    one = _call(variant or d.element or name, axes, given)
+    if d.gammas:
+        made = []
+        for k, text in enumerate(d.gammas):
+            shape = text.format(*given)
+            lines += [f"key{k} = std.fold_in(key, {k})" if k else "key0 = key"]
+            lines += [f"g{k} = {_array(f'std.gamma_try(key{k}, {_place(axes)}, {shape}, u32(0))', sizes)}"]
+            got = f"g{k}{_index(0, axes)}"
+            made.append(f"({got} if {got} >= 0.0 else std.gamma_from(key{k}, {_place(axes)}, {shape}))")
+            stored.append(f"g{k}")
+        if name == "student_t":
+            made.insert(0, f"std.normal(std.fold_in(key, 1), {_place(axes)}, 0.0, 1.0)")
+        one = f"std.{name}({', '.join([*made, *given])})"
+    if variant == "poisson_large":
+        lines = [f"first = {_array(f'std.poisson_try(key, {_place(axes)}, {given[0]}, u32(0))', sizes)}"]
+        got = f"first{_index(0, axes)}"
+        one, stored = f"(i64({got}) if {got} >= 0.0 else {one})", ["first"]
+    if result == "f32":
+        single = _call(d.single, axes, []) if d.single else ""
+        one = f"f32({given[0]}) + (f32({given[1]}) - f32({given[0]})) * {single}" if single else f"f32({one})"
+    head = ["key: u64", *(f"{n}: i64" for n in sizes), *params]
+    return _made(name, head, f"{result}{_over(sizes, axes)}", [*lines, f"return {_array(one, sizes)}"], stored if axes else [])
+
+
+def _index(low: int, high: int) -> str:
+    return f"[{', '.join(f'i{k}' for k in range(low, high))}]" if high > low else ""
+
+
+@functools.cache
+def helper(name: str, axes: int = 1, rank: int = 0, extra: str = "") -> Function:
+    """The functions that are no distribution of numbers."""
+    sizes = [f"n{k}" for k in range(axes)]
+    params = [f"{n}: i64" for n in sizes]
+    over = _over(sizes, axes)
+    if name == "split":
+        return _made(name, ["key: u64", *params], f"u64{over}", [f"return {_array(_call('split_at', axes, []), sizes)}"])
+    if name == "categorical":
+        inner = f"std.gumbel(key, ({_place(axes)}) * m + j, 0.0, 1.0)"
+        logits = f"logits[{', '.join([*(f'i{k}' for k in range(axes - rank, axes)), 'j'])}]"
+        one = f"i64(argmax([{logits} + {inner} for j in range(m)]))"
+        kept = _over([*sizes[axes - rank :], "m"], rank + 1)
+        return _made(name, ["key: u64", *params, f"logits: f64{kept}"], f"i64{over}", [f"return {_array(one, sizes)}"])
+    assert name == "weighted"
+    body = ["total = sum(p)", 'assert total > 0.0 and all(p >= 0.0), "choice: p must be at least 0 and not all 0"', "sums = cumsum(p)"]
+    body.append(f"units = {_array(f'std.unit(key, {_place(axes)}, u32(0))', sizes)}")
+    one = f"std.found_at(sums, sums[m - 1] * units{_index(0, axes)})"
+    return _made("choice", ["key: u64", *params, "p: f64[m]"], f"i64{over}", [*body, f"return {_array(one, sizes)}"], ["units"] if axes else [])
+
+
+def _made(name: str, params: list[str], result: str, body: list[str], stored: Sequence[str] = ()) -> Function:
+    from atoll.function import fn
+
+    head = "from __future__ import annotations\nimport atoll as at\nfrom atoll import bool_, f32, f64, i64, u32, u64\nfrom atoll.std import random as std\nm = at.sizes('m')\n"
+    text = f"{head}def {name}({', '.join(params)}) -> {result}:\n" + "".join(f"    {line}\n" for line in body)
+    made = fn(source=text)
+    return made.with_plan(**dict.fromkeys(stored, "store")) if stored else made
+
+
+def _over(sizes: list[str], rank: int) -> str:
+    return f"[{', '.join(sizes[len(sizes) - rank :])}]" if rank else ""
+
+
+def _place(axes: int) -> str:
+    """The place of an element in row-major order."""
+    text = "0" if not axes else "i0"
+    for k in range(1, axes):
+        text = f"({text} * n{k} + i{k})"
+    return text
+
+
+def _call(element: str, axes: int, given: list[str]) -> str:
+    return f"std.{element}({', '.join(['key', _place(axes), *given])})"
+
+
+def _array(one: str, sizes: list[str]) -> str:
+    for k in reversed(range(len(sizes))):
+        one = f"[{one} for i{k} in range({sizes[k]})]"
+    return one
+
+
+def _loops(sizes: list[str], rank: int) -> str:
+    axes = len(sizes)
+    return "".join(f" for i{k} in range({sizes[k]})" for k in range(axes - rank, axes))
+
+
+# -- from Python
+
+
+def key(seed: int) -> Any:
+    """The key of a seed: any integer of up to 64 bits."""
+    number = _integer("key", "the seed", seed)
+    if not -(2**63) <= number < 2**64:
+        _wrong("key", "a seed has at most 64 bits", "take it modulo 2**64")
+    return np.uint64(number % 2**64)
+
+
+def split(key: Any, n: Shape = 2) -> Any:
+    """Keys made of a key: an array of n of them, or of a shape."""
+    sizes = _shape("split", n)
+    return helper("split", len(sizes))(_key("split", key), *sizes)
+
+
+def fold_in(key: Any, data: int) -> Any:
+    """A key made of a key and a number."""
+    from atoll.std.random import fold_in as made
+
+    return made(_key("fold_in", key), _integer("fold_in", "the data", data))
+
+
+def permutation(key: Any, x: Any) -> Any:
+    """0..x-1 in a random order, or the rows of an array in one."""
+    from atoll.std.random import shuffled
+
+    if isinstance(x, np.ndarray) and x.ndim:
+        return x[shuffled(_key("permutation", key), len(x))]
+    return shuffled(_key("permutation", key), _integer("permutation", "the number", x))
+
+
+def choice(key: Any, a: Any, shape: Shape = (), replace: bool = True, p: Any = None) -> Any:
+    """Elements of an array (or of 0..a-1), with or without putting them back, with probabilities p or all alike."""
+    from atoll.std.random import shuffled
+
+    rows = a if isinstance(a, np.ndarray) and a.ndim else None
+    count = len(rows) if rows is not None else _integer("choice", "the number", a)
+    sizes = _shape("choice", shape)
+    used = _key("choice", key)
+    if not replace:
+        if p is not None or len(sizes) > 1:
+            _wrong("choice", "without replacement there are one axis and no p", "choose places with at.random.permutation")
+        if (sizes[0] if sizes else 1) > count:
+            _wrong("choice", f"{sizes[0]} different elements are wanted of {count}", "choose with replace=True")
+        found = shuffled(used, count)[: sizes[0]] if sizes else shuffled(used, count)[0]
+    elif p is not None:
+        weights = np.ascontiguousarray(p, np.float64)
+        if weights.shape != (count,):
+            _wrong("choice", f"p has the shape {weights.shape}, and there are {count} elements", "give one probability for each element")
+        found = helper("weighted", len(sizes))(used, *sizes, weights)
+    else:
+        found = drawn("integers", len(sizes), (0, 0), variant=_variant("integers", [0, count]))(used, *sizes, 0, count)
+    return found if rows is None else rows[found]
+
+
+def categorical(key: Any, logits: Any, shape: Shape = None) -> Any:
+    """Places along the last axis of logits, each as often as the exponential of what stands there says."""
+    given = np.ascontiguousarray(logits, np.float64)
+    if not given.ndim:
+        _wrong("categorical", "logits is an array, with one number for each category", "write at.random.categorical(key, np.log(p))")
+    sizes = _shape("categorical", given.shape[:-1] if shape is None else shape)
+    if tuple(sizes[len(sizes) - given.ndim + 1 :]) != given.shape[:-1] or len(sizes) < given.ndim - 1:
+        _wrong("categorical", f"the shape {tuple(sizes)} does not end in {given.shape[:-1]}, the leading axes of logits", "leave the shape out")
+    return helper("categorical", len(sizes), given.ndim - 1)(_key("categorical", key), *sizes, given)
+
+
+def _distribution(name: str) -> Callable[..., Any]:
+    d = DISTRIBUTIONS[name]
+    names = [p for p, _ in d.params]
+
+    def draw(key: Any, shape: Shape = None, *given: Any, dtype: Any = None, **keywords: Any) -> Any:
+        if len(given) > len(names):
+            _wrong(name, f"takes a key, a shape and {', '.join(names)}", f"write at.random.{name}(key, shape{''.join(', ' + p for p in names)})")
+        values = dict(zip(names, given, strict=False))
+        for word, value in keywords.items():
+            if word not in names or word in values:
+                _wrong(name, f"{word} is {'given twice' if word in values else 'no parameter'}", f"it takes {', '.join(names)}")
+            values[word] = value
+        params = [_parameter(d, p, values.get(p, default)) for p, default in d.params]
+        ranks = tuple(np.ndim(p) for p in params)
+        widest = max(params, key=np.ndim)
+        sizes = _shape(name, np.shape(widest) if shape is None else shape)
+        for p, value in zip(names, params, strict=True):
+            if np.ndim(value) > len(sizes):
+                _wrong(name, f"{p} has {np.ndim(value)} axes, and the shape has {len(sizes)}", "a parameter varies along the last axes of the result")
+        return drawn(name, len(sizes), ranks, _dtype(d, dtype), _variant(name, params))(_key(name, key), *sizes, *params)
+
+    defaults = ", ".join(p if default is None else f"{p}={default}" for p, default in d.params)
+    draw.__name__ = draw.__qualname__ = name
+    draw.__doc__ = f"at.random.{name}(key, shape, {defaults}): one number, or an array of the shape."
+    return draw
+
+
+def _variant(name: str, params: list[Any]) -> str:
+    """An element that gives the same bits sooner, for these parameters."""
+    if name == "integers" and all(0 < int(high) - int(low) <= 2**32 for low, high in np.broadcast(*params)):
+        return "integer"
+    if name == "poisson":
+        lam = params[0]
+        return "poisson_large" if np.all((lam >= 10) & (lam < 1e15)) else "poisson_small" if np.all((lam >= 0) & (lam < 10)) else ""
+    return ""
+
+
+def _parameter(d: Distribution, name: str, value: Any) -> Any:
+    if value is None:
+        _wrong(d.name, f"{name} is missing", f"write at.random.{d.name}(key, shape, {name}=...)")
+    numbers = np.asarray(value)
+    if numbers.dtype.kind not in ("iu" if d.takes == "i64" else "iuf"):
+        _wrong(d.name, f"{name} is {'an integer' if d.takes == 'i64' else 'a number'} or an array of them, not {kind_of(value)}", f"convert {name} first")
+    return np.asarray(numbers, np.int64 if d.takes == "i64" else np.float64, order="C")[() if numbers.ndim == 0 else ...]
+
+
+def _dtype(d: Distribution, dtype: Any) -> str:
+    if dtype is None:
+        return "f64"
+    known = {"f32": "f32", "float32": "f32", "f64": "f64", "float64": "f64"}.get(getattr(dtype, "__name__", None) or str(dtype))
+    if known is None or d.result != "f64":
+        _wrong(d.name, f"gives {d.result}" if d.result != "f64" else "gives f64 or f32", "leave dtype out" if d.result != "f64" else "write dtype=at.f32")
+    return known
+
+
+def _key(name: str, value: Any) -> Any:
+    """A key, or an array of keys, for each of which the function is called."""
+    if isinstance(value, (np.uint64, np.ndarray)) and value.dtype == np.uint64:
+        return value
+    _wrong(name, f"takes a key first, not {kind_of(value)}", f"make one of a seed: at.random.{name}(at.random.key(0), ...)")
+
+
+def _shape(name: str, shape: Any) -> list[int]:
+    found = [_integer(name, "a size", n) for n in (shape if isinstance(shape, (tuple, list)) else [shape])]
+    for n in found:
+        if n < 0:
+            _wrong(name, f"a size is 0 or more, not {n}", "give the shape as an integer or a tuple of them")
+    return found
+
+
+def _integer(name: str, what: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        _wrong(name, f"{what} is an integer, not {kind_of(value)}", f"convert it: int({what.split()[-1]})")
+
+
+def _wrong(name: str, text: str, help_: str) -> NoReturn:
+    fail("E0610", caller(), name=f"at.random.{name}", text=text, help=help_)
+
+
+uniform = _distribution("uniform")
+normal = _distribution("normal")
+lognormal = _distribution("lognormal")
+laplace = _distribution("laplace")
+logistic = _distribution("logistic")
+gumbel = _distribution("gumbel")
+cauchy = _distribution("cauchy")
+exponential = _distribution("exponential")
+rayleigh = _distribution("rayleigh")
+weibull = _distribution("weibull")
+gamma = _distribution("gamma")
+chisquare = _distribution("chisquare")
+beta = _distribution("beta")
+student_t = _distribution("student_t")
+bernoulli = _distribution("bernoulli")
+geometric = _distribution("geometric")
+poisson = _distribution("poisson")
+integers = _distribution("integers")
+
+__all__ = [*sorted(NAMES)]

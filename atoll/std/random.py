@@ -1,0 +1,492 @@
+"""Random numbers, written in Atoll: what one element of an array of random numbers is, as a function of a key and of its place.
+
+The bits are those of Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011): 64 bits for a
+key of 64 bits and a counter of 64 bits. The counter of an element is its place in the array, in row-major order, with a number of the draw above bit 48 for
+distributions that need more than 64 bits. Nothing depends on an order of evaluation, so neither on threads nor on pieces.
+
+No function of a mathematical library is used, whose last bits differ from machine to machine: logarithms and exponentials below are sums, products and quotients of
+IEEE doubles, which are the same everywhere. at.random (atoll/random.py) makes arrays of these elements.
+"""
+
+from __future__ import annotations
+
+import atoll as at
+from atoll import bool_, f32, f64, i32, i64, u32, u64
+
+n, m = at.sizes("n m")
+
+
+@at.fn
+def threefry(k0: u32, k1: u32, c0: u32, c1: u32) -> (u32, u32):
+    """Threefry-2x32-20 of a key and a counter."""
+    k2 = k0 ^ k1 ^ u32(0x1BD11BDA)
+    x = c0 + k0
+    y = c1 + k1
+    x = x + y
+    y = ((y << 13) | (y >> 19)) ^ x
+    x = x + y
+    y = ((y << 15) | (y >> 17)) ^ x
+    x = x + y
+    y = ((y << 26) | (y >> 6)) ^ x
+    x = x + y
+    y = ((y << 6) | (y >> 26)) ^ x
+    x = x + k1
+    y = y + k2 + u32(1)
+    x = x + y
+    y = ((y << 17) | (y >> 15)) ^ x
+    x = x + y
+    y = ((y << 29) | (y >> 3)) ^ x
+    x = x + y
+    y = ((y << 16) | (y >> 16)) ^ x
+    x = x + y
+    y = ((y << 24) | (y >> 8)) ^ x
+    x = x + k2
+    y = y + k0 + u32(2)
+    x = x + y
+    y = ((y << 13) | (y >> 19)) ^ x
+    x = x + y
+    y = ((y << 15) | (y >> 17)) ^ x
+    x = x + y
+    y = ((y << 26) | (y >> 6)) ^ x
+    x = x + y
+    y = ((y << 6) | (y >> 26)) ^ x
+    x = x + k0
+    y = y + k1 + u32(3)
+    x = x + y
+    y = ((y << 17) | (y >> 15)) ^ x
+    x = x + y
+    y = ((y << 29) | (y >> 3)) ^ x
+    x = x + y
+    y = ((y << 16) | (y >> 16)) ^ x
+    x = x + y
+    y = ((y << 24) | (y >> 8)) ^ x
+    x = x + k1
+    y = y + k2 + u32(4)
+    x = x + y
+    y = ((y << 13) | (y >> 19)) ^ x
+    x = x + y
+    y = ((y << 15) | (y >> 17)) ^ x
+    x = x + y
+    y = ((y << 26) | (y >> 6)) ^ x
+    x = x + y
+    y = ((y << 6) | (y >> 26)) ^ x
+    x = x + k2
+    y = y + k0 + u32(5)
+    return x, y
+
+
+# -- keys
+
+
+@at.fn
+def fold(key: u64, domain: u32, data: u64) -> u64:
+    """A key made of a key and a number. The domain is a bit that no counter of a draw has."""
+    a, b = threefry(u32(key >> 32), u32(key), u32(data >> 32), u32(data))
+    c, d = threefry(a, b, domain, u32(0))
+    return (u64(c) << 32) | u64(d)
+
+
+@at.fn
+def fold_in(key: u64, data: i64) -> u64:
+    return fold(key, u32(0x40000000), u64(data))
+
+
+@at.fn
+def split_at(key: u64, i: i64) -> u64:
+    """Key i of those a key is split into."""
+    x, y = threefry(u32(key >> 32), u32(key), u32(i >> 32) | u32(0x80000000), u32(i))
+    return (u64(x) << 32) | u64(y)
+
+
+# -- bits and units
+
+
+@at.fn
+def bits(key: u64, i: i64, draw: u32) -> (u32, u32):
+    """64 bits for element i."""
+    return threefry(u32(key >> 32), u32(key), u32(i >> 32) ^ (draw << 16), u32(i))
+
+
+@at.fn
+def word(key: u64, i: i64, draw: u32) -> u64:
+    x, y = bits(key, i, draw)
+    return (u64(x) << 32) | u64(y)
+
+
+@at.fn
+def unit(key: u64, i: i64, draw: u32) -> f64:
+    """A multiple of 2**-53 in 0..1 without 1."""
+    x, y = bits(key, i, draw)
+    return (f64(i32(x >> 5)) * 67108864.0 + f64(i32(y >> 6))) * 1.1102230246251565e-16
+
+
+@at.fn
+def inside(x: u32, y: u32) -> f64:
+    """An odd multiple of 2**-53 between 0 and 1, as often on either side of 1/2."""
+    return (f64(i32(x >> 6)) * 67108864.0 + f64(i32(y >> 6)) + 0.5) * 2.220446049250313e-16
+
+
+@at.fn
+def inner(key: u64, i: i64, draw: u32) -> f64:
+    x, y = bits(key, i, draw)
+    return inside(x, y)
+
+
+@at.fn
+def following(key: u64, x: u32, y: u32) -> (u32, u32):
+    """64 bits more, with 64 random bits as the counter: one loop makes all that an element needs."""
+    return threefry(u32(key >> 32), u32(key), x, y)
+
+
+# -- logarithm and exponential
+
+
+@at.fn
+def log_below(x: f64) -> f64:
+    """The logarithm of 2**-64 to 1: scaled by powers of two to about 1, then twice the series of atanh((x - 1) / (x + 1))."""
+    c0 = f64(x < 2.3283064365386963e-10)
+    m0 = x * fma(c0, 4294967295.0, 1.0)
+    c1 = f64(m0 < 1.52587890625e-05)
+    m1 = m0 * fma(c1, 65535.0, 1.0)
+    c2 = f64(m1 < 0.00390625)
+    m2 = m1 * fma(c2, 255.0, 1.0)
+    c3 = f64(m2 < 0.0625)
+    m3 = m2 * fma(c3, 15.0, 1.0)
+    c4 = f64(m3 < 0.25)
+    m4 = m3 * fma(c4, 3.0, 1.0)
+    c5 = f64(m4 < 0.5)
+    m5 = m4 * fma(c5, 1.0, 1.0)
+    c6 = f64(m5 < 0.7071067811865476)
+    m6 = m5 * fma(c6, 1.0, 1.0)
+    k = fma(c0, 32.0, fma(c1, 16.0, fma(c2, 8.0, fma(c3, 4.0, fma(c4, 2.0, (c5 + c6))))))
+    s = (m6 - 1.0) / (m6 + 1.0)
+    z = s * s
+    p = fma(fma(fma(fma(fma(fma(fma(fma(fma(1 / 21, z, 1 / 19), z, 1 / 17), z, 1 / 15), z, 1 / 13), z, 1 / 11), z, 1 / 9), z, 1 / 7), z, 1 / 5), z, 1 / 3)
+    return fma(2.0 * s * z, p, 2.0 * s) - k * 0.6931471805599453
+
+
+@at.fn
+def log_of(x: f64) -> f64:
+    """The logarithm of 2**-64 to 2**64."""
+    found = log_below(where(x <= 1.0, x, 1.0 / x))
+    return where(x <= 1.0, found, -found)
+
+
+@at.fn
+def exp_of(x: f64) -> f64:
+    """The exponential, as the fourth power of that of a quarter: 2**k times Taylor's series of what is left, at most log(2)/2; 2**k bit by bit.
+
+    Tests are numbers here, 0 or 1: compilers then put them in vectors."""
+    y = 0.25 * minimum(maximum(x, -800.0), 800.0)
+    k = round(y * 1.4426950408889634)
+    r = fma(k, -1.9082149292705877e-10, fma(k, -0.6931471803691238, y))
+    p = fma(fma(fma(fma(fma(fma(fma(fma(fma(fma(fma(fma(fma(1 / 6227020800, r, 1 / 479001600), r, 1 / 39916800), r, 1 / 3628800), r, 1 / 362880), r, 1 / 40320), r, 1 / 5040), r, 1 / 720), r, 1 / 120), r, 1 / 24), r, 1 / 6), r, 1 / 2), r, 1.0), r, 1.0)
+    q = k + 300.0
+    c0 = f64(q >= 512.0)
+    s0 = 4.909093465297727e-91 * fma(c0, 1.3407807929942597e+154, 1.0)
+    q0 = q - c0 * 512.0
+    c1 = f64(q0 >= 256.0)
+    s1 = s0 * fma(c1, 1.157920892373162e+77, 1.0)
+    q1 = q0 - c1 * 256.0
+    c2 = f64(q1 >= 128.0)
+    s2 = s1 * fma(c2, 3.402823669209385e+38, 1.0)
+    q2 = q1 - c2 * 128.0
+    c3 = f64(q2 >= 64.0)
+    s3 = s2 * fma(c3, 1.8446744073709552e+19, 1.0)
+    q3 = q2 - c3 * 64.0
+    c4 = f64(q3 >= 32.0)
+    s4 = s3 * fma(c4, 4294967295.0, 1.0)
+    q4 = q3 - c4 * 32.0
+    c5 = f64(q4 >= 16.0)
+    s5 = s4 * fma(c5, 65535.0, 1.0)
+    q5 = q4 - c5 * 16.0
+    c6 = f64(q5 >= 8.0)
+    s6 = s5 * fma(c6, 255.0, 1.0)
+    q6 = q5 - c6 * 8.0
+    c7 = f64(q6 >= 4.0)
+    s7 = s6 * fma(c7, 15.0, 1.0)
+    q7 = q6 - c7 * 4.0
+    c8 = f64(q7 >= 2.0)
+    s8 = s7 * fma(c8, 3.0, 1.0)
+    q8 = q7 - c8 * 2.0
+    c9 = f64(q8 >= 1.0)
+    s9 = s8 * fma(c9, 1.0, 1.0)
+    e = p * s9
+    return (e * e) * (e * e)
+
+
+# -- distributions: one number for element i
+
+
+@at.fn
+def uniform(key: u64, i: i64, low: f64, high: f64) -> f64:
+    return low + (high - low) * unit(key, i, u32(0))
+
+
+@at.fn
+def uniform_single(key: u64, i: i64) -> f32:
+    """A multiple of 2**-24."""
+    x, _ = bits(key, i, u32(0))
+    return f32(i32(x >> 8)) * f32(5.960464477539063e-08)
+
+
+@at.fn
+def quantile(u: f64) -> f64:
+    """The number below which a normal number lies with probability u: algorithm AS 241, PPND16 (Wichura 1988)."""
+    q = u - 0.5
+    r = 0.180625 - q * q
+    above = fma(fma(fma(fma(fma(fma(fma(2509.0809287301226727, r, 33430.575583588128105), r, 67265.770927008700853), r, 45921.953931549871457), r, 13731.693765509461125), r, 1971.5909503065514427), r, 133.14166789178437745), r, 3.387132872796366608)
+    below = fma(fma(fma(fma(fma(fma(fma(5226.495278852545925, r, 28729.085735721942674), r, 39307.89580009271061), r, 21213.794301586595867), r, 5394.1960214247511077), r, 687.1870074920579083), r, 42.313330701600911252), r, 1.0)
+    s = sqrt(-log_below(0.5 - abs(q)))
+    t = s - 1.6
+    near_above = fma(fma(fma(fma(fma(fma(fma(7.7454501427834140764e-4, t, 0.0227238449892691845833), t, 0.24178072517745061177), t, 1.27045825245236838258), t, 3.64784832476320460504), t, 5.7694972214606914055), t, 4.6303378461565452959), t, 1.42343711074968357734)
+    near_below = fma(fma(fma(fma(fma(fma(fma(1.05075007164441684324e-9, t, 5.475938084995344946e-4), t, 0.0151986665636164571966), t, 0.14810397642748007459), t, 0.68976733498510000455), t, 1.6763848301838038494), t, 2.05319162663775882187), t, 1.0)
+    v = s - 5.0
+    far_above = fma(fma(fma(fma(fma(fma(fma(2.01033439929228813265e-7, v, 2.71155556874348757815e-5), v, 0.0012426609473880784386), v, 0.026532189526576123093), v, 0.29656057182850489123), v, 1.7848265399172913358), v, 5.4637849111641143699), v, 6.6579046435011037772)
+    far_below = fma(fma(fma(fma(fma(fma(fma(2.04426310338993978564e-15, v, 1.4215117583164458887e-7), v, 1.8463183175100546818e-5), v, 7.868691311456132591e-4), v, 0.0148753612908506148525), v, 0.13692988092273580531), v, 0.59983220655588793769), v, 1.0)
+    inside = abs(q) <= 0.425
+    top = where(inside, above, where(s <= 5.0, near_above, far_above))
+    bottom = where(inside, below, where(s <= 5.0, near_below, far_below))
+    y = top / bottom
+    return where(inside, q * y, where(q < 0.0, -y, y))
+
+
+@at.fn
+def normal(key: u64, i: i64, loc: f64, scale: f64) -> f64:
+    return loc + scale * quantile(inner(key, i, u32(0)))
+
+
+@at.fn
+def lognormal(key: u64, i: i64, loc: f64, scale: f64) -> f64:
+    return exp_of(loc + scale * quantile(inner(key, i, u32(0))))
+
+
+@at.fn
+def exponential(key: u64, i: i64, scale: f64) -> f64:
+    return -scale * log_below(inner(key, i, u32(0)))
+
+
+@at.fn
+def laplace(key: u64, i: i64, loc: f64, scale: f64) -> f64:
+    u = inner(key, i, u32(0)) - 0.5
+    away = log_below(1.0 - 2.0 * abs(u))
+    return loc + scale * where(u < 0.0, away, -away)
+
+
+@at.fn
+def logistic(key: u64, i: i64, loc: f64, scale: f64) -> f64:
+    u = inner(key, i, u32(0))
+    return loc + scale * (log_below(u) - log_below(1.0 - u))
+
+
+@at.fn
+def gumbel(key: u64, i: i64, loc: f64, scale: f64) -> f64:
+    return loc - scale * log_of(-log_below(inner(key, i, u32(0))))
+
+
+@at.fn
+def cauchy(key: u64, i: i64, loc: f64, scale: f64) -> f64:
+    """The quotient of two normal numbers."""
+    return loc + scale * (quantile(inner(key, i, u32(0))) / quantile(inner(key, i, u32(1))))
+
+
+@at.fn
+def rayleigh(key: u64, i: i64, scale: f64) -> f64:
+    return scale * sqrt(-2.0 * log_below(inner(key, i, u32(0))))
+
+
+@at.fn
+def weibull(key: u64, i: i64, a: f64) -> f64:
+    return exp_of(log_of(-log_below(inner(key, i, u32(0)))) / a)
+
+
+@at.fn
+def bernoulli(key: u64, i: i64, p: f64) -> bool_:
+    return unit(key, i, u32(0)) < p
+
+
+@at.fn
+def geometric(key: u64, i: i64, p: f64) -> i64:
+    """How many trials until the first success."""
+    assert p > 0.0 and p <= 1.0, f"geometric: p is {p}, not a probability above 0"
+    return 1 if p == 1.0 else 1 + i64(minimum(floor(log_below(inner(key, i, u32(0))) / log_below(1.0 - p)), 9e18))
+
+
+@at.fn
+def high_product(a: u64, b: u64) -> u64:
+    """The upper 64 bits of a product."""
+    low = u64(0xFFFFFFFF)
+    p0 = (a & low) * (b & low)
+    p1 = (a & low) * (b >> 32)
+    p2 = (a >> 32) * (b & low)
+    middle = (p0 >> 32) + (p1 & low) + (p2 & low)
+    return (a >> 32) * (b >> 32) + (p1 >> 32) + (p2 >> 32) + (middle >> 32)
+
+
+@at.fn
+def below(key: u64, i: i64, count: u64) -> u64:
+    """0..count-1 for a count up to 2**32: the upper half of the product of 64 bits with the count, so that no number is likelier by 2**-32 of its chance."""
+    x, y = bits(key, i, u32(0))
+    return (u64(x) * count + ((u64(y) * count) >> 32)) >> 32
+
+
+@at.fn
+def below_any(key: u64, i: i64, count: u64) -> u64:
+    """The same for any count (0 stands for 2**64): above 2**32 with 64 bits more, whose product is carried."""
+    first = word(key, i, u32(0))
+    least = first * count
+    carry = u64(1) if least + high_product(word(key, i, u32(1)), count) < least else u64(0)
+    found = high_product(first, count) + (carry if count > u64(4294967296) else u64(0))
+    return first if count == u64(0) else found
+
+
+@at.fn
+def integer(key: u64, i: i64, low: i64, high: i64) -> i64:
+    """low..high-1 where they are at most 2**32 apart."""
+    return low + i64(below(key, i, u64(high) - u64(low)))
+
+
+@at.fn
+def integer_any(key: u64, i: i64, low: i64, high: i64) -> i64:
+    return i64(u64(low) + below_any(key, i, u64(high) - u64(low)))
+
+
+# Rejection: a first try is the same straight line for every element, so that it runs in vectors; where it fails, -1, the loop follows.
+
+
+@at.fn
+def gamma_try(key: u64, i: i64, a: f64, draw: u32) -> f64:
+    """Marsaglia and Tsang (2000): a normal number, cubed and kept with the right probability; below 1 from a + 1."""
+    small = f64(a < 1.0)
+    d = a + small - 1 / 3
+    r, s = bits(key, i, draw)
+    x = quantile(inside(r, s))
+    t = 1.0 + x / sqrt(9.0 * d)
+    v = t * t * t
+    kept = where(t > 0.0, v, 1.0)
+    r1, s1 = following(key, r, s)
+    ok = log_below(inside(r1, s1)) < fma(0.5 * x, x, d - d * kept) + d * log_of(kept)
+    r2, s2 = following(key, r1, s1)
+    last = exp_of(small * log_below(inside(r2, s2)) / a)
+    return where((t > 0.0) & ok, d * v * last, -1.0)
+
+
+@at.fn
+def gamma_from(key: u64, i: i64, a: f64) -> f64:
+    """The same, until one is kept."""
+    assert a > 0.0, f"gamma: the shape is {a}, not above 0"
+    found = gamma_try(key, i, a, u32(0))
+    draw = u32(1)
+    while found < 0.0:
+        found = gamma_try(key, i, a, draw)
+        draw = draw + u32(1)
+    return found
+
+
+@at.fn
+def gamma(g: f64, a: f64, scale: f64) -> f64:
+    return scale * sampled(g)
+
+
+@at.fn
+def chisquare(g: f64, df: f64) -> f64:
+    return 2.0 * sampled(g)
+
+
+@at.fn
+def beta(g: f64, h: f64, a: f64, b: f64) -> f64:
+    return sampled(g / (g + h))
+
+
+@at.fn
+def student_t(z: f64, g: f64, df: f64) -> f64:
+    return sampled(z * sqrt(0.5 * df / g))
+
+
+@at.fn
+def log_factorial(k: f64) -> f64:
+    """log(k!) by Stirling's series at 8 more, less the logarithm of the product between."""
+    x = k + 9.0
+    shift = ((k + 1.0) * (k + 2.0)) * ((k + 3.0) * (k + 4.0)) * (((k + 5.0) * (k + 6.0)) * ((k + 7.0) * (k + 8.0)))
+    low = minimum(shift, 18446744073709551616.0)
+    z = 1.0 / (x * x)
+    series = fma(fma(fma(fma(1 / 1188, -z, 1 / 1680), -z, 1 / 1260), -z, 1 / 360), -z, 1 / 12) / x
+    far = 1.0 / (k + 1.0)
+    at_far = fma(fma(1 / 1260, far * far, -1 / 360), far * far, 1 / 12) * far
+    near = (x - 0.5) * log_of(x) - x + 0.9189385332046727 + series - log_of(low)
+    return where(k < 200.0, near, (k + 0.5) * log_of(k + 1.0) - (k + 1.0) + 0.9189385332046727 + at_far)
+
+
+@at.fn
+def poisson_try(key: u64, i: i64, lam: f64, draw: u32) -> f64:
+    """Rejection under a transformed curve (Hoermann 1993, PTRS), for lam from 10."""
+    b = 0.931 + 2.53 * sqrt(lam)
+    a = 0.02483 * b - 0.059
+    r, s = bits(key, i, draw)
+    u = inside(r, s) - 0.5
+    r1, s1 = following(key, r, s)
+    v = inside(r1, s1)
+    us = 0.5 - abs(u)
+    found = floor((2.0 * a / us + b) * u + lam + 0.43)
+    k = maximum(found, 0.0)
+    left = log_of(v) + log_of(1.1239 + 1.1328 / (b - 3.4)) - log_of(a / (us * us) + b)
+    ok = left <= k * log_of(lam) - lam - log_factorial(k)
+    at_once = (us >= 0.07) & (v <= 0.9277 - 3.6224 / (b - 2.0))
+    refused = (found < 0.0) | ((us < 0.013) & (v > us))
+    return where(at_once | (ok & ~refused), found, -1.0)
+
+
+@at.fn
+def poisson_small(key: u64, i: i64, lam: f64) -> i64:
+    """By the sum of probabilities, for lam below 10."""
+    u = unit(key, i, u32(0))
+    p = exp_of(-lam)
+    total = p
+    k = 0
+    while u >= total and k < 200:
+        k = k + 1
+        p = p * lam / k
+        total = total + p
+    return k
+
+
+@at.fn
+def poisson_large(key: u64, i: i64, lam: f64) -> i64:
+    found = poisson_try(key, i, lam, u32(0))
+    draw = u32(1)
+    while found < 0.0:
+        found = poisson_try(key, i, lam, draw)
+        draw = draw + u32(1)
+    return i64(found)
+
+
+@at.fn
+def poisson(key: u64, i: i64, lam: f64) -> i64:
+    assert lam >= 0.0 and lam < 1e15, f"poisson: lam is {lam}, not from 0 to 1e15"
+    return poisson_small(key, i, lam) if lam < 10.0 else poisson_large(key, i, lam)
+
+
+@at.fn
+def shuffled(key: u64, n: i64) -> i64[n]:
+    """0..n-1 in a random order (Fisher and Yates)."""
+    assert n <= 4294967296, f"permutation: {n} are more than 2**32"
+    places = [i64(below(key, j, u64(j) + u64(1))) for j in range(n)]
+    out = [i64(j) for j in range(n)]
+    for j in range(n):
+        other = places[j]
+        out[j], out[other] = out[other], out[j]
+    return out
+
+
+@at.fn
+def found_at(sums: f64[m], u: f64) -> i64:
+    """The first place whose sum is above u; the last one where rounding left none."""
+    low = 0
+    high = m - 1
+    while low < high:
+        middle = (low + high) // 2
+        if sums[middle] > u:
+            high = middle
+        else:
+            low = middle + 1
+    return low
