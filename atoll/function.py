@@ -515,7 +515,7 @@ def _from_function(function: Any, options: Options) -> Function:
     made.__module__ = plain.__module__
     made.__qualname__ = plain.__qualname__
     made.__wrapped__ = plain
-    if not plain.__module__.startswith("atoll.std."):  # the library is checked by its tests, and by its users' programs
+    if not (plain.__module__ or "").startswith("atoll.std."):  # the library is checked by its tests, and by its users' programs
         made.check_early()
     return made
 
