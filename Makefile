@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: demo test lint sanitize interrupts fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench docs clean
+.PHONY: demo test test-compilers lint sanitize interrupts fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench docs clean
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -54,6 +54,10 @@ sanitize: $(VENV)/.ready
 # Ctrl-C at random moments, a hundred times in each of the shapes that loops have.
 interrupts: $(VENV)/.ready
 	$(RUN) -m tests.runtime.interrupts 100
+
+# A part of the tests with every other C compiler that is here: gcc and clang of other versions, and the one in the ziglang wheel.
+test-compilers: $(VENV)/.ready
+	$(RUN) tools/test_compilers.py
 
 bench: $(VENV)/.ready
 	$(RUN) bench/run.py
