@@ -13,6 +13,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+BLOCK = 5000  # seeds that are set aside for a slice, of which it takes as many as it can
 PATIENCE = 240.0  # seconds that a slice may take beyond its time: a program that does not end
 SHOWN = 3  # failures of a class that are shown whole
 
@@ -23,8 +24,12 @@ class Class:
     next: int
     kinds: Counter[str] = field(default_factory=Counter)
     failures: list[dict[str, Any]] = field(default_factory=list)
-    busy: bool = False
-    spent: float = 0.0
+    spent: float = 0.0  # also what is begun
+
+    def block(self) -> int:
+        """The first seed of a slice."""
+        self.next += BLOCK
+        return self.next - BLOCK
 
 
 def work(name: str, seeds: Any, seconds: float) -> int:
@@ -43,8 +48,8 @@ def work(name: str, seeds: Any, seconds: float) -> int:
 
 def slice_of(one: Class, seconds: float) -> None:
     """A process of its own for some seconds; what it printed is counted."""
-    command = [sys.executable, "-W", "ignore", "-m", "tests.hunt", "--work", one.name, "--seeds", f"{one.next}:{one.next + 100000}", "--seconds", str(seconds)]
-    start = time.monotonic()
+    first = one.block()
+    command = [sys.executable, "-W", "ignore", "-m", "tests.hunt", "--work", one.name, "--seeds", f"{first}:{first + BLOCK}", "--seconds", str(seconds)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         out, err = process.communicate(timeout=seconds + PATIENCE)
@@ -53,17 +58,14 @@ def slice_of(one: Class, seconds: float) -> None:
         process.kill()
         out, err = process.communicate()
         ended = False
-    one.spent += time.monotonic() - start
     lines = [json.loads(line[1:]) for line in out.splitlines() if line.startswith("@")]
     for found in lines:
         one.kinds[found["kind"]] += 1
         if found["failed"]:
             one.failures.append(found)
-    one.next = lines[-1]["seed"] + 1 if lines else one.next
     if not ended or not lines:  # the one after the last that was told of ended the process
         one.kinds["died"] += 1
-        one.failures.append({"seed": one.next, "kind": "died", "detail": f"exit {process.returncode}\n{err[-1500:]}"})
-        one.next += 1
+        one.failures.append({"seed": lines[-1]["seed"] + 1 if lines else first, "kind": "died", "detail": f"exit {process.returncode}\n{err[-1500:]}"})
 
 
 def hunt(classes: list[Class], seconds: float, jobs: int, each: float) -> None:
@@ -71,19 +73,13 @@ def hunt(classes: list[Class], seconds: float, jobs: int, each: float) -> None:
     deadline, lock = time.monotonic() + seconds, threading.Lock()
 
     def go() -> None:
-        while True:
+        while (left := deadline - time.monotonic()) > 1:
             with lock:
-                left = deadline - time.monotonic()
-                free = [c for c in classes if not c.busy]
-                if left <= 1 or not free:
-                    return
-                one = min(free, key=lambda c: c.spent)
-                one.busy = True
-            slice_of(one, min(each, left))
-            with lock:
-                one.busy = False
+                one, time_of_it = min(classes, key=lambda c: c.spent), min(each, left)
+                one.spent += time_of_it
+            slice_of(one, time_of_it)
 
-    workers = [threading.Thread(target=go) for _ in range(min(jobs, len(classes)))]
+    workers = [threading.Thread(target=go) for _ in range(jobs)]
     for worker in workers:
         worker.start()
     for worker in workers:

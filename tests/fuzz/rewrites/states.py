@@ -7,13 +7,15 @@ from .words import Program, far, function, kind, number, one_of, sizes, span, va
 FEW = (0, 1, 2, 3, 4, 5, 8, 9)
 
 
-def _change(r: Chooser, names: tuple[str, ...]) -> str:
+def _change(r: Chooser, names: tuple[str, ...], pad: str) -> str:
     p, q = r.choice(names), r.choice(names)
-    at, to = one_of(r, "i", "(i + 1) % n", "s % n", f"{q}[i] % n", "0"), one_of(r, "i", "n - 1", f"{p}[0] % n", "(i + 3) % n")
-    return one_of(
-        r, f"{p} = {q}", f"{p}[{at}] = {q}[{to}]", f"{p}[{at}] = {p}[{to}] + 1", f"{p}, {q} = {q}, {p}" if p != q else f"{p}[{at}] = i", f"{p}[{at}], {q}[{to}] = {q}[{to}], {p}[{at}]",
-        f"{p} = [(v + {q}[{at}]) % 50 for v in {p}]", "s = (s + " + f"{p}[{at}]) % 50", f"{p}[1:] = {q}[:-1]", f"{p} = reverse({q})",
-    )  # fmt: skip
+    i = r.choice(("i", "i", "(i + 1)", "s"))
+    at, to = r.choice(("i", "(i + 1) % n", "s % n", f"{q}[i] % n", f"{q}[{i} % n] % n", "0")), r.choice(("i", "n - 1", f"{p}[0] % n", "(i + 3) % n", "s % n"))
+    ways = [
+        f"{p} = {q}", f"{p}[{at}] = {q}[{to}]", f"{p}[{at}] = {p}[{to}] + 1", f"{p}, {q} = {q}, {p}" if p != q else f"{p}[{at}] = i", f"{p}[{at}], {q}[{to}] = {q}[{to}], {p}[{at}]",
+        f"{p} = [(v + {q}[{at}]) % 50 for v in {p}]", "s = (s + " + f"{p}[{at}]) % 50", f"{p}[1:] = {q}[:-1]", f"{p} = reverse({q})", f"{p} = {q}\n{p}[{at}] = {p}[{to}]", f"{p} = {q}\n{p}[{at}] = {q}[{to}] + 1", f"{p}[{at}] += 7",
+    ]  # fmt: skip
+    return "\n".join(pad + line for line in r.choice(ways).split("\n"))
 
 
 def _lines(r: Chooser, names: tuple[str, ...], depth: int, pad: str) -> str:
@@ -23,9 +25,9 @@ def _lines(r: Chooser, names: tuple[str, ...], depth: int, pad: str) -> str:
             test = one_of(r, f"{r.choice(names)}[i] > {r.randrange(-3, 5)}", "i % 3 == 0", "s > 3", f"{r.choice(names)}[s % n] < {r.choice(names)}[i]")
             out.append(f"{pad}if {test}:\n{_lines(r, names, depth - 1, pad + '    ')}" + (f"\n{pad}else:\n{_lines(r, names, depth - 1, pad + '    ')}" if r.random() < 0.5 else ""))
         elif depth and r.random() < 0.2:
-            out.append(f"{pad}for q{depth} in range({one_of(r, '2', 's % 3', 'i % 3')}):\n{_lines(r, names, depth - 1, pad + '    ')}")
+            out.append(f"{pad}for q{depth} in range({r.choice(('2', '2', 's % 3', 'i % 3'))}):\n{_lines(r, names, depth - 1, pad + '    ')}")
         else:
-            out.append(pad + _change(r, names))
+            out.append(_change(r, names, pad))
     return "\n".join(out)
 
 

@@ -34,17 +34,18 @@ def function(params: str, *body: str) -> str:
 
 
 def sizes(r: Chooser, n: tuple[int, ...] = (*TINY, *AROUND), m: tuple[int, ...] = (*TINY, *AROUND[:9]), count: int = 5) -> tuple[tuple[int, int], ...]:
-    """A few pairs: always a small one, the rest from what is given."""
-    return ((r.choice(TINY), r.choice(TINY)), *((r.choice(n), r.choice(m)) for _ in range(count - 1)))
+    """A few pairs: three small ones always, the rest from what is given."""
+    small = r.sample(TINY, 3)
+    return (*((a, r.choice(TINY)) for a in small), *((r.choice(n), r.choice(m)) for _ in range(count - 1)))
 
 
 def span(r: Chooser, size: str, other: str | None = None) -> str:
     """The arguments of range over indices of an axis: whole, cut, empty, backwards, from data, from an outer index."""
     d = far(r, 4)
-    ways = [size, size, size, f"{d}, {size}", f"{size} - {d}", f"{d}, {size} - {r.randrange(3)}", f"{size} - 1, -1, -1", f"({size} - {d}) // 2", f"k % 5, {size}", f"{size} - k % 5", "0", f"{size}, 2"]
+    ways = [size, size, f"{d}, {size}", f"{d}, {size}", f"{size} - {d}", f"{d}, {size} - {r.randrange(3)}", f"{size} - 1, -1, -1", f"({size} - {d}) // 2", f"k % 5, {size}", f"{size} - k % 5", "0", f"{size}, 2"]
     if other is not None:
-        ways += [f"min({other}, {size})", f"{other} + {d}, {size}", f"{other} + 1, {size}", f"min({other} + 1, {size})", f"{other}, {size}"]
-    return one_of(r, *ways)
+        ways += [f"min({other}, {size})", f"{other} + {d}, {size}", f"{other} + {d}, {size}", f"{other} + {d}, {size}", f"{other} + 1, {size}", f"min({other} + 1, {size})", f"{other}, {size}"]
+    return size if r.random() < 0.6 * r.plain else r.choice(ways)
 
 
 def far(r: Chooser, count: int = 6) -> int:
