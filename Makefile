@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: demo test test-compilers lint sanitize interrupts fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench docs clean
+.PHONY: demo test test-compilers lint sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench docs clean
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -46,10 +46,16 @@ fuzz-ad: $(VENV)/.ready
 fuzz-schedule: $(VENV)/.ready
 	$(RUN) -m tests.schedule.fuzz --seeds 0:500
 
-# The programs of tests/language as exported C, under the address and undefined-behaviour sanitizers.
+# The programs of tests/language as exported C under the address and undefined-behaviour sanitizers, the matrix kernel, and the runtime inside Python under
+# these and the thread sanitizer.
 sanitize: $(VENV)/.ready
 	$(RUN) -m tests.export.sanitize
 	$(RUN) -m tests.speed.sanitize
+	$(RUN) -m tests.runtime.sanitize
+
+# Every allocation of a call fails once, for programs of every kind.
+no-memory: $(VENV)/.ready
+	$(RUN) -m tests.runtime.no_memory 20
 
 # Ctrl-C at random moments, a hundred times in each of the shapes that loops have.
 interrupts: $(VENV)/.ready

@@ -133,23 +133,22 @@ def _tables(tables: Tables) -> str:
 
 
 def _run(main: ir.Fun, emitter: Emitter, tables: Tables) -> str:
-    lines = ["static void at_run(at_heap *H, at_exchange *x) {", "    at_reader r = {.x = x, .next = x->words};"]
+    lines = ["static void at_run(at_heap *H, at_exchange *x, at_reader *r, at_writer *w) {", "    (void)x; (void)r; (void)w;"]
     names = []
     for k, (p, (type_, item)) in enumerate(zip(main.params, tables.params, strict=True)):
         name = f"a{k}"
         names.append(name)
         lines.append(f"    {c_type(p.rep)} {name};")
         if p.rep == ir.DATA:
-            lines.append(f"    {name} = at_read_value(H, &r, at_types, {type_});")
+            lines.append(f"    {name} = at_read_value(H, r, at_types, {type_});")
         elif p.rep == ir.ARRAY:
-            lines.append(f"    {name} = at_read_array(H, &r, {item});")
+            lines.append(f"    {name} = at_read_array(H, r, {item});")
         elif p.rep == "c128":
-            lines.append(f"    memcpy(&{name}, r.next, 16); r.next += 2;")
+            lines.append(f"    memcpy(&{name}, r->next, 16); r->next += 2;")
         elif DTYPES[p.rep].is_float or DTYPES[p.rep].is_complex:
-            lines.append(f"    memcpy(&{name}, r.next++, sizeof {name});")
+            lines.append(f"    memcpy(&{name}, r->next++, sizeof {name});")
         else:
-            lines.append(f"    {name} = ({c_type(p.rep)})*r.next++;")
-    lines += ["    free(r.shared); free(r.todo.item);", "    at_writer w = {.x = x}; (void)w;"]
+            lines.append(f"    {name} = ({c_type(p.rep)})*r->next++;")
     call = f"{emitter.name(main.name)}({', '.join(['H', *names])})"
     results = main.results
     if len(results) == 0:
@@ -161,16 +160,16 @@ def _run(main: ir.Fun, emitter: Emitter, tables: Tables) -> str:
     for k, (rep, (type_, _)) in enumerate(zip(results, tables.results, strict=True)):
         name = "r0" if len(results) == 1 else f"got.r{k}"
         if rep == ir.DATA:
-            lines.append(f"    at_write_value(H, &w, at_types, {name}, {type_});")
+            lines.append(f"    at_write_value(H, w, at_types, {name}, {type_});")
         elif rep == ir.ARRAY:
-            lines.append(f"    at_write_array(H, &w, {name});")
+            lines.append(f"    at_write_array(H, w, {name});")
         elif rep == "c128":
-            lines.append(f"    {{ int64_t both[2]; memcpy(both, &{name}, 16); at_write(H, &w, both[0]); at_write(H, &w, both[1]); }}")
+            lines.append(f"    {{ int64_t both[2]; memcpy(both, &{name}, 16); at_write(H, w, both[0]); at_write(H, w, both[1]); }}")
         elif DTYPES[rep].is_float or DTYPES[rep].is_complex:
-            lines.append(f"    {{ int64_t word = 0; memcpy(&word, &{name}, sizeof {name}); at_write(H, &w, word); }}")
+            lines.append(f"    {{ int64_t word = 0; memcpy(&word, &{name}, sizeof {name}); at_write(H, w, word); }}")
         else:
-            lines.append(f"    at_write(H, &w, (int64_t){name});")
-    lines += ["    free(w.seen); free(w.number); free(w.todo.item);", "#ifdef AT_COUNTERS"]
+            lines.append(f"    at_write(H, w, (int64_t){name});")
+    lines.append("#ifdef AT_COUNTERS")
     for k, rep in enumerate(results):
         name = "r0" if len(results) == 1 else f"got.r{k}"
         if rep in (ir.DATA, ir.ARRAY) and k < 64:

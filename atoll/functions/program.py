@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import math
 import os
 import threading
 from collections.abc import Callable
@@ -174,7 +175,7 @@ class FunctionProgram:
             def array(k: int, dtype: Any) -> Any:
                 found = exchange.out_arrays[k]
                 shape = tuple(found.dims[axis] for axis in range(found.ndim))
-                size = int(np.prod(shape)) * dtype.itemsize
+                size = math.prod(shape) * dtype.itemsize
                 raw = ctypes.string_at(found.data, size) if size else b""
                 return np.frombuffer(bytearray(raw), dtype).reshape(shape)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -258,7 +259,7 @@ def raise_site(site: Site, args: list[Any]) -> None:
 def _shown(dtype: Any, item: tuple[Any, ...]) -> Any:
     if len(item) == 2:
         address, dims = item
-        count = int(np.prod(dims)) if dims else 1
+        count = math.prod(dims)
         if count == 0:
             return np.zeros(dims, dtype)
         memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)

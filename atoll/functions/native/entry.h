@@ -37,7 +37,7 @@ static void at_push_place(at_heap *H, at_places *s, uint64_t *at, int type) {
     if (s->count == s->room) {
         size_t room = s->room ? 2 * s->room : 256;
         at_place *more = realloc(s->item, room * sizeof *more);
-        if (!more) { free(s->item); at_give_up(H, -1); }
+        if (!more) at_give_up(H, -1);
         s->item = more;
         s->room = room;
     }
@@ -209,14 +209,14 @@ static void at_write_value(at_heap *H, at_writer *w, const at_type *types, at_va
 
 /* -- entering and leaving */
 
-static void at_run(at_heap *H, at_exchange *x);   /* reads the arguments, runs, writes the results */
+static void at_run(at_heap *H, at_exchange *x, at_reader *r, at_writer *w);   /* reads the arguments, runs, writes the results */
 
-typedef struct { at_heap *heap; at_exchange *exchange; int status; } at_job;
+typedef struct { at_heap *heap; at_exchange *exchange; int status; at_reader reader; at_writer writer; } at_job;
 
 static void at_work(at_job *job) {
     at_heap *H = job->heap;
     int status = setjmp(H->fail);
-    if (status == 0) at_run(H, job->exchange);
+    if (status == 0) at_run(H, job->exchange, &job->reader, &job->writer);
     job->status = status;
 }
 
@@ -318,7 +318,7 @@ int atoll_call(at_call *call, at_exchange *x) {
     H->at.print = at_print_on;
     H->at.poll = at_poll_on;
     H->arrays.before = H->arrays.after = &H->arrays;
-    at_job job = {H, x, 0};
+    at_job job = {.heap = H, .exchange = x, .reader = {.x = x, .next = x->words}, .writer = {.x = x}};
     x->heap = H;
 #ifdef AT_OWN_STACK
     int listening = x->interruptible && at_listen(H);
@@ -327,6 +327,11 @@ int atoll_call(at_call *call, at_exchange *x) {
 #ifdef AT_OWN_STACK
     if (listening) at_listen_no_more();
 #endif
+    free(job.reader.shared);   /* also where reading or writing failed half-way */
+    free(job.reader.todo.item);
+    free(job.writer.seen);
+    free(job.writer.number);
+    free(job.writer.todo.item);
     x->live = H->live;
     x->made = H->made;
     x->closures = H->closures;
