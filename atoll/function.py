@@ -289,8 +289,11 @@ class Function:
         _call_quickly()
         return call(*args, **keywords)
 
+    @plain
     def with_options(self, options: Options) -> Function:
         """The same text under other options."""
+        if not isinstance(options, Options):
+            fail("E0610", name="with_options", text=f"takes options, not {kind_of(options)}", help="decorate with @at.fn(...) and the options instead")
         made = Function(*self._text, self.namespace, options)
         made.recipe = Function.with_options, (self, options)
         made.__module__, made.__qualname__, made.__wrapped__ = self.__module__, self.__qualname__, self.__wrapped__

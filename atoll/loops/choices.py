@@ -125,10 +125,10 @@ def _value(path: Path, key: str, text: str, switch: bool, span: Span) -> Any:
     if switch and text.lower() in ("on", "off"):
         return text.lower() == "on"
     least = 0 if key == "unroll" else 1  # others count rounds at a time, or work
-    if not switch and text.isascii() and text.isdigit() and least <= int(text) <= MOST:
+    if not switch and text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= MOST:
         return int(text)
     better = f"{key} = on or {key} = off" if switch else f"a whole number from {least} to {MOST}, as in {key} = {getattr(USUAL, key)}"
-    wrong(path, f"{key} is {text}", span, f"write {better}")
+    wrong(path, f"{key} is {text if len(text) < 60 else text[:50] + '...'}", span, f"write {better}")
 
 
 def pin(source: str, name: str, choices: Choices) -> Path | None:

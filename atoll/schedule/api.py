@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from atoll.errors import Error, fail
 from atoll.errors.caller import caller
+from atoll.errors.plain import all_guarded
 from atoll.schedule import from_ainf, loop_steps, named_ainf, show, value_steps
 from atoll.schedule import term as tm
 from atoll.schedule.formulas import conditions
@@ -44,6 +45,7 @@ class Step:
 LARGEST = 2**46
 
 
+@all_guarded
 class Schedule:
     """f == s.program, step by step. See `at.schedule`."""
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from atoll.errors import Error, Span, fail
+from atoll.errors.plain import guarded
 from atoll.sizes import Poly, cdiv, poly
 from atoll.types.builtins.names import SCALAR_TYPES
 from atoll.types.records import record_of, record_type
@@ -46,6 +47,7 @@ class OwnMaker:
 class IndexMaker:
     """at.idx[n]"""
 
+    @guarded
     def __getitem__(self, size: Any) -> Type:
         from atoll.types.types import Index
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from atoll.errors import fail
+from atoll.errors.plain import guarded
 from atoll.sizes import Atom, Poly, PolyLike, poly
 from atoll.sizes.poly import quotients
 from atoll.types.dtypes import BOOL, DTYPES, I64, DType
@@ -35,8 +36,11 @@ class Type:
 
     __slots__ = ()
 
+    @guarded
     def __getitem__(self, sizes: PolyLike | tuple[PolyLike, ...]) -> Array:
         items = sizes if isinstance(sizes, tuple) else (sizes,)
+        if not items:
+            fail("E0610", name=repr(self), text="there is no size between the brackets", help=f"write {self!r}[n], or {self!r} for one value")
         result: Type = self
         for size in reversed(items):
             result = Array(result, _size(self, size))
@@ -75,6 +79,7 @@ class Scalar(Type):
     def __repr__(self) -> str:
         return self.dtype.name
 
+    @guarded
     def __call__(self, value: Any, *more: Any) -> Any:
         """From Python: a NumPy scalar of this type. In a body: a conversion."""
         return self.dtype.numpy.type(complex(value, *more) if more else value)

@@ -21,6 +21,7 @@ from atoll.backends.c.sort import sorts
 from atoll.backends.c.written import write_files
 from atoll.core import ir as core
 from atoll.errors import fail
+from atoll.errors.misuse import kind_of
 from atoll.loops import ir as lp
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.describe import condition
@@ -32,8 +33,8 @@ _ALIGN = 64
 
 def export(core_fn: core.Function, fn: lp.Function, folder: object, workspace: str = "heap", overwrite: bool = False) -> list[Path]:
     """Write the files; returns their paths."""
-    if workspace not in ("heap", "caller"):
-        fail("E0804", given=workspace)
+    if not isinstance(workspace, str) or workspace not in ("heap", "caller"):
+        fail("E0804", given=workspace if isinstance(workspace, str) else kind_of(workspace))
     name = safe_symbol(core_fn.name)
     writer = _Exporter(core_fn, fn, name, workspace)
     files = {f"{name}.h": writer.header(), f"{name}.c": writer.source(), f"{name}_example.c": writer.example()}

@@ -14,12 +14,16 @@ _OWN = "enerated by Atoll"
 
 def write_files(folder: object, texts: dict[str, str], overwrite: bool = False) -> list[Path]:
     """Write files into a folder; returns their paths. Either all may be written or none is."""
-    if not isinstance(folder, (str, os.PathLike)) or isinstance(folder, bytes) or "\0" in str(folder) or not str(folder):
-        found = repr(str(folder))[:100] if isinstance(folder, (str, os.PathLike)) else kind_of(folder)
+    try:
+        given = os.fspath(folder)  # type: ignore[call-overload]
+    except Exception:  # noqa: BLE001  it is no path, or its own method raises
+        given = None
+    if not isinstance(given, str) or "\0" in given or not given:
+        found = repr(given)[:100] if isinstance(given, str) else kind_of(folder)
         fail("E0610", name="export_c", text=f"takes a folder, not {found}", help='write f.export_c("out")')
     if not isinstance(overwrite, bool):
         fail("E0610", name="export_c", text=f"overwrite= takes True or False, not {kind_of(overwrite)}", help="write overwrite=True")
-    place = Path(folder)
+    place = Path(given)
     try:
         place.mkdir(parents=True, exist_ok=True)
         for name in texts:

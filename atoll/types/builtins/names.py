@@ -6,6 +6,7 @@ import math
 from typing import Any, NoReturn
 
 from atoll.errors import fail
+from atoll.errors.plain import plain
 
 SCALAR_UNARY = {
     # name in a body -> primitive
@@ -58,6 +59,7 @@ class BuiltinName:
     def __repr__(self) -> str:
         return f"<atoll built-in {self.__name__}>"
 
+    @plain
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         fail("E0107", name=self.__name__)
 
