@@ -117,7 +117,7 @@ def _replace(b: Builder, line: ir.Line, prim: ir.Loop, scatter: ir.Line) -> None
     p = scatter.prim
     assert isinstance(p, ir.Scatter)
     array = prim.state[0]
-    with b.reenter(line.block), b.binding(*line.dims), b.under(*line.conds):
+    with b.reenter(line.block), b.binding(*line.dims), b.under(*line.conds, *prim.when):
         x = b.fresh_binder(prim.index.name, prim.size)
         x.facts = tuple(f.subst({prim.index: poly(x)}) for f in b.index_facts[prim.index] if f not in (poly(prim.index), prim.size - 1 - poly(prim.index)))
         replay = Replay(b, {prim.index: poly(x)})
@@ -138,7 +138,7 @@ def _replace(b: Builder, line: ir.Line, prim: ir.Loop, scatter: ir.Line) -> None
                 when = tuple(replay.cond(c, env) for c in p.when)
                 with b.under(*when):
                     value = replay.operand(p.value, env)
-    line.prim = ir.Scatter(array, (x, *fresh), index, value, None, False, when)
+    line.prim = ir.Scatter(array, (x, *fresh), index, value, None, False, (*prim.when, *when))
     block: ir.Block | None = line.block
     while block is not None:  # the update reads lines made just now, here or around
         block.lines[:] = in_order(block.lines)

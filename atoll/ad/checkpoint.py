@@ -58,4 +58,4 @@ def strip_mine(b: Builder, line: ir.Line, depth: int) -> None:
         outs = []
         for k, p in enumerate(params):
             outs.append(whole(b, made, k, where) if p.results[0].axes else ir.Abs((), ir.Ref(made, k, where)))
-    line.prim = ir.Loop(outer, rounds, prim.state, block, tuple(outs))
+    line.prim = ir.Loop(outer, rounds, prim.state, block, tuple(outs), when=prim.when)

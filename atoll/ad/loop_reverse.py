@@ -6,6 +6,7 @@ are updated at places are added to in place.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +19,11 @@ from atoll.ad.loop_outside import Sum, add_at, declare_sums, outer_keys, shaped,
 from atoll.ad.loop_state import Version, line_reader, new_param, put, read, state_reader, whole
 from atoll.ad.tape import Tape, make_tape
 from atoll.ad.while_rounds import counted
-from atoll.ainf import ir
+from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.replay import Reader, Replay, in_order
 from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.types.dtypes import I64
 
 if TYPE_CHECKING:
     from atoll.ad.reverse import Key, Reverse
@@ -34,6 +36,12 @@ def reverse_loop(rev: Reverse, line: ir.Line) -> None:
         line = counted(rev, line)
     prim = line.prim
     assert isinstance(prim, ir.Loop)
+    if prim.when:  # what rounds record has as many slots as there are rounds, also if there are none
+        with b.binding(*line.dims), b.under(*line.conds):
+            size = scalars.as_poly(b, scalars.select(b, prim.when, scalars.from_poly(prim.size), ir.Const(0, I64), line.span))
+        assert size is not None
+        b.index_facts[prim.index] = (*b.index_facts[prim.index], size - 1 - poly(prim.index))
+        prim = line.prim = dataclasses.replace(prim, size=size)
     if prim.checkpoint and prim.checkpoint > 1:
         strip_mine(b, line, prim.checkpoint)
         prim = line.prim
@@ -47,7 +55,7 @@ def reverse_loop(rev: Reverse, line: ir.Line) -> None:
     body_results = prim.results
     outer = outer_keys(rev, prim, active, lines)
     apart = [d for d in line.dims if d not in rev.fixed]
-    threaded = {} if line.conds else rev.running
+    threaded = {} if line.conds or prim.when else rev.running
     in_order_of_instances = bool(apart) and _one_after_the_other(rev, line, apart, outer)
     pinnable = set(rev.fixed) if in_order_of_instances else set(rev.fixed) | set(line.dims)
     if apart and not in_order_of_instances:
@@ -65,7 +73,8 @@ def reverse_loop(rev: Reverse, line: ir.Line) -> None:
         with b.reenter(back.block):
             _round(back, active, restored, declared, original, body_results)
         done = [x if x is not None else whole(b, p) for x, p in zip(back.nexts, back.block.params, strict=True)]
-        loop = ir.Loop(back.index, back.size, tuple(back.firsts), back.block, tuple(done))
+        when = tuple(c.subst(env) for c in prim.when)
+        loop = ir.Loop(back.index, back.size, tuple(back.firsts), back.block, tuple(done), when=when)
         made, where = b.emit(loop, tuple(back.types), line.span, "b")
         return made, where, declared
 
@@ -346,7 +355,8 @@ def _hand_on(
         env = {x: poly(f) for x, f in zip(array.binders, fresh, strict=True)}
         with b.binding(*line.dims, *fresh):
             value = version.read(b, (*instance, *(poly(x) for x in fresh)))
-        rev.push(ir.subst_operand(array.body, env), value, line.conds, [*dims, *fresh])
+        exists = not any(ref.line.conds for ref in ir.operand_refs(array.body)) and array.binders
+        rev.push(ir.subst_operand(array.body, env), value, line.conds if exists else (*line.conds, *prim.when), [*dims, *fresh])
     for s, version in sums:
         if s.key in threaded:
             continue
@@ -354,4 +364,4 @@ def _hand_on(
         around = [] if in_order_of_instances else dims
         with b.binding(*line.dims, *fresh):
             value = version.read(b, tuple(poly(x) for x in fresh))
-        rev.push(ir.Ref(s.key[0], s.key[1], s.index(tuple(poly(x) for x in fresh))), value, line.conds, [*around, *fresh])
+        rev.push(ir.Ref(s.key[0], s.key[1], s.index(tuple(poly(x) for x in fresh))), value, (*line.conds, *prim.when), [*around, *fresh])

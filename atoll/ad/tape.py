@@ -164,7 +164,7 @@ def _is_kept(line: ir.Line, prim: ir.Loop) -> bool:
 
 def _made_by_rounds(line: ir.Line, prim: ir.Loop) -> list[int]:
     """Scalars that a loop inside the round ends with: a slot costs less than that loop, which is often not done again then."""
-    if not isinstance(line.prim, (ir.Loop, ir.While)) or line.conds or not _has_slot(line, prim):
+    if not isinstance(line.prim, (ir.Loop, ir.While)) or line.conds or line.prim.when or not _has_slot(line, prim):
         return []
     return [k for k, r in enumerate(line.results[: len(line.prim.state)]) if not r.axes and r.dtype.is_float]
 

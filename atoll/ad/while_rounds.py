@@ -33,8 +33,10 @@ def counted(rev: Reverse, line: ir.Line) -> ir.Line:
         block = ir.Block(line.block, frozenset(line.block.ambient | set(line.dims)), frozenset((index,)))
         b.owner[index] = block
         b.index_facts[index] = (poly(index), rounds - 1 - poly(index))
+        if prim.index is not None:
+            b.index_facts[index] += tuple(f.subst({prim.index: poly(index)}) for f in b.index_facts[prim.index][1:])
         with b.reenter(block):
-            replay = Replay(b, {})
+            replay = Replay(b, {} if prim.index is None else {prim.index: poly(index)})
             for param in prim.block.params[:states]:
                 info = param.results[0]
                 new = new_param(b, block, param.prim.name, info.dtype, info.axes)  # type: ignore[union-attr]
@@ -43,7 +45,7 @@ def counted(rev: Reverse, line: ir.Line) -> ir.Line:
                 if not (isinstance(x.prim, ir.EFFECTS) and not x.results):
                     replay.line(x)
             results = tuple(replay.any(a, {}) for a in prim.results)
-        loop = ir.Loop(index, rounds, prim.state, block, results)
+        loop = ir.Loop(index, rounds, prim.state, block, results, when=prim.when)
         made, where = b.emit(loop, line.results[:states], line.span, "l")
     del where
     rev.spread([made])

@@ -45,12 +45,12 @@ def needed_conds(prim: Any, axes: Iterable[ir.Ref], home: ir.Block) -> dict[ir.C
         inside: dict[ir.Cond, None] = {}
         for line in block.lines:
             inside.update(_needed_by_line(line, home))
-        if inside and isinstance(prim, ir.Loop):
+        if inside and isinstance(prim, (ir.Loop, ir.While)) and prim.index is not None:
             t = poly(prim.index)
             rounds = facts().add([t, prim.size - 1 - t, prim.size - 1])
             inside = {c: None for c in inside if not holds(c, rounds)}
         needed.update(inside)
-    if isinstance(prim, ir.Scatter) and prim.when:
+    if isinstance(prim, (ir.Scatter, ir.Loop, ir.While)) and prim.when:
         needed = {c: None for c in needed if c not in prim.when}
     return needed
 

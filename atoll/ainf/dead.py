@@ -62,10 +62,12 @@ class Live:
                     self._refs(ir.poly_refs(axis))
             return
         self._owner.update({param: (line, k) for k, param in enumerate(prim.block.params)})
+        for cond in prim.when:
+            self._refs(cond.refs())
         if isinstance(prim, ir.Loop):
             self._refs(ir.poly_refs(prim.size))
             return
-        self._refs(ir.operand_refs(prim.cond))
+        self._refs([*ir.poly_refs(prim.size), *ir.operand_refs(prim.cond)])
         for head in prim.head:
             self._line(head)
         if prim.bound is not None:

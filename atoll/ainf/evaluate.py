@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -222,9 +223,9 @@ class Evaluator:
             case ir.ScatterFold():
                 return self.scatter_fold(line.prim, frame, env)
             case ir.Loop():
-                return self.loop(line.prim, frame, env)
+                return self.untouched(line.prim, line, frame, env) or self.loop(line.prim, frame, env)
             case ir.While():
-                return self.while_(line.prim, frame, env)
+                return self.untouched(line.prim, line, frame, env) or self.while_(line.prim, frame, env)
             case ir.Check():
                 return self.check(line.prim, frame, env)
             case ir.CheckUnique():
@@ -333,6 +334,18 @@ class Evaluator:
                 out[i] = self.array(a, body, env)
         return outs
 
+    def untouched(self, p: ir.Loop | ir.While, line: ir.Line, frame: Frame, env: Env) -> list[Any] | None:
+        """The first state of a loop that has no rounds, as far as there is one."""
+        if all(self.holds(c, frame, env) for c in p.when):
+            return None
+        found = []
+        for a, result in zip(p.state, line.results, strict=True):
+            if any(ref.line.conds for ref in ir.operand_refs(a.body)):
+                found.append(np.zeros(tuple(self.poly(n, frame, env) for n in result.axes), result.dtype.numpy)[()])
+            else:
+                found.append(self.array(a, frame, env))
+        return found
+
     def loop(self, p: ir.Loop, frame: Frame, env: Env) -> list[Any]:
         state = [self.array(a, frame, env) for a in p.state]
         for t in range(self.poly(p.size, frame, env)):
@@ -343,14 +356,18 @@ class Evaluator:
 
     def while_(self, p: ir.While, frame: Frame, env: Env) -> list[Any]:
         state = [self.array(a, frame, env) for a in p.state]
-        while True:
-            body = Frame(p.block, frame, state, {})
+        most = None if p.index is None else self.poly(p.size, frame, env)
+        for t in itertools.count():
+            if t == most:
+                return state
+            body = Frame(p.block, frame, state, {} if p.index is None else {p.index: t})
             for line in p.head:
                 self.effect(line, body, env)
             if not self.operand(p.cond, body, env):
                 return state
             self.effects(body, env)
             state = [self.array(a, body, env) for a in p.results]
+        raise AssertionError
 
     # -- checks
 

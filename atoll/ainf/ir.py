@@ -229,9 +229,16 @@ class ScatterFold:
     drop: bool
 
 
+NO_SIZE = Poly({})
+
+
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`size` rounds; the block has params for the state and its own index, and gives the next state."""
+    """`size` rounds; the block has params for the state and its own index, and gives the next state.
+
+    There is no round, and nothing but the arrays of the first state that exist anyway is looked at, unless all of `when` hold; then
+    the arrays of the result are those of the first state, and what else it gives must not be used.
+    """
 
     index: Sym
     size: Poly
@@ -240,11 +247,15 @@ class Loop:
     results: tuple[Abs, ...]
     checkpoint: int | None = None
     no_false_deps: bool = False
+    when: tuple[Cond, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class While:
-    """While `cond` holds of the state: next state. Both are computed in the block; `head` are the effects of the condition."""
+    """While `cond` holds of the state: next state. Both are computed in the block; `head` are the effects of the condition. `when` as of Loop.
+
+    With an `index` there are at most `size` rounds, and it is the round's number, as of Loop.
+    """
 
     state: tuple[Abs, ...]
     cond: Operand
@@ -252,6 +263,9 @@ class While:
     block: Block
     results: tuple[Abs, ...]
     bound: Poly | None = None
+    when: tuple[Cond, ...] = ()
+    index: Sym | None = None
+    size: Poly = NO_SIZE
 
 
 @dataclass(frozen=True, slots=True, eq=False)

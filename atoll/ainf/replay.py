@@ -180,12 +180,12 @@ class Replay:
         b = self.b
         old: ir.Block = prim.block
         is_loop = isinstance(prim, (ir.Loop, ir.While))
-        index = Sym(prim.index.name) if isinstance(prim, ir.Loop) else None
+        index = Sym(prim.index.name) if is_loop and prim.index is not None else None
         block = b.new_block((index,) if index is not None else ())
         inner = Replay(b, {**self.atoms, **env}, self.live, self.index_facts)
         inner.readers = dict(self.readers)
         inner.checked = self.checked
-        if isinstance(prim, ir.Loop) and index is not None:
+        if index is not None:
             inner.atoms[prim.index] = poly(index)
             b.index_facts[index] = tuple(inner.poly(f, {}) for f in self.index_facts[prim.index])
         with b.inside(block):

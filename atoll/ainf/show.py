@@ -124,9 +124,10 @@ def prim_text(p: ir.Prim, words: Words | None = None) -> str:
         case ir.ScatterFold(base, binder, index, elements, _, results, _):
             return f"scatter {say(base)} {over(binder)}. [{say(index)}] {say(elements)} -> {say(results)}"
         case ir.Loop(index, size, state, _, results):
-            return f"loop {w.bind(index)}:{say(size)} {say(state)} -> {say(results)}"
+            return f"loop {w.bind(index)}:{say(size)} {_when(p, say)}{say(state)} -> {say(results)}"
         case ir.While(state, cond, _, _, results):
-            return f"while {say(cond)} {say(state)} -> {say(results)}"
+            most = f"{w.bind(p.index)}:{say(p.size)} " if p.index is not None else ""
+            return f"while {most}{say(cond)} {_when(p, say)}{say(state)} -> {say(results)}"
         case ir.Check(conds, site, args):
             return f"check {' and '.join(map(say, conds))} else {site.code} {say(args)}"
         case ir.CheckUnique(binder, index, size):
@@ -134,6 +135,10 @@ def prim_text(p: ir.Prim, words: Words | None = None) -> str:
         case ir.Print(parts):
             return f"print {parts}"
     return repr(p)
+
+
+def _when(p: Any, say: Any) -> str:
+    return f"if {' and '.join(map(say, p.when))} " if p.when else ""
 
 
 __all__ = ["prim_text", "show"]

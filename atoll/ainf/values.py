@@ -56,11 +56,13 @@ class VTuple:
 
 @dataclass(frozen=True, slots=True)
 class VArray:
-    """`source` is the line (result, and index of its dims) an array is, element for element, when it is one."""
+    """`source` is the line (result, and index of its dims) an array is, element for element, when it is one. An array of tuples may have
+    `parts`, the arrays it is made of."""
 
     extent: Poly
     get: Callable[[Poly], Any]
     source: tuple[ir.Line, int, tuple[Poly, ...]] | None = None
+    parts: VTuple | None = None
 
 
 Value = Scalar | Formula | VTuple | VArray

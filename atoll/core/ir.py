@@ -322,10 +322,14 @@ class For(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class While(Node):
+    """`count` is the position of a state that is the round's number, from 0, and less than `rounds` in every round: the condition sees to that."""
+
     state: tuple[tuple[Sym, Expr], ...]
     cond: Expr
     body: Expr
     bound: Poly | None = None
+    count: int | None = None
+    rounds: Poly | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

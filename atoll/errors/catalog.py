@@ -49,7 +49,7 @@ _P, _T, _S, _C, _R = b.ParseError, b.TypeError, b.SizeError, b.CompileError, b.R
 
 _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     # -- text and names
-    ("E0101", _P, "{what} is not part of Atoll", "", "An Atoll body is a pure function written in a subset of Python. Statements that have effects (`del`, `global`, `try`, `with`, `yield`) or that leave a loop early (`break`, `continue`, `return` in a loop) are refused by name; the suggestion says what to write instead."),
+    ("E0101", _P, "{what} is not part of Atoll", "", "An Atoll body is a pure function written in a subset of Python. Statements that have effects (`del`, `global`, `try`, `with`, `yield`) are refused by name; the suggestion says what to write instead."),
     ("E0102", _P, "the annotation {text!r} is not an expression", "write a type, for example f32[n]", "An annotation may be written as a string; the string must then be a Python expression that spells a type."),
     ("E0103", _P, "the text of {name} cannot be found (looked in {file})", "pass the text itself: at.fn(source=text)", "Atoll reads the text of a function, it never traces it. Python does not keep it for text given to exec, for programs piped into the interpreter, or for a .pyc without its .py file; and a file that has been edited since it was imported no longer holds it. at.fn(source=text) takes the text of a module and returns its last function."),
     ("E0104", _P, "the text given with source= is not Python: {message}", "give the text of a whole module, with its imports", "at.fn(source=text) takes the text of a whole module."),
@@ -77,6 +77,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0128", _P, "{name} is used before it is bound", "bind {name} above this line, or give it another name than the one outside", "A name that a function assigns anywhere is its own name everywhere in it, as in Python; what the module calls so is not seen."),
     ("E0129", _C, "the program is nested too deeply", "give parts of it names, and write long chains as loops or reductions", "Expressions, blocks and calls inside each other may be some ten thousand deep; this is more."),
     ("E0130", _T, "this value has more than {limit} parts", "keep values of one kind in an array", "Every part of a tuple or record is a value of its own in the compiled program. Tuples of tuples of tuples double with each level."),
+    ("E0131", _T, "this loop returns a value of type {found}, whose size is known only inside the loop", "put the value into an array whose size is known before the loop, and return that and its length", "A `return` in a loop keeps its value until the loop has ended, so its size must be known before: there are no arrays whose size depends on the round."),
     # -- types and ranks
     ("E0201", _T, "{what} does not have the expected type", "", "Values change type by themselves only where an operator would change it anyway: integers to floats, narrow to wide. Everything else is written: f32(x), i64(x)."),
     ("E0202", _T, "{what} have different types: {first} and {second}", "convert one of them", "The branches of an `if`, the items of a display and the parts of a concat have one common type."),

@@ -13,6 +13,7 @@ from atoll.loops import ir as lp
 from atoll.lower.memory import BufferSink, Memory, Path, Sink, VarSink
 from atoll.lower.places import Place, Scope, VarPlace
 from atoll.lower.strip_code import strip_code
+from atoll.lower.tests_outside import tests_outside
 from atoll.plan.fuse import Fuser, Group, Leaf, Nest, Node, Strip, accumulates_in_memory
 from atoll.plan.inplace import plan_block
 from atoll.plan.own_places import Around
@@ -163,7 +164,9 @@ class BlockLowerer(Memory):
         work = self._operations(inner.stmts, group) if loops else self.translate(self._work(group), {}, scope)
         in_order = not self.fn.reassociate and any(a.monoid in ("add", "mul") and not a.var.dtype.is_integer for a in accs)
         most, rows = (1, 0) if in_order else (256, self._rows(group))  # pieces of a sum that goes from left to right would be added to each other
-        scope.add(lp.Chunks(group.low, group.high, extent, work, inner.stmts, accs, align=self._alignment(group), most=most, rows=rows))
+        tests, body = tests_outside(inner.stmts, {group.low, group.high}) if not accs else ((), inner.stmts)
+        made = lp.Chunks(group.low, group.high, extent, work, body, accs, align=self._alignment(group), most=most, rows=rows)
+        scope.add(lp.If(tests, [made]) if tests else made)
 
     def _alignment(self, group: Group) -> int:
         """Pieces of a contiguous index start at multiples of a cache line; those of the columns of a matrix are longer."""
@@ -260,7 +263,9 @@ class BlockLowerer(Memory):
             accs = [acc for _, acc in reductions]
             scope.add(lp.Accumulate(nest.sym, low, high, inner.stmts, accs, exact=not self.fn.reassociate))
         else:
-            scope.add(lp.For(nest.sym, low, high, inner.stmts, parallel=not sequential and not _has_effects(inner.stmts)))
+            tests, body = tests_outside(inner.stmts, {nest.sym})
+            made = lp.For(nest.sym, low, high, body, parallel=not sequential and not _has_effects(inner.stmts))
+            scope.add(lp.If(tests, [made]) if tests else made)
         for stage, acc in reductions:
             finish_reduction(self, stage, acc, scope, in_piece=group.is_cut and group.members.get(stage) in stage.inner)
 

@@ -16,17 +16,20 @@ if TYPE_CHECKING:
     from atoll.lower.block import BlockLowerer
 
 RETURNED = "{name} is returned, and results have memory of their own"
+EVERY_ROUND, SOME_ROUNDS = "in every round", "in rounds that come to it"
 STORED = "{name}, made in a loop for each row, is put beside the others"
 
 
-def note_copy(b: BlockLowerer, array: ir.Abs, target: lp.Buffer, dims: tuple[ir.Binder, ...] = (), why: str | None = None, span: Span = NOWHERE) -> None:
-    """Remember that storing this array copies another one, if it does. `dims` are the loops around a row."""
+def note_copy(
+    b: BlockLowerer, array: ir.Abs, target: lp.Buffer, dims: tuple[ir.Binder, ...] = (), why: str | None = None, span: Span = NOWHERE, sometimes: bool = False
+) -> None:
+    """Remember that storing this array copies another one, if it does. `dims` are the loops around a row; `sometimes`: only under a condition."""
     found = source_of(array, kept=b.is_kept)
     if found is None or b.owner(found[0]).inlining.is_inlined(found[0]):
         return
     place = b.owner(found[0]).places.get(found)
     if isinstance(place, BufferPlace) and place.buffer is not target:
-        _note(b, found, place.buffer, target, array.binders, dims, why, span)
+        _note(b, found, place.buffer, target, array.binders, dims, why, span, sometimes)
 
 
 def note_state(b: BlockLowerer, line: ir.Line, k: int, source: lp.Buffer, target: lp.Buffer) -> None:
@@ -36,14 +39,22 @@ def note_state(b: BlockLowerer, line: ir.Line, k: int, source: lp.Buffer, target
 
 
 def _note(
-    b: BlockLowerer, found: tuple[ir.Line, int], source: lp.Buffer, target: lp.Buffer, row: tuple[ir.Binder, ...], dims: tuple[ir.Binder, ...], why: str | None, span: Span
+    b: BlockLowerer,
+    found: tuple[ir.Line, int],
+    source: lp.Buffer,
+    target: lp.Buffer,
+    row: tuple[ir.Binder, ...],
+    dims: tuple[ir.Binder, ...],
+    why: str | None,
+    span: Span,
+    sometimes: bool = False,
 ) -> None:
     line, result = found
     name = label_of(line, result) or "an array"
     if why is None:
         why = "{name} must not change" if source.kind == "in" else "{name} is needed again"
     total = poly(target.dtype.size)
-    each = ["in every round"] if b.parent is not None else []
+    each = [SOME_ROUNDS if sometimes else EVERY_ROUND] if b.parent is not None else []
     for x in (*dims, *row):
         if all(leaf in b.fn.size_atoms for leaf in x.extent.leaves()) or x in row:
             total = total * x.extent

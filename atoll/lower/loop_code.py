@@ -17,6 +17,7 @@ from atoll.lower.copies import note_copy, note_state
 from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
 from atoll.plan.stages import Stage
 from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.types.dtypes import I64
 
 if TYPE_CHECKING:
     from atoll.lower.block import BlockLowerer
@@ -34,7 +35,10 @@ def _axes(b: BlockLowerer, info: ir.Result, env: dict[Atom, Poly], scope: Scope)
     return tuple(b.translate(a, env, scope) for a in info.axes)
 
 
-def _make_state(b: BlockLowerer, stage: Stage, firsts: tuple[ir.Abs, ...], block: ir.Block, scope: Scope) -> list[State]:
+def _make_state(
+    b: BlockLowerer, stage: Stage, firsts: tuple[ir.Abs, ...], block: ir.Block, scope: Scope, outer: Scope | None = None
+) -> list[State]:
+    """The places of the state, with its first values. What exists although the loop may have no rounds is made in the scope around."""
     line = stage.line
     assert line is not None
     env = b.env(stage)
@@ -48,7 +52,8 @@ def _make_state(b: BlockLowerer, stage: Stage, firsts: tuple[ir.Abs, ...], block
             scope.add(lp.Declare(var, b.value(first.body, env, scope)))
             states.append(State(VarPlace(lp.Use(var)), None, var, b.fn.var(f"{name}_next", var.dtype)))
             continue
-        extents = _axes(b, info, env, scope)
+        around = scope if outer is None or any(ref.line.conds for ref in ir.operand_refs(first.body)) else outer
+        extents = _axes(b, info, env, outer or scope)
         place = b.places.get((line, k))
         taken = (line, k) in b.inplace.takes
         whole = isinstance(place, BufferPlace) and len(place.positions) == len(extents) and not place.offsets
@@ -57,13 +62,13 @@ def _make_state(b: BlockLowerer, stage: Stage, firsts: tuple[ir.Abs, ...], block
         else:
             buffer = b.fn.buffer(f"{param.prim.name}_state", info.dtype, extents, "temp", "loop state", line.span)  # type: ignore[union-attr]
             buffer.label = param.prim.name  # type: ignore[union-attr]
-            scope.add(lp.Alloc(buffer))
+            (outer or scope).add(lp.Alloc(buffer))
         state = State(BufferPlace(buffer, tuple(range(len(extents)))), None, None, None)
-        if not taken and isinstance(line.prim, ir.Loop) and _written_whole(line.prim, k):
+        if not taken and isinstance(line.prim, ir.Loop) and not line.prim.when and _written_whole(line.prim, k):
             state.unfilled = first
         elif not taken:
-            note_copy(b, first, buffer, line.dims, b.inplace.copies.get((line, k)), line.span)
-            b.fill(first, buffer, (), env, scope)
+            note_copy(b, first, buffer, line.dims, b.inplace.copies.get((line, k)), line.span, bool(stage.conds))
+            b.fill(first, buffer, (), env, around)
         states.append(state)
     return states
 
@@ -170,16 +175,31 @@ def _advance(states: list[State], scope: Scope) -> None:
             scope.add(lp.Swap(state.place.buffer, state.spare))
 
 
-def _finish(b: BlockLowerer, stage: Stage, states: list[State], scope: Scope) -> None:
+def _begin(b: BlockLowerer, stage: Stage, outer: Scope) -> tuple[tuple[lp.Test, ...], Scope]:
+    """The conditions without which a loop has no rounds, and the scope its rounds are in."""
+    tests = b.tests(stage.prim.when, b.env(stage), outer)
+    return tests, outer.child(*tests) if stage.prim.when else outer
+
+
+def _finish(b: BlockLowerer, stage: Stage, states: list[State], scope: Scope, outer: Scope | None = None, tests: tuple[lp.Test, ...] = ()) -> None:
     """After the loop the state is the result."""
     from atoll.lower.stage_code import settle
 
     line = stage.line
     assert line is not None
     env = b.env(stage)
+    kept: dict[int, lp.Var] = {}
+    if outer is not None and outer is not scope:
+        for k, state in enumerate(states):
+            if state.var is not None:
+                kept[k] = b.fn.line_var(line, state.var.dtype, True)
+                outer.add(lp.Declare(kept[k], b.fn.zero(state.var.dtype)))
+                scope.add(lp.Assign(kept[k], lp.Use(state.var)))
+        outer.close(tests, scope)
+        scope = outer
     for k, state in enumerate(states):
         if state.var is not None:
-            settle(b, stage, k, lp.Use(state.var), scope)
+            settle(b, stage, k, lp.Use(kept.get(k, state.var)), scope)
             continue
         place = b.places.get((line, k))
         assert isinstance(state.place, BufferPlace)
@@ -202,27 +222,37 @@ def _copy_into(b: BlockLowerer, stage: Stage, k: int, source: lp.Buffer, place: 
     scope.stmts += body
 
 
-def loop_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
+def loop_code(b: BlockLowerer, stage: Stage, outer: Scope) -> None:
     prim: ir.Loop = stage.prim
     env = b.env(stage)
+    tests, scope = _begin(b, stage, outer)
     size = b.translate(prim.size, env, scope)
-    states = _make_state(b, stage, prim.state, prim.block, scope)
+    states = _make_state(b, stage, prim.state, prim.block, scope, outer)
     sym = Sym(prim.index.name)
     b.fn.rounds[prim.index] = prim.size
     inner = _inner(b, stage, prim.block, prim.results, states, {}, {**env, prim.index: poly(sym)}, scope)
     body = scope.child()
     _round(inner, states, body)
     scope.add(lp.For(sym, poly(0), size, body.stmts, parallel=False))
-    _finish(b, stage, states, scope)
+    _finish(b, stage, states, scope, outer, tests)
 
 
-def while_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
+def while_code(b: BlockLowerer, stage: Stage, outer: Scope) -> None:
     """The lines the condition needs come first, then the test, then the rest of the round."""
     prim: ir.While = stage.prim
     env = b.env(stage)
-    states = _make_state(b, stage, prim.state, prim.block, scope)
-    inner = _inner(b, stage, prim.block, prim.results, states, {}, env, scope)
+    tests, scope = _begin(b, stage, outer)
+    states = _make_state(b, stage, prim.state, prim.block, scope, outer)
     body = scope.child()
+    count: lp.Var | None = None
+    if prim.index is not None:
+        count = b.fn.var(prim.index.name, I64, True)
+        scope.add(lp.Declare(count, lp.Const(0, I64)))
+        rounds = b.translate(prim.size, env, scope)
+        body.add(lp.BreakUnless((lp.Test("ge", rounds - 1 - poly(count.atom)),)))
+        b.fn.rounds[prim.index] = prim.size
+        env = {**env, prim.index: poly(count.atom)}
+    inner = _inner(b, stage, prim.block, prim.results, states, {}, env, scope)
     for state in states:
         if state.next_var is not None:
             body.add(lp.Declare(state.next_var, inner.fn.zero(state.next_var.dtype)))
@@ -232,8 +262,10 @@ def while_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     body.add(lp.BreakUnless((lp.Test("true", None, cond),)))
     inner.lower(body, only=None, done=first)
     _advance(states, body)
+    if count is not None:
+        body.add(lp.Assign(count, lp.Index(poly(count.atom) + 1)))
     scope.add(lp.Forever(body.stmts))
-    _finish(b, stage, states, scope)
+    _finish(b, stage, states, scope, outer, tests)
 
 
 def _elements(b: BlockLowerer, prim: Any, env: Any, scope: Scope) -> dict[Any, Place]:

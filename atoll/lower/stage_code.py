@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from atoll.ainf import ir
+from atoll.ainf.identity import is_read, read_arg
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.lower.copies import RETURNED, note_copy
@@ -71,7 +72,7 @@ def start_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     env = b.env(stage)
     if isinstance(stage.prim, ir.Scatter):
         base = stage.prim.base
-        note_copy(b, base, place.buffer, line.dims, b.inplace.copies.get((line, 0)), line.span)
+        note_copy(b, base, place.buffer, line.dims, b.inplace.copies.get((line, 0)), line.span, bool(stage.conds))
         if place.positions == tuple(range(len(base.binders))) and not line.dims and not place.offsets:
             _guarded(b, stage, scope, lambda s: b.fill(base, place.buffer, (), env, s))
             return
@@ -181,6 +182,8 @@ def _element(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     dtype = line.results[0].dtype
     if isinstance(place, BufferPlace):
         index = place.index(tuple(b.translate(poly(d), env, scope) for d in line.dims))
+        if line.dims and is_read(line):
+            note_copy(b, ir.Abs(line.dims, read_arg(line)), place.buffer, (), "{name} is read beside its update", line.span, bool(stage.conds))
 
         def store(s: Scope) -> None:
             s.add(lp.Store(place.buffer, index, b.expression(line, env, s, 0)))

@@ -8,17 +8,16 @@ If even that fails the array is copied, and .memory() says so.
 
 from __future__ import annotations
 
-import bisect
 from dataclasses import dataclass, field
 from typing import Any
 
 from atoll.ainf import ir
 from atoll.ainf.identity import identity_of, is_read, read_arg
-from atoll.ainf.scan_prim import line_refs, refs
 from atoll.plan.contract import find_contractions
+from atoll.plan.dependences import Dependences, in_order
 from atoll.plan.override import kept
 from atoll.plan.own_places import NOTHING, Around, reads_undisturbed
-from atoll.plan.stages import Inlining, Stage, is_scalar, make_stages
+from atoll.plan.stages import Inlining, Stage, make_stages
 
 
 @dataclass
@@ -28,6 +27,20 @@ class InPlace:
     takes: dict[tuple[ir.Line, int], tuple[ir.Line, int]] = field(default_factory=dict)
     taken: set[tuple[ir.Line, int]] = field(default_factory=set)  # the values of takes
     copies: dict[tuple[ir.Line, int], str] = field(default_factory=dict)
+    memory: dict[tuple[ir.Line, int], Memory] = field(default_factory=dict)
+
+    def memory_of(self, key: tuple[ir.Line, int]) -> Memory:
+        if key not in self.memory:
+            self.memory[key] = Memory({key})
+        return self.memory[key]
+
+
+@dataclass
+class Memory:
+    """The versions of an array that have one memory, and stages that read one of them after an update that never happens when they do."""
+
+    versions: set[tuple[ir.Line, int]]
+    late: list[Stage] = field(default_factory=list)
 
 
 def plan_block(
@@ -42,96 +55,72 @@ def plan_block(
     forced |= kept(lines, "store") | kept(lines, "once")
     handed_on = {(found, k) for k, array in enumerate(results) if (found := identity_of(array)) is not None}
     refused: dict[tuple[ir.Line, int], str] = {}
+    early: set[ir.Line] = set()
     while True:
         inlining = Inlining(lines, results, forced)
         stages = make_stages(lines, results, inlining, 0, contractions, absorbed)
         plan = InPlace(copies=refused)
-        more = _try(Dependences(lines, inlining, stages), plan, writable, forced, around, handed_on)
+        known = Dependences(lines, inlining, stages)
+        more = _try(known, plan, writable, forced, around, handed_on)
         if not more:
-            return inlining, _sorted(stages), plan
+            _only_when_read(known, plan, early)
+            return inlining, in_order(stages), plan
+        early |= more - forced
         forced |= more
 
 
-class Dependences:
-    """What a block's stages read and wait for."""
+def _only_when_read(known: Dependences, plan: InPlace, early: set[ir.Line]) -> None:
+    """Arrays that are read early, for others to update them, are read only when somebody wants them."""
+    users: dict[ir.Line, list[tuple[ir.Cond, ...]]] = {}
+    for stage in known.stages if early else ():
+        copied: set[ir.Line] = set()
+        for k, array in _bases(stage.prim):
+            if (stage.line, k) not in plan.takes:
+                copied |= _reached(known.inlining, array)
+        wanted = {ref.line for ref in stage.refs} & early
+        for k, array in _bases(stage.prim):  # what is updated in place is not read for it
+            if (stage.line, k) in plan.takes and not _read_besides(known, stage, array):
+                wanted -= _reached(known.inlining, array)
+        for line in sorted(wanted, key=lambda x: x.id):
+            users.setdefault(line, []).append(stage.conds if line in copied else _conditions(stage))
+    for line, given in users.items():
+        stage = known.by_line[line]
+        if line.conds or not line.dims:
+            continue
+        for cond in given[0]:
+            if not all(cond in conds for conds in given):
+                continue
+            reads = known.inlining.reads(cond.refs())
+            makers = [known.by_line[ref.line] for ref in reads if ref.line in known.by_line]
+            if any(isinstance(x, ir.Binder) for x in cond.leaves()) or any((ref.line, ref.result) in plan.taken for ref in reads):
+                break
+            if makers and (stage in makers or known.depending(stage, makers)):
+                break
+            stage.conds += (cond,)
+            stage.refs += [ref for ref in reads if ref not in stage.refs]
+            known.wait(stage, makers)
 
-    def __init__(self, lines: list[ir.Line], inlining: Inlining, stages: list[Stage]) -> None:
-        self.inlining, self.stages = inlining, stages
-        self.by_line = {s.line: s for s in stages if s.line is not None}
-        self.by_number = {s.number: s for s in stages}
-        self.followers: dict[Stage, list[Stage]] = {}
-        # stages that wait for one that comes after them in the program, in order, and the furthest such one so far
-        self.waiting: list[int] = []
-        self.furthest: list[int] = []
-        self.readers: dict[tuple[ir.Line, int], list[Stage]] = {}
-        for stage in stages:
-            for key in {(ref.line, ref.result) for ref in stage.refs}:
-                self.readers.setdefault(key, []).append(stage)
-            for earlier in self.before(stage):
-                self.followers.setdefault(earlier, []).append(stage)
-        self.inlined_readers: dict[tuple[ir.Line, int], set[ir.Line]] = {}  # inlined lines that read an array directly
-        for line in lines:
-            if inlining.is_inlined(line):
-                for ref in refs(line.prim):
-                    self.inlined_readers.setdefault((ref.line, ref.result), set()).add(line)
 
-    def before(self, stage: Stage) -> list[Stage]:
-        """Stages that must run before one: what it reads, and what an update it makes must wait for."""
-        found = [by for ref in stage.refs if (by := self.by_line.get(ref.line)) is not None and by is not stage]
-        return found + [self.by_number[k] for k in stage.after if k in self.by_number]
+def _read_besides(known: Dependences, stage: Stage, array: ir.Abs) -> bool:
+    """True when a stage reads the lines its array is made of also for something else."""
+    lines = _reached(known.inlining, array)
+    other = [*ir.operand_refs(stage.prim.value), *(ref for p in stage.prim.index for ref in ir.poly_refs(p))] if isinstance(stage.prim, ir.Scatter) else None
+    return other is None or any(ref.line in lines for ref in known.inlining.reads(other))
 
-    def wait(self, stage: Stage, others: list[Stage]) -> None:
-        """These stages must run before this one."""
-        stage.after.update(other.number for other in others)
-        for other in others:
-            self.followers.setdefault(other, []).append(stage)
-        last = max((other.number for other in others), default=-1)
-        if last > stage.number:
-            self.waiting.append(stage.number)
-            self.furthest.append(max([last, *self.furthest[-1:]]))
 
-    def waits_for(self, number: int) -> int:
-        """The furthest stage that one up to this number waits for, directly or not."""
-        while (at := bisect.bisect_right(self.waiting, number)) and self.furthest[at - 1] > number:
-            number = self.furthest[at - 1]
-        return number
+def _reached(inlining: Inlining, array: ir.Abs) -> set[ir.Line]:
+    return {ref.line for ref in inlining.reads(ir.operand_refs(array.body))}
 
-    def depending(self, stage: Stage, among: list[Stage]) -> set[Stage]:
-        """Those of these stages that must run after one, directly or not."""
-        last = max([other.number for other in among] + self.furthest[-1:])
-        missing, reached = set(among), set[Stage]()
-        queue = [stage]
-        while queue and missing:
-            for other in self.followers.get(queue.pop(), ()):  # in program order, so the furthest is looked at first
-                if other not in reached and other.number <= last:
-                    reached.add(other)
-                    missing.discard(other)
-                    queue.append(other)
-        return set(among) - missing
 
-    def needs(self, line: ir.Line, stage: Stage) -> bool:
-        """True when a line can only be computed after a stage."""
-        queue = [self.by_line[ref.line] for ref in self.inlining.reads(line_refs(line)) if ref.line in self.by_line]
-        seen: set[Stage] = set()
-        while queue:
-            current = queue.pop()
-            if current is stage:
-                return True
-            if current not in seen and (current.number > stage.number or self.waits_for(current.number) >= stage.number):
-                seen.add(current)
-                queue += self.before(current)
-        return False
+def _conditions(stage: Stage) -> tuple[ir.Cond, ...]:
+    """The conditions under which a stage does anything."""
+    return (*stage.conds, *(stage.prim.when if isinstance(stage.prim, (ir.Scatter, ir.Loop, ir.While)) else ()))
 
-    def inlined_by(self, stage: Stage) -> set[ir.Line]:
-        """Inlined lines whose code becomes part of a stage."""
-        queue = list(line_refs(stage.line)) if stage.line is not None else list(ir.operand_refs(stage.target.body))  # type: ignore[union-attr]
-        found: set[ir.Line] = set()
-        while queue:
-            line = queue.pop().line
-            if self.inlining.is_inlined(line) and line not in found:
-                found.add(line)
-                queue += line_refs(line)
-        return found
+
+def _never_both(a: Stage, b: Stage) -> bool:
+    """True when one of two stages does nothing, whatever the values are."""
+    conds = set(_conditions(b))
+    return any(c.negated() in conds for c in _conditions(a))
 
 
 def _bases(prim: Any) -> list[tuple[int, ir.Abs]]:
@@ -168,9 +157,13 @@ def _try(
             if (found, _state_of(found, plan)) in handed_on:
                 copies[key] = "the old value is handed on to the next round as well"
                 continue
+            memory = plan.memory_of(found)
+            versions = memory.versions
             others = [other for other in known.readers.get(found, ()) if other is not stage]
+            others += [other for other in memory.late if other is not stage and other not in others]
             later = known.depending(stage, others) if others else set()
-            conflict = _conflicts(stage, array, found, later, known, around)
+            apart = {other for other in later if _never_both(stage, other) and not _copies(other, versions) and not _tests(known, other, versions)}
+            conflict = _conflicts(stage, array, versions, later - apart, known, around)
             if isinstance(conflict, str):
                 copies[key] = conflict
                 continue
@@ -182,6 +175,9 @@ def _try(
             more |= conflict
             plan.takes[key] = found
             plan.taken.add(found)
+            versions.add(key)
+            plan.memory[key] = memory
+            memory.late += sorted(apart, key=lambda other: other.number)
             known.wait(stage, [other for other in others if other not in later])
     return more
 
@@ -193,17 +189,28 @@ def _state_of(found: tuple[ir.Line, int], plan: InPlace) -> int | None:
     return found[0].prim.position if isinstance(found[0].prim, ir.Param) else None
 
 
+def _tests(known: Dependences, stage: Stage, versions: set[tuple[ir.Line, int]]) -> bool:
+    """True when a stage looks at one of these arrays to find out whether it does anything."""
+    return any((ref.line, ref.result) in versions for ref in known.inlining.reads([ref for c in _conditions(stage) for ref in c.refs()]))
+
+
+def _copies(stage: Stage, versions: set[tuple[ir.Line, int]]) -> bool:
+    """True when a stage starts from one of these arrays, whether or not it does anything."""
+    return stage.line is None or any(identity_of(array) in versions for _, array in _bases(stage.prim))
+
+
 def _conflicts(
-    stage: Stage, array: ir.Abs, base: tuple[ir.Line, int], later: set[Stage], known: Dependences, around: Around
+    stage: Stage, array: ir.Abs, versions: set[tuple[ir.Line, int]], later: set[Stage], known: Dependences, around: Around
 ) -> set[ir.Line] | str:
     """Lines to compute early so that the update can be done in place; empty when it can; text when it cannot. `later` are stages that
     read the array and depend on the update."""
     wanted: set[ir.Line] = set()
     prim = stage.prim
     binders = set(getattr(prim, "binders", ()))
-    direct = known.inlined_readers.get(base, set())
+    read = {key for one in (stage, *later) for ref in one.refs if (key := (ref.line, ref.result)) in versions}
+    direct = {line for key in read for line in known.inlined_readers.get(key, ())}
     for ref in stage.refs:
-        if (ref.line, ref.result) != base or is_base_read(ref, array):
+        if (ref.line, ref.result) not in versions or is_base_read(ref, array):
             continue
         if not isinstance(prim, ir.Scatter):
             scalars = {x for x in direct if not x.dims} & known.inlined_by(stage)
@@ -214,6 +221,9 @@ def _conflicts(
         if not binders or reads_undisturbed(prim, ref.index, around):
             continue
         value = prim.value
+        if not ref.leaves() & binders and (scalars := {x for x in direct if not x.dims} & known.inlined_by(stage)):
+            wanted |= scalars
+            continue
         if isinstance(value, ir.Ref) and known.inlining.is_inlined(value.line):
             wanted.add(value.line)
         else:
@@ -239,40 +249,3 @@ def _same_read(a: ir.Ref, b: ir.Ref) -> bool:
         inner = ir.subst_operand(read_arg(a.line), dict(zip(a.line.dims, a.index, strict=False)))
         return isinstance(inner, ir.Ref) and _same_read(inner, b)
     return False
-
-
-def _sorted(stages: list[Stage]) -> list[Stage]:
-    """Program order, with `after` respected."""
-    by_line = {s.line: s for s in stages if s.line is not None}
-    by_number = {s.number: s for s in stages}
-    waits: dict[Stage, list[Stage]] = {}
-    for stage in stages:
-        found = {earlier for ref in stage.refs if (earlier := by_line.get(ref.line)) is not None and earlier is not stage}
-        found.update(by_number[k] for k in stage.after if k in by_number)
-        waits[stage] = sorted(found, key=lambda s: s.number)
-    done: dict[Stage, None] = {}
-    entered: set[Stage] = set()
-
-    def visit(first: Stage) -> None:
-        path = [first]
-        while path:
-            stage = path[-1]
-            if stage in done:
-                path.pop()
-                continue
-            if stage not in entered:
-                entered.add(stage)
-                todo = [earlier for earlier in waits[stage] if earlier not in done]
-                if any(earlier in entered for earlier in todo):
-                    raise AssertionError(f"stages depend on each other in a circle at {stage}")
-                path += reversed(todo)
-            else:
-                done[stage] = None
-                path.pop()
-
-    for stage in stages:  # scalars made of scalars come first, so that they do not stand between loops
-        if is_scalar(stage) and all(earlier in done for earlier in waits[stage]):
-            visit(stage)
-    for stage in stages:
-        visit(stage)
-    return list(done)

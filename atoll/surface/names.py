@@ -140,17 +140,9 @@ def default_names(params: Iterable[s.Param]) -> Names:
 def has_return(stmts: Iterable[s.Stmt]) -> s.Return | None:
     """A `return` somewhere in the statements, not counting inner functions."""
     for stmt in stmts:
-        parts: tuple[tuple[s.Stmt, ...], ...] = ()
-        match stmt:
-            case s.Return():
-                return stmt
-            case s.If(_, then, orelse):
-                parts = (then, orelse)
-            case s.While(_, body) | s.For(_, _, body):
-                parts = (body,)
-            case s.Match(_, cases):
-                parts = tuple(case.body for case in cases)
-        for part in parts:
+        if isinstance(stmt, s.Return):
+            return stmt
+        for part in s.bodies(stmt):
             found = has_return(part)
             if found is not None:
                 return found
@@ -167,7 +159,7 @@ class Liveness:
 
     def carried(self, loop: s.For | s.While) -> Names:
         """Names bound in the loop that a round, or the test before it, may read before it binds them, or that are read after the loop."""
-        tested = reads(loop.test) if isinstance(loop, s.While) else _NONE
+        tested = reads(loop.test) if isinstance(loop, s.While) else _going(loop)
         return binds(loop.body) & (self.at_entry[id(loop)] | self.after[id(loop)] | tested)
 
     def _block(self, stmts: tuple[s.Stmt, ...], live: Names) -> Names:
@@ -189,7 +181,7 @@ class Liveness:
             case s.While(test, body):
                 return self._loop(stmt, body, live | reads(test)) | reads(test)
             case s.For(target, iter_, body):
-                return self._loop(stmt, body, live, binds_target(target)) | reads(iter_)
+                return self._loop(stmt, body, live | _going(stmt), binds_target(target)) | reads(iter_)
             case s.Return(value):
                 return reads(value) if value is not None else _NONE
             case s.Assert(test, message):
@@ -217,6 +209,10 @@ class Liveness:
             entry = entry | new
         self.at_entry[id(loop)] = entry
         return live | entry
+
+
+def _going(loop: s.For) -> Names:
+    return _NONE if loop.going is None else frozenset((loop.going,))
 
 
 def _plain(target: object) -> Names:

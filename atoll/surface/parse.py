@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from atoll.errors import Source, Span, fail
 from atoll.surface import syntax as s
+from atoll.surface.leaving import without_leaving
 
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+",
@@ -57,8 +58,6 @@ _REFUSED: dict[str, tuple[str, str]] = {
     "Set": ("a set", "use an array"),
     "SetComp": ("a set comprehension", "build an array with [...]"),
     "Starred": ("`*`", "write the items out"),
-    "Break": ("`break`", "use `while condition:` and make the condition false"),
-    "Continue": ("`continue`", "put the rest of the round under `if`"),
     "In": ("`in`", "use any(x == item for item in xs)"),
     "NotIn": ("`not in`", "use not any(x == item for item in xs)"),
     "Is": ("`is`", "use `==`, or `match` for the cases of a union"),
@@ -88,16 +87,6 @@ class Parser:
         words = _REFUSED.get(name, (f"this use of {name}", "see docs/reference.md for what a body may contain"))
         fail("E0101", self.span(node), what=what or words[0], help=instead or words[1], where=self.where)
 
-    def refuse_else(self, before: ast.stmt, after: ast.stmt) -> None:
-        """`else` after a loop, with the place of the word itself, which Python's tree does not keep."""
-        for number in range((before.end_lineno or before.lineno) + 1, after.lineno + 1):
-            line = self.source.line(number) or ""
-            if line.lstrip().startswith("else"):
-                column = len(line.encode()) - len(line.lstrip().encode())
-                span = Span(self.source, number, column, number, column + len("else"))
-                fail("E0101", span, what="`else` after a loop", help="put the statements after the loop", where=self.where)
-        self.refuse(after, "`else` after a loop", "put the statements after the loop")
-
     # -- functions and statements
 
     def function(self, node: ast.FunctionDef) -> s.Function:
@@ -106,11 +95,12 @@ class Parser:
         body = node.body[1:] if doc is not None else node.body
         if getattr(node, "type_params", None):
             self.refuse(node, "a type parameter list", 'declare type variables with a = at.types("a")')
+        params = self.params(node.args)
         result = s.Function(
             node.name,
-            self.params(node.args),
+            params,
             None if node.returns is None else self.annotation(node.returns),
-            self.body(body),
+            without_leaving(params, self.body(body)),
             doc,
             span=self.header_span(node),
         )
@@ -180,13 +170,13 @@ class Parser:
             case ast.If(test=test, body=body, orelse=orelse):
                 return s.If(self.expr(test), self.body(body), self.body(orelse), span=span)
             case ast.While(test=test, body=body, orelse=orelse):
-                if orelse:
-                    self.refuse_else(body[-1], orelse[0])
-                return s.While(self.expr(test), self.body(body), span=span)
+                return s.While(self.expr(test), self.body(body), self.body(orelse), span=span)
             case ast.For(target=target, iter=iter_, body=body, orelse=orelse):
-                if orelse:
-                    self.refuse_else(body[-1], orelse[0])
-                return s.For(self.target(target), self.expr(iter_), self.body(body), span=span)
+                return s.For(self.target(target), self.expr(iter_), self.body(body), self.body(orelse), span=span)
+            case ast.Break():
+                return s.Break(span=span)
+            case ast.Continue():
+                return s.Continue(span=span)
             case ast.Return(value=value):
                 return s.Return(None if value is None else self.expr(value), span=span)
             case ast.Assert(test=test, msg=message):

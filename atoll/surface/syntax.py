@@ -1,15 +1,16 @@
 """The surface language: what a user wrote, as a tree with a span on every node. Nothing is resolved or typed yet.
 
     function  ::= def f(p: T = default, ...) -> T: stmt...
-    stmt      ::= target = e | target: T = e | target op= e | if e: ... else: ... | while e: ... | for target in e: ...
-                | match e: case pattern if e: ... | return e | assert e, e | def ... | e | pass
+    stmt      ::= target = e | target: T = e | target op= e | if e: ... else: ... | while e: ... else: ... | for target in e: ... else: ...
+                | match e: case pattern if e: ... | return e | break | continue | assert e, e | def ... | e | pass
     target    ::= x | target, ... | e[item, ...] | e.x
     e         ::= number | "text" | f"text" | x | e.x | e(e, ..., x=e) | e op e | op e | e and e | e < e <= e | e if e else e
                 | lambda x...: e | [e, ...] | (e, ...) | [e for target in e if e ...] | (e for ...) | e[item, ...]
     item      ::= e | e:e:e | None | ...
     pattern   ::= _ | x | value | Class(pattern..., x=pattern) | pattern | pattern | pattern as x | pattern, ...
 
-What Python has beyond this is refused by name in `parse`.
+What Python has beyond this is refused by name in `parse`; `break`, `continue`, `return` in loops and `else` of loops are said with conditions by
+`leaving`, before anything else looks at a function.
 """
 
 from __future__ import annotations
@@ -149,6 +150,11 @@ class NoneValue(Node):
     pass
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Unset(Node):
+    """No value yet: the name takes the type of what it becomes, and nobody reads it before. Never written by a user."""
+
+
 Expr = (
     Num
     | Text
@@ -166,6 +172,7 @@ Expr = (
     | Comprehension
     | Subscript
     | NoneValue
+    | Unset
 )
 Item = Expr | Slice | Ellipsis | NewAxis
 
@@ -206,13 +213,18 @@ class If(Node):
 class While(Node):
     test: Expr
     body: tuple[Stmt, ...]
+    orelse: tuple[Stmt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class For(Node):
+    """`going` is a name: no round begins where it is false."""
+
     target: Target
     iter: Expr
     body: tuple[Stmt, ...]
+    orelse: tuple[Stmt, ...] = ()
+    going: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -233,6 +245,16 @@ class ExprStmt(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pass(Node):
+    pass
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Break(Node):
+    pass
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Continue(Node):
     pass
 
 
@@ -266,7 +288,19 @@ class Function(Node):
     doc: str | None = None
 
 
-Stmt = Assign | AugAssign | If | While | For | Return | Assert | ExprStmt | Pass | Match | Function
+Stmt = Assign | AugAssign | If | While | For | Return | Break | Continue | Assert | ExprStmt | Pass | Match | Function
+
+
+def bodies(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
+    """The statements directly inside a statement; those of an inner function are its own."""
+    match stmt:
+        case If(_, then, orelse):
+            return then, orelse
+        case While(_, body, orelse) | For(_, _, body, orelse):
+            return body, orelse
+        case Match(_, cases):
+            return tuple(case.body for case in cases)
+    return ()
 
 
 # -- patterns

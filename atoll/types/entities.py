@@ -144,6 +144,11 @@ class Unbound:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Unset:
+    """A name that has no value yet: it takes the type of what it becomes, and nobody reads it before."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class TupleEntity:
     """A tuple with parts that are not run-time values (functions in a tuple)."""
 

@@ -219,8 +219,8 @@ class _Text:
                 if orelse:
                     self.line(depth, "else:")
                     self.body(orelse, depth + 1, declared)
-            case s.For(target, iter_, body):
-                self.line(depth, f"for {self.printer.expr(target)} in {self.expr(iter_)}:")
+            case s.For(target, iter_, body, _, going):
+                self.line(depth, f"for {self.printer.expr(target)} in {self.expr(iter_)}:", None if going is None else f"while {going}")
                 self.body(body, depth + 1, declared)
             case s.While(test, body):
                 self.line(depth, f"while {self.expr(test)}:")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from atoll.core import ir
@@ -12,7 +13,7 @@ from atoll.surface.names import Liveness, binds, has_return
 from atoll.types import calls, comprehension, indexing, match_data, matching
 from atoll.types import entities as en
 from atoll.types.arithmetic import compare, condition, scalar_binary
-from atoll.types.coerce import coerce, join_types, make_tuple, project
+from atoll.types.coerce import coerce, join_types, make_tuple, project, zero
 from atoll.types.decay import leaving_code, plain, plain_type
 from atoll.types.dtypes import I64
 from atoll.types.elaborator import Elaborator, describe
@@ -55,9 +56,6 @@ def body(el: Elaborator, stmts: tuple[s.Stmt, ...], live: Liveness, in_loop: boo
         rest = stmts[k + 1 :]
         match stmt:
             case s.Return(value):
-                if in_loop:
-                    help_ = "use `while condition:` and return after the loop"
-                    el.fail("E0101", stmt.span, what="`return` in a loop", help=help_)
                 if value is None:
                     el.fail("E0113", stmt.span)
                 entity = expecting(el, value, el.returns)
@@ -109,6 +107,8 @@ def _branching_return(el: Elaborator, stmt: s.If | s.Match, rest: tuple[s.Stmt, 
 
 def _statement(el: Elaborator, stmt: s.Stmt, live: Liveness, in_loop: bool) -> None:
     match stmt:
+        case s.Assign((s.Name(unset),), s.Unset()):
+            el.scope.names[unset] = en.Unset()
         case s.Assign(targets, value, annotation):
             t = calls.local_type(el, annotation) if annotation is not None else None
             name = targets[0].id if len(targets) == 1 and isinstance(targets[0], s.Name) else None
@@ -149,9 +149,6 @@ def _statement(el: Elaborator, stmt: s.Stmt, live: Liveness, in_loop: bool) -> N
                 match_data.joining(el, stmt, subject, live, in_loop)
             else:
                 _if(el, matching.as_if(el, stmt, live, subject), live, in_loop)
-        case s.Return():
-            help_ = "use `while condition:` and return after the loop"
-            el.fail("E0101", stmt.span, what="`return` in a loop", help=help_)
 
 
 def _complete(el: Elaborator, name: str, closure: en.Closure) -> None:
@@ -240,6 +237,10 @@ def _join(
         if name not in after:
             el.scope.names[name] = en.Unbound(stmt.span)
             continue
+        if isinstance(first, en.Unset) and isinstance(second, Value):
+            first = _anything(el, second, stmt.span)
+        elif isinstance(second, en.Unset) and isinstance(first, Value):
+            second = _anything(el, first, stmt.span)
         functions = join_functions(el, (first, second), codes, stmt.span)
         if functions is not None:
             (first, second), picks[name] = functions
@@ -280,6 +281,11 @@ def _remember(el: Elaborator, names: list[str], before: dict[str, Any], scopes: 
             after_branches(el, name, before.get(name), [scope.names.get(name) for scope in scopes])
 
 
+def _anything(el: Elaborator, like: Value, span: Span) -> Value:
+    """A value that nobody reads, beside one that is read."""
+    return Value(zero(el, plain_type(strong(like.type)), span), plain_type(like.type))
+
+
 def _effectful(stmt: ir.Stmt) -> bool:
     """A binding nobody reads can still matter: it may check or print."""
     return isinstance(stmt, (ir.Bind, ir.Open))
@@ -290,6 +296,9 @@ def _effectful(stmt: ir.Stmt) -> bool:
 
 def _for(el: Elaborator, stmt: s.For, live: Liveness) -> None:
     it = comprehension.iterable(el, expr(el, stmt.iter), stmt.iter)
+    if stmt.going is not None:
+        _for_while(el, stmt, stmt.going, it, live)
+        return
     loop = _Loop(el, stmt, live)
     el.level += 1
     name = stmt.target.id if isinstance(stmt.target, s.Name) else "i"
@@ -316,6 +325,42 @@ def _for(el: Elaborator, stmt: s.For, live: Liveness) -> None:
         no_false_deps=bool(it.options.get("no_false_deps", False)),
     )
     loop.finish(out, types)
+
+
+def _for_while(el: Elaborator, stmt: s.For, going: str, it: en.Iterable, live: Liveness) -> None:
+    """A `for` that may end before its time: a `while` that counts. The count is an index, so what it reads is proved in range as in any `for`."""
+    for option in it.options:
+        el.fail("E0101", stmt.iter.span, what=f"`{option}=` of a loop that `break` or `return` leaves", help=f"leave out `{option}=`, or let all rounds run")
+    called = stmt.target.id if isinstance(stmt.target, s.Name) else "i"
+    count, span = called + " " * (el.level + 1), stmt.iter.span  # no name a program can have, and in messages the one it has
+    el.scope.names[count] = Value(ir.Lit(0, type=_ANY_INDEX, span=span), _ANY_INDEX)
+    loop = _Loop(el, stmt, live, (count,))
+    el.level += 1
+    rounds = Value(ir.SizeOf(it.size, type=_COUNT, span=span), _COUNT, it.size)
+
+    def round_(state: list[Value]) -> tuple[list[Any], Any]:
+        at = el.scope.names[count]
+        assert isinstance(at.expr, ir.Var) and at.poly is not None
+        el.session.bounded.add(at.expr.sym)
+        with el.block(), el.hypotheses(at.poly, lazy=False):
+            goes_on = compare(el, "<", Value(at.expr, _COUNT, at.poly), rounds, span)
+            flag = condition(el, el.scope.names[going], span, "`for`")
+            never = ir.Lit(False, type=goes_on.expr.type, span=span)
+            cond_code = el.close(ir.If(flag.expr, goes_on.expr, never, type=goes_on.expr.type, span=span))
+        t = Index(it.size)
+        index = Value(ir.Var(at.expr.sym, type=t, span=span), t, at.poly)
+        with el.hypotheses(*el.index_facts(index, it.size)):
+            indexing.assign(el, stmt.target, it.element(el, index), stmt.span)
+            body(el, stmt.body, live, in_loop=True)
+            more = ir.Prim("add", (at.expr, ir.Lit(1, type=_ANY_INDEX, span=span)), type=_ANY_INDEX, span=span)
+            el.scope.names[count] = Value(more, _ANY_INDEX)
+            return loop.next_values(), cond_code
+
+    types, first, state, code, extra = loop.solve(round_)
+    el.level -= 1
+    counting = ir.While(tuple(zip(state, first, strict=True)), extra, code, None, loop.names.index(count), it.size, type=code.type, span=stmt.span)
+    loop.finish(counting, types)
+    el.scope.names.pop(count, None)
 
 
 def _while(el: Elaborator, stmt: s.While, live: Liveness) -> None:
@@ -352,6 +397,7 @@ def _while(el: Elaborator, stmt: s.While, live: Liveness) -> None:
 
 
 _COUNT = Scalar(I64)
+_ANY_INDEX = Index(poly(2**62))
 
 
 def _count_round(el: Elaborator, rounds: str, most: Value) -> None:
@@ -383,7 +429,7 @@ class _Loop:
         self.names: list[str] = []
         for name in sorted(carried):
             entity = el.scope.names.get(name)
-            if isinstance(entity, Value):
+            if isinstance(entity, (Value, en.Unset)):
                 self.names.append(name)
             elif entity is not None and not isinstance(entity, en.Unbound):
                 el.fail("E0116", stmt.span, name=name, found=describe(entity))
@@ -392,8 +438,9 @@ class _Loop:
 
     def solve(self, round_: Any) -> tuple[list[Type], list[ir.Expr], list[Sym], ir.Expr, Any]:
         el = self.el
+        self._set(round_)
         key = (id(self.stmt), tuple(repr(v.type) for v in self.first))
-        types = list(el.loop_types.get(hash(key), tuple(_decayed(v.type) for v in self.first)))
+        types = list(el.loop_types.get(hash(key), tuple(v.type if v.type == _ANY_INDEX else _decayed(v.type) for v in self.first)))
         for _ in range(4):
             saved, made = _snapshot(el), len(el.made)
             state, syms = self._state(types)
@@ -422,20 +469,46 @@ class _Loop:
         ]
         return types, first, syms, code, extra
 
+    def _set(self, round_: Any) -> None:
+        """What has no value before the loop has the type that a round gives it."""
+        el = self.el
+        known = [k for k, v in enumerate(self.first) if isinstance(v, Value)]
+        if len(known) == len(self.first):
+            return
+        saved, depth = _snapshot(el), len(el.frames)
+        before = {*el.solver.rigid, *el.solver.unknowns}
+        state, _ = self._state([_decayed(self.first[k].type) for k in known], known)
+        named = {self.names[k]: value for k, value in zip(known, state, strict=True)}
+        el.scope = self.outer.branch({**self._visible(), **{name: en.Unset() for name in self.names}, **named})
+        el.frames.append([])
+        try:
+            found, _ = round_(state)
+        finally:
+            el.scope = self.outer
+        types = {k: plain_type(el.resolve(value.type)) for k, value in enumerate(found) if k not in known}
+        for t in types.values():
+            if any(leaf not in before and (leaf in el.solver.rigid or leaf in el.solver.unknowns) for size in sizes_in(t) for leaf in size.leaves()):
+                el.fail("E0131", self.stmt.span, found=el.show(t))
+        del el.frames[depth:]
+        _restore(el, saved)
+        for k, t in types.items():
+            self.first[k] = Value(zero(el, strong(t), self.stmt.span), t)
+
     def _visible(self) -> dict[str, Any]:
         """Names of the round: those assigned in it but not carried are unbound until they are assigned."""
         hidden = {name: en.Unbound(self.stmt.span) for name in self.assigned if name not in self.names}
         return {**self.outer.names, **hidden}
 
-    def _state(self, types: list[Type]) -> tuple[list[Value], list[Sym]]:
+    def _state(self, types: list[Type], known: Iterable[int] | None = None) -> tuple[list[Value], list[Sym]]:
         values, syms = [], []
-        for name, t, first in zip(self.names, types, self.first, strict=True):
+        some = range(len(self.names)) if known is None else known
+        for name, t, first in zip((self.names[k] for k in some), types, (self.first[k] for k in some), strict=True):
             sym = Sym(name)
             self.el.same_before[sym] = [other for other, entity in self.outer.names.items() if entity is first and other != name]
-            known = poly(sym) if isinstance(t, Scalar) and t.dtype is I64 and not t.weak else None
-            if known is not None:
+            p = poly(sym) if isinstance(t, Index) or (isinstance(t, Scalar) and t.dtype is I64 and not t.weak) else None
+            if p is not None:
                 self.el.solver.rigid[sym] = self.el.level
-            values.append(Value(ir.Var(sym, type=strong(t), span=self.stmt.span), t, known))
+            values.append(Value(ir.Var(sym, type=strong(t), span=self.stmt.span), t, p))
             syms.append(sym)
         return values, syms
 
@@ -445,7 +518,7 @@ class _Loop:
             entity = self.el.scope.names.get(name)
             if isinstance(entity, en.Unbound):
                 self.el.fail("E0110", self.stmt.span, name=name, line=entity.why.line)
-            if not isinstance(entity, Value):
+            if not isinstance(entity, (Value, en.Unset)):
                 self.el.fail("E0116", self.stmt.span, name=name, found=describe(entity))
             found.append(entity)
         return found

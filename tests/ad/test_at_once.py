@@ -14,6 +14,7 @@ from tests.fuzz_ad.check import check
 
 HEAD = "import atoll as at\nfrom atoll import f64, i64\nn, m = at.sizes('n m')\n@at.fn\n"
 ONE_UPDATE = {
+    "under a condition": "for i in range(n):\n        if c[i] > 0.5:\n            x[i] = x[i] * exp(x[i])",
     "rows": "for i in range(n):\n        a[i, 1:] = a[i, 1:] * a[i, 0] + a[i, :n - 1]",
     "own place": "for i in range(n):\n        x[i] = x[i] * x[i] * c[i]",
     "the next one": "for i in range(n - 1):\n        x[i] = x[i + 1] * sin(x[i])",
@@ -28,7 +29,6 @@ IN_ORDER = {  # rounds that follow each other, or whose checks and conditions ar
     "the other end": "for i in range(n):\n        x[i] = x[i] * x[n - 1 - i]",
     "places that are data": "for i in range(n):\n        x[abs(w[i]) % n] = sin(x[i])",
     "along the diagonal": "for i in range(n - 1):\n        a[i + 1, :] = a[i, :] * a[i + 1, :]",
-    "under a condition": "for i in range(n):\n        if c[i] > 0.5:\n            x[i] = x[i] * exp(x[i])",
 }  # fmt: skip
 BODY = "def f(x: f64[n], c: f64[n], a: f64[n, n], w: i64[n]):\n    {}\n    return x, a\n"
 

@@ -87,6 +87,8 @@ class Arrays(Conditions):
     def map(self, e: core.Map, env: Env) -> Value:
         arrays = [self.eval(a, env) for a in e.arrays]
         first = arrays[0]
+        if _puts_together(e):
+            return first
         assert isinstance(first, VArray)
         binder = self.b.fresh_binder(index_name(len(self.b.binders)), first.extent)
         with self.b.binding(binder):
@@ -160,7 +162,7 @@ class Arrays(Conditions):
             with b.binding(*binders):
                 value = self.operand(self.element(new, tuple(inner), path))
             prim = ir.Scatter(base, tuple(binders), tuple(target), value)
-            results.append(b.emit(prim, (ir.Result(dtype, extents),), span, "u"))
+            results.append(self.put(prim, (ir.Result(dtype, extents),), span, "u"))
         return self.from_emitted(t, results, env)
 
     def replace_region(self, array: Value, axes: list[Any], new: Value, extents: tuple[Poly, ...], span: Span) -> Value:
@@ -265,6 +267,17 @@ class Arrays(Conditions):
             if found is not None:
                 found[0].copied += 1
         return value
+
+
+def _puts_together(e: core.Map) -> bool:
+    """True when every element is taken apart and put together again."""
+    body = e.body
+    if not isinstance(body, core.MakeTuple) or len(e.params) != 1 or not body.items:
+        return False
+    source = e.arrays[0].type
+    if not isinstance(source, Array) or not isinstance(source.elem, (Tuple, Record)) or len(source.elem.items) != len(body.items):
+        return False
+    return all(isinstance(x, core.Proj) and x.index == k and isinstance(x.value, core.Var) and x.value.sym is e.params[0] for k, x in enumerate(body.items))
 
 
 def _nearly_all(axes: list[Any], extents: tuple[Poly, ...]) -> bool:

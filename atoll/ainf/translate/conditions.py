@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 from atoll.ainf import ir, scalars
-from atoll.ainf.builder import Builder
 from atoll.ainf.scan_prim import subst
-from atoll.ainf.translate.context import Context, Env, conditions_in
-from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple, rows
+from atoll.ainf.translate.context import Env, conditions_in
+from atoll.ainf.translate.versions import Versions
+from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple
 from atoll.core import ir as core
 from atoll.core.prims import PRIMS
 from atoll.errors import Span
@@ -22,9 +21,9 @@ from atoll.types.types import Scalar as ScalarType
 _COMPARE = {"lt", "le", "gt", "ge", "eq", "ne"}
 
 
-class Conditions(Context):
+class Conditions(Versions):
     def var(self, e: core.Var, env: Env) -> Value:
-        return env[e.sym]
+        return self.latest(env[e.sym]) if self.now else env[e.sym]
 
     def lit(self, e: core.Lit, env: Env) -> Value:
         assert isinstance(e.type, (ScalarType, Index))
@@ -121,8 +120,10 @@ class Conditions(Context):
                 return found
         with self.b.under(*self.path_conds(test)):
             then = self.eval(e.then, env)
+        before, self.now = self.now, {**self.now, **self.versions(then, test)}
         with self.b.under(*self.path_conds(test.negated())):
             orelse = self.eval(e.orelse, env)
+        self.now = before
         return self.select(test, then, orelse, e.span)
 
     def bool_if(self, test: Formula, e: core.If, env: Env) -> Value | None:
@@ -157,6 +158,10 @@ class Conditions(Context):
         if isinstance(then, VTuple) and isinstance(orelse, VTuple):
             return VTuple(tuple(self.select(test, a, b, span) for a, b in zip(then.items, orelse.items, strict=True)))
         if isinstance(then, VArray) and isinstance(orelse, VArray):
+            if then.parts is not None and orelse.parts is not None:
+                items = self.select(test, then.parts, orelse.parts, span)
+                assert isinstance(items, VTuple)
+                return self.push_in(items, 1)
             merged = self.merge_updates(test, then, orelse, span)
             if merged is not None:
                 return merged
@@ -178,53 +183,6 @@ class Conditions(Context):
         if test.op == "any" and (found := test.negated().conds()) is not None:
             return Scalar(scalars.select(self.b, found, c, a, span))
         return Scalar(scalars.select(self.b, self.conditions(test), a, c, span))
-
-    def merge_updates(self, test: Formula, then: VArray, orelse: VArray, span: Span) -> VArray | None:
-        """Branches that only update one array: the updates, each when its branch is taken. None when that is not what they do."""
-        if then.source is None or orelse.source is None:
-            return None
-        if then.source == orelse.source:
-            return then
-        if not (_local(then, self.b) and _local(orelse, self.b)):
-            return None
-        down_then, down_orelse = updates(then.source[:2]), updates(orelse.source[:2])
-        common = next((k for k in down_then if k in down_orelse), None)
-        if common is None:
-            return None
-        current: tuple[ir.Line, int] = common
-        yes, no = self.conditions(test), self.conditions(test.negated())
-        for chain, conds in ((down_then, yes), (down_orelse, no)):
-            for key in reversed(chain[: chain.index(common)]):
-                made = self.update_when(key, current, conds, span)
-                if made is None:
-                    return None
-                current = made
-        return self.whole(current)
-
-    def update_when(
-        self, key: tuple[ir.Line, int], base: tuple[ir.Line, int], conds: tuple[ir.Cond, ...], span: Span
-    ) -> tuple[ir.Line, int] | None:
-        """The update of `key` done to `base` when conds hold."""
-        line, k = key
-        if isinstance(line.prim, ir.Scatter):
-            array = self.leaf_abs(self.line_leaf(base))
-            prim = dataclasses.replace(line.prim, base=array, when=(*line.prim.when, *(c for c in conds if c not in line.prim.when)))
-            made, _ = self.b.emit(prim, line.results, span, "u")
-            return (made, 0) if not made.dims and not made.conds else None
-        if self.guarded_loops.get(line) == conds and not line.conds and _starts_from(line, k, base):
-            return key
-        return None
-
-    def line_leaf(self, key: tuple[ir.Line, int]) -> Any:
-        line, k = key
-        result = line.results[k]
-        return result.axes, lambda index: self.read(line, k, index), result.dtype
-
-    def whole(self, key: tuple[ir.Line, int]) -> VArray:
-        line, k = key
-        made = rows(lambda index: Scalar(self.read(line, k, index)), line.results[k].axes)
-        assert isinstance(made, VArray)
-        return VArray(made.extent, made.get, (line, k, ()))
 
     def block(self, e: core.Block, env: Env) -> Value:
         env = Env(env)
@@ -290,36 +248,6 @@ class Conditions(Context):
                 site = self.site("E0709", need.span, poly=need.poly, what=need.text, names=tuple(names))
                 self.b.check((ir.Cond("ge", p),), site, args)
                 self.b.given(ir.Cond("ge", p))
-
-
-def _local(array: VArray, b: Builder) -> bool:
-    """A whole array of the block being translated."""
-    assert array.source is not None
-    line, _, index = array.source
-    return not index and not line.dims and (line.block is b.block or not isinstance(line.prim, ir.Param))
-
-
-def updates(key: tuple[ir.Line, int]) -> list[tuple[ir.Line, int]]:
-    """An array, what it is an update of, what that is an update of, and so on."""
-    from atoll.ainf.identity import identity_of
-
-    chain = [key]
-    while True:
-        line, k = chain[-1]
-        if isinstance(line.prim, ir.Scatter):
-            found = identity_of(line.prim.base, conditional=True)
-        elif isinstance(line.prim, (ir.Loop, ir.While)):
-            found = identity_of(line.prim.state[k], conditional=True)
-        else:
-            return chain
-        if found is None or found[0].dims:
-            return chain
-        chain.append(found)
-
-
-def _starts_from(line: ir.Line, k: int, base: tuple[ir.Line, int]) -> bool:
-    chain = updates((line, k))
-    return len(chain) > 1 and chain[1] == base
 
 
 def _bound(value: float, dtype: DType) -> float:

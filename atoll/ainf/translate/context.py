@@ -62,7 +62,8 @@ class Context:
         self.called = 0  # how many calls were inlined
         self.plan: Mapping[str, str] = {}  # what becomes of values, by their names
         self.bound_names: dict[str, Span] = {}
-        self.guarded_loops: dict[ir.Line, tuple[ir.Cond, ...]] = {}  # loops that have no rounds unless these hold
+        self.only_when: dict[ir.Line, frozenset[ir.Cond]] = {}  # updates that change nothing unless these hold
+        self.now: dict[tuple[ir.Line, int], tuple[ir.Line, int]] = {}  # arrays and, where code of another branch stands before, what became of them
 
     def eval(self, e: core.Expr, env: Env) -> Value:
         """The value of an expression; the whole translator knows how."""
@@ -83,7 +84,7 @@ class Context:
                 return self.push_in(VTuple(tuple(build(item, extents) for item in elem.items)), len(extents))
             leaf = next(counter)
             made = rows(leaf, extents)
-            if isinstance(made, VArray) and isinstance(leaf, LineLeaf) and not outer:
+            if isinstance(made, VArray) and isinstance(leaf, LineLeaf):
                 made = VArray(made.extent, made.get, (leaf.line, leaf.result, leaf.index))
             return made
 
@@ -105,7 +106,7 @@ class Context:
         def get(p: Poly) -> Value:
             return self.push_in(VTuple(tuple(self.get(item, p) for item in value.items)), depth - 1)
 
-        return VArray(first, get)
+        return VArray(first, get, None, value)
 
     def leaves_of(
         self, value: Value, t: Type, env: Env
@@ -254,6 +255,8 @@ class Context:
         """Bind array elements to lines once; `label` is what the user calls them."""
         if isinstance(value, VTuple):
             return VTuple(tuple(self.reify(item, name, label) for item in value.items))
+        if isinstance(value, VArray) and value.parts is not None:
+            return self.push_in(VTuple(tuple(self.reify(item, name, label) for item in value.parts.items)), 1)
         if not isinstance(value, VArray) or value.source is not None:
             self.label(value, label)
             return value
@@ -375,6 +378,8 @@ def component(value: Value, k: int) -> Value:
     if isinstance(value, VTuple):
         return value.items[k]  # type: ignore[no-any-return]
     assert isinstance(value, VArray)
+    if value.parts is not None:
+        return value.parts.items[k]  # type: ignore[no-any-return]
     return VArray(value.extent, lambda p: component(value.get(p), k))
 
 

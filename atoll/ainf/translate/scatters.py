@@ -81,7 +81,7 @@ class Scatters(Reductions):
                 value = self.operand(self.element(values, inner, path))
             where = (target, *(poly(x) for x in row))
             scatter = ir.Scatter(whole, (binder, *row), where, value, monoid, drop)
-            emitted.append(b.emit(scatter, (ir.Result(dtype, extents),), span, "h"))
+            emitted.append(self.put(scatter, (ir.Result(dtype, extents),), span, "h"))
         return self.from_emitted(t, emitted, env)
 
     def argsort(self, e: core.Argsort, env: Env) -> Value:

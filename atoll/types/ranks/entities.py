@@ -65,7 +65,12 @@ class Nothing:
     """None, a text, a name nobody has bound: whatever has no rank."""
 
 
-Entity = Union[Known, Builtin, Named, Constructor, Module, Local, Nothing]
+@dataclass(frozen=True, slots=True)
+class Unset:
+    """A name that has no value yet, and will have the rank of what it becomes."""
+
+
+Entity = Union[Known, Builtin, Named, Constructor, Module, Local, Nothing, Unset]
 
 
 class Env:

@@ -18,7 +18,7 @@ from atoll.types.builtins.names import BUILTINS
 from atoll.types.namespace import _MISSING
 from atoll.types.ranks import special
 from atoll.types.ranks.constraints import Application, Constraints
-from atoll.types.ranks.entities import Builtin, Constructor, Entity, Env, Known, Local, Module, Named, Nothing
+from atoll.types.ranks.entities import Builtin, Constructor, Entity, Env, Known, Local, Module, Named, Nothing, Unset
 from atoll.types.ranks.kinds import (
     NUMBER,
     SCALAR,
@@ -87,6 +87,8 @@ class Generator:
                 return self.call(node)
             case s.NoneValue() | s.Text():
                 return Nothing()
+            case s.Unset():
+                return Unset()
         return Known(self._form(node))
 
     def expr(self, node: Any) -> RankType:

@@ -8,7 +8,7 @@ from atoll.sizes import poly
 from atoll.surface import syntax as s
 from atoll.surface.names import Liveness, binds, binds_pattern, has_return
 from atoll.types.ranks import special
-from atoll.types.ranks.entities import Env, Known, Local, Nothing
+from atoll.types.ranks.entities import Env, Known, Local, Nothing, Unset
 from atoll.types.ranks.generate import Generator
 from atoll.types.ranks.kinds import SCALAR, RankType, Skeleton, fresh, parts
 from atoll.types.ranks.schemes import of_type
@@ -124,6 +124,7 @@ class Body:
         after = self.live.after.get(id(stmt), frozenset())
         for name in binds([stmt]):
             found = [end.names.get(name) for end in ends]
+            found = [entity for entity in found if not isinstance(entity, Unset)] or found
             known = [entity for entity in found if isinstance(entity, Known)]
             if len(known) == len(found):
                 if name in after:
@@ -145,6 +146,8 @@ class Body:
             first, last = before.names.get(name), gen.env.names.get(name)
             if isinstance(first, Known) and isinstance(last, Known) and first is not last:
                 gen.equal(first.type, last.type, stmt.span)
+            elif isinstance(first, Unset) and last is not None:
+                before.names[name] = last
         gen.env = before
 
     # -- patterns

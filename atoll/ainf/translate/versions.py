@@ -1,0 +1,186 @@
+"""Arrays that are updated have one version after another, also where branches meet.
+
+An update (`Scatter`, `Loop`, `While`) of an array that exists outside the branch it stands in has no conditions of its own: it carries the path to
+it as `when`, and where that does not hold the new version *is* the old one. So
+
+    if c: a[i] = 1                      v1 = scatter v0 [i] put 1 when c
+    elif d: a[j] = 2                    v2 = scatter v1 [j] put 2 when not c, d
+
+is one chain, and what the branches give is its last version, not a choice element by element. The second branch goes on from the last version
+of the first (`now`): that has the same contents there, for nothing of the first has happened. An array that a branch makes
+anew and that is to be state of a loop is put into the state's memory, when that branch is taken (`replaced`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from atoll.ainf import ir
+from atoll.ainf.accessible import needed_conds, tested_in_order
+from atoll.ainf.builder import Builder
+from atoll.ainf.identity import identity_of
+from atoll.ainf.known import Given
+from atoll.ainf.translate.context import Context
+from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple, rows
+from atoll.errors import Span
+from atoll.sizes import Poly, poly
+
+Key = tuple[ir.Line, int]
+
+
+class Versions(Context):
+    def merge_updates(self, test: Formula, then: VArray, orelse: VArray, span: Span) -> VArray | None:
+        """Branches of which one updates what the other gives: all updates happen only when their branch is taken, so the last one is
+        the value of both. None when that is not what they do."""
+        if then.source is not None and orelse.source is not None:
+            if then.source == orelse.source:
+                return then
+            if not then.source[2] and not orelse.source[2]:
+                a, c = then.source[:2], orelse.source[:2]
+                if a in self.changed_only(c, test.negated()):
+                    return orelse
+                if c in self.changed_only(a, test):
+                    return then
+        return self.replaced(test, then, orelse, span) or self.replaced(test.negated(), orelse, then, span)
+
+    def changed_only(self, key: Key, test: Formula) -> list[Key]:
+        """The versions of an array before this one, as far back as it has changed only where the test holds."""
+        if key[0] not in self.only_when:
+            return []
+        conds = frozenset(self.conditions(test))
+        found: list[Key] = []
+        while conds <= self.only_when.get(key[0], frozenset()) and (before := version_before(key)) is not None:
+            found.append(before)
+            key = before
+        return found
+
+    def versions(self, value: Value, test: Formula) -> dict[Key, Key]:
+        """Arrays that a branch has updated, and what they are after it."""
+        found: dict[Key, Key] = {}
+        queue = [value]
+        while queue:
+            item = queue.pop()
+            if isinstance(item, VTuple):
+                queue += reversed(item.items)
+            elif isinstance(item, VArray) and item.parts is not None:
+                queue.append(item.parts)
+            elif isinstance(item, VArray) and item.source is not None and not item.source[2]:
+                key = item.source[:2]
+                for before in self.changed_only(key, test):
+                    found.setdefault(before, key)
+        return found
+
+    def latest(self, value: Value) -> Value:
+        """A value where code of another branch, which is not taken, has updated arrays before."""
+        if isinstance(value, VTuple):
+            return VTuple(tuple(self.latest(item) for item in value.items))
+        if isinstance(value, VArray) and value.parts is not None:
+            return self.push_in(VTuple(tuple(self.latest(item) for item in value.parts.items)), 1)
+        if isinstance(value, VArray) and value.source is not None and not value.source[2]:
+            key = value.source[:2]
+            while key in self.now:
+                key = self.now[key]
+            return value if key == value.source[:2] else self.whole(key)
+        return value
+
+    def replaced(self, test: Formula, then: VArray, orelse: VArray, span: Span) -> VArray | None:
+        """State of a loop of which one branch makes another array: all of it is put there, when that branch is taken."""
+        b = self.b
+        if b.block.parent is None or orelse.source is None or not _local(orelse, b):
+            return None
+        key = orelse.source[:2]
+        if key[0].conds or any(x not in b.block.ambient for x in b.binders):
+            return None
+        first = updates(key)[-1][0]
+        if not isinstance(first.prim, ir.Param) or first.block is not b.block:
+            return None
+        info = key[0].results[key[1]]
+        binders = tuple(b.fresh_binder("ijklmn"[k % 6], n) for k, n in enumerate(info.axes))
+        with b.under(*self.path_conds(test)):
+            with b.binding(*binders):
+                value: Value = then
+                for k, x in enumerate(binders):
+                    if not isinstance(value, VArray) or value.extent != info.axes[k]:
+                        return None
+                    value = self.get(value, poly(x))
+                if not isinstance(value, (Scalar, Formula)):
+                    return None
+                new = self.operand(value)
+            prim = ir.Scatter(self.leaf_abs(self.line_leaf(key)), binders, tuple(poly(x) for x in binders), new)
+            made, index = self.put(prim, (info,), span, "u")
+        return self.whole((made, 0)) if not index and not made.conds else None
+
+    def put(self, prim: Any, results: tuple[ir.Result, ...], span: Span, hint: str) -> tuple[ir.Line, tuple[Poly, ...]]:
+        """The line of an update. One in a branch, of an array that exists outside it, is an update that happens only when the branch is
+        taken: so the array has one version after another, and the branches need not be put together element by element."""
+        b = self.b
+        given = self.branch(prim)
+        if not given:
+            return b.emit(prim, results, span, hint)
+        conds = tested_in_order([g.cond for g in given], b.block)
+        saved, b.path = b.path, [g for g in b.path if g not in given]
+        try:
+            line, where = b.emit(dataclasses.replace(prim, when=conds), results, span, hint)
+        finally:
+            b.path = saved
+        if not line.conds and not line.dims:
+            self.only_when[line] = frozenset(conds)
+        return line, where
+
+    def branch(self, prim: Any) -> list[Given]:
+        """The conditions of the branch an update stands in, and those checked before that what it reads depends on; none when no array it updates
+        exists without them."""
+        b = self.b
+        here = [g for g in b.path if g.block is b.block]
+        if not here or not all(x in b.block.ambient for x in b.binders):
+            return []
+        arrays = (prim.base,) if isinstance(prim, ir.Scatter) else prim.state
+        if not any(_exists(array, b) for array in arrays if array.binders):
+            return []
+        needed = needed_conds(prim, (), b.block)
+        return [g for g in here if g.lazy or g.made in needed]
+
+    def line_leaf(self, key: Key) -> Any:
+        line, k = key
+        result = line.results[k]
+        return result.axes, lambda index: self.read(line, k, index), result.dtype
+
+    def whole(self, key: Key) -> VArray:
+        line, k = key
+        made = rows(lambda index: Scalar(self.read(line, k, index)), line.results[k].axes)
+        assert isinstance(made, VArray)
+        return VArray(made.extent, made.get, (line, k, ()))
+
+
+def _exists(array: ir.Abs, b: Builder) -> bool:
+    """True when an array is there whatever the conditions are."""
+    found = identity_of(array)
+    return found is not None and not found[0].dims and not found[0].conds and (found[0].block is b.block or not isinstance(found[0].prim, ir.Param))
+
+
+def _local(array: VArray, b: Builder) -> bool:
+    """A whole array of the block being translated."""
+    assert array.source is not None
+    line, _, index = array.source
+    return not index and not line.dims and (line.block is b.block or not isinstance(line.prim, ir.Param))
+
+
+def updates(key: Key) -> list[Key]:
+    """An array, what it is an update of, what that is an update of, and so on."""
+    chain = [key]
+    while (found := version_before(chain[-1])) is not None:
+        chain.append(found)
+    return chain
+
+
+def version_before(key: Key) -> Key | None:
+    """What an array is an update of."""
+    line, k = key
+    if isinstance(line.prim, ir.Scatter):
+        found = identity_of(line.prim.base, conditional=True)
+    elif isinstance(line.prim, (ir.Loop, ir.While)):
+        found = identity_of(line.prim.state[k], conditional=True)
+    else:
+        return None
+    return found if found is not None and not found[0].dims else None
