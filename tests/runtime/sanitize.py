@@ -2,7 +2,7 @@
 
 Everything Atoll compiles is compiled with the sanitizer (ATOLL_CC), into a cache of its own; the sanitizer's library is loaded before Python, which knows
 nothing of it. `address` looks for undefined behaviour too. For `thread`, Python runs without address space randomisation, which gcc 12's library needs.
-Index arrays that another thread changes are races by intention, so `thread` leaves them out.
+Index arrays that another thread changes are races by intention, so `thread` leaves them out, and recursion, whose own stacks it does not know of.
 """
 
 from __future__ import annotations
