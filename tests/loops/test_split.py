@@ -120,3 +120,16 @@ def test_a_remainder_of_nothing() -> None:
         for rounds in (0, 1, 4):
             for number in (-1, 0, 2):
                 agree(either, np.arange(size) + 5, np.arange(rounds) - 7, np.int64(number))
+
+
+@at.fn
+def shorter_rows(a: f64[n, n]):
+    return [[a[i, j] for j in range(1, n)] for i in range(n)]
+
+
+def test_no_rows_of_a_length_less_than_none() -> None:
+    """Found by the rows of tiles: the n - 1 columns of no rows were taken for a size that only running tells."""
+    for size in (0, 1, 2, 5):
+        a = np.arange(float(size * size)).reshape(size, size)
+        found = shorter_rows(a)
+        assert found.shape == (size, max(0, size - 1)) and np.array_equal(found, a[:, 1:])

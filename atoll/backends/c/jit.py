@@ -20,6 +20,7 @@ from atoll.backends.c.prelude import needed
 from atoll.backends.c.sort import sorts
 from atoll.core import ir as core
 from atoll.loops import ir as lp
+from atoll.loops.split import may_be_negative
 from atoll.sizes import Atom, Poly, Quot, Sym
 from atoll.types.binding import MOST_SIZE, plan
 from atoll.types.dtypes import BOOL
@@ -184,7 +185,10 @@ def _prepare(core_fn: core.Function, fn: lp.Function, emitter: Emitter) -> str:
     for (_, leaf_type), out in zip(flatten(core_fn.result), fn.outputs, strict=True):
         for size in shape_of(leaf_type)[0]:
             known = all(leaf in names for leaf in size.leaves())
-            lines.append(f"    dims[{n}] = {_poly(size, names) if known else '-1'};")
+            extent = _poly(size, names) if known else "-1"  # which says that only running tells
+            if known and may_be_negative(size):  # rows of length n - 1, of which there are n
+                extent = f"{extent} > 0 ? {extent} : 0"
+            lines.append(f"    dims[{n}] = {extent};")
             n += 1
         del out
     head = "int atoll_prepare(at_call *at, const int64_t *shape, int64_t *sizes, int64_t *dims) {"
