@@ -77,6 +77,7 @@ def function_of(f: Any, what: str) -> Function:
     if name in DERIVATIVES:
         fail("E1012", caller(), name=f"at.{what}", found=f"at.{name}", help=f"apply it to a function first: at.{what}(at.{name}(f))")
     if name is not None:
+        name = name.removeprefix("np.")
         prim, arity = (SCALAR_UNARY[name], 1) if name in SCALAR_UNARY else SCALAR_NARY.get(name, ("", 0))
         if prim in RULES:
             return _scalar(name, arity)

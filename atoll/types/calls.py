@@ -23,27 +23,21 @@ from atoll.types.parameters import Place, assign, places
 from atoll.types.records import record_of
 from atoll.types.types import (
     Array,
+    Index,
     Record,
     Scalar,
     Type,
     Union,
     rank,
+    shape_of,
     sizes_in,
     subst_sizes,
     subst_types,
 )
 
-_METHODS = ["sum", "prod", "min", "max", "mean", "any", "all", "argmin", "argmax", "conj", "copy", "sort", "cumsum", "cumprod", "clip", "round", "transpose", "dot"]
-
 _INSTEAD_OF_METHODS = {
     **dict.fromkeys(("append", "extend", "insert"), "an array has a fixed size; build it at once, [e for i in range(n)], or join parts with concat(a, [x])"),
     **dict.fromkeys(("pop", "remove"), "an array has a fixed size; take a slice such as a[:-1], or filter(p, a)"),
-    "reshape": "use flatten(a) and split(a, k)",
-    "ravel": "use flatten(a)",
-    "flatten": "write flatten(a)",
-    "tolist": "return the array; NumPy's tolist() is for Python",
-    "fill": "write full(shape, x)",
-    "item": "index it: a[0]",
 }
 
 
@@ -87,10 +81,53 @@ def call(el: Elaborator, node: s.Call) -> Any:
         if isinstance(base, Value):
             return _method(el, base, node)
     fn = expr(el, node.fn)
+    if isinstance(fn, en.Word):
+        return apply(el, fn, [displayed(el, a) for a in node.args], node.span, {k: displayed(el, v) for k, v in node.keywords}, node)
     declared = {p.name: p.type for p in fn.fn.signature.params} if isinstance(fn, en.FnRef) and not fn.fn.signature.sizes else {}
     args = [_argument(el, a, t) for a, t in zip(node.args, (*declared.values(), *(None for _ in node.args)), strict=False)]
     keywords = {name: _argument(el, value, declared.get(name)) for name, value in node.keywords}
     return apply(el, fn, args, node.span, keywords, node)
+
+
+def in_place(el: Elaborator, node: s.Call) -> bool:
+    """A statement that NumPy does in place: np.put(x, i, v), x.sort(). The first argument gets a new value."""
+    from atoll.types.indexing import assign
+    from atoll.types.numpy_names.names import STATEMENTS
+
+    if not isinstance(node.fn, s.Attr):
+        return False
+    names = {key.rpartition(".")[2] for key in STATEMENTS} | {"sort", "fill", "partition"}
+    if node.fn.name not in names:
+        return False
+    from atoll.types.expressions import expr
+    from atoll.types.numpy_names.table import METHODS, apply_word, works_in_place
+
+    base = expr(el, node.fn.value)
+    if isinstance(base, Value) and isinstance(shape_of(base.type)[1], (Scalar, Index)) and node.fn.name in METHODS:
+        word, target = en.Word(f".{node.fn.name}", METHODS[node.fn.name]), node.fn.value
+        args = [base, *(displayed(el, a) for a in node.args)]
+    else:
+        found = expr(el, node.fn)
+        if not isinstance(found, en.Word) or not node.args:
+            return False
+        word, target = found, node.args[0]
+        args = [displayed(el, a) for a in node.args]
+    if not works_in_place(word) or not isinstance(target, (s.Name, s.Subscript, s.Attr)):
+        return False
+    keywords = {key: displayed(el, value) for key, value in node.keywords}
+    assign(el, target, apply_word(el, word, tuple(args), keywords, node.span, alone=True), node.span)
+    return True
+
+
+def displayed(el: Elaborator, node: s.Expr) -> Any:
+    """An argument of one of NumPy's names: a display stays a list until it is known what it is for."""
+    from atoll.types.expressions import expr
+
+    if isinstance(node, s.ListDisplay):
+        return en.Display(tuple(displayed(el, item) for item in node.items), node)
+    if isinstance(node, s.TupleDisplay) and any(isinstance(item, (s.ListDisplay, s.TupleDisplay)) for item in node.items):
+        return en.TupleEntity(tuple(displayed(el, item) for item in node.items))
+    return expr(el, node)
 
 
 def _argument(el: Elaborator, node: s.Expr, declared: Type | None) -> Any:
@@ -106,12 +143,14 @@ def _method(el: Elaborator, base: Value, node: s.Call) -> Any:
 
     assert isinstance(node.fn, s.Attr)
     name = node.fn.name
-    args = [expr(el, a) for a in node.args]
     keywords = {key: expr(el, value) for key, value in node.keywords}
-    if name == "astype" and len(args) == 1 and isinstance(args[0], en.TypeRef):
-        return apply(el, args[0], [base], node.span)
-    if name in _METHODS:
-        return apply(el, en.Builtin(name), [base, *args], node.span, keywords, node)
+    if isinstance(shape_of(base.type)[1], (Scalar, Index)):
+        from atoll.types.numpy_names.table import METHODS
+
+        if name in METHODS:
+            args = [displayed(el, a) for a in node.args]
+            return apply(el, en.Word(f".{name}", METHODS[name]), [base, *args], node.span, keywords, node)
+    args = [expr(el, a) for a in node.args]
     if isinstance(base.type, (Record, Union)):
         from atoll.types.indexing import attribute
 
@@ -124,6 +163,13 @@ def apply(
 ) -> Any:
     """Apply any entity that is a function. `node` is the application in the text, when that is what it is."""
     keywords = keywords or {}
+    if isinstance(fn, en.Word):
+        from atoll.types.numpy_names.table import apply_word
+
+        found = apply_word(el, fn, tuple(args), keywords, span)
+        if node is not None and isinstance(found, Value):
+            el.session.word_types[id(node)] = found.type
+        return found
     if isinstance(fn, en.Builtin):
         from atoll.types.builtins.table import apply_builtin
 

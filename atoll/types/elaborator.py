@@ -70,6 +70,7 @@ class Elaborator:
         self.made: list[tuple[ir.Expr, Any]] = []  # closures that exist at run time, and the functions they were made of
         self.came_from: dict[int, tuple[Any, tuple[Any, ...]]] = {}  # of what a name means after branches: what it meant at their ends
         self.made_of: dict[Sym, Any] = {}  # the same by variable; None for one that was made elsewhere
+        self.places_of_masks: list[tuple[Sym, list[ir.Stmt], Value]] = []  # where masks are true, by variable and block
         self.returns: Type | None = None  # the declared result of the function whose body this is
         self.hidden: Type | None = None  # the declared result, when branches return arrays of different sizes
 
@@ -128,7 +129,7 @@ class Elaborator:
             if isinstance(value.type, Index):
                 self.assume(known, value.type.size - 1 - known)
         return Value(
-            ir.Var(sym, type=value.expr.type, span=value.expr.span), value.type, known, value.holds, value.fails
+            ir.Var(sym, type=value.expr.type, span=value.expr.span), value.type, known, value.holds, value.fails, value.ones
         )
 
     @contextmanager
@@ -317,7 +318,8 @@ class Elaborator:
                     raise make("E0311", why.span, what=why.what, equation=equation_, where=self.name, notes=notes, **parts)
                 raise make("E0302", why.span, what=why.what, equation=equation_, where=self.name, notes=notes, **parts)
             sides = {"left": self.words(left), "right": self.words(right)}
-            raise make("E0301", why.span, what=why.what, where=self.name, notes=notes, **sides, **parts)
+            help_ = _ABOUT_ONE if 1 in (left.const(), right.const()) else None
+            raise make("E0301", why.span, what=why.what, where=self.name, notes=notes, help=help_, **sides, **parts)
 
     def lift_notes(self, span: Span) -> list[str]:
         """How the application at this place was lifted, if it was."""
@@ -332,6 +334,9 @@ class Elaborator:
         """Where the sizes that only a value knows come from."""
         made = sorted((leaf for leaf in p.leaves() if leaf in self.origins and self.origins[leaf].text()), key=lambda leaf: leaf.uid)
         return [f"{self.words(poly(leaf))} is decided by {self.origins[leaf].text()} (line {self.origins[leaf].line})" for leaf in made]
+
+
+_ABOUT_ONE = "a declared size of 1 is not stretched: index that axis, x[0] or x[:, 0], and what is left is repeated; x[:, 0][:, None] makes an axis that meets any size"
 
 
 def _sizes(t: Type) -> list[Poly]:
@@ -376,6 +381,8 @@ def describe(entity: Any) -> str:
             return "a generator"
         case en.TupleEntity():
             return "a tuple"
+        case en.Display():
+            return "a display"
         case en.Choice() | en.Pick() | en.Lifted() | en.Derived():
             return "a function"
         case en.FnArray():

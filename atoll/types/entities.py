@@ -27,7 +27,8 @@ class Value:
     """A run-time value. `type` may be weak; `expr` has the type it has alone.
 
     `poly` is the value of an integer as a polynomial, when it is one: then it can be a size. `holds`/`fails` are polynomials
-    known to be >= 0 when a condition is true/false.
+    known to be >= 0 when a condition is true/false. `ones` are axes of one element that the text made (`x[:, None]`, keepdims):
+    they meet axes of any size, as in NumPy (types/broadcasting.py).
     """
 
     expr: ir.Expr
@@ -35,6 +36,7 @@ class Value:
     poly: Poly | None = None
     holds: tuple[Poly, ...] = ()
     fails: tuple[Poly, ...] = ()
+    ones: frozenset[int] = frozenset()
 
     @property
     def weak(self) -> bool:
@@ -89,6 +91,18 @@ class Builtin:
     """A name the language gives; `call` elaborates an application of it."""
 
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Word(Builtin):
+    """A name with NumPy's meaning (types/numpy_names): `np.sum`, `np.linalg.solve`, a bare `median`. `name` is how errors call it."""
+
+    key: str  # the row of the table: "sum", "linalg.solve"
+
+    @property
+    def dotted(self) -> bool:
+        """Written as a name of numpy's, or as a method: then a reduction without axis= reduces everything."""
+        return self.name != self.key
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,6 +170,14 @@ class TupleEntity:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Display:
+    """`[a, b]` as an argument of one of NumPy's names: an array, or a list of arrays that need not have one size."""
+
+    items: tuple[Any, ...]
+    node: s.ListDisplay
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Choice:
     """One of two known functions, decided at run time."""
 
@@ -192,7 +214,7 @@ class Derived:
     has_aux: bool = False
 
 
-Entity = Value | Derived | Lifted | Choice | FnArray | Pick | Closure | FnRef | Builtin | TypeRef | Module | TextValue | NoneEntity | Iterable | Generator | Unbound | TupleEntity
+Entity = Value | Display | Derived | Lifted | Choice | FnArray | Pick | Closure | FnRef | Builtin | TypeRef | Module | TextValue | NoneEntity | Iterable | Generator | Unbound | TupleEntity
 
 
 @dataclass(frozen=True, slots=True, eq=False)

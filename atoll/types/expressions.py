@@ -10,12 +10,12 @@ from atoll.core import ir
 from atoll.surface import syntax as s
 from atoll.types import arithmetic, calls, comprehension, data, function_values, indexing
 from atoll.types import entities as en
-from atoll.types.coerce import coerce, join_types, make_tuple, unify
+from atoll.types.coerce import coerce, join_types, make_tuple, scalar_dtype, unify
 from atoll.types.decay import leaving
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.namespace import attribute, literal
-from atoll.types.types import BOOL_T, Array, Fn, Type, strong
+from atoll.types.types import BOOL_T, Array, Fn, Index, Scalar, Type, rank, shape_of, strong
 
 
 def expr(el: Elaborator, node: Any) -> Any:
@@ -92,11 +92,59 @@ def _attr(el: Elaborator, node: s.Attr) -> Any:
         return attribute(el, base.module, node.name, node.span)
     if isinstance(base, Value):
         return indexing.attribute(el, base, node.name, node.span)
+    if isinstance(base, en.Builtin):
+        found = ufunc_method(base, node.name)
+        if found is not None:
+            return found
     el.fail("E0230", node.span, name=node.name, found=describe(base))
 
 
+def ufunc_method(fn: en.Builtin, method: str) -> en.Word | None:
+    """np.add.reduce, np.maximum.accumulate and the like."""
+    from atoll.types.numpy_names.names import NAMES
+
+    key = f"{fn.key if isinstance(fn, en.Word) else fn.name}.{method}"
+    return en.Word(f"np.{key}", key) if key in NAMES else None
+
+
 def _binop(el: Elaborator, node: s.BinOp) -> Value:
+    if isinstance(node.left, s.ListDisplay) or isinstance(node.right, s.ListDisplay):
+        found = _of_display(el, node)
+        if found is not None:
+            return found
     return arithmetic.binary(el, node.op, operand(el, node.left), operand(el, node.right), node.span)
+
+
+def _of_display(el: Elaborator, node: s.BinOp) -> Value | None:
+    """`[0.0] * n` is n copies, as in Python; where Python and NumPy read a display differently it is refused. None: as for any array."""
+    both = isinstance(node.left, s.ListDisplay) and isinstance(node.right, s.ListDisplay)
+    if node.op == "+" and both:
+        help_ = "write concat([...], [...]) for one after the other, add([...], [...]) for the sums of their elements"
+        el.fail("E0267", node.span, op="+", help=help_)
+    if node.op != "*" or both:
+        return None
+    display, other = (node.left, node.right) if isinstance(node.left, s.ListDisplay) else (node.right, node.left)
+    count = operand(el, other)
+    if not isinstance(count, Value) or not isinstance(shape_of(count.type)[1], (Scalar, Index)):
+        return None
+    items = value(el, display)
+    if not scalar_dtype(shape_of(count.type)[1]).is_integer:
+        left, right = (items, count) if display is node.left else (count, items)
+        return arithmetic.binary(el, "*", left, right, node.span)
+    if rank(count.type):
+        help_ = "write mul([...], k) for the products of their elements; copies need one number: [...] * 3"
+        el.fail("E0267", node.span, op="*", help=help_)
+    return copies(el, items, el.as_poly(count, other.span, "how many copies"), node)
+
+
+def copies(el: Elaborator, items: Value, count: Any, node: s.Node) -> Value:
+    """[a, b] * n: n times the items, one after the other."""
+    from atoll.types.builtins.create import filled
+    from atoll.types.builtins.reshape import flatten
+
+    if isinstance(items.expr, ir.MakeArray) and len(items.expr.items) == 1 and isinstance(items.type, Array):
+        return filled(el, [count], Value(items.expr.items[0], items.type.elem), node.span)
+    return flatten(el, el.bind(filled(el, [count], el.bind(items), node.span)), node.span)
 
 
 def operand(el: Elaborator, node: s.Expr) -> Any:

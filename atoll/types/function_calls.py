@@ -98,23 +98,25 @@ def _default(el: Elaborator, fn: Any, p: Any) -> Any:
         return _expr(el, p.default)
 
 
-def call_instance(el: Elaborator, fn: Any, xs: list[Value], span: Span) -> Value:
+def call_instance(el: Elaborator, fn: Any, xs: list[Value], span: Span, called: str = "") -> Value:
+    """The call; errors speak of `called` where the function has another name for the user."""
+    named = called or fn.name
     types = match_type_vars(el, fn, xs, span)
     instance = el.session.instance(fn, types, el, span)
     env: dict[Atom, Poly] = {sym: el.fresh_size(f"{fn.name}.{sym.name}") for sym in instance.sizes}
     args = []
     as_sizes = el.session.size_params(instance)
     for (sym, t), p, x in zip(instance.params, fn.signature.params, xs, strict=True):
-        what = f"argument {p.name} of {fn.name}"
+        what = f"argument {p.name} of {named}" if not called else f"the arguments of {named}"
         x = coerce(el, x, subst_sizes(t, env), span, what)
         check_value(el, x, span)
         if sym in as_sizes:
             env[sym] = el.as_poly(x, span)
         args.append(el.bind(x) if isinstance(t, (Array, Tuple, Record)) else x)
-    require_sizes(el, [env[sym] for sym in instance.sizes], fn.name, span)
+    require_sizes(el, [env[sym] for sym in instance.sizes], named, span)
     for need in instance.requires:
         p2 = el.solver.resolve(need.poly.subst(env))
-        el.require(p2, f"{span.text() or fn.name}: {need.text} in {fn.name}", span)
+        el.require(p2, f"{span.text() or named}: {need.text} in {named}" if not called else span.text() or named, span)
     opened: dict[Atom, Poly] = {sym: poly(Sym(sym.name)) for sym in instance.open_sizes}
     result = subst_sizes(instance.result, {**env, **opened})
     expr = ir.Call(instance, tuple(env[sym] for sym in instance.sizes), tuple(a.expr for a in args), type=result, span=span)

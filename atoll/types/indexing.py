@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 from atoll.core import ir
@@ -11,10 +10,11 @@ from atoll.errors import AliasWarning, Span
 from atoll.sizes import Poly, Sym, cdiv, poly
 from atoll.surface import syntax as s
 from atoll.types import entities as en
+from atoll.types import index_arrays
 from atoll.types.arithmetic import binary
+from atoll.types.broadcasting import stretched
 from atoll.types.coerce import (
     coerce,
-    count_axes,
     element_value,
     make_tuple,
     map_arrays,
@@ -24,20 +24,10 @@ from atoll.types.coerce import (
     to_dtype,
 )
 from atoll.types.decay import beside
-from atoll.types.dtypes import BOOL, I64
+from atoll.types.dtypes import I64
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
-from atoll.types.lifting import lift
 from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, Union, array, rank, shape_of
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """One axis of an index: a number, an array of numbers, or a range."""
-
-    index: Value | None
-    range: ir.Range | None
-    span: Span
 
 
 def read(el: Elaborator, value: Any, node: s.Subscript) -> Any:
@@ -54,9 +44,7 @@ def read(el: Elaborator, value: Any, node: s.Subscript) -> Any:
         return project(value, _literal_index(el, node, len(value.type.items)))
     if not isinstance(value.type, Array):
         el.fail("E0216", node.span, found=el.show(value.type))
-    value = el.bind(value)
-    axes = parse_items(el, value, node, expr)
-    return read_axes(el, value, axes, node.span)
+    return index_arrays.read(el, el.bind(value), node, expr)
 
 
 def _literal_index(el: Elaborator, node: s.Subscript, n: int) -> int:
@@ -66,28 +54,6 @@ def _literal_index(el: Elaborator, node: s.Subscript, n: int) -> int:
             return index % n
         el.fail("E0217", node.span, index=index, size=n)
     el.fail("E0218", node.span)
-
-
-def parse_items(el: Elaborator, value: Value, node: s.Subscript, expr: Any, assigning: bool = False) -> list[Axis]:
-    """The items of an index, one per leading axis."""
-    sizes, _ = shape_of(value.type)
-    items = list(node.items)
-    for item in items:
-        if isinstance(item, s.NewAxis):
-            el.fail("E0219", item.span, what="None in an index", help="use a comprehension, or rep(x) for a new leading axis")
-    dots = [k for k, item in enumerate(items) if isinstance(item, s.Ellipsis)]
-    if dots:
-        missing = len(sizes) - (len(items) - 1)
-        items[dots[0] : dots[0] + 1] = [s.Slice(None, None, None, span=node.span)] * max(0, missing)
-    if len(items) > len(sizes):
-        el.fail("E0221", node.span, count=len(items), rank=count_axes(len(sizes)), found=el.show(value.type))
-    axes = []
-    for size, item in zip(sizes, items, strict=False):
-        if isinstance(item, s.Slice):
-            axes.append(Axis(None, _range(el, size, item, node.span, expr), item.span))
-        else:
-            axes.append(Axis(_index(el, size, item, expr, assigning), None, item.span))
-    return axes
 
 
 def _counted(el: Elaborator, size: Poly, node: s.Expr, expr: Any) -> Any:
@@ -104,27 +70,6 @@ def _counted(el: Elaborator, size: Poly, node: s.Expr, expr: Any) -> Any:
 def _is_size(el: Elaborator, p: Poly) -> bool:
     """Made of sizes: declared ones, and integer parameters that are sizes in the signature, which are checked not to be negative."""
     return all(leaf in el.entry_sizes or (leaf in el.session.bounded and leaf not in el.solver.rigid) for leaf in p.leaves())
-
-
-def _index(el: Elaborator, size: Poly, item: Any, expr: Any, assigning: bool) -> Value:
-    index = _counted(el, size, item, expr)
-    if isinstance(index, en.NoneEntity):
-        el.fail("E0219", item.span, what="None in an index", help="use a comprehension, or rep(x) for a new leading axis")
-    if not isinstance(index, Value):
-        help_ = "index with integers; parts that have names are a record: @at.record" if isinstance(index, en.TextValue) else None
-        el.fail("E0222", item.span, found=describe(index), help=help_)
-    _, elem = shape_of(index.type)
-    if not isinstance(elem, (Scalar, Index)) or not (elem.dtype.is_integer or elem.dtype is BOOL):
-        el.fail("E0222", item.span, found=el.show(index.type))
-    if elem.dtype is BOOL:
-        if rank(index.type):
-            help_ = "use filter(p, xs) for the elements themselves, or where(mask, x, y)"
-            el.fail("E0219", item.span, what="an array of bools as an index", help=help_)
-        el.fail("E0222", item.span, found=el.show(index.type))
-    if assigning and rank(index.type):
-        help_ = "use scatter(a, is, vs), or hist(op, ne, k, is, vs) to combine"
-        el.fail("E0219", item.span, what="assignment through an array of indices", help=help_)
-    return index
 
 
 def _range(el: Elaborator, size: Poly, node: s.Slice, whole: Span, expr: Any) -> ir.Range:
@@ -154,21 +99,6 @@ def _range(el: Elaborator, size: Poly, node: s.Slice, whole: Span, expr: Any) ->
     el.require(count, text, whole)
     extent = count if abs(step) == 1 else cdiv(count, abs(step))
     return ir.Range(low, step, extent)
-
-
-def read_axes(el: Elaborator, value: Value, axes: list[Axis], span: Span) -> Value:
-    """The element or slice; arrays of indices lift, like arguments of a function."""
-    indices = [axis.index for axis in axes if axis.index is not None]
-
-    def apply(given: list[Any]) -> Value:
-        array_, *numbers = given
-        rest = iter(numbers)
-        items: list[ir.Item] = []
-        for axis in axes:
-            items.append(axis.range if axis.range is not None else _as_i64(el, next(rest), axis.span).expr)
-        return _read(array_, items, span)
-
-    return lift(el, [value, *indices], [None, *[0] * len(indices)], apply, span, "indexing")
 
 
 def _as_i64(el: Elaborator, index: Value, span: Span) -> Value:
@@ -255,7 +185,14 @@ def _replaced(el: Elaborator, target: s.Subscript, value: Any) -> Any:
     if not isinstance(base.type, Array):
         el.fail("E0216", target.span, found=el.show(base.type))
     base = el.bind(base)
-    axes = parse_items(el, base, target, expr, assigning=True)
+    found = index_arrays.items_of(el, target, expr)
+    if index_arrays.only_mask(found):
+        return index_arrays.assign_mask(el, base, el.bind(found[0].what), _as_assigned(el, value, target.span), target.span)
+    axes = index_arrays.parse_items(el, base, target, found, expr)
+    if any(axis.new for axis in axes):
+        el.fail("E0219", target.span, what="None in the index of an assignment", help="leave None out: the value is repeated along leading axes by itself")
+    if any(axis.many for axis in axes):
+        return index_arrays.assign_many(el, base, axes, _as_assigned(el, value, target.span), target.span)
     items: list[ir.Item] = [
         axis.range if axis.range is not None else _as_i64(el, axis.index, axis.span).expr  # type: ignore[arg-type]
         for axis in axes
@@ -263,13 +200,18 @@ def _replaced(el: Elaborator, target: s.Subscript, value: Any) -> Any:
     return update(el, base, items, value, target.span)
 
 
-def update(el: Elaborator, base: Value, items: list[ir.Item], value: Any, span: Span) -> Value:
-    """A copy of base with base[items] = value. A weak array takes the type of what is put into it."""
+def _as_assigned(el: Elaborator, value: Any, span: Span) -> Value:
     if not isinstance(value, Value):
         el.fail("E0228", span, found=describe(value))
-    wanted = slice_type(base.type, items)
+    return value
+
+
+def update(el: Elaborator, base: Value, items: list[ir.Item], value: Any, span: Span) -> Value:
+    """A copy of base with base[items] = value. A weak array takes the type of what is put into it."""
+    value = _as_assigned(el, value, span)
     base = beside(el, _meet_weak(el, base, value.type, span), value)
     wanted = slice_type(base.type, items)
+    value = stretched(el, value, shape_of(wanted)[0], span) if value.ones else value
     new = repeat_into(el, value, wanted, span)
     new = coerce(el, new, wanted, span, "the assigned value")
     expr = ir.Update(base.expr, tuple(items), new.expr, type=base.expr.type, span=span)
@@ -359,6 +301,8 @@ def aug_assign(el: Elaborator, node: s.AugAssign) -> None:
         el.fail("E0224", node.target.span)
     value = expr(el, node.value)
     current = expr(el, node.target)
+    if isinstance(node.target, s.Subscript) and isinstance(current, Value):
+        index_arrays.note_each_once(el, node.target, node.span)
     assign(el, node.target, binary(el, node.op, current, value, node.span), node.span)
 
 
@@ -386,6 +330,8 @@ def attribute(el: Elaborator, value: Value, name: str, span: Span) -> Any:
             for n in sizes:
                 total = total * n
             return el.size_value(total, span)
+        if name == "dtype" and isinstance(elem, (Scalar, Index)):
+            return en.TypeRef(Scalar(elem.dtype))
         if name == "T":
             from atoll.types.builtins.reshape import transpose
 
@@ -413,4 +359,4 @@ def element_at(el: Elaborator, value: Value, index: Value, span: Span) -> Value:
     return _read(value, [index.expr], span)
 
 
-__all__ = ["Axis", "Sym", "assign", "attribute", "aug_assign", "element_at", "element_value", "read", "unpack", "update"]
+__all__ = ["Sym", "assign", "attribute", "aug_assign", "element_at", "element_value", "read", "unpack", "update"]

@@ -28,6 +28,11 @@ def lift(
     what: str,
 ) -> Value:
     """apply(args), mapped over every argument with more axes than its parameter's rank. None: takes any rank."""
+    if all(wanted is None or wanted == 0 for wanted in ranks):
+        from atoll.types.broadcasting import broadcast, has_ones
+
+        if has_ones(args):
+            return _tuple_of_arrays(el, broadcast(el, args, ranks, apply, span, what), _depth(args, ranks), span)
     excess, reps = [], []
     for arg, wanted in zip(args, ranks, strict=True):
         extra = rank(arg.type) - wanted if isinstance(arg, Value) and wanted is not None else 0
@@ -35,6 +40,10 @@ def lift(
         reps.append(max(-extra, 0))
     el.repeated += sum(reps)
     return lift_by(el, args, excess, reps, apply, span, what)
+
+
+def _depth(args: Sequence[Any], ranks: Sequence[int | None]) -> int:
+    return max((rank(a.type) for a, wanted in zip(args, ranks, strict=True) if wanted is not None), default=0)
 
 
 def lift_by(

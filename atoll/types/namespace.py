@@ -17,9 +17,19 @@ from atoll.core import ir
 from atoll.errors import NOWHERE, Span
 from atoll.sizes import Poly, poly
 from atoll.types import entities as en
-from atoll.types.builtins.names import BUILTINS, CONSTANTS, INSTEAD, SCALAR_TYPES, BuiltinName, meaning, meaning_of_object
+from atoll.types.builtins.names import (
+    BUILTINS,
+    CONSTANTS,
+    INSTEAD,
+    SCALAR_TYPES,
+    WORDS,
+    BuiltinName,
+    meaning,
+    meaning_of_object,
+)
 from atoll.types.captures import MISSING
 from atoll.types.dtypes import by_numpy, weak_dtype
+from atoll.types.numpy_names.names import NAMES, SUBMODULES
 from atoll.types.records import record_of
 from atoll.types.types import SCALARS, Array, Scalar, Type
 
@@ -61,14 +71,16 @@ class Namespace:
                 names = None if name in self.cells else self.globals
                 el.session.captures.add(self, name, lambda: self.python_value(name), value, names)
             return found
-        if name in BUILTINS and (name in self.cells or name in _defined(self.text)):
+        if (name in BUILTINS or name in WORDS) and (name in self.cells or name in _defined(self.text)):
             return None  # the user's own, not bound yet
-        if name in BUILTINS:
-            return en.Builtin(name)
+        if name in BUILTINS or name in WORDS:
+            return builtin_entity(name)
         if name in SCALARS and name != "bool":
             return en.TypeRef(SCALARS[name])
         if name in CONSTANTS:
             return literal(CONSTANTS[name])
+        if f"python.{name}" in NAMES:
+            return en.Word(name, f"python.{name}")
         if hasattr(builtins, name):
             el.fail("E0109", span, name=name, help=INSTEAD.get(name))
         return None
@@ -102,6 +114,13 @@ def literal(value: bool | int | float | complex, span: Span = NOWHERE) -> en.Val
     return en.Value(ir.Lit(value, type=Scalar(dtype), span=span), Scalar(dtype, weak=True), known)
 
 
+def builtin_entity(name: str) -> en.Builtin:
+    """A name of the language, or one with NumPy's meaning: `np.sum`, a bare `median`."""
+    if name in BUILTINS:
+        return en.Builtin(name)
+    return en.Word(name, name.removeprefix("np.").removeprefix("at."))
+
+
 def entity_of(el: Elaborator, value: Any, name: str, span: Span) -> Any:
     """What a Python object means in a body."""
     from atoll.function import Function
@@ -109,7 +128,7 @@ def entity_of(el: Elaborator, value: Any, name: str, span: Span) -> Any:
     if isinstance(value, Function):
         return en.FnRef(value)
     if isinstance(value, BuiltinName):
-        return en.Builtin(value.__name__)
+        return builtin_entity(value.__name__)
     if isinstance(value, Poly):
         return el.size_value(el.session.local_size(el, value, name, span), span)
     if isinstance(value, Type):
@@ -124,7 +143,7 @@ def entity_of(el: Elaborator, value: Any, name: str, span: Span) -> Any:
         return en.TextValue((value,))
     found = meaning_of_object(value)
     if found is not None:
-        return en.Builtin(found)
+        return builtin_entity(found)
     constant = _constant(el, value, name, span)
     if constant is not None:
         return constant
@@ -147,7 +166,7 @@ def _class_entity(el: Elaborator, value: type, name: str, span: Span) -> Any:
         return en.TypeRef(SCALARS[SCALAR_TYPES[value.__name__]])
     found = meaning_of_object(value)  # zip, map, filter, range are classes
     if found is not None:
-        return en.Builtin(found)
+        return builtin_entity(found)
     el.fail("E0106", span, name=name, found=f"the class {value.__name__}", help="declare a record with @at.record")
 
 
@@ -181,6 +200,19 @@ def _constant(el: Elaborator, value: Any, name: str, span: Span) -> Any | None:
     return None
 
 
+def numpy_attribute(el: Elaborator, module: Any, name: str, span: Span) -> Any:
+    """`np.name`, `np.linalg.name`: a name with NumPy's meaning, or what to write instead."""
+    from atoll.types.numpy_names.refused import instead
+
+    where = module.__name__
+    key = f"{where}.{name}".removeprefix("numpy.")
+    if key in NAMES:
+        return en.Word(f"np.{key}", key)
+    if key in SUBMODULES and isinstance(getattr(module, name, None), pytypes.ModuleType):
+        return en.Module(getattr(module, name))
+    el.fail("E0108", span, module=where, name=name, help=instead(key, module, name))
+
+
 def attribute(el: Elaborator, module: Any, name: str, span: Span) -> Any:
     """`module.name` for math, numpy, operator and atoll itself."""
     where = module.__name__
@@ -198,6 +230,12 @@ def attribute(el: Elaborator, module: Any, name: str, span: Span) -> Any:
         mapped = meaning(where, name)
         if mapped is not None:
             return en.Builtin(mapped)
+        if where == "numpy":
+            return numpy_attribute(el, module, name, span)
+        if f"{where}.{name}" in NAMES:
+            return en.Word(f"{where}.{name}", f"{where}.{name}")
+    elif where in ("numpy.linalg", "numpy.fft"):
+        return numpy_attribute(el, module, name, span)
     else:
         value = getattr(module, name, _MISSING)
         if value is not _MISSING:

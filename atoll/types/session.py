@@ -64,6 +64,8 @@ class Session:
         self.firm: set[int] = set()  # functions in which no argument of a reduction is repeated (types/flexible.py)
         self.local_ranks: dict[int, tuple[int | None, ...]] = {}
         self.latest: dict[int, Elaborator] = {}
+        self.word_types: dict[int, Type] = {}  # what applications of NumPy's names gave, by node: their ranks are known only so
+        self.many_places: set[int] = set()  # index expressions in which index arrays stand
         self.recorder: Any = None  # remembers the type of every expression (types/explain.py)
         self.locals: dict[int, tuple[Any, Any]] = {}  # local functions as types/ranks sees them (types/flexible.py)
         self.alone: dict[Any, tuple[Any, tuple[int | None, ...]]] = {}  # local functions that need no insertion, and their ranks
@@ -215,14 +217,19 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
             result = open_value(el, result.expr, declared, [p.single() for p in open_sizes.values()], fn.surface.span)  # type: ignore[misc]
         _finish(el, fn, out, result, declared, set(open_sizes.values()))
         if fn.vjp is not None:
-            out.vjp = session.instance(fn.vjp, {}, None, fn.surface.span)
+            out.vjp = session.instance(fn.vjp, _rule_types(fn.vjp, types), None, fn.surface.span)
         if fn.jvp is not None:
-            out.jvp = session.instance(fn.jvp, {}, None, fn.surface.span)
+            out.jvp = session.instance(fn.jvp, _rule_types(fn.jvp, types), None, fn.surface.span)
         out.believed = fn.believed
     except BaseException:
         del session.instances[key]
         raise
     return out
+
+
+def _rule_types(rule: Any, types: dict[str, Type]) -> dict[str, Type]:
+    """What the type variables of a derivative that was supplied stand for: what those of the function do."""
+    return {name: t for name, t in types.items() if name in rule.signature.type_vars}
 
 
 def _external(el: Elaborator, fn: Any, out: ir.Function, open_sizes: dict[Atom, Poly]) -> Value:

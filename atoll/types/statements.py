@@ -169,6 +169,8 @@ def _hidden(el: Elaborator, value: Value, span: Span) -> Value:
 
 
 def _expression(el: Elaborator, node: s.Expr) -> None:
+    if isinstance(node, s.Call) and calls.in_place(el, node):
+        return
     entity = expr(el, node)
     if isinstance(entity, en.NoneEntity):
         return

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from atoll.errors import fail
 from atoll.errors.plain import plain
+from atoll.types.numpy_names.names import NAMES, bare
 
 SCALAR_UNARY = {
     # name in a body -> primitive
@@ -46,6 +47,8 @@ RANDOM = ["key", "split", "fold_in", "permutation", "choice", "categorical", "un
 CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau": math.tau}
 
 BUILTINS: frozenset[str] = frozenset((*SCALAR_UNARY, *SCALAR_NARY, *OPERATORS, *OTHERS))
+WORDS: frozenset[str] = bare(BUILTINS)
+"""Names with NumPy's meaning that can be written bare."""
 
 
 class BuiltinName:
@@ -71,24 +74,9 @@ MODULES: dict[str, dict[str, str]] = {
         **{name: name for name in (*_SHARED, "erf", "erfc", "lgamma", "gamma", "fabs", "pow", "fma")},
         **{name: name for name in ["asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2", "prod"]},
     },
-    "numpy": {
-        **{name: name for name in (*_SHARED, "sum", "prod", "any", "all", "argmin", "argmax", "sort", "argsort", "where")},
-        **{name: name for name in ["zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "minimum", "maximum", "clip", "sign", "abs", "absolute"]},
-        **{name: name for name in ["round", "rint", "conj", "conjugate", "real", "imag", "dot", "matmul", "transpose", "arctan2", "signbit", "square", "outer"]},
-        **{name: name for name in ["cumsum", "cumprod", "mean", "pad", "stack", "asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2"]},
-        "fabs": "fabs",
-        "amin": "min",
-        "amax": "max",
-        "min": "min",
-        "max": "max",
-        "power": "pow",
-        "pow": "pow",
-        "concatenate": "concat",
-        "concat": "concat",
-        "add": "add",
-        "subtract": "sub",
-        "multiply": "mul",
-        "arange": "iota",
+    "numpy": {  # one number at a time, with one meaning; everything else of numpy's is in types/numpy_names
+        **{name: name for name in (*_SHARED, "sign", "abs", "absolute", "rint", "signbit", "square", "fabs")},
+        **{name: name for name in ["asin", "acos", "atan", "asinh", "acosh", "atanh", "atan2"]},
     },
     "operator": {
         **{name: name for name in ["add", "sub", "mul", "truediv", "floordiv", "mod", "and_", "or_", "xor", "matmul", "pow"]},
@@ -177,6 +165,12 @@ def meaning(module: str, name: str) -> str | None:
     return MODULES.get(module, {}).get(name)
 
 
+def _attribute(module: Any, dotted: str) -> Any:
+    for name in dotted.split("."):
+        module = getattr(module, name, None)
+    return module
+
+
 _BY_IDENTITY: dict[int, str] = {}
 # Functions of Atoll for Python that mean a built-in inside a body, by module.
 _OURS: dict[str, dict[str, str]] = {
@@ -206,4 +200,8 @@ def meaning_of_object(obj: Any) -> str | None:
         for name in BUILTINS:
             if hasattr(builtins, name):
                 _BY_IDENTITY[id(getattr(builtins, name))] = name
+        for key in sorted(NAMES):
+            found = _attribute(np, key)
+            if found is not None:
+                _BY_IDENTITY[id(found)] = f"np.{key}"
     return _BY_IDENTITY.get(id(obj)) if callable(obj) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from atoll.types import entities as en
 from atoll.types.builtins import (
     contract,
     create,
@@ -29,6 +30,11 @@ def _unary(args: Args) -> Any:
     from atoll.types.arithmetic import unary_math
     from atoll.types.dtypes import F64
 
+    if args.name == "round" and len(args.args) + len(args.keywords) == 2:  # to a number of decimals
+        from atoll.types.numpy_names.table import apply_word
+
+        x, decimals = args.take("x", "ndigits")
+        return apply_word(args.el, en.Word("round", "round"), (x, decimals), {}, args.span)
     (x,) = args.take("x")
     value = args.value(x)
     name = SCALAR_UNARY[args.name]

@@ -44,7 +44,6 @@ Argument = Union[RankType, s.Lambda, Local]
 _BINARY = parse("n, n -> n")
 _UNARY = parse("n -> n")
 _KEYWORDS = {"reduce": ("op", "ne", "xs"), "scan": ("op", "ne", "xs"), "scatter": ("xs", "is", "vs"), "gather": ("xs", "is")}
-_METHODS = frozenset("sum prod min max mean any all argmin argmax conj sort cumsum cumprod clip round transpose dot".split())
 
 
 class Generator:
@@ -246,6 +245,10 @@ class Generator:
 
     def apply(self, node: s.Call, fn: Entity, args: list[s.Expr], keywords: dict[str, s.Expr]) -> Entity:
         match fn:
+            case Builtin(name) if name not in BUILTINS:  # NumPy's: what the elaborator found
+                for arg in (*args, *keywords.values()):
+                    self.argument(arg)
+                return Known(self.found(node))
             case Builtin(name):
                 handler = special.FORMS.get(name)
                 if handler is not None and (found := handler(self, node, args, keywords)) is not None:
@@ -288,21 +291,15 @@ class Generator:
 
     def _method(self, node: s.Call, base: RankType) -> RankType:
         assert isinstance(node.fn, s.Attr)
-        name, keywords = node.fn.name, dict(node.keywords)
-        if name == "astype":
-            return base
-        if name == "copy":
-            return base
-        if name not in _METHODS:
-            return fresh(name)
-        handler = special.METHODS.get(name)
-        if handler is not None and (found := handler(self, node, base, keywords)) is not None:
-            return found
-        scheme = builtin(name, 1 + len(node.args))
-        if scheme is None:
-            return fresh(name)
-        types = [base, *(self.argument(a) for a in node.args)]
-        return self.spine(node, scheme.instance(), types, [node.fn.value, *node.args], scheme.exact)
+        keywords = dict(node.keywords)
+        for arg in (*node.args, *keywords.values()):
+            self.argument(arg)
+        return self.found(node)
+
+    def found(self, node: s.Node) -> RankType:
+        """The rank type of an application of one of NumPy's names, or of an index with masks: the elaborator has read it before."""
+        t = self.names.session.word_types.get(id(node))
+        return of_type(t) if t is not None else fresh()
 
     def _construct(self, node: s.Call, t: Any, args: list[s.Expr], keywords: dict[str, s.Expr]) -> RankType:
         if record_of(t) is not None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atoll.sizes import Poly
-from atoll.types.builtins.names import BUILTINS, CONSTANTS, SCALAR_TYPES, BuiltinName, meaning, meaning_of_object
+from atoll.types.builtins.names import BUILTINS, CONSTANTS, SCALAR_TYPES, WORDS, BuiltinName, meaning, meaning_of_object
 from atoll.types.namespace import _MISSING, Namespace
+from atoll.types.numpy_names.names import NAMES, SUBMODULES
 from atoll.types.ranks.entities import Builtin, Constructor, Entity, Known, Module, Named, Nothing
 from atoll.types.ranks.kinds import SCALAR, Clash, RankType, Variable, arrow, fresh, numbers, product
 from atoll.types.ranks.propagate import Infeasible
@@ -31,7 +32,7 @@ class Names:
         value = self.namespace.python_value(name)
         if value is not _MISSING:
             return self.of_object(value)
-        if name in BUILTINS:
+        if name in BUILTINS or name in WORDS:
             return Builtin(name)
         if name in SCALARS and name != "bool":
             return Constructor(SCALARS[name])
@@ -67,9 +68,21 @@ class Names:
             if where == "numpy" and name in SCALAR_TYPES:
                 return Constructor(SCALARS[SCALAR_TYPES[name]])
             mapped = meaning(where, name)
+            if mapped is None and where == "numpy":
+                return _numpy(module, name)
             return Builtin(mapped) if mapped is not None else Nothing()
+        if where in ("numpy.linalg", "numpy.fft"):
+            return _numpy(module, name)
         found = getattr(module, name, _MISSING)
         return Nothing() if found is _MISSING else self.of_object(found)
+
+
+def _numpy(module: Any, name: str) -> Entity:
+    """A name with NumPy's meaning, whose ranks the elaborator has found."""
+    key = f"{module.__name__}.{name}".removeprefix("numpy.")
+    if key in SUBMODULES:
+        return Module(getattr(module, name))
+    return Builtin(f"np.{key}") if key in NAMES else Nothing()
 
 
 def _constant(value: Any) -> RankType | None:

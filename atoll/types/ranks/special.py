@@ -140,11 +140,6 @@ def _along(gen: Generator, t: RankType, axis: s.Expr, span: Span) -> RankType:
     return rest
 
 
-def _method_axis(gen: Generator, node: s.Call, base: RankType, keywords: Keywords) -> RankType | None:
-    axis = keywords.get("axis") or (node.args[0] if len(node.args) == 1 else None)
-    return _along(gen, base, axis, node.span) if axis is not None else None
-
-
 # -- making arrays
 
 
@@ -340,7 +335,12 @@ def subscript(gen: Generator, node: s.Subscript) -> RankType:
 def _index(gen: Generator, t: RankType, node: s.Subscript) -> RankType:
     """Leading axes are taken or cut; arrays of indices lift like arguments of a function of numbers."""
     kept, taken, indices = 0, 0, []
+    if id(node) in gen.names.session.word_types:
+        return gen.found(node)
     for item in node.items:
+        if isinstance(item, s.NewAxis):
+            kept += 1
+            continue
         if isinstance(item, s.Ellipsis):
             return _dotted(gen, t, node)
         taken += 1
@@ -349,7 +349,7 @@ def _index(gen: Generator, t: RankType, node: s.Subscript) -> RankType:
             for bound in (item.low, item.high):
                 if bound is not None and not isinstance(bound, s.NoneValue):
                     gen.scalar(bound)
-        elif not isinstance(item, s.NewAxis):
+        else:
             indices.append((item, gen.expr(item)))
     rest = _below(gen, t, taken, node.span)
     frame: Poly = ZERO
@@ -373,7 +373,8 @@ def _dotted(gen: Generator, t: RankType, node: s.Subscript) -> RankType:
     dropped = sum(1 for item in node.items if not isinstance(item, (s.Slice, s.Ellipsis, s.NewAxis)))
     if axes is None or axes < dropped:
         return fresh("rest")
-    return RankType(poly(axes - dropped), t.body)
+    added = sum(1 for item in node.items if isinstance(item, s.NewAxis))
+    return RankType(poly(axes - dropped + added), t.body)
 
 
 def attribute(gen: Generator, t: RankType, name: str, span: Span) -> RankType:
@@ -455,6 +456,3 @@ FORMS: dict[str, Callable[..., Entity | None]] = {
     "unzip": _unzip,
     "matmul": _matmul,
 }
-METHODS: dict[str, Callable[..., RankType | None]] = dict.fromkeys(
-    "sum prod min max mean any all argmin argmax".split(), _method_axis
-)

@@ -8,10 +8,10 @@ n, m, k = at.sizes("n m k")
 
 @at.fn
 def f(x: f64[n]) -> f64:
-    return np.linalg.norm(x)
+    return np.linalg.eig(x)
 
-#> E0108: numpy.linalg has no meaning in Atoll
+#> E0108: numpy.linalg.eig has no meaning in Atoll
 #>   --> E0108.py:11:12, in f
-#>    11 |     return np.linalg.norm(x)
-#>       |            ^^^^^^^^^
-#>    help: write the algorithm, or call NumPy outside
+#>    11 |     return np.linalg.eig(x)
+#>       |            ^^^^^^^^^^^^^
+#>    help: compute it outside and pass it in, or write it with loops and comprehensions; docs/for_numpy_users.md lists what there is

@@ -8,10 +8,11 @@ n, m, k = at.sizes("n m k")
 
 @at.fn
 def f(x: f64[n]):
-    return x[:, None]
+    x[None] = 1.0
+    return x
 
-#> E0219: None in an index is not supported
-#>   --> E0219_none.py:11:17, in f
-#>    11 |     return x[:, None]
-#>       |                 ^^^^
-#>    help: use a comprehension, or rep(x) for a new leading axis
+#> E0219: None in the index of an assignment is not supported
+#>   --> E0219_none.py:11:5, in f
+#>    11 |     x[None] = 1.0
+#>       |     ^^^^^^^
+#>    help: leave None out: the value is repeated along leading axes by itself

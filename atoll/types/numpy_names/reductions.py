@@ -1,0 +1,255 @@
+"""Reductions over all axes or the ones axis= names: np.sum, np.mean, x.max(), np.median, np.std and their relatives.
+
+Each is a function of one axis; `Call.reduced` puts the axes together, lifts over the others and keeps axes of one for keepdims=True.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from atoll.types.arithmetic import binary, nary_math
+from atoll.types.broadcasting import has_ones
+from atoll.types.builtins.reductions import need_nonempty
+from atoll.types.coerce import convert
+from atoll.types.dtypes import BOOL, DTYPES
+from atoll.types.entities import Value
+from atoll.types.numpy_names.call import Call
+from atoll.types.types import Array, rank
+
+
+def _masked(c: Call, x: Value, where: Any, neutral: Value) -> Value:
+    """x, with the neutral element where the mask is false."""
+    mask = c.value(where)
+    if c.dtype_of(mask) is not BOOL:
+        c.wrong(mask, "bools in where=")
+    return c.el.bind(c.builtin("where", mask, x, neutral))
+
+
+def _typed(c: Call, x: Value, dtype: Any) -> Value:
+    wanted = c.dtype(dtype)
+    return x if wanted is None else c.convert(x, wanted)
+
+
+def _total(builtin: str, neutral: float) -> Callable[..., Any]:
+    """sum and prod: in the type dtype= says, from initial=, of the elements where= counts."""
+
+    def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None) -> Value:
+        x = _typed(c, c.value(a), dtype)
+        if c.dtype_of(x) is BOOL:
+            x = c.convert(x, DTYPES["i64"])
+        if not c.none(where):
+            x = _masked(c, x, where, c.number(neutral, x))
+        total = c.reduced(x, axis, keepdims, lambda v: c.builtin(builtin, v))
+        wanted = c.dtype(dtype)
+        total = convert(c.el, total, wanted, c.span) if wanted is not None and c.dtype_of(total) is not wanted else total
+        if not c.none(initial):
+            total = binary(c.el, "+" if builtin == "sum" else "*", total, c.value(initial), c.span)
+        return total
+
+    return handler
+
+
+def _extreme(builtin: str) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, axis: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None) -> Value:
+        x = c.value(a)
+        if not c.none(where):
+            if c.none(initial):
+                c.refuse("where= without initial=", "say what the result is where nothing counts: initial=...")
+            x = _masked(c, x, where, c.value(initial))
+        if c.none(initial):
+            return c.reduced(x, axis, keepdims, lambda v: c.builtin(builtin, v))
+        first = c.value(initial)
+        least = c.reduced(x, axis, keepdims, lambda v: c.builtin(builtin, v, default=c.el.bind(convert(c.el, first, c.dtype_of(x), c.span))))
+        return nary_math(c.el, builtin, [least, first], c.span, c.name)
+
+    return handler
+
+
+def _truth(c: Call, x: Value) -> Value:
+    return x if c.dtype_of(x) is BOOL else c.op("!=", x, 0)
+
+
+def _logical(builtin: str) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, axis: Any = None, keepdims: Any = False, where: Any = None) -> Value:
+        x = _truth(c, c.value(a))
+        if not c.none(where):
+            x = _masked(c, x, where, c.number(builtin == "all", x))
+        return c.reduced(x, axis, keepdims, lambda v: c.builtin(builtin, v))
+
+    return handler
+
+
+def _position(builtin: str) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, axis: Any = None, keepdims: Any = False) -> Value:
+        return c.reduced(c.value(a), axis, keepdims, lambda v: c.builtin(builtin, v))
+
+    return handler
+
+
+def _mean(c: Call, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False, where: Any = None) -> Value:
+    x = _typed(c, c.value(a), dtype)
+    if not c.none(where):
+        mask = c.value(where)
+        total = _total("sum", 0)(c, x, axis, None, keepdims, None, where)
+        counted = c.builtin("where", mask, c.filled(c.shape(x), c.number(1, DTYPES["i64"])), c.number(0, DTYPES["i64"]))
+        count = c.reduced(c.el.bind(counted), axis, keepdims, lambda v: c.builtin("sum", v))
+        return binary(c.el, "/", total, count, c.span)
+    return c.reduced(x, axis, keepdims, lambda v: c.library("statistics.mean", v))
+
+
+def _spread(function: str) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False, correction: Any = None) -> Value:
+        x = c.floats(_typed(c, c.value(a), dtype))
+        less = c.value(ddof if c.none(correction) else correction)
+        kind = "complex_" if c.dtype_of(x).is_complex else ""
+        return c.reduced(x, axis, keepdims, lambda v: c.library(f"statistics.{kind}{function}", v, less))
+
+    return handler
+
+
+def _plain(function: str, floats: bool = False) -> Callable[..., Any]:
+    """A function of one axis of the library, with axis= and keepdims= only."""
+
+    def handler(c: Call, a: Any, axis: Any = None, keepdims: Any = False) -> Value:
+        x = c.value(a)
+        return c.reduced(c.floats(x) if floats else x, axis, keepdims, lambda v: c.library(f"statistics.{function}", v))
+
+    return handler
+
+
+def _nan_spread(function: str) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False) -> Value:
+        x = c.floats(_typed(c, c.value(a), dtype))
+        return c.reduced(x, axis, keepdims, lambda v: c.library(f"statistics.{function}", v, c.value(ddof)))
+
+    return handler
+
+
+_METHODS = {"linear": 0, "lower": 1, "higher": 2, "nearest": 3, "midpoint": 4}
+
+
+def _quantile(percent: bool, nan: bool = False) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, q: Any, axis: Any = None, method: Any = "linear", keepdims: Any = False) -> Value:
+        x = c.floats(c.value(a))
+        kept = c.dtype_of(x)
+        x = c.convert(x, DTYPES["f64"])
+        name = c.text(method, "method")
+        if name not in _METHODS:
+            c.refuse(f'method="{name}"', f"choose one of {', '.join(_METHODS)}")
+        at = c.convert(c.value(q), DTYPES["f64"])
+        if percent:
+            at = c.op("/", at, c.number(100, at))
+        function = "statistics.nan_quantile" if nan else "statistics.quantile"
+        found = c.rows(at, lambda one: c.reduced(x, axis, keepdims, lambda v: c.library(function, v, one, _METHODS[name])), rank(at.type))
+        return c.convert(found, kept)
+
+    return handler
+
+
+def _average(c: Call, a: Any, axis: Any = None, weights: Any = None, returned: Any = False, keepdims: Any = False) -> Value:
+    if c.flag(returned, "returned"):
+        c.refuse("returned=True", "compute the sum of the weights beside it: np.sum(w)")
+    x = c.value(a)
+    if c.none(weights):
+        return _mean(c, x, axis, None, keepdims)
+    w = c.array(weights)
+    if rank(w.type) == 1 and rank(x.type) > 1:
+        if c.none(axis):
+            c.refuse("weights of another shape without axis=", "say along which axis the weights go: axis=0")
+        k = c.axis(axis, rank(x.type))
+        return c.reduced(x, axis, keepdims, lambda v: c.library("statistics.weighted_mean", v, w)) if k >= 0 else x
+    if rank(w.type) != rank(x.type):
+        c.wrong(w, "weights of the shape of the array, or one for each place along the axis")
+    total = _total("sum", 0)(c, c.op("*", x, w), axis, None, keepdims)
+    return binary(c.el, "/", total, _total("sum", 0)(c, w, axis, None, keepdims), c.span)
+
+
+def _count_nonzero(c: Call, a: Any, axis: Any = None, keepdims: Any = False) -> Value:
+    return c.reduced(_truth(c, c.value(a)), axis, keepdims, lambda v: c.builtin("sum", v))
+
+
+def _ptp(c: Call, a: Any, axis: Any = None, keepdims: Any = False) -> Value:
+    x = c.value(a)
+    return c.reduced(x, axis, keepdims, lambda v: binary(c.el, "-", c.builtin("max", v), c.builtin("min", v), c.span))
+
+
+def _cumulative(builtin: str) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None) -> Value:
+        x = _typed(c, c.value(a), dtype)
+        return c.along(x, axis, lambda v: c.builtin(builtin, v), flat=True)
+
+    return handler
+
+
+def _running(function: str) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, axis: Any = None) -> Value:
+        return c.along(c.value(a), axis, lambda v: c.library(f"statistics.{function}", v), flat=True)
+
+    return handler
+
+
+def _covariance(c: Call, m: Any, y: Any, rowvar: Any) -> Value:
+    """The rows whose covariances are asked for."""
+    x = c.floats(c.array(m))
+    if rank(x.type) > 2:
+        c.wrong(x, "one or two axes")
+    if rank(x.type) == 2 and not c.flag(rowvar, "rowvar"):
+        x = c.moved(x, [1, 0])
+    rows = x if rank(x.type) == 2 else c.new_axis(x, 0)
+    if not c.none(y):
+        other = c.floats(c.array(y))
+        if rank(other.type) == 2 and not c.flag(rowvar, "rowvar"):
+            other = c.moved(other, [1, 0])
+        rows = c.builtin("concat", rows, other if rank(other.type) == 2 else c.new_axis(other, 0))
+    return c.el.bind(rows)
+
+
+def _cov(c: Call, m: Any, y: Any = None, rowvar: Any = True, bias: Any = False, ddof: Any = None) -> Value:
+    rows = _covariance(c, m, y, rowvar)
+    less: Any = ddof if not c.none(ddof) else 0 if c.flag(bias, "bias") else 1
+    result = c.library("statistics.covariance", rows, less)
+    return c.at(c.el.bind(c.at(c.el.bind(result), 0)), 0) if _is_one(c, m, y) else result
+
+
+def _is_one(c: Call, m: Any, y: Any) -> bool:
+    return c.none(y) and rank(c.array(m).type) == 1
+
+
+def _corrcoef(c: Call, x: Any, y: Any = None, rowvar: Any = True) -> Value:
+    result = c.library("statistics.correlation", _covariance(c, x, y, rowvar))
+    return c.at(c.el.bind(c.at(c.el.bind(result), 0)), 0) if _is_one(c, x, y) else result
+
+
+WORDS: dict[str, Callable[..., Any]] = {
+    "sum": _total("sum", 0),
+    "prod": _total("prod", 1),
+    **dict.fromkeys(("max", "amax"), _extreme("max")),
+    **dict.fromkeys(("min", "amin"), _extreme("min")),
+    "any": _logical("any"),
+    "all": _logical("all"),
+    "argmax": _position("argmax"),
+    "argmin": _position("argmin"),
+    "mean": _mean,
+    "var": _spread("variance"),
+    "std": _spread("deviation"),
+    "median": _plain("median", floats=True),
+    "ptp": _ptp,
+    "average": _average,
+    "count_nonzero": _count_nonzero,
+    "percentile": _quantile(True),
+    "quantile": _quantile(False),
+    "nanpercentile": _quantile(True, nan=True),
+    "nanquantile": _quantile(False, nan=True),
+    **{f"nan{name}": _plain(f"nan_{name}") for name in ("sum", "prod", "max", "min", "mean", "median", "argmax", "argmin")},
+    "nanvar": _nan_spread("nan_variance"),
+    "nanstd": _nan_spread("nan_deviation"),
+    "cumsum": _cumulative("cumsum"),
+    "cumprod": _cumulative("cumprod"),
+    "nancumsum": _running("nan_cumsum"),
+    "nancumprod": _running("nan_cumprod"),
+    "cov": _cov,
+    "corrcoef": _corrcoef,
+}
+
+__all__ = ["WORDS", "Array", "has_ones", "need_nonempty"]

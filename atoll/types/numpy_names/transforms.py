@@ -1,0 +1,165 @@
+"""np.fft: transforms of any length along an axis, of real signals, in several dimensions. Computed in c128; of f32 and c64 the result is c64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from atoll.sizes import Poly
+from atoll.types.arithmetic import binary, unary_math
+from atoll.types.dtypes import DTYPES
+from atoll.types.entities import Value
+from atoll.types.numpy_names.call import Call
+from atoll.types.numpy_names.shapes import cut
+from atoll.types.types import rank
+
+C64, C128, F32, F64 = (DTYPES[t] for t in ("c64", "c128", "f32", "f64"))
+_NORMS = ("backward", "ortho", "forward")
+
+
+def _scaled(c: Call, v: Value, size: Poly, norm: Any, inverse: bool) -> Value:
+    kind = "backward" if c.none(norm) else c.text(norm, "norm")
+    if kind not in _NORMS:
+        c.refuse(f'norm="{kind}"', f"choose one of {', '.join(_NORMS)}")
+    count = c.convert(c.count(size), F64)
+    if kind == "ortho":
+        return c.op("/", v, c.el.bind(unary_math(c.el, "sqrt", count, c.span, c.name)))
+    return c.op("/", v, count) if (kind == "forward") != inverse else v
+
+
+def _narrow(c: Call, x: Value) -> bool:
+    return c.dtype_of(x).name in ("f32", "c64")
+
+
+def _fitted(c: Call, x: Value, n: Any) -> Value:
+    if c.none(n):
+        return x
+    size = c.size(n)
+    c.el.require(size - 1, c.span.text() or c.name, c.span)
+    return x if c.shape(x)[-1] == size else c.el.bind(c.library("fourier.fitted", x, c.count(size)))
+
+
+def _transform(c: Call, a: Any, n: Any, axis: Any, norm: Any, inverse: bool) -> Value:
+    x = c.array(a)
+    small = _narrow(c, x)
+    c.el.require(c.shape(x)[c.axis(axis, rank(x.type))] - 1, c.span.text() or c.name, c.span)
+
+    def one(v: Value) -> Value:
+        v = _fitted(c, v, n)
+        found = c.el.bind(c.library("fourier.backward" if inverse else "fourier.forward", v))
+        return _scaled(c, found, c.shape(v)[0], norm, inverse)
+
+    found = c.along(c.convert(x, C128), axis, one)
+    return c.convert(found, C64) if small else found
+
+
+def _fft(inverse: bool) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Value:
+        return _transform(c, a, n, axis, norm, inverse)
+
+    return handler
+
+
+def _rfft(c: Call, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Value:
+    x = c.array(a)
+    if c.dtype_of(x).is_complex:
+        c.wrong(x, "a real signal")
+    whole = c.el.bind(_transform(c, x, n, axis, norm, False))
+    k = c.axis(axis, rank(x.type))
+    return cut(c, whole, k, c.size(0), c.shape(whole)[k] // 2 + 1)
+
+
+def _irfft(c: Call, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Value:
+    x = c.array(a)
+    k = c.axis(axis, rank(x.type))
+    size = 2 * (c.shape(x)[k] - 1) if c.none(n) else c.size(n)
+    c.el.require(size - 1, c.span.text() or c.name, c.span)
+
+    def one(v: Value) -> Value:
+        spectrum = c.el.bind(c.library("fourier.mirrored", v, c.count(size)))
+        found = _scaled(c, c.el.bind(c.library("fourier.backward", spectrum)), size, norm, True)
+        return unary_math(c.el, "real", found, c.span, c.name)
+
+    found = c.along(c.convert(x, C128), axis, one)
+    return c.convert(found, F32) if _narrow(c, x) else found
+
+
+def _several(inverse: bool, count: int | None) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Value:
+        x = c.array(a)
+        if count is not None and rank(x.type) < count:
+            c.wrong(x, f"at least {count} axes")
+        if c.none(axes):
+            which = list(range(rank(x.type))) if count is None else list(range(rank(x.type) - count, rank(x.type)))
+        else:
+            which = c.axes(axes, rank(x.type))
+        sizes: list[Any] = [None] * len(which) if c.none(s) else c.parts(s)
+        for k, size in zip(which, sizes, strict=True):
+            x = c.el.bind(_transform(c, x, size, k, norm, inverse))
+        return x
+
+    return handler
+
+
+def _rfft2(c: Call, a: Any, axes: Any = None, norm: Any = None) -> Value:
+    x = c.array(a)
+    if rank(x.type) < 2:
+        c.wrong(x, "at least 2 axes")
+    one, two = (rank(x.type) - 2, rank(x.type) - 1) if c.none(axes) else c.axes(axes, rank(x.type))
+    return _transform(c, c.el.bind(_rfft(c, x, None, two, norm)), None, one, norm, False)
+
+
+def _irfft2(c: Call, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Value:
+    x = c.array(a)
+    if rank(x.type) < 2:
+        c.wrong(x, "at least 2 axes")
+    one, two = (rank(x.type) - 2, rank(x.type) - 1) if c.none(axes) else c.axes(axes, rank(x.type))
+    first, last = (None, None) if c.none(s) else c.parts(s)
+    return _irfft(c, c.el.bind(_transform(c, x, first, one, norm, True)), last, two, norm)
+
+
+def _fftfreq(c: Call, n: Any, d: Any = 1.0) -> Value:
+    size, step = c.size(n), c.convert(c.value(d), F64)
+    return c.build(size, lambda i: c.library("fourier.frequency", c.plain(i), c.count(size), step))
+
+
+def _rfftfreq(c: Call, n: Any, d: Any = 1.0) -> Value:
+    size, step = c.size(n), c.convert(c.value(d), F64)
+    whole = binary(c.el, "*", c.convert(c.count(size), F64), step, c.span)
+    bound = c.el.bind(whole)
+    return c.build(size // 2 + 1, lambda i: binary(c.el, "/", c.plain(i), bound, c.span))
+
+
+def _turned(c: Call, by: Poly, v: Value) -> Value:
+    return c.builtin("rotate", v, c.count(by))
+
+
+def _shifted(back: bool) -> Callable[..., Any]:
+    def handler(c: Call, x: Any, axes: Any = None) -> Value:
+        value = c.array(x)
+        for k in c.axes(axes, rank(value.type)):
+            size = c.shape(value)[k]
+            by = size // 2 if back else size - size // 2
+            value = c.el.bind(c.rows(value, partial(_turned, c, by), k))
+        return value
+
+    return handler
+
+
+WORDS: dict[str, Callable[..., Any]] = {
+    "fft.fft": _fft(False),
+    "fft.ifft": _fft(True),
+    "fft.rfft": _rfft,
+    "fft.irfft": _irfft,
+    "fft.fft2": _several(False, 2),
+    "fft.ifft2": _several(True, 2),
+    "fft.fftn": _several(False, None),
+    "fft.ifftn": _several(True, None),
+    "fft.rfft2": _rfft2,
+    "fft.irfft2": _irfft2,
+    "fft.fftfreq": _fftfreq,
+    "fft.rfftfreq": _rfftfreq,
+    "fft.fftshift": _shifted(False),
+    "fft.ifftshift": _shifted(True),
+}
