@@ -31,7 +31,7 @@ from atoll.errors.plain import plain
 from atoll.sizes import Sym, cdiv, poly
 from atoll.sizes.declare import sizes, some
 from atoll.types.annotations import FnMaker, IndexMaker, OwnMaker, TupleMaker
-from atoll.types.builtins.names import BUILTINS, CONSTANTS, DERIVATIVES, BuiltinName
+from atoll.types.builtins.names import BUILTINS, CONSTANTS, DERIVATIVES, WORDS, BuiltinName
 from atoll.types.records import record
 from atoll.types.types import SCALARS, Var
 
@@ -66,7 +66,7 @@ _LATER = {
     **dict.fromkeys(DERIVATIVES, "atoll.ad.api"),
 }
 
-_MODULES = {"madl": "atoll.madl", "random": "atoll.random", "tree": "atoll.tree"}  # madl is a package that can be called
+_MODULES = {name: f"atoll.{name}" for name in ("madl", "random", "tree", "linalg", "fft")}  # madl is a package that can be called
 
 
 def types(names: str) -> Any:
@@ -102,7 +102,7 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-for _name in BUILTINS - globals().keys() - _LATER.keys():
+for _name in (BUILTINS | WORDS) - globals().keys() - _LATER.keys():
     globals()[_name] = BuiltinName(_name)
 globals().update(CONSTANTS)
 del _name

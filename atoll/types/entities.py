@@ -102,7 +102,7 @@ class Word(Builtin):
     @property
     def dotted(self) -> bool:
         """Written as a name of numpy's, or as a method: then a reduction without axis= reduces everything."""
-        return self.name != self.key
+        return self.name != self.key or "." in self.key
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -53,9 +53,8 @@ def butterfly(y: c128[n], roots: c128[n], i: i64, stride: i64, half: i64) -> c12
 
 
 @at.fn
-def chirped(x: c128[n]) -> c128[n]:
-    """Of any length (Bluestein)."""
-    size = at.size(1 << bits(2 * n))
+def chirped(x: c128[n], size: i64) -> c128[n]:
+    """Of any length (Bluestein); `size` is a power of two, 2 n at least."""
     chirp = [unit(k * k % (2 * n), 2 * n) for k in range(n)]
     left = [x[k] * chirp[k] if k < n else 0 for k in range(size)]
     right = [conj(chirp[k]) if k < n else (conj(chirp[size - k]) if size - k < n else 0) for k in range(size)]
@@ -66,13 +65,26 @@ def chirped(x: c128[n]) -> c128[n]:
 
 @at.fn
 def forward(x: c128[n]) -> c128[n]:
-    return steps(x) if n & (n - 1) == 0 else chirped(x)
+    size = at.size(1 << bits(2 * n))
+    return steps(x) if n & (n - 1) == 0 else chirped(x, size)
+
+
+@at.fn
+def forward_rows(x: c128[m, n]) -> c128[m, n]:
+    """Of every row: what the length decides is decided once."""
+    size = at.size(1 << bits(2 * n))
+    return [steps(row) for row in x] if n & (n - 1) == 0 else [chirped(row, size) for row in x]
 
 
 @at.fn
 def backward(x: c128[n]) -> c128[n]:
     """Without a factor: the words say which."""
     return conj(forward(conj(x)))
+
+
+@at.fn
+def backward_rows(x: c128[m, n]) -> c128[m, n]:
+    return conj(forward_rows(conj(x)))
 
 
 @at.fn

@@ -30,7 +30,7 @@ def contracted(c: Call, a: Value, b: Value, axes_a: list[int], axes_b: list[int]
 
 
 def _dot(c: Call, a: Any, b: Any) -> Value:
-    x, y = c.value(a), c.value(b)
+    x, y = c.strong(c.value(a)), c.strong(c.value(b))
     if rank(x.type) == 0 or rank(y.type) == 0:
         return binary(c.el, "*", x, y, c.span)
     if rank(x.type) <= 2 and rank(y.type) <= 2:
@@ -118,7 +118,7 @@ def _diff(c: Call, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, appe
     k = c.axis(axis, rank(x.type))
     for end, first in ((prepend, True), (append, False)):
         if not c.none(end):
-            part = c.value(end)
+            part = c.strong(c.value(end))
             if rank(part.type) == 0:
                 part = c.filled([m if j != k else poly(1) for j, m in enumerate(c.shape(x))], c.el.bind(part))
             x = c.el.bind(joined(c, [c.el.bind(part), x] if first else [x, c.el.bind(part)], k))
@@ -146,7 +146,8 @@ def _gradient(c: Call, f: Any, *varargs: Any, axis: Any = None, edge_order: Any 
         c.refuse("another number of spacings than axes", "give one spacing, or one for each axis")
 
     def one(k: int, step: Any) -> Value:
-        width = c.floats(c.value(step))
+        width = c.value(step)
+        width = c.convert(width, c.dtype_of(x)) if c.is_weak(width) else c.floats(width)
         kind = "even" if rank(width.type) == 0 else "uneven"
         return c.along(x, k, lambda v: c.library(f"interpolation.gradient_{kind}_{order}", v, width))
 
@@ -159,7 +160,8 @@ def _trapezoid(c: Call, y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) ->
     k = c.axis(axis, rank(f.type))
     moved = c.last(f, [k])
     if c.none(x):
-        found: Value = c.library("interpolation.trapezoid_even", moved, c.value(dx))
+        width = c.value(dx)
+        found: Value = c.library("interpolation.trapezoid_even", moved, c.convert(width, c.dtype_of(f)) if c.is_weak(width) else width)
         return found
     at = c.floats(c.array(x))
     result: Value = c.library("interpolation.trapezoid", moved, at if rank(at.type) == 1 else c.last(at, [k]))
@@ -259,7 +261,7 @@ def _polyval(c: Call, p: Any, x: Any) -> Value:
     from atoll.types.lifting import lift
     from atoll.types.numpy_names.places import together
 
-    coefficients, at = together(c, c.vector(p), c.value(x))
+    coefficients, at = together(c, c.vector(p), c.strong(c.value(x)))
     return lift(c.el, [at], [0], lambda v: c.library("polynomials.value_at", coefficients, v[0]), c.span, c.name)
 
 
@@ -290,7 +292,7 @@ def _polymul(c: Call, a1: Any, a2: Any) -> Value:
 
 
 def _polyder(c: Call, p: Any, m: Any = 1) -> Value:
-    x = c.vector(p)
+    x = c.wide(c.vector(p))
     for _ in range(c.integer(m, "m")):
         size = c.shape(x)[0]
         c.el.require(size - 1, c.span.text() or c.name, c.span)
@@ -299,7 +301,7 @@ def _polyder(c: Call, p: Any, m: Any = 1) -> Value:
 
 
 def _polyint(c: Call, p: Any, m: Any = 1) -> Value:
-    x = c.vector(p)
+    x = c.wide(c.vector(p))
     for _ in range(c.integer(m, "m")):
         x = c.el.bind(c.library("polynomials.integral", x))
     return x

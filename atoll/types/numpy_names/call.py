@@ -333,6 +333,16 @@ class Call:
             return value
         return self.el.bind(with_ones(cast_call(self.el, dtype, value, self.span), value.ones))
 
+    def strong(self, value: Value) -> Value:
+        """What is made of literals as NumPy's arrays of them: i64, f64, c128 or bool."""
+        return Value(value.expr, strong(value.type), value.poly, ones=value.ones) if self.is_weak(value) else value
+
+    def wide(self, value: Value) -> Value:
+        """f32 as f64 and small integers as i64, which is what meeting an array of i64 makes of them in NumPy."""
+        dtype = self.dtype_of(value)
+        wanted = DTYPES["f64"] if dtype.name == "f32" else DTYPES["c128"] if dtype.name == "c64" else I64 if dtype.kind == "i" else dtype
+        return self.convert(value, wanted)
+
     def floats(self, value: Value) -> Value:
         """Floats or complex numbers; integers and bools become f64."""
         dtype = self.dtype_of(value)

@@ -12,7 +12,7 @@ from atoll.types.broadcasting import with_ones
 from atoll.types.dtypes import BOOL, DTYPES, DType
 from atoll.types.entities import Value
 from atoll.types.numpy_names.call import Call
-from atoll.types.types import rank, strong
+from atoll.types.types import rank
 
 F64, I64 = DTYPES["f64"], DTYPES["i64"]
 
@@ -29,8 +29,8 @@ def filled(c: Call, sizes: list[Poly], value: Value) -> Value:
 
 
 def _strong(c: Call, value: Value, dtype: DType | None = None) -> Value:
-    """The value with a type of its own: what is made of literals is i64, f64, c128 or bool."""
-    return c.convert(value, dtype) if dtype is not None else Value(value.expr, strong(value.type), value.poly, ones=value.ones)
+    """The value with a type of its own."""
+    return c.convert(value, dtype) if dtype is not None else c.strong(value)
 
 
 def _full(c: Call, shape: Any, fill_value: Any, dtype: Any = None) -> Value:
@@ -262,7 +262,7 @@ def _fill_diagonal(c: Call, a: Any, val: Any) -> Value:
 
 
 def _vander(c: Call, x: Any, N: Any = None, increasing: Any = False) -> Value:
-    v = c.vector(x)
+    v = c.wide(c.vector(x))
     count = c.shape(v)[0] if N is None or c.none(N) else c.size(N)
     c.el.require(count, c.span.text() or c.name, c.span)
     where = "create.powers_up" if c.flag(increasing, "increasing") else "create.powers_down"

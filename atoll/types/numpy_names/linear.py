@@ -267,7 +267,8 @@ def _vector_norm(c: Call, v: Value, order: float | str | None) -> Value:
         return c.builtin("sum", sizes)
     if isinstance(order, str):
         c.refuse(f'ord="{order}" of a vector', "leave ord= out, or write a number")
-    result: Value = c.library("linear.norm_of_order", v, order)
+    dtype = c.dtype_of(v)
+    result: Value = c.library("linear.norm_of_order", v, c.number(order, dtype.part() if dtype.is_complex else dtype))
     return result
 
 

@@ -142,7 +142,7 @@ def _quantile(percent: bool, nan: bool = False) -> Callable[..., Any]:
             at = c.op("/", at, c.number(100, at))
         function = "statistics.nan_quantile" if nan else "statistics.quantile"
         found = c.rows(at, lambda one: c.reduced(x, axis, keepdims, lambda v: c.library(function, v, one, _METHODS[name])), rank(at.type))
-        return c.convert(found, kept)
+        return c.convert(found, kept) if rank(at.type) == 0 else found
 
     return handler
 
@@ -191,14 +191,14 @@ def _running(function: str) -> Callable[..., Any]:
 
 def _covariance(c: Call, m: Any, y: Any, rowvar: Any) -> Value:
     """The rows whose covariances are asked for."""
-    x = c.floats(c.array(m))
+    x = c.wide(c.floats(c.array(m)))
     if rank(x.type) > 2:
         c.wrong(x, "one or two axes")
     if rank(x.type) == 2 and not c.flag(rowvar, "rowvar"):
         x = c.moved(x, [1, 0])
     rows = x if rank(x.type) == 2 else c.new_axis(x, 0)
     if not c.none(y):
-        other = c.floats(c.array(y))
+        other = c.wide(c.floats(c.array(y)))
         if rank(other.type) == 2 and not c.flag(rowvar, "rowvar"):
             other = c.moved(other, [1, 0])
         rows = c.builtin("concat", rows, other if rank(other.type) == 2 else c.new_axis(other, 0))

@@ -104,7 +104,10 @@ def _reshape_method(c: Call, a: Any, *shape: Any, order: Any = "C") -> Value:
 
 
 def _ravel(c: Call, a: Any, order: Any = "C") -> Value:
-    if c.text(order, "order") == "F":
+    kind = c.text(order, "order")
+    if kind not in ("C", "F"):
+        c.refuse(f'order="{kind}"', 'leave it out for C order, or write order="F"')
+    if kind == "F":
         x = c.value(a)
         return c.flat(c.moved(x, list(reversed(range(rank(x.type))))))
     return with_ones(c.flat(c.value(a)), ())
@@ -291,6 +294,7 @@ def _roll(c: Call, a: Any, shift: Any, axis: Any = None) -> Value:
 
 def joined(c: Call, values: list[Value], axis: int) -> Value:
     """One after the other along an axis; the element type is what they make together."""
+    values = [c.strong(v) for v in values]
     if axis == 0:
         return c.builtin("concat", *values) if len(values) > 1 else values[0]
     order = [axis, *(k for k in range(rank(values[0].type)) if k != axis)]
@@ -324,6 +328,7 @@ def stacked(c: Call, values: list[Value], axis: int) -> Value:
     from atoll.surface import syntax as s
     from atoll.types.expressions import array_of
 
+    values = [c.strong(v) for v in values]
     return c.moved(c.el.bind(array_of(c.el, values, s.NoneValue(span=c.span))), _first_to(axis, rank(values[0].type) + 1))
 
 

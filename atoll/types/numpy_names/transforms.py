@@ -11,7 +11,7 @@ from atoll.types.arithmetic import binary, unary_math
 from atoll.types.dtypes import DTYPES
 from atoll.types.entities import Value
 from atoll.types.numpy_names.call import Call
-from atoll.types.numpy_names.shapes import cut
+from atoll.types.numpy_names.shapes import cut, product, reshaped
 from atoll.types.types import rank
 
 C64, C128, F32, F64 = (DTYPES[t] for t in ("c64", "c128", "f32", "f64"))
@@ -45,13 +45,21 @@ def _transform(c: Call, a: Any, n: Any, axis: Any, norm: Any, inverse: bool) -> 
     small = _narrow(c, x)
     c.el.require(c.shape(x)[c.axis(axis, rank(x.type))] - 1, c.span.text() or c.name, c.span)
 
-    def one(v: Value) -> Value:
-        v = _fitted(c, v, n)
-        found = c.el.bind(c.library("fourier.backward" if inverse else "fourier.forward", v))
-        return _scaled(c, found, c.shape(v)[0], norm, inverse)
-
-    found = c.along(c.convert(x, C128), axis, one)
+    k = c.axis(axis, rank(x.type))
+    moved = _fitted(c, c.last(c.convert(x, C128), [k]), n)
+    found = c.back(_scaled(c, transformed(c, moved, inverse), c.shape(moved)[-1], norm, inverse), k)
     return c.convert(found, C64) if small else found
+
+
+def transformed(c: Call, x: Value, inverse: bool) -> Value:
+    """The transform of the last axis, without a factor."""
+    name = "fourier.backward" if inverse else "fourier.forward"
+    if rank(x.type) == 1:
+        return c.el.bind(c.library(name, x))
+    sizes = c.shape(x)
+    rows = reshaped(c, x, [product(sizes[:-1]), sizes[-1]]) if len(sizes) > 2 else x
+    found = c.el.bind(c.library(f"{name}_rows", rows))
+    return reshaped(c, found, sizes) if len(sizes) > 2 else found
 
 
 def _fft(inverse: bool) -> Callable[..., Any]:
@@ -76,12 +84,9 @@ def _irfft(c: Call, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> 
     size = 2 * (c.shape(x)[k] - 1) if c.none(n) else c.size(n)
     c.el.require(size - 1, c.span.text() or c.name, c.span)
 
-    def one(v: Value) -> Value:
-        spectrum = c.el.bind(c.library("fourier.mirrored", v, c.count(size)))
-        found = _scaled(c, c.el.bind(c.library("fourier.backward", spectrum)), size, norm, True)
-        return unary_math(c.el, "real", found, c.span, c.name)
-
-    found = c.along(c.convert(x, C128), axis, one)
+    spectrum = c.el.bind(c.library("fourier.mirrored", c.last(c.convert(x, C128), [k]), c.count(size)))
+    whole = _scaled(c, transformed(c, spectrum, True), size, norm, True)
+    found = c.back(c.el.bind(unary_math(c.el, "real", whole, c.span, c.name)), k)
     return c.convert(found, F32) if _narrow(c, x) else found
 
 

@@ -253,6 +253,11 @@ def _positive(c: Call, x: Any) -> Value:
     return c.value(x)
 
 
+def _ldexp(c: Call, x1: Any, x2: Any) -> Value:
+    x = c.floats(c.value(x1))
+    return c.convert(c.el.bind(c.library("mathematics.ldexp", x, c.integers(x2))), c.dtype_of(x))
+
+
 def _heaviside(c: Call, x1: Any, x2: Any) -> Value:
     from atoll.types.numpy_names.places import together
 
@@ -350,7 +355,7 @@ _BINARY: dict[str, Callable[..., Any]] = {
     "logaddexp": _library("mathematics.logaddexp", 2),
     "logaddexp2": _library("mathematics.logaddexp2", 2),
     "heaviside": _heaviside,
-    "ldexp": _library("mathematics.ldexp", 2, floats=False),
+    "ldexp": _ldexp,
     "gcd": _divided("gcd"),
     "lcm": _divided("lcm"),
     "equal": _operator("=="),
