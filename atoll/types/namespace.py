@@ -116,9 +116,8 @@ def literal(value: bool | int | float | complex, span: Span = NOWHERE) -> en.Val
 
 def builtin_entity(name: str) -> en.Builtin:
     """A name of the language, or one with NumPy's meaning: `np.sum`, a bare `median`."""
-    if name in BUILTINS:
-        return en.Builtin(name)
-    return en.Word(name, name.removeprefix("np.").removeprefix("at."))
+    key = name.removeprefix("np.")
+    return en.Word(name, key) if key in NAMES and name not in BUILTINS else en.Builtin(name)
 
 
 def entity_of(el: Elaborator, value: Any, name: str, span: Span) -> Any:

@@ -16,6 +16,7 @@ from atoll.surface import syntax as s
 from atoll.types.annotations import type_expr
 from atoll.types.builtins.names import BUILTINS
 from atoll.types.namespace import _MISSING
+from atoll.types.numpy_names.names import NAMES
 from atoll.types.ranks import special
 from atoll.types.ranks.constraints import Application, Constraints
 from atoll.types.ranks.entities import Builtin, Constructor, Entity, Env, Known, Local, Module, Named, Nothing, Unset
@@ -245,7 +246,7 @@ class Generator:
 
     def apply(self, node: s.Call, fn: Entity, args: list[s.Expr], keywords: dict[str, s.Expr]) -> Entity:
         match fn:
-            case Builtin(name) if name not in BUILTINS:  # NumPy's: what the elaborator found
+            case Builtin(name) if name.removeprefix("np.") in NAMES and name not in BUILTINS:  # NumPy's: what the elaborator found
                 for arg in (*args, *keywords.values()):
                     self.argument(arg)
                 return Known(self.found(node))
