@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from atoll.ainf import ir, scalars
+from atoll.ainf.accessible import holds, within
 from atoll.ainf.scan_prim import subst
 from atoll.ainf.translate.context import Env, conditions_in
 from atoll.ainf.translate.versions import Versions
@@ -147,9 +148,24 @@ class Conditions(Versions):
         if not any(ref.line.conds for cond in conditions_in(rest) for ref in cond.refs()):
             return Formula(op, (test, rest))
         other = ir.Const(op == "any", BOOL)
-        return Scalar(
-            scalars.select(self.b, self.conditions(test if op == "all" else test.negated()), self.formula(rest), other, span)
-        )
+        path = test if op == "all" else test.negated()
+        with self.b.under(*self.path_conds(path)):
+            value = self.leaving(self.formula(rest), span)
+        return Scalar(scalars.select(self.b, self.conditions(path), value, other, span))
+
+    def leaving(self, x: ir.Operand, span: Span) -> ir.Operand:
+        """The value of a branch, at the end of it, without the conditions that were only checked inside: where one of them does not hold the program has
+        failed, if the branch was taken; if it was not, nobody checked it, and what the other branch gives must not be missing with it."""
+        conds: dict[ir.Cond, None] = {}
+        for ref in ir.operand_refs(x):
+            env = dict(zip(ref.line.dims, ref.index, strict=False))
+            conds.update(dict.fromkeys(cond.subst(env) for cond in ref.line.conds))
+        if not conds:
+            return x
+        around = {given.made for given in self.b.path}
+        rounds = within(self.b.binders)
+        inside = tuple(c for c in conds if c not in around and not holds(c, rounds))
+        return scalars.select(self.b, inside, x, scalars.constant(0, ir.operand_dtype(x)), span) if inside else x
 
     def select(self, test: Formula | bool, then: Value, orelse: Value, span: Span) -> Value:
         """then where test holds, orelse elsewhere; arrays element by element, each side read under its condition."""
@@ -175,9 +191,9 @@ class Conditions(Versions):
 
             return VArray(then.extent, get)
         with self.b.under(*self.path_conds(test)):
-            a = self.operand(then)
+            a = self.leaving(self.operand(then), span)
         with self.b.under(*self.path_conds(test.negated())):
-            c = self.operand(orelse)
+            c = self.leaving(self.operand(orelse), span)
         if a == c:
             return Scalar(a)
         if test.op == "any" and (found := test.negated().conds()) is not None:
