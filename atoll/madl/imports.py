@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from atoll.backends.c.prelude import sum_bytes
 from atoll.errors import Error, Span, fail
 from atoll.loops import ir as lp
 from atoll.madl import syntax as s
@@ -23,7 +24,6 @@ from atoll.types.types import Array, Index, Own, Record, Scalar, Tuple, Type
 from atoll.views.functor import ONE
 
 _ALIGN = 64
-_PARTIAL_SUMS = {"f32": 184, "f64": 344}  # bytes of what a long sum keeps (backends/c/prelude.py)
 _loops: dict[Any, lp.Function] = {}
 
 
@@ -172,7 +172,7 @@ def kernel(scheme: Scheme, name: str) -> tuple[str, int]:
             for n in stmt.buffer.extents:
                 size *= n.const() or 0
             stack += size
-    stack += sum(_PARTIAL_SUMS[t] for t in re.findall(r"\bat_sum_(f32|f64) \w+(?:;| = )", text))
+    stack += sum(sum_bytes({"f32": 4, "f64": 8}[t]) for t in re.findall(r"\bat_sum_(f32|f64) \w+(?:;| = )", text))
     return text, stack
 
 

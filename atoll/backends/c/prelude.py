@@ -14,6 +14,14 @@ _INTEGERS = [d for d in DTYPES.values() if d.is_integer]
 _FLOATS = [d for d in DTYPES.values() if d.is_float]
 
 
+SUM_PARTS = 59  # of a long sum, one for every power of two of blocks that a count of 64 bits can have
+
+
+def sum_bytes(element: int) -> int:
+    """The size of what a long sum keeps: its parts and the running one, the count, and how many parts there are; whole words."""
+    return ((SUM_PARTS + 1) * element + 8 + 4 + 7) // 8 * 8
+
+
 def _unsigned(d: DType) -> str:
     return f"uint{d.bits}_t"
 
@@ -280,7 +288,7 @@ def _sum_helpers() -> dict[str, str]:
         t = d.c_name
         found[f"at_sum_{d.name}"] = (
             f"/* a running sum kept as a binary counter of partial sums */\n"
-            f"typedef struct {{ {t} part[59]; {t} low; int64_t count; int top; }} at_sum_{d.name};\n"
+            f"typedef struct {{ {t} part[{SUM_PARTS}]; {t} low; int64_t count; int top; }} at_sum_{d.name};\n"
             f"static inline void at_sum_add_{d.name}(at_sum_{d.name} *s, {t} x) {{\n"
             f"    s->low += x;\n    if (++s->count % 32 == 0) {{\n        {t} y = s->low;\n        s->low = 0;\n"
             f"        for (int64_t k = s->count / 32; k % 2 == 0; k /= 2) y = s->part[--s->top] + y;\n"
