@@ -1,0 +1,113 @@
+"""Functions whose gradients must not be dearer than a few times themselves, at any size: each construct of the language that reads or writes elsewhere
+than where it stands, and the factorisations and solvers that overwrite what they read.
+
+A program is its text, what to differentiate, and arguments at sizes that double.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+import atoll as at
+
+HEAD = "import atoll as at\nfrom atoll import f64, i64\nn, m, k, nnz = at.sizes('n m k nnz')\n@at.fn\n"
+SIZES = (6, 12, 24)
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    text: str
+    wrt: Any
+    arguments: Callable[[int, np.random.Generator], tuple[Any, ...]]
+    sizes: tuple[int, ...] = SIZES
+
+    @cached_property
+    def function(self) -> at.Function:
+        return at.fn(source=HEAD + self.text)
+
+    @cached_property
+    def gradient(self) -> at.Function:
+        return at.grad(self.function, wrt=self.wrt)
+
+    def points(self) -> list[tuple[Any, ...]]:
+        rng = np.random.default_rng(0)
+        return [self.arguments(n, rng) for n in self.sizes]
+
+
+Rng = np.random.Generator
+
+
+def vector(n: int, rng: Rng) -> tuple[Any, ...]:
+    return (rng.normal(size=n),)
+
+
+def matrix(n: int, rng: Rng) -> tuple[Any, ...]:
+    return (rng.normal(size=(n, n)) / n + 2 * np.eye(n),)
+
+
+def positive(n: int, rng: Rng) -> tuple[Any, ...]:
+    a = rng.normal(size=(n, n))
+    return (a @ a.T / n + 2 * np.eye(n),)
+
+
+def system(n: int, rng: Rng) -> tuple[Any, ...]:
+    return (*matrix(n, rng), rng.normal(size=n))
+
+
+def sparse(n: int, rng: Rng) -> tuple[Any, ...]:
+    ptr = np.sort(np.concatenate([[0], rng.integers(0, 3 * n, n - 1), [3 * n]]))
+    return ptr, rng.integers(0, n, 3 * n), rng.normal(size=3 * n), rng.normal(size=n)
+
+
+def segments(n: int, rng: Rng) -> tuple[Any, ...]:
+    ptr, _, val, _ = sparse(n, rng)
+    return ptr, val
+
+
+def gathered(n: int, rng: Rng) -> tuple[Any, ...]:
+    return rng.normal(size=n), rng.integers(0, n, n)
+
+
+PROGRAMS = [
+    # ranges that depend on data
+    Program("csr product", "def f(ptr: i64[n + 1], col: i64[nnz], val: f64[nnz], x: f64[m]) -> f64:\n    y = [sum(val[e] * x[col[e]] for e in range(ptr[i], ptr[i + 1])) for i in range(n)]\n    return 0.5 * sum(v * v for v in y)\n", (2, 3), sparse),
+    Program("csr product, values", "def f(ptr: i64[n + 1], col: i64[nnz], val: f64[nnz], x: f64[m]) -> f64:\n    y = [sum(val[e] * x[col[e]] for e in range(ptr[i], ptr[i + 1])) for i in range(n)]\n    return 0.5 * sum(v * v for v in y)\n", 2, sparse),
+    Program("csr product in a loop", "def f(ptr: i64[n + 1], col: i64[nnz], val: f64[nnz], x: f64[n]) -> f64:\n    for t in range(3):\n        x = [0.1 * sum(val[e] * x[col[e]] for e in range(ptr[i], ptr[i + 1])) for i in range(n)]\n    return sum(v * v for v in x)\n", (2, 3), sparse),
+    Program("segmented sum of squares", "def f(ptr: i64[n + 1], val: f64[nnz]) -> f64:\n    y = [sum(val[e] * val[e] for e in range(ptr[i], ptr[i + 1])) for i in range(n)]\n    return sum(sin(v) for v in y)\n", 1, segments),
+    Program("segmented largest", "def f(ptr: i64[n + 1], val: f64[nnz]) -> f64:\n    y = [max(val[e] if e < ptr[i + 1] else -9.0 for e in range(ptr[i], ptr[i + 1] + 1)) if ptr[i + 1] < nnz else 0.0 for i in range(n)]\n    return sum(sin(v) for v in y)\n", 1, segments),
+    Program("segments by a loop", "def f(ptr: i64[n + 1], val: f64[nnz]) -> f64:\n    s = 0.0\n    for i in range(n):\n        t = 0.0\n        for e in range(ptr[i], ptr[i + 1]):\n            t = t + val[e] * val[e]\n        s = s + sin(t)\n    return s\n", 1, segments),
+    # places that depend on data
+    Program("gather", "def f(x: f64[n], i: i64[n]) -> f64:\n    return sum(sin(x[i[j]]) * x[j] for j in range(n))\n", 0, gathered),
+    Program("gather in a loop", "def f(x: f64[n], i: i64[n]) -> f64:\n    s = 0.0\n    for j in range(n):\n        s = s * 0.5 + sin(x[i[j]])\n    return s\n", 0, gathered),
+    Program("hist", "def f(x: f64[n], i: i64[n]) -> f64:\n    return sum(sin(v) for v in hist(add, 0.0, n, i, x * x))\n", 0, gathered),
+    Program("put in a loop", "def f(x: f64[n], i: i64[n]) -> f64:\n    for j in range(n):\n        x[i[j]] = sin(x[j]) + 0.5 * x[i[j]]\n    return sum(x)\n", 0, gathered),
+    Program("two swapped in a loop", "def f(x: f64[n], i: i64[n]) -> f64:\n    for j in range(n):\n        x[j], x[i[j]] = x[i[j]] * 0.5, x[j]\n    return sum(v * v for v in x)\n", 0, gathered),
+    Program("filter", "def f(x: f64[n]) -> f64:\n    return sum(sin(v) for v in filter(lambda v: v > 0.0, x))\n", 0, vector),
+    Program("sort", "def f(x: f64[n]) -> f64:\n    return sum(v * (i + 1.0) for i, v in enumerate(sort(x)))\n", 0, vector),
+    # triangles, scans, stencils
+    Program("triangle", "def f(x: f64[n]) -> f64:\n    return sum(sin(sum(x[j] * x[i] for j in range(i))) for i in range(n))\n", 0, vector),
+    Program("cumsum", "def f(x: f64[n]) -> f64:\n    return sum(v * v for v in cumsum(sin(x)))\n", 0, vector),
+    Program("scan by an operator", "def f(x: f64[n]) -> f64:\n    return sum(scan(lambda a, b: a + b + 0.1 * a * b, 0.0, sin(x)))\n", 0, vector),
+    Program("reduce by an operator", "def f(x: f64[n]) -> f64:\n    return reduce(lambda a, b: a + b + 0.1 * a * b, 0.0, sin(x))\n", 0, vector),
+    Program("product of all", "def f(x: f64[n]) -> f64:\n    return prod(1.0 + 0.01 * v for v in x)\n", 0, vector),
+    Program("largest of rows", "def f(a: f64[n, n]) -> f64:\n    return sum(max(row) for row in a)\n", 0, matrix),
+    Program("stencil over time", "def f(x: f64[n]) -> f64:\n    for t in range(n):\n        x = [0.5 * x[i] + 0.25 * (x[i - 1] if i > 0 else 0.0) + 0.25 * (x[i + 1] if i + 1 < n else 0.0) for i in range(n)]\n    return sum(v * v for v in x)\n", 0, vector),
+    Program("matrix product", "def f(a: f64[n, n]) -> f64:\n    b = a @ a\n    return sum(v * v for row in b for v in row)\n", 0, matrix),
+    Program("power method", "def f(a: f64[n, n], x: f64[n]) -> f64:\n    for t in range(4):\n        x = tanh(a @ x)\n    return sum(x)\n", (0, 1), system),
+    # overwriting
+    Program("running sum in place", "def f(x: f64[n]) -> f64:\n    for i in range(1, n):\n        x[i] = x[i] + 0.5 * sin(x[i - 1])\n    return sum(v * v for v in x)\n", 0, vector),
+    Program("triangular solve", "def f(a: f64[n, n], b: f64[n]) -> f64:\n    x = zeros(n)\n    for i in range(n):\n        x[i] = (b[i] - sum(a[i, j] * x[j] for j in range(i))) / a[i, i]\n    return sum(v * v for v in x)\n", (0, 1), system),
+    Program("solve in place", "def f(a: f64[n, n], b: f64[n]) -> f64:\n    for i in range(n):\n        for j in range(i):\n            b[i] = b[i] - a[i, j] * b[j]\n        b[i] = b[i] / a[i, i]\n    return sum(v * v for v in b)\n", (0, 1), system),
+    Program("lu by slices", "def f(a: f64[n, n]) -> f64:\n    for k in range(n):\n        a[k + 1:, k] = a[k + 1:, k] / a[k, k]\n        a[k + 1:, k + 1:] -= [[a[i, k] * a[k, j] for j in range(k + 1, n)] for i in range(k + 1, n)]\n    return sum(x * x for row in a for x in row)\n", 0, matrix),
+    Program("lu by loops", "def f(a: f64[n, n]) -> f64:\n    for p in range(n):\n        for i in range(p + 1, n):\n            a[i, p] = a[i, p] / a[p, p]\n            for j in range(p + 1, n):\n                a[i, j] -= a[i, p] * a[p, j]\n    return sum(x * x for row in a for x in row)\n", 0, matrix),
+    Program("lu by dots", "def f(a: f64[n, n]) -> f64:\n    for i in range(n):\n        for j in range(i):\n            a[i, j] = (a[i, j] - sum(a[i, p] * a[p, j] for p in range(j))) / a[j, j]\n        for j in range(i, n):\n            a[i, j] = a[i, j] - sum(a[i, p] * a[p, j] for p in range(i))\n    return sum(x * x for row in a for x in row)\n", 0, matrix),
+    Program("cholesky", "def f(a: f64[n, n]) -> f64:\n    for j in range(n):\n        a[j, j] = sqrt(a[j, j] - sum(a[j, p] * a[j, p] for p in range(j)))\n        for i in range(j + 1, n):\n            a[i, j] = (a[i, j] - sum(a[i, p] * a[j, p] for p in range(j))) / a[j, j]\n    return sum(a[i, j] * a[i, j] for i in range(n) for j in range(i + 1))\n", 0, positive),
+    Program("cholesky by columns", "def f(a: f64[n, n]) -> f64:\n    for k in range(n):\n        a[k, k] = sqrt(a[k, k])\n        a[k + 1:, k] = a[k + 1:, k] / a[k, k]\n        for j in range(k + 1, n):\n            a[j:, j] = a[j:, j] - a[j:, k] * a[j, k]\n    return sum(a[i, j] * a[i, j] for i in range(n) for j in range(i + 1))\n", 0, positive),
+    Program("floyd", "def f(a: f64[n, n]) -> f64:\n    for k in range(n):\n        a = [[minimum(a[i, j], a[i, k] + a[k, j]) for j in range(n)] for i in range(n)]\n    return sum(x for row in a for x in row)\n", 0, matrix),
+]
