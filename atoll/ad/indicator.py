@@ -4,6 +4,9 @@ When c(I) flows into y[e(I)], the adjoint of y at J is the sum of c over all I t
 can be: a unit coefficient by substitution, another literal coefficient with a divisibility condition, a quotient and remainder (a
 flattened index) together. What is solved turns broadcasts, transposes, shifts, strides, diagonals and convolutions into gathers; what
 is not (data-dependent indices) is a scatter, which is deterministic. Nothing here is ever an atomic (notes/ad_lessons.md 1, 2).
+
+Where the range of an index is data of another one (the nonzeros of a row), solving for it would leave a sum over all rows with a test for each
+place: the adjoint goes through the same ranges instead, as a scatter.
 """
 
 from __future__ import annotations
@@ -29,8 +32,8 @@ class Solved:
     left: list[ir.Binder] = field(default_factory=list)  # indices to sum over
 
 
-def solve(b: Builder, target: tuple[ir.Binder, ...], index: tuple[Poly, ...], binders: list[ir.Binder]) -> Solved:
-    """Solve target = index for the binders."""
+def solve(b: Builder, target: tuple[ir.Binder, ...], index: tuple[Poly, ...], binders: list[ir.Binder], sums: bool = False) -> Solved:
+    """Solve target = index for the binders. `sums`: what is left is summed over, so nothing is solved for that data of what is left decides."""
     result = Solved(left=list(binders))
     waiting = list(range(len(target)))
     quotients: list[tuple[Quot, Poly]] = []
@@ -46,7 +49,7 @@ def solve(b: Builder, target: tuple[ir.Binder, ...], index: tuple[Poly, ...], bi
                 if any(isinstance(leaf, ir.RefAtom) for leaf in p.leaves()):
                     result.conds += [c for quot, value in quotients for c in _reached(quot, value, result.left)]
                 result.conds.append(ir.Cond("eq", p))
-            elif not _solve_one(b, p, free, result):
+            elif not _solve_one(b, p, free, result, sums):
                 found = _quotient(p, free)
                 if found is None:
                     continue
@@ -79,7 +82,7 @@ def _renew(b: Builder, result: Solved) -> None:
         result.conds = [cond.subst(renewed) for cond in result.conds]
 
 
-def _solve_one(b: Builder, p: Poly, free: list[ir.Binder], result: Solved) -> bool:
+def _solve_one(b: Builder, p: Poly, free: list[ir.Binder], result: Solved, sums: bool) -> bool:
     """p = 0 for one index that occurs linearly and nowhere inside."""
     ranked: list[tuple[int, ir.Binder, int]] = []
     for x in free:
@@ -87,6 +90,8 @@ def _solve_one(b: Builder, p: Poly, free: list[ir.Binder], result: Solved) -> bo
         c = coef.const() if coef is not None else None
         rest = p - poly(x) * c if c else p
         if c and x not in rest.leaves() and not any(x in reach(y) for y in free if y is not x and y in rest.leaves()):
+            if sums and _decided_by_data(x, rest, result):
+                continue
             ranked.append((abs(c), x, c))
     if not ranked:
         return False
@@ -106,6 +111,13 @@ def _solve_one(b: Builder, p: Poly, free: list[ir.Binder], result: Solved) -> bo
     result.conds += [ir.Cond("ge", value), ir.Cond("ge", extent - 1 - value)]
     result.conds += [ir.Cond("ge", fact.subst(result.replace)) for fact in x.facts]
     return True
+
+
+def _decided_by_data(x: ir.Binder, rest: Poly, result: Solved) -> bool:
+    """True when data read at another index that is left says where the range of x lies, or which of its places are meant."""
+    others = {y for y in result.left if y is not x}
+    places = [p.subst(result.replace) for p in (rest, x.extent, *x.facts)]
+    return any(isinstance(a, ir.RefAtom) and others & {leaf for q in a.ref.index for leaf in q.leaves()} for p in places for a in p.leaves())
 
 
 def reach(x: ir.Binder) -> set[Atom]:
@@ -168,7 +180,7 @@ def accumulate(
     if one is not None:
         conds, value = (*conds, *(c for c in one[0] if c not in conds)), one[1]
     index = tuple(map(unchecked, index))
-    solved = solve(b, target, index, binders)
+    solved = solve(b, target, index, binders, sums=True)
     tests = ranges_first([cond.subst(solved.replace) for cond in conds], solved.conds)
     kept: list[ir.Cond] = []
     with b.binding(*target, *solved.left):

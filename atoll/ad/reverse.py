@@ -230,13 +230,15 @@ class Reverse:
         conds = tuple(c.subst(env) for c in line.conds)
         inner = {**env, prim.binder: poly(r)}
         extra: tuple[ir.Cond, ...] = ()
-        with b.binding(*fresh), b.under(*conds):
-            bar = adjoint(tuple(poly(x) for x in fresh))
+        others: ir.Operand | None = None
+        with b.binding(*line.dims, prim.binder), b.under(*line.conds):  # at the line's own indices, like the line
             if prim.monoid in ("minimum", "maximum"):
-                where = help_.arg_of(b, line).subst(env)
-                extra = (ir.Cond("eq", poly(r) - where),)
+                extra = (ir.Cond("eq", poly(r) - help_.arg_of(b, line).subst(env)),)
             elif prim.monoid == "mul":
                 others = ir.subst_operand(help_.product_of_others(b, line), inner)
+        with b.binding(*fresh), b.under(*conds):
+            bar = adjoint(tuple(poly(x) for x in fresh))
+            if others is not None:
                 bar = LineAlgebra(b, dtype).op("mul", bar, others)
         self.push(ir.subst_operand(prim.arg, inner), bar, (*conds, *extra), [*fresh, r])
 

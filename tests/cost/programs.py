@@ -16,7 +16,7 @@ import numpy as np
 import atoll as at
 
 HEAD = "import atoll as at\nfrom atoll import f64, i64\nn, m, k, nnz = at.sizes('n m k nnz')\n@at.fn\n"
-SIZES = (6, 12, 24)
+SIZES = (5, 10, 20)
 
 
 @dataclass(frozen=True)

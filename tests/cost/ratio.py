@@ -13,14 +13,14 @@ import atoll as at
 from atoll.core import values as v
 from atoll.loops.count import Counts, counted
 from atoll.runtime.arguments import from_python
-from atoll.runtime.program import make_loops
+from atoll.runtime.program import compiled_loops
 from atoll.types.binding import bind_call
 
 
 def counts(f: at.Function, args: tuple[Any, ...]) -> Counts:
     """What a call does."""
     values = from_python(f.core, args)
-    return counted(make_loops(f.core), [leaf for x in values for leaf in v.leaves(x)], dict(bind_call(f.core, values)))
+    return counted(compiled_loops(f.core), [leaf for x in values for leaf in v.leaves(x)], dict(bind_call(f.core, values)))
 
 
 @dataclass(frozen=True)

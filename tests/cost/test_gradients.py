@@ -1,0 +1,34 @@
+"""A gradient costs a few times its function, at every size: operations are counted, not timed (tests/cost/ratio.py prints the table)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cost.programs import PROGRAMS, Program
+from tests.cost.ratio import ratios
+
+MOST = 5.0
+DEARER = {"power method": 6.2, "solve in place": 6.0, "lu by slices": 5.5, "lu by loops": 6.2, "lu by dots": 7.5, "cholesky by columns": 7.5, "floyd": 7.2}
+"""Those that are above the bound still."""
+GROWTH = {"lu by dots": 1.7, "cholesky": 1.5, "lu by loops": 1.4, "solve in place": 1.4}
+"""Rounds of a loop around keep the whole array that loops inside update: as much as the function does, but slow to show it at small sizes."""
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+def test_gradient_is_cheap(program: Program) -> None:
+    found = ratios(program.function, program.gradient, program.points())
+    assert max(found.operations) <= DEARER.get(program.name, MOST), found
+    assert found.growth <= GROWTH.get(program.name, 1.25), found
+
+
+def test_what_is_counted() -> None:
+    """n more products to sum up are 2n more operations and loads, and nothing is stored."""
+    import numpy as np
+
+    import atoll as at
+    from tests.cost.ratio import counts
+
+    f = at.fn(source="import atoll as at\nfrom atoll import f64\nn = at.sizes('n')\n@at.fn\ndef f(x: f64[n], y: f64[n]) -> f64:\n    return sum(a * b for a, b in zip(x, y))\n")
+    few, many = (counts(f, (np.ones(n), np.ones(n))) for n in (7, 17))
+    assert (many.operations - few.operations, many.loads - few.loads, many.stores - few.stores) == (20, 20, 0)
+    assert many.work == many.operations + many.loads + many.stores and many.rounds > few.rounds
