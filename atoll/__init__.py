@@ -150,5 +150,5 @@ __all__ = [
     "u32",
     "u64",
     # Python's own names are left to Python outside bodies: `from atoll import *` does not take print away
-    *sorted(name for name in BUILTINS - {"types"} if not hasattr(_python, name)),
+    *_python.sorted(name for name in BUILTINS - {"types"} if not hasattr(_python, name)),
 ]

@@ -11,7 +11,7 @@ from atoll.types.dtypes import BOOL, F64, I64, DType
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.lifting import lift
-from atoll.types.types import BOOL_T, I64_T, Index, Scalar, Type, shape_of
+from atoll.types.types import BOOL_T, I64_T, Index, Scalar, Tuple, Type, shape_of
 
 _PRIM = {"+": "add", "-": "sub", "*": "mul", "//": "floordiv", "%": "mod", "&": "and", "|": "or", "^": "xor"}
 _COMPARE = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
@@ -33,12 +33,42 @@ def need_numbers(el: Elaborator, what: str, values: list[Value | object], span: 
     return checked
 
 
+def _items(el: Elaborator, x: object) -> list[object] | None:
+    """The parts of a tuple."""
+    from atoll.types.coerce import project_all
+    from atoll.types.entities import TupleEntity
+
+    if isinstance(x, TupleEntity):
+        return list(x.items)
+    return list[object](project_all(el, el.bind(x))) if isinstance(x, Value) and isinstance(x.type, Tuple) else None
+
+
+def _of_tuples(el: Elaborator, op: str, left: object, right: object, span: Span) -> Value | None:
+    """Tuples are compared as in Python: by the first parts that differ, and if there are none by their number. None when these are no tuples."""
+    first, second = _items(el, left), _items(el, right)
+    if first is None or second is None:
+        return None
+    if op in ("==", "!=") and len(first) != len(second):
+        return Value(ir.Lit(op == "!=", type=BOOL_T, span=span), BOOL_T)
+    lengths = {"<": len(first) < len(second), "<=": len(first) <= len(second), ">": len(first) > len(second), ">=": len(first) >= len(second)}
+    result: ir.Expr = ir.Lit(lengths.get(op, op == "=="), type=BOOL_T, span=span)
+    for a, b in reversed(list(zip(first, second, strict=False))):
+        same = condition(el, binary(el, "==", a, b, span), span, f"`{op}`").expr
+        decided: ir.Expr = ir.Lit(op == "!=", type=BOOL_T, span=span)
+        if op not in ("==", "!="):
+            decided = condition(el, binary(el, op, a, b, span), span, f"`{op}`").expr
+        result = ir.If(same, result, decided, type=BOOL_T, span=span)
+    return Value(result, BOOL_T)
+
+
 def binary(el: Elaborator, op: str, left: object, right: object, span: Span) -> Value:
     """left op right, lifted."""
     if op == "@":
         from atoll.types.builtins.contract import matmul
 
         return matmul(el, left, right, span)
+    if op in _COMPARE and (found := _of_tuples(el, op, left, right, span)) is not None:
+        return found
     args = need_numbers(el, f"`{op}`", [left, right], span)
     return lift(el, args, [0, 0], lambda xs: scalar_binary(el, op, xs[0], xs[1], span), span, f"`{op}`")
 

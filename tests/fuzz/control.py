@@ -30,7 +30,7 @@ def f(m: bool_[n], a: i64[n], b: i64[n]):
 """
 
 
-TUPLES = STEPS = False
+TUPLES = STEPS = True
 
 
 class Writer:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from atoll.core import ir
-from atoll.sizes import poly
+from atoll.sizes import Poly, poly
 from atoll.surface import syntax as s
 from atoll.types import entities as en
+from atoll.types.arithmetic import compare, scalar_binary
 from atoll.types.calls import Args
 from atoll.types.comprehension import iterable, range_of
 from atoll.types.elaborator import Elaborator, Mismatch
@@ -25,11 +26,36 @@ def _range(args: Args) -> en.Iterable:
     step = 1
     if len(bounds) == 3:
         const = bounds[2].const()
-        if const is None or const == 0:
+        if const is None:
+            return _stepping(args, bounds[0], bounds[1], bounds[2])
+        if const == 0:
             el.fail("E0223", args.span)
         step = const
     low, high = (poly(0), bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
     return range_of(el, low, high, step)
+
+
+def _stepping(args: Args, low: Poly, high: Poly, step: Poly) -> en.Iterable:
+    """A range whose step only running decides: its rounds are counted before. A step of 0 is a division by zero."""
+    el, span = args.el, args.span
+
+    def number(p: Poly) -> Value:
+        return Value(ir.SizeOf(p, type=I64_T, span=span), I64_T, p)
+
+    back = compare(el, "<", number(step), number(poly(0)), span)
+    one = Value(ir.If(back.expr, number(poly(-1)).expr, number(poly(1)).expr, type=I64_T, span=span), I64_T)
+    distance = scalar_binary(el, "-", number(high - low + step), el.bind(one), span)
+    rounds = scalar_binary(el, "//", el.bind(distance), number(step), span)
+    count = el.bind(Value(ir.Prim("max", (rounds.expr, number(poly(0)).expr), type=I64_T, span=span), I64_T), None, "rounds")
+    assert count.poly is not None
+    el.assume(count.poly)
+
+    def element(el: Elaborator, index: Value) -> Value:
+        assert index.poly is not None
+        p = low + index.poly * step
+        return number(p)
+
+    return en.Iterable(count.poly, element)
 
 
 def _iterable(args: Args, entity: Any) -> en.Iterable:

@@ -41,7 +41,7 @@ SCALAR_NARY = {
 }
 OPERATORS = {"add": "+", "sub": "-", "mul": "*", "and_": "&", "or_": "|", "xor": "^", "truediv": "/", "floordiv": "//", "mod": "%"}
 DERIVATIVES = ["jvp", "jvp2", "vjp", "vjp2", "grad", "value_and_grad", "jacfwd", "jacrev", "hessian", "linearize"]
-OTHERS = ["map", "reduce", "scan", "fold", "hist", "scatter", "gather", "filter", "sort", "argsort", "argmin", "argmax", "zip", "unzip", "iota", "rep", "full", "zeros", "ones", "where", "pad", "transpose", "flatten", "split", "tile", "concat", "pad_l", "pad_r", "trunc_l", "trunc_r", "window", "sample", "reverse", "rotate", "repeat", "len", "range", "enumerate", "reversed", "sum", "prod", "min", "max", "any", "all", "print", "pow", "clip", "int", "float", "bool", "complex", "dot", "matmul", "size", "copy", "loop", "bound", "stop", "zeros_like", "ones_like", "full_like", "cumsum", "cumprod", "mean", "outer", "square", "stack", "vmap", *DERIVATIVES]
+OTHERS = ["map", "reduce", "scan", "fold", "hist", "scatter", "gather", "filter", "sort", "sorted", "argsort", "argmin", "argmax", "zip", "unzip", "iota", "rep", "full", "zeros", "ones", "where", "pad", "transpose", "flatten", "split", "tile", "concat", "pad_l", "pad_r", "trunc_l", "trunc_r", "window", "sample", "reverse", "rotate", "repeat", "len", "range", "enumerate", "reversed", "sum", "prod", "min", "max", "any", "all", "print", "pow", "clip", "int", "float", "bool", "complex", "dot", "matmul", "size", "copy", "loop", "bound", "stop", "zeros_like", "ones_like", "full_like", "cumsum", "cumprod", "mean", "outer", "square", "stack", "vmap", *DERIVATIVES]
 RANDOM = ["key", "split", "fold_in", "permutation", "choice", "categorical", "uniform", "normal", "lognormal", "laplace", "logistic", "gumbel", "cauchy", "exponential", "rayleigh", "weibull", "gamma", "chisquare", "beta", "student_t", "bernoulli", "geometric", "poisson", "integers"]
 """Functions of at.random (atoll/random.py)."""
 CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau": math.tau}
@@ -104,7 +104,6 @@ SCALAR_TYPES: dict[str, str] = {
 
 
 INSTEAD: dict[str, str] = {
-    "sorted": "use sort(xs)",
     "list": "write a comprehension: [x for x in xs]",
     "tuple": "write the items: (a, b)",
     "dict": "use a record (@at.record)",

@@ -1,4 +1,4 @@
-"""where, filter, sort, argsort, argmin, argmax, clip, pow."""
+"""where, filter, argmin, argmax, clip, pow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from atoll.types.elaborator import Elaborator, Mismatch, describe
 from atoll.types.entities import Value
 from atoll.types.function_calls import open_value
 from atoll.types.lifting import lift
-from atoll.types.types import BOOL_T, Array, Index, Record, Scalar, Tuple, rank, shape_of, strong
+from atoll.types.types import BOOL_T, Array, Index, Scalar, Tuple, shape_of, strong
 
 
 def _where(args: Args) -> Value:
@@ -59,61 +59,6 @@ def _filter(args: Args) -> Value:
     array_ = args.array(xs)
     mask = el.bind(map_arrays(el, [array_], lambda v: condition(el, apply(el, p, v, span), span, "filter")))
     return filter_by_mask(el, array_, mask, span)
-
-
-def _keys(args: Args, xs: Value, key: Any) -> Value:
-    el = args.el
-    if key is None or isinstance(key, en.NoneEntity):
-        keys = xs
-    else:
-        keys = el.bind(map_arrays(el, [xs], lambda v: args.value(apply(el, key, v, args.span))))
-    _, elem = shape_of(keys.type)
-    if rank(keys.type) != 1 or not isinstance(elem, (Scalar, Index)) or elem.dtype.is_complex:
-        better = None
-        if isinstance(elem, (Tuple, Record)) and key is not None:
-            better = f"{args.name} is stable: sort by the last key first, then by the ones before"
-        elif keys is not xs and rank(keys.type) > 1:
-            better = "let key= give one number for each element; for a row, key=lambda row: row[0], say"
-        el.fail("E0251", args.span, name=args.name, found=el.show(keys.type), help=better)
-    return keys
-
-
-def _sort(args: Args) -> Value:
-    """sort(xs) of scalars lifts over further axes; with a key, whole elements are moved."""
-    el, span = args.el, args.span
-    xs, key = args.take("xs", optional=("key",))
-    array_ = args.array(xs)
-    if key is None or isinstance(key, en.NoneEntity):
-        return lift(el, [array_], [1], lambda v: _sorted(args, v[0]), span, "sort")
-    keys = _keys(args, array_, key)
-    assert isinstance(keys.type, Array)
-    order = el.bind(_order(keys, span))
-    return map_arrays(el, [order], lambda i: _element(array_, i[0], span), ["i"])
-
-
-def _sorted(args: Args, xs: Value) -> Value:
-    xs = _keys(args, xs, None)
-    order = args.el.bind(_order(xs, args.span))
-    return map_arrays(args.el, [order], lambda i: _element(xs, i[0], args.span), ["i"])
-
-
-def _element(xs: Value, index: Value, span: Span) -> Value:
-    assert isinstance(xs.type, Array) and isinstance(xs.expr.type, Array)
-    return Value(ir.At(xs.expr, index.expr, type=xs.expr.type.elem, span=span), xs.type.elem)
-
-
-def _order(keys: Value, span: Span) -> Value:
-    assert isinstance(keys.type, Array)
-    t = Array(Index(keys.type.size), keys.type.size)
-    return Value(ir.Argsort(keys.expr, type=t, span=span), t)
-
-
-def _argsort(args: Args) -> Value:
-    xs, key = args.take("xs", optional=("key",))
-    array_ = args.array(xs)
-    if key is not None and not isinstance(key, en.NoneEntity):
-        return _order(_keys(args, array_, key), args.span)
-    return lift(args.el, [array_], [1], lambda v: _order(_keys(args, v[0], None), args.span), args.span, "argsort")
 
 
 def _arg_extreme(which: str) -> Any:
@@ -234,8 +179,6 @@ _I64 = Index(poly(0)).dtype
 HANDLERS = {
     "where": _where,
     "filter": _filter,
-    "sort": _sort,
-    "argsort": _argsort,
     "argmin": _arg_extreme("min"),
     "argmax": _arg_extreme("max"),
     "clip": _clip,

@@ -131,7 +131,10 @@ class Generator:
                 return SCALAR
             case s.Compare(first, rest) if len(rest) == 1:
                 second = rest[0][1]
-                return self.spine(node, _BINARY.instance(), [self.expr(first), self.expr(second)], [first, second])
+                types = [self.expr(first), self.expr(second)]
+                if types[0].is_product and types[1].is_product:
+                    return SCALAR
+                return self.spine(node, _BINARY.instance(), types, [first, second])
             case s.Compare(first, rest):
                 for operand in (first, *(e for _, e in rest)):
                     self.scalar(operand)

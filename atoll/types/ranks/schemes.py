@@ -111,7 +111,7 @@ _TABLE = {
     **dict.fromkeys(OPERATORS, "n, n -> n"),
     **dict.fromkeys("int float bool complex square".split(), "n -> n"),
     **dict.fromkeys("sum prod any all mean min max argmin argmax".split(), "[]n -> n"),
-    **dict.fromkeys("sort argsort cumsum cumprod".split(), "[]n -> []n"),
+    **dict.fromkeys("sort sorted argsort cumsum cumprod".split(), "[]n -> []n"),
     "pow": "n, n -> n",
     "clip": "n, n, n -> n",
     "where": "n, n, n -> n",

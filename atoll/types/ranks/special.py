@@ -97,11 +97,18 @@ def _hist(gen: Generator, node: s.Call, args: Args, keywords: Keywords) -> Entit
 
 def _sort(gen: Generator, node: s.Call, args: Args, keywords: Keywords) -> Entity | None:
     key = keywords.get("key") or (args[1] if len(args) > 1 else None)
-    if key is None or isinstance(key, s.NoneValue) or not args:
+    if not args:
         return None
-    xs = gen.expr(args[0])
-    element = gen.element(xs, node.span)
-    gen.equal(applied(gen, key, [element], node.span, exact=True), SCALAR, node.span)
+    if key is None or isinstance(key, s.NoneValue):
+        xs = gen.expr(args[0])
+        if not xs.is_product and "reverse" not in keywords:
+            return None
+    else:
+        xs = gen.expr(args[0])
+        element = gen.element(xs, node.span)
+        by = applied(gen, key, [element], node.span, exact=True)
+        if not by.is_product:
+            gen.equal(by, SCALAR, node.span)
     name = getattr(node.fn, "id", getattr(node.fn, "name", ""))
     return Known(numbers(1) if name == "argsort" else xs)
 
@@ -435,6 +442,7 @@ FORMS: dict[str, Callable[..., Entity | None]] = {
     "filter": _filter,
     "hist": _hist,
     "sort": _sort,
+    "sorted": _sort,
     "argsort": _sort,
     **dict.fromkeys(("sum", "prod", "mean"), _reduction(True)),
     **dict.fromkeys(("min", "max", "any", "all", "argmin", "argmax"), _reduction(False)),
