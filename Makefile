@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: demo test test-compilers lint sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench docs clean
+.PHONY: demo test test-compilers lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench docs clean
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -27,6 +27,11 @@ test: $(VENV)/.ready
 lint: $(VENV)/.ready
 	$(RUN) -m ruff check atoll tests examples bench tools
 	$(RUN) -m mypy
+
+# A user's files as pyright sees them, with the settings docs/editors.md tells (pip install pyright, which brings a node of its own where there is none).
+pyright: $(VENV)/.ready
+	$(RUN) -m pip install -q pyright
+	$(RUN) -m tests.language.pyright
 
 fuzz: $(VENV)/.ready
 	$(RUN) -m tests.fuzz --seeds 0:5000

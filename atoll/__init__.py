@@ -35,8 +35,13 @@ from atoll.types.builtins.names import BUILTINS, CONSTANTS, DERIVATIVES, WORDS, 
 from atoll.types.records import record
 from atoll.types.types import SCALARS, Var
 
+MYPY = False  # mypy takes this for True
 if TYPE_CHECKING:
-    from atoll.function import Function, donate, fn
+    from atoll.function import Function, donate
+    from atoll.function import fn as fn
+
+    if not MYPY:  # to pyright an Atoll function is one it does not look into
+        from typing import no_type_check as fn
     from atoll.functions.modules import module
     from atoll.installation import doctor
     from atoll.madl.api import madl, node
@@ -45,11 +50,24 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-i8, i16, i32, i64 = (SCALARS[t] for t in ("i8", "i16", "i32", "i64"))
-u8, u16, u32, u64 = (SCALARS[t] for t in ("u8", "u16", "u32", "u64"))
-f32, f64, c64, c128 = (SCALARS[t] for t in ("f32", "f64", "c64", "c128"))
-bool_ = SCALARS["bool"]
-idx, Tuple, Fn, own = IndexMaker(), TupleMaker(), FnMaker(), OwnMaker()
+# Any to type checkers: sizes between brackets are values, which Python's types have no place for.
+i8: Any = SCALARS["i8"]
+i16: Any = SCALARS["i16"]
+i32: Any = SCALARS["i32"]
+i64: Any = SCALARS["i64"]
+u8: Any = SCALARS["u8"]
+u16: Any = SCALARS["u16"]
+u32: Any = SCALARS["u32"]
+u64: Any = SCALARS["u64"]
+f32: Any = SCALARS["f32"]
+f64: Any = SCALARS["f64"]
+c64: Any = SCALARS["c64"]
+c128: Any = SCALARS["c128"]
+bool_: Any = SCALARS["bool"]
+idx: Any = IndexMaker()
+Tuple: Any = TupleMaker()
+Fn: Any = FnMaker()
+own: Any = OwnMaker()
 _ = poly(Sym("_"))  # a size that is inferred: def dot(u: f64[_], v: f64[_])
 
 # Loaded when first asked for, so that `import atoll` is quick.
@@ -100,6 +118,11 @@ def __getattr__(name: str) -> Any:
     value = getattr(importlib.import_module(module), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """What a user may want: not what this file imports for itself."""
+    return sorted({*__all__, *_LATER, *_MODULES, *BUILTINS, *WORDS, *CONSTANTS, "_", "__version__"})
 
 
 for _name in (BUILTINS | WORDS) - globals().keys() - _LATER.keys():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
+import inspect
 import os
 import sys
 import threading
@@ -78,10 +79,10 @@ class Function:
         self.surface: s.Function = as_deep_as_needed(Parser(source).function)(node)
         self.name = self.surface.name
         self.__name__ = self.name
-        self.__doc__ = self.surface.doc
         self.__qualname__ = self.name
         self.__wrapped__: Callable[..., Any] | None = None  # the Python function it was made from
         self.signature: Signature = read_signature(self.surface, namespace) if signature is None else signature
+        self.__doc__ = self.surface.doc or f"{show_signature(self.name, self.signature, self.signature.result)}: a function of Atoll."
         self.returns_function = gives_functions(self.signature.result)  # then calls of it are expanded
         self._core: ir.Function | None = None
         self._session: Session | None = None
@@ -409,6 +410,23 @@ class Function:
         from atoll.ad.residuals import residuals
 
         return residuals(self.core)
+
+    @property
+    def __annotations__(self) -> dict[str, Any]:  # type: ignore[override]
+        """Atoll types by parameter, and of the result where it is declared."""
+        found: dict[str, Any] = {p.name: p.type for p in self.signature.params}
+        return found if self.signature.result is None else {**found, "return": self.signature.result}
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """What inspect.signature gives: names, Atoll types, defaults."""
+        kinds = {"position": inspect.Parameter.POSITIONAL_ONLY, "name": inspect.Parameter.KEYWORD_ONLY}
+        empty = inspect.Parameter.empty
+        params = [
+            inspect.Parameter(p.name, kinds.get(p.given, inspect.Parameter.POSITIONAL_OR_KEYWORD), default=empty if p.default is None else self._defaults[p.name], annotation=p.type)
+            for p in self.signature.params
+        ]
+        return inspect.Signature(params, return_annotation=empty if self.signature.result is None else self.signature.result)
 
     def _repr_html_(self) -> str:
         from atoll.stages import html

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from atoll.errors.misuse import names_in
-from atoll.sizes.poly import Poly, Sym, poly
+from atoll.sizes.poly import Sym, poly
 
 _NAMED: dict[str, Sym] = {}
 _SOME: dict[str, Sym] = {}
@@ -16,7 +18,7 @@ def size_symbol(name: str) -> Sym:
     return _NAMED[name]
 
 
-def sizes(names: str) -> Poly | tuple[Poly, ...]:
+def sizes(names: str) -> Any:
     """Declare size variables, like SymPy's symbols: one name gives one size, several give a tuple.
 
     >>> n, m = sizes("n m")
@@ -27,7 +29,7 @@ def sizes(names: str) -> Poly | tuple[Poly, ...]:
     return made[0] if len(made) == 1 else made
 
 
-def some(names: str) -> Poly | tuple[Poly, ...]:
+def some(names: str) -> Any:
     """Declare sizes that a function's result decides (existential): `k = at.some("k")`, `-> f64[k]`."""
     made = []
     for name in names_in("at.some", names, "k"):

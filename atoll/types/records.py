@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from typing import Any, TypeVar
+from typing import Any, TypeVar, dataclass_transform
 
 from atoll.errors import Error, fail
 from atoll.errors.misuse import kind_of
@@ -44,6 +44,7 @@ class Around:
         return {**self.globals, **(self.frame.f_locals if self.frame is not None else {})}
 
 
+@dataclass_transform(frozen_default=True, eq_default=True)
 def record(cls: T) -> T:
     """Make a class a record: a frozen dataclass whose fields are annotated with Atoll types.
 

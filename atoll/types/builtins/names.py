@@ -62,6 +62,19 @@ class BuiltinName:
     def __repr__(self) -> str:
         return f"<atoll built-in {self.__name__}>"
 
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        """How it is called, for help() and editors."""
+        from atoll.types.builtins.signatures import described
+
+        return described(self.__name__)
+
+    @property
+    def __signature__(self) -> Any:
+        from atoll.types.builtins.signatures import signature
+
+        return signature(self.__name__)
+
     @plain
     def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
         fail("E0107", name=self.__name__)
