@@ -15,4 +15,4 @@ at.schedule(f).stage("row", at="i").vectorize("i", 4).compile()
 #> E0508: vectorize: the rounds of i are not independent: row inside it needs memory in every round; stage it outside
 #>   --> E0508.py:13:1
 #>    13 | at.schedule(f).stage("row", at="i").vectorize("i", 4).compile()
-#>       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+#>       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
