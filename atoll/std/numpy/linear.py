@@ -1,7 +1,7 @@
 """Linear algebra of one matrix: LU with pivots, Cholesky, QR by reflections, eigenvalues and singular values by rotations.
 
-Elements are f32, f64, c64 or c128 where nothing else is said. Reverse derivatives of real matrices are given by rules beside the functions
-(`f.vjp = ...`), written with the same functions, so they can be differentiated again; forward derivatives go through the loops.
+Elements are f32, f64, c64 or c128 where nothing else is said. Derivatives of systems, of Cholesky, eigenvalues and singular values are rules beside the
+functions (`f.vjp, f.jvp = ...`), written with the same functions, so they can be differentiated again; those of LU and QR go through the loops.
 """
 
 from __future__ import annotations
@@ -73,7 +73,12 @@ def solve_back(x: a[n, n], y: a[n], dz: a[n]) -> (a[n, n], a[n]):
     return [[-dy[i] * z[j] for j in range(n)] for i in range(n)], dy
 
 
-solve.vjp = solve_back
+@at.fn
+def solve_ahead(x: a[n, n], y: a[n], dx: a[n, n], dy: a[n]) -> a[n]:
+    return solve(x, dy - dx @ solve(x, y))
+
+
+solve.vjp, solve.jvp = solve_back, solve_ahead
 
 
 @at.fn
@@ -104,7 +109,12 @@ def solve_many_back(x: a[n, n], y: a[n, m], dz: a[n, m]) -> (a[n, n], a[n, m]):
     return [[-sum(dy[i, c] * z[j, c] for c in range(m)) for j in range(n)] for i in range(n)], dy
 
 
-solve_many.vjp = solve_many_back
+@at.fn
+def solve_many_ahead(x: a[n, n], y: a[n, m], dx: a[n, n], dy: a[n, m]) -> a[n, m]:
+    return solve_many(x, dy - dx @ solve_many(x, y))
+
+
+solve_many.vjp, solve_many.jvp = solve_many_back, solve_many_ahead
 
 
 @at.fn
@@ -178,7 +188,21 @@ def cholesky_back(x: a[n, n], dlow: a[n, n]) -> a[n, n]:
     return [[(whole[i, j] + whole[j, i] if j < i else whole[i, j]) if j <= i else 0 * x[i, j] for j in range(n)] for i in range(n)]
 
 
-cholesky.vjp = cholesky_back
+@at.fn
+def mirrored(x: a[n, n]) -> a[n, n]:
+    """The symmetric matrix of which the lower triangle is read."""
+    return [[x[i, j] if j <= i else x[j, i] for j in range(n)] for i in range(n)]
+
+
+@at.fn
+def cholesky_ahead(x: a[n, n], dx: a[n, n]) -> a[n, n]:
+    """L Φ(L⁻¹ dx L⁻ᵀ)"""
+    low = cholesky(x)
+    inv = lower_inverse(low)
+    return low @ half_lower(inv @ mirrored(dx) @ inv.T)
+
+
+cholesky.vjp, cholesky.jvp = cholesky_back, cholesky_ahead
 
 
 @at.fn
@@ -300,7 +324,16 @@ def eigh_back(x: a[n, n], dy: (a[n], a[n, n])) -> a[n, n]:
     return [[(whole[i, j] + whole[j, i] if j < i else whole[i, j]) if j <= i else 0 * x[i, j] for j in range(n)] for i in range(n)]
 
 
-eigh.vjp = eigh_back
+@at.fn
+def eigh_ahead(x: a[n, n], dx: a[n, n]) -> (a[n], a[n, n]):
+    """The diagonal of Vᵀ dx V, and V (F ∘ Vᵀ dx V)."""
+    w, v = eigh(x)
+    inner = v.T @ mirrored(dx) @ v
+    turns = [[inner[i, j] / (w[j] - w[i]) if w[j] != w[i] else 0 * inner[i, j] for j in range(n)] for i in range(n)]
+    return [inner[i, i] for i in range(n)], v @ turns
+
+
+eigh.vjp, eigh.jvp = eigh_back, eigh_ahead
 
 
 @at.fn
@@ -398,7 +431,19 @@ def svd_tall_back(x: a[n, m], dy: (a[n, m], a[m], a[m, m])) -> a[n, m]:
     return inside + beside @ vt
 
 
-svd_tall.vjp = svd_tall_back
+@at.fn
+def svd_tall_ahead(x: a[n, m], dx: a[n, m]) -> (a[n, m], a[m], a[m, m]):
+    u, s, vt = svd_tall(x)
+    along = dx @ vt.T
+    inner = u.T @ along
+    f = [[1 / (s[j] * s[j] - s[i] * s[i]) if i != j and s[j] != s[i] else 0 * s[0] for j in range(m)] for i in range(m)]
+    left = [[f[i, j] * (inner[i, j] * s[j] + s[i] * inner[j, i]) for j in range(m)] for i in range(m)]
+    right = [[f[i, j] * (s[i] * inner[i, j] + inner[j, i] * s[j]) for j in range(m)] for i in range(m)]
+    scaled = [[along[i, j] / s[j] if s[j] != 0 else 0 * along[i, j] for j in range(m)] for i in range(n)]
+    return u @ left + scaled - u @ (u.T @ scaled), [inner[i, i] for i in range(m)], right.T @ vt
+
+
+svd_tall.vjp, svd_tall.jvp = svd_tall_back, svd_tall_ahead
 
 
 @at.fn
