@@ -34,7 +34,7 @@ def main() -> int:
     every = 1 if options.compiled else options.every
 
     def stages(seed: int) -> tuple[str, ...]:
-        return ("ainf", "loops3", "O1") if every and seed % every == 0 else ("ainf", "loops3")
+        return ("ainf", "loops3", "O3") if every and seed % every == 0 else ("ainf", "loops3")
 
     start = time.monotonic()
     refused: Counter[str] = Counter()

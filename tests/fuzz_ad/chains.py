@@ -95,14 +95,23 @@ BRANCHES = ("if S > C:", "if X[0] > Y[0]:", "if n > 2:", "if I[0] == 0:")
 
 
 class Chain:
+    plain, in_loops, heads, branches = PLAIN, IN_LOOPS, HEADS, BRANCHES
+
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(f"chain {seed}")
         self.lines: list[str] = []
         self.loops = 0
 
+    def names(self) -> dict[str, str]:
+        """What letters that are assigned stand for in one row."""
+        return {"X": self.rng.choice("xyz"), "S": self.rng.choice("st")}
+
+    def others(self) -> str:
+        return self.rng.choice("xyz")
+
     def fill(self, row: str, loop: str | None) -> str:
         """A row with names and literals for its letters."""
-        one = {"X": self.rng.choice("xyz"), "S": self.rng.choice("st")}
+        one = self.names()
 
         def letter(match: re.Match[str]) -> str:
             word = match.group()
@@ -113,10 +122,10 @@ class Chain:
             if word == "I":
                 return "ix"
             if word == "Y":
-                return one.setdefault("Y", self.rng.choice("xyz"))
+                return one.setdefault("Y", self.others())
             return one[word]
 
-        return re.sub(r"\b[XYSICT]\b", letter, row)
+        return re.sub(r"\b[XYSICTAB]\b", letter, row)
 
     def block(self, count: int, depth: int, loop: str | None) -> None:
         for _ in range(count):
@@ -124,7 +133,7 @@ class Chain:
             if kind < 0.22 and depth < 3 and self.loops < 3:
                 self.loops += 1
                 name = f"i{self.loops}"
-                self.put(depth, self.fill(self.rng.choice(HEADS), name))
+                self.put(depth, self.fill(self.rng.choice(self.heads), name))
                 self.block(self.rng.choice((1, 1, 2, 3)), depth + 1, name)
             elif kind < 0.26 and depth < 3 and self.loops < 3:
                 self.loops += 1
@@ -134,15 +143,15 @@ class Chain:
                 self.put(depth + 1, f"{name} = {name} + 1")
                 self.block(self.rng.choice((1, 2)), depth + 1, f"({name} % n)")
             elif kind < 0.36 and depth < 3:
-                self.put(depth, self.fill(self.rng.choice(BRANCHES), loop))
+                self.put(depth, self.fill(self.rng.choice(self.branches), loop))
                 self.block(self.rng.choice((1, 2)), depth + 1, loop)
                 if self.rng.random() < 0.4:
                     self.put(depth, "else:")
                     self.block(1, depth + 1, loop)
             elif loop is not None and kind < 0.75:
-                self.put(depth, self.fill(self.rng.choice(IN_LOOPS), loop))
+                self.put(depth, self.fill(self.rng.choice(self.in_loops), loop))
             else:
-                self.put(depth, self.fill(self.rng.choice(PLAIN), loop))
+                self.put(depth, self.fill(self.rng.choice(self.plain), loop))
 
     def put(self, depth: int, text: str) -> None:
         self.lines.append("    " * depth + text)

@@ -1,4 +1,4 @@
-"""The program of a seed: even seeds are whole modules of the general generator, odd seeds chains of constructs."""
+"""The program of a seed: even seeds are whole modules of the general generator, odd seeds chains of constructs, every second of these over structures."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from tests.fuzz.generator import Generator
 from tests.fuzz.model import I64, Array, Scalar, Size, Var, has_floats
 
 from .chains import chain
+from .structures import structure
 
 
 class FloatPrograms(Generator):
@@ -34,6 +35,8 @@ class FloatPrograms(Generator):
 
 
 def text_of(seed: int) -> str:
+    if seed % 4 == 3:
+        return structure(seed)
     return chain(seed) if seed % 2 else FloatPrograms(seed).program().text
 
 

@@ -22,6 +22,18 @@ def test_derivatives_of_random_programs() -> None:
     assert checked >= 0.6 * len(SEEDS)
 
 
+def test_a_dear_derivative_is_found() -> None:
+    """Measured at two sizes; a ratio that doubles with the size, or is large, is a failure."""
+    from tests.cost.ratio import Ratios
+
+    from .check import _function
+    from .cost import measured, too_dear
+
+    cheap = measured(_function(chain(9)), 9)
+    assert not too_dear(cheap) and max(cheap.operations) < 12
+    assert too_dear(Ratios((3.0, 6.0), (3.0, 6.0))) and too_dear(Ratios((30.0, 30.0), (9.0, 9.0)))
+
+
 def test_same_seed_same_program() -> None:
     assert text_of(4) == text_of(4) and chain(5) == chain(5)
     assert len({text_of(seed) for seed in range(10)}) == 10
