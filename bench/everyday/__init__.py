@@ -1,0 +1,1 @@
+"""Ordinary imperative programs, the same text for Atoll and for Numba."""

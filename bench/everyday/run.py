@@ -1,0 +1,48 @@
+"""python -m bench.everyday.run: each program with Atoll and with Numba, the same text, in turns; the best of five, one thread."""
+
+from __future__ import annotations
+
+import ast
+import time
+from typing import Any
+
+import numpy as np
+
+import atoll as at
+from bench.everyday.programs import HEAD, PROGRAMS
+
+
+def in_numba(text: str) -> Any:
+    """The program without annotations, compiled by Numba. It changes its arguments, so they are copied as Atoll copies them."""
+    import numba
+
+    tree = ast.parse(text)
+    function = tree.body[0]
+    assert isinstance(function, ast.FunctionDef)
+    for a in function.args.args:
+        a.annotation = None
+    names: dict[str, Any] = {"np": np, "full": numba.njit(lambda n, x: np.full(n, x)), "zeros": numba.njit(lambda n: np.zeros(n))}
+    exec(compile(ast.fix_missing_locations(tree), "<bench>", "exec"), names)  # noqa: S102  our own text
+    return numba.njit(names["f"])
+
+
+def main() -> None:
+    at.set_threads(1)
+    for name, (text, size, make) in PROGRAMS.items():
+        args = make(size, np.random.default_rng(0))
+        ours, theirs = at.fn(source=HEAD + text), in_numba(text)
+        ours(*args)
+        theirs(*(x.copy() for x in args))
+        best = [float("inf"), float("inf")]
+        for _ in range(5):
+            t = time.perf_counter()
+            ours(*args)
+            best[0] = min(best[0], time.perf_counter() - t)
+            t = time.perf_counter()
+            theirs(*(x.copy() for x in args))
+            best[1] = min(best[1], time.perf_counter() - t)
+        print(f"{name:14s} atoll {best[0] * 1e3:9.3f} ms  numba {best[1] * 1e3:9.3f} ms  {best[1] / best[0]:5.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
