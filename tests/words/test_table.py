@@ -11,6 +11,7 @@ import pytest
 import atoll as at
 from atoll.types.builtins.names import BUILTINS, WORDS
 from atoll.types.numpy_names.names import NAMES, STATEMENTS
+from atoll.types.numpy_names.refused import INSTEAD
 from atoll.types.numpy_names.table import METHODS, TABLE
 
 HEAD = "import numpy as np\nimport atoll as at\nfrom atoll import f64, i64\nn, m = at.sizes('n m')\n"
@@ -57,6 +58,16 @@ def test_what_helps_said_otherwise(text: str) -> None:
     a = x.reshape(2, 2)
     f = at.fn(source=f"{HEAD}def f(x: f64[m], a: f64[n, n]):\n    return {text}\n")
     np.testing.assert_allclose(f.interpret(x, a), eval(text, {"np": np, "x": x, "a": a}))  # noqa: S307  our own table
+
+
+@pytest.mark.parametrize("key", sorted(INSTEAD))
+def test_refused_names(key: str) -> None:
+    """The name is refused, its help says what to write, and that is a program."""
+    signature = "x: f64[m], y: f64[m], s: f64[n, n]"
+    with pytest.raises(at.Error) as caught:
+        at.fn(source=f"{HEAD}def f({signature}):\n    return np.{key}(x)\n")
+    assert INSTEAD[key][1] in str(caught.value)
+    at.fn(source=f"{HEAD}def f({signature}):\n    return {INSTEAD[key][1]}\n")
 
 
 REFUSED = {

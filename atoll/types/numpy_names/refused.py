@@ -27,8 +27,25 @@ PARAMETERS: dict[str, str] = {
 """Parameters that say nothing here: leaving them out, or what the text says, is the same program."""
 
 
-INSTEAD: dict[str, str] = {}
-"""Names that are refused, and what to write for them."""
+INSTEAD: dict[str, tuple[str, str]] = {
+    "r_": ("use {}", "np.concatenate((x, y))"),
+    "c_": ("use {}", "np.column_stack((x, y))"),
+    "row_stack": ("use {}", "np.vstack((x, y))"),
+    "in1d": ("use {}", "np.isin(x, y)"),
+    "trapz": ("use {}", "np.trapezoid(x)"),
+    "product": ("use {}", "np.prod(x)"),
+    "mgrid": ("use {}", 'np.meshgrid(x, y, indexing="ij")'),
+    "ogrid": ("write {}", "x[:, None] + y[None, :]"),
+    "piecewise": ("use {}", "np.select([x > 0.5], [x])"),
+    "vectorize": ("functions lift by themselves, and {} says it", "map(abs, x)"),
+    "ndenumerate": ("write {}", "[k * v for k, v in enumerate(x)]"),
+    "real_if_close": ("take the part you mean: {}", "np.real(x)"),
+    "linalg.eig": ("of a symmetric matrix {}; others are computed outside", "np.linalg.eigh(s)"),
+    "linalg.eigvals": ("of a symmetric matrix {}; others are computed outside", "np.linalg.eigvalsh(s)"),
+    "float16": ("use {}", "np.float32(x)"),
+    "isscalar": ("ranks are known: {} is the number of axes", "np.ndim(x)"),
+}
+"""Names that are refused: a sentence, and the expression it speaks of, which a test runs."""
 
 
 def instead(key: str, module: Any, name: str) -> str:
@@ -36,7 +53,8 @@ def instead(key: str, module: Any, name: str) -> str:
     from atoll.types.numpy_names.names import NAMES
 
     if key in INSTEAD:
-        return INSTEAD[key]
+        sentence, expression = INSTEAD[key]
+        return sentence.format(expression)
     if key.startswith("random"):
         return "use at.random: x = at.random.uniform(key, (n,))"
     prefix = module.__name__.removeprefix("numpy").removeprefix(".")

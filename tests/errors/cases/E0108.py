@@ -14,4 +14,4 @@ def f(x: f64[n]) -> f64:
 #>   --> E0108.py:11:12, in f
 #>    11 |     return np.linalg.eig(x)
 #>       |            ^^^^^^^^^^^^^
-#>    help: compute it outside and pass it in, or write it with loops and comprehensions; docs/for_numpy_users.md lists what there is
+#>    help: of a symmetric matrix np.linalg.eigh(s); others are computed outside
