@@ -1,11 +1,10 @@
 """Random imperative programs with all of Python's control flow, against Python itself.
 
-    python -m tests.fuzz.control SEED COUNT [--compiled] [--grad]
+    python -m tests.fuzz.control SEED COUNT [--compiled]
 
 Loops of every kind (ranges with steps, elements, enumerate, zip, reversed), left by break, continue and return, with else; if, elif, match; helpers that
 return from loops, called in loops and in comprehensions; updates, exchanges, whole arrays assigned to each other. The text is an Atoll
-function and, by tests/oracle.py, a Python function. Every stage must agree with Python; --compiled runs compiled code too; --grad holds reverse against forward
-mode on programs over floats.
+function and, by tests/oracle.py, a Python function. Every stage must agree with Python; --compiled runs compiled code too.
 """
 
 from __future__ import annotations
@@ -270,6 +269,8 @@ def main() -> int:
         if found:
             bad += 1
             print(found, flush=True)
+        if (seed - start) % 25 == 24:
+            print(f"{seed - start + 1} programs", flush=True)
     print(f"{count} programs, {refused} refused, {bad} wrong")
     return 1 if bad else 0
 
