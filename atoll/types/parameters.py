@@ -80,7 +80,7 @@ _OTHERWISE = {
     ("sum", "initial"): "add it: initial + sum(x)",
     ("min", "initial"): "write default= for an empty array, or minimum(initial, min(x))",
     ("max", "initial"): "write default= for an empty array, or maximum(initial, max(x))",
-    **{(name, "keepdims"): f"write [[s] for s in {name}(x)] for an axis of one" for name in ("sum", "prod", "min", "max", "mean")},
+    **{(name, "keepdims"): f"NumPy's word has it: np.{name}(x, axis=1, keepdims=True)" for name in ("sum", "prod", "min", "max", "mean")},
     **{(name, "dtype"): f"convert first: {name}(f64(x))" for name in ("sum", "prod", "mean", "cumsum", "cumprod")},
 }
 
