@@ -81,6 +81,8 @@ _LATER = {
     "node": "atoll.madl.api",
     "schedule": "atoll.schedule",
     "vmap": "atoll.lifted",
+    "torch": "atoll.foreign",
+    "jax": "atoll.foreign",
     **dict.fromkeys(DERIVATIVES, "atoll.ad.api"),
 }
 
@@ -122,7 +124,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """What a user may want: not what this file imports for itself."""
-    return sorted({*__all__, *_LATER, *_MODULES, *BUILTINS, *WORDS, *CONSTANTS, "_", "__version__"})
+    return _python.sorted({*__all__, *_LATER, *_MODULES, *BUILTINS, *WORDS, *CONSTANTS, "_", "__version__"})
 
 
 for _name in (BUILTINS | WORDS) - globals().keys() - _LATER.keys():

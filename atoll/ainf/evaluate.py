@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from atoll.ainf import ir
-from atoll.core.interpret import cast, format_value, reduce_known
+from atoll.core.interpret import cast, format_leaves, format_value, reduce_known
 from atoll.core.prims import MONOIDS, PRIMS, DivisionByZero, NegativePower, NegativeShift
 from atoll.errors import fail
 from atoll.sizes import Atom, Poly, Sym
@@ -391,9 +391,8 @@ class Evaluator:
             if isinstance(part, str):
                 text += part
             else:
-                (_, arrays), spec = part
-                values = tuple(self.array(a, frame, env) for a in arrays)
-                text += format_value(values[0] if len(values) == 1 else values, spec)
+                (t, arrays), spec = part
+                text += format_leaves(t, iter([self.array(a, frame, env) for a in arrays]), spec)
         print(text)
 
 

@@ -7,7 +7,7 @@ step through a program with an ordinary debugger. `env` maps symbols to values; 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from atoll.deep import as_deep_as_needed, on_deep_stack
 from atoll.errors import NOWHERE, Span, fail
 from atoll.sizes import Poly, Sym
 from atoll.sizes.describe import requirement
-from atoll.types.types import Array, Index, Scalar, Type
+from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, shape_of
 from atoll.views.catalogue import evaluate_view
 
 Env = dict[Sym, Any]
@@ -437,8 +437,18 @@ def cast(value: Any, to: Type, span: Span = NOWHERE, where: str = "") -> Any:
     return target.numpy.type(value)
 
 
+def format_leaves(t: Type, leaves: Iterator[Any], spec: str) -> str:
+    """A value of a type, given by its leaves, as `print` shows it."""
+
+    def put_together(t: Type) -> Any:
+        _, elem = shape_of(t)
+        return tuple(map(put_together, elem.items)) if isinstance(elem, (Tuple, Record)) else next(leaves)
+
+    return format_value(put_together(t), spec)
+
+
 def format_value(value: Any, spec: str) -> str:
     """A value as `print` shows it."""
     if isinstance(value, tuple):
-        return "(" + ", ".join(format_value(item, "") for item in value) + ")"
+        return "(" + ", ".join(format_value(item, "") for item in value) + (",)" if len(value) == 1 else ")")
     return format(value.item() if isinstance(value, np.generic) else value, spec) if spec else str(value)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from atoll.ainf.evaluate import raise_site
-from atoll.core.interpret import cast, format_value
+from atoll.core.interpret import cast, format_leaves
 from atoll.core.prims import MONOIDS, PRIMS, DivisionByZero, NegativePower, NegativeShift
 from atoll.errors import Error
 from atoll.loops import ir as lp
@@ -263,9 +263,8 @@ class Executor:
             raise AssertionError(h.name)
 
     def _shown(self, part: Any) -> str:
-        _, shown, spec = part
-        values = tuple(self.memory[x].cells if isinstance(x, lp.Buffer) else self.expr(x) for x in shown)
-        return format_value(values[0] if len(values) == 1 else values, spec)
+        t, shown, spec = part
+        return format_leaves(t, iter([self.memory[x].cells if isinstance(x, lp.Buffer) else self.expr(x) for x in shown]), spec)
 
 
 def execute(fn: lp.Function, inputs: list[Any], sizes: dict[Sym, int], piece: int = 3, backwards: bool = False) -> list[Any]:

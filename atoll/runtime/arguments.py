@@ -156,10 +156,37 @@ def _array(fn: str, name: str, rank: int, dtype: DType, arg: Any, t: Type) -> An
             except MemoryError:
                 fail("E0713", name=fn)
         else:
-            fail("E0603", fn=fn, name=name, expected=dtype.name, found=_dtype_words(value.dtype), to=dtype.numpy_name)
+            fail("E0603", fn=fn, name=name, expected=dtype.name, found=_dtype_words(value.dtype), to=dtype.numpy_name, help=_to_numbers(name, value.dtype, dtype, arg))
     if value.ndim != rank:
         fail("E0608", fn=fn, name=name, expected=f"{rank} {'axis' if rank == 1 else 'axes'}", found=value.ndim, shown=repr(t))
     return value
+
+
+def _to_numbers(name: str, found: Any, wanted: DType, arg: Any) -> str | None:
+    """What to do with an array of something that is no number; None where NumPy's conversion will do."""
+    if type(arg).__module__.partition(".")[0] == "torch":
+        return f"convert it: {name}.to(torch.{wanted.numpy_name})"
+    if found.kind in "SU":
+        return f"texts are bytes here: np.frombuffer({name}[0].encode(), np.uint8), declared u8[n]; or number them first: np.unique({name}, return_inverse=True)[1]"
+    if found.kind in "mM":
+        return f"times are counted: {name}.astype('{found.str[1:]}').view(np.int64), declared i64[n], or a difference divided by np.timedelta64(1, 's')"
+    if found.kind == "O":
+        return f"its elements are Python objects; make numbers of them: np.array([...], dtype=np.{wanted.numpy_name}), or pd.to_numeric for a column"
+    return None
+
+
+def _foreign(name: str, arg: Any) -> str | None:
+    """What to do with an array of another library that cannot be read as it is."""
+    where = type(arg).__module__.partition(".")[0]
+    if where == "torch":
+        if getattr(arg, "requires_grad", False):
+            return f"it is part of a graph of torch: pass {name}.detach(), or use at.torch(f), which torch differentiates"
+        if getattr(getattr(arg, "device", None), "type", "cpu") != "cpu":
+            return f"it is on another device: pass {name}.cpu()"
+        return f"NumPy has no {str(getattr(arg, 'dtype', '')).replace('torch.', '')}: pass {name}.float()"
+    if where == "jax" and "Tracer" in type(arg).__name__:
+        return "JAX is tracing here and has no numbers yet: call it outside of jax.jit and jax.grad, or use at.jax(f), which JAX can trace and differentiate"
+    return None
 
 
 def as_array(fn: str, name: str, arg: Any, t: Type | None = None) -> Any:
@@ -181,7 +208,7 @@ def as_array(fn: str, name: str, arg: Any, t: Type | None = None) -> Any:
         memory = memoryview(arg)
         return np.asarray(memory)
     except Exception:  # noqa: BLE001  whatever the foreign object raises, it is not usable here
-        fail("E0602", fn=fn, name=name, expected=expected, found=kind_of(arg))
+        fail("E0602", fn=fn, name=name, expected=expected, found=kind_of(arg), help=_foreign(name, arg))
 
 
 def _short(number: Any) -> str:

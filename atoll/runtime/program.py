@@ -220,9 +220,9 @@ class Program:
             if isinstance(part, str):
                 text += part
                 continue
-            dtypes, spec = part
-            values = tuple(_shown(np.dtype(name), next(given)) for name in dtypes)
-            text += format_value(values[0] if len(values) == 1 else values, spec)
+            dtypes, spec, parts = part
+            values = iter([_shown(np.dtype(name), next(given)) for name in dtypes])
+            text += format_value(_put_together(parts, values), spec)
         print(text)
 
 
@@ -344,6 +344,16 @@ def _print_to_json(p: lp.Print) -> list[Any]:
         if isinstance(part, str):
             shown.append(part)
         else:
-            _, items, spec = part
-            shown.append([[x.dtype.numpy_name for x in items], spec])
+            of, items, spec = part
+            shown.append([[x.dtype.numpy_name for x in items], spec, _parts_of(of)])
     return shown
+
+
+def _parts_of(t: Type) -> Any:
+    """How a value that is printed is nested: a list for a tuple, 0 for what is none."""
+    _, elem = shape_of(t)
+    return [_parts_of(item) for item in elem.items] if isinstance(elem, (Tuple, Record)) else 0
+
+
+def _put_together(parts: Any, leaves: Iterator[Any]) -> Any:
+    return tuple(_put_together(part, leaves) for part in parts) if isinstance(parts, list) else next(leaves)

@@ -55,7 +55,7 @@ def _candidates(code: types.CodeType, namespace: dict[str, Any]) -> Iterator[tup
         yield from _typed(code.co_name)
     if filename == "<string>":
         yield from _command()
-    for name, text in _recent_cells():
+    for name, text in (*_running_cells(), *_recent_cells()):
         yield name, text, False
 
 
@@ -85,6 +85,16 @@ def _command() -> Iterator[tuple[str, str, bool]]:
     given = sys.orig_argv
     if "-c" in given[:-1]:
         yield "<string>", given[given.index("-c") + 1], True
+
+
+def _running_cells() -> Iterator[tuple[str, str]]:
+    """The cells that a magic (%%time) is running now: IPython passes it their text, and may not have it in its history."""
+    frame = sys._getframe() if "IPython" in sys.modules else None
+    while frame is not None:
+        cell = frame.f_locals.get("cell") if frame.f_globals.get("__name__", "").startswith("IPython.") else None
+        if isinstance(cell, str):
+            yield "<cell>", cell
+        frame = frame.f_back
 
 
 def _recent_cells() -> list[tuple[str, str]]:
