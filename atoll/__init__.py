@@ -89,6 +89,7 @@ _LATER = {
 _MODULES = {name: f"atoll.{name}" for name in ("madl", "random", "tree", "linalg", "fft")}  # madl is a package that can be called
 
 
+@plain
 def types(names: str) -> Any:
     """Declare type variables: `a, b = at.types("a b")`; one name gives one variable."""
     made = tuple(Var(name) for name in names_in("at.types", names, "a b"))

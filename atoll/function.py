@@ -21,7 +21,7 @@ from atoll.core import ir
 from atoll.deep import as_deep_as_needed
 from atoll.errors import NOWHERE, Error, Source, Span, fail
 from atoll.errors.misuse import kind_of
-from atoll.errors.plain import plain
+from atoll.errors.plain import all_plain, calling, of_call, plain
 from atoll.functions.from_python import takes_functions, with_functions
 from atoll.surface import source as text
 from atoll.surface import syntax as s
@@ -65,6 +65,7 @@ class Options:
     plan: tuple[tuple[str, str], ...] = ()
 
 
+@all_plain
 class Function:
     """A function of Atoll. Call it with NumPy arrays; look into it with .type, .explain(), .show(stage), .memory()."""
 
@@ -206,6 +207,7 @@ class Function:
             fail("E0606", fn=self.name, what=what, name=changed.name)
         self._used = True
 
+    @calling
     def interpret(self, *args: Any, **keywords: Any) -> Any:
         """The value by the reference interpreter."""
         if takes_functions(self):
@@ -231,6 +233,8 @@ class Function:
 
     def compile(self, optimise: str = "3") -> Program | FunctionProgram:
         """The native program, built or found in the cache. Recursion, unions and function values go through λANF."""
+        if optimise not in ("0", "1", "2", "3"):
+            fail("E0610", name="compile", text=f"optimise is '0', '1', '2' or '3', not {kind_of(optimise)}", help="leave it out for the fastest code")
         with _lock:
             self._freeze()
             if optimise not in self._programs:
@@ -252,12 +256,10 @@ class Function:
             refuse_copies(self.core, self._returned)
         return Program(self.core, self._arguments, optimise, lifted=self._lifted)
 
+    @calling
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Until the call path is there, which has a quicker one of its own (runtime/native/call.c)."""
-        try:
-            return self._decide(*args, **keywords)
-        except Error as error:
-            raise error.with_traceback(None) from None  # what happened inside is not the user's business
+        return self._decide(*args, **keywords)
 
     def _lifted(self, args: tuple[Any, ...]) -> Function | None:
         """The function for arguments of other ranks, where the call lifts."""
@@ -290,7 +292,6 @@ class Function:
         _call_quickly()
         return call(*args, **keywords)
 
-    @plain
     def with_options(self, options: Options) -> Function:
         """The same text under other options."""
         if not isinstance(options, Options):
@@ -307,12 +308,9 @@ class Function:
         from atoll.functions.needs import needs_functions
 
         made = self.with_options(dataclasses.replace(self.options, plan=tuple(sorted({**dict(self.options.plan), **values}.items()))))
-        try:
-            if needs_functions(made.core):
-                fail("E0819", self.surface.span, fn=self.name)
-            made.show("loops")
-        except Error as error:
-            raise error.with_traceback(None) from None
+        if needs_functions(made.core):
+            fail("E0819", self.surface.span, fn=self.name)
+        made.show("loops")
         return made
 
     def refresh(self) -> None:
@@ -334,7 +332,6 @@ class Function:
         shown = show_signature(self.name, self.signature, result if result is not None else self.signature.result)
         return shown + constraints(self) if self.signature.type_vars else shown
 
-    @plain
     @as_deep_as_needed
     def explain(self, what: str = "program") -> str:
         """The program with every inserted map, rep and conversion written out, and the types and sizes that were inferred.
@@ -350,7 +347,6 @@ class Function:
 
         return explain(self)
 
-    @plain
     @as_deep_as_needed
     def show(self, stage: str = "core") -> str:
         """The program at a stage: surface, core, ainf, term, plan, loops, passes, rewritten or c."""
@@ -358,7 +354,6 @@ class Function:
 
         return show(self, stage)
 
-    @plain
     @as_deep_as_needed
     def memory(self) -> Memory:
         """Every allocation and copy of the compiled program: place, bytes as a polynomial of the sizes, reason."""
@@ -373,7 +368,6 @@ class Function:
         last = self.surface.body[-1] if self.surface.body else None
         return last.span if isinstance(last, s.Return) else NOWHERE
 
-    @plain
     @as_deep_as_needed
     def export_c(self, folder: str | Path, workspace: str = "heap", overwrite: bool = False) -> list[Path]:
         """Write readable C99 (a .c, a .h, an example caller) that needs neither Python nor a runtime library.
@@ -456,9 +450,10 @@ def _call_quickly() -> None:
 
     module = call_path()
     if module is not None:
-        setattr(Function, "__call__", module.caller(Function, Error))  # noqa: B010  a method is not assigned in words
+        setattr(Function, "__call__", module.caller(Function, of_call))  # noqa: B010  a method is not assigned in words
 
 
+@plain
 def donate(x: Any) -> Any:
     """Let a function overwrite this array, where its parameter is declared at.own[...]. The array's contents are then undefined."""
     from atoll.runtime.arguments import Donated
@@ -472,6 +467,7 @@ def fn(function: Callable[..., Any], /) -> Function: ...
 def fn(*, source: str, reassociate: bool = ..., copies: str = ...) -> Function: ...
 @overload
 def fn(*, reassociate: bool = ..., copies: str = ...) -> Callable[[Callable[..., Any]], Function]: ...
+@calling
 def fn(
     function: Callable[..., Any] | None = None,
     /,
@@ -490,11 +486,10 @@ def fn(
     """
     options = Options(reassociate, copies)
     if source is None and function is None:
-        return lambda given: _make(_from_function, given, options)
+        return calling(lambda given: _make(_from_function, given, options))
     return _make(_from_function, function, options) if source is None else _make(_from_text, source, options)
 
 
-@plain
 def _make(how: Callable[[Any, Options], Function], given: Any, options: Options) -> Function:
     if options.copies not in ("any", "explicit"):
         fail("E0808", given=options.copies)

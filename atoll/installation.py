@@ -8,6 +8,8 @@ import sys
 import time
 from dataclasses import dataclass
 
+from atoll.errors.plain import plain
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -33,6 +35,7 @@ class Report:
         return "\n".join(map(repr, self.findings))
 
 
+@plain
 def doctor() -> Report:
     """Look at the installation and try it."""
     import numpy as np

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atoll.errors import NOWHERE, Error, fail
+from atoll.errors.plain import plain
 from atoll.runtime.arguments import Donated, convert, from_python
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.declare import size_symbol
@@ -59,6 +60,7 @@ def lifted(f: Function, args: tuple[Any, ...]) -> Function | None:
 # -- vmap
 
 
+@plain
 def vmap(f: Any, in_axes: Axes = 0, out_axes: Axes = 0) -> Function:
     """f applied along one axis of its arguments: a function of arrays with that axis, whose results have it too.
 
@@ -74,6 +76,8 @@ def vmap(f: Any, in_axes: Axes = 0, out_axes: Axes = 0) -> Function:
     own, sizes = declared(fn)
     chosen, places = _checked(in_axes, "in_axes"), _checked(out_axes, "out_axes")
     axes = chosen if isinstance(chosen, tuple) else (chosen,) * len(own)
+    if any(isinstance(axis, tuple) for axis in axes):
+        fail("E1030", caller(), what="in_axes")
     if len(axes) != len(own):
         what = f"in_axes has {len(axes)} axes for {len(own)} arguments of {fn.name}"
         fail("E1031", caller(), what=what, help="give one axis, or None, for each argument")

@@ -22,6 +22,7 @@ import numpy as np
 from atoll.errors import fail
 from atoll.errors.caller import caller
 from atoll.errors.misuse import kind_of
+from atoll.errors.plain import plain
 
 if TYPE_CHECKING:
     from atoll.function import Function
@@ -175,6 +176,7 @@ def _loops(sizes: list[str], rank: int) -> str:
 # -- from Python
 
 
+@plain
 def key(seed: int) -> Any:
     """The key of a seed: any integer of up to 64 bits."""
     number = _integer("key", "the seed", seed)
@@ -183,12 +185,14 @@ def key(seed: int) -> Any:
     return np.uint64(number % 2**64)
 
 
+@plain
 def split(key: Any, n: Shape = 2) -> Any:
     """Keys made of a key: an array of n of them, or of a shape."""
     sizes = _shape("split", n)
     return helper("split", len(sizes))(_key("split", key), *sizes)
 
 
+@plain
 def fold_in(key: Any, data: int) -> Any:
     """A key made of a key and a number."""
     from atoll.std.random import fold_in as made
@@ -196,6 +200,7 @@ def fold_in(key: Any, data: int) -> Any:
     return made(_key("fold_in", key), _integer("fold_in", "the data", data))
 
 
+@plain
 def permutation(key: Any, x: Any) -> Any:
     """0..x-1 in a random order, or the rows of an array in one."""
     from atoll.std.random import shuffled
@@ -205,6 +210,7 @@ def permutation(key: Any, x: Any) -> Any:
     return shuffled(_key("permutation", key), _integer("permutation", "the number", x))
 
 
+@plain
 def choice(key: Any, a: Any, shape: Shape = (), replace: bool = True, p: Any = None) -> Any:
     """Elements of an array (or of 0..a-1), with or without putting them back, with probabilities p or all alike."""
     from atoll.std.random import shuffled
@@ -220,7 +226,7 @@ def choice(key: Any, a: Any, shape: Shape = (), replace: bool = True, p: Any = N
             _wrong("choice", f"{sizes[0]} different elements are wanted of {count}", "choose with replace=True")
         found = shuffled(used, count)[: sizes[0]] if sizes else shuffled(used, count)[0]
     elif p is not None:
-        weights = np.ascontiguousarray(p, np.float64)
+        weights = _numbers("choice", "p", p)
         if weights.shape != (count,):
             _wrong("choice", f"p has the shape {weights.shape}, and there are {count} elements", "give one probability for each element")
         found = helper("weighted", len(sizes))(used, *sizes, weights)
@@ -229,9 +235,10 @@ def choice(key: Any, a: Any, shape: Shape = (), replace: bool = True, p: Any = N
     return found if rows is None else rows[found]
 
 
+@plain
 def categorical(key: Any, logits: Any, shape: Shape = None) -> Any:
     """Places along the last axis of logits, each as often as the exponential of what stands there says."""
-    given = np.ascontiguousarray(logits, np.float64)
+    given = _numbers("categorical", "logits", logits)
     if not given.ndim:
         _wrong("categorical", "logits is an array, with one number for each category", "write at.random.categorical(key, np.log(p))")
     sizes = _shape("categorical", given.shape[:-1] if shape is None else shape)
@@ -264,7 +271,7 @@ def _distribution(name: str) -> Callable[..., Any]:
     defaults = ", ".join(p if default is None else f"{p}={default}" for p, default in d.params)
     draw.__name__ = draw.__qualname__ = name
     draw.__doc__ = f"at.random.{name}(key, shape, {defaults}): one number, or an array of the shape."
-    return draw
+    return plain(draw)
 
 
 def _variant(name: str, params: list[Any]) -> str:
@@ -277,10 +284,20 @@ def _variant(name: str, params: list[Any]) -> str:
     return ""
 
 
+def _numbers(name: str, what: str, value: Any) -> Any:
+    try:
+        return np.ascontiguousarray(value, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        _wrong(name, f"{what} is an array of numbers, not {kind_of(value)}", f"convert {what} first")
+
+
 def _parameter(d: Distribution, name: str, value: Any) -> Any:
     if value is None:
         _wrong(d.name, f"{name} is missing", f"write at.random.{d.name}(key, shape, {name}=...)")
-    numbers = np.asarray(value)
+    try:
+        numbers = np.asarray(value)
+    except (TypeError, ValueError):
+        _wrong(d.name, f"{name} is a number or an array of them, not {kind_of(value)}", f"convert {name} first")
     if numbers.dtype.kind not in ("iu" if d.takes == "i64" else "iuf"):
         _wrong(d.name, f"{name} is {'an integer' if d.takes == 'i64' else 'a number'} or an array of them, not {kind_of(value)}", f"convert {name} first")
     return np.asarray(numbers, np.int64 if d.takes == "i64" else np.float64, order="C")[() if numbers.ndim == 0 else ...]

@@ -17,9 +17,11 @@ from typing import Any
 
 from atoll.errors import fail
 from atoll.errors.misuse import kind_of
+from atoll.errors.plain import calling, plain
 from atoll.types.records import record_of
 
 
+@calling
 def map(f: Callable[..., Any], tree: Any, *others: Any) -> Any:
     """f of every part; of several trees that are built alike, f of the parts that stand at one place."""
     parts = _parts(tree)
@@ -35,17 +37,20 @@ def map(f: Callable[..., Any], tree: Any, *others: Any) -> Any:
     return _made(tree, [map(f, *items) for items in builtins.zip(parts, *(x for x in inner if x is not None), strict=True)])
 
 
+@plain
 def leaves(tree: Any) -> list[Any]:
     """The parts in order."""
     parts = _parts(tree)
     return [tree] if parts is None else [leaf for part in parts for leaf in leaves(part)]
 
 
+@plain
 def zip(tree: Any, *others: Any) -> Any:
     """The structure of the first with tuples of the parts that stand at one place."""
     return map(lambda *parts: parts, tree, *others)
 
 
+@calling
 def unflatten(tree: Any, parts: Iterable[Any]) -> Any:
     """The structure of a tree with these parts, in the order of `leaves`."""
     given = list(parts)

@@ -16,6 +16,7 @@ from atoll.ad.asking import asked, called, function_of, settled
 from atoll.errors import NOWHERE, Error, fail
 from atoll.errors.caller import caller
 from atoll.errors.misuse import kind_of
+from atoll.errors.plain import plain
 from atoll.function import Function, Options
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.declare import size_symbol
@@ -258,7 +259,7 @@ def linearize(f: Any, x: Any) -> tuple[Any, Callable[..., Any]]:
         return point.forward(dx[0] if len(dx) == 1 else dx, "jvp")
 
     linear.__name__ = f"linear_{fn.name}"
-    return fn(*point.values), linear
+    return fn(*point.values), plain(linear)
 
 
 OPERATORS: dict[str, Callable[..., Any]] = {

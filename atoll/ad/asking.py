@@ -17,6 +17,7 @@ from atoll.ad.rules import RULES
 from atoll.errors import NOWHERE, Error, fail
 from atoll.errors.caller import caller
 from atoll.errors.misuse import kind_of
+from atoll.errors.plain import plain
 from atoll.function import Function, fn
 from atoll.types.builtins.names import DERIVATIVES, SCALAR_NARY, SCALAR_UNARY, BuiltinName, meaning_of_object
 from atoll.types.types import Index, Record, Scalar, Tuple, Type, shape_of
@@ -35,6 +36,7 @@ def asked(function: Callable[P, R]) -> Callable[P, R]:
     """A function of the API whose calls are checked: one that does not fit is an error of Atoll."""
     signature = inspect.signature(function)
 
+    @plain
     @functools.wraps(function)
     def checked(*args: P.args, **keywords: P.kwargs) -> R:
         try:

@@ -22,6 +22,7 @@ from atoll.check.obligations import Report
 from atoll.check.separate import Line
 from atoll.core.fingerprint import fingerprint
 from atoll.errors import fail
+from atoll.errors.plain import all_plain
 from atoll.loops import ir as lp
 from atoll.schedule.cover import Hit, Tree
 from atoll.schedule.kernel import StepRecord, trusted
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 FORMAT = "atoll certificate 2"
 
 
+@all_plain
 class Certificate:
     """A certificate as data: `.save(path)`, `.data`, `.check()`."""
 
@@ -56,7 +58,11 @@ class Certificate:
         from atoll.check.sums import Rejected
 
         try:
-            return prove(json.loads(json.dumps(self.data)))
+            data = json.loads(json.dumps(self.data))
+        except (TypeError, ValueError, RecursionError):
+            fail("E0509", problem="it is not the data of a certificate")
+        try:
+            return prove(data)
         except Rejected as problem:
             fail("E0509", problem=str(problem))
 

@@ -157,6 +157,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0310", _S, "the rows would have different sizes: the size mentions {name}", "pad the rows to one size", "Arrays are regular: there are no ragged arrays."),
     ("E0311", _S, "no size satisfies {equation} in {what}", "pass an array of another size", "The equation between the sizes has no solution in whole numbers."),
     ("E0312", _S, "{name} calls itself, so its sizes need names", 'declare them: n = at.sizes("n"), and write f64[n] for f64[_]', "A size written `_` is found by reading the body; the body of a recursive function needs it before that."),
+    ("E0314", _S, "sizes are divided by positive numbers only, not by {divisor}", "divide by 1 or more", "A quotient of sizes is rounded down, and its divisor is at least 1."),
     ("E0313", _S, "{name} is used as a size before it comes as a parameter", "put {name} first, or leave it out: a size is bound by the arrays", "An integer parameter can be a size further on in the signature. Before it, its value is not known."),
     # -- memory and modes
     ("E0401", _T, "{name} is given to {fn}, which may overwrite it, but it is read again", "give a copy: at.copy({name}), or use what {fn} returns", "A parameter declared at.own[...] may be overwritten. Inside Atoll the value given to it must not be read afterwards, so that no hidden copy is needed; deleting `own` changes memory use, never meaning."),
@@ -204,6 +205,8 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0830", _C, "the cache folder {path} cannot be trusted: {reason}", "{remedy}", "Compiled programs are loaded from the cache, so who can write there can run code as you. The folder must be yours (or root's) and writable by you alone."),
     ("E0831", _C, "{path} {reason}, so it is not written over", "give another folder, or say overwrite=True (--overwrite)", "Exported C goes to new files, or replaces what Atoll wrote before. Links are never followed."),
     ("E0832", _C, "nothing can be written to {path}: {reason}", "give a folder that can be written", ""),
+    ("E0833", _C, "{name}: the operating system refused ({reason})", "make room or give the permission, and call it again", "A file could not be read or written, or no more of them can be open."),
+    ("E0899", _C, "{name}: this is a bug in Atoll ({reason})", "please report it with the program; ATOLL_DEBUG=1 shows where it happened", "Something happened inside that nobody foresaw. Results are not affected: there are none."),
     ("E0815", _C, "the compiled program {path} cannot be loaded: {reason}", "set ATOLL_CACHE_DIR to a folder whose files may be run", "Compiled programs are kept in the cache and loaded from there; a file system mounted noexec does not allow it."),
     ("E0816", _C, "the plan of {fn} speaks of {name}, which it does not bind", "", "A plan decides about values by the names the function binds them to."),
     ("E0817", _C, "the plan {name}={word!r} cannot be followed: {why}", "leave {name} out of the plan: the compiler then decides as usual", "with_plan(name=\"store\"), \"once\" or \"inline\" decides whether a value is kept in memory, computed once for each element, or computed again at each use. Every decision is checked."),

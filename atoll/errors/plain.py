@@ -1,61 +1,150 @@
-"""Errors reach the user without the frames of the compiler, but the one that raises them again."""
+"""What users call: errors reach them without the frames of the compiler, but the one that raises them again.
+
+    plain      a public function or method; `all_plain` makes those of a class so
+    calling    the same, for one that calls what it is given: errors of that are the user's, and go through as they are
+
+What comes out of the outermost of them is an error of Atoll, or Python's own about the number of arguments. One that was raised by a method of what
+was given, or comes of an argument that is not what the function takes, says so (E0610); one that nobody foresaw is a bug of ours and is told as one (E0899; ATOLL_DEBUG=1 shows where it happened).
+"""
 
 from __future__ import annotations
 
 import functools
+import os
+import re
+import sys
+import sysconfig
 from collections.abc import Callable
-from types import FunctionType
-from typing import ParamSpec, TypeVar
+from contextvars import ContextVar
+from pathlib import Path
+from types import FrameType, FunctionType, TracebackType
+from typing import Any, ParamSpec, TypeVar
 
 from atoll.errors.base import Error, make
+from atoll.errors.fitting import arity, misfit
 
 P = ParamSpec("P")
 R = TypeVar("R")
+C = TypeVar("C", bound=type)
+
+_OURS = str(Path(__file__).parents[1]) + os.sep
+_PYTHON = tuple({path + os.sep for name in ("stdlib", "platstdlib") if (path := sysconfig.get_path(name))})
+_INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\](\w+)")
+_USED = ("numpy", "lark", "highspy", "rich")  # packages that we call
+_inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 
 def plain(asked: Callable[P, R]) -> Callable[P, R]:
-    """The same function; what happened inside is not the user's business."""
+    """The same function; what happens inside is not the user's business."""
+    return _outermost(asked, False)
 
+
+def calling(asked: Callable[P, R]) -> Callable[P, R]:
+    """`plain`, for a function that calls one it is given."""
+    return _outermost(asked, True)
+
+
+def all_plain(cls: C) -> C:
+    """A class whose public methods and properties, and its `[]` and `()`, are all plain."""
+    for name, value in list(vars(cls).items()):
+        if name.startswith("_") and name not in ("__call__", "__getitem__"):
+            continue
+        if isinstance(value, FunctionType) and not is_plain(value):
+            setattr(cls, name, plain(value))
+        elif isinstance(value, property) and value.fget is not None and not is_plain(value.fget):
+            setattr(cls, name, property(plain(value.fget), value.fset, value.fdel, value.__doc__))
+    return cls
+
+
+def is_plain(f: Any) -> bool:
+    """Is it what a decorator of this file made?"""
+    code = getattr(f, "__code__", None)
+    return code is not None and code.co_filename == __file__
+
+
+def asking_frame() -> FrameType:
+    """The frame that called the function that asks, which may be plain."""
+    frame = sys._getframe(2)
+    while frame.f_code.co_filename == __file__ and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def _outermost(asked: Callable[P, R], calls: bool) -> Callable[P, R]:
     @functools.wraps(asked)
     def run(*args: P.args, **keywords: P.kwargs) -> R:
+        if _inside.get():  # what is asked by ourselves: we see our own errors as they are
+            return asked(*args, **keywords)
+        token = _inside.set(True)
         try:
             return asked(*args, **keywords)
-        except Error as error:
-            raise error.with_traceback(None) from None
+        except Exception as error:  # noqa: BLE001  whatever it is
+            told, cause = _told(error, asked, args, keywords, calls)
+        finally:
+            _inside.reset(token)
+        raise told from cause
 
     return run
 
 
-def guarded(asked: Callable[P, R]) -> Callable[P, R]:
-    """`plain`, for what only looks at its arguments: one that breaks it (its methods raise, it is far too large) is told as wrong (E0610)."""
-
-    @functools.wraps(asked)
-    def run(*args: P.args, **keywords: P.kwargs) -> R:
-        try:
-            return asked(*args, **keywords)
-        except Error as error:
-            raise error.with_traceback(None) from None
-        except Exception as error:  # noqa: BLE001  methods of what was given may raise anything
-            trace = error.__traceback__
-            if isinstance(error, TypeError) and trace is not None and trace.tb_next is None:  # Python's own: too many arguments, or too few
-                raise error.with_traceback(None) from None
-            raise _misused(asked.__qualname__, error).with_traceback(None) from None
-
-    return run
+def of_call(error: Exception) -> Exception:
+    """What the call path of C raises in the place of this. A program that prints calls what the user may have put in the place of sys.stdout."""
+    if _inside.get():
+        return error
+    told, cause = _told(error, None, (), {}, True)
+    told.__cause__, told.__suppress_context__ = cause, True
+    return told
 
 
-def _misused(name: str, error: Exception) -> Error:
+def _told(
+    error: Exception, asked: Callable[..., Any] | None, args: tuple[Any, ...], keywords: dict[str, Any], calls: bool
+) -> tuple[Exception, BaseException | None]:
+    """What the user is told of an error, and what that came from."""
+    trace = error.__traceback__
+    theirs = _theirs(trace)
+    if calls and not isinstance(error, Error) and (theirs is not None or _called_by(asked, trace)) and not (asked and misfit(asked, args, keywords)):
+        return error.with_traceback(theirs), error.__cause__
+    if isinstance(error, (Error, Warning, MemoryError, BrokenPipeError)):
+        return error.with_traceback(theirs), None
+    if isinstance(error, TypeError) and asked is not None and (text := arity(asked, args, keywords)) is not None:
+        return TypeError(text), None
+    if isinstance(error, RecursionError):
+        return make("E0129"), None
     lines = str(error).splitlines() or [""]
     reason = f"{type(error).__name__}: {lines[0][:200]}" if lines[0] else type(error).__name__
-    return make("E0610", name=name, text=f"cannot be asked with these arguments ({reason})", help="see docs/reference.md for what it takes")
+    name = "the call" if asked is None else asked.__qualname__
+    text = misfit(asked, args, keywords) if asked is not None else None
+    if theirs is not None or text is not None:
+        error.__context__ = None
+        text = text or f"cannot be asked with these arguments ({reason})"
+        return make("E0610", name=name, text=text, help="see docs/reference.md for what it takes"), error.with_traceback(theirs) if theirs is not None else None
+    if isinstance(error, OSError):
+        return make("E0833", name=name, reason=reason), None
+    return make("E0899", name=name, reason=reason), error if os.environ.get("ATOLL_DEBUG") == "1" else None
 
 
-C = TypeVar("C", bound=type)
+def _called_by(asked: Any, trace: TracebackType | None) -> bool:
+    """Was the error raised where what was given is called, by something that leaves no frame?"""
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and asked is not None and trace.tb_frame.f_code.co_filename == asked.__code__.co_filename
 
 
-def all_guarded(cls: C) -> C:
-    """A class whose public methods are all guarded."""
-    for name, method in list(vars(cls).items()):
-        if not name.startswith("_") and isinstance(method, FunctionType):
-            setattr(cls, name, guarded(method))
-    return cls
+def _theirs(trace: TracebackType | None) -> TracebackType | None:
+    """The part of a traceback that is the user's: neither our frames nor those of the libraries that we call."""
+    found = []
+    while trace is not None:
+        if not _of_ours(trace.tb_frame.f_code.co_filename):
+            found.append(trace)
+        trace = trace.tb_next
+    made: TracebackType | None = None
+    for each in reversed(found):
+        made = TracebackType(made, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return made
+
+
+def _of_ours(file: str) -> bool:
+    package = _INSTALLED.search(file)
+    if file.startswith(_OURS) or (package is not None and package[1] in _USED):
+        return True
+    return package is None and file.startswith((*_PYTHON, "<frozen"))

@@ -19,6 +19,8 @@ from typing import Any
 
 from atoll.core import ir as core
 from atoll.errors import fail
+from atoll.errors.misuse import kind_of
+from atoll.errors.plain import calling
 from atoll.function import Function, Options
 from atoll.functions import interface, ir
 from atoll.functions.from_core import Translator
@@ -181,8 +183,11 @@ def _taking(c: core.Function) -> core.Function:
     return core.Function(c.name, c.sizes, ((Sym("result"), c.result),), c.result)
 
 
+@calling
 def load_module(path: Path | str) -> pytypes.ModuleType:
     """A module compiled by `atoll build --module`, as a Python module of its functions and types. Also called at.module."""
+    if not isinstance(path, (str, Path)):
+        fail("E0610", name="at.module", text=f"takes the path of an interface, not {kind_of(path)}", help='write at.module("queue.atoi")')
     found = _find(Path(path))
     contents = interface.read(found)
     _check_source(found, contents)
@@ -210,7 +215,7 @@ def _find(path: Path) -> Path:
     """Absolute, beside the file that asks for it, or from the current folder."""
     places = [path]
     frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__") == __name__:
+    while frame is not None and frame.f_globals.get("__name__") in (__name__, "atoll.errors.plain"):
         frame = frame.f_back
     caller = frame.f_globals.get("__file__") if frame is not None else None
     if caller is not None and not path.is_absolute():

@@ -28,14 +28,17 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from atoll.errors.plain import plain
+
 
 class _Package(ModuleType):
     """`at.madl` is this package and the function that reads .madl files: whichever part of it was imported first."""
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
+    @plain
+    def __call__(self, path: Any = None, *, source: str | None = None, separate: bool = False, problems: Any = None) -> Any:
         from atoll.madl.api import madl
 
-        return madl(*args, **options)
+        return madl(path, source=source, separate=separate, problems=problems)
 
 
 sys.modules[__name__].__class__ = _Package

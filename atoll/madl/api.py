@@ -12,11 +12,14 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from atoll.errors import Error, fail
+from atoll.errors.misuse import kind_of
+from atoll.errors.plain import all_plain, calling, plain
 from atoll.madl.binding import Arguments, bind, check_requirements, given_size, solve, type_arguments, whole
 from atoll.madl.c_file import CFile, Options
 from atoll.madl.compiled import Compiled
@@ -34,6 +37,7 @@ from atoll.types.types import Type
 _PLANS = 64  # shapes of arguments an operator remembers
 
 
+@plain
 def madl(
     path: str | os.PathLike[str] | None = None, *, source: str | None = None, separate: bool = False, problems: list[Error] | None = None
 ) -> Module:
@@ -59,6 +63,7 @@ def madl(
     return Module(Library(text, str(file), file.parent, separate, problems=problems), file.stem)
 
 
+@all_plain
 class Module:
     """The operators of a file, as attributes."""
 
@@ -93,7 +98,7 @@ class Module:
 
     def c_file(self, **options: Any) -> CFile:
         """The C of the module; options are static, wrap and index (docs/madl.md)."""
-        return CFile(self._name, self.computing(), Options(**options), self._library.program.span.source.name)
+        return CFile(self._name, self.computing(), _options(options), self._library.program.span.source.name)
 
     def export_c(self, folder: str | os.PathLike[str], overwrite: bool = False, **options: Any) -> list[Path]:
         """Write the header, the source and an example caller."""
@@ -108,6 +113,7 @@ class Module:
         return self._native[key].operator(compiled, types)
 
 
+@all_plain
 class Operator:
     """An operator. Call it with arrays; if it has state, call it to make an instance."""
 
@@ -201,11 +207,11 @@ class Operator:
 
     def c(self, **options: Any) -> str:
         """The C of this operator and what it calls."""
-        return CFile(self.name, [self.compiled], Options(**options)).source()
+        return CFile(self.name, [self.compiled], _options(options)).source()
 
     def export_c(self, folder: str | os.PathLike[str], overwrite: bool = False, **options: Any) -> list[Path]:
         """Write the header, the source and an example caller of this operator."""
-        return CFile(self.name, [self.compiled], Options(**options)).write(folder, overwrite)
+        return CFile(self.name, [self.compiled], _options(options)).write(folder, overwrite)
 
     # -- running
 
@@ -267,6 +273,7 @@ class Operator:
         return self._natives[types]
 
 
+@all_plain
 class Instance:
     """An operator with its state: `.step(..)` runs a cycle, `.reset()` starts anew."""
 
@@ -348,6 +355,19 @@ class Instance:
         return f"<instance of {self._operator.name}>"
 
 
+def _options(given: dict[str, Any]) -> Options:
+    """The options of exported C, checked."""
+    kinds: dict[str, type] = {"static": bool, "wrap": bool, "index": str}
+    for word, value in given.items():
+        if word not in kinds:
+            fail("E0960", name=word, text=f"is no option of exported C; there are {', '.join(kinds)}")
+        if not isinstance(value, kinds[word]):
+            fail("E0960", name=word, text=f"takes {'a text' if kinds[word] is str else 'True or False'}, not {kind_of(value)}")
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_ ]*", given.get("index", "int64_t")):
+        fail("E0960", name="index", text="takes the name of an integer type of C, such as int64_t")
+    return Options(**given)
+
+
 def _single(results: list[Any]) -> Any:
     """One result alone, several as a tuple."""
     return results[0] if len(results) == 1 else tuple(results)
@@ -366,6 +386,7 @@ def _interpreting() -> bool:
 # -- nodes from Atoll functions
 
 
+@calling
 def node(step: Any, init: Any) -> Node:
     """A node from a function (state, input, ..) -> (state, output). `init` is the first state, or a function that makes it.
 
@@ -380,6 +401,7 @@ def node(step: Any, init: Any) -> Node:
     return Node(step, init)
 
 
+@all_plain
 class Node:
     """A function with its state: `.step(..)` and `.reset()`. Called without arguments it makes another instance."""
 
@@ -403,9 +425,16 @@ class Node:
         self.__name__ = step.name
         self.reset()
 
+    @calling
     def reset(self) -> None:
         """Put the state to its first value."""
-        self._state = self._init() if callable(self._init) else copy.deepcopy(self._init)
+        if callable(self._init):
+            self._state = self._init()
+            return
+        try:
+            self._state = copy.deepcopy(self._init)
+        except Exception:  # noqa: BLE001  each class has its own way to say so
+            fail("E0960", name="at.node", text=f"{kind_of(self._init)} cannot be copied, so it is no first state")
 
     def step(self, *args: Any) -> Any:
         """One cycle: the output. A state declared `own` is updated in its own memory."""
@@ -420,6 +449,7 @@ class Node:
         """The state now, as a copy."""
         return copy.deepcopy(self._state)
 
+    @calling
     def __call__(self) -> Node:
         return Node(self._step, self._init)
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from atoll.errors import fail
-from atoll.errors.plain import plain
+from atoll.errors.plain import all_plain
 
 _MARK = ".atoll-cache"
 _MARK_TEXT = "Compiled programs, made by Atoll. Entries (folders named by 64 digits) may be deleted at any time.\n"
@@ -42,6 +42,7 @@ _TRIES = 4
 T = TypeVar("T")
 
 
+@all_plain
 class Cache:
     """`at.cache`: `dir`, `stats()`, `clear()`."""
 
@@ -55,7 +56,6 @@ class Cache:
         self.hits = self.misses = self.damaged = 0
 
     @property
-    @plain
     def dir(self) -> Path:
         """The cache's folder: ATOLL_CACHE_DIR, else the user's cache folder, else a private temporary one."""
         return self._folder()
@@ -78,7 +78,6 @@ class Cache:
     def _after_fork(self) -> None:
         self._lock = threading.Lock()
 
-    @plain
     def stats(self) -> dict[str, Any]:
         """How often something was found, built or damaged in this process, and what is on disk."""
         entries = [entry for entry in _names(self._folder(), _ENTRY) if (entry / "meta.json").exists()]
@@ -91,7 +90,6 @@ class Cache:
             "dir": str(self._folder()),
         }
 
-    @plain
     def clear(self) -> None:
         """Remove every entry."""
         for entry in _names(self._folder(), _ENTRY):

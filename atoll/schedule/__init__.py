@@ -20,6 +20,8 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from atoll.errors.plain import plain
+
 if TYPE_CHECKING:
     from atoll.schedule.api import Schedule
 
@@ -29,6 +31,7 @@ __all__ = ["Schedule"]
 class _Callable(ModuleType):
     """`at.schedule(f)`: the package and the function share their name, so the package can be called."""
 
+    @plain
     def __call__(self, function: Any) -> Schedule:
         from atoll.schedule.api import schedule
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from atoll.errors import Error, fail
 from atoll.errors.caller import caller
-from atoll.errors.plain import all_guarded
+from atoll.errors.plain import all_plain, calling, plain
 from atoll.schedule import from_ainf, loop_steps, named_ainf, show, value_steps
 from atoll.schedule import term as tm
 from atoll.schedule.formulas import conditions
@@ -45,7 +45,7 @@ class Step:
 LARGEST = 2**46
 
 
-@all_guarded
+@all_plain
 class Schedule:
     """f == s.program, step by step. See `at.schedule`."""
 
@@ -252,6 +252,7 @@ class Schedule:
 
         return self._step(text, checked)
 
+    @calling
     def apply(self, recipe: Callable[..., Schedule], *args: Any, **keywords: Any) -> Schedule:
         """A schedule written as a function from schedules to schedules."""
         if not callable(recipe):
@@ -397,6 +398,7 @@ def _independent(w: Work, loop: str) -> Sym:
     return sym
 
 
+@plain
 def schedule(function: Any) -> Schedule:
     """A schedule of an Atoll function, without any step yet: the theorem that the function is itself.
 

@@ -11,6 +11,7 @@ from atoll.backends.c.jit import Generated, generate
 from atoll.core.fingerprint import fingerprint
 from atoll.errors import fail
 from atoll.errors.caller import caller
+from atoll.errors.plain import all_plain, calling
 from atoll.loops import ir as lp
 from atoll.runtime import program as host
 from atoll.runtime.cache import cache
@@ -46,6 +47,7 @@ class ScheduledProgram(host.Program):
         self._open(library, path, meta, spans)
 
 
+@all_plain
 class Compiled:
     """`s.compile()`: call it like the function it is a schedule of."""
 
@@ -59,6 +61,7 @@ class Compiled:
         self.__name__ = s.name
         self.call = self.program.call
 
+    @calling
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         return self.call(*args, **keywords)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from atoll.errors.misuse import names_in
+from atoll.errors.plain import plain
 from atoll.sizes.poly import Sym, poly
 
 _NAMED: dict[str, Sym] = {}
@@ -18,6 +19,7 @@ def size_symbol(name: str) -> Sym:
     return _NAMED[name]
 
 
+@plain
 def sizes(names: str) -> Any:
     """Declare size variables, like SymPy's symbols: one name gives one size, several give a tuple.
 
@@ -29,6 +31,7 @@ def sizes(names: str) -> Any:
     return made[0] if len(made) == 1 else made
 
 
+@plain
 def some(names: str) -> Any:
     """Declare sizes that a function's result decides (existential): `k = at.some("k")`, `-> f64[k]`."""
     made = []

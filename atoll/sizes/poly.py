@@ -18,8 +18,14 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from math import gcd
+from numbers import Integral
 from typing import Any, Union
 
+from atoll.errors.base import fail
+from atoll.errors.misuse import kind_of
+from atoll.errors.plain import plain
+
+_LARGEST_POWER = 64
 _uids = itertools.count(1)
 
 
@@ -144,7 +150,10 @@ class Poly:
     # -- arithmetic
 
     def __add__(self, other: PolyLike) -> Poly:
-        other = poly(other)
+        if not isinstance(other, Poly):
+            if not _is_size(other):
+                return NotImplemented
+            other = poly(other)
         if not other.terms:
             return self
         if not self.terms:
@@ -164,7 +173,10 @@ class Poly:
         return Poly({mono: -coef for mono, coef in self.terms.items()})
 
     def __sub__(self, other: PolyLike) -> Poly:
-        other = poly(other)
+        if not isinstance(other, Poly):
+            if not _is_size(other):
+                return NotImplemented
+            other = poly(other)
         if not other.terms:
             return self
         terms = dict(self.terms)
@@ -177,10 +189,13 @@ class Poly:
         return Poly(terms)
 
     def __rsub__(self, other: PolyLike) -> Poly:
-        return poly(other) - self
+        return poly(other) - self if _is_size(other) else NotImplemented
 
     def __mul__(self, other: PolyLike) -> Poly:
-        other = poly(other)
+        if not isinstance(other, Poly):
+            if not _is_size(other):
+                return NotImplemented
+            other = poly(other)
         const = other.const()
         if const is not None:
             if const == 1:
@@ -199,29 +214,37 @@ class Poly:
 
     __rmul__ = __mul__
 
+    @plain
     def __pow__(self, exponent: int) -> Poly:
+        if not isinstance(exponent, int) or not 0 <= exponent <= _LARGEST_POWER:
+            fail("E0213", what="the power of a size", found=f"{self!r} ** {kind_of(exponent)}", help=f"write a whole number from 0 to {_LARGEST_POWER}")
         result = ONE
         for _ in range(exponent):
             result = result * self
         return result
 
+    @plain
     def __truediv__(self, other: object) -> Any:
-        from atoll.errors import fail
-
         fail("E0213", what="a size", found=f"{self!r} / {other!r}", help=f"write {self!r} // {other!r}, or at.cdiv({self!r}, {other!r}) to round up")
 
+    @plain
     def __floordiv__(self, other: PolyLike) -> Poly:
-        return floordiv(self, poly(other))
+        return floordiv(self, poly(other)) if _is_size(other) else NotImplemented
 
+    @plain
     def __rfloordiv__(self, other: PolyLike) -> Poly:
-        return floordiv(poly(other), self)
+        return floordiv(poly(other), self) if _is_size(other) else NotImplemented
 
+    @plain
     def __mod__(self, other: PolyLike) -> Poly:
+        if not _is_size(other):
+            return NotImplemented
         other = poly(other)
         return self - other * floordiv(self, other)
 
+    @plain
     def __rmod__(self, other: PolyLike) -> Poly:
-        return poly(other) % self
+        return poly(other) % self if _is_size(other) else NotImplemented
 
     # -- looking inside
 
@@ -343,9 +366,16 @@ def poly(value: PolyLike) -> Poly:
         if value.itself is None:
             value.itself = Poly({(value,): 1})
         return value.itself
+    if not _is_size(value):
+        fail("E0213", what="a size", found=kind_of(value), help="write a whole number, or a size made of them")
     return Poly({(): int(value)} if value else {})
 
 
+def _is_size(value: object) -> bool:
+    return isinstance(value, (int, Poly, Atom, Integral))
+
+
+@plain
 def cdiv(a: PolyLike, k: PolyLike) -> Poly:
     """Ceiling division: the number of rows of k that hold a elements.
 
@@ -375,7 +405,7 @@ def floordiv(num: Poly, den: Poly) -> Poly:
         return num
     if divisor is not None:
         if divisor <= 0:
-            raise ZeroDivisionError(f"sizes are divided by positive numbers only, not {divisor}")
+            fail("E0314", divisor=divisor)
         const = num.const()
         if const is not None:
             return poly(const // divisor)

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from atoll.errors import Error, Span, fail
-from atoll.errors.plain import guarded
+from atoll.errors.misuse import kind_of
+from atoll.errors.plain import plain
 from atoll.sizes import Poly, cdiv, poly
 from atoll.types.builtins.names import SCALAR_TYPES
 from atoll.types.records import record_of, record_type
@@ -25,37 +26,48 @@ Lookup = Callable[[str, Span], Any]
 class TupleMaker:
     """at.Tuple[t, u]"""
 
+    @plain
     def __getitem__(self, items: Any) -> Tuple:
-        return Tuple(tuple(map(type_of_object, items if isinstance(items, tuple) else (items,))))
+        return Tuple(tuple(_part("at.Tuple", item) for item in (items if isinstance(items, tuple) else (items,))))
 
 
 class FnMaker:
     """at.Fn[[t, u], r]"""
 
+    @plain
     def __getitem__(self, items: Any) -> Fn:
-        params, result = items
-        return Fn(tuple(map(type_of_object, params)), type_of_object(result))
+        if not isinstance(items, tuple) or len(items) != 2 or not isinstance(items[0], (list, tuple)):
+            fail("E0610", name="at.Fn", text="takes the types of the parameters in a list, and the type of the result", help="write at.Fn[[f64, f64], f64]")
+        return Fn(tuple(_part("at.Fn", p) for p in items[0]), _part("at.Fn", items[1]))
 
 
 class OwnMaker:
     """at.own[t]"""
 
+    @plain
     def __getitem__(self, item: Any) -> Own:
-        return Own(type_of_object(item))
+        return Own(_part("at.own", item))
 
 
 class IndexMaker:
     """at.idx[n]"""
 
-    @guarded
+    @plain
     def __getitem__(self, size: Any) -> Type:
         from atoll.types.types import Index
 
         return Index(poly(size))
 
 
+def _part(name: str, value: Any) -> Type:
+    try:
+        return type_of_object(value)
+    except LookupError:
+        fail("E0610", name=name, text=f"takes types between its brackets, not {kind_of(value)}", help=f"write {name}[at.f64] or another type")
+
+
 def type_of_object(value: Any) -> Type:
-    """The type a Python object denotes; raises LookupError with what it is instead."""
+    """The type a Python object denotes; raises LookupError where it denotes none."""
     if isinstance(value, Type):
         return value
     if isinstance(value, tuple):
@@ -68,7 +80,7 @@ def type_of_object(value: Any) -> Type:
             return SCALARS[plain]
         if value.__module__ == "numpy" and value.__name__ in SCALAR_TYPES:
             return SCALARS[SCALAR_TYPES[value.__name__]]
-    raise LookupError(repr(value))
+    raise LookupError
 
 
 def type_expr(node: s.Expr, lookup: Lookup, where: str) -> Type:

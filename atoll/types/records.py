@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from typing import Any, TypeVar, dataclass_transform
 
 from atoll.errors import Error, fail
 from atoll.errors.misuse import kind_of
+from atoll.errors.plain import asking_frame, plain
 from atoll.types.types import Array, Fn, Record, RecordDecl, Type, Union
 
 T = TypeVar("T", bound=type)
@@ -45,6 +45,7 @@ class Around:
 
 
 @dataclass_transform(frozen_default=True, eq_default=True)
+@plain
 def record(cls: T) -> T:
     """Make a class a record: a frozen dataclass whose fields are annotated with Atoll types.
 
@@ -62,7 +63,7 @@ def record(cls: T) -> T:
     if "__eq__" not in cls.__dict__:
         made.__eq__, made.__hash__ = _equal, _hash
     made.__atoll_record__ = RecordDecl(made.__name__, tuple(f.name for f in dataclasses.fields(made)), made, made)
-    made.__atoll_around__ = Around(sys._getframe(1))
+    made.__atoll_around__ = Around(asking_frame())
     return made  # type: ignore[no-any-return]
 
 

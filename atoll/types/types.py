@@ -22,7 +22,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from atoll.errors import fail
-from atoll.errors.plain import guarded
+from atoll.errors.misuse import kind_of
+from atoll.errors.plain import plain
 from atoll.sizes import Atom, Poly, PolyLike, poly
 from atoll.sizes.poly import quotients
 from atoll.types.dtypes import BOOL, DTYPES, I64, DType
@@ -36,7 +37,7 @@ class Type:
 
     __slots__ = ()
 
-    @guarded
+    @plain
     def __getitem__(self, sizes: PolyLike | tuple[PolyLike, ...]) -> Array:
         items = sizes if isinstance(sizes, tuple) else (sizes,)
         if not items:
@@ -79,10 +80,14 @@ class Scalar(Type):
     def __repr__(self) -> str:
         return self.dtype.name
 
-    @guarded
+    @plain
     def __call__(self, value: Any, *more: Any) -> Any:
         """From Python: a NumPy scalar of this type. In a body: a conversion."""
-        return self.dtype.numpy.type(complex(value, *more) if more else value)
+        try:
+            return self.dtype.numpy.type(complex(value, *more) if more else value)
+        except (builtins.TypeError, ValueError, OverflowError):  # NumPy's words for it differ from type to type
+            given = " and ".join(map(kind_of, (value, *more)))
+            fail("E0610", name=f"at.{self!r}", text=f"makes a number of this type, which cannot be made of {given}", help="give one number in its range" if not self.dtype.is_complex else "give one number, or its two parts")
 
 
 @dataclass(frozen=True, slots=True)

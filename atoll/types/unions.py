@@ -107,7 +107,7 @@ def union(*parts: Any) -> Any:
     key = frozenset(members)
     if key not in _UNIONS:
         frame = sys._getframe(1)
-        while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("atoll.types."):
+        while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("atoll.types.", "atoll.errors.")):
             frame = frame.f_back
         _UNIONS[key] = UnionDecl(tuple(members), Around(frame))
     return Union(_UNIONS[key])

@@ -415,8 +415,8 @@ static PyObject *try_leaves(PyObject *module, PyObject *const *args, Py_ssize_t 
 }
 
 /* Calls of a function that is ready, without a frame of Python: `_ready` is the callable of its program, None while there is something to
- * decide or to look at first, which `_decide` does. Errors of Atoll's own leave without what happened inside. */
-static PyObject *ready_name, *decide_name, *own_error;
+ * decide or to look at first, which `_decide` does. `told` says what the user is told of an exception (errors/plain.py). */
+static PyObject *ready_name, *decide_name, *told;
 
 static PyObject *call_ready(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
     PyObject *ready = PyObject_GetAttr(self, ready_name);
@@ -427,29 +427,36 @@ static PyObject *call_ready(PyObject *self, PyObject *const *args, Py_ssize_t n,
     if (!ready) return NULL;
     PyObject *result = PyObject_Vectorcall(ready, args, (size_t)n, names);
     Py_DECREF(ready);
-    if (!result && PyErr_ExceptionMatches(own_error)) {
+    if (!result && PyErr_ExceptionMatches(PyExc_Exception)) {
         PyObject *kind, *value, *trace;
         PyErr_Fetch(&kind, &value, &trace);
         PyErr_NormalizeException(&kind, &value, &trace);
-        PyException_SetTraceback(value, Py_None);
-        PyException_SetCause(value, NULL);   /* raise ... from None */
-        Py_XDECREF(trace);
-        PyErr_Restore(kind, value, NULL);
+        if (trace) PyException_SetTraceback(value, trace);
+        PyObject *other = PyObject_CallOneArg(told, value);
+        if (other) {
+            Py_XDECREF(kind);
+            Py_XDECREF(value);
+            Py_XDECREF(trace);
+            PyErr_Restore(Py_NewRef((PyObject *)Py_TYPE(other)), other, PyException_GetTraceback(other));
+        } else {
+            PyErr_Clear();   /* no memory left to say it better */
+            PyErr_Restore(kind, value, trace);
+        }
     }
     return result;
 }
 
 static PyMethodDef ready_method = {"__call__", (PyCFunction)(void (*)(void))call_ready, METH_FASTCALL | METH_KEYWORDS, NULL};
 
-/* caller(Function, Error): what Function.__call__ may be. */
+/* caller(Function, told): what Function.__call__ may be. */
 static PyObject *caller(PyObject *module, PyObject *args) {
     (void)module;
-    PyObject *function, *error;
-    if (!PyArg_ParseTuple(args, "O!O", &PyType_Type, &function, &error)) return NULL;
+    PyObject *function, *how;
+    if (!PyArg_ParseTuple(args, "O!O", &PyType_Type, &function, &how)) return NULL;
     if (!ready_name) ready_name = PyUnicode_InternFromString("_ready");
     if (!decide_name) decide_name = PyUnicode_InternFromString("_decide");
     if (!ready_name || !decide_name) return NULL;
-    Py_XSETREF(own_error, Py_NewRef(error));
+    Py_XSETREF(told, Py_NewRef(how));
     return PyDescr_NewMethod((PyTypeObject *)function, &ready_method);
 }
 
@@ -457,7 +464,7 @@ static PyMethodDef methods[] = {
     {"make", make, METH_VARARGS, "make(prepare, entry, params, results, single, sizes, values, slow, fail, show)"},
     {"run_leaves", (PyCFunction)(void (*)(void))run_leaves, METH_FASTCALL, "run_leaves(callable, leaves)"},
     {"try_leaves", (PyCFunction)(void (*)(void))try_leaves, METH_FASTCALL, "try_leaves(callable, leaves)"},
-    {"caller", caller, METH_VARARGS, "caller(Function, Error)"},
+    {"caller", caller, METH_VARARGS, "caller(Function, told)"},
     {"use_blocks", use_blocks, METH_VARARGS, "use_blocks(block, reblock, unblock)"},
     {NULL, NULL, 0, NULL},
 };
