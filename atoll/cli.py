@@ -6,12 +6,14 @@ Exit status 0: fine; 1: the program is wrong; 2: the call is wrong.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
+import io
 import os
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,9 @@ class Broken(Exception):
 def main(argv: list[str] | None = None) -> int:
     """Entry of the `atoll` command; returns the exit status."""
     parser = _parser()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names of files may hold bytes that are no text
     try:
         args = parser.parse_args(argv)
     except SystemExit as stop:
@@ -118,11 +123,39 @@ def _split(text: str) -> tuple[Path, str | None]:
     return Path(text), None
 
 
+def _is_file(path: Path) -> bool:
+    """False also for names that no file can have."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+@contextlib.contextmanager
+def _running(path: Path) -> Iterator[None]:
+    """While a file of the user's is read and run: what goes wrong is the file's own problem, and told as such."""
+    try:
+        yield
+    except (Error, Misuse):
+        raise
+    except SyntaxError as error:
+        place = f"{path}:{error.lineno}" if error.lineno else f"{path}"
+        raise Broken(f"{place}: {error.msg}" + (f"\n    {error.text.strip()}" if error.text else "")) from None
+    except SystemExit as error:
+        raise Broken(f"{path} ends Python when it is imported (exit status {error.code})") from None
+    except Exception as error:
+        frames = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename in (str(path), str(path.resolve()))]
+        if not frames and not isinstance(error, (OSError, ValueError, RecursionError, MemoryError)):  # the file was not even reached
+            raise
+        place = f"{path}:{frames[-1]}" if frames else f"{path}"
+        raise Broken(f"{place}: the file does not run: {type(error).__name__}: {error}") from None
+
+
 def load(path: Path) -> dict[str, Any]:
     """The functions of a .py file, by name."""
     from atoll.function import CHECK_LATER, Function
 
-    if not path.is_file():
+    if not _is_file(path):
         raise Misuse(f"there is no file {path}")
     name = path.stem if path.stem not in sys.modules else f"{path.stem}_file"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -134,18 +167,8 @@ def load(path: Path) -> dict[str, Any]:
     sys.path.insert(0, folder)
     later = CHECK_LATER.set(True)
     try:
-        spec.loader.exec_module(module)
-    except Error:
-        raise
-    except SyntaxError as error:
-        place = f"{path}:{error.lineno}" if error.lineno else f"{path}"
-        raise Broken(f"{place}: {error.msg}" + (f"\n    {error.text.strip()}" if error.text else "")) from None
-    except SystemExit as error:
-        raise Broken(f"{path} ends Python when it is imported (exit status {error.code})") from None
-    except Exception as error:  # noqa: BLE001  the file's own problem, told as such
-        frames = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path.resolve())]
-        place = f"{path}:{frames[-1]}" if frames else f"{path}"
-        raise Broken(f"{place}: the file does not run: {type(error).__name__}: {error}") from None
+        with _running(path):
+            spec.loader.exec_module(module)
     finally:
         CHECK_LATER.reset(later)
         sys.modules.pop(name, None)
@@ -249,7 +272,15 @@ def _build(args: argparse.Namespace) -> int:
     if args.module:
         from atoll.functions.modules import build_module
 
-        for file in build_module(path, Path(args.output)):
+        if not _is_file(path):
+            raise Misuse(f"there is no file {path}")
+        try:
+            Path(args.output).mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:
+            raise Misuse(f"nothing can be written to {args.output}: {error}") from None
+        with _running(path):
+            files = build_module(path, Path(args.output))
+        for file in files:
             print(file)
         return 0
     failed = []
@@ -312,8 +343,8 @@ def _sizes(texts: list[str]) -> dict[str, int]:
     sizes = {}
     for text in texts:
         key, sep, value = text.partition("=")
-        if not sep or not value.isdigit():
-            raise Misuse(f"--size takes name=number, not {text!r}")
+        if not sep or not (value.isascii() and value.isdigit() and len(value) < 19):
+            raise Misuse(f"--size takes name=number, not {text[:60]!r}")
         sizes[key] = int(value)
     return sizes
 
@@ -331,13 +362,13 @@ def _tune(args: argparse.Namespace) -> int:
 
 def _prove(args: argparse.Namespace) -> int:
     path = Path(args.file)
-    if not path.is_file():
+    if not _is_file(path):
         raise Misuse(f"there is no file {path}")
     from atoll.check.prove import prove_file
 
     if args.c is not None and args.program is None:
         raise Misuse("--c needs --program FILE.py:NAME: the program says where its arguments and results are")
-    if args.c is not None and not Path(args.c).is_file():
+    if args.c is not None and not _is_file(Path(args.c)):
         raise Misuse(f"there is no file {args.c}")
     function = None if args.program is None else _one(args.program)
 
