@@ -93,8 +93,9 @@ def test_a_compiler_that_nothing_mends_is_refused(tmp_path, script):
 
 
 def test_flags_of_the_user_are_tried_too(tmp_path):
+    """Right, or refused: clang 14 is not mended by options that come after -ffast-math there."""
     done = run(tmp_path, ATOLL_CFLAGS="-ffast-math", ATOLL_CACHE_DIR=str(tmp_path / "cache"))
-    assert done.stdout == "2\n", done.stderr
+    assert done.stdout == "2\n" or (REAL.kind != "gcc" and "E0829" in done.stderr), done.stderr
 
 
 def test_one_cache_two_sets_of_options(tmp_path):
