@@ -23,6 +23,7 @@ from atoll.types.parameters import Place, assign, places
 from atoll.types.records import record_of
 from atoll.types.types import (
     Array,
+    Fn,
     Index,
     Record,
     Scalar,
@@ -184,6 +185,10 @@ def apply(
         from atoll.types.function_calls import call_fn
 
         return call_fn(el, fn, list(args), keywords, span, node)
+    if isinstance(fn, en.Declared):
+        from atoll.types.declared import apply_declared
+
+        return apply_declared(el, fn, args, keywords, span, node)
     if isinstance(fn, en.Derived):
         from atoll.types.builtins.derive import apply_derived
 
@@ -266,15 +271,19 @@ def _call_closure(
         values.append(entity)
     if function_values.calls_itself(fn):
         return function_values.call_local(el, fn, values, span)
-    ranks = [None if t is None else rank(t) for t in annotations]
-    if None in ranks:
+    ranks = [None if t is None or isinstance(t, Fn) else rank(t) for t in annotations]
+    if None in annotations:
         found = flexible.wanted_ranks(el, fn, values, node)
-        ranks = [found[k] if r is None else r for k, r in enumerate(ranks)]
+        ranks = [found[k] if t is None else r for k, (t, r) in enumerate(zip(annotations, ranks, strict=True))]
+
+    from atoll.types.declared import hold
 
     def run(xs: list[Any]) -> Any:
         inner = closure_scope(fn)
         for p, t, x in zip(fn.params, annotations, xs, strict=True):
-            if t is not None:
+            if t is not None and function_values.is_known(x):
+                x = hold(flexible.declared(x, t), t, span, f"argument {p.name} of {name}")
+            elif t is not None:
                 x = coerce(el, _as_value(el, x, span), t, span, f"argument {p.name} of {name}")
             inner.names[p.name] = el.bind(x, p.name) if isinstance(x, Value) else x
         with expanding(el, fn, fn.name, xs, span), el.inside(fn.home, inner):
@@ -299,6 +308,7 @@ def closure_annotations(el: Elaborator, fn: en.Closure) -> list[Type | None]:
 
 
 def _closure_body(el: Elaborator, fn: en.Closure, span: Span) -> Any:
+    from atoll.types.declared import hold
     from atoll.types.statements import body
 
     if not isinstance(fn.body, tuple):
@@ -306,9 +316,10 @@ def _closure_body(el: Elaborator, fn: en.Closure, span: Span) -> Any:
     result = body(el, fn.body, Liveness(fn.body))
     if result is None:
         el.fail("E0121", fn.span, name=fn.name)
-    if fn.result is not None and isinstance(result, Value):
+    if fn.result is not None:
         t = annotated(el, fn.result)
-        result = coerce(el, result, t, span, f"the result of {fn.name}")
+        what = f"the result of {fn.name}"
+        result = coerce(el, result, t, span, what) if isinstance(result, Value) else hold(result, t, span, what)
     return result
 
 

@@ -383,6 +383,8 @@ def describe(entity: Any) -> str:
             return "a tuple"
         case en.Display():
             return "a display"
+        case en.Declared():
+            return describe(entity.fn)
         case en.Choice() | en.Pick() | en.Lifted() | en.Derived():
             return "a function"
         case en.FnArray():

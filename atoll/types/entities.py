@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from atoll.core import ir
 from atoll.errors import NOWHERE, Span
-from atoll.sizes import Atom, Poly
+from atoll.sizes import Atom, Poly, Sym
 from atoll.surface import syntax as s
-from atoll.types.types import Scalar, Type, Union
+from atoll.types.types import Fn, Scalar, Type, Union
 
 if TYPE_CHECKING:
     from atoll.types.elaborator import Elaborator
@@ -68,7 +68,6 @@ class Closure:
     span: Span
     result: s.Expr | None = None
     ranks: tuple[int | None, ...] | None = None  # of its parameters, where a parameter's type declares them
-    type: Any = None  # the function type it was returned as, where one is declared
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +76,24 @@ class Lifted:
 
     fn: Any
     times: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Declared:
+    """A known function as a declared type sees it (types/declared.py): passed or returned at `span` as `what`."""
+
+    fn: Any
+    type: Fn
+    span: Span
+    what: str
+    loose: tuple[Sym, ...] = ()  # sizes that only types of functions name: each call has its own
+
+
+def undeclared(entity: Any) -> Any:
+    """The function itself, without the types it was declared to have on its way."""
+    while isinstance(entity, Declared):
+        entity = entity.fn
+    return entity
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,7 +231,7 @@ class Derived:
     has_aux: bool = False
 
 
-Entity = Value | Display | Derived | Lifted | Choice | FnArray | Pick | Closure | FnRef | Builtin | TypeRef | Module | TextValue | NoneEntity | Iterable | Generator | Unbound | TupleEntity
+Entity = Value | Display | Derived | Declared | Lifted | Choice | FnArray | Pick | Closure | FnRef | Builtin | TypeRef | Module | TextValue | NoneEntity | Iterable | Generator | Unbound | TupleEntity
 
 
 @dataclass(frozen=True, slots=True, eq=False)

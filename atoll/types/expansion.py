@@ -46,6 +46,7 @@ def expanding(el: Elaborator, fn: Any, name: str, args: Sequence[Any], span: Spa
 
 def _identity(entity: Any) -> int:
     """The same for a closure and for a copy of it that a parameter's type was noted on."""
+    entity = en.undeclared(entity)
     return id(entity.captured) if isinstance(entity, en.Closure) else id(entity.fn) if isinstance(entity, en.FnRef) else id(entity)
 
 
@@ -100,7 +101,7 @@ def closures_in(entity: Any) -> list[en.Closure]:
                 todo += part.items
             case en.Choice():
                 todo += [part.then, part.orelse]
-            case en.Lifted() | en.Derived():
+            case en.Lifted() | en.Derived() | en.Declared():
                 todo.append(part.fn)
     return found
 

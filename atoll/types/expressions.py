@@ -43,7 +43,7 @@ def as_value(el: Elaborator, entity: Any, node: s.Node) -> Value:
         el.fail("E0231", node.span)
     if isinstance(entity, en.NoneEntity):
         return data.none(node.span)
-    if isinstance(entity, (en.FnRef, en.Closure, en.Choice, en.Pick)):
+    if isinstance(entity, (en.FnRef, en.Closure, en.Choice, en.Pick, en.Declared)):
         return function_values.as_function(el, entity, None, node.span)
     el.fail("E0232", node.span, found=describe(entity))
 

@@ -204,13 +204,13 @@ def lifted(
     return lift(el, values, ranks, run, span, what)
 
 
-def declared(fn: Any, params: tuple[Type, ...]) -> Any:
+def declared(fn: Any, t: Type) -> Any:
     """A local function as a parameter of a declared type sees it: with the ranks that type says."""
     from atoll.types.function_values import calls_itself
 
-    if not isinstance(fn, en.Closure) or all(p.annotation is not None for p in fn.params) or calls_itself(fn):
+    if not isinstance(t, Fn) or not isinstance(fn, en.Closure) or all(p.annotation is not None for p in fn.params) or calls_itself(fn):
         return fn
-    ranks = [None if type_vars(t) or isinstance(t, Fn) else rank(t) for t in params]
+    ranks = [None if type_vars(p) or isinstance(p, Fn) else rank(p) for p in t.params]
     return replace(fn, ranks=(*ranks, *[None] * (len(fn.params) - len(ranks))))  # further parameters have defaults
 
 
@@ -282,6 +282,10 @@ def exact_ranks(el: Elaborator, fn: Any, count: int, values: Sequence[Value]) ->
             t = scheme.type if scheme is not None else None
         case en.FnRef():
             t = function_scheme(el.session, fn.fn).type
+        case en.Declared():
+            inner = exact_ranks(el, fn.fn, count, values) if any(map(type_vars, fn.type.params)) else anything
+            stated = [r if type_vars(p) else None if isinstance(p, Fn) else rank(p) for p, r in zip(fn.type.params, inner, strict=False)]
+            return [*stated, *anything][:count]
         case en.TypeRef():
             return [0] * count if rank_zero(fn) else anything
         case en.Closure() if fn.name != "<lambda>":
@@ -323,6 +327,7 @@ def _fits(el: Elaborator, fn: RankType, args: list[Any], span: Span, gen: Genera
 
 
 def _argument(el: Elaborator, gen: Generator, entity: Any) -> Argument:
+    entity = en.undeclared(entity)
     if isinstance(entity, en.Closure):
         local = _local(el, entity)
         return local if entity.name == "<lambda>" else gen.as_type(local)
@@ -362,6 +367,8 @@ def rank_entity(el: Elaborator, entity: Any) -> ranked.Entity:
             return ranked.Module(module)
         case en.Closure():
             return _local(el, entity)
+        case en.Declared():
+            return rank_entity(el, entity.fn)
         case en.Choice():
             return rank_entity(el, entity.then)
         case en.Pick():

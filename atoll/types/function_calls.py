@@ -5,7 +5,6 @@ A second-order function is expanded where it is called, with its function argume
 
 from __future__ import annotations
 
-import dataclasses
 import types as pytypes
 from collections.abc import Iterable
 from typing import Any
@@ -20,6 +19,7 @@ from atoll.types import flexible, function_values
 from atoll.types.calls import _as_value, _expr, is_function
 from atoll.types.captures import MISSING
 from atoll.types.coerce import coerce
+from atoll.types.declared import hold, loose_sizes
 from atoll.types.dtypes import I64
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
@@ -201,6 +201,7 @@ def inline_fn(el: Elaborator, fn: Any, xs: list[Any], span: Span) -> Any:
     """A call of a second-order function: its body is elaborated here with the function arguments known."""
     types = match_type_vars(el, fn, xs, span)
     env: dict[Atom, Poly] = {sym: el.fresh_size(f"{fn.name}.{sym.name}") for sym in fn.signature.sizes}
+    loose = loose_sizes(fn.signature, env)
     scope = en.Scope(frame=en.Frame(fn.local_names, fn.surface.span))
     for p, x in zip(fn.signature.params, xs, strict=True):
         if isinstance(x, Value):
@@ -208,8 +209,8 @@ def inline_fn(el: Elaborator, fn: Any, xs: list[Any], span: Span) -> Any:
             x = el.bind(coerce(el, x, wanted, span, f"argument {p.name} of {fn.name}"), p.name)
             if x.poly is not None:
                 env[size_symbol(p.name)] = x.poly
-        elif isinstance(p.type, Fn):
-            x = flexible.declared(x, tuple(subst_types(t, types) for t in p.type.params))
+        else:
+            x = hold(flexible.declared(x, subst_types(p.type, types)), subst_sizes(p.type, env), span, f"argument {p.name} of {fn.name}", loose)
         scope.names[p.name] = x
     from atoll.types.statements import body
 
@@ -222,14 +223,5 @@ def inline_fn(el: Elaborator, fn: Any, xs: list[Any], span: Span) -> Any:
         if not type_vars(wanted):
             result = coerce(el, result, wanted, span, f"the result of {fn.name}")
     elif fn.signature.result is not None:
-        result = _declared(result, subst_sizes(subst_types(fn.signature.result, types), env))
+        result = hold(result, subst_sizes(subst_types(fn.signature.result, types), env), span, f"the result of {fn.name}", loose)
     return result
-
-
-def _declared(entity: Any, t: Type) -> Any:
-    """Functions that are returned, with the types they are declared to have."""
-    if isinstance(entity, en.TupleEntity) and isinstance(t, Tuple) and len(entity.items) == len(t.items):
-        return en.TupleEntity(tuple(map(_declared, entity.items, t.items)))
-    if isinstance(t, Fn) and isinstance(entity, en.Closure) and not function_values.calls_itself(entity):
-        return dataclasses.replace(entity, type=t)
-    return entity

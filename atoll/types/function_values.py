@@ -32,7 +32,7 @@ from atoll.types.types import I64_T, Array, Fn, Index, Scalar, Type, rank, stron
 
 def is_known(entity: Any) -> bool:
     """A function whose text is known here."""
-    return isinstance(entity, (en.Builtin, en.TypeRef, en.Closure, en.FnRef, en.Choice, en.Pick, en.Lifted, en.Derived))
+    return isinstance(entity, (en.Builtin, en.TypeRef, en.Closure, en.FnRef, en.Choice, en.Pick, en.Lifted, en.Derived, en.Declared))
 
 
 def is_value(entity: Any) -> bool:
@@ -120,7 +120,7 @@ def as_function(el: Elaborator, entity: Any, wanted: Fn | None, span: Span) -> V
     if not is_known(entity):
         found = el.show(entity.type) if isinstance(entity, Value) else describe(entity)
         el.fail("E0201", span, what="the value", expected=repr(wanted) if wanted is not None else "a function", found=found)
-    if wanted is None and isinstance(entity, en.Closure) and entity.type is not None and not type_vars(entity.type):
+    if wanted is None and isinstance(entity, en.Declared) and not type_vars(entity.type):
         wanted = entity.type
     params = wanted.params if wanted is not None else _parameter_types(el, entity, span)
     return closure(el, entity, params, wanted.result if wanted is not None else None, span)
@@ -133,6 +133,8 @@ def _parameter_types(el: Elaborator, entity: Any, span: Span) -> tuple[Type, ...
         return tuple(p.type for p in entity.fn.signature.params)
     if isinstance(entity, en.Closure) and all(p.annotation is not None for p in entity.params):
         return tuple(t for t in closure_annotations(el, entity) if t is not None)
+    if isinstance(entity, en.Declared):
+        return entity.type.params if not any(map(type_vars, entity.type.params)) else _parameter_types(el, entity.fn, span)
     if isinstance(entity, en.Choice):
         return _parameter_types(el, entity.then, span)
     if isinstance(entity, en.Pick):
@@ -153,7 +155,8 @@ def closure(el: Elaborator, entity: Any, params: tuple[Type, ...], result: Type 
         value = coerce(el, value, result if result is not None else plain_type(strong(value.type)), span, f"the result of {describe(entity)}")
         body = el.close(value.expr)
     t = Fn(params, plain_type(strong(value.type)) if result is None else result)
-    name = getattr(entity, "name", None) or getattr(getattr(entity, "fn", None), "name", None) or "function"
+    plain = en.undeclared(entity)
+    name = getattr(plain, "name", None) or getattr(getattr(plain, "fn", None), "name", None) or "function"
     made = ir.Closure(ir.Lam(tuple(syms), params, body), name, type=t, span=span)
     el.made.append((made, entity))
     return Value(made, t)
@@ -164,6 +167,7 @@ def _is_fn(entity: Any) -> bool:
 
 
 def _parameter_names(entity: Any, count: int) -> list[str]:
+    entity = en.undeclared(entity)
     if isinstance(entity, en.Closure):
         return [p.name for p in entity.params][:count]
     if isinstance(entity, en.FnRef):

@@ -85,6 +85,8 @@ def _outlives(el: Elaborator, entity: Any) -> bool:
             if entity.home is not el.home or entity.defaults:
                 return False
             return all(_same(el, name, then) for name, then in entity.captured.items())
+        case en.Declared():
+            return _outlives(el, entity.fn)
         case en.Builtin() | en.FnRef() | en.TypeRef():
             return True
     return False

@@ -52,6 +52,11 @@ def _parameters(el: Elaborator, fn: Any) -> list[tuple[str, Type | None]] | None
         return [(p.name, None if type_vars(p.type) or isinstance(p.type, Fn) else p.type) for p in fn.fn.signature.params]
     if isinstance(fn, en.Closure):
         return [(p.name, t) for p, t in zip(fn.params, closure_annotations(el, fn), strict=True)]
+    if isinstance(fn, en.Declared):
+        names = _parameters(el, fn.fn)
+        if names is None:
+            return None
+        return [(name, t if type_vars(stated) else None if isinstance(stated, Fn) else stated) for (name, t), stated in zip(names, fn.type.params, strict=False)]
     if isinstance(fn, en.Derived) and fn.kind == "vmap":
         inner = _parameters(el, fn.fn)
         return None if inner is None else [(name, None) for name, _ in inner]
@@ -61,6 +66,8 @@ def _parameters(el: Elaborator, fn: Any) -> list[tuple[str, Type | None]] | None
 
 
 def _name(fn: Any) -> str:
+    if isinstance(fn, en.Declared):
+        return _name(fn.fn)
     if isinstance(fn, en.FnRef):
         return str(fn.fn.name)
     return str(getattr(fn, "name", "the function"))

@@ -27,7 +27,7 @@ from atoll.types.entities import Value
 from atoll.types.lifting import lift
 from atoll.types.namespace import literal
 from atoll.types.parameters import no_parameter
-from atoll.types.types import BOOL_T, Array, Index, Record, Scalar, Tuple, Type, array, rank, shape_of, strong
+from atoll.types.types import BOOL_T, Array, Index, Record, Scalar, Tuple, Type, array, rank, shape_of, strong, type_vars
 
 # -- known operators
 
@@ -53,7 +53,10 @@ _NAMED = {
 }
 
 
-def known_operator(op: Any) -> Known | None:
+def known_operator(op: Any, t: Type) -> Known | None:
+    """The operator by its name; seen through a declared type, only where that says nothing else than the elements."""
+    while isinstance(op, en.Declared) and all(type_vars(part) or part in (t, shape_of(t)[1]) for part in (*op.type.params, op.type.result)):
+        op = op.fn
     return _NAMED.get(op.name) if isinstance(op, en.Builtin) else None
 
 
@@ -68,11 +71,11 @@ def combine_scalars(el: Elaborator, known: Known, a: Value, b: Value, span: Span
 
 def operator_lambda(el: Elaborator, op: Any, t: Type, span: Span, what: str) -> tuple[ir.Lam, str | None]:
     """A binary operator on elements of type t as a core lambda, and its name when it is a known one."""
-    known = known_operator(op)
+    t = strong(t)
+    known = known_operator(op, t)
     if not is_function(op):
         el.fail("E0247", span, name=what, found=el.show(op.type) if isinstance(op, Value) else describe(op))
     a, b = Sym("a"), Sym("b")
-    t = strong(t)
     el.level += 1
     with el.block(), el.hypotheses(lazy=False):
         x, y = Value(ir.Var(a, type=t), t), Value(ir.Var(b, type=t), t)

@@ -32,7 +32,8 @@ def _map(args: Args) -> Value:
     if isinstance(f, en.Closure):
         assign(el, "the lambda" if f.name == "<lambda>" else f.name, places(f.params), arrays, {}, args.span)
     _check_exact(args, f, arrays)
-    names = [p.name for p in f.params] if isinstance(f, en.Closure) else None
+    text = en.undeclared(f)
+    names = [p.name for p in text.params] if isinstance(text, en.Closure) else None
     if names is not None and len(names) != len(arrays):
         names = None
     return map_arrays(el, arrays, lambda items: args.value(apply(el, f, items, args.span)), names)
