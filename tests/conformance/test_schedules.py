@@ -216,6 +216,7 @@ def test_row_38_a_missing_guard_is_found() -> None:
         return bare(t.body) if isinstance(t, tm.Guard) else tm.map_kids(t, bare)
 
     s._work.theorem = _forged(s, bare(s.program))
+    s._lowered = None  # the loops of the program that was not forged: every step looks at them
     with pytest.raises(at.ScheduleError, match="outside axis") as caught:
         _ = s.lowered
     assert "it fails for" in str(caught.value) and " = " in str(caught.value)
@@ -287,7 +288,7 @@ def test_row_44_indices_have_64_bits() -> None:
     text = at.schedule(matmul).compile().c
     body = text[text.index("at_program_run(") :]
     loops = [line.strip() for line in body.splitlines() if line.strip().startswith("for (")]
-    assert len(loops) == 3 and all(line.startswith("for (int64_t ") for line in loops)
+    assert len(loops) >= 3 and all(line.startswith("for (int64_t ") for line in loops)  # the innermost runs in stretches, for Ctrl-C
     assert "(int64_t)1 << 46" in text  # larger sizes are refused when the program is called
     assert "64 bits" in at.schedule(matmul).assumptions()
 

@@ -54,7 +54,7 @@ def test_names_in_declarations_that_nothing_defines(annotation, says):
     ("body", "said"),
     [
         ("argmax(z)", ["E0206: complex numbers have no order, so `argmax` does not apply", "help: compare abs(x), x.real or x.imag"]),
-        ("sort(x, key=lambda row: row)", ["E0251: sort needs one axis of real numbers", "help: let key= give one number for each element"]),
+        ("sort(x, key=lambda row: row)", ["E0251: sort needs one axis of real numbers", "help: let key= give one number, or a tuple of numbers, for each element"]),
     ],
 )
 def test_what_has_no_order(body, said):
