@@ -37,8 +37,6 @@ def test_words() -> None:
 @pytest.mark.parametrize("row", _rows("What is refused"), ids=lambda row: str(row[0]))
 def test_refused(row: list[str]) -> None:
     """What is refused is refused, and what to write instead is a program."""
-    if "random" in row[1] and not hasattr(at, "random"):
-        pytest.skip("at.random is not there")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(at.Error):
