@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: demo test test-compilers lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench docs clean
+.PHONY: demo test same-text test-compilers lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench docs clean
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -32,6 +32,12 @@ lint: $(VENV)/.ready
 pyright: $(VENV)/.ready
 	$(RUN) -m pip install -q pyright
 	$(RUN) -m tests.language.pyright
+
+# The whole corpus, with gradients, in two processes: the same loops and the same C.
+same-text: $(VENV)/.ready
+	mkdir -p out
+	PYTHONHASHSEED=1 $(RUN) -m tools.corpus record out/same-text.json --grad
+	PYTHONHASHSEED=77 $(RUN) -m tools.corpus compare out/same-text.json --grad
 
 fuzz: $(VENV)/.ready
 	$(RUN) -m tests.fuzz --seeds 0:5000

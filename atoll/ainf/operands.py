@@ -143,7 +143,7 @@ def operand_refs(operand: Operand) -> Sequence[Ref]:
 
 
 def poly_refs(p: Poly) -> Sequence[Ref]:
-    return [ref for leaf in sorted(p.leaves(), key=lambda a: a.uid) if isinstance(leaf, RefAtom) for ref in leaf.ref.refs()]
+    return [ref for leaf in p.leaves_in_order() if isinstance(leaf, RefAtom) for ref in leaf.ref.refs()]
 
 
 @dataclass(frozen=True, slots=True)

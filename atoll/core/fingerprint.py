@@ -49,7 +49,7 @@ class _Writer:
 
     def any(self, x: Any) -> None:
         if isinstance(x, Poly):
-            for leaf in sorted(x.leaves(), key=lambda a: a.uid):
+            for leaf in x.leaves_in_order():
                 self.symbol(leaf)
             self.text("p" + self.poly(x))
         elif isinstance(x, Sym):

@@ -159,7 +159,7 @@ class Translator:
         b.add(ir.Op((), check(site, tuple(x.rep for x in shown)), (test, *shown), site.span))
 
     def require(self, need: core.Require, env: Env, b: Builder) -> None:
-        names = [leaf for leaf in need.poly.leaves() if isinstance(leaf, Sym)]
+        names = [leaf for leaf in need.poly.leaves_in_order() if isinstance(leaf, Sym)]
         test = b.op(scalar("ge", "i64"), self.size(need.poly, env, b), b.integer(0))
         site = self.site("E0709", need.span, poly=need.poly, what=need.text, names=tuple(s.name for s in names))
         self.check(test, site, b, *(env[s] for s in names))

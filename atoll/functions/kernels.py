@@ -99,7 +99,7 @@ def free(e: Any) -> Free:
     symbols: dict[Sym, None] = {}
 
     def poly(p: Poly) -> Poly:
-        for leaf in sorted(p.leaves(), key=lambda a: a.uid):
+        for leaf in p.leaves_in_order():
             assert isinstance(leaf, Sym)
             symbols[leaf] = None
         return p

@@ -29,7 +29,7 @@ class Around:
     def context(self, goal: Poly) -> Facts:
         found: dict[Poly, None] = {}
         seen: set[Atom] = set()
-        queue = sorted(goal.leaves(), key=lambda a: a.uid)
+        queue = goal.leaves_in_order()
         while queue:
             atom = queue.pop()
             if atom in seen:
@@ -42,7 +42,7 @@ class Around:
             for fact in mine if atom in self.sizes or extent is not None else []:
                 if self.knows(fact):
                     found[fact] = None
-                    queue += sorted(fact.leaves(), key=lambda a: a.uid)
+                    queue += fact.leaves_in_order()
         return facts().add(found)
 
     def never_zero(self, difference: Poly) -> bool:

@@ -277,6 +277,10 @@ class Poly:
             self._leaves = frozenset().union(*(a.leaves() for mono in self.terms for a in mono))
         return self._leaves
 
+    def leaves_in_order(self) -> list[Atom]:
+        """The same in the order they were made, for whatever reaches a text: a set of atoms has another order in every process."""
+        return sorted(self.leaves(), key=lambda atom: atom.uid)
+
     def degree(self) -> int:
         return max((len(mono) for mono in self.terms), default=0)
 

@@ -68,7 +68,7 @@ def read_signature(fn: s.Function, namespace: Namespace) -> Signature:
             late = [repr(leaf) for leaf in size.leaves() if repr(leaf) in integers - seen]
             if late:
                 fail("E0313", p.span, name=late[0], where=fn.name)
-            for leaf in sorted(size.leaves(), key=lambda a: a.uid):
+            for leaf in size.leaves_in_order():
                 if isinstance(leaf, Sym) and leaf.name not in integers and not is_some(leaf) and not isinstance(leaf, Blank):
                     found[leaf] = None
     generic = tuple(dict.fromkeys(name for p in params for name in type_vars(p.type)))

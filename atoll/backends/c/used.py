@@ -98,7 +98,7 @@ def collect(stmts: list[lp.Stmt], own: set[Sym]) -> Used:
                 made_vars.add(acc.var)
 
     def atoms(p: Poly) -> None:
-        for leaf in sorted(p.leaves(), key=lambda a: a.uid):
+        for leaf in p.leaves_in_order():
             if isinstance(leaf, lp.VarAtom):
                 if leaf.var not in made_vars:
                     used.vars[leaf.var] = None

@@ -1,0 +1,3 @@
+import atoll as at
+
+x = 3

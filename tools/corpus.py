@@ -1,0 +1,110 @@
+"""The loops and the C of every function of a corpus, as digests: what a refactoring of the compiler must leave as it is.
+
+    python -m tools.corpus record before.json [--grad]       # every @at.fn at module level of tests/, bench/ and examples/
+    python -m tools.corpus compare before.json               # what is different now, by name and stage
+    python -m tools.corpus record a.json --only bench        # files whose path contains a word
+
+Two processes give the same text whatever PYTHONHASHSEED is (tests/loops/test_same_text.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import importlib
+import io
+import json
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import atoll as at
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("examples", "bench", "tests")
+STAGES = ("rewritten", "c")
+
+
+def modules(only: Sequence[str] = ()) -> Iterator[str]:
+    """The modules of the corpus by name; files that are programs of their own or need other packages are left out when they are imported."""
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            name = path.relative_to(ROOT)
+            if (not only or any(word in str(name) for word in only)) and name.stem not in {"__main__", "conftest"} and not any(part.startswith(".") for part in name.parts):
+                yield ".".join(name.with_suffix("").parts)
+
+
+def functions(module: str) -> Iterator[tuple[str, at.Function]]:
+    """The functions of a module, as module:name."""
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            found = importlib.import_module(module)
+    except BaseException as error:  # noqa: BLE001: a file may end the process, skip itself or want a peer's package
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return
+    for name, value in sorted(vars(found).items()):
+        if isinstance(value, at.Function) and getattr(value, "__module__", module) == module:
+            yield f"{module}:{name}", value
+
+
+def texts(fn: at.Function) -> dict[str, str]:
+    """The text of each stage, or the code of the error it gets."""
+    result: dict[str, str] = {}
+    for stage in STAGES:
+        try:
+            result[stage] = fn.show(stage)
+        except at.Error as error:
+            result[stage] = f"refused: {error.code}"
+    return result
+
+
+def record(only: Sequence[str] = (), gradients: bool = False, whole: bool = False) -> dict[str, dict[str, str]]:
+    """Stage by stage, a digest of the text (or the text) of every function."""
+    result: dict[str, dict[str, str]] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for module in modules(only):
+            for name, fn in functions(module):
+                asked = [(name, fn)]
+                if gradients:
+                    with contextlib.suppress(at.Error):
+                        asked.append((f"grad {name}", at.grad(fn)))
+                for label, each in asked:
+                    found = texts(each)
+                    result[label] = found if whole else {stage: hashlib.sha256(text.encode()).hexdigest()[:16] for stage, text in found.items()}
+    return result
+
+
+def differences(before: dict[str, dict[str, str]], after: dict[str, dict[str, str]]) -> list[str]:
+    lines = [f"{name}: only {'before' if name in before else 'after'}" for name in sorted(before.keys() ^ after.keys())]
+    for name in sorted(before.keys() & after.keys()):
+        different = [stage for stage in before[name] if before[name][stage] != after[name].get(stage)]
+        if different:
+            lines.append(f"{name}: {', '.join(different)}")
+    return lines
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("record", "compare"))
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--only", nargs="*", default=[], help="files whose path contains one of these")
+    parser.add_argument("--grad", action="store_true", help="gradients too, where they exist")
+    parser.add_argument("--whole", action="store_true", help="keep the texts, not their digests")
+    args = parser.parse_args()
+    if args.what == "record":
+        found = record(args.only, args.grad, args.whole)
+        args.file.write_text(json.dumps(found, indent=1))
+        print(f"{len(found)} functions")
+        return 0
+    before = json.loads(args.file.read_text())
+    lines = differences(before, record(args.only, args.grad, args.whole))
+    print("\n".join([*lines, f"{len(lines)} of {len(before)} functions differ"]))
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
