@@ -1,4 +1,4 @@
-"""Sequential loops, general folds, and their state.
+"""Sequential loops, combining scatters, and their state.
 
 State that is a scalar is a variable. An array of state lives in one buffer when every round updates it in place, and in two that are
 exchanged after each round otherwise. The first value is copied in unless the loop may take over its memory.
@@ -35,7 +35,7 @@ def _axes(b: BlockLowerer, info: ir.Result, env: dict[Atom, Poly], scope: Scope)
     return tuple(b.translate(a, env, scope) for a in info.axes)
 
 
-def _make_state(
+def make_state(
     b: BlockLowerer, stage: Stage, firsts: tuple[ir.Abs, ...], block: ir.Block, scope: Scope, outer: Scope | None = None
 ) -> list[State]:
     """The places of the state, with its first values. What exists although the loop may have no rounds is made in the scope around."""
@@ -116,8 +116,8 @@ def _stays(inner: BlockLowerer, k: int) -> bool:
     return False
 
 
-def _inner(
-    b: BlockLowerer, stage: Stage, block: ir.Block, results: tuple[ir.Abs, ...], states: list[State], more: dict[Any, Place], env: Any, scope: Scope
+def lower_inside(
+    b: BlockLowerer, stage: Stage, block: ir.Block, results: tuple[ir.Abs, ...], states: list[State], more: dict[Any, Place], env: Any, scope: Scope, pieces: bool = True
 ) -> BlockLowerer:
     """The lowerer of a body: parameters in their places, results to the next state."""
     from atoll.lower.block import BlockLowerer, BufferSink, Sink, VarSink
@@ -133,7 +133,7 @@ def _inner(
         else:
             assert state.next_var is not None
             sinks.append(VarSink(state.next_var))
-    pieces = b.pieces and b.piece is None and b.block.depth < 1
+    pieces = pieces and b.pieces and b.piece is None and b.block.depth < 1
     inner = BlockLowerer(b.fn, b, block, list(results), sinks, places, env, pieces, writable)
     inner.loop_span = stage.line.span if stage.line is not None else NOWHERE
     for k, state in enumerate(states):
@@ -157,7 +157,7 @@ def _make_spare(b: BlockLowerer, stage: Stage, param: ir.Line, state: State, sco
     scope.add(lp.Alloc(state.spare))
 
 
-def _round(inner: BlockLowerer, states: list[State], scope: Scope) -> None:
+def one_round(inner: BlockLowerer, states: list[State], scope: Scope) -> None:
     """One round: compute the next state, then make it the state."""
     for state in states:
         if state.next_var is not None:
@@ -181,7 +181,7 @@ def _begin(b: BlockLowerer, stage: Stage, outer: Scope) -> tuple[tuple[lp.Test, 
     return tests, outer.child(*tests) if stage.prim.when else outer
 
 
-def _finish(b: BlockLowerer, stage: Stage, states: list[State], scope: Scope, outer: Scope | None = None, tests: tuple[lp.Test, ...] = ()) -> None:
+def finish(b: BlockLowerer, stage: Stage, states: list[State], scope: Scope, outer: Scope | None = None, tests: tuple[lp.Test, ...] = ()) -> None:
     """After the loop the state is the result."""
     from atoll.lower.stage_code import settle
 
@@ -227,14 +227,14 @@ def loop_code(b: BlockLowerer, stage: Stage, outer: Scope) -> None:
     env = b.env(stage)
     tests, scope = _begin(b, stage, outer)
     size = b.translate(prim.size, env, scope)
-    states = _make_state(b, stage, prim.state, prim.block, scope, outer)
+    states = make_state(b, stage, prim.state, prim.block, scope, outer)
     sym = Sym(prim.index.name)
     b.fn.rounds[prim.index] = prim.size
-    inner = _inner(b, stage, prim.block, prim.results, states, {}, {**env, prim.index: poly(sym)}, scope)
+    inner = lower_inside(b, stage, prim.block, prim.results, states, {}, {**env, prim.index: poly(sym)}, scope)
     body = scope.child()
-    _round(inner, states, body)
+    one_round(inner, states, body)
     scope.add(lp.For(sym, poly(0), size, body.stmts, parallel=False))
-    _finish(b, stage, states, scope, outer, tests)
+    finish(b, stage, states, scope, outer, tests)
 
 
 def while_code(b: BlockLowerer, stage: Stage, outer: Scope) -> None:
@@ -242,7 +242,7 @@ def while_code(b: BlockLowerer, stage: Stage, outer: Scope) -> None:
     prim: ir.While = stage.prim
     env = b.env(stage)
     tests, scope = _begin(b, stage, outer)
-    states = _make_state(b, stage, prim.state, prim.block, scope, outer)
+    states = make_state(b, stage, prim.state, prim.block, scope, outer)
     body = scope.child()
     count: lp.Var | None = None
     if prim.index is not None:
@@ -252,7 +252,7 @@ def while_code(b: BlockLowerer, stage: Stage, outer: Scope) -> None:
         body.add(lp.BreakUnless((lp.Test("ge", rounds - 1 - poly(count.atom)),)))
         b.fn.rounds[prim.index] = prim.size
         env = {**env, prim.index: poly(count.atom)}
-    inner = _inner(b, stage, prim.block, prim.results, states, {}, env, scope)
+    inner = lower_inside(b, stage, prim.block, prim.results, states, {}, env, scope)
     for state in states:
         if state.next_var is not None:
             body.add(lp.Declare(state.next_var, inner.fn.zero(state.next_var.dtype)))
@@ -265,96 +265,16 @@ def while_code(b: BlockLowerer, stage: Stage, outer: Scope) -> None:
     if count is not None:
         body.add(lp.Assign(count, lp.Index(poly(count.atom) + 1)))
     scope.add(lp.Forever(body.stmts))
-    _finish(b, stage, states, scope, outer, tests)
+    finish(b, stage, states, scope, outer, tests)
 
 
-def _elements(b: BlockLowerer, prim: Any, env: Any, scope: Scope) -> dict[Any, Place]:
+def elements_at(b: BlockLowerer, prim: Any, env: Any, scope: Scope) -> dict[Any, Place]:
     """The element of this round, as the second half of the operator's parameters."""
     places: dict[Any, Place] = {}
     count = len(prim.elements)
     for param, array in zip(prim.block.params[count:], prim.elements, strict=True):
         places[(param, 0)] = b.abs_value(array, env, scope, param.prim.name)
     return places
-
-
-def fold_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
-    _fold(b, stage, scope, None)
-
-
-def scan_fold_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
-    _fold(b, stage, scope, stage.prim.exclusive)
-
-
-def _fold(b: BlockLowerer, stage: Stage, scope: Scope, exclusive: bool | None) -> None:
-    """A reduction or scan by any operator, left to right."""
-    prim: ir.Fold | ir.ScanFold = stage.prim
-    line = stage.line
-    assert line is not None
-    env = b.env(stage)
-    if exclusive is None:
-        states = _make_state(b, stage, prim.start, prim.block, scope)
-    else:
-        states = _scan_state(b, stage, prim, scope)
-    sym = Sym(prim.binder.name)
-    here = {**env, prim.binder: poly(sym)}
-    body = scope.child()
-    elements = _elements(b, prim, here, body)
-    if exclusive:
-        _record(b, stage, states, here, body)
-    inner = _inner(b, stage, prim.block, prim.results, states, elements, here, scope)
-    inner.pieces = False
-    _round(inner, states, body)
-    if exclusive is False:
-        _record(b, stage, states, here, body)
-    scope.add(lp.For(sym, poly(0), b.translate(prim.binder.extent, env, scope), body.stmts, parallel=False))
-    if exclusive is None:
-        _finish(b, stage, states, scope)
-
-
-def _scan_state(b: BlockLowerer, stage: Stage, prim: Any, scope: Scope) -> list[State]:
-    """The running value of a scan: like a fold's, but its history is what the stage stores."""
-    env = b.env(stage)
-    states = []
-    for first, result, param in zip(prim.start, prim.results, prim.block.params, strict=False):
-        name, dtype = param.prim.name, param.results[0].dtype
-        if not first.binders:
-            var = b.fn.var(name, dtype)
-            scope.add(lp.Declare(var, b.value(first.body, env, scope)))
-            states.append(State(VarPlace(lp.Use(var)), None, var, b.fn.var(f"{name}_next", dtype)))
-            continue
-        extents = tuple(b.translate(x.extent, env, scope) for x in first.binders)
-        buffer = b.fn.buffer(f"{name}_state", dtype, extents, "temp", "the running value of a scan")
-        spare = b.fn.buffer(f"{name}_next", dtype, extents, "temp", "the running value of a scan")
-        scope.add(lp.Alloc(buffer))
-        scope.add(lp.Alloc(spare))
-        b.fill(first, buffer, (), env, scope)
-        del result
-        states.append(State(BufferPlace(buffer, tuple(range(len(extents)))), spare, None, None))
-    return states
-
-
-def _record(b: BlockLowerer, stage: Stage, states: list[State], env: Any, scope: Scope) -> None:
-    """Store the running value at this round's place."""
-    line, prim = stage.line, stage.prim
-    assert line is not None
-    outer = tuple(b.translate(poly(d), env, scope) for d in line.dims)
-    at = b.translate(poly(prim.binder), env, scope)
-    for k, state in enumerate(states):
-        place = b.places.get((line, k))
-        if place is None:  # nobody reads this part of the value
-            continue
-        assert isinstance(place, BufferPlace)
-        if state.var is not None:
-            scope.add(lp.Store(place.buffer, place.index((*outer, at)), lp.Use(state.var)))
-            continue
-        assert isinstance(state.place, BufferPlace)
-        source = state.place.buffer
-        syms = [Sym("jklmni"[n % 6]) for n in range(len(source.extents))]
-        index = tuple(poly(s) for s in syms)
-        body: list[lp.Stmt] = [lp.Store(place.buffer, place.index((*outer, at, *index)), lp.Load(source, index))]
-        for sym, extent in zip(reversed(syms), reversed(source.extents), strict=True):
-            body = [lp.For(sym, poly(0), extent, body, parallel=True)]
-        scope.stmts += body
 
 
 def scatter_fold_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
@@ -381,7 +301,7 @@ def scatter_fold_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     body = scope.child()
     at = b.as_index(lp.Index(b.translate(prim.index, here, body)), body)
     work = body.child() if prim.drop else body
-    params: dict[Any, Place] = _elements(b, prim, here, work)
+    params: dict[Any, Place] = elements_at(b, prim, here, work)
     sinks: list[Sink] = []
     after: list[lp.Stmt] = []
     for k, (place, param) in enumerate(zip(places, prim.block.params, strict=False)):

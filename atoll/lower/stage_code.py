@@ -437,7 +437,8 @@ def _zero_like(dtype: DType) -> lp.Const:
     return lp.Const(False if dtype is BOOL else 0, dtype)
 
 
-from atoll.lower.loop_code import fold_code, loop_code, scan_fold_code, scatter_fold_code, while_code  # noqa: E402
+from atoll.lower.fold_code import fold_code, scan_fold_code  # noqa: E402
+from atoll.lower.loop_code import loop_code, scatter_fold_code, while_code  # noqa: E402
 
 _CODE: dict[type, Callable[[Any, Stage, Scope], None]] = {
     ir.Reduce: _reduce,
