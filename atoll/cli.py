@@ -1,4 +1,4 @@
-"""The command line: atoll check|show|run|build|bench|tune|prove|explain|doctor FILE[:FUNCTION].
+"""The command line: atoll check|show|cost|run|build|bench|tune|prove|explain|doctor FILE[:FUNCTION].
 
 Exit status 0: fine; 1: the program is wrong; 2: the call is wrong.
 """
@@ -84,6 +84,9 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("show", _show, "print a function, or every function of a file, at a stage")
     sub.add_argument("file", metavar="FILE[:FUNCTION]")
     sub.add_argument("--stage", default="loops", help="surface, core, ainf, term, plan, loops, passes, rewritten or c")
+    sub = command("cost", _cost, "print what a function, or every function of a file, does: operations, bytes and rounds as formulas of the sizes")
+    sub.add_argument("file", metavar="FILE[:FUNCTION]")
+    sub.add_argument("--size", action="append", default=[], metavar="n=1000", help="put a size in")
     sub = command("run", _run, "call a function; arguments are Python literals or .npy files")
     sub.add_argument("file", metavar="FILE:FUNCTION")
     sub.add_argument("args", nargs="*")
@@ -239,6 +242,24 @@ def _show(args: argparse.Namespace) -> int:
     return 0
 
 
+def _cost(args: argparse.Namespace) -> int:
+    path, name = _split(args.file)
+    if path.suffix == ".madl":
+        raise Misuse("costs are of functions in .py files")
+    sizes = _sizes(args.size)
+    status = 0
+    for f in _chosen(args.file):
+        try:
+            known = {k: v for k, v in sizes.items() if name is not None or k in {s.name for s in f.core.sizes}}
+            print(f.cost(**known))
+        except Error as error:
+            if error.code == "E0610":
+                raise Misuse(str(error).splitlines()[0].removeprefix("E0610: ")) from None
+            print(_shorter(error), file=sys.stderr)
+            status = 1
+    return status
+
+
 def _run(args: argparse.Namespace) -> int:
     path, _ = _split(args.file)
     if path.suffix == ".madl":
@@ -335,8 +356,20 @@ def _bench(args: argparse.Namespace) -> int:
         times.append(time.perf_counter() - start)
     times.sort()
     shown = ", ".join(f"{k}={v}" for k, v in sizes.items())
-    print(f"{f.name} [{shown}]: median {times[len(times) // 2] * 1e3:.4f} ms of {len(times)} calls, first call {first * 1e3:.0f} ms")
+    median = times[len(times) // 2]
+    print(f"{f.name} [{shown}]: median {median * 1e3:.4f} ms of {len(times)} calls, first call {first * 1e3:.0f} ms{_rate(f, sizes, median)}")
     return 0
+
+
+def _rate(f: Any, sizes: dict[str, int], seconds: float) -> str:
+    """Operations and bytes a second, where the cost is a number: what to hold against the machine's own."""
+    try:
+        cost = f.cost(**{k: v for k, v in sizes.items() if k in {s.name for s in f.core.sizes}})
+    except Error:  # it has no loops
+        return ""
+    if not (isinstance(cost.operations, int) and isinstance(cost.arrays, int)):
+        return ""
+    return f"; {cost.operations / seconds / 1e9:.3g} billion operations/s, {cost.arrays / seconds / 1e9:.3g} GB/s of its arrays"
 
 
 def _sizes(texts: list[str]) -> dict[str, int]:

@@ -37,6 +37,7 @@ from atoll.uncollected import uncollected
 
 if TYPE_CHECKING:
     from atoll.ad.residuals import Residuals
+    from atoll.cost import Cost
     from atoll.functions.program import FunctionProgram
     from atoll.runtime.memory import Memory
     from atoll.runtime.program import Program
@@ -361,6 +362,13 @@ class Function:
         from atoll.runtime.program import compiled_loops
 
         return memory(compiled_loops(self.core), self.core, self._returned)
+
+    @as_deep_as_needed
+    def cost(self, **sizes: int) -> Cost:
+        """Operations, bytes read and written and rounds of loops of a call, as formulas of the sizes, or as numbers: f.cost(n=1000)."""
+        from atoll.cost import cost_of
+
+        return cost_of(self.core, sizes)
 
     @property
     def _returned(self) -> Span:

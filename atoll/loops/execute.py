@@ -173,12 +173,14 @@ class Executor:
             case lp.For(sym, low, high, body, parallel):
                 for i in range(self.poly(low), self.poly(high))[:: self.step if parallel else 1]:
                     self.values[sym] = i
+                    self.round(stmt)
                     self.stmts(body)
             case lp.Accumulate(sym, low, high, body, accs):
                 for acc in accs:
                     self.set(acc.var, self.neutral(acc))
                 for i in range(self.poly(low), self.poly(high)):
                     self.values[sym] = i
+                    self.round(stmt)
                     self.stmts(body)
             case lp.Add(var, monoid, value):
                 self.set(var, self.op(MONOIDS[monoid][0], [self.values[var], self.expr(value)], var.dtype))
@@ -192,6 +194,7 @@ class Executor:
             case lp.Forever(body):
                 try:
                     while True:
+                        self.round(stmt)
                         self.stmts(body)
                 except _Break:
                     pass
@@ -217,6 +220,9 @@ class Executor:
                 self.stmts(body)
             case lp.Note():
                 pass
+
+    def round(self, loop: lp.Stmt) -> None:
+        """A round of a loop begins."""
 
     def neutral(self, acc: lp.Acc) -> Any:
         return acc.var.dtype.numpy.type(MONOIDS[acc.monoid][1](acc.var.dtype))

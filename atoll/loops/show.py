@@ -62,7 +62,7 @@ def _stmts(stmts: list[lp.Stmt], depth: int) -> list[str]:
                 out.append(f"{pad}pieces {low}..{high} of {extent}{names}:")
                 out += _stmts(body, depth + 1)
             case lp.If(tests, then, orelse):
-                out.append(f"{pad}if {_tests(tests)}:")
+                out.append(f"{pad}if {tests_text(tests)}:")
                 out += _stmts(then, depth + 1)
                 if orelse:
                     out.append(f"{pad}else:")
@@ -71,9 +71,9 @@ def _stmts(stmts: list[lp.Stmt], depth: int) -> list[str]:
                 out.append(f"{pad}forever:")
                 out += _stmts(body, depth + 1)
             case lp.BreakUnless(tests):
-                out.append(f"{pad}break unless {_tests(tests)}")
+                out.append(f"{pad}break unless {tests_text(tests)}")
             case lp.Check(tests, site, args):
-                out.append(f"{pad}check {_tests(tests)} else {site.code}({', '.join(map(expr, args))})")
+                out.append(f"{pad}check {tests_text(tests)} else {site.code}({', '.join(map(expr, args))})")
             case lp.Helper(name, buffers, sizes, result):
                 given = ", ".join([*(_at(b, i) for b, i in buffers), *map(repr, sizes)])
                 out.append(f"{pad}{f'{result} = ' if result else ''}{name}({given})")
@@ -101,7 +101,7 @@ def _at(buffer: lp.Buffer, index: tuple[Any, ...]) -> str:
     return f"{buffer}[{', '.join(map(repr, index))}]"
 
 
-def _tests(tests: tuple[lp.Test, ...]) -> str:
+def tests_text(tests: tuple[lp.Test, ...]) -> str:
     parts = []
     for t in tests:
         if t.poly is not None:
@@ -129,7 +129,7 @@ def expr(e: lp.Expr) -> str:
         case lp.Cast(arg, dtype):
             return f"{dtype}({expr(arg)})"
         case lp.Choose(tests, then, orelse):
-            return f"({expr(then)} if {_tests(tests)} else {expr(orelse)})"
+            return f"({expr(then)} if {tests_text(tests)} else {expr(orelse)})"
         case lp.Truth(tests):
-            return f"({_tests(tests)})"
+            return f"({tests_text(tests)})"
     raise AssertionError(e)

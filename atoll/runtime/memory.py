@@ -59,14 +59,14 @@ class Memory:
 
 def memory(loops: lp.Function, fn: core.Function | None = None, returned: Span = NOWHERE) -> Memory:
     """The uses of a loop function, results first; `fn` is the function it was made from, `returned` where it says what its result is."""
-    uses = [Use("result", o.buffer.name, _bytes(o.buffer), "returned", returned) for o in loops.outputs]
+    uses = [Use("result", o.buffer.name, bytes_of(o.buffer), "returned", returned) for o in loops.outputs]
     seen: set[lp.Buffer] = set()  # what is allocated in both branches of a condition counts once
     for stmt in lp.walk(loops.body):
         if isinstance(stmt, lp.Alloc) and stmt.buffer.kind != "out" and not stmt.buffer.local:
             b = stmt.buffer
             if b not in seen:
                 seen.add(b)
-                uses.append(Use("temporary", b.shown, _bytes(b), b.reason, b.span))
+                uses.append(Use("temporary", b.shown, bytes_of(b), b.reason, b.span))
         elif isinstance(stmt, lp.Helper) and stmt.name in ("argsort", "sort"):
             each = _SORT if stmt.name == "argsort" else 2 * stmt.buffers[0][0].dtype.size
             uses.append(Use("temporary", "sort", each * stmt.sizes[0], "keys and places while sorting" if stmt.name == "argsort" else "keys while sorting", stmt.buffers[0][0].span))
@@ -151,7 +151,8 @@ def _refuse(loops: lp.Function, fn: core.Function, c: lp.Copied, returned: Span)
     fail("E0807", use.span, name=fn.name, reason=f"{use.reason} ({lp.in_words(c.bytes)} bytes)", help=what, where=fn.name)
 
 
-def _bytes(b: lp.Buffer) -> Poly:
+def bytes_of(b: lp.Buffer) -> Poly:
+    """The bytes of an array."""
     total = poly(b.dtype.size)
     for n in b.extents if b.rows is None else (poly(b.rows), *b.extents[1:]):
         total = total * n

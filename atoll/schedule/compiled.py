@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from atoll.backends.c.jit import Generated, generate
 from atoll.core.fingerprint import fingerprint
+from atoll.cost import Cost, cost_at
 from atoll.errors import fail
 from atoll.errors.caller import caller
 from atoll.errors.plain import all_plain, calling
@@ -76,3 +77,7 @@ class Compiled:
     def memory(self) -> Memory:
         """Every allocation and copy, as `f.memory()` lists them."""
         return memory(self.loops)
+
+    def cost(self, **sizes: int) -> Cost:
+        """Operations, bytes and rounds of the scheduled loops, as `f.cost()` gives them."""
+        return cost_at(self.loops, self.schedule.function.core, sizes)
