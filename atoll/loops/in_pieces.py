@@ -13,7 +13,7 @@ Nothing that can fail or print is inside, so there is no first failure to tell.
 from __future__ import annotations
 
 from atoll.loops import ir as lp
-from atoll.loops.independent import rounds_apart
+from atoll.loops.dependence import rounds_apart
 from atoll.loops.rewrite import loads, mentions, told
 from atoll.loops.rows import ROWS
 from atoll.sizes import Atom, Poly, Sym, poly

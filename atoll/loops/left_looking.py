@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
-from atoll.loops.independent import Access, Loop, accesses
+from atoll.loops.dependence import Access, Place, accesses, never_meet, place, plain
 from atoll.loops.rewrite import Copier, fresh_like, loads, straight, told
 from atoll.loops.split import first_of, started_blocks
 from atoll.sizes import Atom, Poly, Sym, poly
@@ -52,7 +52,7 @@ def left_looking(stmts: list[lp.Stmt], decisions: list[str], together: int = 16,
 
 
 def _blocks(loop: lp.For, together: int, known: tuple[Poly, ...], nested: bool) -> _Blocks | None:
-    if loop.parallel or loop.vector or loop.unroll or loop.scan or not _plain(loop.low) or not _plain(loop.high):
+    if loop.parallel or loop.vector or loop.unroll or loop.scan or not plain(loop.low) or not plain(loop.high):
         return None
     rows = [r for s in loop.body if (r := _rows(s, loop.sym, (*known, *told(loop)))) is not None]
     if not rows or not all(isinstance(s, _PLAIN) for s in lp.walk(loop.body)) or any(s.buffers for s in lp.walk(loop.body) if isinstance(s, lp.Chunks)):
@@ -62,10 +62,6 @@ def _blocks(loop: lp.For, together: int, known: tuple[Poly, ...], nested: bool) 
         if found.holds(known):
             return found
     return None
-
-
-def _plain(p: Poly) -> bool:
-    return not any(isinstance(a, lp.VarAtom) for a in p.leaves())
 
 
 def _step(p: Poly, sym: Sym) -> int | None:
@@ -123,7 +119,7 @@ def _rows(stmt: lp.Stmt, j: Sym, known: tuple[Poly, ...]) -> _Rows | None:
     shift = _shift(inner, i, j)
     found = _Rows(stmt, loop, before, inner, after, down, low + down, high + down, shift, inner.low + shift, inner.high + shift, False)
     ends = (found.top, found.bottom, found.low, found.high)
-    if not all(_plain(p) and i not in p.leaves() and _step(p, j) is not None for p in ends) or _step(shift, j) is None or _step(down, j) is None:
+    if not all(plain(p) and i not in p.leaves() and _step(p, j) is not None for p in ends) or _step(shift, j) is None or _step(down, j) is None:
         return None
     moving = _step(found.low, j), _step(found.high, j)
     if 0 not in moving or (inner.exact and moving[0] != 0) or (any(moving) and not facts(known).proves(inner.high - inner.low)):
@@ -273,22 +269,13 @@ class _Blocks:
 
     def touched(self, stmts: list[lp.Stmt]) -> list[tuple[Access, bool]]:
         """Elements, and whether they are written."""
-        written, read = _accesses(stmts)
+        written, read = accesses(stmts)
         return [(x, True) for x in written] + [(x, False) for x in read]
 
-    def at(self, touched: tuple[Access, bool], env: dict[Atom, Poly]) -> _Place | None:
-        access, written = touched
-        env = dict(env)
-        more: list[Poly] = []
-        for s, low, high in access.loops:
-            if s in env:
-                return None
-            new = Sym(s.name)
-            more += [f for f in (poly(new) - low.subst(env), high.subst(env) - poly(new) - 1) if _plain(f)]
-            env[s] = poly(new)
-        return _Place(access.buffer, tuple(p.subst(env) for p in access.index), written, tuple(more))
+    def at(self, touched: tuple[Access, bool], env: dict[Atom, Poly]) -> Place | None:
+        return place(touched[0], env, touched[1])
 
-    def all_apart(self, mine: list[_Place | None], others: list[_Place | None], here: tuple[Poly, ...]) -> bool:
+    def all_apart(self, mine: list[Place | None], others: list[Place | None], here: tuple[Poly, ...]) -> bool:
         for x in mine:
             for y in others:
                 if x is None or y is None:
@@ -296,10 +283,7 @@ class _Blocks:
                 if x.buffer is not y.buffer or not (x.written or y.written):
                     continue
                 self.pairs += 1
-                ctx = facts((*here, *x.known, *y.known))
-                if self.pairs > PAIRS or x.buffer.rows is not None or x.buffer.local:
-                    return False
-                if not any(_plain(p) and _plain(q) and (ctx.proves(p - q - 1) or ctx.proves(q - p - 1)) for p, q in zip(x.index, y.index, strict=True)):
+                if self.pairs > PAIRS or x.buffer.rows is not None or x.buffer.local or not never_meet(x, y, here):
                     return False
         return True
 
@@ -475,34 +459,6 @@ def _assigned(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
             s = lp.If(s.tests, _assigned(s.then), _assigned(s.orelse))
         out.append(s)
     return out
-
-
-def _accesses(stmts: list[lp.Stmt], loops: tuple[Loop, ...] = ()) -> tuple[dict[Access, None], dict[Access, None]]:
-    """As `accesses`; the ends of pieces are somewhere in the range that is cut."""
-    written: dict[Access, None] = {}
-    read: dict[Access, None] = {}
-    for s in stmts:
-        if not any(isinstance(x, lp.Chunks) for x in lp.walk([s])):
-            more, also = accesses([s], loops)
-        elif isinstance(s, lp.Chunks):
-            more, also = _accesses(s.body, (*loops, (s.low, poly(0), s.extent + 1), (s.high, poly(0), s.extent + 1)))
-        else:
-            below = (*loops, (s.sym, s.low, s.high)) if isinstance(s, (lp.For, lp.Accumulate)) else loops
-            more, also = _accesses([x for body in lp.bodies(s) for x in body], below)
-            also |= accesses([lp.If(s.tests, [])], loops)[1] if isinstance(s, lp.If) else {}
-        written |= more
-        read |= also
-    return written, read
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """An element that is touched, and what is known of its indices."""
-
-    buffer: lp.Buffer
-    index: tuple[Poly, ...]
-    written: bool
-    known: tuple[Poly, ...]
 
 
 class _Copy(Copier):

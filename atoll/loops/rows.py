@@ -13,11 +13,11 @@ literal and small, as for the weights of a convolution, all of them are made at 
 from __future__ import annotations
 
 from atoll.loops import ir as lp
+from atoll.loops.dependence import rounds_apart
 from atoll.loops.rewrite import Copier, loads, straight, told
 from atoll.loops.split import counted, first_of, left_over
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
-from atoll.sizes.prover import Facts, facts
 
 ROWS = 4
 MOST = 16  # sums in one loop
@@ -95,7 +95,7 @@ def _together(loop: lp.For, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
     if loop.vector or loop.unroll or len(sums) != 1 or len(sums[0].accs) != 1:
         return None
     inner = _shared(loop, sums[0])
-    if inner is None or not (loop.parallel or _independent(loop, inner, facts((*known, *told(loop), *told(inner))))):
+    if inner is None or not (loop.parallel or rounds_apart(loop, known)):
         return None
     read = [(x, loop.sym in {a for p in x.index for a in p.leaves()}) for x in loads(inner.body)]
     block = Sym(f"{loop.sym.name}_by_{ROWS}")
@@ -105,34 +105,3 @@ def _together(loop: lp.For, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
     some, blocks = counted("blocks", loop, ROWS, [(long,), (near,)], known)
     body = _side_by_side(loop, inner, [first_of(loop, ROWS, block) + k for k in range(ROWS)])
     return [some, lp.For(block, poly(0), blocks, body, loop.parallel), left_over(loop, ROWS, blocks)]
-
-
-def _independent(loop: lp.For, inner: lp.Accumulate, ctx: Facts) -> bool:
-    """No round reads or writes an element that another one writes."""
-    stmts = list(lp.walk(loop.body))
-    stores = [s for s in stmts if isinstance(s, lp.Store)]
-    made = {s.var for s in stmts if isinstance(s, (lp.Let, lp.Declare))}
-    if any(isinstance(s, (lp.Update, lp.If)) or (isinstance(s, lp.Assign) and s.var not in made) for s in stmts) or not stores:
-        return False
-    reads = loads(loop.body)
-    for store in stores:
-        if any(isinstance(a, lp.VarAtom) for p in store.index for a in p.leaves()):
-            return False
-        others = [x.index for x in reads if x.buffer is store.buffer] + [s.index for s in stores if s.buffer is store.buffer]
-        if not all(_apart(store.index, index, loop.sym, inner.sym, ctx) for index in others):
-            return False
-    return True
-
-
-def _apart(written: tuple[Poly, ...], other: tuple[Poly, ...], sym: Sym, inner: Sym, ctx: Facts) -> bool:
-    """Some axis tells these two apart in different rounds: it moves alike with the round in both, or is never the same."""
-    for w, o in zip(written, other, strict=True):
-        step = w.coefficient(sym)
-        moves = step is not None and step.const() not in (None, 0) and sym not in (w - step * sym).leaves() and inner not in w.leaves()
-        if moves and w == o:
-            return True
-        if sym not in w.leaves() and sym not in o.leaves() and (ctx.proves(w - o - 1) or ctx.proves(o - w - 1)):
-            return True
-        if moves and sym not in o.leaves() and (ctx.proves(w - o - 1) or ctx.proves(o - w - 1)):
-            return True
-    return False

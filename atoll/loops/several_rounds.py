@@ -16,7 +16,7 @@ All of it is proved from the indices, for each pair of the four rounds; what is 
 from __future__ import annotations
 
 from atoll.loops import ir as lp
-from atoll.loops.independent import Access, accesses
+from atoll.loops.dependence import Access, Place, accesses, never_meet, place, plain
 from atoll.loops.rewrite import Copier, copyable, fresh_like, loads, may_fail, told
 from atoll.loops.split import counted, first_of, left_over, length
 from atoll.sizes import Atom, Poly, Sym, poly
@@ -68,10 +68,6 @@ def _axis(index: tuple[Poly, ...], sym: Sym) -> int | None:
     return moving[0] if alone else None
 
 
-def _plain(p: Poly) -> bool:
-    return not any(isinstance(a, lp.VarAtom) for a in p.leaves())
-
-
 class _Elimination:
     def __init__(self, loop: lp.For, before: list[lp.Stmt], rows: lp.For, columns: lp.For, store: lp.Store, together: int) -> None:
         self.loop, self.before, self.rows, self.columns, self.store, self.together = loop, before, rows, columns, store, together
@@ -94,7 +90,7 @@ class _Elimination:
         if any(p in q.leaves() for k, q in enumerate(index) if k not in (row, column)):
             return False
         bounds = (self.loop.low, self.loop.high, self.rows.low, self.rows.high, self.columns.low, self.columns.high, *index)
-        if not all(map(_plain, bounds)) or i is j or {i, j} & {a for q in self.known for a in q.leaves()}:
+        if not all(map(plain, bounds)) or i is j or {i, j} & {a for q in self.known for a in q.leaves()}:
             return False
         self.down, self.right = index[row] - i, index[column] - j  # from the loop's index to the array's
         self.top, self.left = self.rows.low + self.down, self.columns.low + self.right
@@ -127,12 +123,12 @@ class _Elimination:
         ours = [(a, k) for a in {**self.written, **self.read} if a.buffer is self.store.buffer for k in range(1, self.together)]
         ours += [(a, k) for a in self.reads for k in range(self.together)]
         for access, k in ours:
-            index, more = self.at(access, k)
-            if more is None:
+            touched = self.at(access, k)
+            if touched is None:
                 return False
-            ctx = facts((*self.known, *more))
-            bounds = ((index[self.row], self.first_row), (index[self.column], self.first_column))
-            if not any(_plain(place) and ctx.proves(first - place - 1) for place, first in bounds):
+            ctx = facts((*self.known, *touched.known))
+            bounds = ((touched.index[self.row], self.first_row), (touched.index[self.column], self.first_column))
+            if not any(plain(index) and ctx.proves(first - index - 1) for index, first in bounds):
                 return False
         return True
 
@@ -143,29 +139,13 @@ class _Elimination:
             for k in range(self.together):
                 writes = [(update, n) for n in range(k, self.together)]
                 writes += [(w, n) for w in self.written if w.buffer is self.store.buffer for n in range(k + 1, self.together)]
-                if not all(self.apart(read, k, w, n) for w, n in writes):
+                if not all(never_meet(self.at(read, k), self.at(w, n), self.known) for w, n in writes):
                     return False
         return True
 
-    def apart(self, read: Access, k: int, written: Access, n: int) -> bool:
-        index, more = self.at(read, k)
-        other, also = self.at(written, n)
-        if more is None or also is None:
-            return False
-        ctx = facts((*self.known, *more, *also))
-        return any(_plain(a) and _plain(b) and (ctx.proves(a - b - 1) or ctx.proves(b - a - 1)) for a, b in zip(index, other, strict=True))
-
-    def at(self, access: Access, k: int) -> tuple[tuple[Poly, ...], list[Poly] | None]:
-        """An element touched in one of the rounds, with indices of its own, and what is known of them; None when a loop's length is data."""
-        env: dict[Atom, Poly] = {self.loop.sym: poly(self.loop.sym) + k}
-        more: list[Poly] = []
-        for s, low, high in access.loops:
-            if s in env:
-                return access.index, None
-            new = Sym(s.name)
-            more += [f for f in (poly(new) - low.subst(env), high.subst(env) - poly(new) - 1) if _plain(f)]
-            env[s] = poly(new)
-        return tuple(p.subst(env) for p in access.index), more
+    def at(self, access: Access, k: int) -> Place | None:
+        """An element touched in one of the rounds."""
+        return place(access, {self.loop.sym: poly(self.loop.sym) + k})
 
     # -- what becomes of it
 
@@ -233,7 +213,7 @@ class _Elimination:
             return lp.Call(e.op, tuple(self.once(a, here, there, start, kept) for a in e.args), e.dtype)
         if isinstance(e, lp.Cast):
             return lp.Cast(self.once(e.arg, here, there, start, kept), e.dtype)
-        if not isinstance(e, lp.Load) or any(there in p.leaves() or not _plain(p) for p in e.index):
+        if not isinstance(e, lp.Load) or any(there in p.leaves() or not plain(p) for p in e.index):
             return e
         ctx = facts((*(q.subst(start) for q in self.known), poly(here) - self.first_row.subst(start), self.bottom.subst(start) - poly(here) - 1))
         if not all(ctx.proves_range(place, extent) for place, extent in zip(e.index, e.buffer.extents, strict=True)):
