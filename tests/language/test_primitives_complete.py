@@ -1,0 +1,36 @@
+"""Every scalar primitive is known wherever it must be: a row that is missing is found here, not by a user's "undefined symbol"."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import atoll
+from atoll.ad import rules
+from atoll.backends.c import ops
+from atoll.core.prims import PRIMS
+from atoll.types.dtypes import DTYPES
+
+ROOT = Path(atoll.__file__).parent
+SUPPORT = "\n".join(p.read_text() for folder in ("backends/c", "runtime/native") for p in sorted((ROOT / folder).rglob("*")) if p.suffix in {".py", ".h", ".c"})
+ELSEWHERE = {"select": "a choice in AiNF, before derivatives are taken", "complex": "complex numbers are refused as a whole (E1001)"}
+
+
+@pytest.mark.parametrize("name", sorted(PRIMS))
+def test_c_for_every_dtype_it_takes(name: str) -> None:
+    prim = PRIMS[name]
+    dtypes = [t for t in DTYPES.values() if t.kind in prim.takes]
+    assert dtypes
+    for dtype in dtypes:
+        text = ops.call(name, ["a", "b", "c"][: prim.arity], dtype, prim.result(dtype), True)
+        assert text, f"{name} of {dtype}"
+        for helper in re.findall(r"\bat_\w+", text):
+            assert re.search(rf"\b{helper}\b", SUPPORT) or "_".join(helper.split("_")[:-1]) in SUPPORT, f"{helper}, for {name} of {dtype}, stands nowhere"
+
+
+@pytest.mark.parametrize("name", sorted(n for n, p in PRIMS.items() if "f" in p.takes and p.gives != "bool"))
+def test_a_slope_or_a_reason(name: str) -> None:
+    places = [name in rules.RULES, name in rules.CONSTANT, name in rules.NOT_DIFFERENTIABLE]
+    assert any(places) or name in ELSEWHERE, f"{name}: in none of RULES, CONSTANT and NOT_DIFFERENTIABLE of ad/rules.py"
