@@ -84,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("show", _show, "print a function, or every function of a file, at a stage")
     sub.add_argument("file", metavar="FILE[:FUNCTION]")
     sub.add_argument("--stage", default="loops", help="surface, core, ainf, term, plan, loops, passes, rewritten or c")
+    sub.add_argument("--origins", action="store_true", help="every line with the lines of the source it comes from")
     sub = command("cost", _cost, "print what a function, or every function of a file, does: operations, bytes and rounds as formulas of the sizes")
     sub.add_argument("file", metavar="FILE[:FUNCTION]")
     sub.add_argument("--size", action="append", default=[], metavar="n=1000", help="put a size in")
@@ -97,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("file", metavar="FILE[:FUNCTION]")
     sub.add_argument("-o", "--output", default=".", help="the folder to write to")
     sub.add_argument("--workspace", default="heap", choices=("heap", "caller"))
+    sub.add_argument("--origins", default="none", choices=("none", "comments", "lines"), help="tell in the C which lines of the source it comes from")
     sub.add_argument("--overwrite", action="store_true", help="also files that Atoll did not write")
     sub.add_argument("--module", action="store_true", help="an object and a typed interface, for separate compilation")
     sub = command("bench", _bench, "time a function on random data, or (without FILE) every kernel of bench/")
@@ -238,7 +240,7 @@ def _show(args: argparse.Namespace) -> int:
     for number, f in enumerate(_chosen(args.file)):
         if number:
             print()
-        print(f.show(args.stage))
+        print(f.show(args.stage, args.origins))
     return 0
 
 
@@ -313,7 +315,7 @@ def _build(args: argparse.Namespace) -> int:
             print(f"{f.name} is generic and is left out", file=sys.stderr)
             continue
         try:
-            for file in f.export_c(args.output, args.workspace, args.overwrite):
+            for file in f.export_c(args.output, args.workspace, args.overwrite, args.origins):
                 print(file)
         except Error as error:
             if error.code == "E0832":

@@ -349,11 +349,12 @@ class Function:
         return explain(self)
 
     @as_deep_as_needed
-    def show(self, stage: str = "core") -> str:
-        """The program at a stage: surface, core, ainf, term, plan, loops, passes, rewritten or c."""
+    def show(self, stage: str = "core", origins: bool = False) -> str:
+        """The program at a stage: surface, core, ainf, term, plan, loops, passes, rewritten or c. With `origins`, every line with the
+        lines of the source it comes from."""
         from atoll.stages import show
 
-        return show(self, stage)
+        return show(self, stage, origins)
 
     @as_deep_as_needed
     def memory(self) -> Memory:
@@ -377,14 +378,15 @@ class Function:
         return last.span if isinstance(last, s.Return) else NOWHERE
 
     @as_deep_as_needed
-    def export_c(self, folder: str | Path, workspace: str = "heap", overwrite: bool = False) -> list[Path]:
+    def export_c(self, folder: str | Path, workspace: str = "heap", overwrite: bool = False, origins: str = "none") -> list[Path]:
         """Write readable C99 (a .c, a .h, an example caller) that needs neither Python nor a runtime library.
 
-        Files that Atoll did not write stay as they are unless `overwrite` is True."""
+        Files that Atoll did not write stay as they are unless `overwrite` is True. `origins="comments"` says beside every line of C which lines of
+        the source it comes from, `origins="lines"` says so by `#line`, for debuggers and compilers."""
         from atoll.backends.c.export import export
         from atoll.runtime.program import make_loops
 
-        return export(self.core, make_loops(self.core), folder, workspace, overwrite)
+        return export(self.core, make_loops(self.core), folder, workspace, overwrite, origins)
 
     # -- derivatives
 

@@ -12,61 +12,90 @@ if TYPE_CHECKING:
     from atoll.function import Function
     from atoll.loops import ir as lp
     from atoll.loops.optimise import Pass
+    from atoll.origins import Marks, Row
 
 STAGES = ("surface", "core", "ainf", "term", "plan", "loops", "passes", "rewritten", "c")
 """As written; elaborated; in normal form; as the term schedules start from; what is stored and shares loops; the loops of the plan; the loops after every
 rewrite that changed them; the loops after all of them, which are printed as C; C."""
 
 
-def show(fn: Function, stage: str) -> str:
-    """The program at a stage, as text."""
+def show(fn: Function, stage: str, origins: bool = False) -> str:
+    """The program at a stage, as text; with `origins`, every line with the lines of the source it comes from."""
+    if origins:
+        from atoll.origins import in_margin
+
+        return in_margin(rows(fn, stage), text_of(fn).surface.span.source)
+    return _text(fn, stage, None)
+
+
+def rows(fn: Function, stage: str) -> list[Row]:
+    """The lines of a stage, each with the places of the text it comes from."""
+    from atoll.errors import Span
+    from atoll.origins import Marks, Row
+
+    if stage == "surface":
+        source, first = fn.surface.span.source, fn.surface.span.line
+        return [Row(line, (Span(source, first + k, 0, first + k, len(line)),)) for k, line in enumerate(surface(fn).split("\n"))]
+    marks = Marks()
+    return marks.rows(_text(fn, stage, marks))
+
+
+def text_of(fn: Function) -> Function:
+    """The function whose text a user wrote: of a derivative, the one it was made of."""
+    while fn.recipe is not None and fn.recipe[1] and isinstance(fn.recipe[1][0], type(fn)):
+        fn = fn.recipe[1][0]
+    return fn
+
+
+def _text(fn: Function, stage: str, marks: Marks | None) -> str:
     if stage == "surface":
         return surface(fn)
     if stage == "core":
         from atoll.core.show import show as show_core
 
-        return show_core(fn.core)
+        return show_core(fn.core, marks)
     from atoll.functions.needs import needs_functions
 
     if stage in ("ainf", "term", "c") and needs_functions(fn.core):
         from atoll.functions.stages import show as show_functions
 
-        return show_functions(fn.core, stage)
+        return show_functions(fn.core, stage, marks)
     if stage == "ainf":
         from atoll.ainf.dead import remove_dead
         from atoll.ainf.from_core import translate
         from atoll.ainf.show import show as show_ainf
 
-        return show_ainf(remove_dead(translate(fn.core)))
+        return show_ainf(remove_dead(translate(fn.core)), marks=marks)
     if stage == "term":
         from atoll.schedule.api import schedule
 
-        return str(schedule(fn))
+        mark = "" if marks is None else marks.mark((fn.surface.span,))
+        return "\n".join(mark + line for line in str(schedule(fn)).split("\n"))
     if stage == "plan":
         from atoll.plan.show import show_plan_of
 
-        return show_plan_of(fn.core)
+        return show_plan_of(fn.core, marks)
     if stage == "loops":
         from atoll.loops.show import show as show_loops
         from atoll.runtime.program import make_loops
 
-        return show_loops(make_loops(fn.core))
+        return show_loops(make_loops(fn.core), marks)
     if stage == "passes":
-        return passes(fn)
+        return passes(fn, marks)
     if stage == "rewritten":
         from atoll.loops.show import show as show_loops
         from atoll.runtime.program import compiled_loops
 
-        return show_loops(compiled_loops(fn.core))
+        return show_loops(compiled_loops(fn.core), marks)
     if stage == "c":
         from atoll.backends.c.jit import generate
         from atoll.runtime.program import compiled_loops
 
-        return generate(fn.core, compiled_loops(fn.core)).text
+        return generate(fn.core, compiled_loops(fn.core), marks).text
     fail("E0806", stage=stage)
 
 
-def passes(fn: Function) -> str:
+def passes(fn: Function, marks: Marks | None = None) -> str:
     """The loops after every rewrite that changed them, with its number (for ATOLL_PASSES), why it stands there and what it said."""
     from atoll.loops.optimise import PASSES, optimise
     from atoll.loops.show import show as show_loops
@@ -81,7 +110,7 @@ def passes(fn: Function) -> str:
         if text != texts[-1]:
             texts.append(text)
             head = f"-- {PASSES.index(p) + 1} {p.name} ({p.why})"
-            parts.append("\n".join([head, *(f"--   {line}" for line in dict.fromkeys(said)), text]))
+            parts.append("\n".join([head, *(f"--   {line}" for line in dict.fromkeys(said)), text if marks is None else show_loops(now, marks)]))
 
     optimise(loops, fn.core.reassociate, chosen(fn.core), after=after)
     return "\n\n".join(parts) or "no rewrite changes these loops"

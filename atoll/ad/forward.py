@@ -48,7 +48,7 @@ class Forward:
 
     def line(self, line: ir.Line) -> None:
         b = self.b
-        with b.binding(*line.dims), b.under(*line.conds):
+        with b.about(line.span), b.binding(*line.dims), b.under(*line.conds):
             rule = _RULES.get(type(line.prim))
             if rule is None:
                 refuse(line)

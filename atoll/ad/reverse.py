@@ -138,7 +138,8 @@ class Reverse:
             refuse(line)
         if not help_.is_active(line, self.active):
             return
-        rule(self, line)
+        with self.b.about(line.span):
+            rule(self, line)
 
     def instance(self, line: ir.Line) -> tuple[list[ir.Binder], dict[ir.Binder, Poly]]:
         """Fresh indices for one instance of a line."""

@@ -39,6 +39,8 @@ class Builder(Known):
         self.share = True  # equal lines are one
         self.evaluate = True  # what is known is computed, and arrays that were just made are not read back
         self.reverse = False  # in the reverse sweep of a derivative
+        self.near = NOWHERE  # what is being translated or derived: where lines come from that have no place of their own
+        self.call: Span | None = None  # the innermost call whose function is being put in its place
 
     # -- context
 
@@ -61,6 +63,29 @@ class Builder(Known):
             yield
         finally:
             del self.path[before:]
+
+    @contextmanager
+    def about(self, span: Span) -> Iterator[None]:
+        """Lines without a place of their own come from here."""
+        before, self.near = self.near, span if span.line else self.near
+        try:
+            yield
+        finally:
+            self.near = before
+
+    @contextmanager
+    def calling(self, span: Span) -> Iterator[None]:
+        """Lines are those of a function that is called here."""
+        before = self.call
+        self.call = span if before is None or not span.line else span.seen_from(before)
+        try:
+            yield
+        finally:
+            self.call = before
+
+    def place(self, span: Span) -> Span:
+        """A place as seen from the calls around."""
+        return span if self.call is None or span.caller is not None or not span.line else span.seen_from(self.call)
 
     def given(self, *conds: ir.Cond) -> None:
         """Conditions that were checked: they hold until the enclosing block or branch ends."""
@@ -148,9 +173,12 @@ class Builder(Known):
             found = self._find(equal, prim, dims, conds, home)
             if found is not None:
                 found.reverse &= self.reverse
+                found.comes_from(self.place(span))
                 return found, tuple([poly(d) for d in dims])
-        line = ir.Line(self._count, dims, conds, prim, results, home, span, hint)
+        line = ir.Line(self._count, dims, conds, prim, results, home, self.place(span), hint)
         line.reverse = self.reverse
+        if not span.line:
+            line.comes_from(self.place(self.near))
         self._count += 1
         if inner:
             outer = len(dims) - inner

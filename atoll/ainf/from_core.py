@@ -15,7 +15,7 @@ from atoll.ainf.translate.context import Env
 from atoll.ainf.translate.derivatives import Derivatives
 from atoll.ainf.values import Scalar, Value
 from atoll.core import ir as core
-from atoll.errors import fail
+from atoll.errors import Span, fail
 from atoll.functions.needs import words
 from atoll.sizes import Atom, Sym, poly
 from atoll.types.types import Index, Type, flatten, shape_of
@@ -55,7 +55,7 @@ class Translator(Derivatives):
         given: set[Atom] = {*fn.sizes, *(sym for sym, _ in fn.params)}
         leaves = enumerate(flatten(fn.result))
         unknown = frozenset(k for k, (_, t) in leaves if any(not size.leaves() <= given for size in shape_of(t)[0]))
-        return ir.Program(fn.name, fn.sizes, inputs, b.root, results, known, fn.reassociate, b.index_facts, unknown, self.bound_names)
+        return ir.Program(fn.name, fn.sizes, inputs, b.root, results, known, fn.reassociate, b.index_facts, unknown, self.bound_names, fn.span, _returned(fn.body))
 
     def input(self, k: int, sym: Sym, t: Type, env: Env, inputs: list[ir.Line]) -> Value:
         """A parameter: one line per leaf, its axes the leaf's sizes."""
@@ -66,12 +66,14 @@ class Translator(Derivatives):
             axes = tuple(self.poly(s, env) for s in sizes)
             if not isinstance(elem, (ScalarType, Index)):
                 fail("E1124", name=self.where, what=f"{self.where} works on {t!r}")
-            line, _ = self.b.emit(ir.Input(k, leaf, sym.name), (ir.Result(elem.dtype, axes, bound),), hint=f"{sym.name}_")
+            line, _ = self.b.emit(ir.Input(k, leaf, sym.name), (ir.Result(elem.dtype, axes, bound),), self.fn.span, hint=f"{sym.name}_")
             lines.append(line)
             inputs.append(line)
         return self.from_lines(t, lines, env)
 
     def eval(self, e: core.Expr, env: Env) -> Value:
+        if e.span.line:
+            self.b.near = e.span
         how = _EVAL.get(type(e))
         if how is None:
             fail("E1124", e.span, name=self.where, what=words(e, self.where), where=self.where)
@@ -96,10 +98,18 @@ class Translator(Derivatives):
         if self.deriving and (fn.vjp is not None or fn.jvp is not None):
             value = self.customised(fn, inner, e.span)
         else:
-            value = self.eval(fn.body, inner)
+            with self.b.calling(e.span):
+                value = self.eval(fn.body, inner)
         self.calls.pop()
         self.where = saved
         return value
+
+
+def _returned(body: core.Expr) -> Span:
+    """Where the result of a body is written."""
+    while isinstance(body, core.Block):
+        body = body.result
+    return body.span
 
 
 _EVAL: dict[type, Callable[[Translator, Any, Env], Value]] = {

@@ -367,7 +367,7 @@ class Line:
     `reverse`: it belongs to the reverse sweep of a derivative, so what it reads of the others must be kept for it.
     """
 
-    __slots__ = ("id", "dims", "conds", "prim", "results", "block", "span", "atoms", "hint", "order", "reverse", "keep", "label", "copied", "_scanned")
+    __slots__ = ("id", "dims", "conds", "prim", "results", "block", "span", "atoms", "hint", "order", "reverse", "keep", "label", "copied", "also", "_scanned")
 
     def __init__(
         self,
@@ -388,11 +388,22 @@ class Line:
         self.keep: tuple[str, str] | None = None  # what the user decided about it, and under which name (plan/override.py)
         self.label = ""  # the name the user bound it to
         self.copied = 0  # how often the user wrote at.copy of it
+        self.also: tuple[Span, ...] = ()  # other places that say the same, or what it is made for
         self._scanned: tuple[Any, ...] | None = None  # what scan_prim.line_refs found, and of which parts
 
     @property
     def name(self) -> str:
         return f"{self.hint}{self.id}"
+
+    def comes_from(self, span: Span) -> None:
+        """Another place that it comes from, too."""
+        if span.line and all(span.line != other.line or span.source is not other.source for other in self.origins):
+            self.also += (span,)
+
+    @property
+    def origins(self) -> tuple[Span, ...]:
+        """All places of the text it comes from."""
+        return (self.span, *self.also) if self.span.line else self.also
 
     def __repr__(self) -> str:
         return self.name
@@ -442,3 +453,5 @@ class Program:
     index_facts: dict[Atom, tuple[Poly, ...]] = field(default_factory=dict)
     open: frozenset[int] = frozenset()  # results whose size the caller does not know, even where the body turned out to
     bound: Mapping[str, Span] = field(default_factory=dict)  # the names the body binds, and where; only when a plan names some
+    span: Span = NOWHERE
+    returned: Span = NOWHERE  # where its result is written

@@ -43,4 +43,4 @@ def renormal(program: ir.Program, live: Live) -> ir.Program:
         if line not in program.inputs:
             replay.line(line)
     results = [replay.any(array, {}) for array in program.results]
-    return ir.Program(program.name, program.sizes, inputs, b.root, results, program.facts, program.reassociate, b.index_facts, program.open, program.bound)
+    return ir.Program(program.name, program.sizes, inputs, b.root, results, program.facts, program.reassociate, b.index_facts, program.open, program.bound, program.span, program.returned)

@@ -139,6 +139,8 @@ class Replay:
             new.keep = new.keep or line.keep
             new.label = new.label or line.label
             new.copied = max(new.copied, line.copied)
+            for span in line.also:
+                new.comes_from(span)
         for position, k in enumerate(kept):
             self.give(line, k, _reader(new, position, index, fresh))
 

@@ -7,6 +7,8 @@ from typing import Any
 from atoll.ainf import ir
 from atoll.ainf.dead import alive
 from atoll.ainf.scan_prim import own_binders, subst
+from atoll.errors import Span
+from atoll.origins import Marks
 from atoll.sizes import Sym, poly
 
 
@@ -45,15 +47,15 @@ class Words:
         return f"{self.bind(b)}:{self.say(b.extent)}"
 
 
-def show(program: ir.Program, everything: bool = False) -> str:
+def show(program: ir.Program, everything: bool = False, marks: Marks | None = None) -> str:
     """The program's live lines (all lines when asked) and its results."""
     keep = None if everything else alive(program)
-    lines = _block(program.block, keep, 0, Words())
+    lines = _block(program.block, keep, 0, Words(), marks)
     results = ", ".join(map(Words().say, program.results))
-    return "\n".join([*lines, f"ret {results}"])
+    return "\n".join([*lines, f"ret {results}" + ("" if marks is None else marks.mark((program.returned,)))])
 
 
-def _block(block: ir.Block, keep: set[ir.Line] | None, depth: int, outer: Words) -> list[str]:
+def _block(block: ir.Block, keep: set[ir.Line] | None, depth: int, outer: Words, marks: Marks | None, around: tuple[Span, ...] = ()) -> list[str]:
     out = []
     for line in block.lines:
         if keep is not None and line not in keep:
@@ -63,9 +65,11 @@ def _block(block: ir.Block, keep: set[ir.Line] | None, depth: int, outer: Words)
         name = line.name if len(line.results) <= 1 else f"{line.name}.(0..{len(line.results) - 1})"
         axes = line.results[0].axes if line.results else ()
         own = f"[{', '.join(map(words.say, axes))}]" if axes else ""
-        out.append("  " * depth + f"let {context}{name}{own} = {prim_text(line.prim, words)}")
+        origins = line.origins or around  # the state of a loop comes from the loop
+        mark = "" if marks is None else marks.mark(origins)
+        out.append(mark + "  " * depth + f"let {context}{name}{own} = {prim_text(line.prim, words)}")
         for inner in _inner_blocks(line.prim):
-            out += _block(inner, keep, depth + 1, words)
+            out += _block(inner, keep, depth + 1, words, marks, origins)
     return out
 
 

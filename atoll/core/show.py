@@ -6,6 +6,8 @@ from typing import Any
 
 from atoll.core import ir
 from atoll.core.rewrite import called
+from atoll.errors import Span
+from atoll.origins import Marks
 from atoll.sizes import Sym
 from atoll.types.types import Union, dtype_of
 
@@ -31,15 +33,16 @@ _SIGNS = {
 }
 
 
-def show(fn: ir.Function) -> str:
+def show(fn: ir.Function, marks: Marks | None = None) -> str:
     """The function and everything it calls, callees first."""
-    return "\n\n".join(_Printer().function(f) for f in called(fn))
+    return "\n\n".join(_Printer(marks).function(f) for f in called(fn))
 
 
 class _Printer:
     """Symbols of one name get numbers, so that the text is unambiguous."""
 
-    def __init__(self) -> None:
+    def __init__(self, marks: Marks | None = None) -> None:
+        self.marks = marks
         self.names: dict[Sym, str] = {}
         self.used: dict[str, int] = {}
 
@@ -50,13 +53,17 @@ class _Printer:
             self.names[sym] = sym.name if count == 0 else f"{sym.name}_{count}"
         return self.names[sym]
 
+    def mark(self, *spans: Span) -> str:
+        """The mark of places, before what comes from there."""
+        return "" if self.marks is None else self.marks.mark(spans)
+
     def function(self, f: ir.Function) -> str:
         sizes = ", ".join(self.name(s) for s in f.sizes)
         params = ", ".join(f"{self.name(sym)}: {t!r}" for sym, t in f.params)
         head = f"def {f.name}[{sizes}]({params}) -> {f.result!r}:" if f.sizes else f"def {f.name}({params}) -> {f.result!r}:"
-        lines = [head]
+        lines = [self.mark(f.span) + head]
         for need in f.requires:
-            lines.append(f"    require {need.poly} >= 0  # {need.text}")
+            lines.append(f"{self.mark(need.span, f.span)}    require {need.poly} >= 0  # {need.text}")
         assert f.body is not None
         return "\n".join([*lines, *self.body(f.body, 1)])
 
@@ -64,9 +71,11 @@ class _Printer:
         """A block as lines, its result last."""
         pad = "    " * depth
         if not isinstance(e, ir.Block):
-            return [f"{pad}{self.expr(e, depth)}"]
+            return [f"{self.mark(e.span)}{pad}{self.expr(e, depth)}"]
         lines = []
         for stmt in e.stmts:
+            if isinstance(stmt, (ir.Bind, ir.Open)):
+                pad = (self.mark(stmt.value.span) or self.mark(e.span) or self.mark(e.result.span)) + "    " * depth
             match stmt:
                 case ir.Bind(sym, value):
                     lines.append(f"{pad}{self.name(sym)}: {value.type!r} = {self.expr(value, depth)}")
@@ -74,15 +83,15 @@ class _Printer:
                     opened = ", ".join(self.name(s) for s in sizes)
                     lines.append(f"{pad}open {opened}: {self.name(sym)} = {self.expr(value, depth)}")
                 case ir.Assert(cond, text):
-                    lines.append(f"{pad}assert {self.expr(cond, depth)}  # {text}")
+                    lines.append(f"{self.mark(stmt.span)}{pad}assert {self.expr(cond, depth)}  # {text}")
                 case ir.Require(p, text):
-                    lines.append(f"{pad}require {p} >= 0  # {text}")
+                    lines.append(f"{self.mark(stmt.span)}{pad}require {p} >= 0  # {text}")
                 case ir.Fix(defs):
-                    lines += [f"{pad}def {self.name(sym)} = {self.lam(made.lam, depth)}" for sym, made in defs]
+                    lines += [f"{self.mark(made.span)}{pad}def {self.name(sym)} = {self.lam(made.lam, depth)}" for sym, made in defs]
                 case ir.Print(parts):
                     shown = ", ".join(repr(p) if isinstance(p, str) else self.expr(p[0], depth) for p in parts)
-                    lines.append(f"{pad}print({shown})")
-        return [*lines, f"{pad}{self.expr(e.result, depth)}"]
+                    lines.append(f"{self.mark(stmt.span)}{pad}print({shown})")
+        return [*lines, f"{self.mark(e.result.span)}{pad}{self.expr(e.result, depth)}"]
 
     def nested(self, e: ir.Expr, depth: int) -> str:
         """A body on lines of its own when it has statements."""
@@ -102,6 +111,10 @@ class _Printer:
         return f"(lambda {', '.join(self.name(p) for p in lam.params)}:{self.nested(lam.body, depth)})"
 
     def expr(self, e: Any, depth: int) -> str:
+        written = self.written(e, depth)
+        return written if isinstance(e, ir.Var) else self.mark(e.span) + written  # a name stands for what was said elsewhere
+
+    def written(self, e: Any, depth: int) -> str:
         match e:
             case ir.Var(sym):
                 return self.name(sym)
@@ -121,7 +134,7 @@ class _Printer:
                 pad = "    " * depth
                 if isinstance(then, ir.Block) or isinstance(orelse, ir.Block):
                     return (
-                        f"if {self.expr(cond, depth)}:{self.nested(then, depth)}\n{pad}else:{self.nested(orelse, depth)}"
+                        f"if {self.expr(cond, depth)}:{self.nested(then, depth)}\n{self.mark(e.span)}{pad}else:{self.nested(orelse, depth)}"
                     )
                 return f"({self.expr(then, depth)} if {self.expr(cond, depth)} else {self.expr(orelse, depth)})"
             case ir.Block():
@@ -201,9 +214,9 @@ class _Printer:
     def match(self, e: ir.Match, depth: int) -> str:
         """The tests as a tree whose leaves name the arms, then the arms."""
         pad = "    " * (depth + 1)
-        lines = [f"match {self.name(e.sym)} = {self.expr(e.value, depth)}:", *self.tree(e.tree, depth + 1)]
+        lines = [f"match {self.name(e.sym)} = {self.expr(e.value, depth)}:", *(self.mark(e.span) + line for line in self.tree(e.tree, depth + 1))]
         for k, arm in enumerate(e.arms):
-            lines.append(f"{pad}arm {k}({', '.join(self.name(p) for p in arm.params)}):{self.nested(arm.body, depth + 1)}")
+            lines.append(f"{self.mark(e.span)}{pad}arm {k}({', '.join(self.name(p) for p in arm.params)}):{self.nested(arm.body, depth + 1)}")
         return "\n".join(lines)
 
     def tree(self, tree: ir.Tree, depth: int) -> list[str]:

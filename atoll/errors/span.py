@@ -34,6 +34,19 @@ class Span:
     column: int
     end_line: int
     end_column: int
+    caller: Span | None = None  # the call through which it is seen, for code that was put in place of calls
+
+    def seen_from(self, call: Span) -> Span:
+        """The place as part of what a call does."""
+        return Span(self.source, self.line, self.column, self.end_line, self.end_column, call)
+
+    def chain(self) -> list[Span]:
+        """The place, the call it is seen from, the call around that one, and so on."""
+        found, at = [self], self.caller
+        while at is not None:
+            found.append(at)
+            at = at.caller
+        return found
 
     def __repr__(self) -> str:
         line = self.source.line(self.line)

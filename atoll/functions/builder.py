@@ -47,8 +47,12 @@ class Builder:
     def __init__(self) -> None:
         self.binds: list[ir.Bind] = []
         self.outer: list[tuple[list[ir.Bind], ir.Var, ir.Vars, list[ir.Bind], ir.Term]] = []
+        self.near = NOWHERE  # what is being translated: where binds come from
 
     def add(self, bind: ir.Bind) -> None:
+        for x in ir.bound(bind):
+            if not x.span.line:
+                x.span = self.near
         self.binds.append(bind)
 
     def op(self, op: Any, *args: ir.Var, name: str = "v", span: Span = NOWHERE) -> ir.Var:

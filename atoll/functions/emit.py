@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 from atoll.backends.c import ops
 from atoll.backends.c.emit import safe
+from atoll.errors import Span
 from atoll.functions import ir
 from atoll.functions.calls import Graph
 from atoll.functions.closure_convert import CLOSURE
@@ -23,6 +24,7 @@ from atoll.functions.counted import (
     CountedProgram,
     Drop,
     Dup,
+    End,
     FreeToken,
     Instr,
     MakeIn,
@@ -40,6 +42,30 @@ from atoll.functions.layout import c_type, header, positions
 from atoll.types.dtypes import DTYPES
 
 
+def _places(instr: Instr) -> Iterable[Span]:
+    """Where an instruction comes from: its operator, or the variables it is about."""
+    if isinstance(instr, ir.Op) and instr.span.line:
+        return (instr.span,)
+    if isinstance(instr, (Dup, Drop, Unpack)):
+        return (instr.var.span,)
+    if isinstance(instr, FreeToken):
+        return ()
+    return (x.span for x in (instr.results if isinstance(instr, (ir.Op, ir.Call)) else (instr.result,)))
+
+
+def _ends_with(end: End) -> ir.Vars:
+    """What code ends with: a value that is looked at, handed on or returned."""
+    match end:
+        case CaseEnd():
+            return (end.value,)
+        case TailInto():
+            return (end.result,)
+        case ir.Ret(values):
+            return values
+        case ir.Tail(_, args) | ir.Jump(_, args):
+            return args
+
+
 class Emitter:
     """The functions of a program as C text; `operators` collects what they use."""
 
@@ -51,6 +77,7 @@ class Emitter:
         self.structs: dict[tuple[ir.Rep, ...], str] = {}
         self.statics: dict[str, str] = {}
         self.lines: list[str] = []
+        self.here = ""  # the mark of what is printed
         self.functions = {f: cf for f, cf in program.functions.items()}
         self.functions[program.main.fun.name] = program.main
         self.units: set[ir.Var] = set()
@@ -87,19 +114,26 @@ class Emitter:
         return self.structs[results]
 
     def put(self, text: str) -> None:
-        self.lines.append(text)
+        self.lines.append(text + self.here)
+
+    def coming_from(self, *places: Span) -> None:
+        """What is printed from now on comes from these places, where they are known."""
+        marks = self.operators.marks
+        self.here = self.here if marks is None else marks.mark(places) or self.here
 
     # -- the whole
 
     def text(self) -> str:
         """Prototypes and functions; call after which `statics` and `structs` are complete."""
-        bodies = []
+        bodies, prototypes = [], []
         groups = [*self.graph.groups, (self.program.main.fun.name,)]
         for group in groups:
             self.lines = []
             self.emit_group(group)
             bodies.append("\n".join(self.lines))
-        prototypes = [self.head(group) + ";" for group in groups]
+            self.here = ""
+            self.coming_from(*(self.functions[f].fun.span for f in group))
+            prototypes.append(f"{self.head(group)};{self.here}")
         for group in groups:
             entries = self.entry_of(group)
             if len(entries) > 1:
@@ -178,6 +212,8 @@ class Emitter:
         self.group = group
         self.destination = any(has_into(self.functions[f].code) for f in group)
         entries = self.entry_of(group)
+        self.here = ""
+        self.coming_from(*(self.functions[f].fun.span for f in group))
         self.put(self.head(group) + " {")
         declared: dict[ir.Var, None] = {}
         tokens: dict[Token, None] = {}
@@ -204,6 +240,7 @@ class Emitter:
             self.emit_switch(group, entries)
         order = [entries[0], *(f for f in group if f is not entries[0])]
         for f in order:
+            self.coming_from(self.functions[f].fun.span)
             if self.needs_label(f, group, entries):
                 self.put(f"{self.label(f)}:;")
                 self.put("    AT_DEEP(H);")
@@ -263,6 +300,7 @@ class Emitter:
     def emit_code(self, code: Code, depth: int) -> None:
         pad = "    " * depth
         for instr in code.instrs:
+            self.coming_from(*_places(instr))
             for line in self.instr(instr):
                 self.put(pad + line)
         self.emit_end(code, depth)
@@ -379,6 +417,8 @@ class Emitter:
 
     def emit_end(self, code: Code, depth: int) -> None:
         pad = "    " * depth
+        before = self.here
+        self.coming_from(*(x.span for x in _ends_with(code.end)))
         match code.end:
             case ir.Ret(values):
                 self.put(pad + self.returned(values))
@@ -391,6 +431,7 @@ class Emitter:
                 self.into(code.end, pad)
             case CaseEnd():
                 self.case(code.end, depth)
+        self.here = before
 
     def returned(self, values: ir.Vars) -> str:
         if self.destination:

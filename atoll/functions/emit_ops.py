@@ -13,6 +13,7 @@ from atoll.functions.extern import Extern
 from atoll.functions.kernels import Kernel, element_rep
 from atoll.functions.operators import Operator
 from atoll.loops import ir as lp
+from atoll.origins import Marks
 from atoll.sizes import Atom, Poly, Quot
 from atoll.types.dtypes import DTYPES, I64
 from atoll.types.types import Array, shape_of
@@ -21,7 +22,8 @@ from atoll.types.types import Array, shape_of
 class Operators:
     """Prints operators, and collects the kernels and the places that can fail."""
 
-    def __init__(self) -> None:
+    def __init__(self, marks: Marks | None = None) -> None:
+        self.marks = marks
         self.sites: list[Site] = []
         self.kinds: list[str] = []
         self.prints: list[lp.Print] = []
@@ -134,6 +136,7 @@ class Operators:
             for c in loops.consts:
                 c.name = f"{kernel.name}_{c.name}"
             emitter = LoopEmitter(loops, JIT, kernel.name)
+            emitter.mark_with(self.marks)
             self.texts.append(emitter.kernel())
             base, prints = len(self.sites), len(self.prints)
             self.sites += emitter.sites

@@ -86,7 +86,7 @@ class Translator:
     def function(self, fn: core.Function) -> ir.Var:
         """The λANF function a core function becomes."""
         if id(fn) not in self.functions:
-            self.functions[id(fn)] = (fn, ir.Var(fn.name, ir.CODE))
+            self.functions[id(fn)] = (fn, ir.Var(fn.name, ir.CODE, fn.span))
             self.todo.append(fn)
         return self.functions[id(fn)][1]
 
@@ -168,6 +168,7 @@ class Translator:
 
     def tail(self, e: core.Expr, env: Env, b: Builder) -> ir.Block:
         """The block that ends with the expression's value as the function's result."""
+        b.near = e.span if e.span.line else b.near
         match e:
             case core.Block(stmts, result):
                 env = dict(env)
@@ -190,6 +191,8 @@ class Translator:
         return b.close(ir.Ret(leaves(self.value(e, env, b))))
 
     def value(self, e: core.Expr, env: Env, b: Builder) -> Val:
+        if e.span.line:
+            b.near = e.span
         how: Callable[[Translator, Any, Env, Builder], Val] | None = _LIGHT.get(type(e))
         if how is not None:
             return how(self, e, env, b)

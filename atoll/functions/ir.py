@@ -45,14 +45,14 @@ DATA, ARRAY, CODE, BOOL_REP, INT = "data", "array", "code", "bool", "i64"
 class Var:
     """A variable, function or join point. Itself is its identity; the name is for readers."""
 
-    __slots__ = ("name", "rep")
+    __slots__ = ("name", "rep", "span")
 
-    def __init__(self, name: str, rep: Rep = DATA) -> None:
-        self.name, self.rep = name, rep
+    def __init__(self, name: str, rep: Rep = DATA, span: Span = NOWHERE) -> None:
+        self.name, self.rep, self.span = name, rep, span  # the span is where its value comes from
 
     def again(self) -> Var:
         """A fresh variable like this one."""
-        return Var(self.name, self.rep)
+        return Var(self.name, self.rep, self.span)
 
     def __repr__(self) -> str:
         return self.name

@@ -16,6 +16,7 @@ from atoll.backends.c import vector_math
 from atoll.backends.c.jit import _HEAD, _MACROS, abi
 from atoll.backends.c.prelude import needed
 from atoll.backends.c.sort import sorts
+from atoll.errors import NOWHERE
 from atoll.functions import ir
 from atoll.functions.calls import graph
 from atoll.functions.closure_convert import CLOSURE
@@ -26,6 +27,7 @@ from atoll.functions.emit_ops import Operators
 from atoll.functions.exchange import Tables
 from atoll.functions.layout import c_type, counted_fields, positions
 from atoll.loops import ir as lp
+from atoll.origins import Marks
 from atoll.types.dtypes import DTYPES
 
 if TYPE_CHECKING:
@@ -46,9 +48,9 @@ class Generated:
     prints: list[lp.Print]
 
 
-def generate(program: ir.Program, tables: Tables, counters: bool = False, reuse: bool = True, units: Sequence[Unit] = ()) -> Generated:
+def generate(program: ir.Program, tables: Tables, counters: bool = False, reuse: bool = True, units: Sequence[Unit] = (), marks: Marks | None = None) -> Generated:
     """The file for a closed program whose parameters and results are exchanged as `tables` says; `units` are linked to it."""
-    code = _Code(program, reuse)
+    code = _Code(program, reuse, marks)
     run = _run(code.main, code.emitter, tables)
     sites, prints = len(code.operators.sites), len(code.operators.prints)
     starts = []
@@ -89,14 +91,14 @@ def generate_module(program: ir.Program, exported: Sequence[tuple[str, Signature
 class _Code:
     """The functions of a closed program as C."""
 
-    def __init__(self, program: ir.Program, reuse: bool) -> None:
+    def __init__(self, program: ir.Program, reuse: bool, marks: Marks | None = None) -> None:
         binds = program.block.binds
         bundle = binds[0].bundle if binds and isinstance(binds[0], ir.Funs) else ()
         body = ir.Block(binds[1:], program.block.term) if bundle else program.block
         functions = {f.name: f for f in bundle}
-        self.main = ir.Fun(ir.Var("main", ir.CODE), program.params, body, program.results)
+        self.main = ir.Fun(ir.Var("main", ir.CODE), program.params, body, program.results, False, body.term.fn.span if isinstance(body.term, ir.Tail) else NOWHERE)
         calls = graph(functions, body)
-        self.operators = Operators()
+        self.operators = Operators(marks)
         self.emitter = Emitter(count(functions, self.main, calls, reuse), calls, self.operators)
         self.text = self.emitter.text()
 

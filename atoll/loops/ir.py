@@ -32,6 +32,19 @@ from atoll.types.dtypes import DType
 _numbers = itertools.count()
 
 
+class Origin:
+    """The places of the text that a value comes from. No dataclass: what walks over all parts of a statement does not look inside."""
+
+    __slots__ = ("spans",)
+
+    def __init__(self, spans: tuple[Span, ...]) -> None:
+        self.spans = spans
+
+
+MADE = Origin(())
+"""Of what the compiler made for reasons of its own."""
+
+
 class Buffer:
     """Memory for an array. kind: in, out, temp, const. `reason` says why a temp exists, for .memory().
 
@@ -39,7 +52,7 @@ class Buffer:
     are those of the whole array.
     """
 
-    __slots__ = ("name", "dtype", "extents", "kind", "value", "reason", "span", "number", "private", "local", "rows", "label", "home", "within")
+    __slots__ = ("name", "dtype", "extents", "kind", "value", "reason", "span", "number", "private", "local", "rows", "label", "home", "within", "origin")
 
     def __init__(
         self,
@@ -53,6 +66,7 @@ class Buffer:
     ) -> None:
         self.name, self.dtype, self.extents, self.kind = name, dtype, extents, kind
         self.reason, self.span, self.value = reason, span, value
+        self.origin = Origin((span,)) if span.line else MADE
         self.number = next(_numbers)
         self.private = False
         self.local = False
@@ -78,12 +92,13 @@ class Buffer:
 class Var:
     """A scalar variable. `small`: an integer that is as far from overflow as an index is."""
 
-    __slots__ = ("name", "dtype", "atom", "small", "label")
+    __slots__ = ("name", "dtype", "atom", "small", "label", "origin")
 
     def __init__(self, name: str, dtype: DType, small: bool = False) -> None:
         self.name, self.dtype, self.small = name, dtype, small
         self.atom = VarAtom(self)
         self.label = ""  # what the user calls it
+        self.origin = MADE
 
     def __repr__(self) -> str:
         return self.name
@@ -161,12 +176,14 @@ class Call:
     op: str
     args: tuple[Expr, ...]
     dtype: DType
+    origin: Origin = field(default=MADE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Cast:
     arg: Expr
     dtype: DType
+    origin: Origin = field(default=MADE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +191,7 @@ class Choose:
     tests: tuple[Test, ...]
     then: Expr
     orelse: Expr
+    origin: Origin = field(default=MADE, compare=False, repr=False)
 
     @property
     def dtype(self) -> DType:
@@ -449,6 +467,7 @@ class Function:
     consts: list[Buffer]
     sites: list[Site] = field(default_factory=list)
     copied: list[Copied] = field(default_factory=list)
+    span: Span = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ class _Order(Copier):
             return super().expr(e)
         result = early[0]
         for x in [*early[1:], *last]:
-            result = lp.Call(e.op, (result, x), e.dtype)
+            result = lp.Call(e.op, (result, x), e.dtype, e.origin)
         self.changed = self.changed or result != e
         return result
 

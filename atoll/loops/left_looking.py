@@ -430,9 +430,9 @@ def _once(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
 
     def go(e: lp.Expr) -> lp.Expr:
         if isinstance(e, lp.Call) and e.op not in ("select", "and", "or"):
-            return lp.Call(e.op, tuple(map(go, e.args)), e.dtype)
+            return lp.Call(e.op, tuple(map(go, e.args)), e.dtype, e.origin)
         if isinstance(e, lp.Cast):
-            return lp.Cast(go(e.arg), e.dtype)
+            return lp.Cast(go(e.arg), e.dtype, e.origin)
         if not isinstance(e, lp.Load):
             return e
         if e not in kept:

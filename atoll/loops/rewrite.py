@@ -25,7 +25,7 @@ def restart_names() -> None:
 def fresh(var: lp.Var) -> lp.Var:
     """Another variable like this one. Names stay unique because a mark no user can write is in them."""
     made = lp.Var(f"{_COPY.sub('', var.name)}__{next(_counter)}", var.dtype, var.small)
-    made.label = var.label
+    made.label, made.origin = var.label, var.origin
     return made
 
 
@@ -63,15 +63,15 @@ class Copier:
                 return lp.Index(self.poly(p))
             case lp.Load(buffer, index):
                 return lp.Load(buffer, self.index(index))
-            case lp.Call(op, args, dtype):
-                return lp.Call(op, tuple(self.expr(a) for a in args), dtype)
-            case lp.Cast(arg, dtype):
-                return lp.Cast(self.expr(arg), dtype)
-            case lp.Choose(tests, then, orelse):
+            case lp.Call(op, args, dtype, origin):
+                return lp.Call(op, tuple(self.expr(a) for a in args), dtype, origin)
+            case lp.Cast(arg, dtype, origin):
+                return lp.Cast(self.expr(arg), dtype, origin)
+            case lp.Choose(tests, then, orelse, origin):
                 known = self.tests(tests)
                 if known is None:
                     return self.expr(orelse)
-                return lp.Choose(known, self.expr(then), self.expr(orelse)) if known else self.expr(then)
+                return lp.Choose(known, self.expr(then), self.expr(orelse), origin) if known else self.expr(then)
             case lp.Truth(tests):
                 known = self.tests(tests)
                 if known is None or not known:

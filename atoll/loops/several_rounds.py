@@ -210,9 +210,9 @@ class _Elimination:
     def once(self, e: lp.Expr, here: Sym, there: Sym, start: dict[Atom, Poly], kept: dict[lp.Load, lp.Var]) -> lp.Expr:
         """Elements that are the same for the whole row, and are there also when it is empty, are read before it."""
         if isinstance(e, lp.Call) and e.op not in ("select", "and", "or"):
-            return lp.Call(e.op, tuple(self.once(a, here, there, start, kept) for a in e.args), e.dtype)
+            return lp.Call(e.op, tuple(self.once(a, here, there, start, kept) for a in e.args), e.dtype, e.origin)
         if isinstance(e, lp.Cast):
-            return lp.Cast(self.once(e.arg, here, there, start, kept), e.dtype)
+            return lp.Cast(self.once(e.arg, here, there, start, kept), e.dtype, e.origin)
         if not isinstance(e, lp.Load) or any(there in p.leaves() or not plain(p) for p in e.index):
             return e
         ctx = facts((*(q.subst(start) for q in self.known), poly(here) - self.first_row.subst(start), self.bottom.subst(start) - poly(here) - 1))

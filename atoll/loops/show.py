@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from atoll.loops import ir as lp
+from atoll.loops.origins import Origins
+from atoll.origins import Marks
 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
 
-def show(fn: lp.Function) -> str:
+def show(fn: lp.Function, marks: Marks | None = None) -> str:
+    """The function as text, with marks where its lines come from when they are wanted."""
+    origins = None if marks is None else Origins(fn)
+
+    def mark(stmt: lp.Stmt) -> str:
+        return "" if marks is None or origins is None else marks.mark(origins.of(stmt))
+
     sizes = ", ".join(s.name for s in fn.sizes)
     params = ", ".join(_param(p) for p in (*fn.inputs, *(o.buffer for o in fn.outputs)))
-    return "\n".join([f"{fn.name}<{sizes}>({params}):", *_stmts(fn.body, 1)])
+    head = f"{fn.name}<{sizes}>({params}):" + ("" if marks is None else marks.mark((fn.span,)))
+    return "\n".join([head, *_stmts(fn.body, 1, mark)])
 
 
 def statements(stmts: list[lp.Stmt]) -> list[str]:
@@ -27,10 +37,14 @@ def _param(p: lp.Buffer | lp.Var) -> str:
     return f"{kind}{p.name}: {p.dtype}[{', '.join(map(repr, p.extents))}]"
 
 
-def _stmts(stmts: list[lp.Stmt], depth: int) -> list[str]:
+def _unmarked(stmt: lp.Stmt) -> str:
+    return ""
+
+
+def _stmts(stmts: list[lp.Stmt], depth: int, mark: Callable[[lp.Stmt], str] = _unmarked) -> list[str]:
     out: list[str] = []
-    pad = "  " * depth
     for stmt in stmts:
+        pad = mark(stmt) + "  " * depth
         match stmt:
             case lp.Let(var, value):
                 out.append(f"{pad}{var} = {expr(value)}")
@@ -50,26 +64,26 @@ def _stmts(stmts: list[lp.Stmt], depth: int) -> list[str]:
                 how = "" if parallel else " in order"
                 how += f" by {vector}" if vector else ""
                 out.append(f"{pad}for{how}{' unrolled' if unroll else ''} {sym} in {low}..{high}:")
-                out += _stmts(body, depth + 1)
+                out += _stmts(body, depth + 1, mark)
             case lp.Accumulate(sym, low, high, body, accs):
                 names = ", ".join(f"{a.var} by {a.monoid}" for a in accs)
                 out.append(f"{pad}accumulate {names} over {sym} in {low}..{high}:")
-                out += _stmts(body, depth + 1)
+                out += _stmts(body, depth + 1, mark)
             case lp.Add(var, monoid, value):
                 out.append(f"{pad}{var} {_SIGNS.get(monoid, monoid)}= {expr(value)}")
             case lp.Chunks(low, high, extent, _, body, accs):
                 names = f" accumulate {', '.join(f'{a.var} by {a.monoid}' for a in accs)}" if accs else ""
                 out.append(f"{pad}pieces {low}..{high} of {extent}{names}:")
-                out += _stmts(body, depth + 1)
+                out += _stmts(body, depth + 1, mark)
             case lp.If(tests, then, orelse):
                 out.append(f"{pad}if {tests_text(tests)}:")
-                out += _stmts(then, depth + 1)
+                out += _stmts(then, depth + 1, mark)
                 if orelse:
                     out.append(f"{pad}else:")
-                    out += _stmts(orelse, depth + 1)
+                    out += _stmts(orelse, depth + 1, mark)
             case lp.Forever(body):
                 out.append(f"{pad}forever:")
-                out += _stmts(body, depth + 1)
+                out += _stmts(body, depth + 1, mark)
             case lp.BreakUnless(tests):
                 out.append(f"{pad}break unless {tests_text(tests)}")
             case lp.Check(tests, site, args):
@@ -86,12 +100,12 @@ def _stmts(stmts: list[lp.Stmt], depth: int) -> list[str]:
                 out.append(f"{pad}print {shown}")
             case lp.Section(label, body):
                 out.append(f"{pad}section {label!r}:")
-                out += _stmts(body, depth + 1)
+                out += _stmts(body, depth + 1, mark)
             case lp.Product():
                 out.append(f"{pad}product of {stmt.rows} by {stmt.columns} over {' by '.join(map(repr, stmt.sums))}:")
-                out += _stmts(stmt.body, depth + 1)
+                out += _stmts(stmt.body, depth + 1, mark)
                 if stmt.after:
-                    out += [f"{pad}then, for finished rows:", *_stmts(stmt.after, depth + 1)]
+                    out += [f"{pad}then, for finished rows:", *_stmts(stmt.after, depth + 1, mark)]
             case lp.Note(text):
                 out.append(f"{pad}# {text}")
     return out

@@ -50,6 +50,7 @@ class FunctionLowerer:
     def line_var(self, line: ir.Line, dtype: DType, small: bool = False) -> lp.Var:
         """A variable for a line's value, called in reports what the user calls it."""
         var = self.var(line.name, dtype, small)
+        var.origin = lp.Origin(line.origins)
         var.label = f"len({label_of(line)})" if isinstance(line.prim, ir.Compress) else label_of(line)
         return var
 
@@ -104,6 +105,7 @@ class FunctionLowerer:
             extents = tuple(b.extent for b in array.binders)
             closed = all(leaf in self.size_atoms for p in extents for leaf in p.leaves())
             buffer = self.buffer("result" if len(program.results) == 1 else f"result{k}", ir.operand_dtype(array.body), extents, "out")
+            buffer.origin = lp.Origin((program.returned,))
             if not closed or k in program.open:
                 self.open.add(buffer)
             outputs.append(lp.Output(buffer, len(extents)))
@@ -123,7 +125,7 @@ class FunctionLowerer:
         live_together(body)
         note_settled(body, program.results, [o.buffer for o in outputs], self.copied)
         allocate_outside(body)
-        return lp.Function(program.name, program.sizes, inputs, outputs, body, self.consts, copied=self.copied)
+        return lp.Function(program.name, program.sizes, inputs, outputs, body, self.consts, copied=self.copied, span=program.span)
 
 
 def tidy(stmts: list[lp.Stmt]) -> list[lp.Stmt]:

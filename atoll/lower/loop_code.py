@@ -49,6 +49,7 @@ def make_state(
         if not first.binders:
             name = param.prim.name  # type: ignore[union-attr]
             var = b.fn.var(name, param.results[0].dtype)
+            var.origin = lp.Origin(line.origins)
             scope.add(lp.Declare(var, b.value(first.body, env, scope)))
             states.append(State(VarPlace(lp.Use(var)), None, var, b.fn.var(f"{name}_next", var.dtype)))
             continue

@@ -168,6 +168,7 @@ class Memory(Values):
             return BufferPlace(preferred, tuple(range(len(line.dims) + len(info.axes))))
         reason = self._reason(stage)
         buffer = self.fn.buffer(line.name, info.dtype, tuple(extents), "temp", reason, line.span)
+        buffer.origin = lp.Origin(line.origins)
         buffer.label = label_of(line, result)
         buffer = self._allocate(buffer, stage, shared, scope, number)
         return BufferPlace(buffer, positions, offsets)

@@ -180,21 +180,21 @@ class Values:
             case ir.Op("read", (arg,)):
                 return self.value(arg, env, scope, depth)
             case ir.Op(name, args):
-                return lp.Call(name, tuple(self.value(a, env, scope, depth) for a in args), dtype)
+                return lp.Call(name, tuple(self.value(a, env, scope, depth) for a in args), dtype, lp.Origin(line.origins))
             case ir.Cast(arg):
-                return lp.Cast(self.value(arg, env, scope, depth), dtype)
+                return lp.Cast(self.value(arg, env, scope, depth), dtype, lp.Origin(line.origins))
             case ir.Select(conds, then, orelse):
-                return self.choose(self.tests(conds, env, scope), then, orelse, dtype, env, scope, depth)
+                return self.choose(self.tests(conds, env, scope), then, orelse, line, env, scope, depth)
             case ir.Truth(cond):
                 tests = self.tests((cond,), env, scope)
                 return lp.Truth(tests) if tests else lp.Const(True, BOOL)
             case ir.Extent(low, high):
                 bounds = (self.value(low, env, scope, depth), self.value(high, env, scope, depth))
-                return lp.Call("extent", bounds, I64)
+                return lp.Call("extent", bounds, I64, lp.Origin(line.origins))
         raise AssertionError(line.prim)
 
     def choose(
-        self, tests: tuple[lp.Test, ...], then: ir.Operand, orelse: ir.Operand, dtype: Any, env: dict[Atom, Poly], scope: Scope, depth: int
+        self, tests: tuple[lp.Test, ...], then: ir.Operand, orelse: ir.Operand, line: ir.Line, env: dict[Atom, Poly], scope: Scope, depth: int
     ) -> lp.Expr:
         """One of two values; statements that only one of them may do stay in its branch."""
         if not tests or (len(tests) == 1 and tests[0].negated() in scope.holds):
@@ -206,9 +206,11 @@ class Values:
             for branch in (yes, no):
                 branch.guarded &= bool(scope.holds)  # a choice reads only what it chooses, but may need what holds around it
                 scope.absorb(branch)
-            return lp.Choose(tests, *values)
+            return lp.Choose(tests, *values, lp.Origin(line.origins))
         scope.guarded |= bool(scope.holds) and (yes.guarded or no.guarded)
+        dtype = line.results[0].dtype
         var = self.fn.var("v", dtype)
+        var.origin = lp.Origin(line.origins)
         yes.add(lp.Assign(var, values[0]))
         no.add(lp.Assign(var, values[1]))
         scope.add(lp.Declare(var, self.fn.zero(dtype)))
@@ -298,6 +300,8 @@ class Values:
                     return place.buffer
         extents = tuple(self.translate(b.extent, env, scope) for b in array.binders)
         buffer = self.fn.buffer(name, ir.operand_dtype(array.body), extents, "temp", reason)
+        if isinstance(array.body, ir.Ref):
+            buffer.origin = lp.Origin(array.body.line.origins)
         scope.add(lp.Alloc(buffer))
         self.fill(array, buffer, (), env, scope)
         return buffer

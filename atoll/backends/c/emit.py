@@ -26,6 +26,13 @@ class Emitter(Pieces):
             self.stmt(stmt)
 
     def stmt(self, stmt: lp.Stmt) -> None:
+        if self.marks is None:
+            self.write(stmt)
+            return
+        with self.coming_from(stmt):
+            self.write(stmt)
+
+    def write(self, stmt: lp.Stmt) -> None:
         match stmt:
             case lp.Let(var, value):
                 self.declare(var, self.expr(value), True)
@@ -298,6 +305,7 @@ class Emitter(Pieces):
             if self.offsets:
                 params.append("void *workspace")
             start = len(self.lines)
+            self.here = "" if self.marks is None else self.marks.mark((self.fn.span,))
             with self.braces(f"static int {self.prefix}_run({', '.join(params) or 'void'})"):
                 self.locals(self.fn.body)
                 for o in self.fn.outputs:

@@ -23,6 +23,7 @@ from atoll.core import ir as core
 from atoll.errors import fail
 from atoll.errors.misuse import kind_of
 from atoll.loops import ir as lp
+from atoll.origins import Marks, with_comments, with_directives
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.describe import condition
 from atoll.types.dtypes import DType
@@ -31,21 +32,30 @@ from atoll.types.types import Index, flatten, shape_of
 _ALIGN = 64
 
 
-def export(core_fn: core.Function, fn: lp.Function, folder: object, workspace: str = "heap", overwrite: bool = False) -> list[Path]:
-    """Write the files; returns their paths."""
+def export(core_fn: core.Function, fn: lp.Function, folder: object, workspace: str = "heap", overwrite: bool = False, origins: str = "none") -> list[Path]:
+    """Write the files; returns their paths. `origins`: "comments" or "lines" (#line) tell in the C which lines of the source it comes from."""
+    if origins not in ("none", "comments", "lines"):
+        text = f"origins is 'none', 'comments' or 'lines', not {kind_of(origins) if not isinstance(origins, str) else repr(origins)}"
+        fail("E0610", name="export_c", text=text, help="leave it out for C without them")
     if not isinstance(workspace, str) or workspace not in ("heap", "caller"):
         fail("E0804", given=workspace if isinstance(workspace, str) else kind_of(workspace))
     name = safe_symbol(core_fn.name)
-    writer = _Exporter(core_fn, fn, name, workspace)
-    files = {f"{name}.h": writer.header(), f"{name}.c": writer.source(), f"{name}_example.c": writer.example()}
+    marks = None if origins == "none" else Marks()
+    writer = _Exporter(core_fn, fn, name, workspace, marks)
+    source = writer.source()
+    if marks is not None:
+        rows, written = marks.rows(source), core_fn.span.source
+        source = with_comments(rows, written) if origins == "comments" else with_directives(rows, written, f"{name}.c")
+    files = {f"{name}.h": writer.header(), f"{name}.c": source, f"{name}_example.c": writer.example()}
     return write_files(folder, files, overwrite)
 
 
 class _Exporter:
-    def __init__(self, core_fn: core.Function, fn: lp.Function, name: str, workspace: str) -> None:
+    def __init__(self, core_fn: core.Function, fn: lp.Function, name: str, workspace: str, marks: Marks | None) -> None:
         self.core, self.fn, self.name, self.workspace = core_fn, fn, name, workspace
         self.inside = _inside(fn, name)
         self.emitter = Emitter(fn, C99, self.inside)
+        self.emitter.mark_with(marks)
         self.buffers = [s.buffer for s in lp.walk(fn.body) if isinstance(s, lp.Alloc) and not s.buffer.local]
         for stmt in lp.walk(fn.body):
             if isinstance(stmt, lp.Helper) and stmt.name in ("argsort", "sort") and workspace == "caller":

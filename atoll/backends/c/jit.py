@@ -21,6 +21,7 @@ from atoll.backends.c.sort import sorts
 from atoll.core import ir as core
 from atoll.loops import ir as lp
 from atoll.loops.split import may_be_negative
+from atoll.origins import Marks
 from atoll.sizes import Atom, Poly, Quot, Sym
 from atoll.types.binding import MOST_SIZE, plan
 from atoll.types.dtypes import BOOL
@@ -92,9 +93,10 @@ def abi() -> str:
     return (Path(__file__).parents[2] / "runtime" / "native" / "abi.h").read_text()
 
 
-def generate(core_fn: core.Function, fn: lp.Function) -> Generated:
-    """The file for a core function whose loops are `fn`."""
+def generate(core_fn: core.Function, fn: lp.Function, marks: Marks | None = None) -> Generated:
+    """The file for a core function whose loops are `fn`; with marks, its lines tell where they come from."""
     emitter = Emitter(fn, JIT, "at_program")
+    emitter.mark_with(marks)
     kernel = emitter.kernel()
     entry = _entry(fn, emitter)
     prepare = _prepare(core_fn, fn, emitter)

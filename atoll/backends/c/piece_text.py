@@ -139,11 +139,13 @@ class Pieces(Loops):
         fields = "".join(f" {t.replace(' *restrict', ' *')} {v};" for t, v, _ in params)
         unpack = "".join(f", at_a->{v}" for _, v, _ in params)
         self.functions.append(
-            f"typedef struct {{ int64_t at_extent;{fields} }} {name}_args;\n"
-            f"static int {name}_rows(at_call *at, void *at_context, int64_t at_low, int64_t at_high) {{\n"
-            f"    const {name}_args *at_a = at_context;\n"
-            f"    (void)at_a;\n"
-            f"    return {name}(at, at_low, at_high{unpack});\n}}"
+            self.whole(
+                f"typedef struct {{ int64_t at_extent;{fields} }} {name}_args;\n"
+                f"static int {name}_rows(at_call *at, void *at_context, int64_t at_low, int64_t at_high) {{\n"
+                f"    const {name}_args *at_a = at_context;\n"
+                f"    (void)at_a;\n"
+                f"    return {name}(at, at_low, at_high{unpack});\n}}"
+            )
         )
         extent, args = self.poly(chunk.extent), "".join(f", {a}" for _, _, a in params)
         self.uses_done = True
@@ -174,13 +176,15 @@ class Pieces(Loops):
                 f"        if (at_to < at_high && at_interrupted(at)) return -2;\n    }}\n    return 0;\n"
             )
         self.functions.append(
-            f"typedef struct {{ int64_t at_extent, at_size, at_work;{fields} }} {struct};\n"
-            f"static int {name}_task(at_call *at, void *at_context, int64_t at_piece_number) {{\n"
-            f"    {struct} *at_a = at_context;\n"
-            f"{settled}"
-            f"    const int64_t at_low = at_piece_number * at_a->at_size;\n"
-            f"    const int64_t at_high = at_low + at_a->at_size < at_a->at_extent ? at_low + at_a->at_size : at_a->at_extent;\n"
-            f"{run}}}"
+            self.whole(
+                f"typedef struct {{ int64_t at_extent, at_size, at_work;{fields} }} {struct};\n"
+                f"static int {name}_task(at_call *at, void *at_context, int64_t at_piece_number) {{\n"
+                f"    {struct} *at_a = at_context;\n"
+                f"{settled}"
+                f"    const int64_t at_low = at_piece_number * at_a->at_size;\n"
+                f"    const int64_t at_high = at_low + at_a->at_size < at_a->at_extent ? at_low + at_a->at_size : at_a->at_extent;\n"
+                f"{run}}}"
+            )
         )
         private = any(isinstance(s, lp.Alloc) and s.buffer.private for s in lp.walk(chunk.body))
         little = "at_n * at_work < 65536"

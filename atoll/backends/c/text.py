@@ -13,7 +13,9 @@ from atoll.backends.c.c_names import safe as safe
 from atoll.backends.c.used import read_as_bytes
 from atoll.backends.c.within import guarded
 from atoll.loops import ir as lp
+from atoll.loops.origins import Origins
 from atoll.loops.rewrite import QUICK, divides
+from atoll.origins import Marks
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
 from atoll.types.dtypes import BOOL, I64
 
@@ -91,6 +93,9 @@ class Text:
         self.prints: list[lp.Print] = []
         self.offsets: dict[lp.Buffer, Poly] | None = None  # where buffers lie in the caller's workspace
         self.adders: dict[lp.Var, Any] = {}
+        self.marks: Marks | None = None  # wanted when lines of C should tell where they come from
+        self.origins: Origins | None = None
+        self.here = ""  # the mark of the statement that is printed
         self.bytes = read_as_bytes(fn) if dialect.hosted else set()
 
     def c_type(self, buffer: lp.Buffer) -> str:
@@ -104,7 +109,24 @@ class Text:
     # -- text
 
     def put(self, text: str) -> None:
-        self.lines.append("    " * self.depth + text if text else "")
+        self.lines.append("    " * self.depth + text + self.here if text else "")
+
+    def whole(self, text: str) -> str:
+        """A function that is written in one go, its lines marked like those of the statement it serves."""
+        return text if not self.here else "\n".join(line + self.here for line in text.split("\n"))
+
+    def mark_with(self, marks: Marks | None) -> None:
+        """Mark the lines that are printed from now on."""
+        self.marks, self.origins = marks, None if marks is None else Origins(self.fn)
+
+    @contextmanager
+    def coming_from(self, stmt: lp.Stmt) -> Iterator[None]:
+        """Lines that are printed for this statement."""
+        before = self.here
+        if self.marks is not None and self.origins is not None:
+            self.here = self.marks.mark(self.origins.of(stmt)) or before
+        yield
+        self.here = before
 
     @contextmanager
     def braces(self, head: str) -> Iterator[None]:
