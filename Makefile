@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: demo test same-text test-compilers lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench docs clean
+.PHONY: demo test same-text test-compilers lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench costs docs clean
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -78,6 +78,16 @@ test-compilers: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	$(RUN) bench/run.py
+
+# The 54 tasks of NPBench against NumPy, Numba and JAX (in bench/.peers, which `make bench` makes): make npbench PRESET=M
+PRESET ?= S
+npbench: $(VENV)/.ready
+	PYTHONPATH=. bench/.peers/bin/python -m bench.npbench.run --preset $(PRESET)
+
+# Formulas of costs beside counts, for the tables of tests/cost and the kernels of bench/.
+costs: $(VENV)/.ready
+	$(RUN) -m tests.cost.formulas
+	$(RUN) -m tests.cost.formulas bench
 
 docs: $(VENV)/.ready
 	$(RUN) tools/error_codes.py

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import atoll as at
+from atoll.cli import main
 from tests.cost.formulas import at_sizes, differences
 from tests.cost.programs import HEAD, PROGRAMS, Program
 
@@ -106,13 +105,13 @@ def test_recursion_is_refused() -> None:
         f.cost()
 
 
-def test_command(tmp_path: Path) -> None:
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "p.py"
     file.write_text(HEAD + TEXTS["product"] + "@at.fn\ndef g(x: f64[n]) -> f64[n]:\n    return x * 2.0\n")
 
     def run(*args: str) -> tuple[int, str]:
-        done = subprocess.run([sys.executable, "-m", "atoll", "cost", *args], capture_output=True, text=True, check=False, timeout=60)
-        return done.returncode, done.stdout + done.stderr
+        status = main(["cost", *args])
+        return status, "".join(capsys.readouterr())
 
     status, text = run(str(file))
     assert status == 0 and "2*k*m*n" in text and "g:\n  operations     n\n" in text

@@ -1,0 +1,135 @@
+"""Times of the tasks of NPBench, each answer checked first.
+
+    python -m bench.npbench.run [--preset S] [--only TEXT,TEXT] [--threads 1] [--seconds 0.4]
+
+Run it with a Python that has the peers (numba, jax); those that are missing have no column. One thread by default: the clock is then the processor's, which other programs on
+the machine do not disturb. `best/atoll` is the time of the best peer over ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+import time
+from typing import Any
+
+_PEERS = ("numpy", "numba", "jax")
+
+
+def environment(threads: int) -> None:
+    """Before anything is imported: as many threads for every tool."""
+    for key in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "ATOLL_NUM_THREADS"):
+        os.environ[key] = str(threads)
+    if threads == 1:
+        os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+
+
+def contenders(task: Any, args: tuple[Any, ...]) -> dict[str, Any]:
+    import numpy as np
+
+    from bench.npbench import task as t
+
+    found: dict[str, Any] = {"atoll": lambda: task.atoll(*args), "numpy": lambda: task.numpy(np, *args)}
+    if t.numba is not None and task.numba is not None:
+        compiled = t.numba.njit(parallel=not task.serial)(task.numba)
+        found["numba"] = lambda: compiled(*args)
+    if t.jax is not None and (task.shared or task.jax is not None):
+        jitted = t.jax.jit(task.jax) if task.jax is not None else t.jax.jit(lambda *a: task.numpy(t.jnp, *a))
+        moved = [t.jnp.asarray(a) if isinstance(a, np.ndarray) else a for a in args]
+        found["jax"] = lambda: t.jax.block_until_ready(jitted(*moved))
+    return found
+
+
+def wrong(found: Any, expected: Any, like: Any, rtol: float) -> str | None:
+    """What is wrong with an answer, beside the expected one in double precision; `like` is NumPy's own, for its dtypes."""
+    import numpy as np
+
+    many = [x if isinstance(x, tuple) else (x,) for x in (found, expected, like)]
+    if len({len(x) for x in many}) != 1:
+        return f"{len(many[0])} results instead of {len(many[1])}"
+    for k, (a, b, c) in enumerate(zip(*many, strict=True)):
+        x, y, z = np.asarray(a), np.asarray(b), np.asarray(c)
+        if x.shape != y.shape:
+            return f"result {k}: shape {x.shape} instead of {y.shape}"
+        if x.dtype != z.dtype:
+            return f"result {k}: {x.dtype} instead of {z.dtype}"
+        if x.size == 0:
+            return f"result {k} is empty"
+        if not np.isfinite(x).all():
+            return f"result {k} is not finite"
+        scale = max(float(np.abs(y).max()), 1e-300)
+        off = float(np.abs(x.astype(y.dtype) - y).max()) / scale
+        if off > rtol:
+            return f"result {k} is off by {off:.1e}"
+    return None
+
+
+def check(task: Any, args: tuple[Any, ...], found: Any) -> str | None:
+    import numpy as np
+
+    wide = tuple(a.astype(np.float64) if isinstance(a, np.ndarray) and a.dtype == np.float32 else a for a in args)
+    with np.errstate(all="ignore"):
+        expected, like = task.numpy(np, *wide), task.numpy(np, *args)
+    return wrong(found, expected, like, task.rtol)
+
+
+def every() -> list[Any]:
+    from bench.npbench import dense, learning, others, solvers, stencils
+
+    return sorted([t for module in (dense, learning, others, solvers, stencils) for t in module.TASKS], key=lambda t: str(t.name))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--preset", default="S", choices=("tiny", "S", "M", "L"))
+    parser.add_argument("--only", default="")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=0.4)
+    options = parser.parse_args()
+    environment(options.threads)
+    from bench.timing import measure
+
+    clock = time.process_time if options.threads == 1 else time.perf_counter
+    print(f"preset {options.preset}, {options.threads} thread{'s' if options.threads > 1 else ''}, {'processor' if options.threads == 1 else 'wall'} time, milliseconds, medians")
+    print(f"{'task':<26}{'atoll':>11}" + "".join(f"{p:>11}" for p in _PEERS) + f"{'best/atoll':>12}")
+    ratios: dict[str, float] = {}
+    failed = 0
+    for task in every():
+        if options.only and not any(word in task.name for word in options.only.split(",")):
+            continue
+        args = task.data(*task.presets[options.preset])
+        calls = contenders(task, args)
+        try:
+            problem = check(task, args, calls["atoll"]())
+            for peer in _PEERS[1:]:
+                if problem is None and peer in calls:
+                    other = check(task, args, calls[peer]())
+                    if other is not None:
+                        print(f"{task.name:<26} {peer}: {other}", file=sys.stderr)
+                        del calls[peer]
+        except Exception as error:  # noqa: BLE001  a table goes on
+            problem = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        if problem is not None:
+            failed += 1
+            print(f"{task.name:<26} WRONG: {problem}", flush=True)
+            continue
+        slow = {"numpy": calls.pop("numpy")} if task.slow else {}
+        times = {name: t.median for name, t in measure(calls, seconds=options.seconds, rounds=5, clock=clock).items()}
+        for name, call in slow.items():
+            start = clock()
+            call()
+            times[name] = clock() - start
+        ratio = min(times[p] for p in times if p != "atoll") / times["atoll"]
+        ratios[task.name] = ratio
+        print(f"{task.name:<26}{times['atoll'] * 1e3:>11.3f}" + "".join(f"{times[p] * 1e3:>11.3f}" if p in times else f"{'':>11}" for p in _PEERS) + f"{ratio:>12.2f}", flush=True)
+    if ratios:
+        mean = math.exp(sum(math.log(r) for r in ratios.values()) / len(ratios))
+        below = sorted((r, name) for name, r in ratios.items() if r < 0.9)
+        print(f"{len(ratios)} tasks: geometric mean {mean:.2f}; below 0.9: {', '.join(f'{name} {r:.2f}' for r, name in below) or 'none'}; wrong: {failed}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
