@@ -1,0 +1,100 @@
+"""The folders of atoll/ are layers: a folder imports from those below it. What still points upwards is listed with its reason, and the list only shrinks.
+
+`python -m tests.test_layers` prints the graph.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1] / "atoll"
+
+# From the ground up; folders of one row know each other.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("errors",),
+    ("sizes",),
+    ("surface",),
+    ("types", "core", "views", "std"),  # to be split: types as data, then core, then elaboration
+    ("ainf", "ad"),
+    ("plan",),
+    ("loops",),
+    ("lower",),
+    ("backends",),
+    ("runtime",),
+    ("functions",),
+    ("schedule", "check"),
+    ("madl", "futhark"),
+    ("distribute", "explore", "lsp", "eyes"),
+)
+
+UPWARDS = {
+    ("ainf", "functions"): "the words for what the normal form cannot say come from functions/needs.py",
+    ("ainf", "plan"): "marks that say how a line is to be stored",
+    ("ad", "plan"): "residuals asks the plan what would be kept",
+    ("core", "ad"): "the interpreter's dual numbers use the slopes of ad/rules.py",
+    ("loops", "runtime"): "describe asks for the loops of a function",
+    ("plan", "runtime"): "show asks for the choices of a function",
+    ("backends", "runtime"): "the compiler's probes decide on options",
+    ("runtime", "functions"): "data (unions, records) is exchanged by functions/exchange.py",
+    ("std", "functions"): "lists and options are exchanged with Python's",
+    ("std", "runtime"): "as above",
+}
+
+
+def imports(path: Path) -> set[str]:
+    """The folders a file imports from when it runs; what only a type checker sees does not count."""
+    tree = ast.parse(path.read_text())
+    seen_by_checkers = {id(x) for n in ast.walk(tree) if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.dump(n.test) for x in ast.walk(n)}
+    found: set[str] = set()
+    for n in ast.walk(tree):
+        if id(n) in seen_by_checkers:
+            continue
+        if isinstance(n, ast.ImportFrom) and n.module is not None and n.module.startswith("atoll."):
+            found.add(n.module.split(".")[1])
+        elif isinstance(n, ast.Import):
+            found |= {a.name.split(".")[1] for a in n.names if a.name.startswith("atoll.")}
+    return {name for name in found if (ROOT / name).is_dir()}
+
+
+def edges() -> Counter[tuple[str, str]]:
+    """Folder to folder, how many files."""
+    found: Counter[tuple[str, str]] = Counter()
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT).parts
+        if len(parts) > 1:
+            found.update((parts[0], other) for other in imports(path) if other != parts[0])
+    return found
+
+
+def height(folder: str) -> int:
+    return next((k for k, row in enumerate(LAYERS) if folder in row), -1)
+
+
+def test_every_folder_has_its_layer() -> None:
+    folders = {p.parent.relative_to(ROOT).parts[0] for p in ROOT.rglob("*.py") if p.parent != ROOT}
+    assert [f for f in sorted(folders) if height(f) < 0] == []
+
+
+def test_no_new_edge_upwards() -> None:
+    upwards = {edge for edge in edges() if height(edge[1]) > height(edge[0])}
+    assert upwards - UPWARDS.keys() == set(), "import from a folder below, or hand over what is needed"
+    assert UPWARDS.keys() - upwards == set(), "these are gone: take them off the list"
+
+
+def test_the_trusted_checker_stands_alone() -> None:
+    """`atoll.check.prove` is what an auditor runs: beside the names of the package itself it loads its own folder, and nothing of the compiler."""
+    code = "import sys, atoll; own = set(sys.modules); import atoll.check.prove; print(*(m for m in sys.modules if m.startswith('atoll.') and m not in own))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "atoll.check.prove" in found
+    assert [m for m in found if not m.startswith("atoll.check")] == []
+    checker = [ROOT.parent / (m.replace(".", "/") + ".py") for m in found if m != "atoll.check"]
+    assert {name for path in checker for name in imports(path)} == {"check"}
+
+
+if __name__ == "__main__":
+    for (a, b), files in sorted(edges().items(), key=lambda e: (height(e[0][0]), height(e[0][1]))):
+        print(f"{a:10} -> {b:10} {files:4} files{'   upwards' if height(b) > height(a) else ''}")
