@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: demo test same-text test-compilers lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench costs docs clean
+.PHONY: demo test same-text test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench costs docs clean
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -75,6 +75,10 @@ interrupts: $(VENV)/.ready
 # A part of the tests with every other C compiler that is here: gcc and clang of other versions, and the one in the ziglang wheel.
 test-compilers: $(VENV)/.ready
 	$(RUN) tools/test_compilers.py
+
+# Exported C of MADL on every compiler and board that is here: apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm cppcheck gcc-multilib clang
+test-firmware: $(VENV)/.ready
+	$(RUN) -W ignore -m tests.madl.firmware
 
 bench: $(VENV)/.ready
 	$(RUN) bench/run.py

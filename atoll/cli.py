@@ -97,10 +97,17 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("build", _build, "write C: a .c, a .h and an example caller")
     sub.add_argument("file", metavar="FILE[:FUNCTION]")
     sub.add_argument("-o", "--output", default=".", help="the folder to write to")
-    sub.add_argument("--workspace", default="heap", choices=("heap", "caller"))
-    sub.add_argument("--origins", default="none", choices=("none", "comments", "lines"), help="tell in the C which lines of the source it comes from")
+    sub.add_argument("--workspace", default=None, choices=("heap", "caller"))
+    sub.add_argument("--origins", default=None, choices=("none", "comments", "lines"), help="tell in the C which lines of the source it comes from")
     sub.add_argument("--overwrite", action="store_true", help="also files that Atoll did not write")
-    sub.add_argument("--module", action="store_true", help="an object and a typed interface, for separate compilation")
+    sub.add_argument("--module", action="store_true", default=None, help="an object and a typed interface, for separate compilation")
+    sub.add_argument("--static", action="store_true", default=None, help=".madl: state in the file, one instance of each node")
+    sub.add_argument("--no-wrap", dest="wrap", action="store_false", default=None, help=".madl: C's own operators, for -fwrapv")
+    sub.add_argument("--index", metavar="TYPE", help=".madl: the type of sizes and counters: int64_t, int32_t, int16_t or int")
+    sub.add_argument("--prefix", help=".madl: what every visible name begins with")
+    sub.add_argument("--restrict", action="store_true", default=None, help=".madl: tell the C compiler that memories do not overlap")
+    sub.add_argument("--only", metavar="F,G", help=".madl: these operators; what else they need is not visible")
+    sub.add_argument("--size", action="append", default=None, metavar="n=8", help=".madl: a size of a `let rec` operator")
     sub = command("bench", _bench, "time a function on random data, or (without FILE) every kernel of bench/")
     sub.add_argument("file", metavar="FILE:FUNCTION", nargs="?")
     sub.add_argument("--size", action="append", default=[], metavar="n=1000")
@@ -284,14 +291,28 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse(args: argparse.Namespace, words: dict[str, str], what: str) -> None:
+    """Options that would do nothing are told."""
+    for name, shown in words.items():
+        if getattr(args, name) is not None:
+            raise Misuse(f"{shown} has no meaning for {what}")
+
+
 def _build(args: argparse.Namespace) -> int:
     path, name = _split(args.file)
     if path.suffix == ".madl":
         from atoll.madl.command import build_file
 
-        for file in build_file(path, name, Path(args.output), args.overwrite):
+        _refuse(args, {"module": "--module", "workspace": "--workspace", "origins": "--origins"}, "a .madl file")
+        options = {word: value for word in ("static", "index", "prefix", "wrap", "restrict") if (value := getattr(args, word)) is not None}
+        only = args.only.split(",") if args.only is not None else None
+        files, notes = build_file(path, name, Path(args.output), args.overwrite, only, _sizes(args.size or []), **options)
+        for file in files:
             print(file)
+        for note in notes:
+            print(note, file=sys.stderr)
         return 0
+    _refuse(args, {"static": "--static", "index": "--index", "prefix": "--prefix", "wrap": "--no-wrap", "restrict": "--restrict", "only": "--only", "size": "--size"}, "a .py file")
     if args.module:
         from atoll.functions.modules import build_module
 
@@ -315,7 +336,7 @@ def _build(args: argparse.Namespace) -> int:
             print(f"{f.name} is generic and is left out", file=sys.stderr)
             continue
         try:
-            for file in f.export_c(args.output, args.workspace, args.overwrite, args.origins):
+            for file in f.export_c(args.output, args.workspace or "heap", args.overwrite, args.origins or "none"):
                 print(file)
         except Error as error:
             if error.code == "E0832":

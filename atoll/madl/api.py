@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from atoll.errors import Error, fail
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import all_plain, calling, plain
 from atoll.madl.binding import Arguments, bind, check_requirements, given_size, solve, type_arguments, whole
-from atoll.madl.c_file import CFile, Options
+from atoll.madl.c_file import INDEX_BITS, CFile, Options
 from atoll.madl.compiled import Compiled
 from atoll.madl.instances import Defined
 from atoll.madl.library import Library
@@ -96,13 +96,36 @@ class Module:
         """The operators that have code: they compute, and their types are known."""
         return [c for c in self._library.operators.values() if c.kind in ("func", "node") and not c.graph.generics]
 
-    def c_file(self, **options: Any) -> CFile:
-        """The C of the module; options are static, wrap and index (docs/madl.md)."""
-        return CFile(self._name, self.computing(), _options(options), self._library.program.span.source.name)
+    def left_out(self) -> dict[str, str]:
+        """The operators that have no C by themselves, and why."""
+        found = {}
+        for name in self:
+            operator = getattr(self, name)
+            if operator.recursive:
+                sizes = ", ".join(f"{n}=8" for n in size_names(operator._item.operator))
+                found[name] = f"it is made for each size it is used at: build {name} with {sizes}"
+            elif operator.kind in ("patt", "view"):
+                found[name] = "it only rearranges, so it has no code of its own"
+            elif operator.compiled.graph.generics:
+                found[name] = "its types are not known: give its arguments types with `of`"
+        return found
 
-    def export_c(self, folder: str | os.PathLike[str], overwrite: bool = False, **options: Any) -> list[Path]:
+    def c_file(self, only: Sequence[str] | None = None, **options: Any) -> CFile:
+        """The C of the module, or of some operators and what they call; options are static, wrap, index and prefix (docs/madl.md)."""
+        chosen = self.computing()
+        if only is not None:
+            unknown = [n for n in only if n not in list(self)]
+            if unknown:
+                fail("E0960", name="only", text=f"names {unknown[0]}, but {self._name}.madl has {', '.join(self)}")
+            lost = {n: why for n, why in self.left_out().items() if n in only}
+            for n, why in lost.items():
+                fail("E0965", getattr(self, n)._item.operator.span, name=n, text=f"there is no C for it: {why}")
+            chosen = [c for c in chosen if c.operator.name in only]
+        return CFile(self._name, chosen, _options(options), self._library.program.span.source.name)
+
+    def export_c(self, folder: str | os.PathLike[str], overwrite: bool = False, only: Sequence[str] | None = None, **options: Any) -> list[Path]:
         """Write the header, the source and an example caller."""
-        return self.c_file(**options).write(folder, overwrite)
+        return self.c_file(only, **options).write(folder, overwrite)
 
     def _operator(self, compiled: Compiled, types: tuple[Type, ...]) -> NativeOperator:
         shared = compiled in self.computing()
@@ -357,14 +380,17 @@ class Instance:
 
 def _options(given: dict[str, Any]) -> Options:
     """The options of exported C, checked."""
-    kinds: dict[str, type] = {"static": bool, "wrap": bool, "index": str}
+    kinds: dict[str, type] = {"static": bool, "wrap": bool, "index": str, "prefix": str, "restrict": bool}
     for word, value in given.items():
         if word not in kinds:
             fail("E0960", name=word, text=f"is no option of exported C; there are {', '.join(kinds)}")
         if not isinstance(value, kinds[word]):
             fail("E0960", name=word, text=f"takes {'a text' if kinds[word] is str else 'True or False'}, not {kind_of(value)}")
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_ ]*", given.get("index", "int64_t")):
-        fail("E0960", name="index", text="takes the name of an integer type of C, such as int64_t")
+    if given.get("index", "int64_t") not in INDEX_BITS:
+        text = f"takes the type of sizes and counters, one of {', '.join(INDEX_BITS)}, not {given['index']!r}"
+        fail("E0960", name="index", text=text, help="they are signed, because loops count down too")
+    if not re.fullmatch(r"([A-Za-z][A-Za-z0-9_]*)?", given.get("prefix", "")):
+        fail("E0960", name="prefix", text=f"takes what names of C begin with, such as 'ctl_', not {given['prefix']!r}")
     return Options(**given)
 
 

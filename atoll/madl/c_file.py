@@ -1,15 +1,16 @@
 """The C99 files of a module: a header, a source, an example caller. No library, no heap.
 
-    stateless operator    void dot(int64_t n, int32_t *s, const int32_t *u, const int32_t *v);
-    with state            the same, with the state among its memories, and what a user wants:
-                          typedef struct { int32_t a; int32_t b; } fib_state;
+    stateless operator    void dot(int64_t n, const int32_t *u, const int32_t *v, int32_t *s);
+    with state            typedef struct { int32_t a; int32_t b; } fib_state;
                           void fib_init(fib_state *self);  void fib_reset(fib_state *self);  void fib_step(fib_state *self, int32_t *n);
-                          A result that is state is read from self. State of a size that is not a number is a pointer that init sets.
+    sized state           the struct keeps pointers and the sizes; init takes both, and says whether the sizes will do; step says whether they are the same
     static=True           one instance in the file: void fib_step(int32_t *n);
-    macros                DOT_STACK_BYTES, FIB_STATE_BYTES, REV_WORK_BYTES(n)
+    macros                DOT_STACK_BYTES, DOT_NEEDS(n), FIB_STATE_BYTES, REV_WORK_BYTES(n)
+
+Signatures are c_interface.py's. Only what is asked for is visible to the linker, with the prefix that is asked for.
 
 Stack bytes count the memory of the program itself along the deepest chain of calls; what the C compiler adds for registers and return addresses is
-its own affair.
+its own affair (`atoll report` measures it).
 """
 
 from __future__ import annotations
@@ -20,20 +21,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from atoll.backends.c import ops
 from atoll.backends.c.emit import safe
-from atoll.backends.c.prelude import needed, right_with_gcc
+from atoll.backends.c.prelude import right_with_gcc
 from atoll.backends.c.quoted import c_comment
 from atoll.backends.c.written import write_files
 from atoll.errors import fail
 from atoll.loops import ir as lp
+from atoll.madl.c_interface import Public, public, state_buffers
 from atoll.madl.c_names import MATH
 from atoll.madl.c_print import PLAIN, WRAPPING, Printer, dimensions, is_fixed
 from atoll.madl.compiled import Compiled
 from atoll.madl.lower import CopyPiece, FunctionName, Invoke, Lowered, LoweredFile, LoweredOperator
+from atoll.madl.needs import needed_sizes, needs
 from atoll.madl.pieces import leaves_of
+from atoll.madl.support import support
+from atoll.madl.tables import table_text
 from atoll.sizes import Poly, poly
-from atoll.sizes.describe import condition
 from atoll.types.types import Type
+
+INDEX_BITS = {"int64_t": 64, "int32_t": 32, "int16_t": 16, "int": 32}
+"""The types that sizes and counters may have. All are signed: loops count to `n - 1 - i`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +49,10 @@ class Options:
     """What a user may ask of the C."""
 
     static: bool = False  # state in the file, one instance of each node
-    wrap: bool = False  # integers wrap on any compiler
+    wrap: bool = True  # integers wrap on any compiler
     index: str = "int64_t"  # the type of sizes and counters
+    prefix: str = ""  # of every visible name
+    restrict: bool = False  # tell the C compiler that memories do not overlap; MISRA C 8.14 forbids the word
     visible: bool = False  # for our own loader: all functions are external, with names that are no library's
 
 
@@ -58,15 +68,26 @@ class CFile:
     ) -> None:
         self.name, self.options, self.source_name = safe(name), options or Options(), source
         self.lowered = LoweredFile("madl__" if self.options.visible else "")
-        self.exported = [self.lowered.operator(*(c if isinstance(c, tuple) else (c, ()))) for c in operators]
+        self.exported: list[LoweredOperator] = []
+        for c in operators:
+            self.lowered.prefix = self.lowered.prefix or self.options.prefix
+            self.exported.append(self.lowered.operator(*(c if isinstance(c, tuple) else (c, ()))))
         self.externals: dict[Any, _External] = {}
         self.names: dict[FunctionName, str] = {}
         for op in list(self.lowered.operators.values()):
             for fn in (op.cycle, op.reset):
                 for call in fn.calls if fn is not None else []:
                     self._name(call)
+        self.public: dict[LoweredOperator, Public] = {}
+        self.inner: dict[LoweredOperator, str] = {}
+        for op in self.exported:
+            self.public[op] = public(op)
+            self.inner[op] = op.cycle.name
+            if not self.options.visible and not self.public[op].direct:
+                self.names[FunctionName(op.compiled.scheme, op.types, "cycle")] = op.cycle.name = f"{op.cycle.name}_cycle"
         self.printers = {id(fn): self._printer(fn) for op in self.lowered.operators.values() for fn in (op.cycle, op.reset) if fn}
         self.functions = {key: p.function() for key, p in self.printers.items()}
+        self.wrappers = {} if self.options.visible else {op: self._public_printer(op) for op in self.exported}
 
     def _name(self, call: FunctionName) -> None:
         if call in self.names:
@@ -83,124 +104,188 @@ class CFile:
         self.names[call] = fn.name
 
     def _printer(self, fn: Lowered) -> Printer:
-        return Printer(fn, self.names, WRAPPING if self.options.wrap else PLAIN, self.options.index)
+        keyword = "restrict" if self.options.restrict or self.options.visible else ""
+        return Printer(fn, self.names, WRAPPING if self.options.wrap else PLAIN, self.options.index, keyword)
+
+    def _restrict(self, word: str) -> str:
+        return word if self.options.restrict else ""
 
     def printer(self, fn: Lowered) -> Printer:
         return self.printers[id(fn)]
 
     def write(self, folder: object, overwrite: bool = False) -> list[Path]:
         """The three files."""
-        texts = {f"{self.name}.h": self.header(), f"{self.name}.c": self.source(), f"{self.name}_example.c": self.example()}
+        from atoll.madl.c_example import example
+
+        texts = {f"{self.name}.h": self.header(), f"{self.name}.c": self.source(), f"{self.name}_example.c": example(self)}
         return write_files(folder, texts, overwrite)
 
     # -- the source
 
     def source(self) -> str:
-        texts = [self.functions[id(fn)] for op in self.lowered.operators.values() for fn in (op.reset, op.cycle) if fn]
-        internal = {id(fn) for op in self.lowered.operators.values() if op not in self.exported for fn in (op.reset, op.cycle) if fn}
-        if not self.options.visible:
-            internal |= {id(op.reset) for op in self.exported if op.reset is not None}
-        helpers: dict[str, str] = {}
-        for p in self.printers.values():
-            helpers.update(p.helpers)
+        order = [fn for op in self.lowered.operators.values() for fn in (op.reset, op.cycle) if fn]
+        internal = [] if self.options.visible else [fn for fn in order if not self._is_public(fn)]
+        texts = [("static " if fn in internal else "") + self.functions[id(fn)] for fn in order]
+        wrappers = [text for op in self.exported for text in self._public_text(op)] if not self.options.visible else []
+        tables = [table_text(b, array, safe(b.name), ops.literal) for op in self.lowered.operators.values() for b, array in op.tables.items()]
         kernels = [e.kernel for e in self.externals.values()]
-        body = "\n".join([*texts, *kernels])
-        support = needed(body)
+        body = "\n".join([*tables, *texts, *wrappers, *kernels])
+        helpers = support("\n".join([*texts, *wrappers]), "\n".join(kernels))
         includes = ["<string.h>"] if "memcpy(" in body else []
-        includes += ["<math.h>"] if MATH & set(re.findall(r"\b[A-Za-z_]\w*\b", body + "".join([*support, *helpers.values()]))) else []
-        prototypes = [f"static {self.printers[key].signature()};" for key in internal]
+        includes += ["<math.h>"] if MATH & set(re.findall(r"\b[A-Za-z_]\w*\b", body + "".join(helpers))) else []
         parts = [f"/* Generated by Atoll{f' from {c_comment(self.source_name)}' if self.source_name else ''}. See {self.name}.h. */"]
         parts += [f'#include "{self.name}.h"\n' + "".join(f"\n#include {i}" for i in includes)]
-        parts += [*([right_with_gcc()] if "for (" in body else []), *support, *helpers.values(), *kernels]
-        if prototypes:
-            parts.append("\n".join(prototypes))
-        order = [fn for op in self.lowered.operators.values() for fn in (op.reset, op.cycle) if fn]
-        parts += [("static " if id(fn) in internal else "") + self.functions[id(fn)] for fn in order]
-        for op in self.exported:
-            if op.reset is not None:
-                parts += [*self._state_check(op), *self._wrappers(op)]
-        return "\n\n".join(parts) + "\n"
+        parts += [*([right_with_gcc()] if "for (" in body else []), *helpers, *kernels]
+        parts += ["\n".join(tables)] if tables else []
+        parts += ["\n".join(f"static {self.printers[id(fn)].signature()};" for fn in internal)] if internal else []
+        return "\n\n".join([*parts, *texts, *wrappers]) + "\n"
 
-    # -- nodes
+    def _is_public(self, fn: Lowered) -> bool:
+        return any(op.cycle is fn and self.public[op].direct for op in self.exported)
 
-    def _state(self, op: LoweredOperator) -> list[lp.Buffer]:
-        chunks = [c for c in op.compiled.layout.params() if c.role == "state"]
-        return [b for (chunk, _), b in op.buffers.items() if chunk in chunks]
+    # -- public functions
 
-    def _open_state(self, op: LoweredOperator) -> list[lp.Buffer]:
-        return [b for b in self._state(op) if not is_fixed(b)]
+    def state(self, op: LoweredOperator) -> list[lp.Buffer]:
+        return state_buffers(op)
 
-    def _struct(self, op: LoweredOperator) -> list[str]:
-        name = f"{op.cycle.name}_state"
-        lines = ["typedef struct {"]
-        for b in self._state(op):
-            t, field = b.dtype.c_name, safe(b.name)
-            sizes = dimensions(b)
-            lines.append(f"    {t} *{field};" if not is_fixed(b) else f"    {t} {field}{sizes};")
-        if not self._state(op):
-            lines.append("    char none;")
-        return [*lines, f"}} {name};"]
+    def open_state(self, op: LoweredOperator) -> list[lp.Buffer]:
+        return [b for b in self.state(op) if not is_fixed(b)]
 
-    def _state_check(self, op: LoweredOperator) -> list[str]:
-        """The C compiler agrees on the size of the state."""
-        if self._open_state(op):
+    def checked_sizes(self, op: LoweredOperator) -> list[Any]:
+        """The sizes that the state has: every step must be given the same."""
+        used = {leaf for b in self.open_state(op) for n in b.extents for leaf in n.leaves()}
+        return [sym for sym in op.cycle.sizes if sym in used]
+
+    def stored_sizes(self, op: LoweredOperator) -> list[Any]:
+        """The sizes that the state keeps: those it has, and those its first value needs."""
+        if op.reset is None:
             return []
-        name = op.cycle.name
-        return [f"typedef char {name}_state_size_is_as_said[sizeof({name}_state) == {name.upper()}_STATE_BYTES ? 1 : -1];"]
+        printer, text = self.printer(op.reset), self.functions[id(op.reset)]
+        used = [new for new in op.reset.sizes if f"(void){printer.names[new]};" not in text]
+        return [sym for sym in op.cycle.sizes if sym in used or sym in self.checked_sizes(op)]
 
-    def _node_heads(self, op: LoweredOperator, keyword: str) -> dict[str, str]:
-        """The declarations of init, reset and step."""
-        name, printer = op.cycle.name, self.printer(op.cycle)
-        state = set(self._state(op))
-        visible = [b for b in op.cycle.params if b not in state]
-        assert op.reset is not None
-        for_start = [b for b in op.reset.params if b not in state]
-        own = [] if self.options.static else [f"{name}_state *self"]
-        sizes = printer.parameters([])
-        open_ = [f"{b.dtype.c_name} *{safe(b.name)}" for b in self._open_state(op)]
-        work = [self.printer(op.reset).parameter(b, keyword) for b in for_start]
-        start = self._sizes_needed(op)
-        heads = {"reset": [*own, *start, *work], "step": [*own, *sizes, *(printer.parameter(b, keyword) for b in visible)]}
-        if not self.options.static:
-            heads["init"] = [*own, *start, *open_, *work]
-        return {part: f"void {name}_{part}({', '.join(params) or 'void'})" for part, params in heads.items()}
+    def _public_printer(self, op: LoweredOperator) -> Printer:
+        """Prints the function around the one that computes; what is state is reached through self."""
+        base, made = self.inner[op], self.public[op]
+        printer = self._printer(op.cycle if made.direct else made.function(f"{base}_step" if op.reset is not None else base))
+        if op.reset is not None:
+            me = f"{base}_self." if self.options.static else "self->"
+            printer.aliases = {b: f"{me}{safe(b.name)}" for b in self.state(op)}
+        printer.enter_sizes()
+        return printer
 
-    def _sizes_needed(self, op: LoweredOperator) -> list[str]:
-        """Starting a node needs its sizes only when its state has them."""
-        assert op.reset is not None
-        printer = self.printer(op.reset)
-        text = self.functions[id(op.reset)]
-        return printer.parameters([]) if any(f"(void){printer.names[s]};" not in text for s in op.reset.sizes) else []
+    def heads(self, op: LoweredOperator, keyword: str) -> dict[str, str]:
+        """The declarations of an operator's public functions: run, or init, reset and step."""
+        base, printer = self.inner[op], self.wrappers[op]
+        run = printer.parameters(printer.lowered.params, keyword)
+        if op.reset is None:
+            return {"run": f"void {base}({', '.join(run) or 'void'})"}
+        own = [] if self.options.static else [f"{base}_state *self"]
+        state = set(self.state(op))
+        work = [self.printer(op.reset).parameter(b, keyword) for b in op.reset.params if b not in state]
+        stored = [f"{self.options.index} {printer.names[s]}" for s in self.stored_sizes(op)]
+        memory = [f"{b.dtype.c_name} *{safe(b.name)}" for b in self.open_state(op)]
+        result = "bool" if self.checked_sizes(op) else "void"
+        heads = {} if self.options.static else {"init": (result, [*own, *stored, *memory, *work])}
+        heads["reset"] = ("void", [*stored, *work] if self.options.static else [*own, *work])
+        heads["step"] = (result, [*own, *run])
+        return {part: f"{gives} {base}_{part}({', '.join(params) or 'void'})" for part, (gives, params) in heads.items()}
 
-    def _wrappers(self, op: LoweredOperator) -> list[str]:
-        name, heads = op.cycle.name, self._node_heads(op, "restrict")
-        assert op.reset is not None
-        if self.options.static and self._open_state(op):
+    def _public_text(self, op: LoweredOperator) -> list[str]:
+        base, printer, heads = self.inner[op], self.wrappers[op], self.heads(op, self._restrict("restrict"))
+        if self.public[op].direct:
+            return []
+        checked = self.checked_sizes(op)
+        me = f"{base}_self." if self.options.static else "self->"
+        printer.depth = 2 if checked else 1
+        printer.lines = []
+        printer.stmts(printer.fn.body)
+        words = set(re.findall(r"[A-Za-z_]\w*", "\n".join(printer.lines)))
+        given = [printer.names[s] for s in op.cycle.sizes if s not in checked] + [safe(b.name) for b in printer.lowered.params]
+        quiet = [f"    (void){g};" for g in given if g not in words]
+        if op.reset is None:
+            return ["\n".join([f"{heads['run']} {{", *quiet, *printer.lines, "}"])]
+        if not self.options.static and "self" not in words and not checked:
+            quiet.append("    (void)self;")
+        if self.options.static and self.open_state(op):
             fail("E0965", op.compiled.operator.span, name=op.compiled.name, text="its state has a size that is not a number, so it cannot be static")
-        me = f"{name}_self." if self.options.static else "self->"
-        state = set(self._state(op))
+        texts = [f"static {base}_state {base}_self;"] if self.options.static else []
+        texts += self._starts(op, heads, me)
+        lines = printer.lines
+        if checked:
+            same = " && ".join(f"({printer.names[s]} == {me}{printer.names[s]})" for s in checked)
+            lines = [f"    const bool same = {same};", "    if (same) {", *lines, "    }", "    return same;"]
+        texts.append("\n".join([f"{heads['step']} {{", *quiet, *lines, "}"]))
+        if self.options.static:
+            texts.append(f"const {base}_state *{base}_get(void) {{\n    return &{base}_self;\n}}")
+        return texts
 
-        def passed(fn: Lowered) -> str:
-            printer = self.printer(fn)
-            given = [printer.names[s] for s in fn.sizes]
-            if fn is op.reset and not self._sizes_needed(op):
-                given = ["0" for _ in fn.sizes]
-            for b in fn.params:
+    def _starts(self, op: LoweredOperator, heads: dict[str, str], me: str) -> list[str]:
+        """init and reset."""
+        printer, start = self.wrappers[op], op.reset
+        assert start is not None
+        stored, state = self.stored_sizes(op), set(self.state(op))
+
+        def call(sizes: str) -> str:
+            given = [f"{sizes}{printer.names[s]}" if s in stored else "0" for s in op.cycle.sizes]
+            for b in start.params:
                 if b not in state:
                     given.append(safe(b.name))
                 else:
-                    given.append(f"{me}{safe(b.name)}" if b.extents else f"&{me}{safe(b.name)}")
-            return f"    {fn.name}({', '.join(given)});"
+                    given.append(f"{me}{safe(b.name)}" if b.extents or b in start.values else f"&{me}{safe(b.name)}")
+            return f"{start.name}({', '.join(given)});"
 
-        texts = [f"static {name}_state {name}_self;"] if self.options.static else []
-        texts.append("\n".join([f"{heads['reset']} {{", passed(op.reset), "}"]))
+        keep = [f"    {me}{printer.names[s]} = {printer.names[s]};" for s in stored]
+        texts = []
+        unused = [] if self.options.static or stored or state else ["    (void)self;"]
         if "init" in heads:
-            sets = [f"    self->{safe(b.name)} = {safe(b.name)};" for b in self._open_state(op)]
-            texts.append("\n".join([f"{heads['init']} {{", *sets, passed(op.reset), "}"]))
-        texts.append("\n".join([f"{heads['step']} {{", passed(op.cycle), "}"]))
-        if self.options.static:
-            texts.append(f"const {name}_state *{name}_get(void) {{\n    return &{name}_self;\n}}")
+            lines = keep + [f"    self->{safe(b.name)} = {safe(b.name)};" for b in self.open_state(op)]
+            if self.checked_sizes(op):
+                test = self.needs_test(op)
+                lines = [f"    const bool fits = {test};", *lines, "    if (fits) {", f"        {call('')}", "    }", "    return fits;"]
+            else:
+                lines = [*unused, *lines, f"    {call('')}"]
+            texts.append("\n".join([f"{heads['init']} {{", *lines, "}"]))
+            texts.append("\n".join([f"{heads['reset']} {{", *unused, f"    {call(me)}", "}"]))
+        else:
+            texts.append("\n".join([f"{heads['reset']} {{", *keep, f"    {call(me)}", "}"]))
         return texts
+
+    # -- what sizes must satisfy
+
+    def needs_test(self, op: LoweredOperator) -> str:
+        """NEEDS of the operator, applied to the parameters of a function."""
+        tests = self._needs(op)
+        if not tests:
+            return "true"
+        sizes = ", ".join(self.wrappers[op].names[s] for s in op.cycle.sizes if s in self.stored_sizes(op))
+        return f"{self.inner[op].upper()}_NEEDS({sizes})" if len(self.stored_sizes(op)) == len(op.cycle.sizes) else "true"
+
+    def _needs(self, op: LoweredOperator) -> list[str]:
+        """Conditions on sizes, as C over the macro's parameters."""
+        printer, named = self.wrappers[op], _named(op)
+        found = [printer.test(lp.Test("ge", poly=p.subst(named))) for p in needed_sizes(op.compiled.graph)]
+        if INDEX_BITS[self.options.index] < 64:
+            limit = (1 << (INDEX_BITS[self.options.index] - 1)) - 1
+            found += [f"{printer.in_doubles(p)} <= {limit}.0" for p in self._reached(op)]
+        for s in op.cycle.sizes:
+            found = [_replace_word(text, printer.names[s], f"({safe(s.name)})") for text in found]
+        return [f"({text})" for text in found]
+
+    def _reached(self, op: LoweredOperator) -> list[Poly]:
+        """The largest numbers that subscripts and counters reach, as polynomials of sizes. A number that does not fit is refused here."""
+        from atoll.madl.reach import reach
+
+        bits, name = INDEX_BITS[self.options.index], op.compiled.name
+        found: dict[Poly, None] = {}
+        for p in reach(self, op):
+            number = p.const()
+            if number is not None and number >= 1 << (bits - 1):
+                text = f"indices up to {number} do not fit in {self.options.index}"
+                fail("E0965", op.compiled.operator.span, name=name, text=text, help="a wider index= will do: int32_t or int64_t")
+            if number is None:
+                found[p] = None
+        return list(found)
 
     # -- bytes
 
@@ -210,7 +295,7 @@ class CFile:
         return max(worst, self._stack(op.reset.body)) if op.reset is not None else worst
 
     def _stack(self, body: list[Any]) -> int:
-        own = sum(_bytes(s.buffer).const() or 0 for s in body if isinstance(s, lp.Alloc))
+        own = sum(buffer_bytes(s.buffer).const() or 0 for s in body if isinstance(s, lp.Alloc))
         inner = 0
         for stmt in body:
             if isinstance(stmt, Invoke):
@@ -227,25 +312,12 @@ class CFile:
         fn = op.cycle if call.part == "cycle" else op.reset
         return self._stack(fn.body) if fn is not None else 0
 
-    def state_bytes(self, op: LoweredOperator) -> Poly:
-        """The size of the state struct, and of the memory its pointers need."""
-        offset, widest, open_ = 0, 1, poly(0)
-        for b in self._state(op):
-            if not is_fixed(b):
-                open_ = open_ + _bytes(b)
-                width = total = 8
-            else:
-                width, total = b.dtype.size, _bytes(b).const() or b.dtype.size
-            offset = -(-offset // width) * width + total
-            widest = max(widest, width)
-        return poly(max(1, -(-offset // widest) * widest)) + open_
-
     def work_bytes(self, op: LoweredOperator) -> Poly:
         total = poly(0)
         for chunk in op.compiled.layout.params():
             if chunk.role == "workspace":
                 for leaf in leaves_of(chunk.type):
-                    total = total + _bytes(op.buffers[(chunk, leaf.components)])
+                    total = total + buffer_bytes(op.buffers[(chunk, leaf.components)])
         return total
 
     # -- the header
@@ -253,36 +325,63 @@ class CFile:
     def header(self) -> str:
         guard = f"{self.name.upper()}_H"
         lines = [f"/* Generated by Atoll{f' from {c_comment(self.source_name)}' if self.source_name else ''}.", " *"]
-        lines += [" * Memories do not overlap; arrays are row-major. Nothing is allocated, and nothing can fail."]
+        lines += [" * Memories of one call do not overlap; arrays are row-major. Nothing is allocated, and nothing can fail."]
         if not self.options.wrap:
             lines += [" * Signed integers use C's operators: compile with -fwrapv where they may overflow."]
         lines += [" */", f"#ifndef {guard}", f"#define {guard}", "", "#include <stdbool.h>", "#include <stddef.h>", "#include <stdint.h>", ""]
-        lines += ["#if defined(__cplusplus)", "#define MADL_RESTRICT", 'extern "C" {', "#else", "#define MADL_RESTRICT restrict", "#endif", ""]
+        if self.options.index == "int":
+            lines += ["#include <limits.h>", "#if INT_MAX < 2147483647", '#error "sizes are int, which is too narrow here"', "#endif", ""]
+        restrict = ["#define MADL_RESTRICT", "#else", "#define MADL_RESTRICT restrict", "#endif", ""]
+        lines += ["#if defined(__cplusplus)", *restrict] if self.options.restrict else []
+        lines += ["#if defined(__cplusplus)", 'extern "C" {', "#endif", ""]
         for op in self.exported:
             lines += [*self._describe(op), ""]
         lines += ["#if defined(__cplusplus)", "}", "#endif", "", f"#endif /* {guard} */", ""]
         return "\n".join(lines)
 
     def _describe(self, op: LoweredOperator) -> list[str]:
-        scheme, name = op.compiled.scheme, op.cycle.name
+        scheme, base = op.compiled.scheme, self.inner[op]
         lines = [f"/* {op.compiled.name} : {scheme.show()}", f" * places: {scheme.show_places()}"]
-        needs = [condition(p.subst(_named(op))) for p, _, _ in op.compiled.graph.requirements if len(p.terms) > 1 and p.const() is None]
-        lines += [f" * needs {need}" for need in dict.fromkeys(needs)]
+        lines += [f" * needs {need}" for need in needs(op.compiled.graph)]
+        lines += [f" * overwrites {name}" for name in (self.public[op].overwritten if op in self.public else [])]
         lines.append(" */")
-        upper = name.upper()
+        upper = base.upper()
         lines.append(f"#define {upper}_STACK_BYTES {self.stack_bytes(op)}")
+        if self.options.visible:
+            return [*lines, f"{self.printer(op.cycle).signature()};"]
+        tests = self._needs(op)
+        if tests:
+            lines.append(f"#define {upper}_NEEDS({self._macro_args(op)}) ({' && '.join(tests)})")
         work = self.work_bytes(op)
         if work.terms:
-            lines.append(f"#define {upper}_WORK_BYTES({self._macro_args(op)}) {self._macro(work, op)}")
-        lines.append(f"{self.printer(op.cycle).signature('MADL_RESTRICT')};")
+            args = f"({self._macro_args(op)})" if work.const() is None else ""
+            lines.append(f"#define {upper}_WORK_BYTES{args} {self._macro(work, op)}")
         if op.reset is not None:
-            size = self.state_bytes(op)
-            args = f"({self._macro_args(op)})" if size.const() is None else ""
-            lines += ["", *self._struct(op), f"#define {upper}_STATE_BYTES{args} {self._macro(size, op)}"]
-            lines += [f"{head};" for head in self._node_heads(op, "MADL_RESTRICT").values()]
-            if self.options.static:
-                lines.append(f"const {name}_state *{name}_get(void);")
+            lines += [*self._struct(op), *self._state_bytes(op)]
+        lines += [f"{head};" for head in self.heads(op, self._restrict("MADL_RESTRICT")).values()]
+        if self.options.static and op.reset is not None:
+            lines.append(f"const {base}_state *{base}_get(void);")
         return lines
+
+    def _struct(self, op: LoweredOperator) -> list[str]:
+        lines = ["typedef struct {"]
+        lines += [f"    {self.options.index} {self.wrappers[op].names[s]};" for s in self.stored_sizes(op)]
+        for b in self.state(op):
+            t, field = b.dtype.c_name, safe(b.name)
+            lines.append(f"    {t} *{field};" if not is_fixed(b) else f"    {t} {field}{dimensions(b)};")
+        if len(lines) == 1:
+            lines.append("    char none;")
+        return [*lines, f"}} {self.inner[op]}_state;"]
+
+    def _state_bytes(self, op: LoweredOperator) -> list[str]:
+        """As the C compiler says, which knows its target: the struct, and the memory its pointers need."""
+        upper, struct = self.inner[op].upper(), f"sizeof({self.inner[op]}_state)"
+        total = poly(0)
+        for b in self.open_state(op):
+            total = total + buffer_bytes(b)
+        if not total.terms:
+            return [f"#define {upper}_STATE_BYTES ({struct})"]
+        return [f"#define {upper}_STATE_BYTES({self._macro_args(op)}) ({struct} + (size_t){self._macro(total, op)})"]
 
     def _macro_args(self, op: LoweredOperator) -> str:
         return ", ".join(safe(s.name) for s in op.cycle.sizes)
@@ -290,57 +389,10 @@ class CFile:
     def _macro(self, p: Poly, op: LoweredOperator) -> str:
         if p.const() is not None:
             return str(p.const())
-        text = self.printer(op.cycle).poly(p)
+        text = self.wrappers[op].poly(p)
         for s in op.cycle.sizes:
-            text = _replace_word(text, self.printer(op.cycle).names[s], f"({safe(s.name)})")
+            text = _replace_word(text, self.wrappers[op].names[s], f"({safe(s.name)})")
         return f"({text})"
-
-    # -- the example
-
-    def example(self) -> str:
-        """A caller with small sizes."""
-        lines = [f'#include "{self.name}.h"', "#include <stdio.h>", "", "int main(void) {"]
-        for op in self.exported:
-            lines += self._example_call(op)
-        return "\n".join([*lines, "    return 0;", "}", ""])
-
-    def _example_call(self, op: LoweredOperator) -> list[str]:
-        sizes = _small_sizes(op.compiled)
-        if sizes is None:
-            return []
-        env: dict[Any, int] = {new: sizes[old] for old, new in zip(op.compiled.graph.sizes, op.cycle.sizes, strict=True)}
-        state, name = set(self._state(op)), op.cycle.name
-        lines, args = ["    {"], [str(env[s]) for s in op.cycle.sizes]
-        for b in op.cycle.params:
-            if b in state:
-                continue
-            t, v = b.dtype.c_name, safe(b.name)
-            if is_fixed(b):
-                lines.append(f"        static {t} {v}{dimensions(b)};")
-                args.append(f"&{v}" if not b.extents else v)
-            else:
-                total = 1
-                for n in b.extents:
-                    total *= max(0, n.evaluate(lambda a: env[a]))
-                lines.append(f"        static {t} {v}[{max(1, total)}];")
-                args.append(v)
-        if op.reset is None:
-            lines.append(f"        {name}({', '.join(args)});")
-        else:
-            me = [] if self.options.static else ["&self"]
-            start = [str(env[s]) for s in op.reset.sizes] if self._sizes_needed(op) else []
-            for b in self._open_state(op):
-                total = 1
-                for n in b.extents:
-                    total *= max(0, n.evaluate(lambda a: env[a]))
-                lines.append(f"        static {b.dtype.c_name} {safe(b.name)}_of_self[{max(1, total)}];")
-                start.append(f"{safe(b.name)}_of_self")
-            start += [safe(b.name) for b in op.reset.params if b not in state]
-            lines += [] if self.options.static else [f"        static {name}_state self;"]
-            first = "reset" if self.options.static else "init"
-            lines += [f"        {name}_{first}({', '.join([*me, *start])});", f"        {name}_step({', '.join([*me, *args])});"]
-        lines += [f'        printf("{name}\\n");', "    }"]
-        return lines
 
 
 class _External:
@@ -353,7 +405,7 @@ class _External:
         self.kernel, self.stack = kernel(scheme, name)
 
 
-def _bytes(b: lp.Buffer) -> Poly:
+def buffer_bytes(b: lp.Buffer) -> Poly:
     total = poly(b.dtype.size)
     for n in b.extents:
         total = total * n
@@ -365,20 +417,4 @@ def _named(op: LoweredOperator) -> dict[Any, Poly]:
 
 
 def _replace_word(text: str, word: str, by: str) -> str:
-    import re
-
     return re.sub(rf"\b{re.escape(word)}\b", by, text)
-
-
-def _small_sizes(compiled: Compiled) -> dict[Any, int] | None:
-    """Sizes that satisfy what the operator requires."""
-    import itertools
-
-    syms = compiled.graph.sizes
-    for values in itertools.islice(itertools.product((4, 3, 5, 2, 1, 6, 8, 0), repeat=len(syms)), 5000):
-        env: dict[Any, int] = dict(zip(syms, values, strict=True))
-        if all(p.evaluate(env) >= 0 for p, _, _ in compiled.graph.requirements):
-            return env
-    return None
-
-

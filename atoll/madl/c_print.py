@@ -1,12 +1,12 @@
 """Printing the loops of an operator as C99, in the shape the thesis prints.
 
     constant sizes    nested arrays: m[i][j]            parameters int32_t m[5][7]
-    other sizes       flat, row-major: m[i * n + j]     parameters int32_t *m
-    scalars           by pointer, also results: *s
+    other sizes       flat, by strides: m[i * n + j]    parameters int32_t *m
+    scalars           by value where they are only read, else by pointer: *s
     copies            memcpy exactly where source and target are one piece
 
-Expressions and plain statements are printed by the C back end (atoll/backends/c/emit.py). Integers are printed with C's own operators, so
-signed overflow must be made to wrap by the C compiler (-fwrapv) or not happen; `wrap=True` prints calls of functions that wrap on any compiler.
+Expressions and plain statements are printed by the C back end (atoll/backends/c/emit.py). Integers wrap on any compiler: signed ones by functions that
+compute without sign. `wrap=False` prints C's own operators, for -fwrapv. Only what is written is `restrict`: reading one memory twice is no overlap.
 """
 
 from __future__ import annotations
@@ -19,45 +19,13 @@ from atoll.backends.c.emit import Dialect, Emitter, safe
 from atoll.loops import ir as lp
 from atoll.madl.c_names import OWN
 from atoll.madl.lower import Argument, CopyPiece, Invoke, Lowered
-from atoll.sizes import Poly, poly
+from atoll.sizes import Poly
+from atoll.types.dtypes import BOOL
 
 PLAIN = Dialect("madl", wrapping=True, gnu=False, hosted=False)
 WRAPPING = Dialect("madl", wrapping=False, gnu=False, hosted=False)
 
 _ASSIGN = {"add": "+=", "sub": "-=", "mul": "*=", "div": "/="}
-
-HELPERS = {
-    "madl_div": "static inline {t} madl_div_{n}({t} a, {t} b) {{ return b == 0 ? 0 : {minus}({t})(a / b); }}",
-    "madl_mod": "static inline {t} madl_mod_{n}({t} a, {t} b) {{ return b == 0{minus_one} ? 0 : ({t})(a % b); }}",
-    "madl_shift_left": "static inline {t} madl_shift_left_{n}({t} a, {t} k) {{ return {below}k >= {bits} ? 0 : ({t})(({u})a << k); }}",
-    "madl_shift_right": (
-        "static inline {t} madl_shift_right_{n}({t} a, {t} k) {{\n"
-        "    return {below}k >= {bits} ? {sign_bits}0 : {negative}({t})(a >> k);\n}}"
-    ),
-    "madl_sqrt": (
-        "static inline {t} madl_sqrt_{n}({t} a) {{\n    uint64_t x = a > 0 ? (uint64_t)a : 0, r = 0, bit = (uint64_t)1 << 62;\n"
-        "    while (bit > x) bit >>= 2;\n    for (; bit; bit >>= 2) {{\n        if (x >= r + bit) {{ x -= r + bit; r = (r >> 1) + bit; }}\n"
-        "        else r >>= 1;\n    }}\n    return ({t})r;\n}}"
-    ),
-}
-INDEX_HELPERS = {
-    "madl_clamp": "static inline int32_t madl_clamp(int64_t k, int64_t n) { return (int32_t)(k < 0 || n <= 0 ? 0 : k < n ? k : n - 1); }",
-    "madl_wrap": "static inline int32_t madl_wrap(int64_t k, int64_t n) { return (int32_t)(n <= 0 ? 0 : k % n < 0 ? k % n + n : k % n); }",
-}
-
-
-def helper(op: str, dtype: Any) -> tuple[str, str]:
-    """The name and text of a support function."""
-    if op in INDEX_HELPERS:
-        return op, INDEX_HELPERS[op]
-    signed = dtype.kind == "i"
-    u = f"uint{max(32, dtype.bits)}_t"
-    minus = f"b == -1 ? ({dtype.c_name})(0 - ({u})a) : " if signed else ""
-    shifts = {"below": "k < 0 ? 0 : " if signed else "", "bits": dtype.bits, "u": u}
-    shifts |= {"sign_bits": "a < 0 ? -1 : " if signed else "", "negative": f"a < 0 ? ({dtype.c_name})~(~a >> k) : " if signed else ""}
-    text = HELPERS[op].format(t=dtype.c_name, n=dtype.name, minus=minus, minus_one=" || b == -1" if signed else "", **shifts)
-    return f"{op}_{dtype.name}", text
-
 
 def is_fixed(buffer: lp.Buffer) -> bool:
     """All its sizes are numbers."""
@@ -77,12 +45,12 @@ def is_nested(buffer: lp.Buffer) -> bool:
 class Printer(Emitter):
     """One function."""
 
-    def __init__(self, fn: Lowered, names: dict[Any, str], dialect: Dialect = PLAIN, index: str = "int64_t") -> None:
+    def __init__(self, fn: Lowered, names: dict[Any, str], dialect: Dialect = PLAIN, index: str = "int64_t", keyword: str = "") -> None:
         body: list[Any] = fn.body
         super().__init__(lp.Function(fn.name, fn.sizes, list(fn.params), [], body, []), dialect, fn.name)
-        self.lowered, self.function_names, self.index_type = fn, names, index
-        self.helpers: dict[str, str] = {}
-        self.params_set = set(fn.params)
+        self.lowered, self.function_names, self.index_type, self.keyword = fn, names, index, keyword
+        self.pointers = set(fn.params) - fn.values  # scalars among them are *x
+        self.aliases: dict[lp.Buffer, str] = {}  # what is not a variable of the function: self->x
         self.names.reserved |= {safe(b.name) for b in _buffers(body)} | set(names.values()) | OWN
 
     # -- declarations
@@ -90,10 +58,12 @@ class Printer(Emitter):
     def size_params(self) -> list[str]:
         return [f"{self.index_type} {self.names[s]}" for s in self.fn.sizes]
 
-    def parameter(self, b: lp.Buffer, keyword: str = "restrict") -> str:
-        """A parameter as it is declared. Chunks do not overlap, which `restrict` tells the C compiler."""
+    def parameter(self, b: lp.Buffer, keyword: str = "") -> str:
+        """A parameter as it is declared. Chunks do not overlap, which `restrict` (the keyword) tells the C compiler."""
         name, t, written = safe(b.name), b.dtype.c_name, b in self.lowered.written
-        keyword = keyword + " " if keyword and len(self.lowered.params) > 1 else ""
+        if b in self.lowered.values:
+            return f"{t} {name}"
+        keyword = keyword + " " if keyword and written and len([x for x in self.lowered.params if x not in self.lowered.values]) > 1 else ""
         if is_nested(b) and len(b.extents) > 0:
             first, *rest = [str(max(1, n.const() or 0)) for n in b.extents]
             const = "const " if not written and not rest else ""  # C does not convert int[5][7] to const int[5][7]
@@ -105,13 +75,13 @@ class Printer(Emitter):
             if sym not in self.names.active:
                 self.names.enter(sym)
 
-    def parameters(self, buffers: list[lp.Buffer], keyword: str = "restrict") -> list[str]:
+    def parameters(self, buffers: list[lp.Buffer], keyword: str = "") -> list[str]:
         self.enter_sizes()
         return [*self.size_params(), *(self.parameter(b, keyword) for b in buffers)]
 
-    def signature(self, keyword: str = "restrict") -> str:
+    def signature(self) -> str:
         """`void dot(int64_t n, int32_t *s, ...)`"""
-        return f"void {self.lowered.name}({', '.join(self.parameters(self.lowered.params, keyword)) or 'void'})"
+        return f"void {self.lowered.name}({', '.join(self.parameters(self.lowered.params, self.keyword)) or 'void'})"
 
     def function(self) -> str:
         """The whole function."""
@@ -127,21 +97,31 @@ class Printer(Emitter):
     # -- memory
 
     def element(self, buffer: lp.Buffer, index: tuple[Poly, ...]) -> str:
-        name = safe(buffer.name)
+        name = self.called(buffer)
         if not buffer.extents:
-            return f"*{name}" if buffer in self.params_set else name
+            return f"*{name}" if buffer in self.pointers else name
         if is_nested(buffer):
             return name + "".join(f"[{self.poly(i)}]" for i in index)
-        flat = poly(0)
-        for i, n in zip(index, buffer.extents, strict=True):
-            flat = flat * n + i
-        return f"{name}[{self.poly(flat)}]"
+        return f"{name}[{self.flat(buffer, index)}]"
+
+    def flat(self, buffer: lp.Buffer, index: tuple[Poly, ...]) -> str:
+        """Position by strides: ((i * n1 + j) * n2 + k), as much of it as is not 0."""
+        first = next((k for k, i in enumerate(index) if i.terms), len(index) - 1)
+        text = self.poly(index[first])
+        for i, n in zip(index[first + 1 :], buffer.extents[first + 1 :], strict=True):
+            text = self.factor(n) if text == "1" else f"{text if ' ' not in text else f'({text})'} * {self.factor(n)}"
+            text += f" + {self.poly(i)}" if i.terms else ""
+        return text
+
+    def called(self, buffer: lp.Buffer) -> str:
+        """The name of a memory in this function."""
+        return self.aliases.get(buffer) or safe(buffer.name)
 
     def address(self, buffer: lp.Buffer, index: tuple[Poly, ...]) -> str:
         if not buffer.extents:
-            return safe(buffer.name) if buffer in self.params_set else f"&{safe(buffer.name)}"
-        if len(buffer.extents) == 1 and not index[0].terms:
-            return safe(buffer.name)
+            return self.called(buffer) if buffer in self.pointers else f"&{self.called(buffer)}"
+        if (len(buffer.extents) == 1 or not is_nested(buffer)) and not any(i.terms for i in index):
+            return self.called(buffer)
         return f"&{self.element(buffer, index)}"
 
     def alloc(self, buffer: lp.Buffer) -> None:
@@ -159,12 +139,14 @@ class Printer(Emitter):
                 number = size.const()
                 amount = f"sizeof({t}[{number}])" if number is not None else f"(size_t)({self.poly(size)}) * sizeof({t})"
                 if number != 0:
-                    self.put(f"memcpy({self.address(target, at)}, {self.address(source, there)}, {amount});")
+                    self.put(f"(void)memcpy({self.address(target, at)}, {self.address(source, there)}, {amount});")
             case Invoke(function, sizes, args):
-                given = [self.poly(p) for p in sizes] + [self.argument(a) for a in args]
+                given = [self.poly(p) for p in sizes] + [_bare(self.argument(a)) for a in args]
                 self.put(f"{self.function_names[function]}({', '.join(given)});")
             case lp.Store(buffer, index, value):
                 self.put(f"{self.element(buffer, index)} = {_bare(self.expr(value))};")
+            case lp.Let(var, lp.Cast(value, _)):  # an index value
+                self.put(f"const {self.index_type} {safe(var.name)} = ({self.index_type}){self.expr(value)};")
             case lp.If(tests, then, orelse) if not then:
                 with self.braces(f"if (!({_bare(self.tests(tests))}))"):
                     self.stmts(orelse)
@@ -182,15 +164,23 @@ class Printer(Emitter):
             return self.element(a.buffer, a.index)
         address = self.address(a.buffer, a.index)
         formal = a.formal
-        if formal is not None and is_nested(formal) and len(formal.extents) > 1:
-            inner = "".join(f"[{n}]" for n in formal.extents[1:])
-            return f"({a.buffer.dtype.c_name} (*){inner}){address}"
-        if len(a.buffer.extents) > 1 and address == safe(a.buffer.name):
-            return f"&{self.element(a.buffer, a.index)}"
-        return address
+        if formal is None or not formal.extents or not is_nested(formal):
+            return address
+        rank, mine = len(formal.extents), a.buffer.extents
+        tail = a.index[len(a.index) - rank :]
+        if is_nested(a.buffer) and mine[len(mine) - rank + 1 :] == formal.extents[1:] and len(mine) >= rank:
+            outer = self.called(a.buffer) + "".join(f"[{self.poly(i)}]" for i in a.index[: len(mine) - rank])
+            if not any(i.terms for i in tail):
+                return outer  # an array of the right shape as it is
+            if not any(i.terms for i in tail[1:]):
+                return f"&{outer}[{self.poly(tail[0])}]"
+        if rank == 1:
+            return address
+        inner = "".join(f"[{n}]" for n in formal.extents[1:])
+        return f"({a.buffer.dtype.c_name} (*){inner}){address}"
 
     def update(self, target: str, op: str, value: str, dtype: Any) -> None:
-        plain = dtype.is_float or dtype.kind == "u" or self.dialect.wrapping
+        plain = dtype.is_float or (dtype.bits >= 32 and (dtype.kind == "u" or self.dialect.wrapping))
         if op in _ASSIGN and plain:
             self.put(f"{target} {_ASSIGN[op]} {_bare(value)};")
         else:
@@ -206,9 +196,12 @@ class Printer(Emitter):
     # -- expressions
 
     def expr(self, e: lp.Expr) -> str:
+        if isinstance(e, lp.Const) and e.dtype.kind == "u" and e.dtype.bits <= 32:
+            return f"{int(e.value)}U"
+        if isinstance(e, lp.Cast) and e.dtype is BOOL:
+            return f"({self.expr(e.arg)} != {self.expr(lp.Const(0, e.arg.dtype))})"
         if isinstance(e, lp.Call) and e.op.startswith("madl_"):
-            name, text = helper(e.op, e.dtype)
-            self.helpers[name] = text
+            name = e.op if e.op in ("madl_clamp", "madl_wrap") else f"{e.op}_{e.dtype.name}"
             return f"{name}({', '.join(_bare(self.expr(a)) for a in e.args)})"
         return super().expr(e)
 

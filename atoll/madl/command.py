@@ -188,9 +188,27 @@ def _cast(array: Any, dtype: Any, value: Any) -> Any:
     return made if np.array_equal(made, array) else np.array(value)
 
 
-def build_file(path: Path, name: str | None, folder: Path, overwrite: bool = False) -> list[Path]:
-    """Write the C of a file, or of one operator and what it calls."""
-    return _open(path).export_c(folder, overwrite) if name is None else find(path, name).export_c(folder, overwrite)
+def build_file(
+    path: Path, name: str | None, folder: Path, overwrite: bool = False, only: list[str] | None = None, sizes: dict[str, int] | None = None, **options: Any
+) -> tuple[list[Path], list[str]]:
+    """Write the C of a file, or of one operator and what it calls. And the words about what has none."""
+    if name is None and sizes:
+        raise Misuse("--size is for one operator that is made for each size: FILE.madl:OPERATOR --size n=8")
+    if name is None:
+        module = _open(path)
+        left = [] if only is not None else [f"{n} is left out: {why}" for n, why in module.left_out().items()]
+        return module.export_c(folder, overwrite, only, **options), left
+    if only is not None:
+        raise Misuse("give either FILE.madl:OPERATOR or --only, not both")
+    operator = find(path, name)
+    if sizes and not operator.recursive:
+        raise Misuse(f"{name} is one function for all sizes; --size is for `let rec`")
+    if operator.recursive and not sizes:
+        raise Misuse(f"{name} is made for each size it is used at: say which with --size")
+    operator = operator.at(sizes or {})
+    if operator.kind in ("patt", "view"):
+        raise Misuse(f"{name} only rearranges, so it has no code of its own")
+    return operator.export_c(folder, overwrite, **options), []
 
 
 # -- timing

@@ -35,6 +35,7 @@ class Bound:
     wire: g.Wire
     text: str
     span: Span
+    scope: g.Scope
 
 
 @dataclass(frozen=True, slots=True, eq=False)

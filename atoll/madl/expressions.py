@@ -214,7 +214,7 @@ def accessor_functor(el: Elaborator, whole: g.Wire, accessors: tuple[s.Accessor,
         index, extent, elem = el.size(accessor.index, env, as_index=True), el.typer.fresh_size(env.level, "n"), Unknown()
         el.typer.unify(t, Array(elem, extent), accessor.span)
         if not el.dry:
-            el.bounds.append(Bound(index, extent, whole, s.text(accessor.index), accessor.span))
+            el.bounds.append(Bound(index, extent, whole, s.text(accessor.index), accessor.span, env.scope))
         found.append(prim("index", index, extent))
         t = elem
     return functor(*found), t

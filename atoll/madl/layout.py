@@ -64,9 +64,13 @@ class Layout:
         return self.place[wire].chunk
 
     def params(self) -> list[Chunk]:
-        """The chunks a caller supplies, in the order of a call."""
+        """The chunks a caller supplies, in the order of a call: arguments and results as they are declared, then workspaces, then state."""
         found = [c for c in self.chunks if c.role in ("memory", "state", "workspace")]
-        return sorted(found, key=lambda c: (c.name, min(w.number for w in c.wires)))
+        declared: dict[Chunk, int] = {}
+        for wire in [*self.graph.arguments, *self.graph.results]:
+            declared.setdefault(self.chunk(wire), len(declared))
+        last = {"memory": 0, "workspace": 1, "state": 2}
+        return sorted(found, key=lambda c: (last[c.role], declared.get(c, 0), c.name, min(w.number for w in c.wires)))
 
     def told(self, wire: g.Wire) -> str:
         """The place of a wire in words."""

@@ -26,6 +26,7 @@ from atoll.madl.layout import Chunk
 from atoll.madl.pieces import Leaf, count, is_one_piece, leaf_index, leaves_of
 from atoll.madl.scalars import CONVERSIONS, SCALAR_OPS
 from atoll.madl.scheme import Scheme
+from atoll.madl.tables import keep_tables
 from atoll.madl.typing import Generic, prune, rebuild, show_type
 from atoll.madl.values import dtype_of
 from atoll.sizes import Atom, Poly, Sym, poly
@@ -61,6 +62,7 @@ class Argument:
     index: tuple[Poly, ...]
     formal: lp.Buffer | None
     by_value: bool = False
+    writes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class FunctionName:
 
 @dataclass(slots=True)
 class Lowered:
-    """A function: parameters are the sizes, then the buffers of its chunks."""
+    """A function: parameters are the sizes, then the buffers of its chunks. `values` are those that are passed by value: scalars it only reads."""
 
     name: str
     sizes: tuple[Sym, ...]
@@ -82,15 +84,17 @@ class Lowered:
     written: set[lp.Buffer]
     body: list[Any]
     calls: list[FunctionName] = field(default_factory=list)
+    values: set[lp.Buffer] = field(default_factory=set)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class LoweredOperator:
     compiled: Compiled
     types: tuple[Type, ...]
     cycle: Lowered
     reset: Lowered | None
     buffers: dict[tuple[Chunk, tuple[int, ...]], lp.Buffer]
+    tables: dict[lp.Buffer, Any] = field(default_factory=dict)  # buffers that never change, with what is in them
 
 
 class LoweredFile:
@@ -140,12 +144,12 @@ def _functions(graph: g.Graph) -> re.Pattern[str]:
                 if isinstance(tree, g.Operate):
                     called |= {tree.op, f"{tree.op}f"}
                     trees += tree.args
-    return re.compile(f"(?:{'|'.join(map(re.escape, called))})(?:_[0-9]+)?(?:_start|_run|_)?|madl_.*|{'|'.join(OWN)}")
+    return re.compile(f"(?:{'|'.join(map(re.escape, called))})(?:_[0-9]+)?(?:_start|_run|_cycle|_)?|madl_.*|{'|'.join(OWN)}")
 
 
 def _all_names(name: str) -> set[str]:
     """What a node makes of its name."""
-    return {name, *(f"{name}_{part}" for part in ("start", "reset", "init", "step", "state", "self", "get", "run"))}
+    return {name, *(f"{name}_{part}" for part in ("start", "reset", "init", "step", "state", "self", "get", "run", "cycle", "copy"))}
 
 
 class _Lowering:
@@ -181,12 +185,16 @@ class _Lowering:
                     self._sequence(self.op.schedule.starts[body].sequence)
             chunks = [c for c in self.layout.params() if c.role == "state" or self._uses(c)]
             reset = self._function(f"{self.name}_start", start, chunks)
-        return LoweredOperator(self.op, self.types, main, reset, self.buffers)
+        lowered = LoweredOperator(self.op, self.types, main, reset, self.buffers)
+        keep_tables(lowered)
+        return lowered
 
     def _function(self, name: str, body: list[Any], chunks: list[Chunk]) -> Lowered:
         local = [b for b in self.used if b.local and self._scope_of(b) is self.graph.body]
         params = [self.buffers[(c, leaf.components)] for c in chunks for leaf in self._leaves(c)]
-        return Lowered(name, tuple(self.sizes.values()), params, set(self.written), [*(lp.Alloc(b) for b in local), *body], list(self.calls))
+        values = {b for b in params if not b.extents and b not in self.written}
+        sizes = tuple(self.sizes.values())
+        return Lowered(name, sizes, params, set(self.written), [*(lp.Alloc(b) for b in local), *body], list(self.calls), values)
 
     def _uses(self, chunk: Chunk) -> bool:
         return any(self.buffers[(chunk, leaf.components)] in self.used for leaf in self._leaves(chunk))
@@ -332,7 +340,7 @@ class _Lowering:
             return lp.Call(f"madl_{tree.op}", (lp.Cast(args[0], I64), bound), I32)
         dtype = args[-1].dtype
         if row.prim is None and not dtype.is_float:
-            return lp.Call(f"madl_{tree.op}", args, dtype)
+            return lp.Call(row.int_prim or f"madl_{tree.op}", args, dtype)
         if not dtype.is_float and len(args) == 2 and args[0] == args[1] and tree.op in _OF_EQUALS:
             return lp.Const(_OF_EQUALS[tree.op], BOOL)  # C compilers warn
         prim = row.prim or row.float_prim
@@ -403,7 +411,8 @@ class _Lowering:
             for leaf in self._wire_leaves(wire):
                 formal = callee.buffers[(chunk, leaf.components)]
                 if formal in declared.params:
-                    found.append(Argument(*self._place(wire, leaf, tuple(poly(0) for _ in leaf.extents)), formal))
+                    place = self._place(wire, leaf, tuple(poly(0) for _ in leaf.extents))
+                    found.append(Argument(*place, formal, formal in declared.values, formal in declared.written))
         return found
 
     def _external_arguments(self, node: g.Call) -> list[Argument]:
@@ -412,7 +421,7 @@ class _Lowering:
         for info, wire in zip(node.scheme.chunks, node.chunks, strict=True):
             for leaf in self._wire_leaves(wire):
                 place = self._place(wire, leaf, tuple(poly(0) for _ in leaf.extents))
-                found.append(Argument(*place, None, not info.written and not leaf.extents))
+                found.append(Argument(*place, None, not info.written and not leaf.extents, info.written))
         return found
 
     # -- scopes

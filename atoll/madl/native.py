@@ -17,7 +17,15 @@ from atoll.madl.pieces import leaves_of
 from atoll.madl.plan import Plan
 from atoll.madl.typing import rebuild
 from atoll.sizes import Atom
+from atoll.types.dtypes import DType
 from atoll.types.types import Type
+
+
+def c_type(dtype: DType) -> Any:
+    """The type of a scalar that is passed by value."""
+    return {"bool": ctypes.c_bool, "f32": ctypes.c_float, "f64": ctypes.c_double}.get(dtype.name) or getattr(
+        ctypes, f"c_{'u' if dtype.kind == 'u' else ''}int{dtype.bits}"
+    )
 
 
 class NativeFile:
@@ -58,7 +66,7 @@ class NativeOperator:
     def _function(self, native: NativeFile, fn: Lowered) -> Any:
         found = getattr(native.library, fn.name)
         found.restype = None
-        found.argtypes = [ctypes.c_int64] * len(fn.sizes) + [ctypes.c_void_p] * len(fn.params)
+        found.argtypes = [ctypes.c_int64] * len(fn.sizes) + [c_type(b.dtype) if b in fn.values else ctypes.c_void_p for b in fn.params]
         return found
 
     # -- memory
@@ -84,7 +92,7 @@ class NativeOperator:
 
     def _call(self, function: Any, fn: Lowered, memory: dict[tuple[Chunk, tuple[int, ...]], Any], sizes: dict[Atom, int]) -> None:
         values = [sizes[sym] for sym in self.compiled.graph.sizes]
-        pointers = [memory[self.leaf_of[b]].ctypes.data for b in fn.params]
+        pointers = [memory[self.leaf_of[b]].item() if b in fn.values else memory[self.leaf_of[b]].ctypes.data for b in fn.params]
         function(*values, *pointers)
 
     def reset(self, state: dict[tuple[Chunk, tuple[int, ...]], Any], sizes: dict[Atom, int]) -> None:

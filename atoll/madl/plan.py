@@ -86,7 +86,7 @@ class Plan:
         layout, op = native.layout, native.compiled
         written = {c.name for c in op.scheme.chunks if c.written}
         self.values = [sizes[sym] for sym in op.graph.sizes]
-        self.order = [native.leaf_of[b] for b in native.op.cycle.params]
+        self.order = [(native.leaf_of[b], b in native.op.cycle.values) for b in native.op.cycle.params]
         state = {c for c in layout.params() if c.role == "state"}
         self.new: dict[Any, tuple[tuple[int, ...], Any]] = {}
         for chunk in layout.params():
@@ -181,7 +181,7 @@ class Plan:
         for key, (shape, dtype) in self.new.items():
             if key not in memory:
                 memory[key] = np.empty(shape, dtype)
-        pointers = [memory[key].__array_interface__["data"][0] for key in self.order]
+        pointers = [memory[key].item() if value else memory[key].__array_interface__["data"][0] for key, value in self.order]
         self.native.cycle(*self.values, *pointers)
         if self.single:
             return [self._part(memory, *self.results[0].leaves[0][1:])]

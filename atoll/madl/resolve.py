@@ -14,7 +14,7 @@ from atoll.madl import graph as g
 from atoll.madl.elaborate import Elaborator
 from atoll.madl.known import Known
 from atoll.madl.typing import BOOL, F64, INT, Generic, Unknown, array_sizes, leaves, prune, show_size_named, show_type, sizes_in
-from atoll.sizes import Poly, Sym
+from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import fits
 from atoll.types.types import Index, Scalar, Type
 
@@ -246,10 +246,16 @@ def _escapes(el: Elaborator) -> None:
 
 
 def _bounds(el: Elaborator) -> None:
+    """Indices lie in their arrays: proved, or, where they are sizes, a condition on the operator's use."""
     known = Known(el.graph)
     for b in el.bounds:
-        context = known.about(b.index, b.extent)
+        around = [x.index for x in b.scope.chain() if x.index is not None]
+        context = known.about(b.index, b.extent, *map(poly, around))
         if not context.proves_range(b.index, b.extent):
+            goals = [p for p in (b.index, b.extent - 1 - b.index) if not context.proves(p)]
+            if not any(_is_loopy(el.graph, p) or p.const() is not None for p in goals):
+                el.graph.requirements += [(p, f"index {b.text} of {b.wire.shown}", b.span) for p in goals]
+                continue
             high = show_size_named(b.extent - 1, el.graph.size_names)
             notes = [f"{name} is in 0..{show_size_named(known.range_of(sym) - 1, el.graph.size_names)}" for sym in known.ranged(b.index.leaves()) for name in (sym.name,)]
             fail("E0918", b.span, index=b.text, what=b.wire.shown, high=high, notes=notes, where=el.graph.name)

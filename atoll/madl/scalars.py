@@ -4,10 +4,10 @@
     gives     same, bool, or the name of a type
     prim      the primitive of core/prims.py that has this meaning, where there is one; `means` otherwise
 
-Every operation has a value for every argument, because code made from MADL has no way to fail: an integer divided by zero is 0, the
-square root of a negative integer is 0, a shift by a negative number or by more than the width gives 0 (or -1), a float that is no integer converts to
-the nearest one there is. Integers wrap around; `/` and `%` of integers
-truncate, as C's do.
+The meanings are those of core/prims.py, as everywhere in Atoll: integers wrap around, `/` and `%` of integers are floor division and its remainder (`//` and `%` of
+a function), shifts by the width or more give 0 (or -1). Where a function would stop with an error, code made from MADL goes on, because it has no way to fail:
+an integer divided by zero is 0, a shift by a negative number is 0, a float that is no integer converts to the nearest one there is. C's own
+division, which truncates, is `quot` and `rem`. The square root of a negative integer is 0.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from atoll.core.prims import PRIMS
+from atoll.core.prims import PRIMS, DivisionByZero, NegativeShift
 from atoll.types.dtypes import DType
 
 
@@ -31,6 +31,7 @@ class ScalarOp:
     gives: str = "same"
     prim: str | None = None  # on every operand type
     float_prim: str | None = None  # on floats only; `means` covers integers
+    int_prim: str | None = None  # on integers, where it is total; the C of it is
     means: Callable[..., Any] | None = None
     sizes: int = 0  # how many <<..>> it takes
 
@@ -43,14 +44,26 @@ def _wrapped(value: int, like: Any) -> Any:
     return like.dtype.type(value)
 
 
-def _div(a: Any, b: Any) -> Any:
+def _total(prim: str) -> Callable[..., Any]:
+    """A primitive that gives 0 where it would fail."""
+
+    def means(a: Any, b: Any) -> Any:
+        try:
+            return PRIMS[prim].means(a, b)
+        except (DivisionByZero, NegativeShift):
+            return a.dtype.type(0)
+
+    return means
+
+
+def _quot(a: Any, b: Any) -> Any:
     if b == 0:
         return a.dtype.type(0)
     quotient = abs(int(a)) // abs(int(b))
     return _wrapped(quotient if (a < 0) == (b < 0) else -quotient, a)
 
 
-def _mod(a: Any, b: Any) -> Any:
+def _rem(a: Any, b: Any) -> Any:
     if b == 0:
         return a.dtype.type(0)
     return _wrapped(int(math.copysign(1, int(a))) * (abs(int(a)) % abs(int(b))), a)
@@ -58,15 +71,6 @@ def _mod(a: Any, b: Any) -> Any:
 
 def _isqrt(a: Any) -> Any:
     return a.dtype.type(math.isqrt(int(a)) if a > 0 else 0)
-
-
-def _shift_left(a: Any, k: Any) -> Any:
-    bits = a.dtype.itemsize * 8
-    return _wrapped(int(a) << int(k), a) if 0 <= k < bits else a.dtype.type(0)
-
-
-def _shift_right(a: Any, k: Any) -> Any:
-    return _wrapped(int(a) >> min(int(k), 64), a) if k >= 0 else a.dtype.type(0)
 
 
 def clamp(value: int, size: int) -> int:
@@ -81,8 +85,10 @@ def wrap(value: int, size: int) -> int:
 
 _ROWS = [
     *(ScalarOp(name, 2, "number", prim=name) for name in ("add", "sub", "mul", "min", "max")),
-    ScalarOp("div", 2, "number", float_prim="div", means=_div),
-    ScalarOp("mod", 2, "integer", means=_mod),
+    ScalarOp("div", 2, "number", float_prim="div", int_prim="floordiv", means=_total("floordiv")),
+    ScalarOp("mod", 2, "integer", int_prim="mod", means=_total("mod")),
+    ScalarOp("quot", 2, "integer", means=_quot),
+    ScalarOp("rem", 2, "integer", means=_rem),
     ScalarOp("neg", 1, "number", prim="neg"),
     ScalarOp("abs", 1, "number", prim="abs"),
     ScalarOp("sqrt", 1, "number", float_prim="sqrt", means=_isqrt),
@@ -113,8 +119,8 @@ _ROWS = [
     ScalarOp("wrap", 1, "integer", gives="idx", sizes=1),
     *(ScalarOp(f"bit_{name}", 2, "integer", prim=name) for name in ("and", "or", "xor")),
     ScalarOp("bit_not", 1, "integer", prim="not"),
-    ScalarOp("shift_left", 2, "integer", means=_shift_left),
-    ScalarOp("shift_right", 2, "integer", means=_shift_right),
+    ScalarOp("shift_left", 2, "integer", int_prim="shl", means=_total("shl")),
+    ScalarOp("shift_right", 2, "integer", int_prim="shr", means=_total("shr")),
     *(ScalarOp(name, 1, "scalar", gives=name) for name in "i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 int float bool".split()),
 ]
 

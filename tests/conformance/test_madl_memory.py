@@ -224,7 +224,7 @@ def test_C14_last_and_init_are_no_code() -> None:
 
 def test_C15_reset_stands_before_the_loop() -> None:
     op = last(P["P2"])
-    assert shape(op) == "if (*rst) *v=0; for idx<n *v+=a[idx];"
+    assert shape(op) == "if (rst) *v=0; for idx<n *v+=a[idx];"
     assert functions(op)["integr"].count("if") == 1
 
 

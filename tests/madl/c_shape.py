@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from atoll.madl.c_file import CFile
+from atoll.madl.c_file import CFile, Options
 from atoll.madl.compiled import Compiled
 
 _FOR = re.compile(r"for \(\w+ (\w+) = (.*?); \w+ < (.*?); \w+\+\+\) \{")
@@ -16,19 +16,19 @@ _LOCAL = re.compile(r"(?:u?int\d+_t|float|double|bool) (\w+(?:\[\d+\])*);")
 
 def functions(op: Compiled) -> dict[str, str]:
     """The text of each function of an operator and what it calls, by name."""
-    file = CFile("madl", [op])
+    file = CFile("madl", [op], Options(wrap=False))
     found = {}
     for lowered in file.lowered.operators.values():
         for fn in (lowered.cycle, lowered.reset):
             if fn is not None:
-                found[fn.name] = file.functions[id(fn)]
+                found[fn.name.removesuffix("_cycle")] = file.functions[id(fn)]
     return found
 
 
 def head(op: Compiled) -> str:
-    """`dot(n, *s, *u, *v)`: the parameters without types."""
+    """`dot(n, *u, *v, *s)`: the parameters of the function that computes, without types."""
     first = functions(op)[op.name.replace("'", "_")].splitlines()[0]
-    name, params = re.match(r"void (\w+)\((.*)\) \{", first).groups()  # type: ignore[union-attr]
+    name, params = re.match(r"void (\w+?)(?:_cycle)?\((.*)\) \{", first).groups()  # type: ignore[union-attr]
     shown = [re.sub(r"\[restrict ", "[", p).removeprefix("const ").split(" ", 1)[-1].replace("*restrict ", "*") for p in params.split(", ")]
     return f"{name}({', '.join(p for p in shown if p != 'void')})"
 
@@ -36,7 +36,7 @@ def head(op: Compiled) -> str:
 def shape(op: Compiled, name: str | None = None) -> str:
     """The body of a function."""
     lines = [line.strip() for line in functions(op)[name or op.name.replace("'", "_")].splitlines()[1:-1]]
-    statements, _ = _block([line for line in lines if not line.startswith("(void)")], 0)
+    statements, _ = _block([line for line in lines if not re.match(r"\(void\)\w+;", line)], 0)
     return " ".join(statements)
 
 
@@ -65,7 +65,7 @@ def _block(lines: list[str], at: int) -> tuple[list[str], int]:
 def _tight(text: str) -> str:
     text = re.sub(r"\(size_t\)\((.*?)\) \* sizeof\(\w+\)", r"\1", text)
     text = re.sub(r"sizeof\(\w+\[(\d+)\]\)", r"\1", text)
-    return text.replace(" ", "").replace("if(", "if (")
+    return text.replace("(void)memcpy", "memcpy").replace(" ", "").replace("if(", "if (")
 
 
 def count_copies(op: Compiled) -> int:

@@ -120,13 +120,13 @@ def call(op: Compiled, *args: Any, sizes: dict[str, int] | None = None, cycles: 
     return found if cycles > 1 else found[0]
 
 
-def strict_compile(text: str, header: str, name: str, folder: Path, *, extra: list[str] | None = None, example: str | None = None) -> Path:
+def strict_compile(text: str, header: str, name: str, folder: Path, *, extra: list[str] | None = None, example: str | None = None, compiler: str = "cc") -> Path:
     """Compile with every warning an error; returns the object, or the program when there is an example."""
     (folder / f"{name}.h").write_text(header)
     (folder / f"{name}.c").write_text(text)
     files = [f"{name}.c"]
     output = folder / f"{name}.o"
-    command = ["cc", *STRICT, "-O1", *(extra or [])]
+    command = [compiler, *STRICT, "-O1", *(extra or [])]
     if example is not None:
         (folder / f"{name}_example.c").write_text(example)
         files.append(f"{name}_example.c")

@@ -185,7 +185,7 @@ def test_looking_inside(nd: Any) -> None:
     assert nd.rotate_right.places == "a -> a writes a"
     assert sorted((m["name"], m["role"]) for m in nd.fib.memory()) == [("a", "state"), ("b", "state"), ("n", "memory")]
     assert nd.fib.copies() == ["!last a", "!last b"]
-    assert "void fib(" in nd.fib.c()
+    assert "void fib_step(" in nd.fib.c()
     assert nd.fib.source.endswith("b init 1 = n + a")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from atoll.madl.api import Module, madl
+from atoll.madl.c_example import example
 from tests.madl.harness import SANITIZE, strict_compile, undefined_symbols
 
 FOLDER = Path(__file__).parents[2] / "examples" / "madl"
@@ -145,7 +146,7 @@ def test_exported_examples_run_under_sanitizers(programs: dict[str, Module], tmp
 
     for name in NAMES:
         file = programs[name].c_file()
-        program = strict_compile(file.source(), file.header(), file.name, tmp_path, extra=SANITIZE, example=file.example())
+        program = strict_compile(file.source(), file.header(), file.name, tmp_path, extra=SANITIZE, example=example(file))
         done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert name in done.stdout

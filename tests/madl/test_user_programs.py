@@ -174,9 +174,9 @@ let move (b of [_]body at 'l, dt of f64) returns (c at 'l):
         lambda nd: np.asarray(nd.move((np.array([0.0, 1.0]), np.array([2.0, 4.0])), 0.5)[0]).tolist(),
         [1.0, 3.0],
     ),
-    "a table that is written once": (
+    "a table that never changes": (
         "let lookup (k of int) returns (y): table init [|10, 20, 30|] = last table; i = wrap<<3>>(k); y = !(last table).[i]",
-        lambda nd: (steps(nd.lookup, one([0, 4, -1])), nd.lookup.c().count("table[0] = 10;"), len(nd.lookup.copies())),
+        lambda nd: (steps(nd.lookup, one([0, 4, -1])), nd.lookup.c().count("static const int32_t lookup_table[3] = {10, 20, 30};"), len(nd.lookup.copies())),
         ([10, 20, 30], 1, 1),
     ),
     "two filters from one line": (

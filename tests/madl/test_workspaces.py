@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from atoll.errors import Error
+from atoll.madl.c_example import example
 from atoll.madl.c_file import CFile
 from tests.madl.c_shape import shape
 from tests.madl.corpus import DOT
@@ -61,7 +62,7 @@ def test_strict_c_under_sanitizers(tmp_path: Path) -> None:
     import subprocess
 
     file = CFile("all", [last(source) for source in PROGRAMS.values()])
-    program = strict_compile(file.source(), file.header(), "all", tmp_path, extra=SANITIZE, example=file.example())
+    program = strict_compile(file.source(), file.header(), "all", tmp_path, extra=SANITIZE, example=example(file))
     done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

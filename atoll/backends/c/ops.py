@@ -124,7 +124,9 @@ def _bool(op: str, args: list[str]) -> str:
 
 def _integer(op: str, args: list[str], t: DType, wrapping: bool) -> str:
     if op in ("add", "sub", "mul"):
-        if t.bits < 64 and t.bits < 32:
+        if t.bits == 16 and t.kind == "u" and op == "mul":  # as ints, 65535 * 65535 would overflow
+            return f"({t.c_name})((uint32_t){args[0]} * (uint32_t){args[1]})"
+        if t.bits < 32:
             return f"({t.c_name})({args[0]} {_INFIX[op]} {args[1]})"
         if wrapping or t.kind == "u":
             return f"({args[0]} {_INFIX[op]} {args[1]})"
