@@ -63,7 +63,9 @@ def _at_the_call(error: Error) -> Error:
     first, *rest = error.message.split("\n")
     kept = [line for line in rest if line.startswith(("   expected:", "   found:", "   note:", "   help:"))]
     place = [f"  --> {span!r}", *("   " + line for line in span.excerpt())] if span is not NOWHERE else []
-    return type(error)("\n".join([first, *place, *kept]), error.code, span)
+    made = type(error)("\n".join([first, *place, *kept]), error.code, span)
+    made.help = error.help
+    return made
 
 
 def _call(f: Function) -> str:

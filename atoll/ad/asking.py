@@ -140,4 +140,6 @@ def called(f: Function, what: str, made: Function, extra: dict[str, str], args: 
             rest.append("   help: " + ("seeds are shaped like the result" if what.startswith("vjp") else "tangents are shaped like the arguments") + f": {f.type}")
         span = caller()
         place = [f"  --> {span!r}", *("   " + line for line in span.excerpt())] if span is not NOWHERE else []
-        raise type(error)("\n".join([first, *place, *rest]), error.code, span) from None
+        told = type(error)("\n".join([first, *place, *rest]), error.code, span)
+        told.help = error.help
+        raise told from None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import builtins
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from atoll.errors.span import NOWHERE, Span
+
+if TYPE_CHECKING:
+    from atoll.errors.edits import Edit
 
 
 class AliasWarning(UserWarning):
@@ -22,6 +25,14 @@ class Error(Exception):
         self.message = self.msg = text
         self.code = code
         self.span = span
+        self.help = ""  # the suggestion, in words
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """The suggestion as edits of the source, where it says one concrete thing to write."""
+        from atoll.errors.edits import edits_of
+
+        return edits_of(self.code, self.span, self.help, self.message.partition("\n")[0].partition(": ")[2])
 
     def __str__(self) -> str:
         return self.message
@@ -119,8 +130,11 @@ def make(
     lines += [f"   note: {note}" for note in notes or ()]
     suggestion = help if help is not None else row.help
     if suggestion:
-        lines.append(f"   help: {suggestion.format(**everything) if help is None else suggestion}")
-    return row.cls("\n".join(lines), code, span)
+        suggestion = suggestion.format(**everything) if help is None else suggestion
+        lines.append(f"   help: {suggestion}")
+    error = row.cls("\n".join(lines), code, span)
+    error.help = suggestion or ""
+    return error
 
 
 def _short(value: object) -> object:
