@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from atoll.core import ir
 from atoll.deep import as_deep_as_needed
+from atoll.distribute.methods import Beyond
 from atoll.errors import NOWHERE, Error, Source, Span, fail
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import all_plain, calling, of_call, plain
@@ -67,7 +68,7 @@ class Options:
 
 
 @all_plain
-class Function:
+class Function(Beyond):
     """A function of Atoll. Call it with NumPy arrays; look into it with .type, .explain(), .show(stage), .memory()."""
 
     def __init__(

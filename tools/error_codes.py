@@ -22,6 +22,7 @@ FAMILIES = {
     "E09": "MADL",
     "E10": "Derivatives",
     "E11": "Functions and data",
+    "E12": "Beyond one machine",
 }
 
 

@@ -85,6 +85,10 @@ def convert(fn: str, name: str, t: Type, arg: Any) -> Any:
     """One argument as an Atoll value."""
     if isinstance(arg, Donated):
         arg = arg.value
+    if not isinstance(arg, (np.ndarray, np.generic, int, float, tuple, list)):
+        from atoll.distribute.arguments import refuse_elsewhere
+
+        refuse_elsewhere(fn, name, arg)
     if isinstance(t, (Scalar, Index)):
         return _scalar(fn, name, t.dtype, arg)
     sizes, elem = shape_of(t)

@@ -34,6 +34,7 @@ class _Call(ctypes.Structure):
 
 
 _Open = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(_Call), ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_int64))
+NO_OPEN_RESULT = _Open()  # for programs whose results all have sizes that the caller knows
 _Print = ctypes.CFUNCTYPE(None, ctypes.POINTER(_Call), ctypes.c_int, ctypes.c_int, ctypes.POINTER(_Shown))
 _Poll = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Call))
 _Call._fields_ = [

@@ -117,7 +117,15 @@ def _difficulty(size: Poly, wanted: set[Sym]) -> tuple[int, int]:
 
 
 def bind_call(fn: ir.Function, args: tuple[Any, ...]) -> dict[Sym, int]:
-    """The sizes of these argument values, checked."""
+    """The sizes of these argument values, checked, also that indices lie in range."""
+    env = bind_shapes(fn, args)
+    for (sym, t), (k, arg) in zip(fn.params, enumerate(args), strict=True):
+        check_index(fn, sym, t, arg, k, env)
+    return {sym: env[sym] for sym in fn.sizes}
+
+
+def bind_shapes(fn: ir.Function, args: tuple[Any, ...]) -> dict[Any, int]:
+    """The sizes of these argument values, checked, and the integers among them; no element of an array is looked at."""
     env: dict[Any, int] = {}
     for (sym, t), arg in zip(fn.params, args, strict=True):
         if isinstance(t, Index) or _is_i64(t):
@@ -147,9 +155,7 @@ def bind_call(fn: ir.Function, args: tuple[Any, ...]) -> dict[Sym, int]:
             _negative(fn, step, _extent(args, step.place), env)
         if env[size] >= MOST_SIZE:
             fail("E0612", name=fn.name, size=size.name, value=env[size])
-    for (sym, t), (k, arg) in zip(fn.params, enumerate(args), strict=True):
-        check_index(fn, sym, t, arg, k, env)
-    return {sym: env[sym] for sym in fn.sizes}
+    return env
 
 
 def _below(step: Step, extent: int, env: dict[Any, int]) -> int:

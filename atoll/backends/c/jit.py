@@ -93,13 +93,14 @@ def abi() -> str:
     return (Path(__file__).parents[2] / "runtime" / "native" / "abi.h").read_text()
 
 
-def generate(core_fn: core.Function, fn: lp.Function, marks: Marks | None = None) -> Generated:
-    """The file for a core function whose loops are `fn`; with marks, its lines tell where they come from."""
+def generate(core_fn: core.Function | None, fn: lp.Function, marks: Marks | None = None) -> Generated:
+    """The file for a core function whose loops are `fn`; with marks, its lines tell where they come from. Without a core function it is a part of a
+    program, whose caller knows all sizes, so there is no entry that finds them."""
     emitter = Emitter(fn, JIT, "at_program")
     emitter.mark_with(marks)
     kernel = emitter.kernel()
     entry = _entry(fn, emitter)
-    prepare = _prepare(core_fn, fn, emitter)
+    prepare = "" if core_fn is None else _prepare(core_fn, fn, emitter)
     kinds = sum(1 << is_double for is_double in (0, 1) if f"at_rt->product(at, &at_p, {is_double})" in kernel)
     has_products = f"const int atoll_has_products = {kinds};\n\n" if kinds else ""
     body = "\n\n".join([kernel, prepare, has_products + entry])

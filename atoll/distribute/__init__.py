@@ -1,0 +1,1 @@
+"""Beyond one machine: the loops of a program run in parts, with the same bits (docs/distribution.md)."""

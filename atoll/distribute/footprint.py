@@ -1,0 +1,241 @@
+"""What loops touch: for every array a box around all that is read and one around all that is written, at sizes that are numbers.
+
+Boxes err to the large side and are cut off at the array's own extents, since no loop reads or writes outside them. An index that is data
+can be anything, so its axis is needed whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from atoll.distribute import ranges
+from atoll.distribute.ranges import Interval
+from atoll.loops import ir as lp
+from atoll.sizes import Poly
+
+Box = tuple[tuple[int, int], ...]  # per axis: first, and one past the last
+
+FEW = 8  # rounds of an outer loop that are looked at one by one: what is computed from its index is then a number
+
+
+@dataclass
+class Touched:
+    """Boxes by array. `kept` are arrays that are not written before they are read or combined: what they held counts."""
+
+    reads: dict[lp.Buffer, Box] = field(default_factory=dict)
+    writes: dict[lp.Buffer, Box] = field(default_factory=dict)
+
+    def join(self, other: Touched) -> None:
+        for mine, theirs in ((self.reads, other.reads), (self.writes, other.writes)):
+            for buffer, box in theirs.items():
+                mine[buffer] = around(mine.get(buffer), box)
+
+    @property
+    def buffers(self) -> list[lp.Buffer]:
+        return list(dict.fromkeys([*self.reads, *self.writes]))
+
+
+def around(a: Box | None, b: Box) -> Box:
+    """The least box around both."""
+    if a is None or is_empty(a):
+        return b
+    if is_empty(b):
+        return a
+    return tuple((min(x[0], y[0]), max(x[1], y[1])) for x, y in zip(a, b, strict=True))
+
+
+def is_empty(box: Box) -> bool:
+    return any(low >= high for low, high in box)
+
+
+def whole(shape: tuple[int, ...]) -> Box:
+    return tuple((0, n) for n in shape)
+
+
+def shape_of_box(box: Box) -> tuple[int, ...]:
+    return tuple(max(0, high - low) for low, high in box)
+
+
+def assigned(stmts: list[lp.Stmt]) -> set[lp.Var]:
+    """Variables that change, so that their first value says nothing."""
+    found = {s.var for s in lp.walk(stmts) if isinstance(s, (lp.Assign, lp.Add))}
+    return found | {s.result for s in lp.walk(stmts) if isinstance(s, lp.Helper) and s.result is not None}
+
+
+class Looker:
+    """Walks statements with an interval for every index and integer variable."""
+
+    def __init__(self, shapes: dict[lp.Buffer, tuple[int, ...]], env: dict[Any, Interval], stmts: list[lp.Stmt]) -> None:
+        self.shapes = shapes
+        self.env = dict(env)
+        self.touched = Touched()
+        self.changing = assigned(stmts)
+        for var in self.changing:
+            self.env.pop(var, None)
+        self.own = {s.buffer for s in lp.walk(stmts) if isinstance(s, lp.Alloc)}
+        self.rounds_left = 64  # outer rounds that are looked at one by one, all together
+
+    # -- places
+
+    def box(self, buffer: lp.Buffer, index: tuple[Poly, ...], along: Poly | None = None) -> Box:
+        """Around the elements at an index; `along` elements on the last axis."""
+        found: list[tuple[int, int]] = []
+        for axis, (p, n) in enumerate(zip(index, self.shapes[buffer], strict=True)):
+            at = ranges.of_poly(p, self.env)
+            if at is not None and along is not None and axis == len(index) - 1:
+                more = ranges.of_poly(along, self.env)
+                at = None if more is None else (at[0], at[1] + more[1] - 1)
+            found.append((0, n) if at is None else (max(0, at[0]), min(n, at[1] + 1)))
+        return tuple(found)
+
+    def read(self, buffer: lp.Buffer, box: Box) -> None:
+        self.touched.reads[buffer] = around(self.touched.reads.get(buffer), box)
+
+    def write(self, buffer: lp.Buffer, box: Box) -> None:
+        self.touched.writes[buffer] = around(self.touched.writes.get(buffer), box)
+
+    def outside(self, buffer: lp.Buffer) -> bool:
+        return buffer not in self.own and buffer.kind != "const"
+
+    # -- expressions
+
+    def expr(self, e: lp.Expr) -> None:
+        match e:
+            case lp.Load(buffer, index):
+                if self.outside(buffer):
+                    self.read(buffer, self.box(buffer, index))
+            case lp.Call(_, args, _):
+                for a in args:
+                    self.expr(a)
+            case lp.Cast(arg, _):
+                self.expr(arg)
+            case lp.Choose(tests, then, orelse):
+                self.tests(tests)
+                known = ranges.decided(tests, self.env)
+                if known is not False:
+                    self.expr(then)
+                if known is not True:
+                    self.expr(orelse)
+            case lp.Truth(tests):
+                self.tests(tests)
+
+    def tests(self, tests: tuple[lp.Test, ...]) -> None:
+        for t in tests:
+            if t.expr is not None:
+                self.expr(t.expr)
+
+    # -- statements
+
+    def stmts(self, stmts: list[lp.Stmt]) -> None:
+        for s in stmts:
+            self.stmt(s)
+
+    def stmt(self, s: lp.Stmt) -> None:
+        match s:
+            case lp.Let(var, value) | lp.Declare(var, value):
+                if value is not None:
+                    self.expr(value)
+                    if var not in self.changing:
+                        self.env[var] = ranges.of_expr(value, self.env)
+            case lp.Assign(_, value) | lp.Add(_, _, value):
+                self.expr(value)
+            case lp.Store(buffer, index, value):
+                self.expr(value)
+                if self.outside(buffer):
+                    self.write(buffer, self.box(buffer, index))
+            case lp.Update(buffer, index, _, value):
+                self.expr(value)
+                if self.outside(buffer):
+                    box = self.box(buffer, index)
+                    self.read(buffer, box)
+                    self.write(buffer, box)
+            case lp.For(sym, low, high, body) | lp.Accumulate(sym, low, high, body):
+                self.loop(sym, ranges.of_poly(low, self.env), ranges.of_poly(high, self.env), body)
+            case lp.Chunks():
+                top = ranges.of_poly(s.extent, self.env)
+                if top is None or top[1] > 0:
+                    self.env[s.low] = None if top is None else (0, top[1])
+                    self.env[s.high] = None if top is None else (0, top[1])
+                    self.stmts(s.body)
+            case lp.If(tests, then, orelse):
+                self.tests(tests)
+                known = ranges.decided(tests, self.env)
+                if known is not False:
+                    self.stmts(then)
+                if known is not True:
+                    self.stmts(orelse)
+            case lp.Forever(body) | lp.Section(_, body):
+                self.stmts(body)
+            case lp.BreakUnless(tests):
+                self.tests(tests)
+            case lp.Check(tests, _, args):
+                self.tests(tests)
+                for a in args:
+                    self.expr(a)
+            case lp.Helper():
+                self.helper(s)
+            case lp.CopyBuffer(target, source):
+                if self.outside(source):
+                    self.read(source, whole(self.shapes[source]))
+                if self.outside(target):
+                    self.write(target, whole(self.shapes[target]))
+            case lp.Swap(first, second):
+                for b in (first, second):
+                    if self.outside(b):
+                        self.read(b, whole(self.shapes[b]))
+                        self.write(b, whole(self.shapes[b]))
+            case lp.Print(parts):
+                for part in parts:
+                    for shown in () if isinstance(part, str) else part[1]:
+                        if not isinstance(shown, lp.Buffer):
+                            self.expr(shown)
+                        elif self.outside(shown):
+                            self.read(shown, whole(self.shapes[shown]))
+            case lp.Product():
+                self.stmts(s.body)
+                self.stmts(s.after)
+
+    def loop(self, sym: Any, low: Interval, high: Interval, body: list[lp.Stmt]) -> None:
+        if low is not None and high is not None and high[1] <= low[0]:
+            return
+        if low is None or high is None:
+            self.env[sym] = None
+            self.stmts(body)
+            return
+        rounds = high[1] - low[0]
+        depends = any(isinstance(s, (lp.Let, lp.For, lp.Accumulate)) for s in body)
+        if rounds <= FEW and rounds <= self.rounds_left and depends and low[0] == low[1] and high[0] == high[1]:
+            self.rounds_left -= rounds
+            for i in range(low[0], high[1]):
+                self.env[sym] = (i, i)
+                self.stmts(body)
+        else:
+            self.env[sym] = (low[0], high[1] - 1)
+            self.stmts(body)
+
+    def helper(self, h: lp.Helper) -> None:
+        match h.name:
+            case "sort" | "argsort" | "stream" | "compress":
+                writes = 0 if h.name == "stream" else len(h.buffers) - 1
+                for k, (buffer, at) in enumerate(h.buffers):
+                    if self.outside(buffer):
+                        box = self.box(buffer, at, h.sizes[0]) if at else whole(self.shapes[buffer])
+                        if k == writes:
+                            self.write(buffer, box)
+                        else:
+                            self.read(buffer, box)
+            case "fence":
+                pass
+            case _:
+                for buffer, _ in h.buffers:
+                    if self.outside(buffer):
+                        self.read(buffer, whole(self.shapes[buffer]))
+                        self.write(buffer, whole(self.shapes[buffer]))
+
+
+def touched(stmts: list[lp.Stmt], shapes: dict[lp.Buffer, tuple[int, ...]], env: dict[Any, Interval]) -> Touched:
+    """What statements read and write of the arrays that exist outside of them."""
+    looker = Looker(shapes, env, stmts)
+    looker.stmts(stmts)
+    return looker.touched

@@ -1,0 +1,76 @@
+"""What a function can do beyond one machine, and within less memory than it would take: methods of at.Function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from atoll.distribute.arguments import bytes_of, is_xarray, leaves, library, stand_ins
+from atoll.errors.plain import all_plain
+from atoll.types.types import Record, Tuple, Type, shape_of
+
+if TYPE_CHECKING:
+    from atoll.distribute.graph import Graph
+    from atoll.distribute.show import Plan
+    from atoll.function import Function
+
+LEAST = 1 << 20  # bytes that are worth a task
+_WORDS = ("over", "parts", "memory")
+
+
+@all_plain
+class Beyond:
+    """Mixed into at.Function."""
+
+    def distribute(self: Any, *args: Any, over: str | None = None, parts: int | None = None, memory: Any = None, **keywords: Any) -> Any:
+        """Dask arrays in, lazy Dask arrays out: the same bits as f(x) for every chunking and number of workers. NumPy arrays go to every worker.
+
+        `over` names the size that is to be cut, `parts` into how many, `memory` is what one task may have at hand. What cannot be distributed is refused here."""
+        from atoll.distribute.on_dask import lazy
+
+        dask, da = library("dask", "dask", "distribute"), library("dask.array", "dask", "distribute")
+        if any(is_xarray(x) for x in (*args, *keywords.values())):
+            from atoll.distribute.on_xarray import distribute
+
+            return distribute(self, args, keywords, over, parts, memory)
+        fn, given, graph = prepared(self, args, keywords, over, parts, memory, "distribute")
+        return structure(fn.core.result, iter(lazy(graph, leaves(fn, given), dask, da)))
+
+    def plan_distribution(self: Any, *args: Any, over: str | None = None, parts: int | None = None, memory: Any = None, **keywords: Any) -> Plan:
+        """What distribute would do, before anything runs: print it. Arrays may be Dask arrays, or anything with a shape and a dtype."""
+        from atoll.distribute.show import Plan
+
+        args = tuple(x.data if is_xarray(x) else x for x in args)
+        _, _, graph = prepared(self, args, keywords, over, parts, memory, "plan_distribution")
+        return Plan(graph, parts or 0)
+
+
+def prepared(f: Function, args: tuple[Any, ...], keywords: dict[str, Any], over: str | None, parts: int | None, memory: Any, where: str) -> tuple[Function, tuple[Any, ...], Graph]:
+    """The function that is meant (a lifted one for arrays of more axes), its arguments in order, and its graph."""
+    from atoll.distribute.make import make_graph
+    from atoll.distribute.on_dask import cut_of
+    from atoll.distribute.trace import Settings
+    from atoll.runtime.arguments import from_python
+
+    f._freeze()
+    given = f._arguments(args, keywords)
+    shapes = stand_ins(f, given)
+    other = f._lifted(shapes)
+    f = f if other is None else other
+    values = from_python(f.core, shapes)
+    flat = leaves(f, given)
+    wanted = parts if parts is not None else cut_of(flat)
+    limit = None if memory is None else bytes_of(memory, where)
+    settings = Settings(wanted, memory=limit, gathers=(1 << 26) if limit is None else limit, least=4096 if parts is not None else LEAST, over=over)
+    return f, given, make_graph(f, values, settings)
+
+
+def structure(t: Type, found: Iterator[Any]) -> Any:
+    """Leaves as a value of a type."""
+    elem = shape_of(t)[1]
+    if isinstance(elem, Tuple):
+        return tuple(structure(item, found) for item in elem.items)
+    if isinstance(elem, Record):
+        parts = [structure(item, found) for item in elem.items]
+        return tuple(parts) if elem.decl.cls is None else elem.decl.cls(**dict(zip(elem.decl.fields, parts, strict=True)))
+    return next(found)
