@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: demo test same-text test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench costs docs clean
+.PHONY: demo test same-text validate test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench costs docs clean
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -38,6 +38,10 @@ same-text: $(VENV)/.ready
 	mkdir -p out
 	PYTHONHASHSEED=1 $(RUN) -m tools.corpus record out/same-text.json --grad
 	PYTHONHASHSEED=77 $(RUN) -m tools.corpus compare out/same-text.json --grad
+
+# Every use of every rewrite of loops in the corpus, looked at before and after (atoll/validate): a table by pass. About half an hour.
+validate: $(VENV)/.ready
+	$(RUN) -W ignore -m tests.validate
 
 fuzz: $(VENV)/.ready
 	$(RUN) -m tests.fuzz --seeds 0:5000

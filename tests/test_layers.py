@@ -26,6 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("backends",),
     ("runtime",),
     ("functions",),
+    ("validate",),
     ("schedule", "check"),
     ("madl", "futhark"),
     ("distribute", "explore", "lsp", "eyes"),

@@ -74,6 +74,7 @@ class Pass:
     why: str  # it stands here, and not earlier or later
     wanted: Callable[[Choices], object]
     run: Callable[[lp.Function, Work], list[lp.Stmt]]
+    regroups: bool = False  # sums and products may be made in another order; every other pass keeps every bit (validate/ holds them to it)
 
 
 def always(choices: Choices) -> bool:
@@ -95,11 +96,11 @@ PASSES: tuple[Pass, ...] = (
     Pass("sorted_values", "before anything looks at how a sort's places are read", always, plain(sorted_values)),
     Pass("followers", "while what follows a product still stands right after it; joined at the end", lambda c: c.follow, lambda fn, w: _find_followers(fn, w)),
     Pass("join_loops", "before loops are cut: two that run through the same range are still seen to", lambda c: not c.plan, plain(join_loops)),
-    Pass("privatise", "on whole histograms, before their loops are unrolled or cut", lambda c: c.private, regrouping(privatise)),
-    Pass("tall", "on whole column sums; pairwise would cut their rows first", lambda c: c.tall, regrouping(tall)),
-    Pass("pairwise", "after tall, for the sums that are left; the accuracy of every later form rests on it", always, regrouping(pairwise)),
+    Pass("privatise", "on whole histograms, before their loops are unrolled or cut", lambda c: c.private, regrouping(privatise), True),
+    Pass("tall", "on whole column sums; pairwise would cut their rows first", lambda c: c.tall, regrouping(tall), True),
+    Pass("pairwise", "after tall, for the sums that are left; the accuracy of every later form rests on it", always, regrouping(pairwise), True),
     Pass("turned", "before scans are cut into runs: whole columns move", lambda c: c.lanes, plain(turned)),
-    Pass("scans", "on whole scans", lambda c: c.scans, regrouping(scans)),
+    Pass("scans", "on whole scans", lambda c: c.scans, regrouping(scans), True),
     Pass("first_best", "on whole searches for the best, before their bodies are unrolled", lambda c: c.first_best, plain(first_best)),
     Pass("unroll", "before checks move: what is written out has checks with literal indices", lambda c: c.unroll > 1, lambda fn, w: unroll(fn.body, w.decisions, most=w.choices.unroll)),
     Pass("elements", "after unroll, which makes every element of a small array known by number", lambda c: c.unroll > 1, plain(elements)),
@@ -107,7 +108,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("same_checks", "before loops of checks are joined to others", lambda c: c.checks, plain(same_checks)),
     Pass("join_checks", "before checks leave their loops: both loops are then gone at once", lambda c: c.checks, plain(join_checks)),
     Pass("hoist_checks", "before ranges are cut, so that what is cut is free of checks", lambda c: c.checks, plain(hoist_checks)),
-    Pass("interior", "after checks are gone: only tests of the program itself cut a range", lambda c: c.interior, plain(interior)),
+    Pass("interior", "after checks are gone: only tests of the program itself cut a range", lambda c: c.interior, plain(interior), True),
     Pass("hoist_checks_again", "for checks that a test on an index kept inside", lambda c: c.checks and c.interior, lambda fn, w: hoist_checks(fn.body, w.decisions, again=True)),
     Pass("several_rounds", "on eliminations whose ranges are final, before jam takes their updates apart", lambda c: c.rounds > 1, lambda fn, w: several_rounds(fn.body, w.decisions, together=w.choices.rounds)),
     Pass("left_looking", "as several_rounds, for loops that look back", lambda c: c.left > 1, lambda fn, w: left_looking(fn.body, w.decisions, together=w.choices.left)),
