@@ -9,6 +9,8 @@ An operand may be a formula. One that has every index of the loops around the pr
 that round only; any other is stored first. A product whose first index is its row is cut along it, with batches inside: what follows
 row by row then shares its pieces.
 
+A sum that a few elements are without (those on a diagonal, at an edge) is computed for these, too.
+
 A matrix times a vector is a product without columns. It is one only when the matrix is stored row by row and used nowhere else, and when the sums are a
 result: two sums over one matrix share its rows in one loop, and what is made of a sum is made where it is, which is worth more.
 """
@@ -23,6 +25,7 @@ from atoll.ainf.identity import is_read, read_arg
 from atoll.ainf.scan_prim import line_refs
 from atoll.sizes import Poly, poly
 from atoll.sizes.poly import product
+from atoll.sizes.prover import facts
 
 _CHEAP = (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent)
 _LEVELS = 4
@@ -70,7 +73,7 @@ def find_contractions(lines: list[ir.Line], results: Sequence[ir.Abs]) -> tuple[
             continue
         sums, inner, factors = chain
         contraction = _classify(line, sums, factors, here) if len(line.dims) > 1 else None if line in read else _times_vector(line, sums, factors, uses)
-        if contraction is None:
+        if contraction is None or (line.conds and not _always_there(line, sums, factors)):
             continue
         found[line] = contraction
         absorbed |= inner
@@ -82,7 +85,35 @@ def find_contractions(lines: list[ir.Line], results: Sequence[ir.Abs]) -> tuple[
 
 def _is_sum(line: ir.Line) -> bool:
     prim = line.prim
-    return isinstance(prim, ir.Reduce) and prim.monoid == "add" and not line.conds and line.results[0].dtype.name in ("f32", "f64") and len(line.dims) >= 1
+    if not isinstance(prim, ir.Reduce) or prim.monoid != "add" or line.results[0].dtype.name not in ("f32", "f64") or not line.dims:
+        return False
+    return all(_holds_mostly(c, line) for c in line.conds)
+
+
+def _holds_mostly(cond: ir.Cond, line: ir.Line) -> bool:
+    """A condition on the indices of a sum that all but a few of its elements fulfil: off a diagonal, away from an edge. The few are cheaper to compute than to leave out."""
+    if cond.poly is None:
+        return False
+    inside = [d for d in line.dims if d in cond.poly.leaves()]
+    if not inside or any(cond.poly.coefficient(d) not in (1, -1) for d in inside):
+        return False
+    if cond.kind == "ne":
+        return True
+    if cond.kind != "ge" or len(inside) != 1:
+        return False
+    (d,) = inside
+    left_out = -cond.poly if cond.poly.coefficient(d) == 1 else d.extent - 1 - cond.poly  # at the first index, or at the last
+    few = (left_out + d if cond.poly.coefficient(d) == 1 else left_out - d).const()
+    return few is not None and few <= 8
+
+
+def _always_there(line: ir.Line, sums: tuple[ir.Binder, ...], factors: tuple[ir.Ref, ir.Ref]) -> bool:
+    """Whether what a conditional sum reads is there for all its indices, so that it may be computed where nobody wants it, too."""
+    loops = (*line.dims, *sums)
+    if any(isinstance(a, ir.RefAtom) for b in loops for a in b.extent.leaves()):
+        return False  # a size that exists only under the condition
+    known = facts(tuple(p for b in loops for p in (poly(b), b.extent - 1 - b)))
+    return all(known.proves_range(p, n) for side in factors for p, n in zip(side.index, side.line.extents(side.result), strict=True))
 
 
 def _chain(line: ir.Line, uses: dict[ir.Line, int], here: set[ir.Line]) -> tuple[tuple[ir.Binder, ...], set[ir.Line], tuple[ir.Ref, ir.Ref]] | None:

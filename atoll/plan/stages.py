@@ -203,7 +203,7 @@ def make_stages(
     for line in lines:
         found = contractions.get(line) if contractions else None
         if found is not None:
-            stage = Stage(first + len(stages), line, line.dims, (), line.conds, contraction=found)
+            stage = Stage(first + len(stages), line, line.dims, (), (), contraction=found)  # those that a condition leaves out are computed, too
             stage.refs = inlining.reads([*ir.operand_refs(found.left), *ir.operand_refs(found.right), *_extent_refs(found.sums), *_extent_refs(line.dims)])
             stages.append(stage)
         elif line in inlining.stages and line not in absorbed:
