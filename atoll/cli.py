@@ -121,6 +121,8 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--c", metavar="FILE.c", help="also: that this C is what its loops are printed as (with --program)")
     sub = command("explain", _explain, "tell the longer story of an error code, or what was inserted in a function")
     sub.add_argument("what", metavar="E0123 or FILE:FUNCTION")
+    sub = command("lsp", _lsp, "a language server on standard input and output, for editors")
+    sub.add_argument("--limit", type=float, default=10.0, help="seconds that looking at a file may take")
     command("doctor", _doctor, "look at the installation and try it")
     return parser
 
@@ -460,6 +462,15 @@ def _explain(args: argparse.Namespace) -> int:
         print(explain_file(path, name))
         return 0
     print(_one(args.what).explain())
+    return 0
+
+
+def _lsp(args: argparse.Namespace) -> int:
+    if importlib.util.find_spec("pygls") is None:
+        raise Misuse("atoll lsp needs pygls: pip install 'atoll[lsp]'")
+    from atoll.eyes.lsp import serve
+
+    serve(args.limit).start_io()
     return 0
 
 

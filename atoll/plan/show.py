@@ -39,7 +39,7 @@ def show_plan_of(fn: core.Function, marks: Marks | None = None) -> str:
         """Where what is inside comes from."""
         found: dict[Span, None] = {}
         for node in nodes:
-            found.update(dict.fromkeys(_origins(node.stage, program, inlining)) if isinstance(node, Leaf) else places(node.body))
+            found.update(dict.fromkeys(stage_origins(node.stage, program, inlining)) if isinstance(node, Leaf) else places(node.body))
         return found
 
     def go(nodes: list[Node], depth: int) -> None:
@@ -68,7 +68,7 @@ def show_plan_of(fn: core.Function, marks: Marks | None = None) -> str:
     return "\n".join(text if marks is not None else map(plain, text))
 
 
-def _origins(stage: Stage, program: ir.Program, inlining: Inlining) -> dict[Span, None]:
+def stage_origins(stage: Stage, program: ir.Program, inlining: Inlining) -> dict[Span, None]:
     """Where what a stage computes comes from: its line and those inlined in it, and for a result where it is written."""
     if stage.line is not None:
         found, queue = dict.fromkeys(stage.line.origins), list(line_refs(stage.line))

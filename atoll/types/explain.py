@@ -7,8 +7,10 @@ stand in comments. The text is a program again: giving it back to Atoll inserts 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from atoll.errors import Span
 from atoll.surface import syntax as s
 from atoll.surface.show import level
 from atoll.surface.show import parameters as written_parameters
@@ -63,8 +65,23 @@ class Recorder:
         return found[0].show(found[1].type)
 
 
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A function looked at: the lines of its explanation with the statements they come from, and what each expression is."""
+
+    lines: tuple[tuple[str, Span], ...]
+    types: tuple[tuple[Span, str], ...]  # of expressions, in the order of the text
+    inserted: tuple[tuple[Span, str], ...]  # statements into which something was put, as they are then
+    result: str
+
+
 def explain(fn: Function) -> Explanation:
     """The program with every insertion explicit."""
+    return Explanation("\n".join(line for line, _ in explained(fn).lines))
+
+
+def explained(fn: Function) -> Explained:
+    """The same with the places its lines come from, and the types of all expressions."""
     from atoll.types.session import Session
 
     session = Session()
@@ -87,7 +104,8 @@ def explain(fn: Function) -> Explanation:
     numeric = sorted(session.number_variables.get(id(fn), ()))
     if numeric:
         text.line(0, "# " + ", ".join(f"{name}: number" for name in numeric))
-    return Explanation("\n".join(text.lines))
+    types = tuple((node.span, shown) for node in _nodes(fn.surface.body) if isinstance(node, s.Expr) and (shown := recorder.show(node)) is not None)
+    return Explained(tuple(zip(text.lines, text.places, strict=True)), types, tuple(text.touched), "" if result is None else repr(result))
 
 
 def _is_declared(fn: Function, result: Type) -> bool:
@@ -176,23 +194,33 @@ class _Text:
     def __init__(self, recorder: Recorder, inserted: Marks, fn: Function) -> None:
         self.recorder, self.fn = recorder, fn
         self.lines: list[str] = []
+        self.places: list[Span] = []
+        self.here = fn.surface.span
+        self.touched: list[tuple[Span, str]] = []
         self.notes: dict[tuple[int, str], None] = {}
         taken = {p.name for p in fn.signature.params} | set(_names(fn.surface.body))
         self.printer = _Expressions(recorder, inserted, taken)
         self.printer.casts = {}
+        self.plain = _Expressions(recorder, {}, taken)  # without what was inserted
+        self.plain.casts = {}
 
     def line(self, depth: int, text: str, comment: str | None = None) -> None:
         text = "    " * depth + text
         if comment:
             text = f"{text:<{_COLUMN}}  # {comment}"
         self.lines.append(text)
+        self.places.append(self.here)
 
     def expr(self, node: Any) -> str:
         self.printer.find_casts(node)
-        return self.printer.expr(node)
+        written = self.printer.expr(node)
+        if written != self.plain.expr(node):
+            self.touched.append((node.span, written))
+        return written
 
     def body(self, stmts: tuple[Any, ...], depth: int, declared: Type | None = None) -> None:
         for stmt in stmts:
+            self.here = stmt.span
             for key in [key for key in self.notes if key[0] == stmt.span.line and not isinstance(stmt, (s.If, s.For, s.While))]:
                 self.line(depth, f"# {key[1]}")
                 del self.notes[key]
@@ -217,6 +245,7 @@ class _Text:
                 self.line(depth, f"if {self.expr(test)}:")
                 self.body(then, depth + 1, declared)
                 if orelse:
+                    self.here = stmt.span
                     self.line(depth, "else:")
                     self.body(orelse, depth + 1, declared)
             case s.For(target, iter_, body, _, going):

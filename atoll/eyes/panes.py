@@ -1,0 +1,137 @@
+"""The panes of the explorer: every stage of a function as rows of text with the lines of the source they come from, why things are as they are, and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from atoll.errors import Error
+from atoll.function import Function
+from atoll.origins import Row, in_words
+from atoll.sizes import Atom
+from atoll.stages import rows, text_of
+
+Data = dict[str, Any]
+
+STAGES = ("inserted", "core", "ainf", "plan", "loops", "rewritten", "c", "memory", "schedule")
+
+
+def panes(f: Function, stages: list[str]) -> Data:
+    """The rows of each stage that is asked for, [text, [line...]], or the error that stands in its place; and reasons by line."""
+    found: Data = {"panes": {}, "reasons": {}}
+    for stage in stages:
+        found["panes"][stage] = told(lambda stage=stage: _rows(f, stage))  # type: ignore[misc]
+    if any(stage not in ("inserted", "core") for stage in stages):
+        try:
+            found["reasons"] = {str(line): said for line, said in reasons(f).items()}
+        except Error:
+            pass  # the panes tell it
+    return found
+
+
+def told(make: Callable[[], list[Any]]) -> list[Any]:
+    try:
+        return make()
+    except Error as error:
+        return [[line, []] for line in str(error).split("\n")]
+
+
+def _rows(f: Function, stage: str) -> list[Any]:
+    source = text_of(f).surface.span.source
+    if stage == "inserted":
+        from atoll.types.explain import explained
+
+        return [[line, [span.line]] for line, span in explained(f).lines]
+    if stage == "memory":
+        uses = f.memory().uses
+        return [[repr(u), [u.span.line] if u.span.line else []] for u in uses] or [["no memory", []]]
+    if stage == "schedule":
+        return [[line, []] for line in f.explain("schedule").split("\n")]
+    found = rows(f, stage)
+    if stage == "c":
+        found = own_part(found)
+    return [[row.text, list(row.lines(source))] for row in found]
+
+
+def own_part(found: list[Row]) -> list[Row]:
+    """The part of a C file that is printed from the program, without the support code before it."""
+    first = next((k for k, row in enumerate(found) if row.spans), 0)
+    return found[first:]
+
+
+def reasons(f: Function) -> dict[int, list[str]]:
+    """Why values are stored, fused, checked or copied, by line of the source."""
+    from atoll.ainf import ir
+    from atoll.functions.needs import needs_functions
+    from atoll.loops import ir as lp
+    from atoll.plan.fuse import Fuser
+    from atoll.plan.inplace import plan_block
+    from atoll.plan.override import planned
+    from atoll.plan.show import stage_origins
+    from atoll.runtime.program import chosen, compiled_loops
+
+    said: dict[int, dict[str, None]] = {}
+    source = text_of(f).surface.span.source.name
+
+    def say(line: int, text: str) -> None:
+        said.setdefault(line, {})[text] = None
+
+    if needs_functions(f.core):
+        return {}
+    program = planned(f.core, dict(chosen(f.core).plan))
+    lines = [line for line in program.block.lines if not isinstance(line.prim, (ir.Input, ir.ConstArray))]
+    inlining, stages, inplace = plan_block(lines, program.results, set())
+
+    def own(line: ir.Line) -> set[int]:
+        return {at.line for span in line.origins for at in span.chain() if at.source.name == source}
+
+    for line in lines:
+        if line.dims and inlining.is_inlined(line):
+            for at in own(line):
+                say(at, f"{line.name} is not stored: each element is computed where it is used")
+    for group in Fuser(stages, True, inplace).groups():
+        spans = [span for stage in group.stages for span in stage_origins(stage, program, inlining)]
+        together = sorted({at.line for span in spans for at in span.chain() if at.source.name == source})
+        if len(together) > 1 and group.is_cut:
+            for at in together:
+                others = in_words(tuple(x for x in together if x != at))
+                say(at, f"fused: shares its loop over {group.extent} with lines {others}; the same range, and nothing is read before it is made")
+    loops = compiled_loops(f.core)
+    for stmt in lp.walk(loops.body):
+        if isinstance(stmt, lp.Check) and stmt.site.span.source.name == source:
+            say(stmt.site.span.line, f"checked while it runs ({stmt.site.code}): the sizes alone do not prove `{stmt.site.span.text()}`")
+    for use in f.memory().uses:
+        if use.span.line and use.span.source.name == source and use.kind in ("temporary", "copy"):
+            word = "stored" if use.kind == "temporary" else "copied"
+            say(use.span.line, f"{use.name} is {word}: {use.reason} ({lp.in_words(use.bytes)} bytes)")
+    return {line: list(texts) for line, texts in sorted(said.items())}
+
+
+def at_sizes(f: Function, sizes: dict[str, int]) -> Data:
+    """Memory and operations as formulas, and at these sizes as numbers."""
+    env: dict[Atom, int] = {sym: sizes.get(sym.name, 1000) for sym in f.core.sizes}
+    named = {sym.name: sizes.get(sym.name, 1000) for sym in f.core.sizes}
+    uses = []
+    for u in f.memory().uses:
+        known = all(leaf in env for leaf in u.bytes.leaves())
+        uses.append({"kind": u.kind, "name": u.name, "formula": repr(u.bytes), "bytes": u.bytes.evaluate(env) if known else None, "line": u.span.line, "reason": u.reason})
+    cost = f.cost()
+    now = cost.at(**named)
+    numbers = {}
+    for name in ("operations", "bytes_read", "bytes_written", "rounds"):
+        value = getattr(now, name)
+        numbers[name] = {"formula": str(getattr(cost, name)), "value": value if isinstance(value, int) else None}
+    return {"sizes": named, "memory": uses, "cost": numbers}
+
+
+def madl_panes(file: Any, name: str) -> Data:
+    """The stages of an operator of a MADL file, as text; its graph knows lines, its C does not yet."""
+    from pathlib import Path
+
+    from atoll.madl.command import STAGES as KNOWN
+    from atoll.madl.command import show_file
+
+    found: Data = {"panes": {}, "reasons": {}}
+    for stage in KNOWN:
+        found["panes"][stage] = told(lambda stage=stage: [[line, []] for line in show_file(Path(file.path), name, stage).split("\n")])  # type: ignore[misc]
+    return found

@@ -1,0 +1,141 @@
+"""Looking at a program in a process of its own, with a limit of time: an editor or a page never waits for a program, and never runs it itself.
+
+The worker reads requests, one JSON object a line, and answers each in one line. `Worker.ask` sends one and waits; when the answer does not come in time,
+the process is ended and the next request starts another.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+Data = dict[str, Any]
+
+
+class TooLong(Exception):
+    """No answer in time."""
+
+
+class Worker:
+    """The process that elaborates. Ask it from any thread; one question at a time is worked on."""
+
+    def __init__(self, limit: float = 10.0) -> None:
+        self.limit = limit
+        self._process: subprocess.Popen[str] | None = None
+        self._answers: queue.Queue[str] = queue.Queue()
+        self._lock = threading.Lock()
+
+    def ask(self, do: str, limit: float | None = None, **given: Any) -> Data:
+        """The answer; {"problem": text} when there is none."""
+        with self._lock:
+            process = self._started()
+            assert process.stdin is not None
+            try:
+                process.stdin.write(json.dumps({"do": do, **given}) + "\n")
+                process.stdin.flush()
+                found = json.loads(self._answers.get(timeout=self.limit if limit is None else limit))
+            except (queue.Empty, OSError, ValueError):
+                ended = process.poll() is not None
+                self._end()
+                raise TooLong("the program ended Python" if ended else f"no answer within {self.limit if limit is None else limit:g} s") from None
+            assert isinstance(found, dict)
+            return found
+
+    def close(self) -> None:
+        with self._lock:
+            self._end()
+
+    def _started(self) -> subprocess.Popen[str]:
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        root = str(Path(__file__).resolve().parents[2])
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])]), "PYTHONIOENCODING": "utf-8"}
+        command = [sys.executable, "-m", "atoll.eyes.worker"]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8", env=env)
+        answers: queue.Queue[str] = queue.Queue()
+
+        def listen() -> None:
+            assert process.stdout is not None
+            for line in process.stdout:
+                answers.put(line)
+            answers.put("")  # the end is an answer, too
+
+        threading.Thread(target=listen, daemon=True).start()
+        self._process, self._answers = process, answers
+        return process
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            for stream in (self._process.stdin, self._process.stdout):
+                if stream is not None and not stream.closed:
+                    try:
+                        stream.close()
+                    except OSError:
+                        pass
+            self._process = None
+
+
+class Answers:
+    """What the process does: the file it looked at last, and questions about its functions."""
+
+    def __init__(self) -> None:
+        from atoll.eyes.facts import File
+
+        self.file = File("", "")
+
+    def answer(self, request: Data) -> Data:
+        return getattr(self, f"do_{request.pop('do')}")(**request)  # type: ignore[no-any-return]
+
+    def do_look(self, path: str, text: str) -> Data:
+        from atoll.eyes.facts import look
+
+        self.file, found = look(path, text)
+        return found
+
+    def do_panes(self, name: str, stages: list[str]) -> Data:
+        from atoll.eyes.panes import panes
+
+        if self.file.path.endswith(".madl"):
+            from atoll.eyes.panes import madl_panes
+
+            return madl_panes(self.file, name)
+        return panes(self.file.functions[name], stages)
+
+    def do_sizes(self, name: str, sizes: dict[str, int]) -> Data:
+        from atoll.eyes.panes import at_sizes
+
+        return at_sizes(self.file.functions[name], sizes)
+
+    def do_text(self, name: str, stage: str) -> Data:
+        f = self.file.functions[name]
+        return {"text": str(f.memory()) if stage == "memory" else f.show(stage)}
+
+
+def main() -> None:
+    """Answer requests until there are none. What programs print goes nowhere: the pipe is ours."""
+    from atoll.errors import Error
+
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    answers = Answers()
+    for line in sys.stdin:
+        try:
+            found = answers.answer(json.loads(line))
+        except Error as error:
+            found = {"problem": str(error)}
+        except Exception as error:  # noqa: BLE001  told to whoever asked
+            found = {"problem": f"{type(error).__name__}: {error}"}
+        out.write(json.dumps(found) + "\n")
+        out.flush()
+
+
+if __name__ == "__main__":
+    main()
