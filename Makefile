@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: demo test same-text validate test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench costs docs clean
+.PHONY: demo test same-text validate odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench costs docs clean
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -22,7 +22,7 @@ demo: $(VENV)/.demo
 test: $(VENV)/.ready
 	$(RUN) -m ruff check atoll tests examples bench tools
 	$(RUN) -m mypy
-	$(RUN) -m pytest -n 2 tests
+	$(RUN) -m pytest -n 2 --dist worksteal tests
 
 lint: $(VENV)/.ready
 	$(RUN) -m ruff check atoll tests examples bench tools
@@ -42,6 +42,10 @@ same-text: $(VENV)/.ready
 # Every use of every rewrite of loops in the corpus, looked at before and after (atoll/validate): a table by pass. About half an hour.
 validate: $(VENV)/.ready
 	$(RUN) -W ignore -m tests.validate
+
+# Every public name with every odd value in every place.
+odd-values: $(VENV)/.ready
+	ATOLL_ODD_SHARE=1 $(RUN) -m pytest -q tests/runtime/test_odd_values.py
 
 fuzz: $(VENV)/.ready
 	$(RUN) -m tests.fuzz --seeds 0:5000

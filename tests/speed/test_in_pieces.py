@@ -231,5 +231,5 @@ def test_places_that_may_meet(part):
 
 
 def test_some_of_them_are_in_pieces():
-    said = [SAID in generated(seed).explain("schedule") for seed in range(60)]
-    assert 5 <= sum(said) <= 55
+    said = [SAID in generated(seed).explain("schedule") for seed in range(24)]
+    assert 2 <= sum(said) <= 22

@@ -270,5 +270,5 @@ def test_rounds_that_may_meet(part, monkeypatch):
 
 
 def test_some_of_them_are_done_together():
-    said = [SAID in generated(seed).explain("schedule") for seed in range(48)]
-    assert 5 <= sum(said) <= 43
+    said = [SAID in generated(seed).explain("schedule") for seed in range(20)]
+    assert 2 <= sum(said) <= 18
