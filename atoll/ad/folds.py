@@ -15,6 +15,7 @@ from atoll.ad.indicator import zero
 from atoll.ad.lines import is_active, lines_since, spread
 from atoll.ad.loop_forward import varied
 from atoll.ad.loop_state import abs_reader, new_param, put, read, state_reader, whole
+from atoll.ad.regrouped import Regrouped, can_regroup, pays
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.replay import Reader, Replay, in_order
@@ -27,6 +28,25 @@ def folds_as_loops(b: Builder, start: int, lines: list[ir.Line], active: set[tup
     before = b._count
     _visit(b, lines, set(active))
     return lines if b._count == before else lines_since(b, start)
+
+
+def folds_regrouped(b: Builder, start: int, lines: list[ir.Line], active: set[tuple[ir.Line, int]]) -> tuple[list[ir.Line], list[Regrouped]]:
+    """The same for reverse mode, where folds that may be regrouped are followed in parallel (ad/regrouped.py)."""
+    before = b._count
+    active = set(active)
+    spread(lines, active)
+    found = []
+    for line in lines:
+        if _is_general(line) and is_active(line, active) and can_regroup(b, line):
+            fold = Regrouped(b, line)
+            if pays(fold):
+                fold.mark()
+                found.append(fold)
+    if b._count > before:
+        lines = lines_since(b, start)
+    kept = {x for fold in found for x in (fold.kept, fold.value)}
+    _visit(b, [line for line in lines if line not in kept], active)
+    return lines if b._count == before else lines_since(b, start), found
 
 
 def _visit(b: Builder, lines: list[ir.Line], active: set[tuple[ir.Line, int]]) -> None:

@@ -16,7 +16,7 @@ from atoll.ad.checkpoint import strip_mine
 from atoll.ad.indicator import zero
 from atoll.ad.loop_forward import varied
 from atoll.ad.loop_outside import Sum, add_at, declare_sums, outer_keys, shaped, sum_sink, useful
-from atoll.ad.loop_state import Version, line_reader, new_param, put, read, state_reader, whole
+from atoll.ad.loop_state import HandedOn, Version, line_reader, new_param, put, read, state_reader, whole
 from atoll.ad.tape import Tape, make_tape
 from atoll.ad.while_rounds import counted
 from atoll.ainf import ir, scalars
@@ -228,13 +228,14 @@ def _round(
         inner.sinks[s.key] = sum_sink(back, s)
         inner.running[s.key] = s
     running: dict[int, Any] = {}
+    later: list[Any] = []
     for position, k in enumerate(active):
         bar = back.block.params[position]
         if k in tape.updates:
             running[k] = Version(bar)
             inner.vanishing.sparse.add(bar)
             inner.sinks[(starts[k], 0)] = _running_sink(back, running, k)
-            _through_updates(back, inner, running, k)
+            later += _through_updates(back, running, k)
         else:
             array = replay.any(body_results[k], {})
             if back.rev.vanishing.vanishes(back.firsts[position].body, False):
@@ -243,6 +244,8 @@ def _round(
                 value = read(b, bar, 0, tuple(poly(x) for x in array.binders))
             inner.push(array.body, value, (), list(array.binders))
     inner.through_reads = True  # from here on: updates of the round took the adjoints of what they overwrote
+    for flow in later:
+        inner.push(*flow)
     inner.run(made)
     inner.run_outside(back.block, made)
     for position, k in enumerate(active):
@@ -256,15 +259,6 @@ def _round(
         back.nexts[s.state] = s.current.whole(b) if isinstance(s.current, Version) else ir.Abs((), s.current)
 
 
-class _Recalled:
-    """The rule of a value read from the tape: its adjoint is that of the line that would compute it again."""
-
-    tangents = None
-
-    def adjoints(self, sizes: tuple[ir.Operand, ...], args: list[ir.Abs], seeds: list[ir.Abs]) -> list[ir.Abs]:
-        return seeds
-
-
 def _recall(back: Backward, line: ir.Line, result: int) -> dict[ir.Line, Reader]:
     """Who reads this value reads the tape; the replayed line is there for its adjoint only, and dead. Gives the line and what its rule reads."""
     b = back.b
@@ -276,7 +270,7 @@ def _recall(back: Backward, line: ir.Line, result: int) -> dict[ir.Line, Reader]
         taped = back.taped(number, at)
     if not isinstance(again, ir.Ref):
         return {}
-    prim = ir.Custom(_Recalled(), (), (ir.Abs(binders, again),), (ir.Abs(binders, taped),))
+    prim = ir.Custom(HandedOn(), (), (ir.Abs(binders, again),), (ir.Abs(binders, taped),))
     made, where = b.emit(prim, (ir.Result(line.results[result].dtype, tuple(x.extent for x in binders)),), line.span, "v")
     back.replay.give(line, result, lambda index: ir.Ref(made, 0, where + index))
     return {again.line: lambda index: back.taped(number, index)} if again.index == at else {}
@@ -292,9 +286,10 @@ def _activate(b: Builder, param: ir.Line, reader: Reader, round_: Sym) -> ir.Lin
     return line
 
 
-def _through_updates(back: Backward, inner: Reverse, running: dict[int, Any], k: int) -> None:
-    """Adjoints of an updated array: the element put takes the adjoint of its place, which is then cleared."""
+def _through_updates(back: Backward, running: dict[int, Any], k: int) -> list[Any]:
+    """Adjoints of an updated array: the element put takes the adjoint of its place, which is then cleared. What flows where, once all are."""
     b = back.b
+    flows: list[Any] = []
     for update in reversed(back.tape.updates[k]):
         p = update.line.prim
         assert isinstance(p, ir.Scatter)
@@ -308,11 +303,12 @@ def _through_updates(back: Backward, inner: Reverse, running: dict[int, Any], k:
         bar = running[k]
         with b.binding(*fresh), b.under(*when):
             value = bar.read(b, where)
-        inner.push(back.replay.operand(ir.subst_operand(p.value, env), {}), value, when, list(fresh))
+        flows.append((back.replay.operand(ir.subst_operand(p.value, env), {}), value, when, list(fresh)))
         if p.monoid is None:
             info = ir.Result(dtype, bar.info.axes)
             cleared, _ = b.emit(ir.Scatter(bar.whole(b), fresh, where, zero(dtype), None, False, when), (info,), hint="g")
             running[k] = Version(cleared)
+    return flows
 
 
 def _running_sink(back: Backward, running: dict[int, Any], k: int) -> Any:

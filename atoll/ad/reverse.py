@@ -88,7 +88,10 @@ class Reverse:
         if isinstance(value, ir.Const) and value.value == 0:
             return
         if self.through_reads:
-            operand = self._read_by(operand)
+            operand = self._read_by(operand, binders)
+            if self._is_view(operand, binders):
+                self._through_view(operand, value, conds, binders)
+                return
         key = (operand.line, operand.result)
         summed = [x for x in binders if x not in self.fixed]
         sink = self.sinks.get(key)
@@ -105,14 +108,38 @@ class Reverse:
         if not (isinstance(made, ir.Const) and made.value == 0):
             self.contributions.setdefault(key, []).append(made)
 
-    def _read_by(self, operand: ir.Ref) -> ir.Ref:
+    def _read_by(self, operand: ir.Ref, binders: list[ir.Binder]) -> ir.Ref:
         """The element of an array that is added to in place, where lines only read it: its place is known here, and lost in the sum over a line."""
         at: ir.Operand = operand
-        while isinstance(at, ir.Ref) and (at.line, at.result) not in self.sinks:
+        while isinstance(at, ir.Ref) and (at.line, at.result) not in self.sinks and not self._is_view(at, binders):
             if not is_read(at.line) or (at.line, 0) not in self.active:
                 return operand
             at = ir.subst_operand(read_arg(at.line), dict(zip(at.line.dims, at.index, strict=True)))
         return at if isinstance(at, ir.Ref) else operand
+
+    def _is_view(self, operand: ir.Ref, binders: list[ir.Binder]) -> bool:
+        """One place of an array as it was after some updates of a round: a choice, by the place, between what was put and what was there."""
+        line = operand.line
+        if not isinstance(line.prim, ir.Select) or (line, operand.result) in self.sinks:
+            return False
+        free = [p for d, p in zip(line.dims, operand.index, strict=True) if d not in self.fixed]
+        return bool(free) and not any(p.leaves() & set(binders) for p in free)
+
+    def _through_view(self, operand: ir.Ref, value: ir.Operand, conds: tuple[ir.Cond, ...], binders: list[ir.Binder]) -> None:
+        """Both sides of the choice at this place: the sum over the line would be an array, for the sake of one element."""
+        prim = operand.line.prim
+        assert isinstance(prim, ir.Select)
+        env = dict(zip(operand.line.dims, operand.index, strict=True))
+        outer = (*conds, *(c.subst(env) for c in operand.line.conds))
+        tests = tuple(c.subst(env) for c in prim.conds)
+        b = self.b
+        self.push(ir.subst_operand(prim.then, env), value, (*outer, *tests), binders)
+        if len(tests) == 1:
+            self.push(ir.subst_operand(prim.orelse, env), value, (*outer, tests[0].negated()), binders)
+            return
+        with b.binding(*binders), b.under(*outer):
+            rest = scalars.select(b, tests, zero(operand.dtype), value, NOWHERE)
+        self.push(ir.subst_operand(prim.orelse, env), rest, outer, binders)
 
     # -- lines
 

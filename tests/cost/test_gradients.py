@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cost.control import measured
 from tests.cost.programs import PROGRAMS, Program
 from tests.cost.ratio import ratios
 
@@ -19,6 +20,13 @@ def test_gradient_is_cheap(program: Program) -> None:
     found = ratios(program.function, program.gradient, program.points())
     assert max(found.operations) <= DEARER.get(program.name, MOST), found
     assert found.growth <= GROWTH.get(program.name, 1.25), found
+
+
+@pytest.mark.parametrize(("around", "update"), [("elif", "put"), ("elif", "twice"), ("two ifs", "exchange"), ("else in if", "twice"), ("break", "two arrays"), ("continue", "slice")])
+def test_updates_in_branches_are_followed_in_place(around: str, update: str) -> None:
+    """What is read of an array after some updates of a round flows back to the places it came from, not to an array of zeros and one element."""
+    found = measured(around, update, (8, 32))
+    assert found.growth <= 1.25 and max(found.work) < 8, found
 
 
 def test_what_is_counted() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from atoll.ad.at_once import updates_at_once
-from atoll.ad.folds import folds_as_loops
+from atoll.ad.folds import folds_as_loops, folds_regrouped
 from atoll.ad.forward import Forward
 from atoll.ad.indicator import zero
 from atoll.ad.lines import lines_since
@@ -166,12 +166,14 @@ class Derivatives(Loops):
         start = self.b._count
         leaves, arrays, lines = self.applied(e, env)
         lines = updates_at_once(self.b, start, lines)
-        lines = folds_as_loops(self.b, start, lines, _active(leaves))
+        lines, regrouped = folds_regrouped(self.b, start, lines, _active(leaves))
         seed = self.eval(e.seed, env)
         b = self.b
         reverse = Reverse(b, frozenset(b.binders))
         reverse.active = _active(leaves)
         reverse.spread(lines)
+        for fold in regrouped:
+            reverse.sinks.update(fold.sinks(reverse))
         for array, (path, _) in zip(arrays, flatten(e.fn.body.type), strict=True):
             with b.binding(*array.binders):
                 value = self.operand(self.element(seed, tuple(poly(x) for x in array.binders), path))
@@ -179,6 +181,8 @@ class Derivatives(Loops):
         swept, b.reverse = b.reverse, True
         reverse.run(lines)
         b.reverse = swept
+        for fold in regrouped:
+            fold.done()
         results = []
         for own, t in zip(leaves, e.fn.types, strict=True):
             results.append(self.from_leaves(t, [self._adjoint(reverse, leaf) for leaf in own], env))

@@ -1,0 +1,85 @@
+"""Reductions and scans by associative operators followed backwards in pieces (ad/regrouped.py): against dual numbers, central differences and, for many elements,
+forward mode, which goes from left to right. Starts are not neutral, elements vary with the position, do not, or do in part."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import atoll as at
+from atoll.ad.api import _forward, _reverse
+from tests.fuzz.stages import leaves
+from tests.fuzz_ad.check import _back, _function, _like, check
+
+HEAD = """
+import atoll as at
+from atoll import f64, i64
+n, m = at.sizes("n m")
+@at.record
+class Pair:
+    p: f64
+    q: f64
+@at.fn
+def f(x: f64[n], y: f64[m], s: f64):
+    before = sin(s) * 2.0
+    w = s * 0.5
+"""
+# operator, start, an element that varies, one that does not, one that does in part
+OPERATORS = {
+    "number": ("lambda a, b: a + b + 0.1 * a * b", "w", "sin(x[i])", "sin(s)", "s if i < 2 else x[i]"),
+    "captured": ("lambda a, b: a + b + s * a * b", "0.3", "0.1 * x[i]", "0.1 * s", "0.1 * (s if i < 2 else x[i])"),
+    "larger": ("lambda a, b: a if a > b else b", "-0.3", "x[i]", "s", "s if i < 2 else x[i]"),
+    "left": ("lambda a, b: a", "w", "x[i]", "s", "s * x[i]"),
+    "right": ("lambda a, b: b", "w", "x[i]", "s", "s * x[i]"),
+    "pair": ("lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1])", "(1.0, w)", "(0.9 * sin(x[i]), s * x[i])", "(0.9, s)", "(sin(s), x[i])"),
+    "counted": ("lambda a, b: (a[0] + b[0], a[1] + b[1] + 0.1 * a[1] * b[1])", "(0, 0.1)", "(1, x[i])", "(1, s)", "(i, s)"),
+    "record": ("lambda a, b: Pair(a.p + b.p + a.q * b.q, a.q + b.q)", "Pair(0.0, w)", "Pair(x[i], s * x[i])", "Pair(s, w)", "Pair(x[i], s)"),
+    "vector": ("lambda a, b: [u + v + 0.1 * u * v for u, v in zip(a, b)]", "[w for j in range(m)]", "[0.1 * x[i] * v for v in y]", "y", "[s if j > 0 else x[i] for j in range(m)]"),
+    "matrix": ("lambda a, b: a @ b", "[[1.0, w], [0.0, 1.0]]", "[[0.9, 0.1 * x[i]], [0.5 * s, 0.8]]", "[[s, 0.5], [w, s * s]]", "[[x[i], s], [s, 0.3]]"),
+    "product": ("mul", "w", "x[i]", "s", "s if i < 2 else x[i]"),
+    "least": ("minimum", "w", "x[i]", "s", "s if i < 2 else x[i]"),
+}
+FOLDS = {
+    "reduce": "reduce({op}, {start}, [{element} for i in range(n)])",
+    "scan": "scan({op}, {start}, [{element} for i in range(n)])",
+    "exclusive": "scan({op}, {start}, [{element} for i in range(n)], exclusive=True)",
+}
+AS_LOOPS = {(op, fold) for op in ("record", "vector", "matrix") for fold in ("scan", "exclusive")}
+"""Where r would take a matrix for each element."""
+
+
+def text(operator: str, fold: str, kinds: tuple[int, ...] = (0, 1, 2)) -> str:
+    op, start, *elements = OPERATORS[operator]
+    folds = [FOLDS[fold].format(op=op, start=start, element=elements[k]) for k in kinds]
+    return HEAD + "".join(f"    {name} = {fold}\n" for name, fold in zip("pqr", folds, strict=False)) + f"    return {', '.join('pqr'[: len(kinds)])}, sin(s) * 3.0 + before\n"
+
+
+CASES = [(operator, fold) for operator in OPERATORS for fold in FOLDS if not (fold == "reduce" and operator in ("product", "least"))]
+
+
+@pytest.mark.parametrize(("operator", "fold"), CASES, ids=lambda x: x)
+def test_right_at_small_sizes(operator: str, fold: str) -> None:
+    """And nothing of the way back is a loop over the elements, but for those that stay loops."""
+    turn = CASES.index((operator, fold))
+    program = text(operator, fold)
+    for seed, n in ((3 if turn % 7 == 0 else 1, turn % 3), (5, 3)):  # the seed that 3 divides: second derivatives too
+        outcome = check(program, seed, {"n": n, "m": 2}, ("loops3",))
+        assert outcome.failure is None, outcome.failure.detail
+        assert outcome.checks and not outcome.refused, outcome.refused
+    assert ("loop t" in _back(_function(program)).f.show("ainf")) == ((operator, fold) in AS_LOOPS)
+
+
+@pytest.mark.parametrize(("operator", "fold"), [("captured", "reduce"), ("pair", "scan"), ("matrix", "reduce")], ids=lambda x: x)
+def test_right_for_many_elements(operator: str, fold: str) -> None:
+    f = at.fn(source=text(operator, fold, (0,)))
+    rng, n = random.Random(3), 2500
+    x, dx = (np.array([rng.uniform(-0.1, 0.1) for _ in range(n)]) for _ in "xd")
+    y, dy = np.array([0.3, -0.2]), np.array([0.5, 1.0])
+    bar = _like(f(x, y, 0.3), rng)
+    along = leaves(_forward(f, "jvp")(x, y, 0.3, dx, dy, 0.7))
+    back = leaves(_reverse(f, "vjp")(x, y, 0.3, bar))
+    left = sum(np.sum(a * b) for a, b in zip(along, leaves(bar), strict=True))
+    right = sum(np.sum(a * b) for a, b in zip(back, (dx, dy, 0.7), strict=True))
+    assert np.isclose(left, right, rtol=1e-9)
