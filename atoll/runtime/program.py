@@ -26,7 +26,8 @@ from atoll.runtime.cache import cache
 from atoll.runtime.identity import build_key
 from atoll.runtime.library import attach, call_path, expect_products, load
 from atoll.runtime.memory import donations
-from atoll.runtime.toolchain import compile_c
+from atoll.runtime.progress import told
+from atoll.runtime.toolchain import compile_files
 from atoll.sizes.describe import condition
 from atoll.types.binding import bind_call
 from atoll.types.types import Index, Record, Tuple, Type, dtype_of, flatten, shape_of
@@ -316,9 +317,13 @@ def _build(fn: ir.Function, spans: list[Span], folder: Path, optimise: str, extr
 
     loops = compiled_loops(fn, choices)
     generated = generate(fn, loops)
-    (folder / "program.c").write_text(generated.text)
+    sources = [folder / ("program.c" if k == 0 else f"part{k}.c") for k in range(len(generated.files))]
+    for source, text in zip(sources, generated.files, strict=True):
+        source.write_text(text)
     expect_products(generated.text)
-    compile_c(folder / "program.c", folder / "program.so", optimise, extra)
+    with told(fn.name):
+        compile_files(sources, folder / "program.so", optimise, extra)
+    sources[0].write_text(generated.text)
     number = {id(span): k for k, span in reversed(list(enumerate(spans)))}
     sites = [_site_to_json(s, kinds, number) for s, kinds in zip(generated.sites, generated.kinds, strict=True)]
     return {"kind": "program", "name": fn.name, "donations": donations(loops), "sites": sites, "prints": [_print_to_json(p) for p in generated.prints]}

@@ -177,6 +177,35 @@ def compile_c(source: Path, output: Path, optimise: str = "3", extra: list[str] 
     run_compiler(cc, command, output, patience())
 
 
+def compile_files(sources: list[Path], output: Path, optimise: str = "3", extra: list[str] | None = None) -> None:
+    """Compile files, side by side on as many cores as there are, to one shared object. Only the first file stays."""
+    if len(sources) == 1:
+        compile_c(sources[0], output, optimise, extra)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    from atoll.runtime.probes import mending
+
+    cc = compiler()
+    flags = [*(f for f in cc.flags(optimise) if f != "-shared"), *(extra or []), *mending(cc, optimise)]
+    objects = [source.with_suffix(".o") for source in sources]
+
+    def one(source: Path, made: Path) -> None:
+        run_compiler(cc, [*cc.command, *flags, "-c", "-o", str(made.absolute()), str(source.absolute())], made, patience())
+
+    with ThreadPoolExecutor(cores()) as pool:
+        for done in [pool.submit(one, source, made) for source, made in zip(sources, objects, strict=True)]:
+            done.result()
+    run_compiler(cc, [*cc.command, "-shared", *flags, "-o", str(output.absolute()), *(str(o.absolute()) for o in objects), "-lm", "-lpthread"], output, patience())
+    for path in (*sources[1:], *objects):
+        path.unlink()
+
+
+def cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def run_compiler(cc: Compiler, command: list[str], output: Path, seconds: int) -> None:
     """Start the compiler; what goes wrong is said in words."""
     try:

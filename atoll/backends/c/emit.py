@@ -10,13 +10,13 @@ import re
 from typing import Any
 
 from atoll.backends.c import ops
-from atoll.backends.c.piece_text import Pieces
+from atoll.backends.c.apart import Apart
 from atoll.backends.c.text import C99, JIT, Dialect, safe
 from atoll.loops import ir as lp
 from atoll.sizes import Atom, Poly, Quot, poly
 
 
-class Emitter(Pieces):
+class Emitter(Apart):
     """Prints one function of the loop language."""
 
     # -- statements
@@ -51,6 +51,8 @@ class Emitter(Pieces):
                 self.alloc(buffer)
             case lp.Free(buffer):
                 self.free(buffer)
+            case lp.For() if self.is_apart(stmt):
+                self.apart([stmt], "AT_PIECE")
             case lp.For():
                 self.loop(stmt)
             case lp.Accumulate():
@@ -100,7 +102,7 @@ class Emitter(Pieces):
         work = " * ".join(self.factor(x) for x in (p.rows, p.columns, *p.sums))
         with self.braces(f"if ({work} < 64)"):
             self.quiet += 1
-            self.stmts(p.body)
+            self.cold(p.body)
             self.quiet -= 1
             if rows is not None:
                 self.put(f"if ((status = {rows.whole}) != 0) goto done;")
@@ -158,6 +160,7 @@ class Emitter(Pieces):
             aligned = " __attribute__((aligned(64)))" if self.dialect.gnu else ""
             self.put(f"{t} {name}[{self.count(buffer)}]{aligned};")
             return
+        self.pointers[buffer] = None
         if self.offsets is None:
             self.guard_count(buffer)
         if buffer.kind == "out":
@@ -168,7 +171,8 @@ class Emitter(Pieces):
             self.put(f"{name} = ({t} *)(void *)((char *)workspace + {offset});")
             return
         else:
-            self.put(f"{name} = at_held[{self.held[buffer]}] = at_alloc({self.count(buffer)}, sizeof({t}));")
+            slot = self.held.setdefault(buffer, len(self.held))
+            self.put(f"{name} = at_held[{slot}] = at_alloc({self.count(buffer)}, sizeof({t}));")
         self.fail_unless(f"{name} != NULL", self.no_memory)
 
     def free(self, buffer: lp.Buffer) -> None:
@@ -307,19 +311,20 @@ class Emitter(Pieces):
             start = len(self.lines)
             self.here = "" if self.marks is None else self.marks.mark((self.fn.span,))
             with self.braces(f"static int {self.prefix}_run({', '.join(params) or 'void'})"):
-                self.locals(self.fn.body)
+                self.locals()
+                self.spacious = self.is_long(self.fn.body)
                 for o in self.fn.outputs:
                     if o.buffer in self.swapped:
                         self.put(f"{o.buffer.dtype.c_name} *const at_{safe(o.buffer.name)} = {safe(o.buffer.name)};")
                 self.stmts(self.fn.body)
-                self.finish(self.fn.body)
+                self.finish()
             text = "\n".join(self.lines[start + 1 :])
             given = [self.names[s] for s in self.fn.sizes] + [safe(p.name) for p in self.fn.inputs]
             given += ["at"] if self.dialect.hosted else []
             quiet = [f"(void){g};" for g in given if not re.search(rf"\b{g}\b", text)]
             if quiet:
                 self.lines.insert(start + 1, "    " + " ".join(quiet))
-        return "\n\n".join([*self.const_arrays(), *self.functions])
+        return "\n\n".join([*self.const_arrays(), *self.units.texts, *self.texts])
 
     def is_open(self, buffer: lp.Buffer) -> bool:
         return any(isinstance(s, lp.Alloc) and s.buffer is buffer for s in lp.walk(self.fn.body))

@@ -18,6 +18,7 @@ from atoll.backends.c.emit import JIT, Emitter
 from atoll.backends.c.looks import UNITS
 from atoll.backends.c.prelude import needed
 from atoll.backends.c.sort import sorts
+from atoll.backends.c.units import parts, shared, without_structs
 from atoll.core import ir as core
 from atoll.loops import ir as lp
 from atoll.loops.split import may_be_negative
@@ -33,8 +34,14 @@ _HEAD = """#include <complex.h>
 #include <string.h>
 """
 
+ALONE = "#define AT_OURS static\n#define AT_HERE static\n"  # a program in one file
+_HIDDEN = '__attribute__((visibility("hidden")))'
+_FIRST = f"#define AT_OURS {_HIDDEN}\n#define AT_HERE {_HIDDEN}\n"  # the first of several
+_OTHER = f"#define AT_OURS {_HIDDEN}\n#define AT_HERE extern {_HIDDEN}\n"
+
 _MACROS = f"#define AT_UNITS {UNITS}" + """
 #if defined(__clang__)
+#define noipa noinline
 #define AT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #define AT_SIMD _Pragma("omp simd")
 #elif defined(__GNUC__)
@@ -44,9 +51,10 @@ _MACROS = f"#define AT_UNITS {UNITS}" + """
 #define AT_INDEPENDENT
 #define AT_SIMD
 #endif
-#define AT_PIECE static __attribute__((noinline))
+#define AT_PIECE AT_OURS __attribute__((noipa))
+#define AT_COLD AT_OURS __attribute__((noipa, cold))
 
-static const at_runtime *at_rt;
+AT_HERE const at_runtime *at_rt;
 
 static inline void *at_alloc(int64_t count, size_t size) {
     if (count < 0) count = 0;
@@ -87,6 +95,7 @@ class Generated:
     sites: list[Site]
     kinds: list[str]  # per site, whether each shown value is an integer or a double
     prints: list[lp.Print]
+    files: list[str]  # the same program as files that are compiled side by side; one when it is short
 
 
 def abi() -> str:
@@ -103,11 +112,22 @@ def generate(core_fn: core.Function | None, fn: lp.Function, marks: Marks | None
     prepare = "" if core_fn is None else _prepare(core_fn, fn, emitter)
     kinds = sum(1 << is_double for is_double in (0, 1) if f"at_rt->product(at, &at_p, {is_double})" in kernel)
     has_products = f"const int atoll_has_products = {kinds};\n\n" if kinds else ""
-    body = "\n\n".join([kernel, prepare, has_products + entry])
+    last = [prepare, has_products + entry]
+    text = _file(ALONE, "\n\n".join([kernel, *last]))
+    files = [text]
+    if len(apart := parts(emitter.units.texts)) > 1:
+        known, consts = shared(emitter.units.texts), emitter.const_arrays()
+        files = [_file(_FIRST, "\n\n".join([*consts, known, *emitter.texts, *last]))]
+        files += [_file(_OTHER, "\n\n".join([*consts, known, *map(without_structs, part)])) for part in apart]
+    return Generated(text, emitter.sites, emitter.kinds, emitter.prints, files)
+
+
+def _file(where: str, body: str) -> str:
+    """C with everything before it that it needs."""
     sorting = sorts(body, True)
     support = "\n\n".join([*needed("\n".join([body, *sorting])), *sorting])
-    parts = [_HEAD, abi(), _MACROS, vector_math.declarations(body + support), support, body]
-    return Generated("\n".join(p for p in parts if p) + "\n", emitter.sites, emitter.kinds, emitter.prints)
+    pieces = [_HEAD, abi(), where + _MACROS, vector_math.declarations(body + support), support, body]
+    return "\n".join(p for p in pieces if p) + "\n"
 
 
 def _entry(fn: lp.Function, emitter: Emitter) -> str:

@@ -9,11 +9,26 @@ from dataclasses import dataclass
 from atoll.backends.c import looks
 from atoll.backends.c.loop_text import Loops
 from atoll.backends.c.text import safe
-from atoll.backends.c.used import Used, allocated, collect, written_buffers
+from atoll.backends.c.used import Used, collect, written_buffers
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import may_fail
 from atoll.loops.split import may_be_negative
 from atoll.types.dtypes import BOOL
+
+_LONG = 160  # lines of a function that are many
+_SUM = 24  # lines that a sum in lanes takes, beside twice its body
+
+
+def lines(stmts: list[lp.Stmt]) -> int:
+    """About how many lines of C statements are, without those of functions of their own."""
+    total = 0
+    for stmt in stmts:
+        inside = sum(lines(body) for body in lp.bodies(stmt)) if not isinstance(stmt, (lp.Chunks, lp.Product)) else 0
+        if isinstance(stmt, lp.Accumulate) and not stmt.exact:
+            total += _SUM * len(stmt.accs) + 2 * inside
+        else:
+            total += (1 if inside == 0 else 3) + inside
+    return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +43,10 @@ class Rows:
 
 
 class Pieces(Loops):
+    def is_long(self, body: list[lp.Stmt]) -> bool:
+        """A function of these statements takes compilers long: its nests become functions."""
+        return self.dialect.hosted and lines(body) > _LONG
+
     def chunks(self, chunk: lp.Chunks) -> None:
         """A loop in pieces: a function for one piece, called for each, perhaps by several threads."""
         if not self.dialect.hosted:
@@ -38,8 +57,11 @@ class Pieces(Loops):
         used.vars = {v: None for v in used.vars if v not in accs}
         name = f"{self.prefix}_piece{self.pieces}"
         self.pieces += 1
-        self.piece_function(name, chunk, used, _is_divided(chunk))
-        self.call_pieces(name, chunk, used)
+        params = self.params(used, chunk.body)
+        with self.unit(name):
+            self.piece_function(name, chunk, used, _is_divided(chunk))
+            self.all_pieces(name, chunk, params)
+        self.call_pieces(self.called[name], chunk, params)
 
     def one_piece(self, chunk: lp.Chunks) -> None:
         """Without a runtime there is one piece: everything."""
@@ -82,8 +104,9 @@ class Pieces(Loops):
             given += [f"{a.var.dtype.c_name} *{safe(a.var.name)}_out" for a in chunk.accs]
             start = len(self.lines)
             self.divided = (chunk.low, chunk.high) if divided else None
+            self.spacious = self.is_long(chunk.body)
             with self.braces(f"AT_PIECE int {name}({', '.join(given)})"):
-                self.locals(chunk.body)
+                self.locals()
                 for acc in chunk.accs:
                     v = safe(acc.var.name)
                     self.declare(acc.var, self.neutral(acc), False)
@@ -91,7 +114,7 @@ class Pieces(Loops):
                 self.stmts(chunk.body)
                 for acc in chunk.accs:
                     self.put(f"*{safe(acc.var.name)}_out = {safe(acc.var.name)};")
-                self.finish(chunk.body)
+                self.finish()
             if not self.uses_done:
                 self.lines.insert(start + 1, "    (void)at;")
             self.names.leave(chunk.low)
@@ -99,31 +122,27 @@ class Pieces(Loops):
             self.divided = None
         self.adders = saved
 
-    def locals(self, body: list[lp.Stmt]) -> None:
-        """Pointers of the buffers a function allocates. What it must give back is held in one array, which compilers handle well."""
-        self.status_line = len(self.lines)
-        own = allocated(body, self.dialect.hosted)
-        for buffer in own:
-            self.put(f"{buffer.dtype.c_name} *{safe(buffer.name)} = NULL;")
-        self.held = {b: k for k, b in enumerate(b for b in own if b.kind != "out" and self.offsets is None)}
-        if self.held:
-            self.put(f"void *at_held[{len(self.held)}] = {{NULL}};")
+    def locals(self) -> None:
+        """Where a function declares what it turns out to need: its status, pointers of buffers it allocates. What it must give back is held in one array,
+        which compilers handle well."""
+        self.head_line = len(self.lines)
 
-    def finish(self, body: list[lp.Stmt]) -> None:
-        """The end of a function: give memory back, return the status."""
-        if not self.uses_done:
-            self.put("return 0;")
-            return
-        self.lines.insert(self.status_line, "    " * self.depth + "int status = 0;" + (" int64_t at_units = AT_UNITS;" if self.counts else ""))
-        self.lines.append("    " * (self.depth - 1) + "done:")
+    def finish(self, last: list[str] | None = None) -> None:
+        """The end of a function: what it does last, give memory back, return the status."""
+        head = [f"{buffer.dtype.c_name} *{safe(buffer.name)} = NULL;" for buffer in self.pointers]
+        head += [f"void *at_held[{len(self.held)}] = {{NULL}};"] if self.held else []
+        if self.uses_done:
+            head.insert(0, "int status = 0;" + (" int64_t at_units = AT_UNITS;" if self.counts else ""))
+            self.lines.append("    " * (self.depth - 1) + "done:")
+        self.lines[self.head_line : self.head_line] = ["    " * self.depth + line for line in head]
+        for line in last or []:
+            self.put(line)
         if self.held:
             self.put(f"at_free_all(at_held, {len(self.held)});")
-        self.put("return status;")
+        self.put("return status;" if self.uses_done else "return 0;")
 
-    def call_pieces(self, name: str, chunk: lp.Chunks, used: Used) -> None:
+    def call_pieces(self, name: str, chunk: lp.Chunks, params: list[tuple[str, str, str]]) -> None:
         """All pieces in one call, so that a program of many loops is many small functions: C compilers need more than linear time."""
-        params = self.params(used, chunk.body)
-        self.all_pieces(name, chunk, params)
         given = ["at", self.poly(chunk.extent), self.poly(chunk.work) if chunk.work.terms else "1"]
         given += [a for _, _, a in params] + [f"&{safe(a.var.name)}" for a in chunk.accs]
         self.uses_done = True
@@ -134,19 +153,20 @@ class Pieces(Loops):
         used = collect(chunk.body, {chunk.low, chunk.high})
         name = f"{self.prefix}_piece{self.pieces}"
         self.pieces += 1
-        self.piece_function(name, chunk, used)
         params = self.params(used, chunk.body)
         fields = "".join(f" {t.replace(' *restrict', ' *')} {v};" for t, v, _ in params)
         unpack = "".join(f", at_a->{v}" for _, v, _ in params)
-        self.functions.append(
-            self.whole(
+        with self.unit(name):
+            self.piece_function(name, chunk, used)
+            rows = (
                 f"typedef struct {{ int64_t at_extent;{fields} }} {name}_args;\n"
-                f"static int {name}_rows(at_call *at, void *at_context, int64_t at_low, int64_t at_high) {{\n"
+                f"AT_PIECE int {name}_rows(at_call *at, void *at_context, int64_t at_low, int64_t at_high) {{\n"
                 f"    const {name}_args *at_a = at_context;\n"
                 f"    (void)at_a;\n"
                 f"    return {name}(at, at_low, at_high{unpack});\n}}"
             )
-        )
+            self.texts.append(self.whole(rows))
+        name = self.called[name]
         extent, args = self.poly(chunk.extent), "".join(f", {a}" for _, _, a in params)
         self.uses_done = True
         return Rows(f"{name}_rows", f"{name}_args", f"{extent}{args}", f"{extent} > 0 ? {name}(at, 0, {extent}{args}) : 0", self.poly(chunk.work) if chunk.work.terms else "1")
@@ -175,7 +195,7 @@ class Pieces(Loops):
                 f"        if (status != 0) return status;\n"
                 f"        if (at_to < at_high && at_interrupted(at)) return -2;\n    }}\n    return 0;\n"
             )
-        self.functions.append(
+        self.texts.append(
             self.whole(
                 f"typedef struct {{ int64_t at_extent, at_size, at_work;{fields} }} {struct};\n"
                 f"static int {name}_task(at_call *at, void *at_context, int64_t at_piece_number) {{\n"

@@ -10,6 +10,7 @@ from typing import Any
 from atoll.ainf.ir import Site
 from atoll.backends.c import ops
 from atoll.backends.c.c_names import safe as safe
+from atoll.backends.c.units import Units
 from atoll.backends.c.used import read_as_bytes
 from atoll.backends.c.within import guarded
 from atoll.loops import ir as lp
@@ -67,7 +68,8 @@ class Text:
         self.fn, self.dialect, self.prefix = fn, dialect, prefix
         self.lines: list[str] = []
         self.depth = 0
-        self.functions: list[str] = []
+        self.units = Units(frozenset(safe(c.name) for c in fn.consts))
+        self.texts: list[str] = []  # of the unit that is being made
         self.sites: list[Site] = []
         self.kinds: list[str] = []
         names = {safe(p.name) for p in (*fn.inputs, *(o.buffer for o in fn.outputs), *fn.consts)}
@@ -85,7 +87,10 @@ class Text:
         self.open_outputs = {o.buffer: k for k, o in enumerate(fn.outputs)}
         self.pieces = 0
         self.nesting = 0  # loops around, in this function
-        self.held: dict[lp.Buffer, int] = {}  # what this function allocated, by its place in at_held
+        self.held: dict[lp.Buffer, int] = {}  # what this function allocated and gives back, by its place in at_held
+        self.pointers: dict[lp.Buffer, None] = {}  # what it allocated
+        self.spacious = False  # this function is long: its nests are functions (apart.py)
+        self.called: dict[str, str] = {}
         self.uses_done = False
         self.counts = False  # what loops do is counted down in this function (looks.py)
         self.quiet = 0  # loops around whose rounds must not be left
@@ -139,11 +144,19 @@ class Text:
     @contextmanager
     def function_text(self) -> Iterator[None]:
         """Collect a function of its own."""
-        saved = (self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held)
-        self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting = [], 0, False, False, 0, 0
+        saved = (self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held, self.pointers, self.spacious)
+        self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held, self.pointers = [], 0, False, False, 0, 0, {}, {}
         yield
-        self.functions.append("\n".join(self.lines))
-        self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held = saved
+        self.texts.append("\n".join(self.lines))
+        self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held, self.pointers, self.spacious = saved
+
+    @contextmanager
+    def unit(self, name: str) -> Iterator[None]:
+        """Collect the functions of a unit (units.py), which are called `name` and more; `called` tells what it is called in the end."""
+        saved, self.texts = self.texts, []
+        yield
+        self.called[name] = self.units.add(name, "\n\n".join(self.texts))
+        self.texts = saved
 
     # -- indices
 

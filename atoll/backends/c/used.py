@@ -20,22 +20,6 @@ class Used:
     buffers: dict[lp.Buffer, None]
 
 
-def allocated(stmts: list[lp.Stmt], pieces_apart: bool) -> list[lp.Buffer]:
-    """Buffers a function allocates itself, not those of pieces that are functions of their own."""
-    found: dict[lp.Buffer, None] = {}
-
-    def go(body: list[lp.Stmt]) -> None:
-        for stmt in body:
-            if isinstance(stmt, lp.Alloc) and not stmt.buffer.local:
-                found[stmt.buffer] = None
-            if not (pieces_apart and isinstance(stmt, lp.Chunks)):
-                for inner in lp.bodies(stmt):
-                    go(inner)
-
-    go(stmts)
-    return list(found)
-
-
 def written_buffers(stmts: list[lp.Stmt]) -> set[lp.Buffer]:
     found: set[lp.Buffer] = set()
     for stmt in lp.walk(stmts):

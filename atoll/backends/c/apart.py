@@ -1,0 +1,75 @@
+"""Nests of loops as functions of their own, in programs that are long: C compilers need more than linear time for a function, and equal nests are then
+one (units.py).
+
+A nest takes what it reads by value, arrays by `restrict` pointers as pieces do, and the variables it sets by address: it works on copies, which it
+gives back. Code that runs only when there is next to nothing to do is a function too, which is compiled for size (AT_COLD).
+"""
+
+from __future__ import annotations
+
+from atoll.backends.c.piece_text import Pieces, lines
+from atoll.backends.c.text import safe
+from atoll.backends.c.used import collect
+from atoll.loops import ir as lp
+
+_SHORT = 24  # lines of a nest that are not worth a function
+
+
+class Apart(Pieces):
+    def is_apart(self, loop: lp.For) -> bool:
+        """A nest that becomes a function here."""
+        if not self.spacious or self.quiet or loop.vector or loop.unroll or loop.scan or self.is_innermost(loop.body):
+            return False
+        return lines([loop]) >= _SHORT and _is_closed([loop])
+
+    def cold(self, stmts: list[lp.Stmt]) -> None:
+        """Statements that hardly ever run."""
+        if all(isinstance(s, lp.For) for s in stmts) and _is_closed(stmts):
+            self.apart(stmts, "AT_COLD")
+        else:
+            self.stmts(stmts)
+
+    def apart(self, nests: list[lp.Stmt], kind: str) -> None:
+        """Loops as a function, and its call."""
+        used = collect(nests, set())
+        set_here = {s.var for s in lp.walk(nests) if isinstance(s, lp.Assign)}
+        changed = [v for v in used.vars if v in set_here]
+        used.vars = {v: None for v in used.vars if v not in set_here}
+        params = self.params(used, nests)
+        name = f"{self.prefix}_nest{self.pieces}"
+        self.pieces += 1
+        quiet = self.quiet
+        with self.unit(name), self.function_text():
+            self.quiet = quiet
+            self.spacious = self.is_long([inner for nest in nests for body in lp.bodies(nest) for inner in body])
+            given = ["at_call *at", *(f"{t} {n}" for t, n, _ in params), *(f"{v.dtype.c_name} *{safe(v.name)}_io" for v in changed)]
+            start = len(self.lines)
+            with self.braces(f"{kind} int {name}({', '.join(given)})"):
+                self.locals()
+                for v in changed:
+                    self.declare(v, f"*{safe(v.name)}_io", False)
+                for nest in nests:
+                    assert isinstance(nest, lp.For)
+                    self.loop(nest)
+                self.finish([f"*{safe(v.name)}_io = {safe(v.name)};" for v in changed])
+            may_stop = self.uses_done
+            if not may_stop:
+                self.lines.insert(start + 1, "    (void)at;")
+        call = f"{self.called[name]}({', '.join(['at', *(a for _, _, a in params), *(f'&{safe(v.name)}' for v in changed)])})"
+        if may_stop:
+            self.uses_done = True
+        self.put(f"if ((status = {call}) != 0) goto done;" if may_stop else f"{call};")
+
+
+def _is_closed(nests: list[lp.Stmt]) -> bool:
+    """Nothing is left to the code around but elements of arrays and variables that are set."""
+    inside = list(lp.walk(nests))
+    made = {a.var for s in inside if isinstance(s, lp.Accumulate) for a in s.accs} | {s.var for s in inside if isinstance(s, lp.Declare)}
+    added = {s.var for s in inside if isinstance(s, lp.Add)} | {a.var for s in inside if isinstance(s, lp.Chunks) for a in s.accs}
+    taken = {s.buffer for s in inside if isinstance(s, lp.Alloc)}
+    given = {s.buffer for s in inside if isinstance(s, lp.Free)}
+    if any(isinstance(s, lp.Swap) or (isinstance(s, lp.Helper) and s.name == "settle") for s in inside):
+        return False
+    if not added <= made or any(b.kind == "out" for b in taken) or {b for b in taken if not b.local} != {b for b in given if not b.local}:
+        return False
+    return not any(b.local and b not in taken for b in collect(nests, set()).buffers)
