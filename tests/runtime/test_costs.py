@@ -1,4 +1,4 @@
-"""What importing, checking, loading and calling cost, with generous limits; bench/compile_time.py has the figures."""
+"""What importing, checking, loading and calling cost, with generous limits; bench/compile_time/growth.py has the figures."""
 
 import resource
 import timeit
@@ -7,7 +7,7 @@ import numpy as np
 
 import atoll as at
 from atoll import f32
-from bench.compile_time import body
+from bench.compile_time.growth import body
 from tests.front.modules import python
 
 n = at.sizes("n")

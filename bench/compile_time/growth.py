@@ -1,6 +1,6 @@
 """Compile time: a function of 100 lines, cold and from the cache, and how it grows with a body ten times longer; import and call times.
 
-    python bench/compile_time.py [--lines 100] [--processor]
+    python -m bench.compile_time.growth [--lines 100] [--processor]
 
 Every figure is the least of a few runs in processes of their own; goals: cold < 2 s, cached < 50 ms, ten times the lines in at most
 twelve times the time, import < 0.2 s, a call of a small kernel < 1 µs above the kernel. `--processor` counts the processor's time, ours and the C
@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 # One line of each kind in turn; every line uses the line before it and an older one.
 _KINDS = [
