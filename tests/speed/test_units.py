@@ -11,7 +11,6 @@ from atoll import f32
 from atoll.backends.c import apart, piece_text
 from atoll.backends.c.units import _PART, parts, shape
 
-
 n, m = at.sizes("n m")
 
 

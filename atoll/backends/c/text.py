@@ -88,7 +88,7 @@ class Text:
         self.pieces = 0
         self.nesting = 0  # loops around, in this function
         self.held: dict[lp.Buffer, int] = {}  # what this function allocated and gives back, by its place in at_held
-        self.pointers: dict[lp.Buffer, None] = {}  # what it allocated
+        self.pointers: dict[lp.Buffer, str] = {}  # what it allocated, with the mark of where
         self.spacious = False  # this function is long: its nests are functions (apart.py)
         self.called: dict[str, str] = {}
         self.uses_done = False
