@@ -55,7 +55,7 @@ class Apart(Pieces):
             may_stop = self.uses_done
             if not may_stop:
                 self.lines.insert(start + 1, "    (void)at;")
-        call = f"{self.called[name]}({', '.join(['at', *(a for _, _, a in params), *(f'&{safe(v.name)}' for v in changed)])})"
+        call = f"{self.unit_names[name]}({', '.join(['at', *(a for _, _, a in params), *(f'&{safe(v.name)}' for v in changed)])})"
         if may_stop:
             self.uses_done = True
         self.put(f"if ((status = {call}) != 0) goto done;" if may_stop else f"{call};")

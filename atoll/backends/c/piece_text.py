@@ -61,7 +61,7 @@ class Pieces(Loops):
         with self.unit(name):
             self.piece_function(name, chunk, used, _is_divided(chunk))
             self.all_pieces(name, chunk, params)
-        self.call_pieces(self.called[name], chunk, params)
+        self.call_pieces(self.unit_names[name], chunk, params)
 
     def one_piece(self, chunk: lp.Chunks) -> None:
         """Without a runtime there is one piece: everything."""
@@ -166,7 +166,7 @@ class Pieces(Loops):
                 f"    return {name}(at, at_low, at_high{unpack});\n}}"
             )
             self.texts.append(self.whole(rows))
-        name = self.called[name]
+        name = self.unit_names[name]
         extent, args = self.poly(chunk.extent), "".join(f", {a}" for _, _, a in params)
         self.uses_done = True
         return Rows(f"{name}_rows", f"{name}_args", f"{extent}{args}", f"{extent} > 0 ? {name}(at, 0, {extent}{args}) : 0", self.poly(chunk.work) if chunk.work.terms else "1")

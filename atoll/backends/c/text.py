@@ -90,7 +90,7 @@ class Text:
         self.held: dict[lp.Buffer, int] = {}  # what this function allocated and gives back, by its place in at_held
         self.pointers: dict[lp.Buffer, str] = {}  # what it allocated, with the mark of where
         self.spacious = False  # this function is long: its nests are functions (apart.py)
-        self.called: dict[str, str] = {}
+        self.unit_names: dict[str, str] = {}
         self.uses_done = False
         self.counts = False  # what loops do is counted down in this function (looks.py)
         self.quiet = 0  # loops around whose rounds must not be left
@@ -152,10 +152,10 @@ class Text:
 
     @contextmanager
     def unit(self, name: str) -> Iterator[None]:
-        """Collect the functions of a unit (units.py), which are called `name` and more; `called` tells what it is called in the end."""
+        """Collect the functions of a unit (units.py), which are called `name` and more; `unit_names` tells what it is called in the end."""
         saved, self.texts = self.texts, []
         yield
-        self.called[name] = self.units.add(name, "\n\n".join(self.texts))
+        self.unit_names[name] = self.units.add(name, "\n\n".join(self.texts))
         self.texts = saved
 
     # -- indices
