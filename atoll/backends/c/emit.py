@@ -160,7 +160,7 @@ class Emitter(Apart):
             aligned = " __attribute__((aligned(64)))" if self.dialect.gnu else ""
             self.put(f"{t} {name}[{self.count(buffer)}]{aligned};")
             return
-        self.pointers.setdefault(buffer, self.here)
+        self.allocated.setdefault(buffer, self.here)
         if self.offsets is None:
             self.guard_count(buffer)
         if buffer.kind == "out":

@@ -129,7 +129,7 @@ class Pieces(Loops):
 
     def finish(self, last: list[str] | None = None) -> None:
         """The end of a function: what it does last, give memory back, return the status."""
-        head = [f"{buffer.dtype.c_name} *{safe(buffer.name)} = NULL;{mark}" for buffer, mark in self.pointers.items()]
+        head = [f"{buffer.dtype.c_name} *{safe(buffer.name)} = NULL;{mark}" for buffer, mark in self.allocated.items()]
         head += [f"void *at_held[{len(self.held)}] = {{NULL}};{self.here}"] if self.held else []
         if self.uses_done:
             head.insert(0, "int status = 0;" + (" int64_t at_units = AT_UNITS;" if self.counts else ""))

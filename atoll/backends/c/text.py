@@ -88,7 +88,7 @@ class Text:
         self.pieces = 0
         self.nesting = 0  # loops around, in this function
         self.held: dict[lp.Buffer, int] = {}  # what this function allocated and gives back, by its place in at_held
-        self.pointers: dict[lp.Buffer, str] = {}  # what it allocated, with the mark of where
+        self.allocated: dict[lp.Buffer, str] = {}  # what it allocated, with the mark of where
         self.spacious = False  # this function is long: its nests are functions (apart.py)
         self.unit_names: dict[str, str] = {}
         self.uses_done = False
@@ -144,11 +144,11 @@ class Text:
     @contextmanager
     def function_text(self) -> Iterator[None]:
         """Collect a function of its own."""
-        saved = (self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held, self.pointers, self.spacious)
-        self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held, self.pointers = [], 0, False, False, 0, 0, {}, {}
+        saved = (self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held, self.allocated, self.spacious)
+        self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held, self.allocated = [], 0, False, False, 0, 0, {}, {}
         yield
         self.texts.append("\n".join(self.lines))
-        self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held, self.pointers, self.spacious = saved
+        self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held, self.allocated, self.spacious = saved
 
     @contextmanager
     def unit(self, name: str) -> Iterator[None]:
