@@ -114,6 +114,8 @@ class Module:
         """The C of the module, or of some operators and what they call; options are static, wrap, index and prefix (docs/madl.md)."""
         chosen = self.computing()
         if only is not None:
+            if not isinstance(only, (list, tuple, set, frozenset)):
+                fail("E0960", name="only", text=f"takes the names of operators, as a list: only=[{', '.join(map(repr, self))}]")
             unknown = [n for n in only if n not in list(self)]
             if unknown:
                 fail("E0960", name="only", text=f"names {unknown[0]}, but {self._name}.madl has {', '.join(self)}")
