@@ -15,7 +15,12 @@ def compared(p: Poly, value: Callable[[Atom], int], is_wide: Callable[[Atom], bo
     """p where its sign decides. A comparison of integers a < b is made as b - a - 1 >= 0 and means what it means over the integers, at the ends of their
     range too; any other sum of integers that may be large (`is_wide`) is an index that has wrapped around."""
     exact = p.evaluate(value)
+    return exact if stands_alone(p, is_wide) else wrapped(exact)
+
+
+def stands_alone(p: Poly, is_wide: Callable[[Atom], bool]) -> bool:
+    """A comparison of at most two integers that may be large, each as it is."""
     wide = [a for a in p.leaves() if is_wide(a)]
     signs = [p.terms.get((a,), 0) for a in wide]
     alone = all(s in (1, -1) for s in signs) and all(len(mono) == 1 or not set(mono) & set(wide) for mono in p.terms)
-    return exact if alone and (len(wide) < 2 or sorted(signs) == [-1, 1]) else wrapped(exact)
+    return alone and (len(wide) < 2 or sorted(signs) == [-1, 1])

@@ -87,6 +87,14 @@ class Facts:
         """True when goal >= 0 follows."""
         return self.proof(poly(goal)) is not None
 
+    def follows(self, goal: Poly) -> bool:
+        """True when goal >= 0 is seen at once: a short search, no numbers tried. For many small questions."""
+        if goal not in self._memo:
+            cuts = [d for d in _cuts(self, goal) if d.const() is not None and goal.const() is None]
+            wanted = (goal, *(d * goal + d - 1 for d in cuts[:1]))
+            self._memo[goal] = next((p for g in wanted if (p := _search(self, g, 5, lemmas=False, nodes=_FEW)) is not None), None)
+        return self._memo[goal] is not None
+
     def proves_range(self, value: PolyLike, size: PolyLike) -> bool:
         """True when 0 <= value < size follows."""
         value, size = poly(value), poly(size)
