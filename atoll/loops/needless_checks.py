@@ -9,7 +9,7 @@ becomes
 A walk over the statements gives every integer variable a value in terms of unknowns (its versions) and keeps what is known of these. A
 loop begins with new versions; what holds for them in every round is guessed from the checks inside and kept if it holds before the loop and
 a round keeps it (inductive invariants; the guesses that fail are dropped until none does: Houdini). Machine integers wrap around: a sum is
-the polynomial only if its bounds say so, else an unknown of its own.
+the polynomial only if its bounds say so, else an unknown of its own. A loop whose state turns out to count is written as such (counted.py).
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from dataclasses import dataclass, field, replace
 
 from atoll.loops import ir as lp
 from atoll.loops.bounds import Bounds
+from atoll.loops.counted import counted
+from atoll.loops.same_conditions import changed
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.machine import stands_alone
 from atoll.sizes.prover import facts
@@ -26,6 +28,7 @@ from atoll.types.dtypes import BOOL, I64, U64, DType
 PROOFS = 3000  # of one function, then nothing more is asked
 GUESSES = 24  # invariants tried for a loop
 SPLITS = 2  # variables with two possible values that one proof takes apart
+MOVED = 4  # elements read before a loop
 NEAR = 30  # facts of one proof
 
 Fact = tuple[str, Poly]  # ge, eq or ne, and what is compared with 0
@@ -34,7 +37,7 @@ Case = tuple[tuple[Poly, ...], Poly]  # under these facts the value is this
 
 def needless_checks(fn: lp.Function, decisions: list[str]) -> list[lp.Stmt]:
     """The statements of a function without the checks that cannot fail."""
-    if not any(isinstance(s, lp.Check) for s in lp.walk(fn.body)):
+    if not any(isinstance(s, (lp.Check, lp.Forever)) for s in lp.walk(fn.body)):
         return fn.body
     walk = _Walk(Bounds(fn.sizes))
     state = _State(known=tuple(poly(n) for n in fn.sizes))
@@ -44,6 +47,8 @@ def needless_checks(fn: lp.Function, decisions: list[str]) -> list[lp.Stmt]:
     body = walk.block(fn.body, state)
     if walk.gone:
         decisions.append(f"{walk.gone} of {walk.gone + walk.kept} checks cannot fail and are not made")
+    if walk.counted:
+        decisions.append(f"{walk.counted} loops that count are written as such")
     return body
 
 
@@ -92,7 +97,7 @@ class _Walk:
         self.guessed: dict[int, list[Poly]] = {}  # for every loop, in terms of its variables
         self.indices: list[Sym] = []  # of the loops around
         self.looking = 0  # loops around that are looked at and not rewritten
-        self.gone = self.kept = 0
+        self.gone = self.kept = self.counted = 0
 
     # -- proofs
 
@@ -334,7 +339,7 @@ class _Walk:
                 self.exits[-1].append(left)
                 self.assume(self.all_hold(tests, state), state)
             case lp.For() | lp.Forever():
-                return [self.loop(s, state)]
+                return self.loop(s, state)
             case lp.Helper() if s.result is not None:
                 self.bind(s.result, None, state)
             case lp.Accumulate() | lp.Chunks():
@@ -401,15 +406,14 @@ class _Walk:
 
     # -- loops
 
-    def loop(self, s: lp.For | lp.Forever, state: _State) -> lp.Stmt:
+    def loop(self, s: lp.For | lp.Forever, state: _State) -> list[lp.Stmt]:
         before = state.copy()
         numbers = self.forget(s, state)
         heads = {v: state.values[v] for v in numbers}
         checks = any(isinstance(x, lp.Check) for x in lp.walk(s.body))
         kept = self.invariants(s, before, state, heads) if numbers and checks else []
         state.add(*(self.of(p, state) for p in kept))
-        inside = state.copy()
-        body = self.round(s, inside)[1]
+        end, body = self.round(s, state.copy())
         exits = self.exits.pop()
         if isinstance(s, lp.For):
             for var in numbers:
@@ -422,7 +426,49 @@ class _Walk:
             state.bools = {v: left.bools[v] for v in state.bools}
         else:
             self.forget(s, state)
-        return replace(s, body=body)
+        if self.looking:
+            return []
+        first, body = self.first(s, body, before)
+        if isinstance(s, lp.Forever):
+            steps = {v: (end.values[v] - value).const() for v, value in heads.items()}
+            found = counted(body, {v: step for v, step in steps.items() if step}, lambda p: self.bounds.within(self.of(p, before), before.known, -(1 << 62), 1 << 62))
+            if found is not None:
+                self.counted += 1
+                return [*first, *found]
+        return [*first, replace(s, body=body)]
+
+    def first(self, s: lp.For | lp.Forever, body: list[lp.Stmt], before: _State) -> tuple[list[lp.Stmt], list[lp.Stmt]]:
+        """Elements that are the same in every round and there in any case are read before the loop, although a round may need them under a
+        condition only (loop-invariant code motion, of what C compilers do not dare to move); and the body without them."""
+        made, written = changed(body)
+        moved: list[lp.Stmt] = []
+
+        def go(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+            out: list[lp.Stmt] = []
+            for x in stmts:
+                if isinstance(x, lp.Let) and isinstance(x.value, lp.Load) and len(moved) < MOVED and self.there(x.value, s, made, written, before):
+                    moved.append(x)
+                elif isinstance(x, lp.If):
+                    out.append(lp.If(x.tests, go(x.then), go(x.orelse)))
+                else:
+                    out.append(x)
+            return out
+
+        if isinstance(s, lp.For) and s.parallel:
+            return [], body
+        return moved, go(body)
+
+    def there(self, load: lp.Load, s: lp.For | lp.Forever, made: set[lp.Var], written: set[lp.Buffer], before: _State) -> bool:
+        leaves = {a for p in load.index for a in p.leaves()}
+        if load.buffer in written or load.buffer.rows is not None or not made.isdisjoint(lp.used_vars(load.index)) or (isinstance(s, lp.For) and s.sym in leaves):
+            return False
+        if any(isinstance(a, Sym) and a not in self.bounds.fixed and a not in self.indices for a in leaves):
+            return False
+        for p, size in zip(load.index, load.buffer.extents, strict=True):
+            at, end = self.index(p, before), self.of(size, before)
+            if not (self.proves(at, before.known) and self.proves(end - at - 1, before.known)):
+                return False
+        return True
 
     def round(self, s: lp.For | lp.Forever, inside: _State) -> tuple[_State, list[lp.Stmt]]:
         """One round from a state at its beginning: the state at its end, and the body."""

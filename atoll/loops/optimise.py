@@ -34,9 +34,10 @@ from atoll.loops.join_checks import join_checks
 from atoll.loops.join_loops import join_loops
 from atoll.loops.lanes import lanes
 from atoll.loops.late import late
+from atoll.loops.leave_at_once import leave_at_once
 from atoll.loops.left_looking import left_looking
-from atoll.loops.overlap import overlap
 from atoll.loops.needless_checks import needless_checks
+from atoll.loops.overlap import overlap
 from atoll.loops.pairwise import pairwise
 from atoll.loops.privatise import privatise
 from atoll.loops.rewrite import restart_names
@@ -97,6 +98,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("plain_products", "first: the loops a product stands for are rewritten like any others", lambda c: not c.products, lambda fn, w: _plain_products(fn.body)),
     Pass("sorted_values", "before anything looks at how a sort's places are read", always, plain(sorted_values)),
     Pass("followers", "while what follows a product still stands right after it; joined at the end", lambda c: c.follow, lambda fn, w: _find_followers(fn, w)),
+    Pass("leave_at_once", "first of those that look at control: a flag that is gone is in no condition", lambda c: c.checks, plain(leave_at_once)),
     Pass("same_conditions", "before checks are compared with what is known: facts of one branch reach all that stands in it", lambda c: c.checks, plain(same_conditions)),
     Pass("needless_checks", "on the program as it was written; every later pass has fewer checks to move", lambda c: c.checks, lambda fn, w: needless_checks(fn, w.decisions)),
     Pass("join_loops", "before loops are cut: two that run through the same range are still seen to", lambda c: not c.plan, plain(join_loops)),

@@ -71,7 +71,7 @@ def _joined(branch: lp.If, tests: tuple[lp.Test, ...], then: list[lp.Stmt], orel
 
 def _changes(branch: lp.If, tests: tuple[lp.Test, ...]) -> bool:
     """Whether what is tested may be something else after the branch."""
-    made, written = _made(branch)
+    made, written = changed([branch])
     return not made.isdisjoint(lp.used_vars(tests)) or any(x.buffer in written for t in tests for x in loads(t))
 
 
@@ -81,7 +81,7 @@ def _goes_before(stmt: lp.Stmt, branch: lp.If) -> bool:
         return False
     if stmt.value is not None and (loads(stmt.value) or any(isinstance(e, lp.Call) and e.op not in _PLAIN for e in lp.subexprs(stmt.value))):
         return False
-    return _made(branch)[0].isdisjoint(lp.used_vars(stmt)) and not _divides(stmt.value)
+    return changed([branch])[0].isdisjoint(lp.used_vars(stmt)) and not _divides(stmt.value)
 
 
 _PLAIN = {"add", "sub", "mul", "neg", "min", "max", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not"}
@@ -97,11 +97,11 @@ def _polys(e: lp.Expr) -> list[Any]:
     return [t.poly for t in e.tests if t.poly is not None] if isinstance(e, (lp.Choose, lp.Truth)) else []
 
 
-def _made(branch: lp.If) -> tuple[set[lp.Var], set[lp.Buffer]]:
-    """Variables and arrays that a branch changes."""
+def changed(stmts: list[lp.Stmt]) -> tuple[set[lp.Var], set[lp.Buffer]]:
+    """Variables and arrays that statements make or change."""
     variables: set[lp.Var] = set()
     buffers: set[lp.Buffer] = set()
-    for s in lp.walk([branch]):
+    for s in lp.walk(stmts):
         if isinstance(s, (lp.Assign, lp.Add, lp.Let, lp.Declare)):
             variables.add(s.var)
         elif isinstance(s, (lp.Accumulate, lp.Chunks)):

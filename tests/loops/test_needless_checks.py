@@ -13,6 +13,7 @@ from atoll.core.values import leaves
 from atoll.loops import ir as lp
 from atoll.loops.check import check
 from atoll.loops.execute import execute
+from atoll.loops.leave_at_once import leave_at_once
 from atoll.loops.needless_checks import needless_checks
 from atoll.loops.same_conditions import same_conditions
 from atoll.lower.function import lower
@@ -29,6 +30,7 @@ def rewritten(f):
     """The loops of a function without needless checks, and how many tests of checks there were before and are left."""
     fn = lower(remove_dead(translate(f.core)))
     before = count(fn)
+    fn.body = leave_at_once(fn.body, [])
     fn.body = same_conditions(fn.body, [])
     check(fn, "same_conditions")
     fn.body = needless_checks(fn, [])
@@ -138,6 +140,14 @@ def test_everyday_programs(name):
     assert left <= CHECKS[name] < before
 
 
+def test_elements_are_read_before_the_loop_only_where_they_are_there():
+    f = program("s, i = 0, 0\nwhile i < k and s < 100:\n    i += 1\n    if i > 2:\n        s += b[i % n] + a[k - 5]\nreturn s")
+    fn, _, left = rewritten(f)
+    assert left
+    for size, k in ((3, 2), (3, 7), (6, 9), (6, 4), (6, 20)):
+        agrees(f, fn, (np.arange(size), np.arange(size), k))
+
+
 def _walk(r):
     """A random walk of two places through arrays."""
 
@@ -178,7 +188,7 @@ def test_random_walks(seed):
     for _ in range(8):
         f = program(_walk(r))
         try:
-            f.type
+            assert f.type
         except at.Error:
             continue
         fn, _, _ = rewritten(f)

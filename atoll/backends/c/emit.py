@@ -194,7 +194,8 @@ class Emitter(Apart):
         if not self.dialect.hosted:
             self.put(f"if (!({self.tests(check.tests)})) {{ status = {number + 1}; goto done; }}")
             return
-        with self.braces(f"if (!({self.tests(check.tests)}))"):
+        found = self.inside(check.tests)
+        with self.braces(f"if (__builtin_expect(!({found or self.tests(check.tests)}), 0))"):
             for k, arg in enumerate(check.args):
                 text = self.expr(arg)
                 if arg.dtype.is_float:
@@ -203,6 +204,18 @@ class Emitter(Apart):
                     self.put(f"at->args[{k}].i = (int64_t){text};")
             self.put(f"status = at_fail(at, {number});")
             self.put("goto done;")
+
+    def inside(self, tests: tuple[lp.Test, ...]) -> str | None:
+        """0 <= index < size as one comparison, where the size is seen not to be negative."""
+        if len(tests) != 2 or any(t.kind != "ge" or t.poly is None for t in tests):
+            return None
+        first, second = tests[0].poly, tests[1].poly
+        assert first is not None and second is not None
+        size = first + second + 1
+        wide = [a for a in first.leaves() if isinstance(a, lp.VarAtom) and not a.var.small]
+        if len(wide) > 1 or not size.terms or any(c < 0 for c in size.terms.values()) or not size.leaves() <= set(self.fn.sizes):
+            return None
+        return f"(uint64_t)({self.poly(first)}) < (uint64_t)({self.poly(size)})"
 
     # -- the rest
 

@@ -39,7 +39,7 @@ _HIDDEN = '__attribute__((visibility("hidden")))'
 _FIRST = f"#define AT_OURS {_HIDDEN}\n#define AT_HERE {_HIDDEN}\n"  # the first of several
 _OTHER = f"#define AT_OURS {_HIDDEN}\n#define AT_HERE extern {_HIDDEN}\n"
 
-_MACROS = f"#define AT_UNITS {UNITS}" + """
+_MACROS = f"#define AT_UNITS (-(uint64_t){UNITS})" + """
 #if defined(__clang__)
 #define noipa noinline
 #define AT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
@@ -72,10 +72,10 @@ static inline int at_fail(at_call *at, int site) {
     return site + 1;
 }
 
-/* Long loops look now and then whether the user wants to stop (looks.py). */
+/* Long loops look now and then whether the user wants to stop (looks.py). They count up, so that one addition tells by its carry. */
 static __attribute__((noinline, cold)) int at_interrupted(at_call *at) { return at_rt->poll(at); }
 #define AT_LOOK(units) \\
-    if (__builtin_expect((at_units -= (units)) < 0, 0)) { at_units = AT_UNITS; if (at_interrupted(at)) { status = -2; goto done; } }
+    if (__builtin_expect(__builtin_add_overflow(at_units, (uint64_t)(units), &at_units), 0)) { at_units = AT_UNITS; if (at_interrupted(at)) { status = -2; goto done; } }
 
 static inline int at_no_memory(at_call *at) {
     (void)at;

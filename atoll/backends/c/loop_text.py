@@ -93,11 +93,11 @@ class Loops(Vectors):
         return f"AT_LOOK({units})"
 
     def long_loop(self, loop: lp.For | lp.Accumulate, pragma: str = "") -> None:
-        """Rounds with loops inside count each; others are cut into stretches, so that they stay tight."""
+        """Rounds with loops inside count each, and those that a check may leave; others are cut into stretches, so that they stay tight."""
         whole = pragma.startswith("#pragma omp")  # its rounds must not be left
         if not self.has_looks(loop):
             self.rounds(loop, pragma=pragma)
-        elif looks.looks(loop.body) and not whole:
+        elif not whole and (looks.looks(loop.body) or _left(loop)):
             self.rounds(loop, tick=self.look(str(looks.units(loop.body))), pragma=pragma)
         else:
             with self.stretches(loop) as (low, high):
@@ -349,6 +349,11 @@ def _skewed(loop: lp.For) -> bool:
         return not inner.isdisjoint(leaves) and any(a is loop.sym or isinstance(a, lp.VarAtom) for a in leaves)
 
     return bool(inner) and any(isinstance(s, lp.Store) and any(map(mixed, s.index)) for s in lp.walk(loop.body))
+
+
+def _left(loop: lp.For | lp.Accumulate) -> bool:
+    """Rounds in order that a check may leave: no vectors are made of them, and often there are few."""
+    return isinstance(loop, lp.For) and not loop.parallel and any(isinstance(s, lp.Check) for s in lp.walk(loop.body))
 
 
 def _step(loop: lp.For) -> lp.Assign | None:

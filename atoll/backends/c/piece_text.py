@@ -132,7 +132,7 @@ class Pieces(Loops):
         head = [f"{buffer.dtype.c_name} *{safe(buffer.name)} = NULL;{mark}" for buffer, mark in self.allocated.items()]
         head += [f"void *at_held[{len(self.held)}] = {{NULL}};{self.here}"] if self.held else []
         if self.uses_done:
-            head.insert(0, "int status = 0;" + (" int64_t at_units = AT_UNITS;" if self.counts else ""))
+            head.insert(0, "int status = 0;" + (" uint64_t at_units = AT_UNITS;" if self.counts else ""))
             self.lines.append("    " * (self.depth - 1) + "done:")
         self.lines[self.head_line : self.head_line] = ["    " * self.depth + line for line in head]
         for line in last or []:

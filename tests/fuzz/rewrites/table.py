@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import recurrences, reductions, states
+from . import recurrences, reductions, states, walks
 from .words import Chooser, Program
 
 
@@ -55,6 +55,10 @@ ROWS: dict[str, Row] = {
     "in_rows": Row("made where all of them are kept", recurrences.made_in_rows),
     "unroll": Row("written out", recurrences.written_out),
     "elements": Row("its elements are variables", recurrences.small_arrays),
+    "needless_checks": Row("cannot fail", walks.walk),
+    "same_conditions": Row("on the same condition", walks.stack),
+    "leave_at_once": Row("in the round that sets", walks.leaving),
+    "counted": Row("that count", walks.by_hand),
     "states": Row("", states.exchanged),
     "matrix": Row("", states.matrix),
     "slices": Row("", states.slices),

@@ -1,0 +1,41 @@
+"""Templates of control: places that walk through arrays until something is found, stacks, flags that end loops, loops that count up and down by hand."""
+
+from __future__ import annotations
+
+from .words import Chooser, Program, function, one_of
+
+SIZES = ((0, 1), (1, 1), (2, 1), (3, 1), (8, 1), (17, 1))
+
+
+def _inside(r: Chooser, p: str) -> str:
+    """A condition under which a place is in the array, said in one of many ways."""
+    return one_of(r, f"0 <= {p} < n", f"{p} >= 0 and {p} < n", f"not ({p} < 0 or {p} > n - 1)", f"{p} >= 0 and not {p} >= n", f"-1 < {p} and {p} + 1 <= n")
+
+
+def walk(r: Chooser) -> Program:
+    start = one_of(r, "0", "n - 1", "n // 2", "k % (n + 1)")
+    step = one_of(r, "p += 1", "p -= 1", "p += 2", "p = p + 1 if a[p] > 0 else p - 1", "p = b[p]", "p = 2 * p + 1", "p = (p - 1) // 2 if p > 0 else -1", "p = min(p + k % 3 + 1, n)")
+    work = one_of(r, "s += a[p]", "a[p] += 1", "a[p] = a[n - 1 - p]", "s += b[p] * t", "a[p], b[p] = b[p], a[p]\n        s += 1")
+    body = f"s, t, p = 0, 0, {start}\nwhile t < 2 * n + 3 and {_inside(r, 'p')}:\n    t += 1\n    if {one_of(r, 'a[p] != k', 'p != 0', 'p != n - 1', 't % 3 > 0', 'True')}:\n        {work}\n    {step}\nreturn a, b, s, p"
+    return Program(function("a: i64[n], b: i64[n], k: i64", body), SIZES)
+
+
+def stack(r: Chooser) -> Program:
+    push = one_of(r, "if top < n:\n            a[top] = v\n            top += 1", "if top != n:\n            a[top] = v + top\n            top += 1", "if n > top:\n            top += 1\n            a[top - 1] = v")
+    pop = one_of(r, "elif top > 0:\n        top -= 1\n        s += a[top]", "elif top != 0:\n        s += a[top - 1]\n        top -= 1", "elif top >= 2:\n        top -= 1\n        a[top - 1] += a[top]")
+    body = f"top, s = 0, 0\nfor v in b:\n    if v {one_of(r, '> 0', '!= k', '% 3 > 0')}:\n        {push}\n    {pop}\nreturn a, top, s"
+    return Program(function("a: i64[n], b: i64[n], k: i64", body), SIZES)
+
+
+def leaving(r: Chooser) -> Program:
+    test = one_of(r, "a[j] == b[i]", "a[j] > k", "a[j] == 0 or a[j] == k or j == i - 1", "i + j > n", "a[i] < b[j] and i != j")
+    last = one_of(r, "break", "found = j\n            break", "s += 1\n            if s > 3:\n                break", "continue")
+    body = f"s, found = 0, -1\nfor i in range(n):\n    for j in range({one_of(r, 'n', 'i', 'i, n', 'n - 1, i, -1')}):\n        if {test}:\n            {last}\n        s += a[j]\n" + one_of(r, "    if found >= 0:\n        break\n", "    else:\n        s += 7\n", "") + "return s, found"
+    return Program(function("a: i64[n], b: i64[n], k: i64", body), SIZES)
+
+
+def by_hand(r: Chooser) -> Program:
+    start, test, step = r.choice((("0", "p < n", "p += 1"), ("n - 1", "p >= 0", "p -= 1"), ("n - 1", "p > 0", "p -= 1"), ("k % 5", "p < n", "p += 1"), ("n", "p >= 1", "p -= 1"), ("0", "p < n - 1", "p += 1"), ("-2", "p < k % 7", "p += 1"), ("0", "p < n", "p += 2")))
+    work = one_of(r, "a[p] = b[p]", "a[p] = a[p - 1]", "s += a[p]", "a[p] += s\n        s += p", "a[n - 1 - p] = b[p]", "s = 3 * s + p", "if b[p] > 0:\n            a[p] = k")
+    body = f"s, p = 0, {start}\nwhile {test}:\n    if 1 <= p < n:\n        {work}\n    {step}\nreturn a, s, p"
+    return Program(function("a: i64[n], b: i64[n], k: i64", body), SIZES)
