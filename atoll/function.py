@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import types as pytypes
+import warnings
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 from atoll.core import ir
 from atoll.deep import as_deep_as_needed
 from atoll.distribute.methods import Beyond
-from atoll.errors import NOWHERE, Error, Source, Span, fail
+from atoll.errors import NOWHERE, CopyWarning, Error, Source, Span, fail
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import all_plain, calling, of_call, plain
 from atoll.functions.from_python import takes_functions, with_functions
@@ -256,7 +257,11 @@ class Function(Beyond):
 
         if self.options.copies == "explicit":
             refuse_copies(self.core, self._returned)
-        return Program(self.core, self._arguments, optimise, lifted=self._lifted)
+        program = Program(self.core, self._arguments, optimise, lifted=self._lifted)
+        if self.recipe is None:  # what is derived is not the user's to change
+            for text, span in program.copies:
+                warnings.warn_explicit(text, CopyWarning, span.source.name, span.line)
+        return program
 
     @calling
     def __call__(self, *args: Any, **keywords: Any) -> Any:

@@ -205,6 +205,7 @@ class Scatter:
 
     `drop` ignores indices out of range; otherwise they have been checked or proved. Without a monoid the indices are distinct.
     Nothing is put, and neither index nor value is looked at, unless all of `when` hold, which may mention the binders.
+    `replaces`: nobody wrote this update; branches meet, and one of them has another array (translate/versions.py).
     """
 
     base: Abs
@@ -214,6 +215,7 @@ class Scatter:
     monoid: str | None = None
     drop: bool = False
     when: tuple[Cond, ...] = ()
+    replaces: bool = False
 
 
 @dataclass(frozen=True, slots=True)

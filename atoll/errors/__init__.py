@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from atoll.errors.base import (
     AliasWarning,
+    CopyWarning,
     CompileError,
     Error,
     ParseError,
@@ -23,6 +24,7 @@ from atoll.errors.span import NOWHERE, Source, Span
 __all__ = [
     "NOWHERE",
     "AliasWarning",
+    "CopyWarning",
     "CompileError",
     "Error",
     "ParseError",

@@ -15,6 +15,10 @@ class AliasWarning(UserWarning):
     """A name that shares its value with another one is updated: the other keeps the old value."""
 
 
+class CopyWarning(UserWarning):
+    """A whole array is copied in every round of a loop, and nobody wrote that."""
+
+
 class Error(Exception):
     """What Atoll raises. `code` is stable, `span` is the place in the user's text, `stage` the part of Atoll that noticed."""
 

@@ -484,6 +484,7 @@ class Copied:
     each: str
     span: Span
     settled: bool = False  # only if the last round of a loop left a result elsewhere
+    name: str = ""  # what the user calls the array that is copied
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 RETURNED = "{name} is returned, and results have memory of their own"
 EVERY_ROUND, SOME_ROUNDS = "in every round", "in rounds that come to it"
+REPLACES = "{name} becomes the state of the loop, and goes on itself"
 STORED = "{name}, made in a loop for each row, is put beside the others"
 
 
@@ -60,7 +61,7 @@ def _note(
             total = total * x.extent
         else:
             each.append(f"for each {x.name}")
-    b.fn.copied.append(lp.Copied(target, source, found, line.copied, total, why.format(name=name), " ".join(each), span))
+    b.fn.copied.append(lp.Copied(target, source, found, line.copied, total, why.format(name=name), " ".join(each), span, name=name))
 
 
 def note_settled(body: list[lp.Stmt], results: list[ir.Abs], outputs: list[lp.Buffer], copied: list[lp.Copied]) -> None:

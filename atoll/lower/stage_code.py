@@ -9,7 +9,7 @@ from atoll.ainf import ir
 from atoll.ainf.identity import is_read, read_arg
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
-from atoll.lower.copies import RETURNED, note_copy
+from atoll.lower.copies import REPLACES, RETURNED, note_copy
 from atoll.lower.places import AgainPlace, BufferPlace, Scope, VarPlace
 from atoll.lower.product_code import product_code
 from atoll.plan.apart import own_place
@@ -65,6 +65,8 @@ def start_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     """What memory holds before a stage accumulates into it."""
     line = stage.line
     assert line is not None
+    if isinstance(stage.prim, ir.Scatter) and stage.prim.replaces and isinstance(into := b.places[(line, 0)], BufferPlace):
+        note_copy(b, ir.Abs(stage.prim.binders, stage.prim.value), into.buffer, line.dims, REPLACES, line.span, True)
     if (line, 0) in b.inplace.takes:
         return
     place = b.places[(line, 0)]

@@ -9,6 +9,7 @@ from typing import NoReturn
 from atoll.core import ir as core
 from atoll.errors import NOWHERE, Span, fail
 from atoll.loops import ir as lp
+from atoll.lower.copies import EVERY_ROUND, SOME_ROUNDS
 from atoll.sizes import Poly, poly
 from atoll.types.types import flatten
 
@@ -138,6 +139,20 @@ def refuse_copies(fn: core.Function, returned: Span = NOWHERE) -> None:
         seen[c.array] = seen.get(c.array, 0) + 1
         if seen[c.array] > c.allowed:
             _refuse(loops, fn, c, returned)
+
+
+def repeated(loops: lp.Function) -> list[tuple[str, Span]]:
+    """What to say about copies that loops make again and again: whole arrays, where nobody wrote at.copy. With the place of each."""
+    seen: dict[object, int] = {}
+    found: dict[str, Span] = {}
+    for c in _copies(loops):
+        seen[c.array] = seen.get(c.array, 0) + 1
+        if seen[c.array] <= c.allowed or not c.each.startswith((EVERY_ROUND, SOME_ROUNDS)) or not c.span.line or c.bytes.const() is not None:
+            continue
+        meant = f"write at.copy({c.name})" if c.name.isidentifier() else "write at.copy"
+        text = f"{loops.name} copies {lp.in_words(c.bytes)} bytes here {c.each}: {c.reason}. If that is meant, {meant}; if not, take what is needed of the old array before it is changed."
+        found.setdefault(text, c.span)
+    return list(found.items())
 
 
 def _refuse(loops: lp.Function, fn: core.Function, c: lp.Copied, returned: Span) -> NoReturn:

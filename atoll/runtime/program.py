@@ -25,7 +25,7 @@ from atoll.runtime.arguments import Donated, from_python, quick_leaves, refuse_a
 from atoll.runtime.cache import cache
 from atoll.runtime.identity import build_key
 from atoll.runtime.library import attach, call_path, expect_products, load
-from atoll.runtime.memory import donations
+from atoll.runtime.memory import donations, repeated
 from atoll.runtime.progress import told
 from atoll.runtime.toolchain import compile_files
 from atoll.sizes.describe import condition
@@ -108,6 +108,7 @@ class Program:
         """Use what was built, and make the call."""
         self.library, self.path = library, path
         self.sites = [_site_from_json(s, spans) for s in meta["sites"]]
+        self.copies = [(text, spans[k]) for text, k in meta.get("copies", ()) if k >= 0]  # that loops make again and again
         self.values = max((len(kinds) for _, kinds in self.sites), default=0)  # that any check shows
         self.prints: list[list[Any]] = meta["prints"]
         attach(self.library)
@@ -326,7 +327,9 @@ def _build(fn: ir.Function, spans: list[Span], folder: Path, optimise: str, extr
     sources[0].write_text(generated.text)
     number = {id(span): k for k, span in reversed(list(enumerate(spans)))}
     sites = [_site_to_json(s, kinds, number) for s, kinds in zip(generated.sites, generated.kinds, strict=True)]
-    return {"kind": "program", "name": fn.name, "donations": donations(loops), "sites": sites, "prints": [_print_to_json(p) for p in generated.prints]}
+    copies = [[text, number.get(id(span), -1)] for text, span in repeated(loops)]
+    prints = [_print_to_json(p) for p in generated.prints]
+    return {"kind": "program", "name": fn.name, "donations": donations(loops), "sites": sites, "copies": copies, "prints": prints}
 
 
 def _site_to_json(site: Site, kinds: str, number: dict[int, int]) -> dict[str, Any]:

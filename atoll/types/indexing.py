@@ -214,7 +214,10 @@ def update(el: Elaborator, base: Value, items: list[ir.Item], value: Any, span: 
     value = stretched(el, value, shape_of(wanted)[0], span) if value.ones else value
     new = repeat_into(el, value, wanted, span)
     new = coerce(el, new, wanted, span, "the assigned value")
-    expr = ir.Update(base.expr, tuple(items), new.expr, type=base.expr.type, span=span)
+    put = new.expr
+    if wanted == base.type and isinstance(put, ir.Var):  # b[:] = a writes a copy of a
+        put = ir.Copy(put, type=put.type, span=span)
+    expr = ir.Update(base.expr, tuple(items), put, type=base.expr.type, span=span)
     return Value(expr, base.type)
 
 

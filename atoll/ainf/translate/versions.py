@@ -107,7 +107,7 @@ class Versions(Context):
                 if not isinstance(value, (Scalar, Formula)):
                     return None
                 new = self.operand(value)
-            prim = ir.Scatter(self.leaf_abs(self.line_leaf(key)), binders, tuple(poly(x) for x in binders), new)
+            prim = ir.Scatter(self.leaf_abs(self.line_leaf(key)), binders, tuple(poly(x) for x in binders), new, replaces=True)
             made, index = self.put(prim, (info,), span, "u")
         return self.whole((made, 0)) if not index and not made.conds else None
 
