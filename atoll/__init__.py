@@ -25,7 +25,17 @@ import builtins as _python
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from atoll.errors import AliasWarning, CompileError, CopyWarning, Error, ParseError, RunError, ScheduleError, SizeError, TypeError
+from atoll.errors import (
+    AliasWarning,
+    CompileError,
+    CopyWarning,
+    Error,
+    ParseError,
+    RunError,
+    ScheduleError,
+    SizeError,
+    TypeError,
+)
 from atoll.errors.misuse import names_in
 from atoll.errors.plain import plain
 from atoll.sizes import Sym, cdiv, poly

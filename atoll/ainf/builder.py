@@ -35,6 +35,7 @@ class Builder(Known):
         self.sizes: set[Atom] = set()
         self._tables: dict[int, dict[Any, list[ir.Line]]] = {}
         self._usual: dict[tuple[int, Poly], ir.Binder] = {}
+        self._signs: dict[Poly, int] = {}
         self._count = 0
         self.share = True  # equal lines are one
         self.evaluate = True  # what is known is computed, and arrays that were just made are not read back

@@ -44,14 +44,27 @@ class Known:
     sizes: set[Atom]
     index_facts: dict[Atom, tuple[Poly, ...]]
     _usual: dict[tuple[int, Poly], ir.Binder]
+    _signs: dict[Poly, int]
 
     def context(self, goals: Iterable[Poly], path: bool = True) -> Facts:
         """Everything known that could matter for these polynomials."""
-        general = self.known + ([fact for given in self.path for fact in given.facts] if path else [])
+        general = self.known + ([fact for given in self.path for fact in given.facts or self.apart(given)] if path else [])
         seen = self.related(goals, general)
         found = dict.fromkeys(fact for atom in sorted(seen, key=lambda atom: atom.uid) for fact in self.atom_facts(atom))
         found.update(dict.fromkeys(fact for fact in general if not seen.isdisjoint(fact.leaves())))
         return facts().add(found)
+
+    def apart(self, given: Given) -> tuple[Poly, ...]:
+        """What follows from a condition that something is not 0: i != 0 where i >= 0 is i >= 1."""
+        p = given.made.poly if given.made is not None and given.made.kind == "ne" else None
+        if p is None or not self.trusted(p):
+            return ()
+        usual = self.canonical((p,))[0]
+        if usual not in self._signs:
+            known = self.context((usual,), path=False)
+            self._signs[usual] = 1 if known.proves(usual) else -1 if known.proves(-usual) else 0
+        sign = self._signs[usual]
+        return (p * sign - 1,) if sign else ()
 
     def related(self, goals: Iterable[Poly], general: list[Poly]) -> set[Atom]:
         """The atoms of some polynomials and of what is known about these."""

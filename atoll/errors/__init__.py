@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from atoll.errors.base import (
     AliasWarning,
-    CopyWarning,
     CompileError,
+    CopyWarning,
     Error,
     ParseError,
     RunError,

@@ -12,6 +12,7 @@ anyway is not tested. Sums that are left under tests in every term run over the 
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -32,6 +33,8 @@ def interior(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...]
     """`known`: what is not negative here, from the loops around."""
     out: list[lp.Stmt] = []
     for stmt in stmts:
+        if isinstance(stmt, (lp.For, lp.Accumulate)) and any(t.kind in ("eq", "ne") for guard in _guards(stmt.body) for t in guard):
+            stmt = _signed(stmt, known)
         found = _cut(stmt, known) if isinstance(stmt, lp.For) and _candidate(stmt) else None
         if found is not None:
             assert isinstance(stmt, lp.For)
@@ -42,6 +45,49 @@ def interior(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...]
             body[:] = interior(body, decisions, (*known, *told(stmt)))
         out += _sums([stmt], decisions, known) if isinstance(stmt, lp.Accumulate) else [stmt]
     return out
+
+
+def _signed(loop: lp.For | lp.Accumulate, known: tuple[Poly, ...]) -> lp.For | lp.Accumulate:
+    """The loop with tests on equality made tests on signs, where its range says on which side the index is: i != 0 is i >= 1, i == 0 is i <= 0."""
+    if not copyable(loop.body):
+        return loop
+    made = {s.var.atom for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
+
+    def signed(t: lp.Test, ctx: Facts) -> lp.Test:
+        p = t.poly
+        if t.kind not in ("eq", "ne") or p is None or not made.isdisjoint(p.leaves()) or divides(p):
+            return t
+        sign = 1 if _certain(p, ctx) else -1 if _certain(-p, ctx) else 0
+        if not sign:
+            return t
+        return lp.Test("ge", p * sign - 1) if t.kind == "ne" else lp.Test("ge", -p * sign)
+
+    class Signed(Copier):
+        around = (*known, *told(loop))
+
+        def other(self, tests: tuple[lp.Test, ...]) -> tuple[lp.Test, ...] | None:
+            """The test that holds inside, for a lone one that holds at an edge."""
+            found = signed(tests[0].negated(), facts(self.around)) if len(tests) == 1 and tests[0].kind == "eq" else None
+            return (found,) if found is not None and found.kind == "ge" else None
+
+        def tests(self, tests: tuple[lp.Test, ...]) -> tuple[lp.Test, ...] | None:
+            return super().tests(tuple(signed(t, facts(self.around)) for t in tests))
+
+        def expr(self, e: lp.Expr) -> lp.Expr:
+            if isinstance(e, lp.Choose) and (inside := self.other(e.tests)) is not None:
+                return super().expr(lp.Choose(inside, e.orelse, e.then))
+            return super().expr(e)
+
+        def stmt(self, s: lp.Stmt) -> list[lp.Stmt]:
+            if isinstance(s, lp.If) and (inside := self.other(s.tests)) is not None:
+                s = lp.If(inside, s.orelse, s.then)
+            before = self.around
+            self.around = (*before, *told(s))
+            found = super().stmt(s)
+            self.around = before
+            return found
+
+    return dataclasses.replace(loop, body=Signed({}).stmts(loop.body))
 
 
 def _sums(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...]) -> list[lp.Stmt]:
@@ -59,9 +105,9 @@ def _sums(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...]) -
 
 
 def _candidate(loop: lp.For) -> bool:
-    """Rounds in any order, and no loops inside but sums."""
+    """No loops inside but sums. The parts of a range are done one after the other, so rounds may be in order."""
     inside = list(lp.walk(loop.body))
-    return loop.parallel and not loop.vector and not loop.unroll and len(inside) <= MOST and copyable(loop.body) and not any(isinstance(s, lp.For) for s in inside)
+    return not loop.scan and not loop.vector and not loop.unroll and len(inside) <= MOST and copyable(loop.body) and not any(isinstance(s, lp.For) for s in inside)
 
 
 def _straight(loop: lp.Accumulate) -> bool:
@@ -135,7 +181,7 @@ def _cut(loop: lp.For, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
     start, stop = _range(loop, tests, before)
     low = [_part(loop, loop.low, start, tests.false(tests.lower))] if tests.lower else []
     high = [_part(loop, stop, loop.high, tests.false(tests.upper))] if tests.upper else []
-    inside = [*before, *low, _part(loop, start, stop, tests.true), *high]
+    inside = [*before, *(part for part in (*low, _part(loop, start, stop, tests.true), *high) if part.body)]
     if not tests.fixed:
         return inside
     outside = _part(loop, loop.low, loop.high, tests.false(tests.fixed))

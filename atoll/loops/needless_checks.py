@@ -352,7 +352,7 @@ class _Walk:
                 del self.indices[-len(around) :]
                 for acc in s.accs:
                     self.bind(acc.var, None, state)
-                return [replace(s, body=made_body)]
+                return [replace(s, body=made_body)] if made_body or s.accs or (isinstance(s, lp.Chunks) and s.buffers) else []
         return [s]
 
     def check(self, s: lp.Check, state: _State) -> list[lp.Stmt]:
@@ -435,7 +435,7 @@ class _Walk:
             if found is not None:
                 self.counted += 1
                 return [*first, *found]
-        return [*first, replace(s, body=body)]
+        return [*first, replace(s, body=body)] if body or isinstance(s, lp.Forever) else []
 
     def first(self, s: lp.For | lp.Forever, body: list[lp.Stmt], before: _State) -> tuple[list[lp.Stmt], list[lp.Stmt]]:
         """Elements that are the same in every round and there in any case are read before the loop, although a round may need them under a

@@ -56,6 +56,7 @@ from atoll.loops.turned import turned
 from atoll.loops.unroll import unroll
 from atoll.loops.until import until
 from atoll.loops.wave import wave
+from atoll.loops.window import window
 from atoll.loops.without_branches import without_branches
 
 
@@ -102,6 +103,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("same_conditions", "before checks are compared with what is known: facts of one branch reach all that stands in it", lambda c: c.checks, plain(same_conditions)),
     Pass("needless_checks", "on the program as it was written; every later pass has fewer checks to move", lambda c: c.checks, lambda fn, w: needless_checks(fn, w.decisions)),
     Pass("join_loops", "before loops are cut: two that run through the same range are still seen to", lambda c: not c.plan, plain(join_loops)),
+    Pass("window", "after join_loops, which needs no window; before rows are taken together", lambda c: c.interior and not c.plan, plain(window)),
     Pass("privatise", "on whole histograms, before their loops are unrolled or cut", lambda c: c.private, regrouping(privatise), True),
     Pass("tall", "on whole column sums; pairwise would cut their rows first", lambda c: c.tall, regrouping(tall), True),
     Pass("pairwise", "after tall, for the sums that are left; the accuracy of every later form rests on it", always, regrouping(pairwise), True),

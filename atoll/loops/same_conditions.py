@@ -21,6 +21,8 @@ def same_conditions(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]
     at = -1  # where in `out` the branch stands that later statements may join
     joined = 0
     for stmt in stmts:
+        if isinstance(stmt, lp.If):
+            stmt = _positive(stmt)
         branch = out[at] if at >= 0 else None
         found = _under(stmt)
         if isinstance(branch, lp.If) and found is not None and (more := _joined(branch, *found)) is not None:
@@ -48,6 +50,26 @@ def same_conditions(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]
     return out
 
 
+def _positive(stmt: lp.If) -> lp.If:
+    """A branch on "not all of these" as one on all of them, with its sides exchanged."""
+    if len(stmt.tests) == 1 and stmt.tests[0].kind == "false" and isinstance(stmt.tests[0].expr, lp.Call):
+        found = _conjuncts(stmt.tests[0].expr)
+        if found is not None:
+            return lp.If(found, stmt.orelse, stmt.then)
+    return stmt
+
+
+def _conjuncts(e: lp.Expr | None) -> tuple[lp.Test, ...] | None:
+    """The tests that a bool is true for; None when it is something else."""
+    match e:
+        case lp.Truth(tests):
+            return tests
+        case lp.Call("and", (a, b), _):
+            x, y = _conjuncts(a), _conjuncts(b)
+            return None if x is None or y is None else (*x, *y)
+    return None
+
+
 def _under(stmt: lp.Stmt) -> tuple[tuple[lp.Test, ...], list[lp.Stmt], list[lp.Stmt]] | None:
     """A statement as a branch."""
     match stmt:
@@ -61,6 +83,8 @@ def _under(stmt: lp.Stmt) -> tuple[tuple[lp.Test, ...], list[lp.Stmt], list[lp.S
 def _joined(branch: lp.If, tests: tuple[lp.Test, ...], then: list[lp.Stmt], orelse: list[lp.Stmt]) -> lp.If | None:
     """The branch with more in it, if that is what happens anyway."""
     if len(tests) == 1 and len(branch.tests) == 1 and tests[0].negated() == branch.tests[0]:
+        tests, then, orelse = branch.tests, orelse, then
+    elif len(tests) == 1 and tests[0].kind == "false" and _conjuncts(tests[0].expr) == branch.tests:
         tests, then, orelse = branch.tests, orelse, then
     common = len(branch.tests)
     rest = tests[common:]

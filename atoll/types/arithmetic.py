@@ -212,15 +212,23 @@ def compare(el: Elaborator, op: str, a: Value, b: Value, span: Span) -> Value:
     if a.poly is None or b.poly is None or not (_trusted(el, a.poly) and _trusted(el, b.poly)):
         return result
     difference = a.poly - b.poly  # a - b
+    apart = _apart(el, difference) if op in ("==", "!=") else ()
     holds, fails = {
         "<": ((-difference - 1,), (difference,)),
         "<=": ((-difference,), (difference - 1,)),
         ">": ((difference - 1,), (-difference,)),
         ">=": ((difference,), (-difference - 1,)),
-        "==": ((difference, -difference), ()),
-        "!=": ((), (difference, -difference)),
+        "==": ((difference, -difference), apart),
+        "!=": (apart, (difference, -difference)),
     }[op]
     return Value(result.expr, BOOL_T, None, holds, fails)
+
+
+def _apart(el: Elaborator, difference: Poly) -> tuple[Poly, ...]:
+    """What follows from a difference that is not 0: i != 0 where i >= 0 is i >= 1, i != n - 1 where i < n is i <= n - 2."""
+    if el.facts.follows(difference):
+        return (difference - 1,)
+    return (-difference - 1,) if el.facts.follows(-difference) else ()
 
 
 def _exact(el: Elaborator, p: Poly) -> bool:

@@ -59,6 +59,7 @@ ROWS: dict[str, Row] = {
     "same_conditions": Row("on the same condition", walks.stack),
     "leave_at_once": Row("in the round that sets", walks.leaving),
     "counted": Row("that count", walks.by_hand),
+    "window": Row("a window of", walks.window),
     "states": Row("", states.exchanged),
     "matrix": Row("", states.matrix),
     "slices": Row("", states.slices),

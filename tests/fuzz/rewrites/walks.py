@@ -39,3 +39,13 @@ def by_hand(r: Chooser) -> Program:
     work = one_of(r, "a[p] = b[p]", "a[p] = a[p - 1]", "s += a[p]", "a[p] += s\n        s += p", "a[n - 1 - p] = b[p]", "s = 3 * s + p", "if b[p] > 0:\n            a[p] = k")
     body = f"s, p = 0, {start}\nwhile {test}:\n    if 1 <= p < n:\n        {work}\n    {step}\nreturn a, s, p"
     return Program(function("a: i64[n], b: i64[n], k: i64", body), SIZES)
+
+
+def window(r: Chooser) -> Program:
+    t = one_of(r, "f64", "f32")
+    first = one_of(r, "sqrt(abs(a[i, j]))", "a[i, j] / (abs(a[i, (j + 1) % m]) + 3)", "exp(a[i, j] / 100) - b[j]", "a[i, j] / (b[(i + j) % m] * b[j] + 7)")
+    d = r.choice((1, 2, 3, 5))
+    reads = " + ".join(f"x[i + {c}, j]" if c else "x[i, j]" for c in sorted({0, d, r.randrange(d + 1)} - ({0} if r.random() < 0.2 else set())))
+    more = one_of(r, "", "", " + x[i, (j + 1) % m]", " + b[j]")
+    body = f"x = [[{first} for j in range(m)] for i in range(n + {d})]\nreturn [[{reads}{more} for j in range(m)] for i in range(n)]" + one_of(r, "", "", ", x")
+    return Program(function(f"a: {t}[n + {d}, m], b: {t}[m], k: i64", body), ((0, 1), (1, 1), (2, 3), (5, 2), (17, 4), (70, 3)))
