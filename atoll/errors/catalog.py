@@ -101,7 +101,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0220", _T, "{text} is a type, not a value", "call it to convert or to make a value: f64(x)", "In a body a scalar type is a conversion f32(x) and a record is a constructor P(x=1.0)."),
     ("E0221", _T, "{count} indices for {rank}", "give one index per axis at most", "An index has at most one item per axis."),
     ("E0222", _T, "an index must be an integer", "convert with i64(...)", "Arrays are indexed by integers, slices or arrays of integers."),
-    ("E0223", _T, "a step must be a literal number other than 0", "write the number, or compute the index in a comprehension", "Steps of ranges and slices are part of the shape, so they must be known."),
+    ("E0223", _T, "a step must not be 0", "write another step: x[::-1] goes backwards", "A range or slice that does not move would never end. A step that is 0 only when the program runs is a division by zero there."),
     ("E0224", _P, "this cannot be assigned to", "assign to a name, an element or a field", "An assignment rebinds a name; a[i] = v, a[i, :k] = v and p.x = v rebind a and p."),
     ("E0225", _T, "only an array of literal size can be unpacked", "index it instead", "Unpacking needs to know how many parts there are."),
     ("E0226", _T, "this cannot be unpacked", "unpack a tuple, a record, or an array of literal size", "Tuples, records and arrays of literal size can be unpacked."),
@@ -145,6 +145,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0266", _T, "{name} takes {expected}, not {found}", "give it what it takes, or convert: f64(x)", "A name of NumPy's is given numbers of a rank or a type it has no meaning for."),
     ("E0267", _T, "`{op}` of a display means one thing for lists and another for arrays", "", "In Python `[1.0] + [2.0]` puts lists together and `[1.0] * 3` repeats them; of arrays both are arithmetic. A display times one integer is copies, as in Python; everything else about which the two disagree is refused."),
     ("E0268", _T, "the text \"{text}\" {what}", "one letter for each axis of each operand, a comma between operands: \"ij,jk->ik\"", "The text of einsum is read while the program is elaborated: a letter for each axis, operands separated by commas, then -> and the letters of the result. A letter that is not in the result is summed over."),
+    ("E0269", _T, "the format {spec!r} does not fit {found}", "use d or x for integers, .3f or .3e for floats", "Formats in f-strings are Python's, for numbers: what Python refuses is refused before the program runs. Arrays, tuples and records are printed whole, without a format."),
     # -- sizes
     ("E0301", _S, "sizes do not match in {what}: {left} is not {right}", "slice or pad one side, or declare one name for both sizes", "Sizes are polynomials in the size variables, compared in normal form. Atoll never stretches a declared axis of size 1 and never guesses; axes that None or keepdims=True made in the body meet any size."),
     ("E0302", _S, "the sizes in {what} leave an equation that has no unique solution: {equation}", "annotate the value, or pass the size", "Inference eliminates unknown sizes that stand alone in an equation; it never picks one of several solutions."),

@@ -538,7 +538,7 @@ _COMPARED = ("lt", "le", "gt", "ge", "eq", "ne")
 
 def _without(goal: Poly, fact: Poly) -> list[Poly]:
     """The goal with a fact subtracted that has an unknown in common with it, of the same sign."""
-    for atom in goal.leaves() & fact.leaves():
+    for atom in sorted(goal.leaves() & fact.leaves(), key=lambda a: a.uid):
         a, b = goal.terms.get((atom,), 0), fact.terms.get((atom,), 0)
         if a * b > 0 and a % b == 0:
             return [goal - fact * (a // b)]

@@ -71,6 +71,7 @@ class Elaborator:
         self.came_from: dict[int, tuple[Any, tuple[Any, ...]]] = {}  # of what a name means after branches: what it meant at their ends
         self.made_of: dict[Sym, Any] = {}  # the same by variable; None for one that was made elsewhere
         self.places_of_masks: list[tuple[Sym, list[ir.Stmt], Value]] = []  # where masks are true, by variable and block
+        self.stepped_ranges: list[tuple[Any, list[ir.Stmt], Any]] = []  # ranges whose step only running decides, by bounds and block
         self.returns: Type | None = None  # the declared result of the function whose body this is
         self.hidden: Type | None = None  # the declared result, when branches return arrays of different sizes
 

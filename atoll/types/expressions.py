@@ -56,7 +56,22 @@ def _num(el: Elaborator, node: s.Num) -> Value:
 
 
 def _text(el: Elaborator, node: s.Text) -> en.TextValue:
-    return en.TextValue(tuple(p if isinstance(p, str) else (value(el, p[0]), p[1]) for p in node.parts))
+    return en.TextValue(tuple(p if isinstance(p, str) else _formatted(el, p[0], p[1]) for p in node.parts))
+
+
+def _formatted(el: Elaborator, node: s.Expr, spec: str) -> tuple[Value, str]:
+    """A value in a text; its format is tried on a number of its type."""
+    found = value(el, node)
+    if spec:
+        elem = found.type
+        numbers = isinstance(elem, (Scalar, Index))
+        try:
+            if not numbers:
+                raise ValueError
+            format(elem.dtype.numpy.type(1).item(), spec)  # type: ignore[union-attr]
+        except ValueError:
+            el.fail("E0269", node.span, spec=spec, found=el.show(found.type), help=None if numbers else "format its numbers one by one, or leave the format out")
+    return found, spec
 
 
 def _name(el: Elaborator, node: s.Name) -> Any:

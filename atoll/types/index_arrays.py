@@ -13,7 +13,7 @@ An assignment goes through B in order, so that the last of equal indices wins; `
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from atoll.core import ir
@@ -40,6 +40,7 @@ class Axis:
     span: Span
     whole: bool = False  # `:`
     new: bool = False
+    stepped: bool = False  # a slice whose step only running decides: an index array that keeps its axis
 
     @property
     def many(self) -> bool:
@@ -75,7 +76,7 @@ def is_mask(value: Any) -> bool:
 
 def parse_items(el: Elaborator, value: Value, node: s.Subscript, found: list[Item], expr: Any) -> list[Axis]:
     """The items of an index, one for each axis or new axis; masks as index arrays."""
-    from atoll.types.indexing import _counted, _range
+    from atoll.types.indexing import _counted, _range, is_stepped, stepped_places
 
     sizes, _ = shape_of(value.type)
     items = list(found)
@@ -98,7 +99,9 @@ def parse_items(el: Elaborator, value: Value, node: s.Subscript, found: list[Ite
             axes += [Axis(index, None, span) for index in true_places(el, item, sizes[position : position + count], span)]
             position += count
             continue
-        if isinstance(item, s.Slice):
+        if isinstance(item, s.Slice) and is_stepped(item):
+            axes.append(Axis(stepped_places(el, sizes[position], item, expr), None, span, stepped=True))
+        elif isinstance(item, s.Slice):
             whole = item.low is None and item.high is None and item.step is None
             axes.append(Axis(None, _range(el, sizes[position], item, node.span, expr), span, whole))
         else:
@@ -203,10 +206,37 @@ def read(el: Elaborator, value: Value, node: s.Subscript, expr: Any) -> Value:
     axes = parse_items(el, value, node, items, expr)
     if any(axis.many for axis in axes):
         el.session.many_places.add(id(node))
-    found = read_axes(el, value, axes, node.span)
+    found = _read_stepped(el, value, axes, node.span) if any(axis.stepped for axis in axes) else read_axes(el, value, axes, node.span)
     if len(items) != len(node.items) or any(is_mask(item.what) or isinstance(item.what, en.NoneEntity) for item in items):
         el.session.word_types[id(node)] = found.type
     return found
+
+
+def _read_stepped(el: Elaborator, value: Value, axes: list[Axis], span: Span) -> Value:
+    """Everything else first, then each slice whose step only running decides along the axis it has kept."""
+    if any(axis.many and not axis.stepped for axis in axes):
+        el.fail("E0219", span, what="a slice with such a step beside index arrays", help="take the slice first: b = a[::k], then index b")
+    sizes, _ = shape_of(value.type)
+    plain: list[Axis] = []
+    position = 0
+    for axis in axes:
+        plain.append(replace(axis, index=None, range=ir.Range(poly(0), 1, sizes[position]), whole=True) if axis.stepped else axis)
+        position += not axis.new
+    found = el.bind(read_axes(el, value, plain, span))
+    kept = [axis for axis in axes if axis.new or axis.range is not None or axis.stepped]
+    for k, axis in enumerate(kept):
+        if axis.stepped:
+            shape, _ = shape_of(found.type)
+            before = [Axis(None, ir.Range(poly(0), 1, size), span, whole=True) for size in shape[:k]]
+            found = el.bind(read_axes(el, found, [*before, axis], span))
+    return found
+
+
+def check_stepped(el: Elaborator, axes: list[Axis], span: Span) -> None:
+    """Refuse assignments in which such a slice would not keep its place among the axes."""
+    numbers = [k for k, axis in enumerate(axes) if axis.index is not None]
+    if sum(axis.many for axis in axes) > 1 or numbers != list(range(numbers[0], numbers[-1] + 1)):
+        el.fail("E0219", span, what="an assignment to such slices of several axes", help="assign along one of them at a time, in a loop over the other")
 
 
 def only_mask(items: list[Item]) -> bool:

@@ -72,12 +72,32 @@ def _is_size(el: Elaborator, p: Poly) -> bool:
     return all(leaf in el.entry_sizes or (leaf in el.session.bounded and leaf not in el.solver.rigid) for leaf in p.leaves())
 
 
+def is_stepped(node: s.Slice) -> bool:
+    """Whether only running decides the step of a slice."""
+    return not (node.step is None or isinstance(node.step, s.NoneValue) or (isinstance(node.step, s.Num) and isinstance(node.step.value, int)))
+
+
+def stepped_places(el: Elaborator, size: Poly, node: s.Slice, expr: Any) -> Value:
+    """The indices that a slice with such a step goes through; each is checked where it is used."""
+    from atoll.types.builtins.iterate import stepping
+    from atoll.types.comprehension import build_array
+
+    def bound(side: s.Expr | None) -> Poly | None:
+        return None if side is None or isinstance(side, s.NoneValue) else el.as_poly(_counted(el, size, side, expr), side.span, "a slice bound")
+
+    assert node.step is not None
+    step = el.as_poly(expr(el, node.step), node.step.span, "a step")
+    found = stepping(el, bound(node.low), bound(node.high), step, node.span, size)
+    return el.bind(build_array(el, found.size, "i", lambda index: found.element(el, index), node.span))
+
+
 def _range(el: Elaborator, size: Poly, node: s.Slice, whole: Span, expr: Any) -> ir.Range:
     step = 1
     if node.step is not None:
-        if not (isinstance(node.step, s.Num) and isinstance(node.step.value, int) and node.step.value != 0):
-            el.fail("E0223", node.step.span)
+        assert isinstance(node.step, s.Num) and isinstance(node.step.value, int)
         step = node.step.value
+        if step == 0:
+            el.fail("E0223", node.step.span)
 
     def bound(side: s.Expr | None, default: Poly) -> Poly:
         if side is None or isinstance(side, s.NoneValue):
@@ -191,6 +211,8 @@ def _replaced(el: Elaborator, target: s.Subscript, value: Any) -> Any:
     axes = index_arrays.parse_items(el, base, target, found, expr)
     if any(axis.new for axis in axes):
         el.fail("E0219", target.span, what="None in the index of an assignment", help="leave None out: the value is repeated along leading axes by itself")
+    if any(axis.stepped for axis in axes):
+        index_arrays.check_stepped(el, axes, target.span)
     if any(axis.many for axis in axes):
         return index_arrays.assign_many(el, base, axes, _as_assigned(el, value, target.span), target.span)
     items: list[ir.Item] = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from atoll.core import ir
+from atoll.errors import Span
 from atoll.sizes import Poly, poly
 from atoll.surface import syntax as s
 from atoll.types import entities as en
@@ -27,7 +28,7 @@ def _range(args: Args) -> en.Iterable:
     if len(bounds) == 3:
         const = bounds[2].const()
         if const is None:
-            return _stepping(args, bounds[0], bounds[1], bounds[2])
+            return stepping(el, bounds[0], bounds[1], bounds[2], args.span)
         if const == 0:
             el.fail("E0223", args.span)
         step = const
@@ -35,16 +36,29 @@ def _range(args: Args) -> en.Iterable:
     return range_of(el, low, high, step)
 
 
-def _stepping(args: Args, low: Poly, high: Poly, step: Poly) -> en.Iterable:
-    """A range whose step only running decides: its rounds are counted before. A step of 0 is a division by zero."""
-    el, span = args.el, args.span
+def stepping(el: Elaborator, low: Poly | None, high: Poly | None, step: Poly, span: Span, size: Poly | None = None) -> en.Iterable:
+    """A range whose step only running decides: its rounds are counted before. A step of 0 is a division by zero. Bounds that are left out are
+    the ends of `size`, of which the sign of the step decides which is which. The same range has the same size wherever it stands."""
+    key = (low, high, step, size)
+    for known, block, found in el.stepped_ranges:
+        if known == key and any(block is frame for frame in el.frames):
+            return found
 
     def number(p: Poly) -> Value:
         return Value(ir.SizeOf(p, type=I64_T, span=span), I64_T, p)
 
     back = compare(el, "<", number(step), number(poly(0)), span)
-    one = Value(ir.If(back.expr, number(poly(-1)).expr, number(poly(1)).expr, type=I64_T, span=span), I64_T)
-    distance = scalar_binary(el, "-", number(high - low + step), el.bind(one), span)
+
+    def either(downwards: Poly, upwards: Poly) -> Value:
+        return el.bind(Value(ir.If(back.expr, number(downwards).expr, number(upwards).expr, type=I64_T, span=span), I64_T))
+
+    if size is not None:
+        back = el.bind(back)
+        low = either(size - 1, poly(0)).poly if low is None else low
+        high = either(poly(-1), size).poly if high is None else high
+    assert low is not None and high is not None
+    one = either(poly(-1), poly(1))
+    distance = scalar_binary(el, "-", number(high - low + step), one, span)
     rounds = scalar_binary(el, "//", el.bind(distance), number(step), span)
     count = el.bind(Value(ir.Prim("max", (rounds.expr, number(poly(0)).expr), type=I64_T, span=span), I64_T), None, "rounds")
     assert count.poly is not None
@@ -55,7 +69,9 @@ def _stepping(args: Args, low: Poly, high: Poly, step: Poly) -> en.Iterable:
         p = low + index.poly * step
         return number(p)
 
-    return en.Iterable(count.poly, element)
+    made = en.Iterable(count.poly, element)
+    el.stepped_ranges.append((key, el.frames[-1], made))
+    return made
 
 
 def _iterable(args: Args, entity: Any) -> en.Iterable:
