@@ -13,7 +13,7 @@ HEAD = 'import numpy as np\nimport atoll as at\nfrom atoll import f64, i64\nn, m
 STEPS = {
     "read": "return a[::k]",
     "bounds": "return sum(a[1:n - 1:k]) if n > 1 else 0.0",
-    "from the end": "return a[-1::-k] if n > 0 else a",
+    "from the end": "return a[-1::-k]",
     "backwards": "return sum(a[::-k])",
     "literal backwards": "return a[::-2]",
     "written": "a[::k] = 0.0\nreturn a",
@@ -24,7 +24,7 @@ STEPS = {
     "rows": "return u[::k]",
     "columns": "return u[:, ::k]",
     "both": "return u[::k, ::-k]",
-    "in a row": "return u[0, ::k] if n > 0 else u[:, 0]",
+    "in a row": "return sum(u[0, ::k]) if n > 0 else 0.0",
     "columns written": "u[:, ::k] = 0.0\nreturn u",
     "row written": "if n > 0:\n    u[0, ::k] = 1.0\nreturn u",
     "zipped": "return sum(x * y for x, y in zip(a[::k], b[::k]))",
