@@ -17,6 +17,7 @@ from atoll.errors import NOWHERE, Span, fail, make
 from atoll.sizes import Atom, Poly, Sym, Temporary, poly
 from atoll.sizes.prover import Facts, facts
 from atoll.sizes.solver import Solver
+from atoll.types import entities as en
 from atoll.types.entities import Home, Scope, Value
 from atoll.types.types import I64_T, Array, Index, Scalar, Type, map_sizes, rank, sizes_in, strong
 
@@ -71,7 +72,7 @@ class Elaborator:
         self.came_from: dict[int, tuple[Any, tuple[Any, ...]]] = {}  # of what a name means after branches: what it meant at their ends
         self.made_of: dict[Sym, Any] = {}  # the same by variable; None for one that was made elsewhere
         self.places_of_masks: list[tuple[Sym, list[ir.Stmt], Value]] = []  # where masks are true, by variable and block
-        self.stepped_ranges: list[tuple[Any, list[ir.Stmt], Any]] = []  # ranges whose step only running decides, by bounds and block
+        self.stepped_ranges: list[tuple[Any, list[ir.Stmt], en.Iterable]] = []  # ranges whose step only running decides, by bounds and block
         self.returns: Type | None = None  # the declared result of the function whose body this is
         self.hidden: Type | None = None  # the declared result, when branches return arrays of different sizes
 
@@ -357,8 +358,6 @@ def _sizes(t: Type) -> list[Poly]:
 
 def describe(entity: Any) -> str:
     """What an entity is, in the user's words."""
-    from atoll.types import entities as en
-
     match entity:
         case Value():
             return repr(strong(entity.type))

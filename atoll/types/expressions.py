@@ -63,14 +63,13 @@ def _formatted(el: Elaborator, node: s.Expr, spec: str) -> tuple[Value, str]:
     """A value in a text; its format is tried on a number of its type."""
     found = value(el, node)
     if spec:
-        elem = found.type
-        numbers = isinstance(elem, (Scalar, Index))
+        t = found.type
+        if not isinstance(t, (Scalar, Index)):
+            el.fail("E0269", node.span, spec=spec, found=el.show(t), help="format its numbers one by one, or leave the format out")
         try:
-            if not numbers:
-                raise ValueError
-            format(elem.dtype.numpy.type(1).item(), spec)  # type: ignore[union-attr]
+            format(t.dtype.numpy.type(1).item(), spec)
         except ValueError:
-            el.fail("E0269", node.span, spec=spec, found=el.show(found.type), help=None if numbers else "format its numbers one by one, or leave the format out")
+            el.fail("E0269", node.span, spec=spec, found=el.show(t))
     return found, spec
 
 

@@ -88,7 +88,13 @@ def stepped_places(el: Elaborator, size: Poly, node: s.Slice, expr: Any) -> Valu
     assert node.step is not None
     step = el.as_poly(expr(el, node.step), node.step.span, "a step")
     found = stepping(el, bound(node.low), bound(node.high), step, node.span, size)
-    return el.bind(build_array(el, found.size, "i", lambda index: found.element(el, index), node.span))
+
+    def place(index: Value) -> Value:
+        number = found.element(el, index)
+        assert isinstance(number, Value)
+        return number
+
+    return el.bind(build_array(el, found.size, "i", place, node.span))
 
 
 def _range(el: Elaborator, size: Poly, node: s.Slice, whole: Span, expr: Any) -> ir.Range:
