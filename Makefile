@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: demo test same-text validate odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench costs docs clean
+.PHONY: demo test test-browser site same-text validate odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench costs docs clean
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -23,6 +23,11 @@ test: $(VENV)/.ready
 	$(RUN) -m ruff check atoll tests examples bench tools
 	$(RUN) -m mypy
 	$(RUN) -m pytest -n 2 --dist worksteal tests
+
+# The explorer in a real browser: Debian's Chromium (apt-get install chromium) through playwright; nothing is downloaded. PICTURES=folder keeps screenshots.
+test-browser: $(VENV)/.ready
+	$(RUN) -m pip install -q playwright
+	$(RUN) -m pytest -q tests/eyes/browser.py
 
 lint: $(VENV)/.ready
 	$(RUN) -m ruff check atoll tests examples bench tools

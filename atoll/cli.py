@@ -121,6 +121,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--c", metavar="FILE.c", help="also: that this C is what its loops are printed as (with --program)")
     sub = command("explain", _explain, "tell the longer story of an error code, or what was inserted in a function")
     sub.add_argument("what", metavar="E0123 or FILE:FUNCTION")
+    sub = command("explore", _explore, "a page in the browser: a program at every stage side by side, linked, and edited")
+    sub.add_argument("file", metavar="FILE[:FUNCTION]")
+    sub.add_argument("--no-browser", action="store_true", help="only print the address")
     sub = command("lsp", _lsp, "a language server on standard input and output, for editors")
     sub.add_argument("--limit", type=float, default=10.0, help="seconds that looking at a file may take")
     command("doctor", _doctor, "look at the installation and try it")
@@ -463,6 +466,15 @@ def _explain(args: argparse.Namespace) -> int:
         return 0
     print(_one(args.what).explain())
     return 0
+
+
+def _explore(args: argparse.Namespace) -> int:
+    path, name = _split(args.file)
+    if not _is_file(path) or path.suffix not in (".py", ".madl"):
+        raise Misuse(f"there is no file {path}" if not _is_file(path) else f"{path} is neither a .py nor a .madl file")
+    from atoll.eyes.explore import run
+
+    return run(path, name or "", not args.no_browser)
 
 
 def _lsp(args: argparse.Namespace) -> int:

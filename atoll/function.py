@@ -40,6 +40,7 @@ from atoll.uncollected import uncollected
 if TYPE_CHECKING:
     from atoll.ad.residuals import Residuals
     from atoll.cost import Cost
+    from atoll.eyes.explore import Explorer
     from atoll.functions.program import FunctionProgram
     from atoll.runtime.memory import Memory
     from atoll.runtime.program import Program
@@ -376,6 +377,12 @@ class Function(Beyond):
         from atoll.cost import cost_of
 
         return cost_of(self.core, sizes)
+
+    def explore(self) -> Explorer:
+        """A page in the browser with the program at every stage, linked by where lines come from; its address is `.url`. Notebooks show it in place."""
+        from atoll.eyes.explore import of_function
+
+        return of_function(self)
 
     @property
     def _returned(self) -> Span:

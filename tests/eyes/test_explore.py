@@ -1,0 +1,91 @@
+"""The explorer's server: who may ask, what it answers, and that it ends. The page itself: tests/eyes/browser.py (`make test-browser`)."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import atoll as at
+from atoll.eyes.explore import Explorer, of_file, of_function
+from tests.show import programs
+
+
+@pytest.fixture(scope="module")
+def explorer() -> Iterator[Explorer]:
+    made = of_file(Path(programs.__file__), "spread")
+    yield made
+    made.close()
+
+
+def ask(url: str, data: Any = None, **headers: str) -> tuple[int, str, Any]:
+    body = None if data is None else json.dumps(data).encode()
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json", **headers})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.read().decode(), answer.headers
+    except urllib.error.HTTPError as error:
+        return error.code, "", error.headers
+
+
+def test_only_with_the_token_and_to_the_loopback_host(explorer: Explorer) -> None:
+    assert explorer.url.startswith("http://127.0.0.1:") and len(explorer.token) >= 32
+    status, text, headers = ask(explorer.url)
+    assert status == 200 and "http" not in headers["Content-Security-Policy"] and "script-src 'nonce-" in headers["Content-Security-Policy"]
+    assert "src=" not in text and "href=" not in text  # nothing is loaded
+    root = explorer.url.rsplit("/", 2)[0]
+    for url in (root, f"{root}/{'x' * 32}/", f"{explorer.url}more"):
+        assert ask(url)[0] == 404
+        assert ask(url, {"do": "look", "text": ""})[0] == 404
+    assert ask(explorer.url, Host="evil.example:80")[0] == 404
+    request = urllib.request.Request(explorer.url, b"{}", {"Content-Type": "text/plain"})  # what a form of another page can send
+    with pytest.raises(urllib.error.HTTPError):
+        urllib.request.urlopen(request, timeout=30)
+
+
+def test_what_it_answers(explorer: Explorer) -> None:
+    found = json.loads(ask(explorer.url, {"do": "look", "text": explorer.text})[1])
+    assert [f["name"] for f in found["functions"]][:3] == ["blur", "spread", "loss"] and found["problems"] == []
+    found = json.loads(ask(explorer.url, {"do": "panes", "name": "blur", "stages": ["inserted", "rewritten", "memory", "c"]})[1])
+    first = programs.blur.surface.span.line
+    assert {tuple(lines) for text, lines in found["panes"]["memory"] if "rows" in text} == {(first + 1,)}
+    assert any("stored" in text and "read in another loop" in text for text in found["reasons"][str(first + 1)])
+    found = json.loads(ask(explorer.url, {"do": "sizes", "name": "blur", "sizes": {"n": 10, "m": 20}})[1])
+    assert [u["bytes"] for u in found["memory"]] == [1600, 1920]
+    for odd in ({"do": "text", "name": "blur", "stage": "c"}, {"do": "panes"}, {}, []):
+        assert "problem" in json.loads(ask(explorer.url, odd)[1])
+
+
+def test_reasons() -> None:
+    from atoll.eyes.panes import reasons
+
+    first = programs.cells.surface.span.line
+    said = " ".join(text for texts in reasons(programs.best).values() for text in texts)
+    assert "checked while it runs (E0703)" in said
+    assert any("fused" in t for t in reasons(programs.spread)[programs.spread.surface.span.line + 1])
+    assert reasons(programs.factorial) == {}
+    assert first in range(1, 200)
+
+
+def test_a_function_without_a_file() -> None:
+    f = at.fn(source='import atoll as at\nn = at.sizes("n")\n@at.fn\ndef twice(x: at.f64[n]):\n    return x * 2.0\n')
+    made = f.explore()
+    try:
+        found = json.loads(ask(made.url, {"do": "look", "text": "ignored"})[1])
+        assert found["functions"][0]["type"] == "twice(x: f64[n]) -> f64[n]" and not made.editable
+        assert "iframe" in made._repr_html_() and made.url in repr(made)
+    finally:
+        made.close()
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(made.url, timeout=5)
+
+
+def test_of_a_file(tmp_path: Path) -> None:
+    made = of_function(programs.spread)
+    assert made.editable and made.path == programs.__file__ and made.name == "spread"
+    made.close()
