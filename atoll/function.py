@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from atoll.cost import Cost
     from atoll.eyes.explore import Explorer
     from atoll.functions.program import FunctionProgram
-    from atoll.runtime.memory import Memory
     from atoll.runtime.program import Program
 
 # Set while the command line imports a file: a wrong function is told when it is asked for, so that all of them can be.
@@ -364,8 +363,14 @@ class Function(Beyond):
         return show(self, stage, origins)
 
     @as_deep_as_needed
-    def memory(self) -> Memory:
-        """Every allocation and copy of the compiled program: place, bytes as a polynomial of the sizes, reason."""
+    def memory(self, **sizes: int) -> Any:
+        """Every allocation and copy of the compiled program: place, bytes as a polynomial of the sizes, reason.
+
+        With sizes, f.memory(n=1000): how many bytes a call takes then, arguments, results and the most that is allocated at the same time."""
+        if sizes:
+            from atoll.distribute.budget import needs
+
+            return needs(self, sizes)
         from atoll.runtime.memory import memory
         from atoll.runtime.program import compiled_loops
 

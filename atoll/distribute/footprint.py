@@ -7,6 +7,7 @@ can be anything, so its axis is needed whole.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from atoll.distribute import ranges
@@ -16,17 +17,21 @@ from atoll.sizes import Poly
 
 Box = tuple[tuple[int, int], ...]  # per axis: first, and one past the last
 
+UNKNOWN = 1 << 50  # an extent that only running tells
+PACKED = 24 << 20  # bytes that a product packs at a time, at most
 FEW = 8  # rounds of an outer loop that are looked at one by one: what is computed from its index is then a number
 
 
 @dataclass
 class Touched:
-    """Boxes by array. `kept` are arrays that are not written before they are read or combined: what they held counts."""
+    """Boxes by array, and the most bytes that were allocated at the same time."""
 
     reads: dict[lp.Buffer, Box] = field(default_factory=dict)
     writes: dict[lp.Buffer, Box] = field(default_factory=dict)
+    bytes: int = 0
 
     def join(self, other: Touched) -> None:
+        self.bytes = max(self.bytes, other.bytes)
         for mine, theirs in ((self.reads, other.reads), (self.writes, other.writes)):
             for buffer, box in theirs.items():
                 mine[buffer] = around(mine.get(buffer), box)
@@ -66,7 +71,7 @@ def assigned(stmts: list[lp.Stmt]) -> set[lp.Var]:
 class Looker:
     """Walks statements with an interval for every index and integer variable."""
 
-    def __init__(self, shapes: dict[lp.Buffer, tuple[int, ...]], env: dict[Any, Interval], stmts: list[lp.Stmt]) -> None:
+    def __init__(self, shapes: dict[lp.Buffer, tuple[int, ...]], env: dict[Any, Interval], stmts: list[lp.Stmt], threads: int = 1) -> None:
         self.shapes = shapes
         self.env = dict(env)
         self.touched = Touched()
@@ -75,6 +80,9 @@ class Looker:
             self.env.pop(var, None)
         self.own = {s.buffer for s in lp.walk(stmts) if isinstance(s, lp.Alloc)}
         self.rounds_left = 64  # outer rounds that are looked at one by one, all together
+        self.live: dict[lp.Buffer, int] = {}  # bytes of what is allocated
+        self.threads = threads
+        self.times = 1  # how many threads may have their own of it
 
     # -- places
 
@@ -157,7 +165,14 @@ class Looker:
                 if top is None or top[1] > 0:
                     self.env[s.low] = None if top is None else (0, top[1])
                     self.env[s.high] = None if top is None else (0, top[1])
+                    before, self.times = self.times, self.threads
                     self.stmts(s.body)
+                    self.times = before
+            case lp.Alloc(b):
+                if not b.local:
+                    self.hold(b)
+            case lp.Free(b):
+                self.live.pop(b, None)
             case lp.If(tests, then, orelse):
                 self.tests(tests)
                 known = ranges.decided(tests, self.env)
@@ -193,8 +208,23 @@ class Looker:
                         elif self.outside(shown):
                             self.read(shown, whole(self.shapes[shown]))
             case lp.Product():
+                self.also(packed(s, self.env))
                 self.stmts(s.body)
                 self.stmts(s.after)
+
+    # -- memory
+
+    def hold(self, b: lp.Buffer) -> None:
+        count = b.dtype.size
+        for axis, p in enumerate(b.extents):
+            n = ranges.of_poly(p, self.env)
+            count *= b.rows if axis == 0 and b.rows is not None else UNKNOWN if n is None else max(0, n[1])
+        self.live[b] = max(self.live.get(b, 0), count * self.times)
+        self.also(0)
+
+    def also(self, more: int) -> None:
+        """What is allocated now, and `more` for a moment."""
+        self.touched.bytes = max(self.touched.bytes, sum(self.live.values()) + more * self.times)
 
     def loop(self, sym: Any, low: Interval, high: Interval, body: list[lp.Stmt]) -> None:
         if low is not None and high is not None and high[1] <= low[0]:
@@ -217,6 +247,9 @@ class Looker:
     def helper(self, h: lp.Helper) -> None:
         match h.name:
             case "sort" | "argsort" | "stream" | "compress":
+                if h.name.endswith("sort"):
+                    n = ranges.of_poly(h.sizes[0], self.env)
+                    self.also((UNKNOWN if n is None else max(0, n[1])) * 16)
                 writes = 0 if h.name == "stream" else len(h.buffers) - 1
                 for k, (buffer, at) in enumerate(h.buffers):
                     if self.outside(buffer):
@@ -234,8 +267,18 @@ class Looker:
                         self.write(buffer, whole(self.shapes[buffer]))
 
 
-def touched(stmts: list[lp.Stmt], shapes: dict[lp.Buffer, tuple[int, ...]], env: dict[Any, Interval]) -> Touched:
+def packed(p: lp.Product, env: dict[Any, Interval]) -> int:
+    """Bytes in which the matrix kernel lays out rows and columns, at most (runtime/native/product.c)."""
+    sizes = [ranges.of_poly(x, env) for x in (p.rows, p.columns, *p.sums)]
+    if any(n is None for n in sizes):
+        return PACKED
+    rows, columns, *sums = (max(0, n[1]) for n in sizes if n is not None)
+    terms = prod(sums)
+    return min(PACKED, (rows + columns + 64) * (terms + 64) * p.target.dtype.size + 16 * (terms if len(sums) > 1 else min(terms, 512)))
+
+
+def touched(stmts: list[lp.Stmt], shapes: dict[lp.Buffer, tuple[int, ...]], env: dict[Any, Interval], threads: int = 1) -> Touched:
     """What statements read and write of the arrays that exist outside of them."""
-    looker = Looker(shapes, env, stmts)
+    looker = Looker(shapes, env, stmts, threads)
     looker.stmts(stmts)
     return looker.touched

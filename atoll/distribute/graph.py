@@ -174,6 +174,7 @@ class Task:
     outs: tuple[Out, ...]
     sums: tuple[Any, ...] = ()  # dtypes of partial sums, one element for each piece
     values: tuple[Any, ...] = ()  # dtypes of scalars it gives
+    allocates: int = 0  # bytes while it works, for each piece that runs at the same time
 
     @property
     def bytes(self) -> int:

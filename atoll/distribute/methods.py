@@ -10,6 +10,7 @@ from atoll.errors.plain import all_plain
 from atoll.types.types import Record, Tuple, Type, shape_of
 
 if TYPE_CHECKING:
+    from atoll.distribute.budget import Within
     from atoll.distribute.graph import Graph
     from atoll.distribute.show import Plan
     from atoll.function import Function
@@ -43,6 +44,31 @@ class Beyond:
         args = tuple(x.data if is_xarray(x) else x for x in args)
         _, _, graph = prepared(self, args, keywords, over, parts, memory, "plan_distribution")
         return Plan(graph, parts or 0)
+
+    def fits(self: Any, memory: Any, **sizes: int) -> int:
+        """The largest size with which a call takes no more than `memory` ("8GB", or bytes): arguments, results and everything it allocates.
+
+        A function of several sizes is solved for the one that is not given: f.fits("8GB", m=1000)."""
+        from atoll.distribute.budget import fits
+
+        return fits(self, memory, sizes)
+
+    def within(self: Any, *, memory: Any) -> Within:
+        """The function in slabs, so that beside arguments and results no more than `memory` ("2GB", or bytes) is allocated. The same bits.
+
+        A call that cannot keep to it is refused before it begins."""
+        from atoll.distribute.budget import Within
+
+        return Within(self, memory)
+
+    def stream(self: Any, *inputs: Any, out: Any, memory: Any = "2GB", progress: Any = False) -> Any:
+        """Through zarr stores larger than memory: arrays or paths in, a store at `out` (written anew; `out`/0, /1, ... for several results).
+
+        Slabs are so large that no more than `memory` is taken. After a kill the same call goes on where it ended. progress=True shows a bar; a
+        function is told how many blocks of how many are written."""
+        from atoll.distribute.on_zarr import stream
+
+        return stream(self, inputs, out, memory, progress)
 
 
 def prepared(f: Function, args: tuple[Any, ...], keywords: dict[str, Any], over: str | None, parts: int | None, memory: Any, where: str) -> tuple[Function, tuple[Any, ...], Graph]:

@@ -15,9 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from math import prod
 from typing import Any, NoReturn, TypeVar
-
-import numpy as np
 
 from atoll.backends.c.used import collect, written_buffers
 from atoll.distribute import ranges
@@ -38,12 +37,13 @@ SMALL = 1 << 26  # bytes that may be gathered in one place without being asked
 
 @dataclass(frozen=True)
 class Settings:
-    """`parts`: tasks a step is cut into. `gathers`: bytes one place may hold of what is cut elsewhere; `lines`: may loops in order be cut?"""
+    """`parts`: tasks a step is cut into. `gathers`: bytes one place may hold of what is cut elsewhere; `memory`: bytes of any task."""
 
     parts: int
     gathers: int = SMALL
     memory: int | None = None
-    in_order: bool = False
+    in_order: bool = False  # may loops in order be cut into stretches, one after the other?
+    task: int = 1 << 28  # bytes of a task beyond which its loops in order are cut into stretches
     least: int = 0  # bytes that are worth a task
     over: str | None = None  # the size that is to be cut
 
@@ -187,13 +187,12 @@ class Tracer:
 
     def big(self, s: lp.Stmt) -> bool:
         """A loop that reads or writes so much that it is worth parts."""
-        found = touched([s], self.shapes, self.env)
-        total = sum(np.prod(shape_of_box(box), dtype=float) * b.dtype.size for boxes in (found.reads, found.writes) for b, box in boxes.items())
-        return bool(total > self.settings.least)
+        return _total(touched([s], self.shapes, self.env)) > self.settings.least
 
     def in_order(self, s: lp.For, low: int, high: int) -> None:
         """A loop in order in stretches, one task after the other."""
-        count = max(1, min(self.settings.parts, high - low))
+        wanted = max(self.settings.parts, -(-_total(touched([s], self.shapes, self.env)) // self.settings.task))
+        count = max(1, min(wanted, high - low))
         first, last = self.once("bounds", s, lambda: (Sym(f"{s.sym.name}_from"), Sym(f"{s.sym.name}_to")))
         part = self.once("stretch", s, lambda: lp.For(s.sym, poly(first), poly(last), s.body, s.parallel, s.vector, s.unroll, s.scan))
         for k in range(count):
@@ -240,9 +239,9 @@ class Tracer:
                 refuse(self.fn.name, self.span(body), "it adds up from left to right, so no worker can begin before the last has ended", "let sums be regrouped: leave out reassociate=False")
             if sorts and not self.settings.in_order:
                 refuse(self.fn.name, self.span(body), "it sorts along the axis that is cut, which needs everything in one place", "sort the rows of an array instead, or gather it first: x.compute()")
-        total = sum(int(np.prod(shape_of_box(box), dtype=float)) * b.dtype.size for b, box in found.reads.items())
+        total = sum(prod(shape_of_box(box)) * b.dtype.size for b, box in found.reads.items())
         if total > self.settings.gathers:
-            largest = max(found.reads, key=lambda b: int(np.prod(shape_of_box(found.reads[b]), dtype=float)) * b.dtype.size)
+            largest = max(found.reads, key=lambda b: prod(shape_of_box(found.reads[b])) * b.dtype.size)
             text = f"all of {largest.shown} is needed in one place, {words_of(total)}"
             refuse(self.fn.name, self.span(body), text, "reduce it by a known operator (sum, min, max, hist), or give a larger memory=")
 
@@ -261,6 +260,10 @@ class Tracer:
         if exact and not self.settings.in_order and extent > 1:
             refuse(self.fn.name, self.span(s.body), "it adds up from left to right, so no worker can begin before the last has ended", "let sums be regrouped: leave out reassociate=False")
         axis = lp.in_words(s.extent)
+        most = max(_total(t) for t, _ in found)
+        if most > self.settings.task and not s.accs and _stretches(s.body):
+            self.open_up(s, [p for _, ps in found for p in ps])
+            return
         sums = self.emit(s.body, found, "parts", s, axis=axis)
         for acc, sources in zip(s.accs, sums, strict=True):
             self.combine(acc, sources, s.most, self.span(s.body))
@@ -297,8 +300,36 @@ class Tracer:
         return any((isinstance(a, Sym) and a.name == self.settings.over) or isinstance(a, lp.VarAtom) for a in extent.leaves())
 
     def little(self, found: list[tuple[Touched, tuple[tuple[int, int], ...]]]) -> bool:
-        total = sum(np.prod(shape_of_box(box), dtype=float) * b.dtype.size for t, _ in found for boxes in (t.reads, t.writes) for b, box in boxes.items())
-        return bool(total < self.settings.least)
+        return sum(_total(t) for t, _ in found) < self.settings.least
+
+    # -- parts of loops in order
+
+    def open_up(self, s: lp.Chunks, pieces: list[tuple[int, int]]) -> None:
+        """Pieces that are too much for one task, and go through something in order: each becomes tasks one after the other."""
+        for low, high in pieces:
+            self.known[s.low], self.known[s.high] = low, high
+            self.opened(s.body)
+            self.flush("in order")
+
+    def opened(self, stmts: list[lp.Stmt]) -> None:
+        for s in stmts:
+            if not isinstance(s, lp.For):
+                self.stmt(s)
+                continue
+            low, high = self.number(s.low), self.number(s.high)
+            if low is None or high is None or _total(touched([s], self.shapes, self.env)) <= self.settings.task:
+                self.glue(s)
+            elif high - low <= 64 and _stretches(s.body):
+                for i in range(low, high):
+                    self.known[s.sym] = i
+                    self.opened(s.body)
+                    self.flush("in order")
+                self.known.pop(s.sym)
+            elif not s.scan:
+                self.flush("in order")
+                self.in_order(s, low, high)
+            else:
+                self.glue(s)
 
     def apart(self, found: list[Touched]) -> bool:
         """Do tasks write different blocks of every array, and read nothing that another writes?"""
@@ -381,7 +412,7 @@ class Tracer:
                 if mine is not None:
                     blocks[b].append(Block(*(mine[axes[b]] if mine else (0, 1)), Source("task", at, len(outs) - 1)))
             scalars = tuple((v.dtype.numpy, self.scalar(v)) for v in made.vars)
-            task = Task(at, step, number, tuple(sizes), pieces if chunk is not None else (), tuple(self.read(b, local[b]) for b in read), scalars, tuple(outs), tuple(a.var.dtype.numpy for a in accs), tuple(v.dtype.numpy for v in values))
+            task = Task(at, step, number, tuple(sizes), pieces if chunk is not None else (), tuple(self.read(b, local[b]) for b in read), scalars, tuple(outs), tuple(a.var.dtype.numpy for a in accs), tuple(v.dtype.numpy for v in values), t.bytes)
             self.check_memory(task, body)
             self.tasks.append(task)
             tasks.append(at)
@@ -501,6 +532,16 @@ def _free_to_join(s: lp.Chunks) -> bool:
     from atoll.distribute.pieces import is_free
 
     return is_free(s)
+
+
+def _total(t: Touched) -> int:
+    """Bytes that are touched."""
+    return sum(prod(shape_of_box(box)) * b.dtype.size for boxes in (t.reads, t.writes) for b, box in boxes.items())
+
+
+def _stretches(body: list[lp.Stmt]) -> bool:
+    """Is there a loop in order, of which parts can be done one after the other?"""
+    return any(isinstance(s, lp.For) and not s.parallel and not s.scan for s in lp.walk(body))
 
 
 def _as_chunks(s: lp.For) -> lp.Chunks:

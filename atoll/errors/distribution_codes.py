@@ -12,5 +12,7 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E1203", _T, "{fn}: the chunks of {name} have unknown sizes", "call {name}.compute_chunk_sizes() first", "Sizes are what a program is planned with. Dask does not know them after a selection by values."),
     ("E1204", _T, "{fn} is called with {what} for {name}, which would be gathered into the memory of this process", "write {fn}.distribute(...) for lazy results, or gather it yourself: np.asarray({name})", "A plain call works on arrays in memory. Arrays that are elsewhere are never gathered silently."),
     ("E1205", _C, "{name}: this worker has no C compiler, and was sent code for another processor", "install gcc or clang there, or pip install ziglang", "Programs travel as C, which every machine compiles once, together with what was compiled for the processor of the sender ({there}); this one is {here}."),
+    ("E1206", _C, "{name} does not fit into {memory}: {reason}", "allow more memory", "Memory is known before anything runs. A call that cannot keep to it is refused."),
     ("E1207", _T, "{name} cannot be cut over {over}: {reason}", "leave over= out, or name one of {sizes}", "over= names the size along which work is shared out. Loops are cut along their outermost index."),
+    ("E1208", _C, "{path} holds the beginning of another computation: {reason}", "give another out=, or delete the file to begin anew", "A stream or a loop that was interrupted goes on where it ended, if it is the same program with the same arguments."),
 ]
