@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from atoll.errors.base import (
     AliasWarning,
+    CausalityError,
     CompileError,
     CopyWarning,
     Error,
+    InitialisationError,
+    LocationError,
     ParseError,
     RunError,
     ScheduleError,
@@ -29,6 +32,9 @@ __all__ = [
     "Error",
     "ParseError",
     "RunError",
+    "CausalityError",
+    "InitialisationError",
+    "LocationError",
     "ScheduleError",
     "SizeError",
     "Source",

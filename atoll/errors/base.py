@@ -66,6 +66,18 @@ class ScheduleError(Error, ValueError):
     stage = "schedule"
 
 
+class CausalityError(ParseError):
+    """A value that needs itself within a cycle."""
+
+
+class LocationError(ParseError):
+    """No place in memory for a value, or one that cannot be written there."""
+
+
+class InitialisationError(ParseError):
+    """State that is read before it is initialised, or initialised twice."""
+
+
 class CompileError(Error, RuntimeError):
     """No code can be made here."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from atoll.errors import base as b
 
 _P, _T, _S, _C, _R, _O = b.ParseError, b.TypeError, b.SizeError, b.CompileError, b.RunError, b.ScheduleError
+_A, _L, _I = b.CausalityError, b.LocationError, b.InitialisationError
 
 ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     # -- text, names, arity
@@ -31,26 +32,27 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0929", _T, "{value} does not fit {shown}", "use a wider type", "A number in the text takes the type of what it meets, and must be one of its values."),
     ("E0919", _S, "abstract size would escape its scope", "", "The index of a loop as a size makes sense in the loop only: there are no ragged arrays."),
     # -- causality, initialisation
-    ("E0920", _P, "Non causal definition of {name}", "use `last` to break the cycle", "A value may not depend on itself within a cycle. Arrays, tuples, operators and loops need all their inputs before they give any output."),
-    ("E0921", _P, "Uninitialized last", "", "`last` and {..} read a memory that no `init` has written. Initial values pass through everything that only rearranges, in both directions, and stop at copies and operations."),
-    ("E0922", _P, "Conflicting initialization", "remove one of them", "A memory has one initial value."),
-    ("E0923", _P, "Initialization of aggregated element", "initialise the whole array outside the loop, or copy the element: [!x]", "State is one memory that lives from one round to the next; the elements of an array are many. A value cannot be both."),
+    ("E0920", _A, "Non causal definition of {name}", "use `last` to break the cycle", "A value may not depend on itself within a cycle. Arrays, tuples, operators and loops need all their inputs before they give any output."),
+    ("E0921", _I, "Uninitialized last", "", "`last` and {..} read a memory that no `init` has written. Initial values pass through everything that only rearranges, in both directions, and stop at copies and operations."),
+    ("E0922", _I, "Conflicting initialization", "remove one of them", "A memory has one initial value."),
+    ("E0923", _I, "Initialization of aggregated element", "initialise the whole array outside the loop, or copy the element: [!x]", "State is one memory that lives from one round to the next; the elements of an array are many. A value cannot be both."),
     # -- kinds
     ("E0925", _P, "{name} is declared {declared}, but {why}", "", "patt: rearranges without losing or repeating anything, so it can be read both ways. view: rearranges. func: computes. node: has state."),
     # -- places
-    ("E0930", _P, "Invalid locations", "", "No layout of the memory satisfies the program: `=`, arrays, ++ and views say where values lie, and nothing is copied unless `!` says so."),
-    ("E0931", _P, "Non-injective write", "", "A view that shows one cell twice (window, repeat) can be read but not written."),
-    ("E0932", _P, "Non surjective function in pattern", "", "A pattern must say where every part of the value comes from."),
-    ("E0933", _P, "Overlapping copy", "copy twice: !!, which goes through a memory of its own", "The source and the target of a copy are the same place or places that do not overlap."),
-    ("E0934", _P, "Modified location aliased", "", "An operator that writes one of its memories must not be given another one that overlaps it. For in-place use, write a version of it with `at 'l` on both sides."),
-    ("E0935", _P, "Iteration interference", "", "A round of a loop overwrites what another round still needs."),
-    ("E0936", _P, "Non-single piece location", "", "A compiled operator takes one address per array, so an array it is given must lie in one piece."),
-    ("E0937", _P, "Invalid built array", "", "`as` names the part of an array that is already built; it must lie in one piece, next to the elements under construction."),
-    ("E0938", _P, "abstract location would escape its scope", "", "The index of a loop lives in the loop only; copy it to keep it."),
-    ("E0939", _P, "{what} depends on a value that is only known when the program runs", "copy it out: !{text}", "Places are fixed before the program runs."),
+    ("E0930", _L, "Invalid locations", "", "No layout of the memory satisfies the program: `=`, arrays, ++ and views say where values lie, and nothing is copied unless `!` says so."),
+    ("E0931", _L, "Non-injective write", "", "A view that shows one cell twice (window, repeat) can be read but not written."),
+    ("E0932", _L, "Non surjective function in pattern", "", "A pattern must say where every part of the value comes from."),
+    ("E0933", _L, "Overlapping copy", "copy twice: !!, which goes through a memory of its own", "The source and the target of a copy are the same place or places that do not overlap."),
+    ("E0934", _L, "Modified location aliased", "", "An operator that writes one of its memories must not be given another one that overlaps it. For in-place use, write a version of it with `at 'l` on both sides."),
+    ("E0935", _L, "Iteration interference", "", "A round of a loop overwrites what another round still needs."),
+    ("E0936", _L, "Non-single piece location", "", "A compiled operator takes one address per array, so an array it is given must lie in one piece."),
+    ("E0937", _L, "Invalid built array", "", "`as` names the part of an array that is already built; it must lie in one piece, next to the elements under construction."),
+    ("E0938", _L, "abstract location would escape its scope", "", "The index of a loop lives in the loop only; copy it to keep it."),
+    ("E0939", _L, "{what} depends on a value that is only known when the program runs", "copy it out: !{text}", "Places are fixed before the program runs."),
     ("E0940", _O, "no order of execution works", "", "Every value must be read before its memory is overwritten. `!!` saves a value in a memory of its own."),
-    ("E0941", _P, "the arguments {first} and {second} share memory", "", "The caller writes both arguments before the cycle, so they need places of their own."),
-    ("E0942", _P, "{name} needs a workspace of size {size}, which depends on a loop index", "", "A memory inside a loop has a size that is fixed before the loop starts."),
+    ("E0941", _L, "the arguments {first} and {second} share memory", "", "The caller writes both arguments before the cycle, so they need places of their own."),
+    ("E0942", _L, "{name} needs a workspace of size {size}, which depends on a loop index", "", "A memory inside a loop has a size that is fixed before the loop starts."),
+    ("E0943", _P, "{what} has no effect", "", "A statement is an equation, or says something about a value: its type, its place, its first value. One that only computes is mostly a typo: `==` for `=`, a forgotten operator or `;`."),
     # -- recursion, imports
     ("E0950", _P, "the size of a recursive call must be a number", "write it: {name}<<n/2>>(..)", "An operator made with `let rec` is expanded for each size it is used at, so sizes must be numbers when it is used."),
     ("E0951", _P, "{name} does not end: {why}", "give it a case that does not call itself: if n == 1 then .. else .. end", "A recursive operator is expanded for each size it is used at."),

@@ -103,7 +103,8 @@ def _arguments(layout: Layout, known: Known) -> None:
     for k, first in enumerate(graph.arguments):
         for second in graph.arguments[:k]:
             if layout.chunk(first) is layout.chunk(second) and not known.disjoint(layout.map(first), layout.map(second), SAME_MOMENT):
-                fail("E0941", first.span, first=second.shown, second=first.shown, where=graph.name)
+                help_ = f"copy them where they meet: !{second.shown}, !{first.shown}"
+                fail("E0941", first.span, first=second.shown, second=first.shown, help=help_, where=graph.name)
 
 
 def check_inputs(deps: Dependencies) -> None:

@@ -26,12 +26,13 @@ from atoll.backends.c.emit import safe
 from atoll.backends.c.prelude import right_with_gcc
 from atoll.backends.c.quoted import c_comment
 from atoll.backends.c.written import write_files
-from atoll.errors import fail
+from atoll.errors import NOWHERE, fail
 from atoll.loops import ir as lp
 from atoll.madl.c_interface import Public, public, state_buffers
 from atoll.madl.c_names import MATH
 from atoll.madl.c_print import PLAIN, WRAPPING, Printer, dimensions, is_fixed
 from atoll.madl.compiled import Compiled
+from atoll.madl.deep import deep
 from atoll.madl.lower import CopyPiece, FunctionName, Invoke, Lowered, LoweredFile, LoweredOperator
 from atoll.madl.needs import needed_sizes, needs
 from atoll.madl.pieces import leaves_of
@@ -68,10 +69,10 @@ class CFile:
     ) -> None:
         self.name, self.options, self.source_name = safe(name), options or Options(), source
         self.lowered = LoweredFile("madl__" if self.options.visible else "")
-        self.exported: list[LoweredOperator] = []
-        for c in operators:
-            self.lowered.prefix = self.lowered.prefix or self.options.prefix
-            self.exported.append(self.lowered.operator(*(c if isinstance(c, tuple) else (c, ()))))
+        self.lowered.prefix = self.lowered.prefix or self.options.prefix
+        self._stacks: dict[int, int] = {}
+        with deep(NOWHERE):
+            self.exported = [self.lowered.operator(*(c if isinstance(c, tuple) else (c, ()))) for c in operators]
         self.externals: dict[Any, _External] = {}
         self.names: dict[FunctionName, str] = {}
         for op in list(self.lowered.operators.values()):
@@ -291,8 +292,13 @@ class CFile:
 
     def stack_bytes(self, op: LoweredOperator) -> int:
         """Bytes of local memory along the deepest chain of calls."""
-        worst = self._stack(op.cycle.body)
-        return max(worst, self._stack(op.reset.body)) if op.reset is not None else worst
+        with deep(NOWHERE):
+            return max(self._function_stack(fn) for fn in (op.cycle, op.reset) if fn is not None)
+
+    def _function_stack(self, fn: Lowered) -> int:
+        if id(fn) not in self._stacks:
+            self._stacks[id(fn)] = self._stack(fn.body)
+        return self._stacks[id(fn)]
 
     def _stack(self, body: list[Any]) -> int:
         own = sum(buffer_bytes(s.buffer).const() or 0 for s in body if isinstance(s, lp.Alloc))
@@ -310,7 +316,7 @@ class CFile:
         assert call.scheme.compiled is not None
         op = self.lowered.operator(call.scheme.compiled, call.types)
         fn = op.cycle if call.part == "cycle" else op.reset
-        return self._stack(fn.body) if fn is not None else 0
+        return self._function_stack(fn) if fn is not None else 0
 
     def work_bytes(self, op: LoweredOperator) -> Poly:
         total = poly(0)

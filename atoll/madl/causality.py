@@ -6,6 +6,8 @@ cycle: it is there from the start.
 
 from __future__ import annotations
 
+from typing import Any
+
 from atoll.errors import fail
 from atoll.madl import graph as g
 
@@ -46,7 +48,7 @@ def index_values(graph: g.Graph, relation: g.Relation) -> list[g.Wire]:
 
 def scope_needs(graph: g.Graph, scope: g.Scope) -> list[g.Wire]:
     found: list[g.Wire] = [scope.condition] if scope.condition is not None else []
-    for inner in g.scope_nodes(scope):
+    for inner in [*(n for start in scope.starts for n in start.scope.nodes), *scope.nodes]:  # a nest tells what is needed inside it
         found += needs(graph, inner)
     for start in scope.starts:
         found += [value for _, value in start.targets]
@@ -98,8 +100,16 @@ def core_of(graph: g.Graph, scope: g.Scope, whole: g.Wire) -> list[g.Wire]:
     return found
 
 
-def check(graph: g.Graph) -> None:
-    """Undefined values and cycles are errors."""
+class Feedback(Exception):
+    """A value needs itself through calls that may not need what is fed back: they must be looked into."""
+
+    def __init__(self, sites: list[Any]) -> None:
+        super().__init__()
+        self.sites = sites
+
+
+def check(graph: g.Graph, look_into_calls: bool = False) -> None:
+    """Undefined values and cycles are errors. A call needs all its inputs before it gives any output; Feedback asks to look into those on a cycle."""
     done: set[object] = set()
     active: list[tuple[object, g.Wire]] = []
 
@@ -113,6 +123,9 @@ def check(graph: g.Graph) -> None:
             return
         for position, (other, _) in enumerate(active):
             if other is node:
+                calls = [n for n, _ in active[position:] if isinstance(n, g.Call) and n.scheme.compiled is not None and not n.scheme.compiled_recursive()]
+                if calls and look_into_calls:
+                    raise Feedback([call.site for call in calls])
                 _cycle([w for _, w in active[position:]], wire, graph)
         active.append((node, wire))
         for source in needs(graph, node):

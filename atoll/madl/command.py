@@ -44,6 +44,8 @@ def _checked(module: Module) -> Iterator[str]:
             yield f"ok  {name} : checked for each size it is used at"
             continue
         yield f"ok  {name} : {operator.type}"
+        for word, span in operator.compiled.unused:
+            yield f"    warning: {word} is never used (line {span.line})"
         lost = operator.overwritten()
         if lost:
             yield f"    note: in C, {name} overwrites {', '.join(lost)}; write !{lost[0]} to work on a copy"

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from atoll.errors import fail
-from atoll.madl import atomic, causality, initial, instances, iterate, iteration, kinds, patterns, resolve
+from atoll.errors import CausalityError, Span, fail
+from atoll.madl import atomic, causality, initial, instances, iterate, iteration, kinds, live, patterns, resolve
 from atoll.madl import graph as g
 from atoll.madl import syntax as s
 from atoll.madl.built import place_aliases
@@ -45,6 +45,8 @@ class Compiled:
     fixed_sizes: dict[str, int]
     inlined: frozenset[Any]
     scheme: Scheme
+    dead: frozenset[int]  # ids of nodes whose results nobody needs: they have no code
+    unused: tuple[tuple[str, Span], ...]
 
     @property
     def name(self) -> str:
@@ -62,9 +64,18 @@ def compile_operator(
 ) -> Compiled:
     """All analyses. `types` says what the (type ..) parameters are, `sizes` what a recursive operator's sizes are."""
     inlined: frozenset[Any] = frozenset()
+    opened: frozenset[Any] = frozenset()
     while True:
-        el = elaborate(library, operator, inlined, types, sizes)
-        causality.check(el.graph)
+        el = elaborate(library, operator, inlined, types, sizes, opened)
+        try:
+            causality.check(el.graph, look_into_calls=not separate)
+        except causality.Feedback as feedback:
+            opened |= frozenset(feedback.sites)
+            continue
+        except CausalityError:
+            if opened:  # a cycle all the same: told as it is without looking into calls
+                causality.check(elaborate(library, operator, inlined, types, sizes).graph)
+            raise
         place_aliases(el.graph, el.built)
         layout = lay_out(el.graph)
         known = Known(el.graph)
@@ -84,7 +95,10 @@ def compile_operator(
     stateful = any(c.role == "state" for c in layout.chunks)
     kind = kinds.check_declared(operator, kinds.structural_kind(operator, library.kind_finder(operator)), stateful)
     scheme = _scheme(name or operator.name, el.graph, layout, deps, stateful)
-    compiled = Compiled(operator, kind, el.graph, layout, known, deps, order, sizes or {}, inlined, scheme)
+    needed = live.live_wires(el.graph)
+    dead = live.dead_nodes(el.graph, needed)
+    unused = tuple(live.unused(el.graph, needed, operator.span))
+    compiled = Compiled(operator, kind, el.graph, layout, known, deps, order, sizes or {}, inlined, scheme, frozenset(dead), unused)
     object.__setattr__(scheme, "compiled", compiled)
     return compiled
 
@@ -95,9 +109,10 @@ def elaborate(
     inlined: frozenset[Any] = frozenset(),
     types: dict[str, Type] | None = None,
     sizes: dict[str, int] | None = None,
+    opened: frozenset[Any] = frozenset(),
 ) -> Elaborator:
-    """The graph of an operator, with final types and sizes."""
-    el = Elaborator(library, operator, inlined)
+    """The graph of an operator, with final types and sizes. Calls at `inlined` become blocks, those at `opened` a part of the body itself."""
+    el = Elaborator(library, operator, inlined, opened)
     graph = el.graph
     env = Env(graph.body, 0, None, Metas(), root=True)
     declared = [n for p in operator.interface.params if p.kind == "type" for n in p.names]

@@ -53,10 +53,11 @@ class Built:
 
 
 class Elaborator:
-    def __init__(self, library: Library, operator: s.Operator, inlined: frozenset[Any] = frozenset()) -> None:
+    def __init__(self, library: Library, operator: s.Operator, inlined: frozenset[Any] = frozenset(), opened: frozenset[Any] = frozenset()) -> None:
         self.library = library
         self.operator = operator
-        self.inlined = inlined  # calls to expand in place
+        self.inlined = inlined  # calls to expand in place, as blocks
+        self.opened = opened  # calls whose equations become equations of the caller, for feedback through them
         self.graph = g.Graph(operator.name, operator.span)
         self.typer = Typer()
         self.use: s.Apply | None = None  # the outermost structural operator that is being expanded
@@ -168,6 +169,12 @@ class Elaborator:
                 return self._size_meta(name, env)
             case s.SizeName(name):
                 return self._size_name(name, env, as_index, size.span)
+            case s.SizeValue(expr):
+                from atoll.madl import expressions
+
+                if not as_index:
+                    fail("E0904", size.span, what="size", name=s.text(expr), where=self.operator.name)
+                return self.dynamic_index(expressions.value(self, expr, env))
             case s.SizeOp(op, left, right):
                 a, b = self.size(left, env, as_index), self.size(right, env, as_index)
                 if op == "/":
@@ -202,6 +209,9 @@ class Elaborator:
             if as_index and name in here.variables:
                 return self.dynamic_index(here.variables[name])
             here = here.parent
+        constant = self.library.constants.get(name)
+        if isinstance(constant, s.Number) and isinstance(constant.value, int):
+            return poly(constant.value)
         if as_index:
             fail("E0902", span, name=name, where=self.operator.name)
         fail("E0904", span, what="size", name=name, where=self.operator.name)
@@ -267,6 +277,9 @@ class Elaborator:
             types = types[1:]
         for t in types:
             self._scalar(t, span, shown)
+            known = prune(t)
+            if isinstance(known, Scalar) and known.dtype.kind == "b" and row.family not in ("any", "scalar", "bool"):
+                fail("E0915", span, op=shown, shown="bool", help="a bool is no number: write i32(..) of it, or if .. then 1 else 0", where=self.operator.name)
         for t in types[1:]:
             if not self.typer._unify(t, types[0], _why(span, t, types[0])):
                 help_ = "convert one side: f64(..), i32(..)"

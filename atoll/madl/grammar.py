@@ -8,13 +8,14 @@ bracket that must be one or the other by what stands behind its partner.
 
 KEYWORDS = (
     "let rec and patt view func node size type data returns of at as init last forward block end restart resume reset "
-    "if then else with not true false import"
+    "if then else elif with not true false import const"
 ).split()
 
 GRAMMAR = r"""
 start: item*
 
-?item: import | record | lets
+?item: import | record | const | lets
+const: "const" NAME "=" joined ";"?
 
 import: "import" STRING ":" NAME ("," NAME)* ";"?
 record: "type" NAME "=" "{" field ("," field)* ","? "}" ";"?
@@ -41,7 +42,7 @@ body: statements? reset?
 statements: done_list last? | last
 done_list: done | done_list done
 ?done: plain ";" | nest ";"?
-?last: plain
+?last: plain | open
 
 ?plain: group
     | group "=" right -> equation
@@ -49,8 +50,17 @@ done_list: done | done_list done
 ?right: group | forward | block
 ?nest: forward | block | branch
 
-forward: "forward" levels ":" closed
-closed: statements? (reset | "end")?
+// A nest that nothing closes is the last statement of its body.
+?open: open_forward | open_block | open_equation
+?open_equation: group "=" open_right -> equation
+    | group OPERATE open_right -> operate
+?open_right: open_forward | open_block
+open_forward: "forward" levels ":" open_body -> forward
+open_block: "block" interface ":" open_body -> block
+open_body: statements? -> closed
+
+forward: "forward" levels (":" closed)?
+closed: statements? (reset | "end")
 levels: level ("," level)*
 level: rounds? index? argument* returns?
 rounds: _OPEN size (low size?)? _CLOSE
@@ -58,7 +68,9 @@ low: ":"
 index: _open NAME (":" "size" NAME)? "]" | _open index_size "]"
 index_size: "size" NAME
 block: "block" interface (":" closed)?
-branch: "if" either "then" statements "else" statements "end"
+branch: "if" either "then" statements _otherwise
+_otherwise: "else" statements "end" | "elif" branch_tail
+branch_tail: either "then" statements _otherwise -> branch
 
 ?group: annotated | annotated ("," annotated)+ -> group
 
@@ -71,24 +83,30 @@ branch: "if" either "then" statements "else" statements "end"
 ?joined: choice
     | joined "++" choice -> concat
     | joined "with" accessor+ "=" choice -> update
-?accessor: _open size "]" -> element | FIELD -> field_of
+?accessor: _open sum "]" -> element | FIELD -> field_of
 
 ?choice: either
-    | "if" either "then" choice "else" choice -> select
+    | "if" either "then" choice _other_choice -> select
+_other_choice: "else" choice | "elif" select_tail
+select_tail: either "then" choice _other_choice -> select
 
 ?either: both | either "||" both -> either_or
 ?both: negated | both "&&" negated -> both_of
 ?negated: compared | "not" negated -> negate
-?compared: sum | sum COMPARE sum -> compare
+?compared: bits | bits COMPARE bits -> compare
+?bits: exclusive | bits "|" exclusive -> bit_or
+?exclusive: masked | exclusive "^" masked -> bit_xor
+?masked: sum | masked "&" sum -> bit_and
 ?sum: product | sum "+" product -> add | sum "-" product -> sub
 ?product: unary | product "*" unary -> mul | product "/" unary -> div | product "%" unary -> mod
 ?unary: part
     | "!" unary -> copy
     | "last" unary -> last
     | "-" unary -> minus
+    | "~" unary -> bit_not
     | _CONSTANT size "]" unary -> constant
 ?part: primary
-    | part _PART size "]" -> project
+    | part _PART sum "]" -> project
     | part FIELD -> member
 
 ?primary: NAME -> variable
@@ -99,14 +117,15 @@ branch: "if" either "then" statements "else" statements "end"
     | META -> meta
     | "_" -> hole
     | NAME sizes? "(" group? ")" -> apply
-    | "(" inside ")"
-    | "(" block ")"
-    | "(" block ")" "(" group? ")" -> apply_block
+    | "(" plain ")"
+    | "(" open_equation ")"
+    | "(" scope ")"
+    | "(" scope ")" "(" group? ")" -> apply_block
     | _ARRAY group "|]" -> array
     | _TUPLE group "|)" -> tuple
     | "{" group "}" -> accumulate
     | "[" group "]" -> aggregate
-?inside: plain | forward
+?scope: block | forward | open_forward | open_block
 
 ?size: size_product | size "+" size_product -> size_add | size "-" size_product -> size_sub
 ?size_product: size_atom | size_product "*" size_atom -> size_mul | size_product "/" size_atom -> size_div
@@ -139,7 +158,7 @@ NAME: /(?!(?:KEYWORDS)(?![A-Za-z0-9_']))(?:[A-Za-z][A-Za-z0-9_]*|_[A-Za-z0-9_]+)
 META: /'[A-Za-z_][A-Za-z0-9_]*/
 FIELD: /\.[A-Za-z_][A-Za-z0-9_]*/
 FLOAT.2: /[0-9]+\.[0-9]+([eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+/
-INTEGER: /[0-9]+/
+INTEGER: /0[xX][0-9A-Fa-f]+|0[bB][01]+|[0-9]+/
 STRING: /"[^"\n]*"/
 COMMENT: /\/\/[^\n]*/
 %import common.WS

@@ -77,6 +77,8 @@ def use(el: Elaborator, e: s.Apply, env: Env, args: list[g.Wire]) -> list[g.Wire
     if env.placing:
         fail("E0908", e.span, what=f"{e.name} computes, so it is no place; it", where=el.operator.name)
     site = (*env.path, (e.span.line, e.span.column))
+    if isinstance(item, Defined) and site in el.opened:
+        return open_call(el, item.operator, e, env, args, site)
     if isinstance(item, Defined) and site in el.inlined:
         return expand_call(el, item.operator, e, env, args, site)
     return call(el, el.library.scheme(item, el, e, env), e, env, args, site)
@@ -221,6 +223,19 @@ def expand_call(el: Elaborator, operator: s.Operator, e: s.Apply, env: Env, args
     outs = [iterate.leave(el, node, wire, env, e) for wire in found]
     el.interface = saved
     return outs
+
+
+def open_call(el: Elaborator, operator: s.Operator, e: s.Apply, env: Env, args: list[g.Wire], site: Any) -> list[g.Wire]:
+    """The operator's equations as equations of this scope: what is fed back through it need not wait for all of it."""
+    inner = Env(env.scope, env.level, None, Metas(), path=site, root=True)
+    enter(el, operator, inner)
+    give_sizes(el, operator, inner, e.sizes, env, e.span)
+    saved, el.interface = el.interface, None
+    patterns.define(el, _as_group(operator.interface.args, e.span), args, inner)
+    iterate.body(el, operator.body, inner)
+    found = operator_results(el, operator, inner)
+    el.interface = saved
+    return found
 
 
 def operator_results(el: Elaborator, operator: s.Operator, env: Env) -> list[g.Wire]:

@@ -13,6 +13,7 @@ from atoll.madl import graph as g
 from atoll.madl import syntax as s
 from atoll.madl.elaborate import Built, Elaborator
 from atoll.madl.environment import Env, Names, alias_names, defined_names, pattern_names
+from atoll.madl.structure import BUILTINS
 from atoll.madl.typing import BOOL, INT, Generic, Unknown, prune, rebuild
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.types.types import Array, Type
@@ -21,7 +22,29 @@ from atoll.views.functor import ONE
 
 def body(el: Elaborator, statements: tuple[s.Expr, ...], env: Env) -> None:
     for statement in statements:
+        _has_effect(el, statement)
         expressions.values(el, statement, env)
+
+
+def _has_effect(el: Elaborator, statement: s.Expr) -> None:
+    """A statement that only computes, or only names a value, is a typo."""
+    root = s.bare(statement)
+    computes = isinstance(root, (s.Operation, s.Copy, s.Number, s.Last, s.Constant))
+    if isinstance(root, s.Apply):
+        item = el.find(root.name)
+        structural = getattr(item, "structural", False) or (item is None and root.name in BUILTINS)
+        operator = getattr(item, "operator", None)
+        computes = not structural and (operator is None or bool(operator.interface.results))
+    if not computes and not (isinstance(root, (s.Variable, s.Project)) and root is statement):
+        return
+    help_ = ""
+    if isinstance(root, s.Operation) and root.op == "eq":
+        help_ = f"`=` defines, `==` compares: {s.text(root.args[0])} = {s.text(root.args[1])}"
+    elif isinstance(root, s.Apply):
+        help_ = f"give its result a name, or drop it explicitly: _ = {s.text(root)}"
+    elif isinstance(root, (s.Variable, s.Number)):
+        help_ = "is an operator or a `;` missing before it?"
+    fail("E0943", root.span, what=s.text(root), help=help_, where=el.operator.name)
 
 
 def _condition(el: Elaborator, e: s.Expr, env: Env) -> g.Wire:

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import itertools
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from atoll.errors import NOWHERE, Error, Span, fail
+from atoll.errors import NOWHERE, Error, SizeError, Span, fail
 from atoll.madl import kinds
 from atoll.madl import syntax as s
 from atoll.madl.compiled import Compiled, compile_operator
+from atoll.madl.deep import deep
 from atoll.madl.elaborate import Elaborator
-from atoll.madl.environment import Env
+from atoll.madl.environment import Env, defined_names, pattern_names
 from atoll.madl.instances import Defined, External, Item, RecordItem
 from atoll.madl.levels import one_dimension_each
 from atoll.madl.parse import parse
-from atoll.madl.recursion import size_names, specialise
+from atoll.madl.recursion import folded, size_names, specialise
 from atoll.madl.scheme import Scheme
 from atoll.madl.typing import NAMES
 from atoll.sizes import poly
 from atoll.types.types import Array, Record, RecordDecl, Tuple, Type
 
-_DEEPEST = 64  # sizes one recursive operator may be expanded at
-_FRAMES = 20_000  # Python calls that many expansions take
+_GROWING = 64  # expansions of a recursive operator at sizes that do not become smaller
+_TRIED = (1, 2, 4)  # sizes at which a recursive operator is tried before it is used
+
+
+class _Needs(Exception):
+    """An instance of a recursive operator that must be made first."""
+
+    def __init__(self, wanted: tuple[Defined, tuple[int, ...], Span]) -> None:
+        super().__init__()
+        self.wanted = wanted
 
 
 class Library:
@@ -41,19 +50,20 @@ class Library:
         """With `problems`, operators that are wrong are told there and left out, and so are those that use them."""
         self.folder = folder
         self.separate = separate
-        with _deep(NOWHERE):
+        with deep(NOWHERE):
             self.program = parse(text, name)
         self.items: dict[str, Item] = dict(base.items) if base else {}
+        self.constants: dict[str, s.Expr] = dict(base.constants) if base else {}
         self.operators: dict[str, Compiled] = dict(base.operators) if base else {}
         self.fields: dict[str, list[tuple[Record, int]]] = dict(base.fields) if base else {}
         self._instances: dict[tuple[str, tuple[int, ...]], Compiled] = {}
         self._schemes: dict[str, Scheme] = dict(base._schemes) if base else {}
-        self._expanding: list[tuple[str, tuple[int, ...]]] = []
+        self._expanding: list[tuple[Defined, tuple[int, ...], Span]] = []
         first = max((item.order + 1 for item in self.items.values()), default=0)
         wrong: set[str] = set()
         for order, item in enumerate(self.program.items, first):
             try:
-                with _deep(item.span):
+                with deep(item.span):
                     self._add(item, order)
             except Error as problem:
                 if problems is None:
@@ -66,18 +76,23 @@ class Library:
     def _add(self, item: s.Item, order: int) -> None:
         if isinstance(item, s.RecordType):
             self._new(item.name, RecordItem(self._record(item), order), item.span)
+        elif isinstance(item, s.Const):
+            self._constant(item)
         elif isinstance(item, s.Import):
             from atoll.madl.imports import load
 
             for name, function in load(item, self.folder).items():
                 self._new(name, External(name, function, order), item.span)
         else:
-            operator = one_dimension_each(with_own_reset(item))
+            operator = one_dimension_each(with_own_reset(self._with_constants(item)))
             defined = Defined(operator, order)
             if operator.recursive:
                 self._new(operator.name, defined, operator.span)
-                if not operator.interface.sizes:
-                    self.instance(defined, (), operator.span)
+                try:
+                    self._try(defined)
+                except Error:
+                    del self.items[operator.name]
+                    raise
                 return
             holds = kinds.structural_kind(operator, self.kind_finder(operator))
             if operator.kind in ("patt", "view"):
@@ -110,6 +125,57 @@ class Library:
             return None if item is None else "patt" if isinstance(item, RecordItem) else "func"
 
         return kind
+
+    def _try(self, item: Defined) -> None:
+        """A recursive operator is wrong when it is wrong at every small size, or wrong in a way that sizes cannot mend."""
+        count = len(size_names(item.operator))
+        trials = [()] if count == 0 else list(itertools.product(_TRIED, repeat=count)) if count <= 2 else [(n,) * count for n in _TRIED]
+        first: Error | None = None
+        right = False
+        for sizes in trials:
+            try:
+                self.instance(item, sizes, item.operator.span)
+                right = True
+            except Error as problem:
+                if not isinstance(problem, SizeError) and problem.code not in ("E0910", "E0951"):
+                    raise
+                first = first or problem
+        if not right and first is not None:
+            raise first
+
+    def _constant(self, item: s.Const) -> None:
+        """A number, or an array of numbers; earlier constants may stand in it."""
+        if item.name in self.constants or item.name in self.items:
+            fail("E0906", item.span, name=item.name)
+        for node in s.walk(item.value):
+            known = isinstance(node, s.Variable) and node.name in self.constants
+            if not known and not isinstance(node, (s.Number, s.ArrayOf, s.Group, s.Operation, s.Constant, s.SizeNumber)):
+                fail("E0908", node.span, what=f"{s.text(node)} is not known before the program runs, so it", where=f"const {item.name}")
+        self.constants[item.name] = folded(item.value, self.constants)
+
+    def _with_constants(self, operator: s.Operator) -> s.Operator:
+        """The operator with constants put in. A variable may not have the name of one."""
+        if not self.constants:
+            return operator
+        bound: dict[str, Span] = {}
+        for clause in [*operator.interface.args, *operator.interface.results]:
+            pattern_names(clause.left or clause.right, bound)
+        for node in s.walk(operator):
+            for body in (getattr(node, "body", ()), getattr(node, "then", ()), getattr(node, "orelse", ())):
+                bound.update(defined_names(body))
+        for name, span in bound.items():
+            if name in self.constants:
+                fail("E0906", span, name=name, help="it is a constant of this file; choose another name")
+
+        def put(node: Any) -> Any:
+            if not isinstance(node, s.Variable) or node.name not in self.constants:
+                return node
+            value = self.constants[node.name]
+            return replace(value, span=node.span) if isinstance(value, s.Number) else value
+
+        changed = s.rewrite(operator, put)
+        assert isinstance(changed, s.Operator)
+        return changed
 
     # -- records
 
@@ -165,40 +231,44 @@ class Library:
         return self.instance(item, tuple(v for v in given if v is not None), e.span).scheme
 
     def instance(self, item: Defined, sizes: tuple[int, ...], span: Span) -> Compiled:
-        """A recursive operator at given sizes."""
-        key = (item.operator.name, sizes)
-        if key not in self._instances:
-            if key in self._expanding:
-                at = f"<<{', '.join(map(str, sizes))}>>" if sizes else "itself"
-                fail("E0951", span, name=item.operator.name, why=f"it needs {at} to make {at}")
-            if len(self._expanding) >= _DEEPEST:
-                fail("E0951", span, name=item.operator.name, why=f"more than {_DEEPEST} sizes")
-            for size_name, size in zip(size_names(item.operator), sizes, strict=True):
-                if size < 0:
-                    fail("E0914", span, name=item.operator.name, what=size_name, size=size)
-            self._expanding.append(key)
-            known = dict(zip(size_names(item.operator), sizes, strict=True))
-            operator = specialise(item.operator, known)
-            shown = "_".join([operator.name, *map(str, sizes)])
-            try:
-                with _deep(span):
-                    self._instances[key] = compile_operator(self, operator, name=shown, sizes=known, separate=self.separate)
-            finally:
-                self._expanding.pop()
-        return self._instances[key]
+        """A recursive operator at given sizes. What it needs itself is made first, one after the other: the depth of the recursion is no depth of calls here."""
+        wanted = (item, sizes, span)
+        if (item.operator.name, sizes) in self._instances:
+            return self._instances[(item.operator.name, sizes)]
+        if self._expanding:
+            raise _Needs(wanted)
+        self._expanding = [wanted]
+        try:
+            while self._expanding:
+                try:
+                    self._make(*self._expanding[-1])
+                    self._expanding.pop()
+                except _Needs as more:
+                    self._must_end(*more.wanted)
+                    self._expanding.append(more.wanted)
+        finally:
+            self._expanding = []
+        return self._instances[(item.operator.name, sizes)]
 
+    def _make(self, item: Defined, sizes: tuple[int, ...], span: Span) -> None:
+        for size_name, size in zip(size_names(item.operator), sizes, strict=True):
+            if size < 0:
+                fail("E0914", span, name=item.operator.name, what=size_name, size=size)
+        known = dict(zip(size_names(item.operator), sizes, strict=True))
+        operator = specialise(item.operator, known)
+        shown = "_".join([operator.name, *map(str, sizes)])
+        with deep(span):
+            self._instances[(item.operator.name, sizes)] = compile_operator(self, operator, name=shown, sizes=known, separate=self.separate)
 
-@contextmanager
-def _deep(span: Span) -> Iterator[None]:
-    """Expansions and long expressions take many Python calls; what takes too many is told."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, _FRAMES))
-    try:
-        yield
-    except RecursionError:
-        fail("E0901", span, what="this is nested too deeply", help="give its parts names")
-    finally:
-        sys.setrecursionlimit(before)
+    def _must_end(self, item: Defined, sizes: tuple[int, ...], span: Span) -> None:
+        """Sizes that become smaller end by themselves, however many they are; those that do not are counted."""
+        around = [s for i, s, _ in self._expanding if i is item]
+        if sizes in around:
+            at = f"<<{', '.join(map(str, sizes))}>>" if sizes else "itself"
+            fail("E0951", span, name=item.operator.name, why=f"it needs {at} to make {at}")
+        growing = sum(all(a <= b for a, b in zip(s, sizes, strict=True)) for s in around)
+        if growing >= _GROWING:
+            fail("E0951", span, name=item.operator.name, why=f"its sizes grew {_GROWING} times")
 
 
 def with_own_reset(operator: s.Operator) -> s.Operator:

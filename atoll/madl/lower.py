@@ -295,6 +295,8 @@ class _Lowering:
 
     def _sequence(self, nodes: Iterable[g.Computing]) -> None:
         for node in nodes:
+            if id(node) in self.op.dead:
+                continue
             match node:
                 case g.Op():
                     self._op(node)

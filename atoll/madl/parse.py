@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,10 @@ class _MarkConstants:
             elif token.type == "RSQB" and stack:
                 partner[stack.pop()] = k
         for k, token in enumerate(tokens):
+            if token.type == "ELSE" and tokens[k + 1 : k + 2] and tokens[k + 1].type == "IF" and tokens[k + 1].line == token.line:
+                continue  # `else if` on one line is one word
+            if token.type == "IF" and k and tokens[k - 1].type == "ELSE" and tokens[k - 1].line == token.line:
+                token = Token.new_borrow_pos("ELIF", "else if", token)
             if token.type == "LSQB" and k in partner:
                 after = [t.type for t in tokens[partner[k] + 1 : partner[k] + 3]]
                 if after[:1] and (after[0] in _OPERAND or (after[0] == "MINUS" and after[1:] and after[1] in ("INTEGER", "FLOAT"))):
@@ -78,14 +83,31 @@ def parse(text: str, name: str = "<madl>") -> s.Program:
             fail("E0901", span, what="the file ends too early", expected=_expected(problem.accepts or problem.expected))
         span = place(source, token.line or 1, token.column or 1, token.end_line or 1, token.end_column or 1)
         accepted = problem.accepts or problem.expected
+        _keyword_as_name(source, text, token)
         reserved = str(token.value) in KEYWORDS and "NAME" in accepted
         help_ = {"help": f"`{token.value}` is a word of the language; if it is to be a name, choose another"} if reserved else {}
+        if not reserved and {"SEMICOLON", "END"} <= set(accepted) and token.type in ("NAME", "FORWARD", "LSQB", "IF"):
+            help_ = {"help": "statements end with `;`, loops and blocks with `end`; or is an operator missing?"}
         fail("E0901", span, what=f"{token.value!r} cannot stand here", expected=_expected(accepted), **help_)
     except UnexpectedInput as problem:  # pragma: no cover  lark has no other kinds today
         fail("E0901", NOWHERE, what=str(problem).splitlines()[0])
     made = Reader(source).read(tree)
     assert isinstance(made, s.Program)
     return made
+
+
+def _keyword_as_name(source: Source, text: str, token: Any) -> None:
+    """`(data of [_]u8)`: the word before is what is wrong, where it stands as a name does."""
+    before = re.search(r"([A-Za-z_]\w*)\s*$", text[: token.start_pos])
+    if before is None or before.group(1) not in KEYWORDS or token.type not in ("OF", "AT", "INIT", "COMMA", "RPAR", "EQUAL", "SEMICOLON"):
+        return
+    start = before.start(1)
+    line = text.count("\n", 0, start) + 1
+    column = start - (text.rfind("\n", 0, start) + 1) + 1
+    span = place(source, line, column, line, column + len(before.group(1)))
+    if before.group(1) in ("end", "true", "false", "resume", "restart"):
+        return
+    fail("E0901", span, what=f"`{before.group(1)}` is a word of the language, so it is no name", help=f"choose another: {before.group(1)}_")
 
 
 def _expected(names: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from atoll.errors import NOWHERE, Source, Span, fail
@@ -25,8 +25,6 @@ _DIRECT: dict[str, Any] = {  # rule: the node made of its parts in order
     "accumulate": s.Accumulate,
     "aggregate": s.Aggregate,
     "hole": s.Hole,
-    "branch": s.Branch,
-    "element": s.Element,
     "size_hole": s.SizeHole,
     "type_hole": s.TypeHole,
     "array_type": s.ArrayType,
@@ -47,6 +45,10 @@ _OPERATIONS = {
     "both_of": "and",
     "negate": "not",
     "select": "select",
+    "bit_and": "bit_and",
+    "bit_or": "bit_or",
+    "bit_xor": "bit_xor",
+    "bit_not": "bit_not",
 }
 _SIZES = {"size_add": "+", "size_sub": "-", "size_mul": "*", "size_div": "/"}
 
@@ -194,7 +196,7 @@ class Reader:
         return s.Equation(pattern, s.Operation(_OPERATES[op], (before, value), span=span), span=span)
 
     def read_forward(self, parts: list[Any], span: Span) -> s.Forward:
-        levels, (body, reset) = parts
+        levels, (body, reset) = parts if len(parts) == 2 else (parts[0], ((), None))
         return s.Forward(levels, body, reset or s.Reset("restart", span=span), span=span)
 
     def read_levels(self, parts: list[Any], span: Span) -> tuple[s.Level, ...]:
@@ -211,8 +213,8 @@ class Reader:
             return _Rounds(parts[0], None)
         if len(parts) == 2:
             return _Rounds(None, parts[0])
-        low, _, high = parts
-        return _Rounds(s.SizeOp("-", s.SizeOp("+", high, s.SizeNumber(1, span=span), span=span), low, span=span), low)
+        low, _, high = parts  # the index is below high, as in `for (i = low; i < high; i++)` (thesis 7.2.3)
+        return _Rounds(s.SizeOp("-", high, low, span=span), low)
 
     def read_low(self, parts: list[Any], span: Span) -> str:
         return ":"
@@ -253,13 +255,23 @@ class Reader:
         return s.Operation("neg", (arg,), span=span)
 
     def read_project(self, parts: list[Any], span: Span) -> s.Project:
-        return s.Project(parts[0], s.Element(parts[1], span=parts[1].span), span=span)
+        return s.Project(parts[0], s.Element(_index(parts[1]), span=parts[1].span), span=span)
+
+    def read_element(self, parts: list[Any], span: Span) -> s.Element:
+        return s.Element(_index(parts[0]), span=span)
+
+    def read_branch(self, parts: list[Any], span: Span) -> s.Branch:
+        condition, then, other = parts
+        return s.Branch(condition, then, (other,) if isinstance(other, s.Branch) else other, span=span)
+
+    def read_const(self, parts: list[Any], span: Span) -> s.Const:
+        return s.Const(parts[0], parts[1], span=span)
 
     def read_member(self, parts: list[Any], span: Span) -> s.Project:
         return s.Project(parts[0], s.Field(parts[1][1:], span=span), span=span)
 
     def read_integer(self, parts: list[Any], span: Span) -> s.Number:
-        return s.Number(int(parts[0]), span=span)
+        return s.Number(_integer(parts[0]), span=span)
 
     def read_float(self, parts: list[Any], span: Span) -> s.Number:
         return s.Number(float(parts[0]), span=span)
@@ -275,13 +287,14 @@ class Reader:
         arg = next((p for p in parts[1:] if isinstance(p, s.Node)), s.Group((), span=span))
         return s.Apply(parts[0], sizes, arg, span=span)  # type: ignore[arg-type]
 
-    def read_apply_block(self, parts: list[Any], span: Span) -> s.ApplyBlock:
-        return s.ApplyBlock(parts[0], parts[1] if len(parts) > 1 else s.Group((), span=span), span=span)
+    def read_apply_block(self, parts: list[Any], span: Span) -> s.ApplyBlock | s.Forward:
+        arg = parts[1] if len(parts) > 1 else s.Group((), span=span)
+        return _applied(parts[0], arg) if isinstance(parts[0], s.Forward) else s.ApplyBlock(parts[0], arg, span=span)
 
     # -- sizes and types
 
     def read_size_integer(self, parts: list[Any], span: Span) -> s.SizeNumber:
-        return s.SizeNumber(int(parts[0]), span=span)
+        return s.SizeNumber(_integer(parts[0]), span=span)
 
     def read_size_minus(self, parts: list[Any], span: Span) -> s.SizeOp:
         return s.SizeOp("-", s.SizeNumber(0, span=span), parts[0], span=span)
@@ -293,6 +306,57 @@ class Reader:
         if parts[0] != "idx":
             fail("E0904", span, what="type", name=parts[0])
         return s.IndexType(parts[1], span=span)
+
+
+def _integer(text: str) -> int:
+    return int(text, {"0x": 16, "0b": 2}.get(text[:2].lower(), 10))
+
+
+_SIZE_OPS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+
+
+def _index(e: s.Expr) -> s.Size:
+    """An index as a size, which can be proved to be in range, where it is made of what sizes are made of; else a value."""
+
+    def size(e: s.Expr) -> s.Size | None:
+        match e:
+            case s.Number(int() as value) if not isinstance(value, bool):
+                return s.SizeNumber(value, span=e.span)
+            case s.Variable(name):
+                return s.SizeName(name, span=e.span)
+            case s.Meta(name):
+                return s.SizeMeta(name, span=e.span)
+            case s.Hole():
+                return s.SizeHole(span=e.span)
+            case s.Operation("neg", (arg,)):
+                inner = size(arg)
+                return None if inner is None else s.SizeOp("-", s.SizeNumber(0, span=e.span), inner, span=e.span)
+            case s.Operation(op, (left, right)) if op in _SIZE_OPS:
+                first, second = size(left), size(right)
+                return None if first is None or second is None else s.SizeOp(_SIZE_OPS[op], first, second, span=e.span)
+        return None
+
+    return size(e) or s.SizeValue(e, span=e.span)
+
+
+def _applied(forward: s.Forward, arg: s.Expr) -> s.Forward:
+    """`(forward ([x]) ..: ..)(u)`: arguments without `=` take those given, in order."""
+    given = list(s.items(arg))
+
+    def bound(clause: s.Clause) -> s.Clause:
+        if clause.left is not None:
+            return clause
+        count = len(s.items(clause.right))
+        taken = tuple(given[:count])
+        if len(taken) < count:
+            fail("E0905", clause.span, what=s.text(clause.right), given=f"{len(taken)} values", wanted=f"{count}", help="give each argument of the forward a value")
+        del given[:count]
+        return s.Clause(clause.right, taken[0] if count == 1 else s.Group(taken, span=arg.span), span=clause.span)
+
+    levels = tuple(replace(level, args=tuple(bound(c) for c in level.args)) for level in forward.levels)
+    if given:
+        fail("E0905", given[0].span, what=s.text(given[0]), given="one value more", wanted="no more", help="the forward has fewer arguments")
+    return replace(forward, levels=levels)
 
 
 def _clauses(parts: list[Any], kind: str) -> tuple[s.Clause, ...]:

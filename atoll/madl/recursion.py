@@ -74,6 +74,13 @@ def _statements(statements: tuple[s.Expr, ...], sizes: dict[str, int]) -> tuple[
     return tuple(found)
 
 
+def folded(e: s.Expr, constants: dict[str, s.Expr]) -> s.Expr:
+    """A constant with earlier ones put in, and arithmetic of whole numbers done: it may be a size."""
+    e = s.rewrite(e, lambda node: constants.get(node.name, node) if isinstance(node, s.Variable) else node)
+    known = _value(e, {})
+    return s.Number(known, span=e.span) if isinstance(known, int) and not isinstance(known, bool) else e
+
+
 def _value(e: Any, sizes: dict[str, int]) -> Any:
     """The value of an expression of sizes and numbers, or None."""
     match e:

@@ -314,7 +314,8 @@ class _Problem:
         if order.holds(a, n):
             notes += self._chain(order, a, n, f"{writer} must come after {self._name(a)}")
         notes += self._shared(i, layout.chunk(i.edge.read.wire).wires)
-        self._fail(i, notes, f"save the old value first: !!{held.removeprefix('last ')}" if " " not in held.removeprefix("last ") else None)
+        plain = held.removeprefix("last ")
+        self._fail(i, notes, f"save the old value first: {'!' if plain != held else '!!'}{held}" if " " not in plain else None)
 
     def _fail(self, i: Interference, notes: list[str], help_: str | None) -> NoReturn:
         span = i.write.wire.span

@@ -1,6 +1,7 @@
 """What is written in a .madl file.
 
-    program   ::= { import | type | let }
+    program   ::= { import | type | const | let }
+    const     ::= const name = e                                    a number, or an array of numbers
     import    ::= import "file.py" : name, ...                      Atoll functions
     type      ::= type name = { field of t, ... }                   a record
     let       ::= let [rec] operator { and operator }
@@ -21,11 +22,12 @@
         | !e | last e                                               the only copy; the value of the cycle before
         | e ++ e                                                    concat
         | [e] | {e}                                                 in the interface of a forward: element, accumulator
-        | e.[s] | e.name | e with [s].name = e                      part, and the whole with a part replaced
+        | e.[s] | e.[e] | e.name | e with [s].name = e              part, and the whole with a part replaced
         | e + e, e < e, e && e, -e, not e, if e then e else e       scalar operations
+        | e & e, e | e, e ^ e, ~e                                   bits
         | forward level, .. : body [end]                            iteration
         | block interface [: body] [end]                            scope
-        | if e then body else body end                              one of two bodies
+        | if e then body { else if e then body } else body end      one of several bodies
 
     level ::= [<<s>> | <<low:>> | <<low:high>>] [[x] | [size n] | [x : size n]] { (clause) } [returns { (clause) }]
 
@@ -76,7 +78,14 @@ class SizeOp(Node):
     right: Size
 
 
-Size = SizeNumber | SizeName | SizeMeta | SizeHole | SizeOp
+@dataclass(frozen=True, slots=True)
+class SizeValue(Node):
+    """An index that is computed: a.[clamp<<4>>(k)]."""
+
+    expr: Expr
+
+
+Size = SizeNumber | SizeName | SizeMeta | SizeHole | SizeOp | SizeValue
 
 
 # -- types
@@ -371,12 +380,18 @@ class RecordType(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Const(Node):
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Import(Node):
     file: str
     names: tuple[str, ...]
 
 
-Item = Operator | RecordType | Import
+Item = Operator | RecordType | Const | Import
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,12 +49,12 @@ def _measure(file: CFile, body: str, folder: Path) -> list[int]:
     return [int(v) for v in subprocess.run(["./measure"], cwd=folder, capture_output=True, text=True, check=True).stdout.split()]
 
 
-MIXED = "let f (x of i8) returns (y of f64): a init [3]0 = [3]!x; b of f64 init 0.0 = last b + f64(x); c of i16 init 5 = last c; y = !b"
+MIXED = "let f (x of i8) returns (y of f64, z, w): z = !last a; a init [3]0 = [3]!x; b of f64 init 0.0 = last b + f64(x); w = !last c; c of i16 init 5 = w + i16(x); y = !b"
 
 
 @pytest.mark.parametrize(
     ("source", "name", "wanted"),
-    [(Q["Q3"], "fib", 8), (Q["Q37"], "c_reg", 16), (Q["Q1"], "nat", 4), (Q["Q4"], "oscillate", 8), (P["P2"], "integr", 4), (MIXED, "f", 16)],
+    [(Q["Q3"], "fib", 8), (Q["Q37"], "c_reg", 16), (Q["Q1"], "nat", 4), (Q["Q4"], "oscillate", 8), (P["P2"], "integr", 4), (MIXED, "f", 24)],
 )
 def test_state_bytes_are_the_size_of_the_state(source: str, name: str, wanted: int, tmp_path: Path) -> None:
     file = CFile("m", [last(source)])
