@@ -108,6 +108,8 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--restrict", action="store_true", default=None, help=".madl: tell the C compiler that memories do not overlap")
     sub.add_argument("--only", metavar="F,G", help=".madl: these operators; what else they need is not visible")
     sub.add_argument("--size", action="append", default=None, metavar="n=8", help=".madl: a size of a `let rec` operator")
+    sub.add_argument("--shared", action="store_true", help="a shared library and a Python file that calls it with NumPy alone")
+    sub.add_argument("--cpu", default=None, help="with --shared: the processors it is for, as the compiler's -march names them (x86-64-v3)")
     sub = command("bench", _bench, "time a function on random data, or (without FILE) every kernel of bench/")
     sub.add_argument("file", metavar="FILE:FUNCTION", nargs="?")
     sub.add_argument("--size", action="append", default=[], metavar="n=1000")
@@ -332,6 +334,8 @@ def _build(args: argparse.Namespace) -> int:
         for file in files:
             print(file)
         return 0
+    if args.shared:
+        return _build_shared(args, path, name)
     failed = []
     functions = _chosen(args.file)
     for f in functions:
@@ -351,6 +355,24 @@ def _build(args: argparse.Namespace) -> int:
     if failed and len(functions) > 1:
         print(f"atoll: no C was written for {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0
+
+
+def _build_shared(args: argparse.Namespace, path: Path, name: str | None) -> int:
+    from atoll.backends.c.shared import build_shared
+
+    functions = _chosen(args.file)
+    if name is None:  # what can be called with arrays; named functions are refused with the reason
+        left_out = [f.name for f in functions if f.signature.is_generic]
+        if left_out:
+            print(f"generic and left out: {', '.join(left_out)}", file=sys.stderr)
+        functions = [f for f in functions if not f.signature.is_generic]
+    try:
+        for file in build_shared(functions, path.stem + "_compiled", args.output, args.cpu, args.overwrite):
+            print(file)
+    except Error as error:
+        print(_shorter(error), file=sys.stderr)
+        return 1
+    return 0
 
 
 def _bench(args: argparse.Namespace) -> int:

@@ -208,6 +208,8 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0831", _C, "{path} {reason}, so it is not written over", "give another folder, or say overwrite=True (--overwrite)", "Exported C goes to new files, or replaces what Atoll wrote before. Links are never followed."),
     ("E0832", _C, "nothing can be written to {path}: {reason}", "give a folder that can be written", ""),
     ("E0833", _C, "{name}: the operating system refused ({reason})", "make room or give the permission, and call it again", "A file could not be read or written, or no more of them can be open."),
+    ("E0835", _C, "{name} cannot be built as a shared library: it has {what}", "build a function of arrays, numbers, tuples and records that calls it", "Libraries of `atoll build --shared` hold the loops of a function. What runs on a heap, or has values that NumPy cannot hold, needs Atoll itself."),
+    ("E0836", _C, "the compiler {compiler} knows no processor {cpu}", "name one it knows, as for its -march: --cpu x86-64-v3", ""),
     ("E0899", _C, "{name}: this is a bug in Atoll ({reason})", "please report it with the program; ATOLL_DEBUG=1 shows where it happened", "Something happened inside that nobody foresaw. Results are not affected: there are none."),
     ("E0815", _C, "the compiled program {path} cannot be loaded: {reason}", "set ATOLL_CACHE_DIR to a folder whose files may be run", "Compiled programs are kept in the cache and loaded from there; a file system mounted noexec does not allow it."),
     ("E0816", _C, "the plan of {fn} speaks of {name}, which it does not bind", "", "A plan decides about values by the names the function binds them to."),

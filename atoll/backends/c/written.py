@@ -14,6 +14,17 @@ _OWN = "enerated by Atoll"
 
 def write_files(folder: object, texts: dict[str, str], overwrite: bool = False) -> list[Path]:
     """Write files into a folder; returns their paths. Either all may be written or none is."""
+    place = check_place(folder, list(texts), overwrite)
+    try:
+        for name, text in texts.items():
+            _write(place / name, text)
+    except OSError as error:
+        fail("E0832", path=place, reason=error.strerror or str(error))
+    return [place / name for name in texts]
+
+
+def check_place(folder: object, names: list[str], overwrite: bool = False) -> Path:
+    """A folder for files of these names, none of which is the user's own."""
     try:
         given = os.fspath(folder)  # type: ignore[call-overload]
     except Exception:  # noqa: BLE001  it is no path, or its own method raises
@@ -26,15 +37,13 @@ def write_files(folder: object, texts: dict[str, str], overwrite: bool = False) 
     place = Path(given)
     try:
         place.mkdir(parents=True, exist_ok=True)
-        for name in texts:
+        for name in names:
             reason = _in_the_way(place / name)
             if reason and not (overwrite and reason != "is a folder"):
                 fail("E0831", path=place / name, reason=reason)
-        for name, text in texts.items():
-            _write(place / name, text)
     except OSError as error:
         fail("E0832", path=place, reason=error.strerror or str(error))
-    return [place / name for name in texts]
+    return place
 
 
 def _in_the_way(path: Path) -> str:
