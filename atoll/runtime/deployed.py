@@ -111,7 +111,8 @@ class Library:
                 return 0
             return int(outs[k].ctypes.data)
 
-        kept = _Kept(print=_Print(lambda call, n, count, items: _shown(f["prints"][n], items, kept)))
+        kept = _Kept()
+        kept.print = _Print(lambda call, n, count, items: _shown(f["prints"][n], items, kept))
         values = (_Arg * max(1, f["values"]))()
         call = _Call(c_sizes, pointers, out_pointers, ctypes.cast(ctypes.pointer(kept), ctypes.c_void_p), _Open(opened), self.print, self.poll, 0, 0, f["values"], values, 0.0)
         prepared = getattr(self.c, f"f{number}_prepare")(ctypes.byref(call), (ctypes.c_int64 * max(1, len(shape)))(*shape), c_sizes, dims)
@@ -198,7 +199,7 @@ def _bind(f: Any, leaves: list[Any]) -> list[int]:
     first: dict[int, str] = {}
 
     def value(text: str) -> int:
-        return int(eval(text, {"s": s, "v": v}))
+        return int(eval(text, {"s": s, "v": v}))  # noqa: S307  text of our own table
 
     def where(step: Any) -> str:
         return f"argument {leaves[step['leaf']][1]} (axis {step['axis']})"

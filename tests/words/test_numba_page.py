@@ -38,7 +38,7 @@ def test_bodies(left: str, right: str) -> None:
     x, a = rng.normal(size=7), rng.normal(size=(7, 4))
     w, k = rng.integers(0, 5, 7), 5
     space: dict[str, Any] = {"np": np, "math": math, "prange": range}
-    exec(f"def f(x, a, w, k):\n    n, m = a.shape\n{body(code(left))}\n", space)
+    exec(f"def f(x, a, w, k):\n    n, m = a.shape\n{body(code(left))}\n", space)  # noqa: S102
     expected = space["f"](x.copy(), a, w, k)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -54,8 +54,8 @@ def test_around_a_function() -> None:
     threads = at.threads() if hasattr(at, "threads") else None
     seen = rows("Around a function")
     assert len(seen) >= 14
-    for _, right in seen:
-        if "`" in right:
-            assert eval(code(right).replace("\n", "\\n") if "\\n" not in code(right) else code(right), {"at": at, "np": np, "f": f, "x": x}) is not None or "set_threads" in right, right
+    for _, right in (row for row in seen if "`" in row[1]):
+        found = eval(code(right), {"at": at, "np": np, "f": f, "x": x})  # noqa: S307
+        assert found is not None or "set_threads" in right, right
     if threads:
         at.set_threads(threads)

@@ -9,7 +9,7 @@ import numpy as np
 
 sys.path.insert(0, sys.argv[1])
 
-import program_compiled as d  # noqa: E402
+import program_compiled as d
 
 KINDS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128", "bool"]
 
