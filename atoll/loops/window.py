@@ -4,7 +4,7 @@
 becomes
     pieces of n - 2:  alloc x, 4 rows;  for r in lo..lo + 2:  x[r] = ...;     for in order i:  x[i + 2] = ...;  y[i] = x[i] + x[i + 1] + x[i + 2];     free x
 
-A piece makes the rows before its first again; pieces have so many rows that this is little. Every element is computed as it was, so results keep their
+Rows before the first and after the last are not made. A piece makes the rows before its first again; pieces have so many rows that this is little. Every element is computed as it was, so results keep their
 bits. Row i lies at i modulo a power of two.
 """
 
@@ -102,10 +102,16 @@ def _joined(making: lp.Stmt, reading: lp.Stmt, array: lp.Buffer, first: int, las
     array.rows = 1 << (last - first).bit_length()
     array.reason = "the rows of it that are read next"
 
-    def row(at: Poly) -> list[lp.Stmt]:
-        return Copier({made.sym: at}).stmts(made.body)
+    beyond = (making.extent - reading.extent - last).const()
 
-    before = lp.For(made.sym, read.low + first, read.low + last, Copier({}).stmts(made.body), parallel=False)
+    def row(at: Poly) -> list[lp.Stmt]:
+        """Only rows that exist are made: a round at an edge reads fewer of them."""
+        tests = [lp.Test("ge", at)] if first < 0 else []
+        tests += [lp.Test("ge", making.extent - 1 - at)] if beyond is None or beyond < 0 else []
+        body = Copier({made.sym: at}).stmts(made.body)
+        return [lp.If(tuple(tests), body)] if tests else body
+
+    before = lp.For(made.sym, read.low + first, read.low + last, row(poly(made.sym)), parallel=False)
     round_ = [*row(poly(read.sym) + last), *read.body]
     body: list[lp.Stmt] = [lp.Alloc(array), before, lp.For(read.sym, read.low, read.high, round_, parallel=False), lp.Free(array)]
     some = lp.If((lp.Test("ge", read.high - read.low - 1),), body)
