@@ -9,6 +9,7 @@ the operator stand outside the loop, and may be lines that others read too: they
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from atoll.ad.indicator import zero
@@ -24,9 +25,12 @@ from atoll.sizes import Poly, Sym, poly
 
 
 def folds_as_loops(b: Builder, start: int, lines: list[ir.Line], active: set[tuple[ir.Line, int]]) -> list[ir.Line]:
-    """Turn what folds of these lines depend on something active into loops, those inside loops too; the lines since `start` that there are then."""
+    """Turn what folds of these lines depend on something active into loops, those inside loops too; the lines since `start` that there are then.
+
+    Those that forward mode follows as they are stay: what may be regrouped, unless a derivative is taken for many tangents."""
     before = b._count
-    _visit(b, lines, set(active))
+    kept = set() if b.binders else {x for x in lines if not isinstance(x.prim, ir.Scan) and can_regroup(b, x)}
+    _visit(b, lines, set(active), kept)
     return lines if b._count == before else lines_since(b, start)
 
 
@@ -44,15 +48,15 @@ def folds_regrouped(b: Builder, start: int, lines: list[ir.Line], active: set[tu
                 found.append(fold)
     if b._count > before:
         lines = lines_since(b, start)
-    kept = {x for fold in found for x in (fold.kept, fold.value)}
-    _visit(b, [line for line in lines if line not in kept], active)
+    kept = {x for fold in found for x in (fold.kept, fold.value) if x is not None}
+    _visit(b, lines, active, kept)
     return lines if b._count == before else lines_since(b, start), found
 
 
-def _visit(b: Builder, lines: list[ir.Line], active: set[tuple[ir.Line, int]]) -> None:
+def _visit(b: Builder, lines: list[ir.Line], active: set[tuple[ir.Line, int]], kept: Container[ir.Line] = ()) -> None:
     spread(lines, active)
     for line in lines:
-        if not is_active(line, active):
+        if line in kept or not is_active(line, active):
             continue
         prim = line.prim
         if _is_general(line):

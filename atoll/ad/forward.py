@@ -5,17 +5,19 @@ Loops carry their tangents beside their state: the loop gets more state and its 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
 from atoll.ad import lines as help_
 from atoll.ad.algebra import LineAlgebra, refuse
 from atoll.ad.indicator import guarded, sum_over, zero
-from atoll.ad.loop_state import abs_reader
+from atoll.ad.loop_state import abs_reader, line_reader, new_param
 from atoll.ad.rules import RULES
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.guards import guard_operand
+from atoll.ainf.replay import Replay
 from atoll.errors import NOWHERE
 from atoll.sizes import Poly, poly
 
@@ -214,6 +216,41 @@ class Forward:
 
             self.give(line, 2 + k, read)
 
+    def fold(self, line: ir.Line) -> None:
+        """The operator on pairs of values and tangents, which is associative where the operator is (ad/folds.py: where it may be regrouped)."""
+        b, prim = self.b, line.prim
+        assert isinstance(prim, (ir.Fold, ir.ScanFold))
+        floats = [k for k, r in enumerate(line.results) if r.dtype.is_float]
+        along = [[self.abs_tangent(arrays[k], None) for k in floats] for arrays in (prim.start, prim.elements)]
+        zeros = [[ir.Abs(arrays[k].binders, zero(line.results[k].dtype)) for k in floats] for arrays in (prim.start, prim.elements)]
+        if not floats:
+            return
+        starts, elements = ([x or o for x, o in zip(xs, os, strict=True)] for xs, os in zip(along, zeros, strict=True))
+        half = len(prim.start)
+        block = b.new_block()
+        with b.inside(block):
+            replay, inner = Replay(b, {}), Forward(b)
+            inner.tangents = dict(self.tangents)
+            for own in (prim.block.params[:half], prim.block.params[half:]):  # values, then their tangents: of the state, then of the element
+                made = [new_param(b, block, _name(p), p.results[0].dtype, p.results[0].axes) for p in own]
+                for param, new in zip(own, made, strict=True):
+                    replay.give(param, 0, line_reader(new))
+                for k in floats:
+                    info = own[k].results[0]
+                    inner.give(made[k], 0, line_reader(new_param(b, block, f"d{_name(own[k])}", info.dtype, info.axes)))
+            first = b._count
+            for x in replay.lines(prim.block):
+                replay.line(x)
+            results = [replay.any(a, {}) for a in prim.results]
+            inner.run([x for x in help_.lines_since(b, first) if x.block is block])
+            moved = [inner.abs_tangent(results[k], None) for k in floats]
+        tangents = [x or ir.Abs(results[k].binders, zero(line.results[k].dtype)) for k, x in zip(floats, moved, strict=True)]
+        before = len(line.results)
+        line.prim = dataclasses.replace(prim, start=(*prim.start, *starts), elements=(*prim.elements, *elements), block=block, results=(*results, *tangents))
+        line.results += tuple(line.results[k] for k in floats)
+        for place, k in enumerate(floats):
+            self.array(line, k, line, before + place, tuple(poly(d) for d in line.dims))
+
     def loop(self, line: ir.Line) -> None:
         from atoll.ad.loop_forward import forward_loop
 
@@ -245,6 +282,11 @@ class Forward:
         return
 
 
+def _name(param: ir.Line) -> str:
+    assert isinstance(param.prim, ir.Param)
+    return param.prim.name
+
+
 _RULES: dict[type, Callable[[Forward, ir.Line], None]] = {
     ir.Op: Forward.op,
     ir.Cast: Forward.cast,
@@ -254,6 +296,8 @@ _RULES: dict[type, Callable[[Forward, ir.Line], None]] = {
     ir.Display: Forward.display,
     ir.Scatter: Forward.scatter,
     ir.Compress: Forward.compress,
+    ir.Fold: Forward.fold,
+    ir.ScanFold: Forward.fold,
     ir.Loop: Forward.loop,
     ir.While: Forward.loop,
     ir.ArgReduce: Forward.ignore,
