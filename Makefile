@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: demo test test-browser site same-text validate odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench costs docs clean
+.PHONY: proofs demo test test-browser site same-text validate odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench costs docs clean
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -51,6 +51,12 @@ validate: $(VENV)/.ready
 # Every public name with every odd value in every place.
 odd-values: $(VENV)/.ready
 	ATOLL_ODD_SHARE=1 $(RUN) -m pytest -q tests/runtime/test_odd_values.py
+
+# The theorems about certificates (Coq from Debian), the checker extracted from them (OCaml), and both checkers over the certificates and forgeries of the tests.
+proofs: $(VENV)/.ready
+	command -v coqc >/dev/null && command -v ocamlfind >/dev/null || (apt-get update -qq && apt-get install -y -qq coq ocaml-findlib)
+	$(MAKE) -C proofs
+	$(RUN) -m pytest -q tests/check/test_verified.py
 
 fuzz: $(VENV)/.ready
 	$(RUN) -m tests.fuzz --seeds 0:5000

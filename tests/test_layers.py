@@ -41,6 +41,7 @@ UPWARDS = {
     ("plan", "runtime"): "show asks for the choices of a function",
     ("backends", "runtime"): "the compiler's probes decide on options",
     ("runtime", "functions"): "data (unions, records) is exchanged by functions/exchange.py",
+    ("runtime", "distribute"): "an argument that lives elsewhere (Dask, zarr) is refused in the words of distribute/",
     ("std", "functions"): "lists and options are exchanged with Python's",
     ("std", "runtime"): "as above",
 }

@@ -202,13 +202,17 @@ class Checker:
         return "\n".join(lines)
 
 
-def prove(data: dict[str, Any], trust: bool = False) -> str:
-    """A summary of what was checked; Rejected when something does not follow."""
+def prove(data: dict[str, Any], trust: bool = False, verified: bool = False) -> str:
+    """A summary of what was checked; Rejected when something does not follow. `verified`: the arithmetic again, by the checker that is proved."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, DEPTH))
     try:
         checker = Checker(data, trust)
         checker.run()
+        if verified:
+            from atoll.check.verified import verify
+
+            return f"{checker.summary()}\n{verify(checker.proofs)}"
         return checker.summary()
     except (KeyError, IndexError, ValueError, TypeError, AttributeError, RecursionError, OverflowError) as problem:
         raise Rejected(f"the certificate is malformed: {type(problem).__name__}") from None
@@ -233,11 +237,11 @@ def load(path: str) -> dict[str, Any]:
     return data  # type: ignore[no-any-return]
 
 
-def prove_file(path: Any, trust: bool = False, further: Callable[[dict[str, Any]], list[str]] | None = None) -> int:
+def prove_file(path: Any, trust: bool = False, further: Callable[[dict[str, Any]], list[str]] | None = None, verified: bool = False) -> int:
     """Print what the checker says, and what more is asked of the certificate; 0 when all of it holds, 1 when not."""
     try:
         data = load(str(path))
-        lines = [prove(data, trust)]
+        lines = [prove(data, trust, verified)]
         if further is not None:
             lines += further(data)
         print("\n".join(lines))

@@ -297,6 +297,7 @@ class Proofs:
         for k, row in enumerate(self.rows):
             self.by_goal.setdefault(tables.poly(row["g"]), []).append(k)
         self._done: dict[tuple[int, tuple[Poly, ...]], bool] = {}
+        self.accepted: list[tuple[int, tuple[Poly, ...]]] = []  # rows and their hypotheses, lemmas before what cites them
         self.used = self.trusted = 0
 
     def holds(self, facts: Facts, goal: Poly) -> bool:
@@ -317,6 +318,7 @@ class Proofs:
             try:
                 self._check(self.rows[k], facts)
                 self._done[key] = True
+                self.accepted.append(key)
                 self.used += 1
             except Rejected:
                 pass

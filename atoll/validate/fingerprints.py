@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from atoll.ainf.evaluate import raise_site
 from atoll.core.interpret import cast
 from atoll.core.prims import MONOIDS
 from atoll.errors import Error
@@ -61,6 +62,7 @@ class Fingerprints(Executor):
     def __init__(self, fn: lp.Function, inputs: list[Any], sizes: dict[Sym, int], piece: int, backwards: bool, regrouped: bool, seen: set[int] | None = None) -> None:
         super().__init__(fn, inputs, sizes, piece, backwards)
         self.regrouped, self.steps, self.seen = regrouped, 0, seen
+        self.printed: list[Any] = []
         for c in fn.consts:
             if inexact(c.dtype):
                 cells = np.empty(c.value.shape, object)
@@ -78,6 +80,15 @@ class Fingerprints(Executor):
         if self.seen is not None:
             self.seen.update(map(id, stmts))
         super().stmts(stmts)
+
+    def stmt(self, stmt: lp.Stmt) -> None:
+        if isinstance(stmt, lp.Check):
+            if not self.tests(stmt.tests):
+                raise_site(stmt.site, [_plain(self.expr(a)) for a in stmt.args])
+        elif isinstance(stmt, lp.Print):
+            self.printed.append(len(stmt.parts))  # that it prints, and when; what it prints is read from places that results are compared by
+        else:
+            super().stmt(stmt)
 
     def expr(self, e: lp.Expr) -> Any:
         match e:
@@ -177,11 +188,13 @@ def outcome(fn: lp.Function, sizes: dict[Sym, int], seed: int, piece: int, backw
     if given is None:
         return None
     try:
-        results = Fingerprints(fn, given, sizes, piece, backwards, regrouped, seen).run()
+        run = Fingerprints(fn, given, sizes, piece, backwards, regrouped, seen)
+        results = run.run()
     except TooLong:
         return None
     except Stuck as problem:
         return ("stuck", str(problem))
     except Error as error:
         return ("error", error.code)
-    return tuple((x.shape, tuple(v.mark if isinstance(v, Marked) else complex(v) for v in x.ravel())) for x in (np.asarray(r, object) for r in results))
+    marks = tuple((x.shape, tuple(v.mark if isinstance(v, Marked) else complex(v) for v in x.ravel())) for x in (np.asarray(r, object) for r in results))
+    return (*marks, tuple(run.printed))

@@ -1,0 +1,114 @@
+"""The arithmetic of a certificate again, by the checker that is proved in Coq and extracted (proofs/Arithmetic.v): atoll prove --verified.
+
+`Proofs` notes which rows it accepted from which hypotheses; they are written as words and handed to the extracted program. Standard library only.
+
+    file   := count group*          group := count poly* count step*         (hypotheses, then rows, each from those before it)
+    step   := "row" goal scale rest count (poly source)* ("nocut" | "cut" poly)  |  "weaker" k r inner goal
+    source := "known" poly | "below" num den | "above" num den | "atleast" num den k
+    poly   := count (coefficient count atom*)*                  atom := "u" number | "q" poly poly
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from atoll.check.sums import Atom, Poly, Proofs, Quotient, Rejected, need
+
+NAME = "atoll-arithmetic"
+BUILT = Path(__file__).resolve().parents[2] / "proofs" / "_build" / NAME
+SECONDS = 120
+
+
+def program() -> str | None:
+    """The extracted checker: ATOLL_VERIFIED names it, or it is on the PATH, or `make proofs` has built it."""
+    named = os.environ.get("ATOLL_VERIFIED")
+    return named or shutil.which(NAME) or (str(BUILT) if BUILT.exists() else None)
+
+
+class _Words:
+    def __init__(self, proofs: Proofs) -> None:
+        self.proofs = proofs
+        self.numbers: dict[str, int] = {}
+
+    def all(self) -> Iterator[str]:
+        groups: dict[tuple[Poly, ...], list[int]] = {}
+        for k, known in self.proofs.accepted:
+            groups.setdefault(known, []).append(k)
+        yield str(len(groups))
+        for known, rows in groups.items():
+            yield str(len(known))
+            for p in known:
+                yield from self.poly(p)
+            yield str(len(rows))
+            for k in rows:
+                yield from self.step(k)
+
+    def poly(self, p: Poly) -> Iterator[str]:
+        yield str(len(p))
+        for m, c in p:
+            yield str(c)
+            yield str(len(m))
+            for a in m:
+                yield from self.atom(a)
+
+    def atom(self, a: Atom) -> Iterator[str]:
+        if isinstance(a, Quotient):
+            yield "q"
+            yield from self.poly(a.num)
+            yield from self.poly(a.den)
+        else:
+            yield "u"
+            yield str(self.numbers.setdefault(a, len(self.numbers) + 1))
+
+    def step(self, k: int) -> Iterator[str]:
+        row, t = self.proofs.rows[k], self.proofs.t
+        goal = t.poly(row["g"])
+        if "v" in row:
+            factor, more, inner = row["v"]
+            yield from ("weaker", str(factor), str(more))
+            yield from self.poly(self.proofs.goal(inner))
+            yield from self.poly(goal)
+            return
+        yield "row"
+        for p in (goal, t.poly(row["s"]), t.poly(row["r"])):
+            yield from self.poly(p)
+        yield str(len(row["t"]))
+        for multiplier, kind, *rest in row["t"]:
+            yield from self.poly(t.poly(multiplier))
+            yield from self.source(kind, rest)
+        if row["c"] is None:
+            yield "nocut"
+        else:
+            yield "cut"
+            yield from self.poly(t.poly(row["c"]))
+
+    def source(self, kind: str, rest: list[int]) -> Iterator[str]:
+        if kind in ("h", "l"):
+            yield "known"
+            yield from self.poly(self.proofs.t.poly(rest[0]) if kind == "h" else self.proofs.goal(rest[0]))
+            return
+        atom = self.proofs.t.atom(rest[0])[0][0][0]
+        assert isinstance(atom, Quotient)
+        yield "atleast" if kind == "f" else "below" if rest[1] == 0 else "above"
+        yield from self.poly(atom.num)
+        yield from self.poly(atom.den)
+        if kind == "f":
+            yield str(rest[1])
+
+
+def verify(proofs: Proofs) -> str:
+    """What the extracted checker says; Rejected when it does not accept what the other one did, or is not there."""
+    found = program()
+    need(found is not None, "the verified checker is not built: `make proofs` builds it, or ATOLL_VERIFIED names it")
+    assert found is not None
+    need(not proofs.trusted, "conditions settled by a solver cannot be verified")
+    try:
+        done = subprocess.run([found], input=" ".join(_Words(proofs).all()), capture_output=True, text=True, timeout=SECONDS)
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise Rejected(f"the verified checker {found}: {type(problem).__name__}") from None
+    need(done.returncode == 0 and done.stdout.startswith("verified: "), "the verified checker does not accept the arithmetic:", done.stdout.strip() or f"exit status {done.returncode}")
+    return f"  verified by a checker proved in Coq (proofs/Arithmetic.v): {done.stdout.strip().removeprefix('verified: ')}; the rules, the loops and the C are the other checker's word"
