@@ -45,6 +45,14 @@ from atoll.types.builtins.names import BUILTINS, CONSTANTS, DERIVATIVES, WORDS, 
 from atoll.types.records import record
 from atoll.types.types import SCALARS, Var
 
+
+def load_ipython_extension(ipython: Any) -> None:
+    """`%load_ext atoll`: the cell magic %%atoll."""
+    from atoll.eyes.magic import load
+
+    load(ipython)
+
+
 MYPY = False  # mypy takes this for True
 if TYPE_CHECKING:
     from atoll.function import Function, donate

@@ -25,6 +25,7 @@ from atoll.errors import NOWHERE, CopyWarning, Error, Source, Span, fail
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import all_plain, calling, of_call, plain
 from atoll.functions.from_python import takes_functions, with_functions
+from atoll.progress import telling
 from atoll.surface import source as text
 from atoll.surface import syntax as s
 from atoll.surface.names import Liveness, binds
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from atoll.cost import Cost
     from atoll.eyes.explore import Explorer
     from atoll.functions.program import FunctionProgram
+    from atoll.roofline import Roofline
     from atoll.runtime.program import Program
 
 # Set while the command line imports a file: a wrong function is told when it is asked for, so that all of them can be.
@@ -241,7 +243,8 @@ class Function(Beyond):
         with _lock:
             self._freeze()
             if optimise not in self._programs:
-                self._programs[optimise] = self._program(optimise)
+                with telling(f"compiling {self.name}"):
+                    self._programs[optimise] = self._program(optimise)
             return self._programs[optimise]
 
     @as_deep_as_needed
@@ -383,6 +386,12 @@ class Function(Beyond):
 
         return cost_of(self.core, sizes)
 
+    def roofline(self, **sizes: int) -> Roofline:
+        """How fast it runs at these sizes, measured on random arguments, against what memory and arithmetic of this machine allow: f.roofline(n=1000)."""
+        from atoll.roofline import roofline
+
+        return roofline(self, sizes)
+
     def explore(self) -> Explorer:
         """A page in the browser with the program at every stage, linked by where lines come from; its address is `.url`. Notebooks show it in place."""
         from atoll.eyes.explore import of_function
@@ -451,9 +460,9 @@ class Function(Beyond):
         return inspect.Signature(params, return_annotation=empty if self.signature.result is None else self.signature.result)
 
     def _repr_html_(self) -> str:
-        from atoll.stages import html
+        from atoll.pages import function
 
-        return html(self)
+        return function(self)
 
     def __reduce__(self) -> Any:
         """Pickled by its name, as Python's functions are; what was made of another function by how that was done."""

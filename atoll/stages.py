@@ -1,9 +1,7 @@
-"""Looking into a function: its text at every stage, and a page for notebooks."""
+"""Looking into a function: its text at every stage."""
 
 from __future__ import annotations
 
-import html as escape
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from atoll.errors import fail
@@ -131,27 +129,3 @@ def surface(fn: Function) -> str:
         lines.append(line[indent:])
         number += 1
     return "\n".join(lines).rstrip()
-
-
-def html(fn: Function) -> str:
-    """Source, type, loop nest and buffers, for notebooks. What a function does not have is told in its place."""
-    from atoll.errors import Error
-
-    def told(make: Callable[[], object]) -> str:
-        try:
-            return str(make())
-        except Error as error:
-            return str(error).partition("\n")[0]
-
-    def block(title: str, make: Callable[[], object], is_open: bool = False) -> str:
-        return f"<details{' open' if is_open else ''}><summary>{title}</summary><pre>{escape.escape(told(make))}</pre></details>"
-
-    return "\n".join(
-        [
-            f"<b><code>{escape.escape(told(lambda: fn.type))}</code></b>",
-            block("source", lambda: show(fn, "surface"), True),
-            block("inserted", fn.explain),
-            block("loops", lambda: show(fn, "loops")),
-            block("memory", fn.memory),
-        ]
-    )

@@ -41,6 +41,11 @@ class Error(Exception):
     def __str__(self) -> str:
         return self.message
 
+    def _repr_html_(self) -> str:
+        from atoll.pages import error
+
+        return error(self)
+
 
 class ParseError(Error, SyntaxError):
     """The text is not an Atoll program."""

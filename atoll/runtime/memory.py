@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from atoll.core import ir as core
 from atoll.errors import NOWHERE, Span, fail
@@ -12,6 +13,9 @@ from atoll.loops import ir as lp
 from atoll.lower.copies import EVERY_ROUND, SOME_ROUNDS
 from atoll.sizes import Poly, poly
 from atoll.types.types import flatten
+
+if TYPE_CHECKING:
+    from atoll.pictures import Picture
 
 _SORT = 16  # bytes per element: two arrays of pairs of a key and a place (backends/c/sort.py)
 
@@ -56,6 +60,33 @@ class Memory:
         if not self.uses:
             return f"{self.function}: no memory"
         return "\n".join([f"{self.function}:", *(f"  {u!r}" for u in self.uses)])
+
+    def plot(self, **sizes: int | Sequence[int]) -> Picture:
+        """Bars of the bytes at these sizes (1000 where none is given); with a sequence for one of them, curves over it: plot(n=[100, 1000, 10000])."""
+        from atoll.pictures import bars, curves
+
+        names = sorted({repr(leaf) for u in self.uses for leaf in u.bytes.leaves()})
+        for odd in [name for name in sizes if name not in names]:
+            fail("E0610", name="plot", text=f"{self.function} has no size {odd}; it has {', '.join(names) or 'none'}", help="give sizes by name: plot(n=1000)")
+        many = [(name, [int(x) for x in given]) for name, given in sizes.items() if not isinstance(given, int)]
+        if len(many) > 1:
+            fail("E0610", name="plot", text="one size may be a sequence, not two", help="give a number for the others")
+
+        def total(u: Use, at: Mapping[str, int]) -> int:
+            return u.bytes.evaluate(lambda a: at.get(repr(a), 1000))
+
+        fixed = {name: given for name, given in sizes.items() if isinstance(given, int)}
+        said = ", ".join(f"{name} = {fixed.get(name, 1000):,}" for name in names if name not in dict(many))
+        if not many:
+            return bars(f"{self.function}: memory" + (f" at {said}" if said else ""), [(u.kind, u.name, total(u, fixed), f"{u.reason}: {u.bytes} bytes") for u in self.uses])
+        name, xs = many[0]
+        series = {u.name: [float(total(u, {**fixed, name: x})) for x in xs] for u in self.uses}
+        return curves(f"{self.function}: memory over {name}" + (f" at {said}" if said else ""), name, xs, series, "bytes")
+
+    def _repr_html_(self) -> str:
+        from atoll.pages import memory as page
+
+        return page(self)
 
 
 def memory(loops: lp.Function, fn: core.Function | None = None, returned: Span = NOWHERE) -> Memory:

@@ -79,6 +79,11 @@ class Schedule:
     def __repr__(self) -> str:
         return f"<schedule of {self.name}, {len(self.steps)} steps>"
 
+    def _repr_html_(self) -> str:
+        from atoll.pages import schedule as page
+
+        return page(self)
+
     def _marks(self) -> dict[object, str]:
         notes = self._work.notes
         marks: dict[object, list[str]] = {}
