@@ -39,6 +39,7 @@ UPWARDS = {
     ("core", "ad"): "the interpreter's dual numbers use the slopes of ad/rules.py",
     ("loops", "runtime"): "describe asks for the loops of a function",
     ("plan", "runtime"): "show asks for the choices of a function",
+    ("backends", "functions"): "a shared library says which functions it cannot hold in the words of functions/needs.py",
     ("backends", "runtime"): "the compiler's probes decide on options",
     ("runtime", "functions"): "data (unions, records) is exchanged by functions/exchange.py",
     ("runtime", "distribute"): "an argument that lives elsewhere (Dask, zarr) is refused in the words of distribute/",
