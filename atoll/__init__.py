@@ -77,6 +77,8 @@ u8: Any = SCALARS["u8"]
 u16: Any = SCALARS["u16"]
 u32: Any = SCALARS["u32"]
 u64: Any = SCALARS["u64"]
+f16: Any = SCALARS["f16"]
+bf16: Any = SCALARS["bf16"]
 f32: Any = SCALARS["f32"]
 f64: Any = SCALARS["f64"]
 c64: Any = SCALARS["c64"]
@@ -171,6 +173,8 @@ __all__ = [
     "cdiv",
     "doctor",
     "donate",
+    "f16",
+    "bf16",
     "f32",
     "f64",
     "fn",

@@ -114,7 +114,7 @@ def settled(t: Type, value: Any, name: str, of: str) -> Any:
             return value
         parts = [settled(item, getattr(value, n), name, f"{of}.{n}") for n, item in zip(elem.decl.fields, elem.items, strict=True)]
         return type(value)(*parts)
-    if isinstance(elem, (Scalar, Index)) and not (elem.dtype.is_float or elem.dtype.is_complex):
+    if isinstance(elem, (Scalar, Index)) and not (elem.dtype.is_float or elem.dtype.is_complex or elem.dtype.is_storage):
         if not isinstance(value, (bool, int, float, np.generic, np.ndarray)):
             return value
         if np.any(value):

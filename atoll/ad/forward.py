@@ -18,7 +18,7 @@ from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.guards import guard_operand
 from atoll.ainf.replay import Replay
-from atoll.errors import NOWHERE
+from atoll.errors import NOWHERE, fail
 from atoll.sizes import Poly, poly
 
 Reader = Callable[[tuple[Poly, ...]], ir.Operand]
@@ -95,6 +95,9 @@ class Forward:
         assert isinstance(prim, ir.Cast)
         dtype = line.results[0].dtype
         tangent = self.operand(prim.arg)
+        source = ir.operand_dtype(prim.arg)
+        if source.is_storage and isinstance(prim.arg, ir.Ref) and not isinstance(prim.arg.line.prim, (ir.Input, ir.Param)):
+            fail("E1001", line.span, what=f"a value kept as {source.name} inside a function")
         if dtype.is_float and tangent is not None:
             self.scalar(line, 0, scalars.cast(self.b, tangent, dtype, NOWHERE))
 

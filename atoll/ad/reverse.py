@@ -20,7 +20,7 @@ from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.identity import is_read, read_arg
 from atoll.ainf.replay import Reader
-from atoll.errors import NOWHERE
+from atoll.errors import NOWHERE, fail
 from atoll.sizes import Poly, poly
 
 Key = tuple[ir.Line, int]
@@ -213,6 +213,8 @@ class Reverse:
         prim = line.prim
         assert isinstance(prim, ir.Cast)
         source = ir.operand_dtype(prim.arg)
+        if source.is_storage and isinstance(prim.arg, ir.Ref) and not isinstance(prim.arg.line.prim, (ir.Input, ir.Param)):
+            fail("E1001", line.span, what=f"a value kept as {source.name} inside a function")
         if not source.is_float:
             return
         fresh, env = self.instance(line)

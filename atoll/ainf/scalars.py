@@ -18,7 +18,7 @@ from atoll.core.interpret import cast as cast_value
 from atoll.core.prims import PRIMS, DivisionByZero, NegativePower, NegativeShift
 from atoll.errors import NOWHERE, Error, Span
 from atoll.sizes import Atom, Poly, Quot, floordiv, poly
-from atoll.types.dtypes import BOOL, I64, DType
+from atoll.types.dtypes import BOOL, F32, I64, DType
 from atoll.types.types import Scalar as ScalarType
 
 _TERMS = 8
@@ -219,6 +219,10 @@ def cast(b: Builder, operand: ir.Operand, dtype: DType, span: Span) -> ir.Operan
     source = ir.operand_dtype(operand)
     if source is dtype:
         return operand
+    if source.is_storage and dtype is F32 and isinstance(operand, ir.Ref) and isinstance(operand.line.prim, ir.Cast):
+        whole = ir.subst_operand(operand.line.prim.arg, dict(zip(operand.line.dims, operand.index, strict=True)))
+        if ir.operand_dtype(whole) is F32:  # what is stored and read again is rounded
+            return b.ref(ir.Op(f"rounded_{source.name}", (whole,)), ir.Result(F32), span)
     if isinstance(operand, ir.Const):
         try:
             return constant(cast_value(source.numpy.type(operand.value), ScalarType(dtype)), dtype)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from atoll.core import special
-from atoll.types.dtypes import BOOL, DType
+from atoll.types.dtypes import BF16, BOOL, F16, DType
 
 Meaning = Callable[..., Any]
 
@@ -137,6 +137,12 @@ def _sign(x: Any) -> Any:
     return np.sign(x)
 
 
+def _through(x: Any, storage: DType) -> Any:
+    """The nearest number that a storage type holds, as an f32 is rounded to it."""
+    with np.errstate(all="ignore"):
+        return x.dtype.type(storage.numpy.type(np.float32(x)))
+
+
 _ROWS: list[PrimInfo] = [
     PrimInfo("add", 2, "iufc", "same", lambda a, b: a + b, commutes=True),
     PrimInfo("sub", 2, "iufc", "same", lambda a, b: a - b),
@@ -167,6 +173,8 @@ _ROWS: list[PrimInfo] = [
     PrimInfo("floor", 1, "f", "same", lambda a: np.floor(a)),
     PrimInfo("ceil", 1, "f", "same", lambda a: np.ceil(a)),
     PrimInfo("round", 1, "f", "same", lambda a: np.rint(a)),
+    PrimInfo("rounded_f16", 1, "f", "same", lambda a: _through(a, F16), cost=4),
+    PrimInfo("rounded_bf16", 1, "f", "same", lambda a: _through(a, BF16), cost=4),
     PrimInfo("trunc", 1, "f", "same", lambda a: np.trunc(a)),
     PrimInfo("isnan", 1, "fc", "bool", lambda a: np.isnan(a)),
     PrimInfo("isinf", 1, "fc", "bool", lambda a: np.isinf(a)),

@@ -7,7 +7,7 @@ from atoll.core.prims import PRIMS
 from atoll.errors import Span
 from atoll.sizes import Poly, Quot, Sym, floordiv, poly
 from atoll.types.coerce import common, is_weak, scalar_dtype, to_dtype
-from atoll.types.dtypes import BOOL, F64, I64, DType
+from atoll.types.dtypes import BOOL, F32, F64, I64, DType
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.lifting import lift
@@ -347,6 +347,9 @@ def nary_math(el: Elaborator, name: str, values: list[object], span: Span, shown
 
 def cast_call(el: Elaborator, dtype: DType, value: object, span: Span) -> Value:
     """f32(x), u8(i), bool(x): any conversion, written."""
+
+    if dtype.is_storage:  # rounded as it would be stored; a number is an f32 until it is
+        return unary_math(el, f"rounded_{dtype.name}", cast_call(el, F32, value, span), span, dtype.name)
 
     def apply(xs: list[Value]) -> Value:
         (x,) = xs

@@ -12,7 +12,7 @@ from atoll.core import ir
 from atoll.errors import Span, fail
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.decay import leaving, plain
-from atoll.types.dtypes import BOOL, C128, F64, I64, DType, fits, promote
+from atoll.types.dtypes import BOOL, C128, F32, F64, I64, DType, fits, promote
 from atoll.types.elaborator import Elaborator, Mismatch
 from atoll.types.entities import Value
 from atoll.types.types import (
@@ -93,8 +93,10 @@ def to_dtype(el: Elaborator, value: Value, dtype: DType, span: Span) -> Value:
 
 
 def convert(el: Elaborator, value: Value, dtype: DType, span: Span) -> Value:
-    """Like to_dtype, for arrays and tuples element by element."""
+    """Like to_dtype, for arrays and tuples element by element. A storage type rounds."""
     if isinstance(value.type, (Scalar, Index)):
+        if dtype.is_storage:
+            return Value(ir.Prim(f"rounded_{dtype.name}", (to_dtype(el, value, F32, span).expr,), type=Scalar(F32), span=span), Scalar(F32))
         return to_dtype(el, value, dtype, span)
     if isinstance(value.type, Array):
         if _element_dtype(value.expr.type) is dtype:
@@ -201,6 +203,8 @@ def coerce(el: Elaborator, value: Value, wanted: Type, span: Span, what: str) ->
     if isinstance(wanted, Fn) and isinstance(t, Fn) and len(wanted.params) == len(t.params):
         el.same_structure(wanted, t, span, what)
         return value
+    if isinstance(wanted, Scalar) and wanted.dtype.is_storage and isinstance(t, Scalar) and (is_weak(t) or t.dtype is F32):
+        return to_dtype(el, to_dtype(el, value, F32, span), wanted.dtype, span)  # what is stored is rounded
     if isinstance(wanted, Scalar) and isinstance(t, (Scalar, Index)):
         if is_weak(t):
             if isinstance(value.expr, ir.Lit):
@@ -270,7 +274,8 @@ def _coerce_array(el: Elaborator, value: Value, wanted: Array, span: Span, what:
         return value
     if isinstance(elem_t, Index) and elem_w == Scalar(I64):
         return plain(value)
-    if isinstance(elem_w, Scalar) and isinstance(elem_t, (Scalar, Index)):
+    stored = isinstance(elem_w, Scalar) and elem_w.dtype.is_storage and isinstance(elem_t, Scalar) and (is_weak(elem_t) or elem_t.dtype is F32)
+    if isinstance(elem_w, Scalar) and isinstance(elem_t, (Scalar, Index)) and not stored:
         weak_ok = is_weak(elem_t) == 2 or (
             is_weak(elem_t) and "biufc".index(elem_t.dtype.kind) <= "biufc".index(elem_w.dtype.kind)
         )

@@ -5,6 +5,9 @@
     signed with unsigned the smallest signed type that holds both; u64 with a signed type is refused
     bool                 counts as 0/1: it takes the other's type
     real with complex    the complex type whose parts hold both
+
+f16 and bf16 are storage types: arrays of them come in and go out, and every element is an f32 as soon as it is read (types/storage.py). No operation is
+done in them, so they have no place in this table.
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from atoll.errors.base import fail
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -22,12 +27,18 @@ if TYPE_CHECKING:
 def _numpy_dtype(name: str) -> np.dtype[Any]:
     import numpy as np
 
+    if name == "bfloat16":
+        try:
+            from ml_dtypes import bfloat16
+        except ImportError:
+            fail("E0616")
+        return np.dtype(bfloat16)
     return np.dtype(name)
 
 
 @dataclass(frozen=True, slots=True)
 class DType:
-    """One scalar type. `kind` is b(ool), i, u, f or c; `bits` counts a complex number whole."""
+    """One scalar type. `kind` is b(ool), i, u, f or c, or h for a storage type; `bits` counts a complex number whole."""
 
     name: str
     kind: str
@@ -63,6 +74,10 @@ class DType:
     def is_real(self) -> bool:
         return self.kind in "iuf"
 
+    @property
+    def is_storage(self) -> bool:
+        return self.kind == "h"
+
     def limits(self) -> tuple[int, int]:
         """Least and greatest value of an integer type."""
         if self.kind == "u":
@@ -91,22 +106,30 @@ F64 = DType("f64", "f", 64, "double", "float64")
 C64 = DType("c64", "c", 64, "float complex", "complex64")
 C128 = DType("c128", "c", 128, "double complex", "complex128")
 
+F16 = DType("f16", "h", 16, "uint16_t", "float16")
+BF16 = DType("bf16", "h", 16, "uint16_t", "bfloat16")
+
+STORAGE = {d.name: d for d in (F16, BF16)}
 DTYPES = {d.name: d for d in (BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64, C64, C128)}
 
 
 def by_numpy(dtype: np.dtype[Any]) -> DType | None:
     """The scalar type of a NumPy dtype in native byte order, or None when there is none."""
+    if dtype.name == "bfloat16":
+        return BF16
     return _by_numpy().get(dtype)
 
 
 @cache
 def _by_numpy() -> dict[np.dtype[Any], DType]:
-    return {d.numpy: d for d in DTYPES.values()}
+    return {d.numpy: d for d in (*DTYPES.values(), F16)}
 
 
 
 def promote(a: DType, b: DType) -> DType | None:
     """The type of `a op b`, or None when the pair is refused (u64 with a signed integer)."""
+    if a.is_storage or b.is_storage:
+        return promote(F32 if a.is_storage else a, F32 if b.is_storage else b)
     if a is b:
         return a
     if a.kind == "b":

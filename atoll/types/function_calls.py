@@ -27,6 +27,7 @@ from atoll.types.expansion import check_value, expanding
 from atoll.types.lifting import lift
 from atoll.types.namespace import entity_of
 from atoll.types.parameters import assign, places
+from atoll.types.storage import loaded
 from atoll.types.types import (
     Array,
     Fn,
@@ -121,9 +122,9 @@ def call_instance(el: Elaborator, fn: Any, xs: list[Value], span: Span, called: 
     result = subst_sizes(instance.result, {**env, **opened})
     expr = ir.Call(instance, tuple(env[sym] for sym in instance.sizes), tuple(a.expr for a in args), type=result, span=span)
     if not opened:
-        return Value(expr, result)
+        return loaded(el, Value(expr, result), span)
     _label_opened(el, result, span)
-    return open_value(el, expr, result, [own for p in opened.values() if isinstance(own := p.single(), Sym)], span)
+    return loaded(el, open_value(el, expr, result, [own for p in opened.values() if isinstance(own := p.single(), Sym)], span), span)
 
 
 def require_sizes(el: Elaborator, sizes: Iterable[Poly], name: str, span: Span) -> None:

@@ -20,6 +20,7 @@ from atoll.types.expansion import holds_functions
 from atoll.types.function_calls import open_value
 from atoll.types.function_values import as_function
 from atoll.types.open_names import name_open_sizes
+from atoll.types.storage import loaded, stores
 from atoll.types.types import (
     SCALARS,
     Array,
@@ -199,6 +200,8 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
         for (sym, t), p in zip(params, signature.params, strict=True):
             is_int = isinstance(t, Index) or (isinstance(t, Scalar) and t.dtype.name == "i64")
             el.scope.names[p.name] = Value(ir.Var(sym, type=t, span=p.span), t, poly(sym) if is_int else None)
+            if stores(t):
+                el.scope.names[p.name] = loaded(el, el.scope.names[p.name], p.span)
             if holds_functions(t):
                 el.made_of[sym] = None
             if isinstance(t, Index):

@@ -26,7 +26,7 @@ from atoll.errors.misuse import kind_of
 from atoll.errors.plain import plain
 from atoll.sizes import Atom, Poly, PolyLike, poly
 from atoll.sizes.poly import quotients
-from atoll.types.dtypes import BOOL, DTYPES, I64, DType
+from atoll.types.dtypes import BOOL, DTYPES, I64, STORAGE, DType
 
 if TYPE_CHECKING:
     import builtins
@@ -195,7 +195,7 @@ class Own(Type):
         return f"at.own[{self.inner!r}]"
 
 
-SCALARS = {name: Scalar(dtype) for name, dtype in DTYPES.items()}
+SCALARS = {name: Scalar(dtype) for name, dtype in (DTYPES | STORAGE).items()}
 BOOL_T, I64_T, F64_T = Scalar(BOOL), Scalar(I64), SCALARS["f64"]
 UNIT = Tuple(())
 

@@ -75,6 +75,10 @@ def literal(value: Any, dtype: DType) -> str:
         z = complex(value)
         part = dtype.part()
         return f"at_complex_{dtype.name}({literal(z.real, part)}, {literal(z.imag, part)})"
+    if dtype.is_storage:
+        import numpy as np
+
+        return str(int(np.asarray(value, dtype.numpy).view(np.uint16)))
     x = float(value)
     if math.isnan(x):
         return "NAN"
@@ -162,6 +166,9 @@ def _float(op: str, args: list[str], t: DType, result: DType) -> str:
         return f"(-{args[0]})"
     if op == "sampled":
         return args[0]
+    if op in ("rounded_f16", "rounded_bf16"):
+        storage = op.removeprefix("rounded_")
+        return f"({t.c_name})at_f32_of_{storage}(at_{storage}_of_f32((float){args[0]}))"
     if op in ("isnan", "isinf", "isfinite", "signbit"):
         return f"(bool)({op}({args[0]}) != 0)"
     if op == "complex":
@@ -195,6 +202,8 @@ def _complex(op: str, args: list[str], t: DType) -> str:
 
 def cast(arg: str, source: DType, target: DType) -> str:
     """A conversion; out-of-range floats have been checked, so any total value will do."""
+    if target.is_storage or source.is_storage:  # the other one is f32
+        return f"at_{target.name}_of_{source.name}({arg})"
     if target is BOOL:
         return f"({arg} != 0)"
     if target.is_integer and source.is_float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from atoll.backends.c.storage_text import STORAGE_HELPERS
 from atoll.types.dtypes import DTYPES, DType
 
 _INTEGERS = [d for d in DTYPES.values() if d.is_integer]
@@ -334,6 +335,7 @@ HELPERS: dict[str, str] = {
     **_float_helpers(),
     **_complex_helpers(),
     **_index_helpers(),
+    **STORAGE_HELPERS,
     **_sum_helpers(),
     **_vector_helpers(),
     **_copy_helpers(),

@@ -11,7 +11,7 @@ from atoll.types import entities as en
 from atoll.types.calls import Args
 from atoll.types.coerce import convert, project_all, to_dtype
 from atoll.types.comprehension import build_array
-from atoll.types.dtypes import F64
+from atoll.types.dtypes import F32, F64
 from atoll.types.elaborator import Elaborator
 from atoll.types.entities import Value
 from atoll.types.function_values import is_known
@@ -50,7 +50,7 @@ def _constant(number: float) -> Any:
                 dtype = en.TypeRef(SCALARS[names[dtype.name]])
             if not (isinstance(dtype, en.TypeRef) and isinstance(dtype.type, Scalar)):
                 args.el.fail("E0246", args.span)
-            wanted = dtype.type.dtype
+            wanted = F32 if dtype.type.dtype.is_storage else dtype.type.dtype  # stored where it is returned
             if wanted.kind == "b":
                 value = Value(ir.Lit(bool(number), type=Scalar(wanted), span=args.span), Scalar(wanted))
             else:

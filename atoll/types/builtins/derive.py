@@ -19,7 +19,7 @@ from atoll.types.builtins.reshape import transpose
 from atoll.types.calls import Args, apply, closure_annotations, is_function
 from atoll.types.coerce import coerce, make_tuple, project, project_all
 from atoll.types.comprehension import build_array
-from atoll.types.dtypes import DType
+from atoll.types.dtypes import F32, DType
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.function_calls import open_value
@@ -84,7 +84,7 @@ def _prepared(el: Elaborator, value: Value, declared: Type | None, span: Span) -
     """An argument under a name, with a definite type: that of the parameter when it is a bare number."""
     wanted = strong(value.type)
     if value.weak and declared is not None and isinstance(declared, Scalar):
-        wanted = declared
+        wanted = Scalar(F32) if declared.dtype.is_storage else declared
     return el.bind(coerce(el, value, wanted, span, "the argument"), None, "x")
 
 
