@@ -167,7 +167,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     # -- calls from Python
     ("E0601", _S, "{name}: {text}", "pass arrays whose sizes fit; {name}.type shows them", "Sizes are measured on the arguments before any code runs. Each size name has one value."),
     ("E0602", _T, "{fn}: argument {name} must be {expected}, not {found}", "pass an array for an array, a number for a number, a tuple for a tuple, an instance for a record", "Arrays are anything with the array interface or DLPack on the host; scalars are Python numbers or NumPy scalars; records are instances of their class."),
-    ("E0603", _T, "{fn}: argument {name} must have dtype {expected}, not {found}", "convert it: {name}.astype(np.{to})", "Dtypes are never converted silently at a call."),
+    ("E0603", _T, "{fn}: argument {name} must have dtype {expected}, not {found}", "convert it: {name}.astype({to})", "Dtypes are never converted silently at a call."),
     ("E0604", b.RunIndexError, "{name}: argument {arg} is declared {shown}, but holds {value}; an index here is at least 0 and below {size}", "check the indices before the call", "A parameter of type idx[n] is checked once, on entry; then no read through it fails. Should another thread change the array during the call, its elements are taken into range where they are read."),
     ("E0605", _T, "{fn}: {text}", "call it as {call}", "Positional, keyword and default arguments work as in Python."),
     ("E0606", _C, "{fn}: the captured {what} {name} has changed since {fn} was compiled", "pass {name} as an argument, or call {fn}.refresh()", "Captured constants and functions are frozen at the first use and are part of the cache key."),

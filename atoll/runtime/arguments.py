@@ -121,7 +121,7 @@ def _scalar(fn: str, name: str, dtype: DType, arg: Any) -> Any:
         arg = arg[()]
     if isinstance(arg, np.generic):
         if arg.dtype != dtype.numpy:
-            fail("E0603", fn=fn, name=name, expected=dtype.name, found=_dtype_words(arg.dtype), to=dtype.numpy_name)
+            fail("E0603", fn=fn, name=name, expected=dtype.name, found=_dtype_words(arg.dtype), to=dtype.spelled)
         return arg
     if isinstance(arg, (bool, int, float, complex)):
         if not fits(arg, dtype) or (isinstance(arg, bool) != (dtype.kind == "b")):
@@ -160,7 +160,7 @@ def _array(fn: str, name: str, rank: int, dtype: DType, arg: Any, t: Type) -> An
             except MemoryError:
                 fail("E0713", name=fn)
         else:
-            fail("E0603", fn=fn, name=name, expected=dtype.name, found=_dtype_words(value.dtype), to=dtype.numpy_name, help=_to_numbers(name, value.dtype, dtype, arg))
+            fail("E0603", fn=fn, name=name, expected=dtype.name, found=_dtype_words(value.dtype), to=dtype.spelled, help=_to_numbers(name, value.dtype, dtype, arg))
     if value.ndim != rank:
         fail("E0608", fn=fn, name=name, expected=f"{rank} {'axis' if rank == 1 else 'axes'}", found=value.ndim, shown=repr(t))
     return value
@@ -175,7 +175,7 @@ def _to_numbers(name: str, found: Any, wanted: DType, arg: Any) -> str | None:
     if found.kind in "mM":
         return f"times are counted: {name}.astype('{found.str[1:]}').view(np.int64), declared i64[n], or a difference divided by np.timedelta64(1, 's')"
     if found.kind == "O":
-        return f"its elements are Python objects; make numbers of them: np.array([...], dtype=np.{wanted.numpy_name}), or pd.to_numeric for a column"
+        return f"its elements are Python objects; make numbers of them: np.array([...], dtype={wanted.spelled}), or pd.to_numeric for a column"
     return None
 
 
@@ -202,7 +202,7 @@ def as_array(fn: str, name: str, arg: Any, t: Type | None = None) -> Any:
         fail("E0602", fn=fn, name=name, expected=expected, found="a masked array", help=f"choose what stands for masked elements: {name}.filled(0)")
     if isinstance(arg, (list, tuple)):
         elem = shape_of(t)[1] if t is not None else None
-        dtype = f", dtype=np.{elem.dtype.numpy_name}" if isinstance(elem, (Scalar, Index)) else ""
+        dtype = f", dtype={elem.dtype.spelled}" if isinstance(elem, (Scalar, Index)) else ""
         fail("E0602", fn=fn, name=name, expected=expected, found=kind_of(arg), help=f"make it an array: np.array({name}{dtype})")
     try:
         if isinstance(arg, np.ndarray) or hasattr(arg, "__array_interface__") or hasattr(arg, "__array__"):

@@ -32,7 +32,8 @@ def _numpy_dtype(name: str) -> np.dtype[Any]:
             from ml_dtypes import bfloat16
         except ImportError:
             fail("E0616")
-        return np.dtype(bfloat16)
+        found: np.dtype[Any] = np.dtype(bfloat16)
+        return found
     return np.dtype(name)
 
 
@@ -57,6 +58,11 @@ class DType:
     @property
     def numpy(self) -> np.dtype[Any]:
         return _numpy_dtype(self.numpy_name)
+
+    @property
+    def spelled(self) -> str:
+        """Its name in a program that makes arrays of it."""
+        return "ml_dtypes.bfloat16" if self.numpy_name == "bfloat16" else f"np.{self.numpy_name}"
 
     @property
     def is_integer(self) -> bool:
