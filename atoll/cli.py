@@ -60,11 +60,14 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _shorter(error: Error) -> str:
-    """The error's text, with files named as seen from here."""
+    """The error's text, with files named as seen from here, as standard error takes it: in colours and cut to its width if it is a terminal."""
+    from atoll.command_looks import painted
+
     try:
-        return str(error).replace(f"--> {Path.cwd()}/", "--> ")
+        text = str(error).replace(f"--> {Path.cwd()}/", "--> ")
     except OSError:  # the folder we are in is gone
-        return str(error)
+        text = str(error)
+    return painted(text, sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -81,10 +84,13 @@ def _parser() -> argparse.ArgumentParser:
 
     sub = command("check", _check, "check types and sizes of a function, or of every function of a file")
     sub.add_argument("file", metavar="FILE[:FUNCTION]")
+    sub.add_argument("--watch", action="store_true", help="again whenever the file changes, until Ctrl-C")
+    sub.add_argument("--json", action="store_true", help="for tools: functions, problems, their places and edits")
     sub = command("show", _show, "print a function, or every function of a file, at a stage")
     sub.add_argument("file", metavar="FILE[:FUNCTION]")
     sub.add_argument("--stage", default="loops", help="surface, core, ainf, term, plan, loops, passes, rewritten or c")
     sub.add_argument("--origins", action="store_true", help="every line with the lines of the source it comes from")
+    sub.add_argument("--json", action="store_true", help="for tools: every line with the lines of the source it comes from")
     sub = command("cost", _cost, "print what a function, or every function of a file, does: operations, bytes and rounds as formulas of the sizes")
     sub.add_argument("file", metavar="FILE[:FUNCTION]")
     sub.add_argument("--size", action="append", default=[], metavar="n=1000", help="put a size in")
@@ -124,6 +130,11 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--verified", action="store_true", help="also: its arithmetic again, by the checker proved in Coq (make proofs builds it)")
     sub = command("explain", _explain, "tell the longer story of an error code, or what was inserted in a function")
     sub.add_argument("what", metavar="E0123 or FILE:FUNCTION")
+    sub = command("new", _new, "a project to start from: a program, tests, a benchmark, settings")
+    sub.add_argument("name", metavar="NAME")
+    sub.add_argument("-o", "--output", default=".", help="the folder to make it in")
+    sub = command("completion", _completion, "a script for completion in a shell: eval \"$(atoll completion bash)\"")
+    sub.add_argument("shell", choices=("bash", "zsh", "fish"))
     sub = command("explore", _explore, "a page in the browser: a program at every stage side by side, linked, and edited")
     sub.add_argument("file", metavar="FILE[:FUNCTION]")
     sub.add_argument("--no-browser", action="store_true", help="only print the address")
@@ -222,7 +233,18 @@ def _one(text: str) -> Any:
 
 
 def _check(args: argparse.Namespace) -> int:
-    path, _ = _split(args.file)
+    path, name = _split(args.file)
+    if args.watch or args.json:
+        from atoll.command_looks import as_json, checked, watch
+
+        if not _is_file(path):
+            raise Misuse(f"there is no file {path}")
+        if args.watch:
+            watch(path, lambda text: print(text, flush=True))
+            return 0
+        found, status = checked(path, name)
+        print(as_json(found))
+        return status
     if path.suffix == ".madl":
         from atoll.madl.command import check_file
 
@@ -252,6 +274,16 @@ def _show(args: argparse.Namespace) -> int:
 
     if args.stage not in STAGES:
         raise Misuse(f"there is no stage {args.stage} (there are: {', '.join(STAGES)})")
+    if args.json:
+        from atoll.command_looks import as_json
+        from atoll.stages import rows, text_of
+
+        found = []
+        for f in _chosen(args.file):
+            source = text_of(f).surface.span.source
+            found.append({"function": f.name, "stage": args.stage, "rows": [{"text": r.text, "lines": list(r.lines(source))} for r in rows(f, args.stage)]})
+        print(as_json(found))
+        return 0
     for number, f in enumerate(_chosen(args.file)):
         if number:
             print()
@@ -488,6 +520,21 @@ def _explain(args: argparse.Namespace) -> int:
         print(explain_file(path, name))
         return 0
     print(_one(args.what).explain())
+    return 0
+
+
+def _new(args: argparse.Namespace) -> int:
+    from atoll.command_new import create
+
+    for path in create(args.name, Path(args.output)):
+        print(path)
+    return 0
+
+
+def _completion(args: argparse.Namespace) -> int:
+    from atoll.command_looks import completion
+
+    print(completion(_parser(), args.shell))
     return 0
 
 
