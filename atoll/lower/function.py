@@ -9,6 +9,7 @@ from atoll.ainf import ir
 from atoll.loops import ir as lp
 from atoll.lower.block import BlockLowerer, BufferSink, Sink
 from atoll.lower.copies import note_settled
+from atoll.lower.handed_over import handed_over
 from atoll.lower.labels import label_of
 from atoll.lower.outside import allocate_outside
 from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
@@ -122,6 +123,7 @@ class FunctionLowerer:
         block.lower(scope)
         body = tidy(drop_unused(scope.stmts))
         close_scopes(body)
+        handed_over(body)
         live_together(body)
         note_settled(body, program.results, [o.buffer for o in outputs], self.copied)
         allocate_outside(body)

@@ -72,8 +72,8 @@ def find_contractions(lines: list[ir.Line], results: Sequence[ir.Abs]) -> tuple[
         if chain is None:
             continue
         sums, inner, factors = chain
-        contraction = _classify(line, sums, factors, here) if len(line.dims) > 1 else None if line in read else _times_vector(line, sums, factors, uses)
-        if contraction is None or (line.conds and not _always_there(line, sums, factors)):
+        contraction = classify(line, sums, factors, here) if len(line.dims) > 1 else None if line in read else _times_vector(line, sums, factors, uses)
+        if contraction is None or (any(c.poly is not None for c in line.conds) and not _always_there(line, sums, factors)):
             continue
         found[line] = contraction
         absorbed |= inner
@@ -93,7 +93,7 @@ def _is_sum(line: ir.Line) -> bool:
 def _holds_mostly(cond: ir.Cond, line: ir.Line) -> bool:
     """A condition on the indices of a sum that all but a few of its elements fulfil: off a diagonal, away from an edge. The few are cheaper to compute than to leave out."""
     if cond.poly is None:
-        return False
+        return not cond.leaves()  # it holds for all of them or for none, and the product is under it
     inside = [d for d in line.dims if d in cond.poly.leaves()]
     if not inside or any(cond.poly.coefficient(d) not in (1, -1) for d in inside):
         return False
@@ -122,7 +122,8 @@ def _chain(line: ir.Line, uses: dict[ir.Line, int], here: set[ir.Line]) -> tuple
     assert isinstance(prim, ir.Reduce)
     sums, inner = [prim.binder], set[ir.Line]()
     arg = _through_reads(prim.arg)
-    while isinstance(arg, ir.Ref) and arg.line in here and uses.get(arg.line) == 1 and not arg.line.conds:
+    whole = set(line.conds)  # those inside hold where these do
+    while isinstance(arg, ir.Ref) and arg.line in here and uses.get(arg.line) == 1 and whole.issuperset(c for c in arg.line.conds if c.poly is None) and not any(c.poly for c in arg.line.conds):
         env = dict(zip(arg.line.dims, arg.index, strict=False))
         step = arg.line.prim
         if isinstance(step, ir.Reduce) and step.monoid == "add" and len(sums) < _LEVELS:
@@ -144,14 +145,15 @@ def _through_reads(operand: ir.Operand) -> ir.Operand:
     return operand
 
 
-def _classify(line: ir.Line, sums: tuple[ir.Binder, ...], factors: tuple[ir.Ref, ir.Ref], here: set[ir.Line]) -> Contraction | None:
+def classify(line: ir.Line, sums: tuple[ir.Binder, ...], factors: tuple[ir.Ref, ir.Ref], here: set[ir.Line]) -> Contraction | None:
+    """A sum of products of two factors as a contraction, if it is one."""
     left, right = factors
     in_left, in_right = left.leaves(), right.leaves()
     if left.dtype is not right.dtype or left.dtype is not line.results[0].dtype or not all(s in in_left and s in in_right for s in sums):
         return None
     inside = [b.extent - 1 for b in (*line.dims, *sums)]  # not negative where the product has an element at all
     for side in factors:
-        if any(c.kind != "ge" or c.poly not in inside for c in side.line.conds) or (side.line not in here and isinstance(side.line.prim, _CHEAP)):
+        if any(c.kind != "ge" or c.poly not in inside for c in side.line.conds) or (side.line not in here and isinstance(side.line.prim, _CHEAP) and (side.line.keep is None or side.line.keep[0] != "store")):
             return None  # it does not always exist, or is a line of an enclosing block that may not be stored
     batch = [d for d in line.dims if d in in_left and d in in_right]
     rows = [d for d in line.dims if d in in_left and d not in in_right]

@@ -10,6 +10,7 @@ from atoll.errors import Span
 from atoll.origins import Marks, plain
 from atoll.plan.fuse import Fuser, Leaf, Node
 from atoll.plan.inplace import plan_block
+from atoll.plan.masks import with_masks
 from atoll.plan.override import planned
 from atoll.plan.stages import Inlining, Stage
 from atoll.plan.strips import in_strips
@@ -20,7 +21,10 @@ def show_plan_of(fn: core.Function, marks: Marks | None = None) -> str:
     marked = marks if marks is not None else Marks()
     from atoll.runtime.program import chosen
 
-    program = planned(fn, dict(chosen(fn).plan))
+    plan = dict(chosen(fn).plan)
+    program = planned(fn, plan)
+    if not plan and program.reassociate:
+        program = with_masks(program)
     lines = [line for line in program.block.lines if not isinstance(line.prim, (ir.Input, ir.ConstArray))]
     inlining, stages, inplace = plan_block(lines, program.results, set())
     fuser = Fuser(stages, True, inplace)

@@ -203,8 +203,9 @@ def make_stages(
     for line in lines:
         found = contractions.get(line) if contractions else None
         if found is not None:
-            stage = Stage(first + len(stages), line, line.dims, (), (), contraction=found)  # those that a condition leaves out are computed, too
-            stage.refs = inlining.reads([*ir.operand_refs(found.left), *ir.operand_refs(found.right), *_extent_refs(found.sums), *_extent_refs(line.dims)])
+            conds = tuple(c for c in line.conds if c.poly is None)  # elements that one on indices leaves out are computed, too
+            stage = Stage(first + len(stages), line, line.dims, (), conds, contraction=found)
+            stage.refs = inlining.reads([*(ref for c in conds for ref in c.refs()), *ir.operand_refs(found.left), *ir.operand_refs(found.right), *_extent_refs(found.sums), *_extent_refs(line.dims)])
             stages.append(stage)
         elif line in inlining.stages and line not in absorbed:
             own = tuple(own_binders(line.prim))

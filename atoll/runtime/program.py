@@ -38,6 +38,7 @@ def make_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Function:
     """The loops of a core function."""
     from atoll.loops.check import check
     from atoll.lower.function import lower
+    from atoll.plan.masks import with_masks
     from atoll.plan.override import planned
 
     if os.environ.get("ATOLL_CHECK") == "1":  # the normal form is checked without its dead lines; here everything
@@ -47,7 +48,9 @@ def make_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Function:
 
         check_core(fn)
         check_ainf(translate(fn))
-    return check(lower(planned(fn, dict((choices or chosen(fn)).plan))))
+    plan = dict((choices or chosen(fn)).plan)
+    program = planned(fn, plan)
+    return check(lower(program if plan or not program.reassociate else with_masks(program)))
 
 
 def compiled_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Function:
