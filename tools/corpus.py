@@ -41,7 +41,7 @@ def functions(module: str) -> Iterator[tuple[str, at.Function]]:
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             found = importlib.import_module(module)
-    except BaseException as error:  # noqa: BLE001: a file may end the process, skip itself or want a peer's package
+    except BaseException as error:  # a file may end the process, skip itself or want a peer's package
         if isinstance(error, KeyboardInterrupt):
             raise
         return

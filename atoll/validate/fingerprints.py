@@ -155,12 +155,14 @@ def inputs_for(fn: lp.Function, sizes: dict[Sym, int], seed: int) -> list[Any] |
     """Arrays of random numbers, each marked with its place; integers may be indices, so they are small. None: no arrays have such sizes."""
     rng = np.random.default_rng(seed)
     top = max(1, min([v for v in sizes.values() if v > 0], default=1))
+    scalars = {p: _scalar(p.dtype, k, rng) for k, p in enumerate(fn.inputs) if isinstance(p, lp.Var)}
+    lengths: dict[Any, int] = {**sizes, **{p.atom: int(v) for p, v in scalars.items() if not isinstance(v, Marked)}}  # an argument may be one
     out: list[Any] = []
     for k, p in enumerate(fn.inputs):
         if isinstance(p, lp.Var):
-            out.append(_scalar(p.dtype, k, rng))
+            out.append(scalars[p])
             continue
-        shape = tuple(e.evaluate(lambda a: sizes[a]) for e in p.extents)  # type: ignore[index]
+        shape = tuple(e.evaluate(lambda a: lengths[a]) for e in p.extents)
         if any(s < 0 for s in shape):
             return None
         if inexact(p.dtype):

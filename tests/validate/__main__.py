@@ -30,6 +30,10 @@ def main(words: list[str]) -> int:
             except at.Error:
                 programs["no loops"] += 1
                 continue
+            except Exception as problem:  # noqa: BLE001  told, and the next one tried
+                print(f"CRASHED {name}: {type(problem).__name__}: {problem}", flush=True)
+                programs["crashed"] += 1
+                continue
             for v in verdicts:
                 table[v.name][v.kind] += 1
                 table[v.name]["whole"] += v.whole
@@ -40,7 +44,7 @@ def main(words: list[str]) -> int:
     for name, counts in sorted(table.items()):
         print(f"{name:20} {sum(counts.values()) - counts['whole']:5} uses  " + "  ".join(f"{kind} {counts[kind]}" for kind in ("strict", "regrouped", "wrong", "unseen", "whole") if counts[kind]))
     print(f"{sum(programs.values())} functions: " + ", ".join(f"{kind} {count}" for kind, count in programs.most_common()) + f"; {time.time() - start:.0f} s")
-    return 1 if programs["wrong"] else 0
+    return 1 if programs["wrong"] or programs["crashed"] else 0
 
 
 if __name__ == "__main__":
