@@ -100,6 +100,13 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--interpret", action="store_true", help="use the reference interpreter")
     sub.add_argument("--cycles", type=int, default=1, help="how many times to step an operator of a .madl file")
     sub.add_argument("--size", action="append", default=[], metavar="n=8", help="a size of a .madl operator that no argument has")
+    sub.add_argument("--in", dest="stimuli", metavar="FILE.csv", help=".madl: a row of arguments per cycle; the oracle runs them")
+    sub.add_argument("--out", metavar="FILE.csv", help=".madl: where the trace is written")
+    sub.add_argument("--golden", metavar="FILE.csv", help=".madl: a trace to compare with")
+    sub.add_argument("--on", metavar="TARGETS", help=".madl: also there, back to back: python, gcc, clang, m32, cortex-m0, cortex-m4")
+    sub.add_argument("--tolerance", type=float, help=".madl: what counts as equal, relative")
+    sub.add_argument("--coverage", action="store_true", default=None, help=".madl: which outcomes of decisions were reached")
+    sub.add_argument("--plot", action="store_true", default=None, help=".madl: the trace as a picture")
     sub = command("build", _build, "write C: a .c, a .h and an example caller")
     sub.add_argument("file", metavar="FILE[:FUNCTION]")
     sub.add_argument("-o", "--output", default=".", help="the folder to write to")
@@ -309,12 +316,29 @@ def _cost(args: argparse.Namespace) -> int:
     return status
 
 
+_SIMULATION = {"out": "--out", "golden": "--golden", "on": "--on", "tolerance": "--tolerance", "coverage": "--coverage", "plot": "--plot"}
+
+
 def _run(args: argparse.Namespace) -> int:
     path, _ = _split(args.file)
     if path.suffix == ".madl":
         from atoll.madl.command import run_file
 
+        if args.stimuli is not None:
+            from atoll.madl.command import find
+            from atoll.madl.simulate import simulate
+
+            if args.args:
+                raise Misuse("give the arguments either in --in FILE.csv or on the line, not both")
+            operator, sizes = find(path, _split(args.file)[1]), _sizes(args.size)
+            on = args.on.split(",") if args.on else []
+            out, golden = (Path(p) if p is not None else None for p in (args.out, args.golden))
+            if operator.recursive:
+                operator, sizes = operator.at(sizes), {}
+            return simulate(operator, Path(args.stimuli), sizes=sizes, out=out, golden=golden, on=on, tolerance=args.tolerance or 0.0, covered=bool(args.coverage), plotted=bool(args.plot))
+        _refuse(args, _SIMULATION, "a run without --in")
         return run_file(path, _split(args.file)[1], args.args, args.cycles, _sizes(args.size), args.interpret)
+    _refuse(args, {"stimuli": "--in", **_SIMULATION}, "a .py file")
     from atoll.command_data import literal
 
     f = _one(args.file)

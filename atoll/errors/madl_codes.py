@@ -64,5 +64,6 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0962", b.RunIndexError, "{name}: argument {arg} is {value}, which is not in 0..{high}", "", "An argument of type idx<<n>> is checked when the operator is called."),
     ("E0963", _T, "{name} has type variables, so there is no code for it alone", "add a type: `of [_]f64`, or use it from an operator that has types", "Code is made for one type."),
     ("E0964", _T, "{name} has {which} state; {text}", "", "An operator with state is called to make an instance, which has .step(..) and .reset()."),
+    ("E0966", b.RunAssertionError, "{name}: {kind} {text} does not hold", "", "Contracts are checked when a program is interpreted (`interpret=True`, `atoll run --in`), in every cycle and every round; they have no code."),
     ("E0965", _C, "{name}: {text}", "", "No C can be made for this operator."),
 ]

@@ -20,18 +20,18 @@ from typing import Any
 from atoll.errors import Error, fail
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import all_plain, calling, plain
-from atoll.madl.binding import Arguments, bind, check_requirements, given_size, solve, type_arguments, whole
+from atoll.madl.binding import Arguments, bind, type_arguments, whole
 from atoll.madl.c_file import INDEX_BITS, CFile, Options
 from atoll.madl.compiled import Compiled
+from atoll.madl.instance import Instance, _interpreting, _single, _undonated
 from atoll.madl.instances import Defined
 from atoll.madl.library import Library
 from atoll.madl.native import NativeFile, NativeOperator
 from atoll.madl.oracle import Oracle
 from atoll.madl.plan import Plan, signature
 from atoll.madl.recursion import measured, size_names
-from atoll.madl.typing import show_size_named, show_type
+from atoll.madl.typing import show_type
 from atoll.madl.values import nest
-from atoll.sizes import Atom
 from atoll.types.types import Type
 
 _PLANS = 64  # shapes of arguments an operator remembers
@@ -298,88 +298,6 @@ class Operator:
         return self._natives[types]
 
 
-@all_plain
-class Instance:
-    """An operator with its state: `.step(..)` runs a cycle, `.reset()` starts anew."""
-
-    def __init__(self, operator: Operator, given: dict[str, int], interpreted: bool) -> None:
-        self._operator, self._given, self._interpreted = operator, given, interpreted
-        self._state: dict[Any, Any] = {}
-        self._sizes: dict[Atom, int] | None = None
-        self._oracle: Oracle | None = None
-        self._last: Plan | None = None  # its sizes have been compared with those of the state
-        op = operator.compiled
-        if not op.graph.sizes or operator._sizes or given:
-            self._try_sizes()
-
-    def _try_sizes(self) -> None:
-        """Sizes that are known before the first step."""
-        op = self._operator.compiled
-        given: dict[Any, int] = {**dict(enumerate(self._operator._sizes)), **self._given}
-        equations = [(given_size(op, k), v, f"<<{k}>>") for k, v in given.items()]
-        known = {leaf for p, _, _ in equations for leaf in p.leaves()}
-        if all(sym in known for sym in op.graph.sizes):
-            sizes = solve(op, equations)
-            check_requirements(op, sizes)
-            self._begin(sizes)
-
-    def _begin(self, sizes: dict[Atom, int]) -> None:
-        op = self._operator.compiled
-        if op.graph.generics:
-            fail("E0963", op.operator.span, name=op.name)
-        self._sizes = sizes
-        if self._interpreted:
-            self._oracle = Oracle(op, sizes)
-            self._oracle.reset()
-            return
-        native = self._operator._native(())
-        self._state = native.allocate(("state",), sizes)
-        native.reset(self._state, sizes)
-
-    def reset(self) -> None:
-        """Put the state to its first value."""
-        if self._sizes is not None:
-            self._begin(self._sizes)
-
-    def step(self, *args: Any) -> Any:
-        """One cycle."""
-        args, donated = _undonated(args)
-        if self._interpreted:
-            given, _ = self._operator._bind(args, self._given)
-            self._at(given.sizes)
-            assert self._oracle is not None
-            self._oracle.numbers.update(given.sizes)
-            return _single(self._oracle.step(*self._operator._values(given)))
-        plan, leaves = self._operator._plan(args, self._given)
-        if plan is not self._last:
-            self._at(plan.sizes)
-            self._last = plan
-        return _single(plan.run(leaves, self._state, donated))
-
-    def _at(self, sizes: dict[Atom, int]) -> None:
-        if self._sizes is None:
-            self._begin(sizes)
-        self._same_sizes(sizes)
-
-    def _same_sizes(self, sizes: dict[Atom, int]) -> None:
-        """State keeps its size; other sizes may change from cycle to cycle."""
-        op = self._operator.compiled
-        assert self._sizes is not None
-        for chunk in op.layout.params():
-            if chunk.role != "state":
-                continue
-            from atoll.madl.typing import array_sizes
-
-            for p in array_sizes(chunk.type):
-                before, now = p.evaluate({**self._sizes}), p.evaluate({**sizes})
-                if before != now:
-                    shown = show_size_named(p, op.graph.size_names)
-                    fail("E0961", name=op.name, text=f"the state {chunk.name} has size {shown} = {before}, but now it is {now}")
-
-    def __repr__(self) -> str:
-        return f"<instance of {self._operator.name}>"
-
-
 def _options(given: dict[str, Any]) -> Options:
     """The options of exported C, checked."""
     kinds: dict[str, type] = {"static": bool, "wrap": bool, "index": str, "prefix": str, "restrict": bool}
@@ -394,21 +312,6 @@ def _options(given: dict[str, Any]) -> Options:
     if not re.fullmatch(r"([A-Za-z][A-Za-z0-9_]*)?", given.get("prefix", "")):
         fail("E0960", name="prefix", text=f"takes what names of C begin with, such as 'ctl_', not {given['prefix']!r}")
     return Options(**given)
-
-
-def _single(results: list[Any]) -> Any:
-    """One result alone, several as a tuple."""
-    return results[0] if len(results) == 1 else tuple(results)
-
-
-def _undonated(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], frozenset[int]]:
-    """The arguments, and which of them may be overwritten (at.donate)."""
-    donated = frozenset(k for k, a in enumerate(args) if type(a).__name__ == "Donated")
-    return (tuple(a.value if k in donated else a for k, a in enumerate(args)), donated) if donated else (args, donated)
-
-
-def _interpreting() -> bool:
-    return os.environ.get("ATOLL_INTERPRET") == "1"
 
 
 # -- nodes from Atoll functions

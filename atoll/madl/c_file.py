@@ -86,9 +86,20 @@ class CFile:
             self.inner[op] = op.cycle.name
             if not self.options.visible and not self.public[op].direct:
                 self.names[FunctionName(op.compiled.scheme, op.types, "cycle")] = op.cycle.name = f"{op.cycle.name}_cycle"
+        self._variables_apart()
         self.printers = {id(fn): self._printer(fn) for op in self.lowered.operators.values() for fn in (op.cycle, op.reset) if fn}
         self.functions = {key: p.function() for key, p in self.printers.items()}
         self.wrappers = {} if self.options.visible else {op: self._public_printer(op) for op in self.exported}
+
+    def _variables_apart(self) -> None:
+        """No variable has the name of a function that the linker sees."""
+        names = {name for op in self.exported for name in (self.inner[op], *(f"{self.inner[op]}_{p}" for p in ("init", "reset", "step", "copy", "get")))}
+        for op in self.lowered.operators.values():
+            taken = {safe(b.name) for b in op.buffers.values()}
+            made = self.public[op].params if op in self.public else []
+            for b in [*op.buffers.values(), *made]:
+                while safe(b.name) in names:
+                    b.name = f"the_{b.name}" if f"the_{safe(b.name)}" not in taken else f"{b.name}_"
 
     def _name(self, call: FunctionName) -> None:
         if call in self.names:
@@ -190,6 +201,8 @@ class CFile:
         heads = {} if self.options.static else {"init": (result, [*own, *stored, *memory, *work])}
         heads["reset"] = ("void", [*stored, *work] if self.options.static else [*own, *work])
         heads["step"] = (result, [*own, *run])
+        if self.checked_sizes(op):  # a struct without pointers is assigned
+            heads["copy"] = ("bool", [f"{base}_state *to", f"const {base}_state *from"])
         return {part: f"{gives} {base}_{part}({', '.join(params) or 'void'})" for part, (gives, params) in heads.items()}
 
     def _public_text(self, op: LoweredOperator) -> list[str]:
@@ -217,9 +230,27 @@ class CFile:
             same = " && ".join(f"({printer.names[s]} == {me}{printer.names[s]})" for s in checked)
             lines = [f"    const bool same = {same};", "    if (same) {", *lines, "    }", "    return same;"]
         texts.append("\n".join([f"{heads['step']} {{", *quiet, *lines, "}"]))
+        texts += [self._copy_text(op, heads["copy"])] if "copy" in heads else []
         if self.options.static:
             texts.append(f"const {base}_state *{base}_get(void) {{\n    return &{base}_self;\n}}")
         return texts
+
+    def _copy_text(self, op: LoweredOperator, head: str) -> str:
+        """The state of one instance to another of the same sizes."""
+        printer = self.wrappers[op]
+        names = [printer.names[s] for s in self.checked_sizes(op)]
+        lines = [f"    const bool same = {' && '.join(f'(to->{n} == from->{n})' for n in names)};", "    if (same) {"]
+        for b in self.state(op):
+            field, count = safe(b.name), poly(1)
+            for n in b.extents:
+                count = count * n
+            cells = printer.poly(count)
+            for name in names:
+                cells = _replace_word(cells, name, f"to->{name}")
+            amount = f"(size_t)({cells}) * sizeof({b.dtype.c_name})" if not is_fixed(b) else f"sizeof(to->{field})"
+            lines.append(f"        to->{field} = from->{field};" if not b.extents else f"        (void)memcpy(to->{field}, from->{field}, {amount});")
+        lines += [f"        to->{printer.names[s]} = from->{printer.names[s]};" for s in self.stored_sizes(op) if s not in self.checked_sizes(op)]
+        return "\n".join([f"{head} {{", *lines, "    }", "    return same;", "}"])
 
     def _starts(self, op: LoweredOperator, heads: dict[str, str], me: str) -> list[str]:
         """init and reset."""

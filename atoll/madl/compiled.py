@@ -97,7 +97,7 @@ def compile_operator(
     scheme = _scheme(name or operator.name, el.graph, layout, deps, stateful)
     needed = live.live_wires(el.graph)
     dead = live.dead_nodes(el.graph, needed)
-    unused = tuple(live.unused(el.graph, needed, operator.span))
+    unused = tuple(live.unused(el.graph, live.live_wires(el.graph, contracts=True), operator.span))
     compiled = Compiled(operator, kind, el.graph, layout, known, deps, order, sizes or {}, inlined, scheme, frozenset(dead), unused)
     object.__setattr__(scheme, "compiled", compiled)
     return compiled

@@ -341,6 +341,7 @@ _CASES: dict[type[Any], Callable[[Elaborator, Any, Env], list[g.Wire]]] = {
     s.Accumulate: _accumulate,
     s.Project: _project,
     s.Update: _update,
+    s.Contract: lambda el, e, env: iterate.contract(el, e, env),
     s.Forward: lambda el, e, env: iterate.forward(el, e, env),
     s.Block: lambda el, e, env: iterate.block(el, e, env, None),
     s.Branch: lambda el, e, env: iterate.branch(el, e, env),

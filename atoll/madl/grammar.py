@@ -8,7 +8,7 @@ bracket that must be one or the other by what stands behind its partner.
 
 KEYWORDS = (
     "let rec and patt view func node size type data returns of at as init last forward block end restart resume reset "
-    "if then else elif with not true false import const"
+    "if then else elif with not true false import const assume guarantee"
 ).split()
 
 GRAMMAR = r"""
@@ -45,6 +45,7 @@ done_list: done | done_list done
 ?last: plain | open
 
 ?plain: group
+    | CONTRACT either -> contract
     | group "=" right -> equation
     | group OPERATE right -> operate
 ?right: group | forward | block
@@ -146,6 +147,7 @@ select_tail: either "then" choice _other_choice -> select
 
 _open: "[" | _CONSTANT
 
+CONTRACT.2: /(assume|guarantee)(?![A-Za-z0-9_'])/
 OPERATE: "+=" | "-=" | "*=" | "/=" | "%="
 COMPARE: "==" | "!=" | "<>" | "<=" | ">=" | "<" | ">"
 _CONSTANT.-1: "[" /(?!)/

@@ -260,6 +260,7 @@ class Graph:
         self.requirements: list[tuple[Poly, str, Span]] = []  # >= 0 wherever the operator runs
         self.dynamic: dict[Atom, tuple[Wire, Poly]] = {}  # index symbols that stand for values: the wire, its range
         self.loops: dict[Atom, Scope] = {}  # loop indices
+        self.contracts: dict[Wire, tuple[str, str, Span]] = {}  # what must hold: assume or guarantee, its text
         self.producer: dict[Wire, Relation | Computing | None] = {}  # None: there from the start
 
     def scopes(self) -> list[Scope]:

@@ -61,6 +61,15 @@ def _reset(el: Elaborator, scope: g.Scope, reset: s.Reset, env: Env) -> None:
         scope.condition = _condition(el, reset.condition, env)
 
 
+def contract(el: Elaborator, e: s.Contract, env: Env) -> list[g.Wire]:
+    """`assume e`: a value that nobody needs, so it has no code; the oracle looks at it."""
+    wire = expressions.value(el, s.Operation("and", (e.condition, s.Number(True, span=e.span)), span=e.span), env)
+    el.typer.unify(wire.type, BOOL, e.span)
+    if not el.dry:
+        el.graph.contracts[wire] = (e.kind, s.text(e.condition), e.span)
+    return []
+
+
 # -- forward
 
 

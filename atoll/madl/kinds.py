@@ -36,6 +36,7 @@ _COMPUTES: dict[type[Any], str] = {
     s.Initial: "has state",
     s.Constant: "computes",
     s.Update: "updates",
+    s.Contract: "says what must hold",
 }
 
 

@@ -11,11 +11,11 @@ from atoll.madl import graph as g
 from atoll.madl.causality import needs
 
 
-def live_wires(graph: g.Graph) -> set[g.Wire]:
-    """The wires whose values matter."""
+def live_wires(graph: g.Graph, contracts: bool = False) -> set[g.Wire]:
+    """The wires whose values matter; with `contracts`, also to what must hold."""
     flows, crossing = _crossings(graph)
     found: set[g.Wire] = set()
-    todo = list(graph.results)
+    todo = [*graph.results, *(graph.contracts if contracts else ())]
     for scope in graph.scopes():
         todo += [value for start in scope.starts for _, value in start.targets]
     while todo:

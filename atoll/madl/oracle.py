@@ -14,13 +14,14 @@ Nothing here is inferred: the oracle is given places and orders and says whether
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from atoll.errors import fail
+from atoll.errors import Span, fail
 from atoll.madl import graph as g
 from atoll.madl.compiled import Compiled
 from atoll.madl.layout import Chunk
@@ -67,7 +68,9 @@ def _through(mapping: Mapping_, key: Key) -> Key:
 class Oracle:
     """One instance of an operator at concrete sizes (and types, where it has type variables)."""
 
-    def __init__(self, compiled: Compiled, sizes: dict[Atom, int], types: dict[Generic, Type] | None = None, tags: Iterator[int] | None = None) -> None:
+    def __init__(
+        self, compiled: Compiled, sizes: dict[Atom, int], types: dict[Generic, Type] | None = None, tags: Iterator[int] | None = None, decisions: dict[Span, set[bool]] | None = None,
+    ) -> None:  # fmt: skip
         self.op, self.graph, self.layout = compiled, compiled.graph, compiled.layout
         self.types = types or {}
         self.tags = tags if tags is not None else itertools.count(1)
@@ -78,6 +81,7 @@ class Oracle:
         self.state: dict[tuple[Chunk, Key], Tagged] = {}
         self.instances: dict[g.Call, Oracle] = {}
         self.copies = 0  # elements copied
+        self.decisions: dict[Span, set[bool]] = decisions if decisions is not None else {}  # what every choice has been
         self.sequences = {scope: order.sequence for scope, order in compiled.schedule.bodies.items()}
         self.start_sequences = {scope: order.sequence for scope, order in compiled.schedule.starts.items()}
         for p, what, _ in self.graph.requirements:
@@ -109,6 +113,20 @@ class Oracle:
     def run(self, inputs: list[tuple[Any, ...]]) -> list[list[Any]]:
         self.reset()
         return [self.step(*args) for args in inputs]
+
+    def copy(self) -> Oracle:
+        """Another one in the same state; what was compiled is shared."""
+        made = copy.copy(self)
+        made.numbers, made.partial, made.state = dict(self.numbers), dict(self.partial), dict(self.state)
+        made.memory = {chunk: dict(cells) for chunk, cells in self.memory.items()}
+        made.values = {scope: dict(known) for scope, known in self.values.items()}
+        made.instances = {call: inner.copy() for call, inner in self.instances.items()}
+        return made
+
+    def kept(self) -> dict[str, Any]:
+        """The state, by the names of its memories."""
+        chunks = [c for c in self.layout.params() if c.role == "state"]
+        return {c.name: join(c.type, {k: v for k, (v, _) in self.memory[c].items()}, self.number, self.types) for c in chunks if self.memory[c]}
 
     # -- sizes and places
 
@@ -209,7 +227,11 @@ class Oracle:
             match node:
                 case g.Op(tree, inputs, output):
                     given = [self._read(w, "read")[()][0] for w in inputs]
-                    self._put(output, {(): (self._tree(tree, given, inputs), next(self.tags))})
+                    value = self._tree(tree, given, inputs)
+                    self._put(output, {(): (value, next(self.tags))})
+                    if output in self.graph.contracts and not value:
+                        kind, text, span = self.graph.contracts[output]
+                        fail("E0966", span, kind=kind, text=text, name=self.graph.name)
                 case g.Copy():
                     self._copy(node)
                 case g.Call():
@@ -255,6 +277,8 @@ class Oracle:
             case g.SizeValue(size, t):
                 return convert_literal(self.number(size), dtype_of(t, self.types))
         args = [self._tree(a, given, inputs) for a in tree.args]
+        if tree.op == "select":
+            self.decisions.setdefault(tree.span, set()).add(bool(args[0]))
         if tree.op in CONVERSIONS:
             return convert(args[0], DTYPES[CONVERSIONS[tree.op]])
         if SCALAR_OPS[tree.op].gives == "idx":
@@ -269,7 +293,7 @@ class Oracle:
         assert compiled is not None
         sizes = {sym: self.number(p) for sym, p in call.sizes.items()}
         types = {generic: self._actual(t) for generic, t in call.types.items()}
-        made = Oracle(compiled, sizes, types, self.tags)
+        made = Oracle(compiled, sizes, types, self.tags, self.decisions)
         before = self.instances.get(call)
         if before is not None:
             made.state, made.instances = before.state, before.instances
@@ -343,6 +367,7 @@ class Oracle:
         if len(nest.scopes) == 2:
             assert nest.condition is not None
             taken = 0 if self._read(nest.condition, "condition")[()][0] else 1
+            self.decisions.setdefault(nest.span, set()).add(taken == 0)
             self._round(nest.scopes[taken])
             for whole, parts in nest.merges:
                 self._set(whole, dict(self._read(parts[taken], "branch")))
@@ -351,6 +376,7 @@ class Oracle:
         restarts = scope.reset == "restart"
         if scope.condition is not None:
             restarts = bool(self._read(scope.condition, "condition")[()][0])
+            self.decisions.setdefault(scope.condition.span, set()).add(restarts)
         if restarts:
             self._start(scope)
         self._rounds(scope)

@@ -264,6 +264,9 @@ class Reader:
         condition, then, other = parts
         return s.Branch(condition, then, (other,) if isinstance(other, s.Branch) else other, span=span)
 
+    def read_contract(self, parts: list[Any], span: Span) -> s.Contract:
+        return s.Contract(parts[0], parts[1], span=span)
+
     def read_const(self, parts: list[Any], span: Span) -> s.Const:
         return s.Const(parts[0], parts[1], span=span)
 

@@ -27,6 +27,7 @@
         | e & e, e | e, e ^ e, ~e                                   bits
         | forward level, .. : body [end]                            iteration
         | block interface [: body] [end]                            scope
+        | assume e | guarantee e                                    what must hold, checked in simulation
         | if e then body { else if e then body } else body end      one of several bodies
 
     level ::= [<<s>> | <<low:>> | <<low:high>>] [[x] | [size n] | [x : size n]] { (clause) } [returns { (clause) }]
@@ -269,6 +270,14 @@ class Operation(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Contract(Node):
+    """`assume e`, `guarantee e`: checked in simulation, no code."""
+
+    kind: str
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Clause(Node):
     """`left = right`; an operator's parameters and unnamed results have no left."""
 
@@ -357,6 +366,7 @@ Expr = (
     | Forward
     | Block
     | Branch
+    | Contract
 )
 
 

@@ -80,6 +80,7 @@ def _operations(t: str) -> str:
 def warnings(ops: list[Compiled]) -> int:
     wrong = 0
     for options in (Options(), Options(index="int32_t", restrict=True), Options(wrap=False, static=True)):
+        levels = LEVELS if options == Options() else ("-O2",)
         fixed = [c for c in ops if not options.static or not any(b for b in c.layout.params() if b.role == "state" and c.graph.sizes)]
         file = CFile("all", fixed, options)
         with tempfile.TemporaryDirectory() as name:
@@ -87,7 +88,7 @@ def warnings(ops: list[Compiled]) -> int:
             (folder / "all.h").write_text(file.header())
             (folder / "all.c").write_text(file.source())
             for target in TARGETS.values():
-                for level in LEVELS if shutil.which(target.compiler) else ():
+                for level in levels if shutil.which(target.compiler) else ():
                     done = target.check("all.c", folder, [*WARNINGS, level])
                     wrong += done.returncode != 0
                     if done.returncode != 0:

@@ -104,7 +104,9 @@ def test_integers_wrap_without_fwrapv(optimise: str) -> None:
 def test_sized_state_checks_its_sizes(tmp_path: Path) -> None:
     file = CFile("m", [last("let f <<n>> (x of [n+1]f64) returns (y): y = !last (!x init [_]0.0)")])
     body = "    static double kept[6], x[6], y[6];\n    f_state s;\n    if (f_init(&s, -2, kept)) return 1;\n    if (!f_init(&s, 5, kept)) return 2;\n"
-    body += "    if (f_step(&s, 4, x, y)) return 3;\n    return f_step(&s, 5, x, y) ? 0 : 4;\n"
+    body += "    if (f_step(&s, 4, x, y)) return 3;\n    if (!f_step(&s, 5, x, y)) return 4;\n    kept[2] = 7.0;\n"
+    body += "    static double other[6];\n    f_state t;\n    if (!f_init(&t, 4, other) || f_copy(&t, &s)) return 5;\n"
+    body += "    if (!f_init(&t, 5, other) || !f_copy(&t, &s)) return 6;\n    return (int)other[2] - 7;\n"
     (tmp_path / "m.h").write_text(file.header())
     (tmp_path / "m.c").write_text(file.source() + f"int main(void) {{\n{body}}}\n")
     subprocess.run(["cc", *STRICT, "m.c", "-o", "m"], cwd=tmp_path, check=True)

@@ -1,0 +1,65 @@
+"""The state of instances: looked at, copied, saved, restored; compiled and interpreted."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import atoll as at
+from atoll.errors import Error
+
+SOURCE = """
+let count (x of int) returns (y): y init 0 = last y + x
+let late (x of [_]int) returns (s): s = !last (!x init [_]0)
+let both (x of int) returns (a, b): table init [|5, 6|] = last table; k = clamp<<2>>(x); a = count(x) + !(last table).[k]; b = count(2*x)
+"""
+
+
+@pytest.mark.parametrize("interpret", [False, True])
+def test_copies_go_their_own_way(interpret: bool) -> None:
+    nd = at.madl(source=SOURCE)
+    first = nd.both.instance(interpret=interpret)
+    first.step(3)
+    for made in (first.copy(), copy.copy(first), copy.deepcopy(first)):
+        assert tuple(map(int, made.step(1))) == (10, 8)
+    assert tuple(map(int, first.step(0))) == (8, 6)
+
+
+def test_state_is_a_copy_by_the_names_of_the_struct(tmp_path: Path) -> None:
+    nd = at.madl(source=SOURCE)
+    one = nd.both()
+    one.step(3)
+    state = one.state
+    assert sorted(int(v) for v in state.values()) == [3, 6] and "table" not in state
+    for value in state.values():
+        value[...] = 100
+    assert sorted(int(v) for v in one.state.values()) == [3, 6]
+    one.save(tmp_path / "s.npz")
+    other = nd.both()
+    other.restore(tmp_path / "s.npz")
+    assert tuple(map(int, other.step(1))) == (10, 8)
+    other.restore(state)
+    assert tuple(map(int, other.step(0))) == (105, 100)
+
+
+def test_sized_state() -> None:
+    late = at.madl(source=SOURCE).late()
+    assert late.state == {}
+    with pytest.raises(Error) as caught:
+        late.restore({})
+    assert caught.value.code == "E0961"
+    late.step(np.arange(3, dtype="i4"))
+    (name,) = late.state
+    late.restore({name: np.array([7, 8, 9], "i4")})
+    assert late.step(np.zeros(3, "i4")).tolist() == [7, 8, 9]
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    one = at.madl(source=SOURCE).count()
+    for wrong in ({}, {"z": np.int32(1)}, {"y": np.int64(1)}, {"y": np.zeros(2, "i4")}, 3, "no such file"):
+        with pytest.raises(Error) as caught:
+            one.restore(wrong)
+        assert caught.value.code == "E0960"
