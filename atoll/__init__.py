@@ -106,7 +106,7 @@ _LATER = {
     **dict.fromkeys(DERIVATIVES, "atoll.ad.api"),
 }
 
-_MODULES = {name: f"atoll.{name}" for name in ("madl", "random", "tree", "linalg", "fft")}  # madl is a package that can be called
+_MODULES = {name: f"atoll.{name}" for name in ("madl", "random", "tree", "linalg", "fft", "mpi")}  # madl is a package that can be called
 
 
 @plain

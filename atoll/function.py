@@ -465,16 +465,23 @@ class Function(Beyond):
         return function(self)
 
     def __reduce__(self) -> Any:
-        """Pickled by its name, as Python's functions are; what was made of another function by how that was done."""
+        """Pickled by value (atoll/pickled.py); what was made of another function by how that was done."""
         if self.recipe is not None:
             return self.recipe
-        found: Any = sys.modules.get(self.__module__)
-        for name in self.__qualname__.split("."):
-            found = getattr(found, name, None)
-        if found is not self:
-            text = f"{self.name} cannot be pickled: it is not found as {self.__module__}.{self.__qualname__}"
-            fail("E0610", name="pickle", text=text, help="define it at the top level of a module, under its own name")
-        return str(self.__qualname__)
+        from atoll.pickled import taken_apart
+
+        return taken_apart(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from atoll.pickled import put_together
+
+        put_together(self, state)
+
+    def __copy__(self) -> Function:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Function:
+        return self
 
     def __repr__(self) -> str:
         return f"<atoll function {show_signature(self.name, self.signature, self.signature.result)}>"

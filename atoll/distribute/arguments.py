@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atoll.errors import fail
-from atoll.errors.misuse import kind_of
+from atoll.runtime.elsewhere import is_dask, is_xarray
 from atoll.types.types import Record, Tuple, Type, shape_of
 
 if TYPE_CHECKING:
@@ -62,14 +62,6 @@ def is_elsewhere(x: Any) -> bool:
     return not isinstance(x, (np.ndarray, np.generic)) and hasattr(x, "shape") and hasattr(x, "dtype")
 
 
-def is_dask(x: Any) -> bool:
-    return type(x).__module__.startswith("dask.")
-
-
-def is_xarray(x: Any) -> bool:
-    return type(x).__module__.startswith("xarray.")
-
-
 def _stands_in(f: Function, name: str, x: Any) -> Any:
     shape = tuple(x.shape)
     if any(isinstance(n, float) for n in shape):
@@ -109,12 +101,4 @@ def leaves(f: Function, args: tuple[Any, ...]) -> list[Any]:
     return [leaf for (_, t), x in zip(f.core.params, args, strict=True) for leaf in go(t, x)]
 
 
-def refuse_elsewhere(fn: str, name: str, arg: Any) -> None:
-    """A Dask array given to a plain call: it would be gathered here, whatever its size."""
-    if is_dask(arg) or (is_xarray(arg) and is_dask(getattr(arg, "data", None))):
-        fail("E1204", fn=fn, name=name, what="a Dask array" if is_dask(arg) else "an xarray of Dask arrays")
-    if type(arg).__module__.startswith("zarr."):
-        fail("E1204", fn=fn, name=name, what="a zarr array")
-
-
-__all__ = ["bytes_of", "is_dask", "is_elsewhere", "is_xarray", "kind_of", "leaves", "library", "refuse_elsewhere", "stand_ins", "words_of"]
+__all__ = ["bytes_of", "is_dask", "is_elsewhere", "is_xarray", "leaves", "library", "stand_ins", "words_of"]

@@ -15,6 +15,7 @@ from atoll.core import ir
 from atoll.core.interpret_data import Data
 from atoll.errors import fail
 from atoll.errors.misuse import kind_of
+from atoll.runtime.elsewhere import refuse_elsewhere
 from atoll.types.dtypes import DType, fits
 from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, Union, array, flatten, shape_of
 from atoll.types.unions import has_data
@@ -86,8 +87,6 @@ def convert(fn: str, name: str, t: Type, arg: Any) -> Any:
     if isinstance(arg, Donated):
         arg = arg.value
     if not isinstance(arg, (np.ndarray, np.generic, int, float, tuple, list)):
-        from atoll.distribute.arguments import refuse_elsewhere
-
         refuse_elsewhere(fn, name, arg)
     if isinstance(t, (Scalar, Index)):
         return _scalar(fn, name, t.dtype, arg)

@@ -65,6 +65,9 @@ class Sym(Atom):
     def __repr__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name,)  # a number of its own in the process it comes to
+
 
 class Temporary(Sym):
     """A name the compiler gives to a value that the user did not name; `given` is the name the user gave it afterwards."""
@@ -88,6 +91,9 @@ class Quot(Atom):
     def __repr__(self) -> str:
         den = show(self.den)
         return f"{_factor(self.num)} // {den if self.den.const() or self.den.single() else f'({den})'}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _quotient, (self.num, self.den)
 
     def substitute(self, env: Mapping[Any, Poly]) -> Poly | None:
         num, den = self.num.subst(env), self.den.subst(env)
@@ -133,7 +139,7 @@ class Poly:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Poly, (self.terms,)
+        return _remade, (tuple(self.terms.items()),)
 
     def __hash__(self) -> int:
         return self._hash
@@ -344,6 +350,15 @@ class Poly:
 
     def __repr__(self) -> str:
         return show(self)
+
+
+def _remade(terms: tuple[tuple[Monomial, int], ...]) -> Poly:
+    """A polynomial from another process, where its atoms have other numbers."""
+    return Poly({tuple(sorted(mono, key=_uid)): coef for mono, coef in terms})
+
+
+def _quotient(num: Poly, den: Poly) -> Atom:
+    return floordiv(num, den).single() or Quot(num, den)
 
 
 def _times(left: Monomial, right: Monomial) -> Monomial:

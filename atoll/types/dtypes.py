@@ -37,6 +37,10 @@ def _numpy_dtype(name: str) -> np.dtype[Any]:
     return np.dtype(name)
 
 
+def _of_name(name: str) -> DType:
+    return DTYPES[name]
+
+
 @dataclass(frozen=True, slots=True)
 class DType:
     """One scalar type. `kind` is b(ool), i, u, f or c, or h for a storage type; `bits` counts a complex number whole."""
@@ -49,6 +53,9 @@ class DType:
 
     def __repr__(self) -> str:
         return self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _of_name, (self.name,)  # there is one of each in a process
 
     @property
     def size(self) -> int:
