@@ -55,8 +55,8 @@ def test_numbers_tuples_and_keywords() -> None:
 
 def test_what_a_plan_says() -> None:
     plan = p.heat_twice.plan_distribution(da.from_array(U, chunks=(64, -1)), parts=4)
-    assert plan.halos["u"] == (1, 1)
-    assert len(plan.phases) == 1 and "n cut in 4" in str(plan) and "halo 1 before and 1 after" in str(plan)
+    assert plan.halos["u"] == (2, 2)
+    assert len(plan.phases) == 1 and "n cut in 4" in str(plan) and "halo 2 before and 2 after" in str(plan)
     assert 0 < plan.bytes_per_worker < 4 * U.nbytes
     normal = p.normal.plan_distribution(da.from_array(np.ones(200_003), chunks=10_000), parts=5)
     assert len(normal.phases) == 3, "a mean, a variance, and what is made of both"
