@@ -464,11 +464,11 @@ def _fold(args: Args) -> Value:
     start = args.el.bind(args.value(init))
     it = over(el, array_)
     types = start.type
-    from atoll.types.statements import _decayed, _restore, _snapshot, merge_state
+    from atoll.types.loop_statements import decayed, merge_state, restore, snapshot
 
-    t = _decayed(types)
+    t = decayed(types)
     for _ in range(4):
-        saved = _snapshot(el)
+        saved = snapshot(el)
         el.level += 1
         state, index = Sym("state"), el.fresh_index("i", it.size)
         assert isinstance(index.expr, ir.Var)
@@ -482,7 +482,7 @@ def _fold(args: Args) -> Value:
                 el.level -= 1
                 break
             el.frames.pop()
-        _restore(el, saved)
+        restore(el, saved)
         t = new
     first = coerce(el, start, strong(t), span, "the first state of fold")
     assert isinstance(index.expr, ir.Var)

@@ -12,7 +12,8 @@ from atoll.types.dtypes import BOOL, DTYPES
 from atoll.types.entities import Value
 from atoll.types.numpy_names.call import Call
 from atoll.types.numpy_names.einsum import Operand, contract, einsum
-from atoll.types.numpy_names.shapes import cut, joined, reshaped
+from atoll.types.numpy_names.shapes import reshaped
+from atoll.types.numpy_names.together import cut, joined
 from atoll.types.types import rank
 
 F64, I64 = DTYPES["f64"], DTYPES["i64"]

@@ -297,7 +297,7 @@ def _meshgrid(c: Call, *xi: Any, indexing: Any = "xy", sparse: Any = False) -> V
 
 
 def _indices(c: Call, dimensions: Any, dtype: Any = None, sparse: Any = False) -> Value:
-    from atoll.types.numpy_names.shapes import stacked
+    from atoll.types.numpy_names.together import stacked
 
     if c.flag(sparse, "sparse"):
         c.refuse("sparse=True", "write np.arange(n)[:, None] and np.arange(m)[None, :]")

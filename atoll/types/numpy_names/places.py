@@ -11,7 +11,8 @@ from atoll.types.dtypes import BOOL, DTYPES
 from atoll.types.entities import Value
 from atoll.types.index_arrays import read_axes, true_places
 from atoll.types.numpy_names.call import Call
-from atoll.types.numpy_names.shapes import product, reshaped, stacked
+from atoll.types.numpy_names.shapes import product, reshaped
+from atoll.types.numpy_names.together import stacked
 from atoll.types.types import rank, shape_of
 
 F64, I64 = DTYPES["f64"], DTYPES["i64"]

@@ -10,7 +10,7 @@ from typing import Any
 from atoll.errors import Span
 from atoll.types import entities as en
 from atoll.types.elaborator import Elaborator
-from atoll.types.numpy_names import algebra, create, linear, places, pythons, reductions, shapes, transforms, ufuncs
+from atoll.types.numpy_names import algebra, create, linear, places, pythons, reductions, shapes, together, transforms, ufuncs
 from atoll.types.numpy_names.call import Call
 from atoll.types.numpy_names.names import STATEMENTS
 from atoll.types.numpy_names.refused import check_parameters
@@ -19,6 +19,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     **reductions.WORDS,
     **ufuncs.WORDS,
     **shapes.WORDS,
+    **together.WORDS,
     **create.WORDS,
     **places.WORDS,
     **algebra.WORDS,

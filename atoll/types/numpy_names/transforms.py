@@ -11,7 +11,8 @@ from atoll.types.arithmetic import binary, unary_math
 from atoll.types.dtypes import DTYPES
 from atoll.types.entities import Value
 from atoll.types.numpy_names.call import Call
-from atoll.types.numpy_names.shapes import cut, product, reshaped
+from atoll.types.numpy_names.shapes import product, reshaped
+from atoll.types.numpy_names.together import cut
 from atoll.types.types import rank
 
 C64, C128, F32, F64 = (DTYPES[t] for t in ("c64", "c128", "f32", "f64"))
