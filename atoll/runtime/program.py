@@ -26,7 +26,6 @@ from atoll.runtime.cache import cache
 from atoll.runtime.identity import build_key
 from atoll.runtime.library import attach, call_path, expect_products, load
 from atoll.runtime.memory import donations, repeated
-from atoll.runtime.progress import told
 from atoll.runtime.toolchain import compile_files
 from atoll.sizes.describe import condition
 from atoll.types.binding import bind_call
@@ -325,8 +324,7 @@ def _build(fn: ir.Function, spans: list[Span], folder: Path, optimise: str, extr
     for source, text in zip(sources, generated.files, strict=True):
         source.write_text(text)
     expect_products(generated.text)
-    with told(fn.name):
-        compile_files(sources, folder / "program.so", optimise, extra)
+    compile_files(sources, folder / "program.so", optimise, extra)
     sources[0].write_text(generated.text)
     number = {id(span): k for k, span in reversed(list(enumerate(spans)))}
     sites = [_site_to_json(s, kinds, number) for s, kinds in zip(generated.sites, generated.kinds, strict=True)]
