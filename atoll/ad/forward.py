@@ -24,6 +24,26 @@ from atoll.sizes import Poly, poly
 Reader = Callable[[tuple[Poly, ...]], ir.Operand]
 
 
+def _terms(line: ir.Line, tangent: ir.Operand) -> tuple[ir.Operand, ...]:
+    """What is summed for the tangent of a sum. Where the sum is a product of matrices, each of its two terms by itself: these are products again."""
+    prim = line.prim
+    assert isinstance(prim, ir.Reduce)
+    factors, terms = _parts(prim.arg, "mul"), _parts(tangent, "add")
+    if prim.monoid != "add" or factors is None or terms is None or any(_parts(t, "mul") is None for t in terms):
+        return (tangent,)
+    left, right = (x.leaves() if isinstance(x, ir.Ref) else set() for x in factors)
+    rows, columns = ([d for d in line.dims if d in one and d not in other] for one, other in ((left, right), (right, left)))
+    return terms if rows and columns else (tangent,)
+
+
+def _parts(x: ir.Operand, name: str) -> tuple[ir.Operand, ...] | None:
+    """The arguments of an operation of two, if that is what stands there."""
+    if not isinstance(x, ir.Ref) or not isinstance(x.line.prim, ir.Op) or x.line.prim.name != name or x.line.conds or len(x.line.prim.args) != 2:
+        return None
+    env = dict(zip(x.line.dims, x.index, strict=False))
+    return tuple(ir.subst_operand(a, env) for a in x.line.prim.args)
+
+
 class Forward:
     """Tangents of lines. `tangents` maps (line, result) to a function from an index to the tangent there."""
 
@@ -137,7 +157,11 @@ class Forward:
             elif prim.monoid in ("minimum", "maximum"):
                 where = help_.arg_of(b, line)
                 tangent = guarded(b, [ir.Cond("eq", poly(prim.binder) - where)], tangent, dtype)
-        self.scalar(line, 0, sum_over(b, prim.binder, tangent, dtype))
+        total: ir.Operand | None = None
+        for term in _terms(line, tangent):
+            part = sum_over(b, prim.binder, term, dtype)
+            total = part if total is None else LineAlgebra(b, dtype).op("add", total, part)
+        self.scalar(line, 0, total)
 
     def scan(self, line: ir.Line) -> None:
         prim = line.prim
