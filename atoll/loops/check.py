@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from atoll.loops import ir as lp
@@ -28,11 +27,18 @@ def check(fn: lp.Function, after: str = "") -> lp.Function:
     return fn
 
 
+_INSIDE: dict[type, tuple[str, ...]] = {
+    lp.Call: ("args",), lp.Cast: ("arg",), lp.Choose: ("tests", "then", "orelse"), lp.Truth: ("tests",), lp.Test: ("expr", "poly"), lp.Index: ("poly",),
+}  # fmt: skip
+"""Fields of expressions that hold expressions."""
+
+
 class _Checker:
     def __init__(self, fn: lp.Function) -> None:
         self.fn = fn
         self.syms: set[Sym] = set(fn.sizes)
         self.vars: set[lp.Var] = {p for p in fn.inputs if isinstance(p, lp.Var)}
+        self.named = {v.name: v for v in self.vars}
         made = {s.buffer for s in lp.walk(fn.body) if isinstance(s, lp.Alloc)}
         self.buffers: set[lp.Buffer] = {p for p in fn.inputs if isinstance(p, lp.Buffer)} | set(fn.consts)
         self.buffers |= {o.buffer for o in fn.outputs if o.buffer not in made}
@@ -51,13 +57,13 @@ class _Checker:
 
     def block(self, stmts: list[lp.Stmt]) -> None:
         """Variables declared inside end with the block; buffers do not."""
-        outside = set(self.vars)
+        outside, named = set(self.vars), dict(self.named)
         for stmt in stmts:
             self.stmt(stmt)
-        self.vars = outside
+        self.vars, self.named = outside, named
 
     def declare(self, var: lp.Var, stmt: Any) -> None:
-        self.need(all(v.name != var.name or v is var for v in self.vars), f"two variables are called {var.name}", stmt)
+        self.need(self.named.setdefault(var.name, var) is var, f"two variables are called {var.name}", stmt)
         self.vars.add(var)
 
     def loop(self, syms: tuple[Sym, ...], body: list[lp.Stmt]) -> None:
@@ -148,26 +154,41 @@ class _Checker:
     # -- expressions
 
     def access(self, buffer: lp.Buffer, index: tuple[Poly, ...], stmt: Any) -> None:
-        self.need(buffer in self.buffers, f"{buffer.name} is not allocated", stmt)
-        self.need(len(index) == len(buffer.extents), f"{len(index)} indices for {len(buffer.extents)} axes of {buffer.name}", stmt)
-        self.expr(index, stmt)
+        self.allocated(buffer, stmt)
+        if len(index) != len(buffer.extents):
+            self.need(False, f"{len(index)} indices for {len(buffer.extents)} axes of {buffer.name}", stmt)
+        for p in index:
+            self.poly(p, stmt)
+
+    def allocated(self, buffer: lp.Buffer, stmt: Any) -> None:
+        if buffer not in self.buffers:
+            self.need(False, f"{buffer.name} is not allocated", stmt)
+
+    def declared(self, var: lp.Var, stmt: Any) -> None:
+        if var not in self.vars:
+            self.need(False, f"{var.name} is used before it is declared", stmt)
+
+    def poly(self, p: Poly, stmt: Any) -> None:
+        for leaf in p.leaves():
+            if isinstance(leaf, lp.VarAtom):
+                self.declared(leaf.var, stmt)
+            elif isinstance(leaf, Sym) and leaf not in self.syms:
+                self.need(False, f"the index {leaf.name} is used outside its loop", stmt)
 
     def expr(self, e: Any, stmt: Any) -> None:
-        if isinstance(e, Poly):
-            for leaf in e.leaves():
-                if isinstance(leaf, lp.VarAtom):
-                    self.need(leaf.var in self.vars, f"{leaf.var.name} is used before it is declared", stmt)
-                elif isinstance(leaf, Sym):
-                    self.need(leaf in self.syms, f"the index {leaf.name} is used outside its loop", stmt)
-        elif isinstance(e, lp.Use):
-            self.need(e.var in self.vars, f"{e.var.name} is used before it is declared", stmt)
-        elif isinstance(e, lp.Load):
+        """This runs over all of a program after every pass: words are made only where something is wrong."""
+        kind = type(e)
+        if kind is lp.Use:
+            self.declared(e.var, stmt)
+        elif kind is lp.Load:
             self.access(e.buffer, e.index, stmt)
-        elif isinstance(e, lp.Buffer):
-            self.need(e in self.buffers, f"{e.name} is not allocated", stmt)
-        elif isinstance(e, (tuple, list)):
+        elif kind is Poly:
+            self.poly(e, stmt)
+        elif kind is lp.Buffer:
+            self.allocated(e, stmt)
+        elif kind is tuple or kind is list:
             for item in e:
                 self.expr(item, stmt)
-        elif isinstance(e, (lp.Call, lp.Cast, lp.Choose, lp.Truth, lp.Test, lp.Index)):
-            for field in dataclasses.fields(e):
-                self.expr(getattr(e, field.name), stmt)
+        elif kind in _INSIDE:
+            for name in _INSIDE[kind]:
+                self.expr(getattr(e, name), stmt)

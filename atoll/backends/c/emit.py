@@ -6,6 +6,7 @@ the function itself.
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
@@ -340,7 +341,12 @@ class Emitter(Apart):
         return "\n\n".join([*self.const_arrays(), *self.units.texts, *self.texts])
 
     def is_open(self, buffer: lp.Buffer) -> bool:
-        return any(isinstance(s, lp.Alloc) and s.buffer is buffer for s in lp.walk(self.fn.body))
+        return buffer in self.opened
+
+    @functools.cached_property
+    def opened(self) -> set[lp.Buffer]:
+        """Results whose sizes only running tells."""
+        return {s.buffer for s in lp.walk(self.fn.body) if isinstance(s, lp.Alloc) and s.buffer.kind == "out"}
 
 
 __all__ = ["C99", "JIT", "Dialect", "Emitter", "safe"]
