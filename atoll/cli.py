@@ -107,6 +107,11 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--tolerance", type=float, help=".madl: what counts as equal, relative")
     sub.add_argument("--coverage", action="store_true", default=None, help=".madl: which outcomes of decisions were reached")
     sub.add_argument("--plot", action="store_true", default=None, help=".madl: the trace as a picture")
+    sub = command("report", _report, "what the operators of a .madl file cost on a target: RAM, ROM, stack, loops, operations, copies, shared memory")
+    sub.add_argument("file", metavar="FILE.madl[:OPERATOR]")
+    sub.add_argument("--target", default="gcc", help="gcc, clang, m32, cortex-m0 or cortex-m4")
+    sub.add_argument("--optimise", default="-Os", metavar="-Os", help="how the C compiler optimises: --optimise=-O2")
+    sub.add_argument("--index", default="int32_t", metavar="TYPE", help="the type of sizes and counters")
     sub = command("build", _build, "write C: a .c, a .h and an example caller")
     sub.add_argument("file", metavar="FILE[:FUNCTION]")
     sub.add_argument("-o", "--output", default=".", help="the folder to write to")
@@ -355,6 +360,19 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _report(args: argparse.Namespace) -> int:
+    from atoll.madl.c_file import INDEX_BITS
+    from atoll.madl.report import report_file
+
+    path, name = _split(args.file)
+    if path.suffix != ".madl":
+        raise Misuse("atoll report is for .madl files; f.memory() tells what a function needs")
+    if args.index not in INDEX_BITS:
+        raise Misuse(f"--index takes {', '.join(INDEX_BITS)}, not {args.index!r}")
+    print(report_file(path, name, args.target, args.optimise, args.index))
+    return 0
+
+
 def _refuse(args: argparse.Namespace, words: dict[str, str], what: str) -> None:
     """Options that would do nothing are told."""
     for name, shown in words.items():
@@ -367,8 +385,10 @@ def _build(args: argparse.Namespace) -> int:
     if path.suffix == ".madl":
         from atoll.madl.command import build_file
 
-        _refuse(args, {"module": "--module", "workspace": "--workspace", "origins": "--origins"}, "a .madl file")
+        _refuse(args, {"module": "--module", "workspace": "--workspace"}, "a .madl file")
         options = {word: value for word in ("static", "index", "prefix", "wrap", "restrict") if (value := getattr(args, word)) is not None}
+        if args.origins is not None:
+            options["origins"] = args.origins
         only = args.only.split(",") if args.only is not None else None
         files, notes = build_file(path, name, Path(args.output), args.overwrite, only, _sizes(args.size or []), **options)
         for file in files:

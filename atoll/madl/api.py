@@ -300,12 +300,14 @@ class Operator:
 
 def _options(given: dict[str, Any]) -> Options:
     """The options of exported C, checked."""
-    kinds: dict[str, type] = {"static": bool, "wrap": bool, "index": str, "prefix": str, "restrict": bool}
+    kinds: dict[str, type] = {"static": bool, "wrap": bool, "index": str, "prefix": str, "restrict": bool, "origins": str}
     for word, value in given.items():
         if word not in kinds:
             fail("E0960", name=word, text=f"is no option of exported C; there are {', '.join(kinds)}")
         if not isinstance(value, kinds[word]):
             fail("E0960", name=word, text=f"takes {'a text' if kinds[word] is str else 'True or False'}, not {kind_of(value)}")
+    if given.get("origins", "none") not in ("none", "comments", "lines"):
+        fail("E0960", name="origins", text=f"takes 'none', 'comments' or 'lines', not {given['origins']!r}")
     if given.get("index", "int64_t") not in INDEX_BITS:
         text = f"takes the type of sizes and counters, one of {', '.join(INDEX_BITS)}, not {given['index']!r}"
         fail("E0960", name="index", text=text, help="they are signed, because loops count down too")

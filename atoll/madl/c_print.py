@@ -145,6 +145,8 @@ class Printer(Emitter):
                 self.put(f"{self.function_names[function]}({', '.join(given)});")
             case lp.Store(buffer, index, value):
                 self.put(f"{self.element(buffer, index)} = {_bare(self.expr(value))};")
+            case lp.Note(text) if text.startswith("#line"):
+                self.lines.append(text)
             case lp.Let(var, lp.Cast(value, _)):  # an index value
                 self.put(f"const {self.index_type} {safe(var.name)} = ({self.index_type}){self.expr(value)};")
             case lp.If(tests, then, orelse) if not then:

@@ -34,7 +34,7 @@ STAGES = ("surface", "places", "order", "loops", "c")
 def check_file(path: Path) -> tuple[list[str], list[Error]]:
     """What is right: a line per operator, and what its users should know. And what is wrong."""
     problems: list[Error] = []
-    return list(_checked(_open(path, problems))), problems
+    return list(_checked(open_file(path, problems))), problems
 
 
 def _checked(module: Module) -> Iterator[str]:
@@ -53,7 +53,7 @@ def _checked(module: Module) -> Iterator[str]:
 
 def find(path: Path, name: str | None) -> Operator:
     """The operator of a file that is meant; without a name, the last."""
-    module = _open(path)
+    module = open_file(path)
     names = list(module)
     if not names:
         raise Misuse(f"{path} has no operators")
@@ -63,7 +63,7 @@ def find(path: Path, name: str | None) -> Operator:
     return found
 
 
-def _open(path: Path, problems: list[Error] | None = None) -> Module:
+def open_file(path: Path, problems: list[Error] | None = None) -> Module:
     if not path.is_file():
         raise Misuse(f"there is no file {path}")
     return madl(path, problems=problems)
@@ -197,7 +197,7 @@ def build_file(
     if name is None and sizes:
         raise Misuse("--size is for one operator that is made for each size: FILE.madl:OPERATOR --size n=8")
     if name is None:
-        module = _open(path)
+        module = open_file(path)
         left = [] if only is not None else [f"{n} is left out: {why}" for n, why in module.left_out().items()]
         return module.export_c(folder, overwrite, only, **options), left
     if only is not None:

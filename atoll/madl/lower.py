@@ -100,8 +100,8 @@ class LoweredOperator:
 class LoweredFile:
     """Operators lowered once per choice of types, callees before callers."""
 
-    def __init__(self, prefix: str = "") -> None:
-        self.prefix = prefix
+    def __init__(self, prefix: str = "", origins: str = "none") -> None:
+        self.prefix, self.origins = prefix, origins
         self.operators: dict[tuple[Compiled, tuple[Type, ...]], LoweredOperator] = {}
         self.external: dict[Scheme, str] = {}
         self.names: set[str] = set()
@@ -297,6 +297,7 @@ class _Lowering:
         for node in nodes:
             if id(node) in self.op.dead:
                 continue
+            self._origin(node)
             match node:
                 case g.Op():
                     self._op(node)
@@ -308,6 +309,18 @@ class _Lowering:
                     self._call(call, "reset")
                 case g.Nest():
                     self._nest(node)
+
+    def _origin(self, node: g.Computing) -> None:
+        """Which line of the source a statement comes from, where that is asked for."""
+        span = node.span
+        if self.file.origins == "none" or not span.line:
+            return
+        file = span.source.name.replace("\\", "/").rsplit("/", 1)[-1]
+        if self.file.origins == "lines":
+            self.bodies[-1].append(lp.Note(f'#line {span.line} "{file}"'))
+            return
+        words = " ".join(span.text().split()).replace("*/", "* /").replace("/*", "/ *")
+        self.bodies[-1].append(lp.Note(f"{file}:{span.line}: {words if len(words) <= 60 else words[:58] + '..'}"))
 
     def _op(self, node: g.Op) -> None:
         (leaf,) = self._wire_leaves(node.output)

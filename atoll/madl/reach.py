@@ -34,9 +34,9 @@ def _body(file: CFile, body: list[Any], env: dict[Atom, Poly]) -> Iterator[Poly]
     for stmt in body:
         match stmt:
             case lp.For(sym, low, high, inner):
-                top = _most(high, env)
+                top = most(high, env)
                 yield top
-                yield _most(low, env)
+                yield most(low, env)
                 yield from _body(file, inner, {**env, sym: top})
             case lp.If(tests, then, orelse):
                 for t in tests:
@@ -52,11 +52,11 @@ def _body(file: CFile, body: list[Any], env: dict[Atom, Poly]) -> Iterator[Poly]
             case CopyPiece(target, at, source, there, count):
                 yield from _place(target, at, env)
                 yield from _place(source, there, env)
-                yield _most(count, env)
+                yield most(count, env)
             case Invoke(function, given, args):
                 for a in args:
                     yield from _place(a.buffer, a.index, env)
-                yield from _call(file, function, [_most(p, env) for p in given])
+                yield from _call(file, function, [most(p, env) for p in given])
 
 
 def _call(file: CFile, function: Any, given: list[Poly]) -> Iterator[Poly]:
@@ -72,8 +72,8 @@ def _call(file: CFile, function: Any, given: list[Poly]) -> Iterator[Poly]:
 def _place(buffer: lp.Buffer, index: tuple[Poly, ...], env: dict[Atom, Poly]) -> Iterator[Poly]:
     total, cells = poly(0), poly(1)
     for i, n in zip(index, buffer.extents, strict=True):
-        total = total * _most(n, env) + _most(i, env)
-        cells = cells * _most(n, env)
+        total = total * most(n, env) + most(i, env)
+        cells = cells * most(n, env)
     yield total
     yield cells
 
@@ -84,15 +84,15 @@ def _expr(e: lp.Expr, env: dict[Atom, Poly]) -> Iterator[Poly]:
             case lp.Load(buffer, index):
                 yield from _place(buffer, index, env)
             case lp.Index(p):
-                yield _most(p, env)
+                yield most(p, env)
 
 
-def _most(p: Poly, env: dict[Atom, Poly]) -> Poly:
+def most(p: Poly, env: dict[Atom, Poly]) -> Poly:
     """The polynomial without signs, at the largest values of its variables."""
     total = poly(0)
     for mono, coef in p.terms.items():
         term = poly(abs(coef))
         for atom in mono:
-            term = term * (_most(atom.num, env) if isinstance(atom, Quot) else env[atom])
+            term = term * (most(atom.num, env) if isinstance(atom, Quot) else env[atom])
         total = total + term
     return total
