@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from atoll.ad.backward import Backward
-from atoll.ad.indicator import guarded, reach, sum_over
-from atoll.ad.loop_state import Version
+from atoll.ad.indicator import guarded, sum_over
+from atoll.ad.loop_state import Version, added_at
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.scan_prim import line_refs
@@ -136,36 +136,8 @@ def declare_sums(back: Backward, sums: list[Sum], firsts: list[ir.Abs]) -> dict[
 def add_at(
     back: Backward, current: Version, where: tuple[Poly, ...], value: ir.Operand, conds: tuple[ir.Cond, ...], binders: list[ir.Binder]
 ) -> Version:
-    """current[where] += value for all binders, in place. Binders the place does not mention are summed first."""
-    b = back.b
-    dtype = current.info.dtype
-    where, value, conds, binders = _in_order_of_place(b, where, value, conds, binders)
-    mentioned = {leaf for p in where for leaf in p.leaves()}
-    mentioned |= {leaf for x in mentioned if isinstance(x, ir.Binder) for leaf in reach(x)}  # a range may depend on another index
-    apart = [x for x in binders if x not in mentioned]
-    kept = [x for x in binders if x in mentioned]
-    inner = [c for c in conds if any(x in c.leaves() for x in apart)]
-    outer = [c for c in conds if c not in inner]
-    with b.binding(*kept), b.under(*outer):
-        total = guarded(b, inner, value, dtype)
-        for x in reversed(apart):
-            total = sum_over(b, x, total, dtype)
-    info = ir.Result(dtype, current.info.axes)
-    made, _ = b.emit(ir.Scatter(current.whole(b), tuple(kept), where, total, "add", False, tuple(outer)), (info,), hint="g")
-    return Version(made)
-
-
-def _in_order_of_place(
-    b: Builder, where: tuple[Poly, ...], value: ir.Operand, conds: tuple[ir.Cond, ...], binders: list[ir.Binder]
-) -> tuple[tuple[Poly, ...], ir.Operand, tuple[ir.Cond, ...], list[ir.Binder]]:
-    """New binders, made in the order the place mentions them: lines have their indices in that order, and memory is gone through as it lies."""
-    place = [x for p in where for x in binders if x in p.leaves()]
-    order = list(dict.fromkeys([*place, *binders]))
-    if order == binders or any(set(binders) & leaf.extent.leaves() or leaf.facts for leaf in binders):
-        return where, value, conds, binders
-    env = {x: poly(b.fresh_binder(x.name, x.extent)) for x in order}
-    fresh = [env[x].single() for x in order]
-    return tuple(p.subst(env) for p in where), ir.subst_operand(value, env), tuple(c.subst(env) for c in conds), fresh  # type: ignore[return-value]
+    """current[where] += value for all binders, in place."""
+    return added_at(back.b, current.whole(back.b), current.info, where, value, conds, binders)
 
 
 def sum_sink(back: Backward, s: Sum) -> Any:

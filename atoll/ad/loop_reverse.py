@@ -21,6 +21,7 @@ from atoll.ad.tape import Tape, make_tape
 from atoll.ad.while_rounds import counted
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
+from atoll.ainf.identity import identity_of
 from atoll.ainf.replay import Reader, Replay, in_order
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.types.dtypes import I64
@@ -243,6 +244,12 @@ def _round(
             with b.binding(*array.binders):
                 value = read(b, bar, 0, tuple(poly(x) for x in array.binders))
             inner.push(array.body, value, (), list(array.binders))
+    for k in active:
+        if k not in tape.updates and prim.block.params[k].results[0].axes and _has_loop(prim, k):
+            inner.gathered[(starts[k], 0)] = []
+    for x in made:
+        if isinstance(x.prim, ir.Loop) and x.block is back.block and not x.dims and not x.conds:
+            inner.gathered |= {(x, r): [] for r, info in enumerate(x.results) if info.axes and info.dtype.is_float}
     inner.through_reads = True  # from here on: updates of the round took the adjoints of what they overwrote
     for flow in later:
         inner.push(*flow)
@@ -274,6 +281,16 @@ def _recall(back: Backward, line: ir.Line, result: int) -> dict[ir.Line, Reader]
     made, where = b.emit(prim, (ir.Result(line.results[result].dtype, tuple(x.extent for x in binders)),), line.span, "v")
     back.replay.give(line, result, lambda index: ir.Ref(made, 0, where + index))
     return {again.line: lambda index: back.taped(number, index)} if again.index == at else {}
+
+
+def _has_loop(prim: ir.Loop, k: int) -> bool:
+    """True when loops inside the round make the next value of a state."""
+    found = identity_of(prim.results[k])
+    while found is not None and isinstance(found[0].prim, (ir.Scatter, ir.Loop)) and found[0].block is prim.block:
+        if isinstance(found[0].prim, ir.Loop):
+            return True
+        found = identity_of(found[0].prim.base)
+    return False
 
 
 def _activate(b: Builder, param: ir.Line, reader: Reader, round_: Sym) -> ir.Line:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from atoll.ad.indicator import guarded, reach, sum_over
 from atoll.ainf import ir
 from atoll.ainf.builder import Builder
 from atoll.ainf.guards import guard_operand
@@ -59,6 +60,38 @@ def put(b: Builder, base: ir.Abs, result: ir.Result, where: tuple[Poly, ...], va
     target = (*where, *(poly(x) for x in value.binders))
     line, _ = b.emit(ir.Scatter(base, value.binders, target, value.body), (result,), hint="u")
     return line
+
+
+def added_at(
+    b: Builder, base: ir.Abs, info: ir.Result, where: tuple[Poly, ...], value: ir.Operand, conds: tuple[ir.Cond, ...], binders: list[ir.Binder]
+) -> Version:
+    """base with base[where] += value for all binders. Binders the place does not mention are summed first."""
+    where, value, conds, binders = _in_order_of_place(b, where, value, conds, binders)
+    mentioned = {leaf for p in where for leaf in p.leaves()}
+    mentioned |= {leaf for x in mentioned if isinstance(x, ir.Binder) for leaf in reach(x)}  # a range may depend on another index
+    apart = [x for x in binders if x not in mentioned]
+    kept = [x for x in binders if x in mentioned]
+    inner = [c for c in conds if any(x in c.leaves() for x in apart)]
+    outer = [c for c in conds if c not in inner]
+    with b.binding(*kept), b.under(*outer):
+        total = guarded(b, inner, value, info.dtype)
+        for x in reversed(apart):
+            total = sum_over(b, x, total, info.dtype)
+    made, _ = b.emit(ir.Scatter(base, tuple(kept), where, total, "add", False, tuple(outer)), (ir.Result(info.dtype, info.axes),), hint="g")
+    return Version(made)
+
+
+def _in_order_of_place(
+    b: Builder, where: tuple[Poly, ...], value: ir.Operand, conds: tuple[ir.Cond, ...], binders: list[ir.Binder]
+) -> tuple[tuple[Poly, ...], ir.Operand, tuple[ir.Cond, ...], list[ir.Binder]]:
+    """New binders, made in the order the place mentions them: lines have their indices in that order, and memory is gone through as it lies."""
+    place = [x for p in where for x in binders if x in p.leaves()]
+    order = list(dict.fromkeys([*place, *binders]))
+    if order == binders or any(set(binders) & leaf.extent.leaves() or leaf.facts for leaf in binders):
+        return where, value, conds, binders
+    env = {x: poly(b.fresh_binder(x.name, x.extent)) for x in order}
+    fresh = [env[x].single() for x in order]
+    return tuple(p.subst(env) for p in where), ir.subst_operand(value, env), tuple(c.subst(env) for c in conds), fresh  # type: ignore[return-value]
 
 
 def state_reader(b: Builder, line: ir.Line, result: int = 0, before: tuple[Poly, ...] = ()) -> Reader:

@@ -12,8 +12,8 @@ from typing import Any
 
 from atoll.ad import lines as help_
 from atoll.ad.algebra import LineAlgebra, refuse
-from atoll.ad.indicator import accumulate, guarded, zero
-from atoll.ad.loop_state import abs_reader
+from atoll.ad.indicator import accumulate, guarded, reach, zero
+from atoll.ad.loop_state import abs_reader, added_at
 from atoll.ad.rules import RULES
 from atoll.ad.vanishing import Vanishing
 from atoll.ainf import ir, scalars
@@ -39,6 +39,7 @@ class Reverse:
         self.running: dict[Key, Any] = {}  # sums of the loop around, which loops inside it go on with
         self.replayed = False  # lines are those of a round that is done again, for their derivatives
         self.recalled: dict[ir.Line, Reader] = {}  # values of lines that are read from a tape instead
+        self.gathered: dict[Key, list[Any]] = {}  # what flows into parts of arrays that are added to in place, in the end
         self.through_reads = False  # what flows into a line that only reads goes to the sink of what it reads
         self.sinks: dict[Key, Callable[[tuple[Poly, ...], ir.Operand, tuple[ir.Cond, ...], list[ir.Binder]], None]] = {}
 
@@ -59,6 +60,8 @@ class Reverse:
 
     def adjoint(self, key: Key) -> Reader | None:
         """The whole adjoint of a result as a function of its index; None when nothing reached it."""
+        if self.gathered.get(key):
+            return self._joined(key)
         found = self.contributions.get(key)
         if not found:
             return None
@@ -94,6 +97,9 @@ class Reverse:
                 return
         key = (operand.line, operand.result)
         summed = [x for x in binders if x not in self.fixed]
+        if key in self.gathered and self._at_places(operand, summed):
+            self.gathered[key].append((operand.index, value, conds, summed))
+            return
         sink = self.sinks.get(key)
         if sink is not None:
             sink(operand.index, value, conds, summed)
@@ -108,22 +114,46 @@ class Reverse:
         if not (isinstance(made, ir.Const) and made.value == 0):
             self.contributions.setdefault(key, []).append(made)
 
+    def _at_places(self, operand: ir.Ref, summed: list[ir.Binder]) -> bool:
+        """A part of an array: a place of some axis, or a range that this round has."""
+        here = self.b.block.owned
+        return any(not p.leaves() & set(summed) for p in operand.index) or any(reach(x) & here for x in summed)
+
+    def _joined(self, key: Key) -> Reader:
+        """What flows into all of an array, with what flows into parts of it added there."""
+        b, (line, k) = self.b, key
+        parts, self.gathered[key] = self.gathered[key], []
+        rest = self.adjoint(key)
+        info = ir.Result(line.results[k].dtype, line.extents(k))
+        binders = tuple(b.fresh_binder("ijk"[n % 3], a) for n, a in enumerate(info.axes))
+        with b.binding(*binders):
+            total = ir.Abs(binders, zero(info.dtype) if rest is None else rest(tuple(poly(x) for x in binders)))
+        for where, value, conds, summed in parts:
+            made = added_at(b, total, info, where, value, conds, summed)
+            total = made.whole(b)
+        self.vanishing.sparse.add(made.line)
+        target = self.target(key)
+        with b.binding(*target):
+            self.contributions[key] = [made.read(b, tuple(poly(x) for x in target))]
+        return lambda index: made.read(b, index)
+
     def _read_by(self, operand: ir.Ref, binders: list[ir.Binder]) -> ir.Ref:
         """The element of an array that is added to in place, where lines only read it: its place is known here, and lost in the sum over a line."""
         at: ir.Operand = operand
-        while isinstance(at, ir.Ref) and (at.line, at.result) not in self.sinks and not self._is_view(at, binders):
+        while isinstance(at, ir.Ref) and (at.line, at.result) not in self.sinks and (at.line, at.result) not in self.gathered and not self._is_view(at, binders):
             if not is_read(at.line) or (at.line, 0) not in self.active:
                 return operand
             at = ir.subst_operand(read_arg(at.line), dict(zip(at.line.dims, at.index, strict=True)))
         return at if isinstance(at, ir.Ref) else operand
 
     def _is_view(self, operand: ir.Ref, binders: list[ir.Binder]) -> bool:
-        """One place of an array as it was after some updates of a round: a choice, by the place, between what was put and what was there."""
+        """Places of an array as it was after some updates of a round: a choice, by the place, between what was put and what was there."""
         line = operand.line
         if not isinstance(line.prim, ir.Select) or (line, operand.result) in self.sinks:
             return False
         free = [p for d, p in zip(line.dims, operand.index, strict=True) if d not in self.fixed]
-        return bool(free) and not any(p.leaves() & set(binders) for p in free)
+        summed = [x for x in binders if x not in self.fixed]
+        return bool(free) and (not any(p.leaves() & set(summed) for p in free) or any(reach(x) & self.b.block.owned for x in summed))
 
     def _through_view(self, operand: ir.Ref, value: ir.Operand, conds: tuple[ir.Cond, ...], binders: list[ir.Binder]) -> None:
         """Both sides of the choice at this place: the sum over the line would be an array, for the sake of one element."""
@@ -145,7 +175,7 @@ class Reverse:
 
     def run(self, lines: list[ir.Line]) -> None:
         for line in reversed(lines):
-            if any(self.contributions.get((line, k)) for k in range(len(line.results))):
+            if any(self.contributions.get((line, k)) or self.gathered.get((line, k)) for k in range(len(line.results))):
                 self.line(line)
 
     def run_outside(self, block: ir.Block, made: list[ir.Line]) -> None:
