@@ -96,6 +96,9 @@ def _solve_one(b: Builder, p: Poly, free: list[ir.Binder], result: Solved, sums:
     if not ranked:
         return False
     size, x, c = min(ranked, key=lambda item: (item[0], -item[1].uid))
+    many = [item for item in ranked if item[1].extent.const() is None]
+    if sums and x.extent.const() is not None and many:  # a window of a few elements: they are what is left to sum over, not all windows
+        size, x, c = min(many, key=lambda item: (item[0], -item[1].uid))
     rest = p - poly(x) * c
     if size == 1:
         value = -rest if c > 0 else rest

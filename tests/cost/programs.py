@@ -74,6 +74,10 @@ def gathered(n: int, rng: Rng) -> tuple[Any, ...]:
     return rng.normal(size=n), rng.integers(0, n, n)
 
 
+def sized(shape: Callable[[int], tuple[int, ...]]) -> Callable[[int, Rng], tuple[Any, ...]]:
+    return lambda n, rng: (rng.normal(size=shape(n)),)
+
+
 PROGRAMS = [
     # ranges that depend on data
     Program("csr product", "def f(ptr: i64[n + 1], col: i64[nnz], val: f64[nnz], x: f64[m]) -> f64:\n    y = [sum(val[e] * x[col[e]] for e in range(ptr[i], ptr[i + 1])) for i in range(n)]\n    return 0.5 * sum(v * v for v in y)\n", (2, 3), sparse),
@@ -110,4 +114,14 @@ PROGRAMS = [
     Program("cholesky", "def f(a: f64[n, n]) -> f64:\n    for j in range(n):\n        a[j, j] = sqrt(a[j, j] - sum(a[j, p] * a[j, p] for p in range(j)))\n        for i in range(j + 1, n):\n            a[i, j] = (a[i, j] - sum(a[i, p] * a[j, p] for p in range(j))) / a[j, j]\n    return sum(a[i, j] * a[i, j] for i in range(n) for j in range(i + 1))\n", 0, positive),
     Program("cholesky by columns", "def f(a: f64[n, n]) -> f64:\n    for k in range(n):\n        a[k, k] = sqrt(a[k, k])\n        a[k + 1:, k] = a[k + 1:, k] / a[k, k]\n        for j in range(k + 1, n):\n            a[j:, j] = a[j:, j] - a[j:, k] * a[j, k]\n    return sum(a[i, j] * a[i, j] for i in range(n) for j in range(i + 1))\n", 0, positive),
     Program("floyd", "def f(a: f64[n, n]) -> f64:\n    for k in range(n):\n        a = [[minimum(a[i, j], a[i, k] + a[k, j]) for j in range(n)] for i in range(n)]\n    return sum(x for row in a for x in row)\n", 0, matrix),
+    # windows
+    Program("largest of pairs", "def f(x: f64[2 * n]) -> f64:\n    return sum(sin(max(x[2 * i + a] for a in range(2))) for i in range(n))\n", 0, sized(lambda n: (2 * n,))),
+    Program("largest of squares", "def f(x: f64[2 * n, 2 * n]) -> f64:\n    y = [[max(x[2 * i + a, 2 * j + b] for a in range(2) for b in range(2)) for j in range(n)] for i in range(n)]\n    return sum(v * v for row in y for v in row)\n", 0, sized(lambda n: (2 * n, 2 * n)), (3, 6, 12)),
+    Program("means of threes", "def f(x: f64[3 * n]) -> f64:\n    y = [sum(x[3 * i + a] for a in range(3)) for i in range(n)]\n    return sum(v * v for v in y)\n", 0, sized(lambda n: (3 * n,))),
+    Program("convolution", "def f(x: f64[n + 2]) -> f64:\n    y = [sum(x[i + a] * (a + 1.0) for a in range(3)) for i in range(n)]\n    return sum(v * v for v in y)\n", 0, sized(lambda n: (n + 2,))),
+    Program("convolution, every other place", "def f(x: f64[2 * n + 1]) -> f64:\n    y = [sum(x[2 * i + a] * (a + 1.0) for a in range(3)) for i in range(n)]\n    return sum(v * v for v in y)\n", 0, sized(lambda n: (2 * n + 1,))),
+    Program("convolution with holes", "def f(x: f64[n + 4]) -> f64:\n    y = [sum(x[i + 2 * a] * (a + 1.0) for a in range(3)) for i in range(n)]\n    return sum(v * v for v in y)\n", 0, sized(lambda n: (n + 4,))),
+    Program("convolution of an image", "def f(x: f64[n + 2, n + 2]) -> f64:\n    y = [[sum(x[i + a, j + b] * (a + 2.0 * b) for a in range(3) for b in range(3)) for j in range(n)] for i in range(n)]\n    return sum(v * v for row in y for v in row)\n", 0, sized(lambda n: (n + 2, n + 2)), (3, 6, 12)),
+    Program("scan of pairs", "def f(x: f64[n]) -> f64:\n    y = scan(lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1]), (1.0, 0.0), [(sin(v), v) for v in x])\n    return sum(v[1] for v in y)\n", 0, vector),
+    Program("reduce of matrices", "def f(x: f64[n]) -> f64:\n    m = reduce(lambda a, b: a @ b, [[1.0, 0.0], [0.0, 1.0]], [[[0.9, 0.1 * v], [0.05 * v, 0.8]] for v in x])\n    return m[0, 0] + m[1, 0]\n", 0, vector),
 ]
