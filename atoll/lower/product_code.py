@@ -14,9 +14,12 @@ from atoll.plan.contract import Contraction, position
 from atoll.plan.stages import Stage
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.poly import product
+from atoll.types.dtypes import I64
 
 if TYPE_CHECKING:
     from atoll.lower.block import BlockLowerer
+
+TRIANGLE_ROWS = 48  # of a triangle that are one product
 
 
 def product_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
@@ -36,6 +39,11 @@ def product_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     if adds and group is not None and group.strip is not None:
         over = group.strip.sums[stage]
         nest.low[over], nest.high[over] = (b.translate(poly(p), env, scope) for p in (group.strip.low, group.strip.high))
+    block = None
+    if found.triangle is not None:
+        block, outer = Sym(f"{found.rows[0].name}_block"), scope
+        scope = scope.child()
+        _rows_of_a_triangle(b, found, nest, block, scope)
     place = b.places[(line, 0)]
     assert isinstance(place, BufferPlace)
     target = lp.Load(place.buffer, place.index(tuple(b.translate(poly(d), env, scope) for d in line.dims)))
@@ -45,6 +53,28 @@ def product_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     if isinstance(left, lp.Load) and isinstance(right, lp.Load):
         stmt = _product(nest, target, left, right, adds, body)
     scope.stmts += body if stmt is None else [stmt]
+    if block is not None:
+        outer.add(lp.For(block, poly(0), (b.translate(found.rows[0].extent, env, outer) + (TRIANGLE_ROWS - 1)) // TRIANGLE_ROWS, scope.stmts, False))
+
+
+def _rows_of_a_triangle(b: BlockLowerer, found: Contraction, nest: _Nest, block: Sym, scope: Scope) -> None:
+    """Rows and columns of one product: a few rows, and the columns that these have in the triangle."""
+    assert found.triangle is not None
+    (row,), (column,) = found.rows, found.columns
+    lower, offset = found.triangle
+
+    def variable(name: str, op: str, p: Poly, q: Poly) -> Poly:
+        var = b.fn.var(name, I64, small=True)
+        scope.add(lp.Let(var, lp.Call(op, (lp.Index(p), lp.Index(q)), I64)))
+        return poly(var.atom)
+
+    first, rows, columns = TRIANGLE_ROWS * poly(block), nest.high[row], nest.high[column]
+    last = variable("last", "min", first + TRIANGLE_ROWS, rows)
+    nest.low[row], nest.high[row] = first, last
+    if lower:  # columns up to last - 1 + offset
+        nest.high[column] = variable("most", "max", variable("most", "min", last + offset, columns), poly(0))
+    else:  # from first - offset on
+        nest.low[column] = variable("least", "min", variable("least", "max", first - offset, poly(0)), columns)
 
 
 @dataclass(slots=True)

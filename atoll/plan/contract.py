@@ -9,7 +9,8 @@ An operand may be a formula. One that has every index of the loops around the pr
 that round only; any other is stored first. A product whose first index is its row is cut along it, with batches inside: what follows
 row by row then shares its pieces.
 
-A sum that a few elements are without (those on a diagonal, at an edge) is computed for these, too.
+A sum that a few elements are without (those on a diagonal, at an edge) is computed for these, too. One that half of a square is without is a product
+for every few rows, with as many columns as these need.
 
 A matrix times a vector is a product without columns. It is one only when the matrix is stored row by row and used nowhere else, and when the sums are a
 result: two sums over one matrix share its rows in one loop, and what is made of a sum is made where it is, which is worth more.
@@ -18,7 +19,7 @@ result: two sums over one matrix share its rows in one loop, and what is made of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from atoll.ainf import ir
 from atoll.ainf.identity import is_read, read_arg
@@ -42,6 +43,7 @@ class Contraction:
     left: ir.Ref
     right: ir.Ref
     cut: ir.Binder | None = None  # the row that pieces are made of, with batches inside them
+    triangle: tuple[bool, int] | None = None  # only columns up to the row plus so many are wanted (True), or from the row minus so many on
 
     def is_packed(self, side: ir.Ref) -> bool:
         """A formula that no two rounds of the loops around the product share an element of: computed in each for itself."""
@@ -75,6 +77,11 @@ def find_contractions(lines: list[ir.Line], results: Sequence[ir.Abs]) -> tuple[
         contraction = classify(line, sums, factors, here) if len(line.dims) > 1 else None if line in read else _times_vector(line, sums, factors, uses)
         if contraction is None or (any(c.poly is not None for c in line.conds) and not _always_there(line, sums, factors)):
             continue
+        halves = [c for c in line.conds if _is_triangle(c, line)]
+        if halves:
+            if len(halves) > 1 or contraction.batch or len(contraction.rows) != 1 or len(contraction.columns) != 1:
+                continue
+            contraction = replace(contraction, triangle=_triangle(halves[0], contraction))
         found[line] = contraction
         absorbed |= inner
         for side in (contraction.left, contraction.right):
@@ -87,7 +94,28 @@ def _is_sum(line: ir.Line) -> bool:
     prim = line.prim
     if not isinstance(prim, ir.Reduce) or prim.monoid != "add" or line.results[0].dtype.name not in ("f32", "f64") or not line.dims:
         return False
-    return all(_holds_mostly(c, line) for c in line.conds)
+    return all(_holds_mostly(c, line) or _is_triangle(c, line) for c in line.conds)
+
+
+def _is_triangle(cond: ir.Cond, line: ir.Line) -> bool:
+    """A condition that about half of the elements of a square fulfil: i >= j, i < j + 3."""
+    if cond.poly is None or cond.kind != "ge":
+        return False
+    inside = [d for d in line.dims if d in cond.poly.leaves()]
+    steps = [cond.poly.coefficient(d) for d in inside]
+    if len(inside) != 2 or inside[0].extent != inside[1].extent or steps not in ([poly(1), poly(-1)], [poly(-1), poly(1)]):
+        return False
+    offset = (cond.poly - sum((s * d for s, d in zip(steps, inside, strict=True) if s is not None), poly(0))).const()
+    return offset is not None and -8 <= offset <= 8
+
+
+def _triangle(cond: ir.Cond, found: Contraction) -> tuple[bool, int]:
+    assert cond.poly is not None
+    row, column = found.rows[0], found.columns[0]
+    lower = cond.poly.coefficient(row) == 1
+    offset = (cond.poly - (poly(row) - column if lower else poly(column) - row)).const()
+    assert offset is not None
+    return lower, offset
 
 
 def _holds_mostly(cond: ir.Cond, line: ir.Line) -> bool:

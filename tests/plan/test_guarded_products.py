@@ -54,6 +54,22 @@ def test_costs_no_more_than_the_text(name: str) -> None:
     assert f.cost(n=64, k=64, m=64).operations <= {"only the diagonal": 3, "band": 12, "last half": 80, "row before": 140}[name] * 64 * 64  # type: ignore[operator]
 
 
+# -- half of a square: products of a few rows, with the columns these need
+
+TRIANGLES = ("j <= i", "j < i", "j >= i", "j > i + 2", "j < i + 3", "j >= i - 2")
+
+
+@pytest.mark.parametrize("cond", TRIANGLES)
+def test_triangles(cond: str) -> None:
+    text = f"import atoll as at\nfrom atoll import f64\nn, k = at.sizes('n k')\n@at.fn\ndef f(a: f64[n, k], b: f64[k, n], c: f64[n, n]) -> f64[n, n]:\n    return [[c[i, j] + 2.0 * sum(a[i, p] * b[p, j] for p in range(k)) if {cond} else c[i, j] for j in range(n)] for i in range(n)]\n"
+    f = at.fn(source=text)
+    assert "product of" in f.show("loops")
+    rng = np.random.default_rng(4)
+    for n, k in ((5, 6), (1, 2), (0, 3), (3, 0), (50, 2)):
+        agree(f, rng.standard_normal((n, k)), rng.standard_normal((k, n)), rng.standard_normal((n, n)), compiled=n == 50 and cond == "j <= i")
+    assert f.cost(n=480, k=100).operations < 0.62 * 2 * 480 * 480 * 100  # type: ignore[operator]
+
+
 # -- conditions that are about one factor: it is masked
 
 MASKS = {
