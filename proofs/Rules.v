@@ -3,7 +3,8 @@
     The meaning of a term is how it is folded into a place, element by element. Nothing is assumed of the operator: it need not be associative or
     commutative and has no neutral element, so "not one bit changes" is a theorem about floating-point sums as they are computed.
 
-    Proved: [sum_cut], [gen_cut], [gen_flat] and [sum_flat] (split), [sum_trunc] (split with a guard), [swap_gen_sum]. *)
+    Proved: [sum_cut], [gen_cut]; [gen_flat], [sum_flat] (loop_flat, and loop_join read from right to left); [sum_trunc] (loop_trunc); [gen_shift], [sum_shift] (loop_shift);
+    [sum_one]; the guards of guard_in; [swap_gen_sum] (swap); and that equals may be replaced inside a term. *)
 
 Require Import ZArith List Lia.
 Import ListNotations.
@@ -129,6 +130,64 @@ Section Rules.
     - intros i Hi. unfold span in Hi. apply in_range in Hi. rewrite Fx. unfold set. rewrite Nat.eqb_refl. apply Z.leb_gt. lia.
   Qed.
 
+  (** * Shifts: x = x' + d *)
+
+  Definition shifts x d b b' := forall e i index a, into b' (set e x i) index a = into b (set e x (i + d e)) index a.
+
+  Theorem gen_shift x lo hi d b b' : shifts x d b b' ->
+    same (Gen x lo hi b) (Gen x (fun e => lo e - d e) (fun e => hi e - d e) b').
+  Proof. intros Hb e [|i r] a; simpl; auto. rewrite Hb. do 2 f_equal. lia. Qed.
+
+  Theorem sum_shift x lo hi d b b' : shifts x d b b' ->
+    same (Sum x lo hi b) (Sum x (fun e => lo e - d e) (fun e => hi e - d e) b').
+  Proof.
+    intros Hb e index a. simpl. unfold span. replace (hi e - d e - (lo e - d e)) with (hi e - lo e) by lia.
+    replace (lo e) with (lo e - d e + d e) at 1 by lia. rewrite range_shift, fold_map. apply fold_same. intros c i. now rewrite Hb.
+  Qed.
+
+  (** * Sums of one and of no element *)
+
+  Theorem sum_one x lo hi b b' : (forall e, hi e = lo e + 1) -> (forall e index a, into b' e index a = into b (set e x (lo e)) index a) -> same (Sum x lo hi b) b'.
+  Proof. intros H Hb e index a. simpl. unfold span. rewrite H. replace (lo e + 1 - lo e) with 1 by lia. simpl. now rewrite Hb. Qed.
+
+  Theorem sum_none x lo hi b : (forall e, hi e <= lo e) -> same (Sum x lo hi b) (Guard (fun _ => false) b).
+  Proof. intros H e index a. simpl. unfold span. specialize (H e). replace (Z.to_nat (hi e - lo e)) with O by lia. reflexivity. Qed.
+
+  (** * Guards *)
+
+  Definition free_of x (p : env -> bool) := forall e v, p (set e x v) = p e.
+
+  Theorem guard_in_sum p x lo hi b : free_of x p -> same (Guard p (Sum x lo hi b)) (Sum x lo hi (Guard p b)).
+  Proof.
+    intros F e index a. simpl. destruct (p e) eqn:E.
+    - apply fold_same. intros c i. now rewrite F, E.
+    - revert a. generalize (span (lo e) (hi e)) as l. induction l as [|i l IH]; simpl; intros; auto. rewrite F, E. apply IH.
+  Qed.
+
+  Theorem guard_in_gen p x lo hi b : free_of x p -> same (Guard p (Gen x lo hi b)) (Gen x lo hi (Guard p b)).
+  Proof. intros F e [|i r] a; simpl; [destruct (p e); auto | rewrite F; reflexivity]. Qed.
+
+  Theorem guard_guard p q b : same (Guard p (Guard q b)) (Guard (fun e => (p e && q e)%bool) b).
+  Proof. intros e index a. simpl. destruct (p e), (q e); reflexivity. Qed.
+
+  Theorem guard_add p a b : same (Guard p (Add a b)) (Add (Guard p a) (Guard p b)).
+  Proof. intros e index v. simpl. destruct (p e); reflexivity. Qed.
+
+  Theorem guard_true p b : (forall e, p e = true) -> same (Guard p b) b.
+  Proof. intros H e index a. simpl. now rewrite H. Qed.
+
+  (** Where a guard cuts a range: rounds for which it fails at the end are not made. *)
+  Theorem sum_guard_cut x lo mid hi p b : (forall e, lo e <= mid e <= hi e) ->
+    (forall e i, mid e <= i < hi e -> p (set e x i) = false) -> (forall e i, lo e <= i < mid e -> p (set e x i) = true) ->
+    same (Sum x lo hi (Guard p b)) (Sum x lo mid b).
+  Proof.
+    intros H Hf Ht e index a. simpl. destruct (H e). rewrite (span_app _ (mid e)) by lia. rewrite fold_left_app.
+    rewrite (fold_skip (fun a i => into b (set e x i) index a) (fun i => p (set e x i))).
+    - apply (fold_keep (fun a i => into b (set e x i) index a) (fun i => p (set e x i))).
+      intros i Hi. unfold span in Hi. apply in_range in Hi. apply Ht. lia.
+    - intros i Hi. unfold span in Hi. apply in_range in Hi. apply Hf. lia.
+  Qed.
+
   (** * A sum inside an array is an array of sums *)
 
   Theorem swap_gen_sum x y lo hi lo' hi' b : fresh x lo' -> fresh x hi' -> fresh y lo ->
@@ -152,3 +211,5 @@ End Rules.
 
 Print Assumptions sum_flat.
 Print Assumptions sum_trunc.
+Print Assumptions sum_guard_cut.
+Print Assumptions sum_shift.
