@@ -68,6 +68,7 @@ class Options:
     reassociate: bool = True
     copies: str = "any"
     plan: tuple[tuple[str, str], ...] = ()
+    checkpoint: int | None = None  # of loops that do not say (at.grad(f, memory=...))
 
 
 @all_plain

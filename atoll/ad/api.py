@@ -109,10 +109,15 @@ def _derivative(public: Callable[..., Function], f: Any, wrt: Wrt, has_aux: bool
 
 
 @asked
-def grad(f: Any, wrt: Wrt = 0, has_aux: bool = False) -> Function:
+def grad(f: Any, wrt: Wrt = 0, has_aux: bool = False, memory: Any = None) -> Any:
     """The gradient of a function with a float result: a function of the same arguments. wrt: a position, a name, or several.
 
-    With has_aux=True the function returns a pair, the float and anything else; so does the gradient."""
+    With has_aux=True the function returns a pair, the float and anything else; so does the gradient. With memory="2GB" a call keeps to that: it chooses
+    how deep loops are cut into blocks that are computed again, computes in slabs, or is refused before it begins."""
+    if memory is not None:
+        from atoll.distribute.gradients import Budgeted
+
+        return Budgeted(function_of(f, "grad"), wrt, has_aux, memory)
     return _derivative(grad, f, wrt, has_aux)
 
 

@@ -84,6 +84,13 @@ class Looker:
         self.threads = threads
         self.times = 1  # how many threads may have their own of it
 
+    def value(self, var: lp.Var, value: lp.Expr) -> Interval:
+        """What is known of a variable; of a float a number that is about it."""
+        if not var.dtype.is_float:
+            return ranges.of_expr(value, self.env)
+        found = ranges.about(value, self.env)
+        return None if found is None else (found, found)  # type: ignore[return-value]
+
     # -- places
 
     def box(self, buffer: lp.Buffer, index: tuple[Poly, ...], along: Poly | None = None) -> Box:
@@ -145,7 +152,7 @@ class Looker:
                 if value is not None:
                     self.expr(value)
                     if var not in self.changing:
-                        self.env[var] = ranges.of_expr(value, self.env)
+                        self.env[var] = self.value(var, value)
             case lp.Assign(_, value) | lp.Add(_, _, value):
                 self.expr(value)
             case lp.Store(buffer, index, value):

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from atoll.core.prims import PRIMS
 from atoll.loops import ir as lp
 from atoll.sizes import Atom, Poly, Quot
 
@@ -70,6 +73,39 @@ def of_expr(e: lp.Expr, env: Env) -> Interval:
         case lp.Call("sub", (x, y), _):
             a, b = of_expr(x, env), of_expr(y, env)
             return None if a is None or b is None else _kept((a[0] - b[1], a[1] - b[0]), e)
+        case lp.Call("mul", (x, y), _):
+            a, b = of_expr(x, env), of_expr(y, env)
+            ends = [p * q for p in a or () for q in b or ()]
+            return _kept((min(ends), max(ends)), e) if ends else None
+        case lp.Call("floordiv", (x, y), _):
+            a, b = of_expr(x, env), of_expr(y, env)
+            if a is None or b is None or b[0] < 1:
+                return None
+            ends = [p // q for p in a for q in b]
+            return min(ends), max(ends)
+        case lp.Cast(arg, _):
+            found = about(arg, env)  # a float of another library may differ in its last bit
+            return None if found is None or not abs(found) < _HALF else (int(found) - 1, int(found) + 1)
+    return None
+
+
+def about(e: lp.Expr, env: Env) -> float | None:
+    """The value of an expression of floats that depends on sizes only, but for rounding."""
+    match e:
+        case lp.Const(value, _) if not e.dtype.is_complex:
+            return float(value)
+        case lp.Use(var) if var.dtype.is_float:
+            known = env.get(var)
+            return None if known is None else float(known[0])
+        case lp.Cast(arg, _) if arg.dtype.is_integer:
+            whole = of_expr(arg, env)
+            return None if whole is None or whole[0] != whole[1] else float(whole[0])
+        case lp.Call(op, args, dtype) if dtype.is_float and op in PRIMS:
+            parts = [about(a, env) for a in args]
+            if None in parts:
+                return None
+            with np.errstate(all="ignore"):
+                return float(PRIMS[op].means(*(dtype.numpy.type(p) for p in parts)))
     return None
 
 

@@ -51,7 +51,7 @@ def for_statement(el: Elaborator, stmt: s.For, live: Liveness) -> None:
         code,
         type=code.type,
         span=stmt.span,
-        checkpoint=it.options.get("checkpoint"),
+        checkpoint=it.options.get("checkpoint", getattr(getattr(el.home.definition, "options", None), "checkpoint", None)),
         no_false_deps=bool(it.options.get("no_false_deps", False)),
     )
     loop.finish(out, types)
