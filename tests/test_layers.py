@@ -42,7 +42,6 @@ UPWARDS = {
     ("backends", "functions"): "a shared library says which functions it cannot hold in the words of functions/needs.py",
     ("backends", "runtime"): "the compiler's probes decide on options",
     ("runtime", "functions"): "data (unions, records) is exchanged by functions/exchange.py",
-    ("runtime", "distribute"): "an argument that lives elsewhere (Dask, zarr) is refused in the words of distribute/",
     ("std", "functions"): "lists and options are exchanged with Python's",
     ("std", "runtime"): "as above",
 }

@@ -115,9 +115,7 @@ def grad(f: Any, wrt: Wrt = 0, has_aux: bool = False, memory: Any = None) -> Any
     With has_aux=True the function returns a pair, the float and anything else; so does the gradient. With memory="2GB" a call keeps to that: it chooses
     how deep loops are cut into blocks that are computed again, computes in slabs, or is refused before it begins."""
     if memory is not None:
-        from atoll.distribute.gradients import Budgeted
-
-        return Budgeted(function_of(f, "grad"), wrt, has_aux, memory)
+        return function_of(f, "grad")._grad_within(wrt, has_aux, memory)
     return _derivative(grad, f, wrt, has_aux)
 
 

@@ -61,6 +61,12 @@ class Beyond:
 
         return Within(self, memory)
 
+    def _grad_within(self: Any, wrt: Any, has_aux: bool, memory: Any) -> Any:
+        """at.grad(f, memory=...)."""
+        from atoll.distribute.gradients import Budgeted
+
+        return Budgeted(self, wrt, has_aux, memory)
+
     def stream(self: Any, *inputs: Any, out: Any, memory: Any = "2GB", progress: Any = False) -> Any:
         """Through zarr stores larger than memory: arrays or paths in, a store at `out` (written anew; `out`/0, /1, ... for several results).
 
