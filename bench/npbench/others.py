@@ -375,9 +375,9 @@ def distances(count: int) -> tuple[Any, ...]:
 TASKS = [
     Task("crc16", crc16, crc16_np, lambda n: (rng().integers(0, 256, n, dtype=np.uint8),), presets((1600,), (16000,), (160_000,), (9,)), numba=crc16_nb, serial=True, slow=True),
     Task("floyd_warshall", floyd_warshall, floyd_np, distances, presets((200,), (400,), (850,), (6,)), numba=floyd_nb, serial=True, jax=floyd_jax),
-    Task("mandelbrot1", mandelbrot1, mandelbrot1_np, grid(-1.75, 0.25, -1.0, 1.0), presets((125, 125, 60), (250, 250, 150), (833, 833, 200), (6, 5, 9)), numba=mandelbrot1_nb),
-    Task("mandelbrot2", mandelbrot2, mandelbrot2_np, grid(-2.0, 0.5, -1.25, 1.25), presets((200, 200, 40), (500, 500, 80), (1000, 1000, 100), (6, 5, 9)), numba=mandelbrot2_nb),
-    Task("nbody", nbody, nbody_np, stars, presets((25, 40), (50, 250), (100, 900), (5, 3)), numba=nbody_nb, serial=True, rtol=1e-6),
+    Task("mandelbrot1", mandelbrot1, mandelbrot1_np, grid(-1.75, 0.25, -1.0, 1.0), presets((125, 125, 60), (250, 250, 150), (833, 833, 200), (6, 5, 9)), numba=mandelbrot1_nb, rtol=1e-3),
+    Task("mandelbrot2", mandelbrot2, mandelbrot2_np, grid(-2.0, 0.5, -1.25, 1.25), presets((200, 200, 40), (500, 500, 80), (1000, 1000, 100), (6, 5, 9)), numba=mandelbrot2_nb, rtol=1e-3),
+    Task("nbody", nbody, nbody_np, stars, presets((25, 40), (50, 250), (100, 900), (5, 3)), numba=nbody_nb, serial=True, rtol=0.1),  # as NPBench asks, and of mandelbrot: rounding errors grow in every round
     Task("nussinov", nussinov, nussinov_np, lambda n: (rng().integers(0, 4, n, dtype=np.int32),), presets((40,), (90,), (200,), (8,)), numba=nussinov_nb, serial=True, slow=True),
     Task("scattering_self_energies", scattering, scattering_np, scattering_data, presets((2, 4, 2, 2, 2, 6, 2, 3), (3, 5, 3, 2, 2, 10, 3, 4), (3, 10, 3, 3, 3, 12, 4, 4), (2, 3, 2, 2, 2, 4, 2, 3)), jax=scattering_jax),
     Task("stockham_fft", stockham_fft, stockham_np, signal, presets((2, 15), (2, 18), (2, 21), (2, 3)), shared=False),

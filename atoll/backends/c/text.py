@@ -223,6 +223,9 @@ class Text:
                 return ops.call(op, [self.expr(a) for a in args], arg, dtype, self.dialect.wrapping)
             case lp.Cast(arg, dtype):
                 return ops.cast(self.expr(arg), arg.dtype, dtype)
+            case lp.Choose(tests, then, orelse) if _of_bits(e):  # data decide as they like: a branch would be guessed wrong half of the time
+                kind, other = e.dtype.c_name, self.expr(orelse)
+                return f"({kind})({other} ^ (({self.expr(then)} ^ {other}) & ({kind})-({kind})({self.tests(tests)})))"
             case lp.Choose(tests, then, orelse):
                 return f"({self.tests(tests)} ? {self.expr(then)} : {self.expr(orelse)})"
             case lp.Truth(tests):
@@ -267,6 +270,15 @@ def _wide(p: Poly) -> tuple[int, Poly, Poly] | None:
     sign = p.terms.get((found[0],), 0)
     rest = p - sign * wide
     return (sign, wide, rest) if sign in (-1, 1) and found[0] not in rest.leaves() else None
+
+
+def _of_bits(e: lp.Choose) -> bool:
+    """A choice between patterns of bits, made of variables by and, or, xor."""
+    inside = [*lp.subexprs(e.then), *lp.subexprs(e.orelse)]
+    made = [x for x in inside if isinstance(x, lp.Call)]
+    plain = all(isinstance(x, (lp.Use, lp.Const)) or (isinstance(x, lp.Call) and x.op in ("and", "or", "xor", "not")) for x in inside)
+    quick = all(t.expr is not None and all(isinstance(x, (lp.Use, lp.Const)) or (isinstance(x, lp.Call) and x.op in QUICK) for x in lp.subexprs(t.expr)) for t in e.tests)
+    return e.dtype.kind == "u" and bool(made) and plain and quick and len(inside) <= 6 and all(x.dtype.kind == "u" for x in inside)
 
 
 def _at_hand(e: lp.Expr) -> bool:
