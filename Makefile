@@ -79,7 +79,7 @@ fuzz-all: $(VENV)/.ready
 	$(RUN) -m tests.hunt --seconds $(SECONDS_OF_FUZZING)
 
 fuzz-ranks: $(VENV)/.ready
-	ATOLL_EXAMPLES=2000 $(RUN) -m pytest -q tests/conformance/test_automap_generated.py tests/conformance/test_sizes_generated.py
+	ATOLL_EXAMPLES=2000 $(RUN) -m pytest -q tests/conformance/test_automap_generated.py tests/conformance/test_sizes_generated.py tests/language/test_far_ranges.py
 
 fuzz-ad: $(VENV)/.ready
 	$(RUN) -m tests.fuzz_ad --seeds 0:10000 --every 50 --verbose

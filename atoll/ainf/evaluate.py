@@ -16,7 +16,7 @@ from atoll.core.prims import MONOIDS, PRIMS, DivisionByZero, NegativePower, Nega
 from atoll.errors import fail
 from atoll.sizes import Atom, Poly, Sym
 from atoll.sizes.describe import requirement
-from atoll.sizes.machine import compared, wrapped
+from atoll.sizes.machine import compared, rounds, wrapped
 from atoll.types.types import Scalar
 
 
@@ -200,8 +200,7 @@ class Evaluator:
             case ir.Truth(cond):
                 return [np.bool_(self.holds(cond, frame, env))]
             case ir.Extent(low, high):
-                difference = int(self.operand(high, frame, env)) - int(self.operand(low, frame, env))
-                return [np.int64(min(max(difference, 0), 2**63 - 1))]
+                return [np.int64(rounds(int(self.operand(low, frame, env)), int(self.operand(high, frame, env))))]
             case ir.Reduce(monoid, binder, arg):
                 return [self.reduce(monoid, binder, arg, dtype, frame, env)]
             case ir.ArgReduce(which, binder, arg):

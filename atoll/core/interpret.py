@@ -18,12 +18,14 @@ from atoll.core import values as v
 from atoll.core.prims import PRIMS, DivisionByZero, NegativePower, NegativeShift
 from atoll.deep import as_deep_as_needed, on_deep_stack
 from atoll.errors import NOWHERE, Span, fail
-from atoll.sizes import Poly, Sym
+from atoll.sizes import Atom, Poly, Sym
 from atoll.sizes.describe import requirement
+from atoll.sizes.machine import extent, wrapped
 from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, shape_of
 from atoll.views.catalogue import evaluate_view
 
 Env = dict[Sym, Any]
+MOST_ELEMENTS = 2**46  # of one array, here and in compiled code
 _SHALLOW = 80  # code nested no deeper than this is evaluated within Python's own limit
 
 
@@ -79,11 +81,23 @@ class Interpreter:
     # -- sizes
 
     def size(self, p: Poly) -> int:
-        return p.evaluate(lambda atom: int(self.env[atom]))  # type: ignore[index]
+        return wrapped(p.evaluate(lambda atom: int(self.env[atom])))  # type: ignore[index]
+
+    def rounds(self, p: Poly) -> int:
+        return extent(p, lambda atom: int(self.env[atom]))  # type: ignore[index]
+
+    def memory_for(self, count: int) -> int:
+        """So many elements, if any machine could hold them."""
+        if count > MOST_ELEMENTS:
+            fail("E0713", name=self.name)
+        return count
 
     def require(self, need: ir.Require) -> None:
-        if self.size(need.poly) < 0:
-            text = requirement(need.poly, lambda atom: int(self.env[atom]))  # type: ignore[index]
+        def value(atom: Atom) -> int:
+            return int(self.env[atom])  # type: ignore[index]
+
+        if need.poly.evaluate(value) not in range(2**63):
+            text = requirement(need.poly, value)
             fail("E0709", name=self.name, what=need.text, line=need.span.line, need=text)
 
     def bind_open(self, t: Type, value: Any, wanted: set[Sym]) -> None:
@@ -125,8 +139,7 @@ class Interpreter:
         return v.dtype_of(e.type).type(e.value)
 
     def size_of(self, e: ir.SizeOf) -> Any:
-        value = self.size(e.poly) & (2**64 - 1)
-        return np.int64(value - 2**64 if value >> 63 else value)
+        return np.int64(self.size(e.poly))
 
     def const_array(self, e: ir.ConstArray) -> Any:
         return e.value
@@ -191,7 +204,7 @@ class Interpreter:
     def build(self, e: ir.Build) -> Any:
         assert isinstance(e.type, Array)
         items = []
-        for i in range(self.size(e.size)):
+        for i in range(self.memory_for(self.rounds(e.size))):
             self.env[e.sym] = np.int64(i)
             items.append(self.eval(e.body))
         return v.stack(e.type.elem, items, self.size)
@@ -304,7 +317,7 @@ class Interpreter:
 
     def for_(self, e: ir.For) -> Any:
         state = tuple(self.eval(first) for _, first in e.state)
-        for i in range(self.size(e.size)):
+        for i in range(self.rounds(e.size)):
             self.env[e.sym] = np.int64(i)
             self.env.update(zip((sym for sym, _ in e.state), state, strict=True))
             state = self.eval(e.body)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from atoll.core import special
+from atoll.sizes.machine import rounds
 from atoll.types.dtypes import BF16, BOOL, F16, DType
 
 Meaning = Callable[..., Any]
@@ -169,6 +170,7 @@ _ROWS: list[PrimInfo] = [
     PrimInfo("not", 1, "biu", "same", lambda a: np.invert(a)),
     PrimInfo("shl", 2, "iu", "same", _shift_left, can_fail=True),
     PrimInfo("shr", 2, "iu", "same", _shift_right, can_fail=True),
+    PrimInfo("rounds", 3, "i", "same", lambda low, high, step: np.int64(rounds(int(low), int(high), int(step))), cost=8),
     PrimInfo("select", 3, "biufc", "same", lambda c, a, b: a if c else b),
     PrimInfo("floor", 1, "f", "same", lambda a: np.floor(a)),
     PrimInfo("ceil", 1, "f", "same", lambda a: np.ceil(a)),

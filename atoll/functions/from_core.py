@@ -30,6 +30,7 @@ from atoll.functions.kernels import Kernel, element_rep, free, heavy, kernel_ope
 from atoll.functions.needs import first_order, has_data
 from atoll.functions.operators import cast, check, fits, scalar
 from atoll.sizes import Poly, Quot, Sym
+from atoll.sizes.machine import bounds
 from atoll.types.types import I64_T, Fn, Index, Scalar, Tuple, Type, Union, dtype_of, shape_of
 from atoll.types.unions import type_key
 
@@ -132,6 +133,13 @@ class Translator:
             total = term if total is None else b.op(scalar("add", "i64"), total, term)
         return total if total is not None else b.integer(0)
 
+    def rounds(self, p: Poly, env: Env, b: Builder) -> ir.Var:
+        """How many rounds a loop of this extent has, without wrapping around."""
+        if len(p.terms) < 2:
+            return self.size(p, env, b)
+        low, high = bounds(p)
+        return b.op(scalar("rounds", "i64"), self.size(low, env, b), self.size(high, env, b), b.integer(1))
+
     def atom(self, atom: Any, env: Env, b: Builder) -> ir.Var:
         if isinstance(atom, Quot):
             return b.op(scalar("floordiv", "i64"), self.size(atom.num, env, b), self.size(atom.den, env, b))
@@ -160,7 +168,8 @@ class Translator:
 
     def require(self, need: core.Require, env: Env, b: Builder) -> None:
         names = [leaf for leaf in need.poly.leaves_in_order() if isinstance(leaf, Sym)]
-        test = b.op(scalar("ge", "i64"), self.size(need.poly, env, b), b.integer(0))
+        low, high = bounds(need.poly)
+        test = b.op(scalar("ge", "i64"), self.size(high, env, b), self.size(low, env, b))
         site = self.site("E0709", need.span, poly=need.poly, what=need.text, names=tuple(s.name for s in names))
         self.check(test, site, b, *(env[s] for s in names))
 

@@ -253,24 +253,26 @@ def loop(
     return results
 
 
-def _new(tr: Translator, t: Type, env: Env, b: Builder) -> Val:
-    """Arrays to fill, for a value of this array type."""
+def _new(tr: Translator, t: Type, env: Env, b: Builder, rounds: ir.Var | None = None) -> Val:
+    """Arrays to fill, for a value of this array type; in so many rounds, where they are counted already."""
     made = []
     for leaf in leaf_types(t):
         sizes, _ = shape_of(leaf)
-        made.append(b.op(arrays.new(element_rep(leaf), len(sizes)), *(tr.size(p, env, b) for p in sizes), name="new"))
+        axes = [tr.size(p, env, b) if k or rounds is None else rounds for k, p in enumerate(sizes)]
+        made.append(b.op(arrays.new(element_rep(leaf), len(sizes)), *axes, name="new"))
     return rebuild(t, iter(made))
 
 
 def _build(tr: Translator, e: core.Build, env: Env, b: Builder) -> Val:
-    start = _new(tr, e.type, env, b)
+    rounds = tr.rounds(e.size, env, b)
+    start = _new(tr, e.type, env, b, rounds)
     tr.nonnegative.add(e.sym)
 
     def body(i: ir.Var, state: tuple[ir.Var, ...], inner: Builder) -> tuple[ir.Var, ...]:
         value = tr.value(e.body, {**env, e.sym: i}, inner)
         return leaves(store(rebuild(e.type, iter(state)), e.type, [i], value, inner))
 
-    return rebuild(e.type, iter(loop(tr, tr.size(e.size, env, b), leaves(start), body, b)))
+    return rebuild(e.type, iter(loop(tr, rounds, leaves(start), body, b)))
 
 
 def _map_loop(tr: Translator, e: core.Map, env: Env, b: Builder) -> Val:
@@ -330,7 +332,7 @@ def _for(tr: Translator, e: core.For, env: Env, b: Builder) -> Val:
         here = {**env, e.sym: i, **dict(zip((s for s, _ in e.state), rebuild(t, iter(state)), strict=True))}
         return leaves(tr.value(e.body, here, inner))
 
-    return rebuild(t, iter(loop(tr, tr.size(e.size, env, b), leaves(first), body, b)))
+    return rebuild(t, iter(loop(tr, tr.rounds(e.size, env, b), leaves(first), body, b)))
 
 
 def _while(tr: Translator, e: core.While, env: Env, b: Builder) -> Val:

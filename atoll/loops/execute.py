@@ -13,7 +13,7 @@ from atoll.core.prims import MONOIDS, PRIMS, DivisionByZero, NegativePower, Nega
 from atoll.errors import Error
 from atoll.loops import ir as lp
 from atoll.sizes import Atom, Poly, Sym, poly
-from atoll.sizes.machine import compared, wrapped
+from atoll.sizes.machine import compared, rounds, wrapped
 from atoll.types.types import Scalar
 
 
@@ -106,7 +106,7 @@ class Executor:
                     raise Stuck(f"{b}{list(at)} is read before it is written")
                 return self.memory[b].cells[at]
             case lp.Call("extent", (low, high), _):
-                return np.int64(min(max(int(self.expr(high)) - int(self.expr(low)), 0), 2**63 - 1))
+                return np.int64(rounds(int(self.expr(low)), int(self.expr(high))))
             case lp.Call("and", (a, b), dtype) if dtype.kind == "b":
                 return np.bool_(self.expr(a) and self.expr(b))
             case lp.Call("or", (a, b), dtype) if dtype.kind == "b":

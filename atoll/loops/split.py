@@ -46,6 +46,11 @@ def started_blocks(loop: Rounds, size: int) -> Poly:
     return (length(loop) + (size - 1)) // size
 
 
+def is_wide(p: Poly) -> bool:
+    """Made of integers that may be as large as any: what is added to it may be an overflow."""
+    return any(isinstance(a, lp.VarAtom) and not a.var.small for a in p.leaves())
+
+
 def where_any(loop: Rounds, made: list[lp.Stmt], known: Known = ()) -> list[lp.Stmt]:
     """Statements that are right only where the loop's length is not negative."""
     return [lp.If((lp.Test("ge", length(loop) - 1),), made)] if may_be_negative(length(loop), known) else made

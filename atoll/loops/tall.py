@@ -14,7 +14,9 @@ from __future__ import annotations
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import Copier, copyable, fresh_like, loads
+from atoll.loops.split import is_wide, started_blocks
 from atoll.sizes import Poly, Sym, poly
+from atoll.sizes.machine import MOST_ROUNDS
 from atoll.types.dtypes import BOOL, I64
 
 PARTS = 8
@@ -56,7 +58,7 @@ def _in_parts(pieces: lp.Chunks) -> lp.Stmt | None:
     part, lo, hi, copy = Sym("part"), Sym("part_lo"), Sym("part_hi"), Sym("part")
     neutral = MONOIDS[_MONOID[update.op]][1](target.dtype)
     start = lp.Const(bool(neutral) if target.dtype is BOOL else neutral, target.dtype)
-    step = (rounds.high - rounds.low + (PARTS - 1)) // PARTS
+    step = started_blocks(rounds, PARTS)
     first, last = fresh_like("first", I64), fresh_like("last", I64)
 
     def bound(var: lp.Var, k: Poly) -> lp.Stmt:
@@ -77,7 +79,8 @@ def _in_parts(pieces: lp.Chunks) -> lp.Stmt | None:
     rest = lp.Chunks(pieces.low, pieces.high, pieces.extent, poly(4 * PARTS), [*pieces.body[:place], joined, *pieces.body[place + 1 :]], align=pieces.align)
     many = lp.Test("ge", rounds.high - rounds.low - PARTS * ROWS)
     few = lp.Test("ge", MOST_BYTES // target.dtype.size - pieces.extent)
-    return lp.If((many, few), [lp.Alloc(own), parts, rest, lp.Free(own)], [pieces])
+    countable = (lp.Test("ge", MOST_ROUNDS - rounds.high + rounds.low),) if is_wide(rounds.high - rounds.low) else ()
+    return lp.If((many, *countable, few), [lp.Alloc(own), parts, rest, lp.Free(own)], [pieces])
 
 
 def _update(rounds: lp.For, pieces: lp.Chunks) -> lp.Update | None:

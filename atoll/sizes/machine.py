@@ -11,6 +11,27 @@ def wrapped(value: int) -> int:
     return (value + 2**63) % 2**64 - 2**63
 
 
+def bounds(p: Poly) -> tuple[Poly, Poly]:
+    """low and high of range(low, high), which has p rounds: what is taken away, and what it is taken from."""
+    return Poly({m: -c for m, c in p.terms.items() if c < 0}), Poly({m: c for m, c in p.terms.items() if c > 0})
+
+
+MOST_ROUNDS = 2**62
+"""More are not counted: nobody sees the end of so many, and a little more than what is counted still is an integer."""
+
+
+def rounds(low: int, high: int, step: int = 1) -> int:
+    """How many rounds range(low, high, step) has, or the first MOST_ROUNDS of them. A step of 0 makes none."""
+    distance, stride = (high - low, step) if step > 0 else (low - high, -step)
+    return min(-(-distance // stride), MOST_ROUNDS) if distance > 0 and stride > 0 else 0
+
+
+def extent(p: Poly, value: Callable[[Atom], int]) -> int:
+    """The number of rounds that p says, counted by a machine: its bounds have wrapped around, the distance between them has not."""
+    low, high = bounds(p)
+    return rounds(wrapped(low.evaluate(value)), wrapped(high.evaluate(value)))
+
+
 def compared(p: Poly, value: Callable[[Atom], int], is_wide: Callable[[Atom], bool]) -> int:
     """p where its sign decides. A comparison of integers a < b is made as b - a - 1 >= 0 and means what it means over the integers, at the ends of their
     range too; any other sum of integers that may be large (`is_wide`) is an index that has wrapped around."""

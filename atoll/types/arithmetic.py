@@ -126,7 +126,7 @@ def _known(el: Elaborator, op: str, a: Value, b: Value) -> Poly | None:
     if op == "*":
         product = a.poly * b.poly
         return product if product.degree() <= 4 and len(product.terms) <= 12 else None
-    if op in ("//", "%") and _exact(el, a.poly) and _exact(el, b.poly):
+    if op in ("//", "%") and exact(el, a.poly) and exact(el, b.poly):
         divisor = b.poly.const()
         if (divisor is not None and divisor > 0) or (divisor is None and el.facts.proves(b.poly - 1)):
             quotient = floordiv(a.poly, b.poly)
@@ -231,11 +231,11 @@ def _apart(el: Elaborator, difference: Poly) -> tuple[Poly, ...]:
     return (-difference - 1,) if el.facts.follows(-difference) else ()
 
 
-def _exact(el: Elaborator, p: Poly) -> bool:
+def exact(el: Elaborator, p: Poly, alone: bool = True) -> bool:
     """True when the machine's value is the integer the polynomial says, so that a quotient of it is what it should be.
 
-    Sums and products are right in any case, because they wrap around as the polynomial's value does."""
-    if isinstance(p.single(), Sym) or p.const() is not None:
+    Sums and products are right in any case, because they wrap around as the polynomial's value does. `alone`: a lone variable is, however large."""
+    if (alone and isinstance(p.single(), Sym)) or p.const() is not None:
         return True
     if p.degree() > 3 or any(abs(c) > 2**20 for mono, c in p.terms.items() if mono):
         return False

@@ -248,16 +248,32 @@ def _clauses(
         return nest(node.clauses)
 
 
-def count_of(el: Elaborator, low: Poly, high: Poly, step: int) -> Poly:
-    """How many rounds range(low, high, step) has; negative means none."""
+def count_of(el: Elaborator, low: Poly, high: Poly, step: int, span: Span) -> Poly:
+    """How many rounds range(low, high, step) has; negative means none. Where the bounds may be so far apart that their distance has wrapped around, its
+    quotient would be wrong: then the rounds are counted by an operation of their own."""
     from atoll.sizes import cdiv
+    from atoll.types.arithmetic import exact
 
     distance = high - low if step > 0 else low - high
-    return distance if abs(step) == 1 else cdiv(distance, abs(step))
+    grown = any(abs(c) > max(abs(low.terms.get(mono, 0)), abs(high.terms.get(mono, 0))) for mono, c in distance.terms.items() if mono)  # range(-a, a)
+    if abs(step) == 1 and not grown:
+        return distance  # which keeps the bounds apart
+    if abs(step) <= 2**20 and exact(el, distance, alone=False):
+        return cdiv(distance, abs(step))
+    return counted_rounds(el, low, high, poly(step), span)
 
 
-def range_of(el: Elaborator, low: Poly, high: Poly, step: int) -> en.Iterable:
-    size = count_of(el, low, high, step)
+def counted_rounds(el: Elaborator, low: Poly, high: Poly, step: Poly, span: Span) -> Poly:
+    """The rounds of a range as a value of its own."""
+    ends = tuple(ir.SizeOf(p, type=I64_T, span=span) for p in (low, high, step))
+    count = el.bind(Value(ir.Prim("rounds", ends, type=I64_T, span=span), I64_T), None, "rounds")
+    assert count.poly is not None
+    el.assume(count.poly)
+    return count.poly
+
+
+def range_of(el: Elaborator, low: Poly, high: Poly, step: int, span: Span) -> en.Iterable:
+    size = count_of(el, low, high, step, span)
 
     def element(el: Elaborator, index: Value) -> Value:
         assert index.poly is not None
@@ -269,4 +285,4 @@ def range_of(el: Elaborator, low: Poly, high: Poly, step: int) -> en.Iterable:
     return en.Iterable(size, element)
 
 
-__all__ = ["build", "build_array", "count_of", "iterable", "materialise", "over", "poly", "range_of", "reduce_clauses"]
+__all__ = ["build", "build_array", "count_of", "counted_rounds", "iterable", "materialise", "over", "poly", "range_of", "reduce_clauses"]

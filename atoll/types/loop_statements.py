@@ -8,11 +8,12 @@ from typing import Any, NoReturn
 from atoll.core import ir
 from atoll.errors import Error, Span
 from atoll.sizes import Sym, poly
+from atoll.sizes.machine import bounds
 from atoll.surface import syntax as s
 from atoll.surface.names import Liveness, binds
 from atoll.types import calls, comprehension, indexing
 from atoll.types import entities as en
-from atoll.types.arithmetic import compare, condition, scalar_binary
+from atoll.types.arithmetic import compare, condition, exact, scalar_binary
 from atoll.types.coerce import coerce, make_tuple, project, zero
 from atoll.types.decay import plain, plain_type
 from atoll.types.dtypes import I64
@@ -67,11 +68,15 @@ def _for_while(el: Elaborator, stmt: s.For, going: str, it: en.Iterable, live: L
     loop = _Loop(el, stmt, live, (count,))
     el.level += 1
     rounds = Value(ir.SizeOf(it.size, type=_COUNT, span=span), _COUNT, it.size)
+    if not exact(el, it.size):  # counted without wrapping around, as the rounds of other loops are
+        low, high = (ir.SizeOf(p, type=_COUNT, span=span) for p in bounds(it.size))
+        rounds = el.bind(Value(ir.Prim("rounds", (low, high, ir.Lit(1, type=_COUNT, span=span)), type=_COUNT, span=span), _COUNT), None, "rounds")
 
     def round_(state: list[Value]) -> tuple[list[Any], Any]:
         at = el.scope.names[count]
         assert isinstance(at.expr, ir.Var) and at.poly is not None
         el.session.bounded.add(at.expr.sym)
+        el.labels[at.expr.sym] = called
         with el.block(), el.hypotheses(at.poly, lazy=False):
             goes_on = compare(el, "<", Value(at.expr, _COUNT, at.poly), rounds, span)
             flag = condition(el, el.scope.names[going], span, "`for`")

@@ -13,9 +13,10 @@ from atoll.ainf.translate.versions import Versions
 from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple
 from atoll.core import ir as core
 from atoll.core.prims import PRIMS
-from atoll.errors import Span
+from atoll.errors import NOWHERE, Span
 from atoll.sizes import Poly, Sym, Temporary, poly
-from atoll.types.dtypes import BOOL, I64, DType
+from atoll.sizes.machine import stands_alone
+from atoll.types.dtypes import BOOL, F64, I64, DType
 from atoll.types.types import Index, dtype_of
 from atoll.types.types import Scalar as ScalarType
 
@@ -262,8 +263,29 @@ class Conditions(Versions):
                 names = {leaf.name: env[leaf] for leaf in need.poly.leaves_in_order() if isinstance(leaf, Sym) and leaf in env}
                 args = tuple(self.operand(v) for v in names.values())
                 site = self.site("E0709", need.span, poly=need.poly, what=need.text, names=tuple(names))
+                if not (self.b.trusted(p) or stands_alone(p, lambda atom: not self.b.bounded(atom))):
+                    self.b.check((self.has_not_wrapped(p),), site, args)
                 self.b.check((ir.Cond("ge", p),), site, args)
                 self.b.given(ir.Cond("ge", p))
+
+    def has_not_wrapped(self, p: Poly) -> ir.Cond:
+        """What is known of a size is known of integers without end, so it must be the integer that it would be there: the same in floats, nearly."""
+
+        def real(x: ir.Operand) -> ir.Operand:
+            return scalars.cast(self.b, x, F64, NOWHERE)
+
+        def of(name: str, *args: ir.Operand) -> ir.Operand:
+            return scalars.op(self.b, name, args, F64, NOWHERE)
+
+        total: ir.Operand = ir.Const(0.0, F64)
+        for mono, coef in p.terms.items():
+            term: ir.Operand = ir.Const(float(coef), F64)
+            for atom in mono:
+                term = of("mul", term, real(scalars.from_poly(poly(atom))))
+            total = of("add", total, term)
+        apart = of("abs", of("sub", real(scalars.from_poly(p)), total))
+        found = scalars.compare(self.b, "lt", apart, ir.Const(2.0**62, F64), NOWHERE)
+        return found if isinstance(found, ir.Cond) else ir.Cond("true", None, found)  # type: ignore[arg-type]
 
 
 def _bound(value: float, dtype: DType) -> float:

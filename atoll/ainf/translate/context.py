@@ -14,6 +14,7 @@ from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple, abstractio
 from atoll.core import ir as core
 from atoll.errors import NOWHERE, Span
 from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.sizes.machine import bounds
 from atoll.types.dtypes import BOOL, I64, DType
 from atoll.types.types import Array, Index, Record, Tuple, Type, flatten, shape_of
 from atoll.types.types import Scalar as ScalarType
@@ -347,8 +348,7 @@ class Context:
         """An extent whose machine value is its integer value; second, a polynomial it equals when there are rounds at all."""
         if self.b.comparable(size):
             return size, None
-        high = Poly({m: c for m, c in size.terms.items() if c > 0})
-        low = Poly({m: -c for m, c in size.terms.items() if c < 0})
+        low, high = bounds(size)
         prim = ir.Extent(scalars.from_poly(low), scalars.from_poly(high))
         ref = self.b.ref(prim, ir.Result(I64), span, "n")
         exact = all(self.b.comparable(side) for side in (low, high))

@@ -103,8 +103,8 @@ def call(op: str, args: list[str], arg: DType, result: DType, wrapping: bool) ->
         return f"({args[0]} ? {args[1]} : {args[2]})"
     if op == "within":
         return f"at_within({', '.join(args)})"
-    if op == "extent":
-        return f"at_extent({', '.join(args)})"
+    if op in ("extent", "rounds"):
+        return f"at_{op}({', '.join(args)})"
     if arg is BOOL:
         return _bool(op, args)
     if arg.is_integer:

@@ -12,7 +12,7 @@ from atoll.backends.c.text import safe
 from atoll.backends.c.used import Used, collect, written_buffers
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import may_fail
-from atoll.loops.split import may_be_negative
+from atoll.loops.split import is_wide, may_be_negative
 from atoll.types.dtypes import BOOL
 
 _LONG = 160  # lines of a function that are many
@@ -215,6 +215,8 @@ class Pieces(Loops):
         head += [f"{a.var.dtype.c_name} *{out}" for a, out in zip(chunk.accs, outs, strict=True)]
         with self.function_text():
             with self.braces(f"AT_PIECE int {name}_all({', '.join(head)})"):
+                if is_wide(chunk.extent):  # so that what is counted up from it is no overflow
+                    self.put("if (at_n > INT64_C(1) << 62) at_n = INT64_C(1) << 62;")
                 most = str(chunk.most)
                 if chunk.rows:
                     most = f"at_n < {16 * chunk.rows} ? 16 : at_n < {chunk.most * chunk.rows} ? at_n / {chunk.rows} : {chunk.most}"

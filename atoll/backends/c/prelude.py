@@ -187,9 +187,16 @@ def _index_helpers() -> dict[str, str]:
             "    return (int64_t)(last - (left < last ? left : last));\n}"
         ),
         "at_extent": (
-            "/* the number of rounds of range(low, high), without overflow */\n"
+            "/* the number of rounds of range(low, high), without overflow, or as many as nobody sees the end of */\n"
             "static inline int64_t at_extent(int64_t low, int64_t high) {\n    if (high <= low) return 0;\n"
-            "    uint64_t n = (uint64_t)high - (uint64_t)low;\n    return n > (uint64_t)INT64_MAX ? INT64_MAX : (int64_t)n;\n}"
+            "    const uint64_t n = (uint64_t)high - (uint64_t)low, most = (uint64_t)1 << 62;\n    return (int64_t)(n > most ? most : n);\n}"
+        ),
+        "at_rounds": (
+            "/* the number of rounds of range(low, high, step), without overflow, or as many as nobody sees the end of; none for a step of 0 */\n"
+            "static inline int64_t at_rounds(int64_t low, int64_t high, int64_t step) {\n    if (step == 0 || (step > 0 ? high <= low : low <= high)) return 0;\n"
+            "    const uint64_t distance = step > 0 ? (uint64_t)high - (uint64_t)low : (uint64_t)low - (uint64_t)high;\n"
+            "    const uint64_t n = (distance - 1) / (step > 0 ? (uint64_t)step : 0 - (uint64_t)step), most = (uint64_t)1 << 62;\n"
+            "    return (int64_t)(n >= most ? most : n + 1);\n}"
         ),
         "at_piece": (
             "/* how large the pieces of a loop are: depends on sizes only, so results do not depend on threads */\n"

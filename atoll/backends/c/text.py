@@ -18,6 +18,7 @@ from atoll.loops.origins import Origins
 from atoll.loops.rewrite import QUICK, divides
 from atoll.origins import Marks
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
+from atoll.sizes.machine import stands_alone
 from atoll.types.dtypes import BOOL, I64
 
 _RELATION = {"ge": ">=", "eq": "==", "ne": "!="}
@@ -243,6 +244,8 @@ class Text:
                 sign, wide, rest = apart
                 left, right = (wide, -rest) if sign == 1 else (rest, wide)
                 return f"{self.poly(left)} >= {self.poly(right)}"
+            if t.kind == "ge" and not stands_alone(p, lambda a: isinstance(a, lp.VarAtom) and not a.var.small):
+                return f"{self.poly(p)} >= 0"  # of a sum that may have wrapped around the sum decides, not its parts
             if t.kind == "ge" and p.constant_term() == -1:  # n - k - 1 >= 0 is n > k, where nothing can overflow
                 relation, p = ">", p + 1
             left = Poly({m: c for m, c in p.terms.items() if c > 0})

@@ -9,9 +9,9 @@ from atoll.errors import Span
 from atoll.sizes import Poly, poly
 from atoll.surface import syntax as s
 from atoll.types import entities as en
-from atoll.types.arithmetic import compare, scalar_binary
+from atoll.types.arithmetic import compare
 from atoll.types.calls import Args
-from atoll.types.comprehension import iterable, range_of
+from atoll.types.comprehension import counted_rounds, iterable, range_of
 from atoll.types.elaborator import Elaborator, Mismatch
 from atoll.types.entities import Value
 from atoll.types.types import I64_T, Array, Index, Tuple
@@ -33,7 +33,7 @@ def _range(args: Args) -> en.Iterable:
             el.fail("E0223", args.span)
         step = const
     low, high = (poly(0), bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
-    return range_of(el, low, high, step)
+    return range_of(el, low, high, step, args.span)
 
 
 def stepping(el: Elaborator, low: Poly | None, high: Poly | None, step: Poly, span: Span, size: Poly | None = None) -> en.Iterable:
@@ -57,19 +57,15 @@ def stepping(el: Elaborator, low: Poly | None, high: Poly | None, step: Poly, sp
         low = either(size - 1, poly(0)).poly if low is None else low
         high = either(poly(-1), size).poly if high is None else high
     assert low is not None and high is not None
-    one = either(poly(-1), poly(1))
-    distance = scalar_binary(el, "-", number(high - low + step), one, span)
-    rounds = scalar_binary(el, "//", el.bind(distance), number(step), span)
-    count = el.bind(Value(ir.Prim("max", (rounds.expr, number(poly(0)).expr), type=I64_T, span=span), I64_T), None, "rounds")
-    assert count.poly is not None
-    el.assume(count.poly)
+    el.emit(ir.Assert(compare(el, "!=", number(step), number(poly(0)), span).expr, span.text(), span, code="E0702"))
+    count = counted_rounds(el, low, high, step, span)
 
     def element(el: Elaborator, index: Value) -> Value:
         assert index.poly is not None
         p = low + index.poly * step
         return number(p)
 
-    made = en.Iterable(count.poly, element)
+    made = en.Iterable(count, element)
     el.stepped_ranges.append((key, el.frames[-1], made))
     return made
 
@@ -137,7 +133,7 @@ def _loop(args: Args) -> en.Iterable:
     if len(args.args) > 1:
         args.el.fail("E1017", args.span)
     n, checkpoint, no_false_deps = args.take("n", optional=("checkpoint", "no_false_deps"))
-    it = n if isinstance(n, en.Iterable) else range_of(args.el, poly(0), args.poly(n, "the number of rounds"), 1)
+    it = n if isinstance(n, en.Iterable) else range_of(args.el, poly(0), args.poly(n, "the number of rounds"), 1, args.span)
     options: dict[str, Any] = {}
     if checkpoint is not None:
         depth = checkpoint.poly.const() if isinstance(checkpoint, Value) and checkpoint.poly is not None else None

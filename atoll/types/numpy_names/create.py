@@ -92,7 +92,7 @@ def _integers(c: Call, low: Value, high: Value, by: Value, wanted: DType | None)
     stride = by.poly.const() if by.poly is not None else None
     a, b = c.size(low), c.size(high)
     if stride is not None and stride != 0:
-        size = count_of(c.el, a, b, stride)
+        size = count_of(c.el, a, b, stride, c.span)
         number = size.const()
         size = poly(max(number, 0)) if number is not None else size
     else:
