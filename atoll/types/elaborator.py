@@ -73,6 +73,7 @@ class Elaborator:
         self.made_of: dict[Sym, Any] = {}  # the same by variable; None for one that was made elsewhere
         self.places_of_masks: list[tuple[Sym, list[ir.Stmt], Value]] = []  # where masks are true, by variable and block
         self.stepped_ranges: list[tuple[Any, list[ir.Stmt], en.Iterable]] = []  # ranges whose step only running decides, by bounds and block
+        self.sizes_made: list[tuple[Any, Sym, list[ir.Stmt]]] = []  # integers that are sizes: what computes each, its variable and block
         self.returns: Type | None = None  # the declared result of the function whose body this is
         self.hidden: Type | None = None  # the declared result, when branches return arrays of different sizes
 
@@ -256,8 +257,14 @@ class Elaborator:
             if isinstance(value.type, (Scalar, Index)) and value.type.dtype.is_integer:
                 from atoll.types.coerce import to_dtype
 
-                bound = self.bind(to_dtype(self, value, I64_T.dtype, span), None, "k")
+                number = to_dtype(self, value, I64_T.dtype, span)
+                known = same_number(number.expr)
+                found = next((sym for key, sym, block in self.sizes_made if key == known and any(block is frame for frame in self.frames)), None)
+                if found is not None and known is not None:
+                    return poly(found)
+                bound = self.bind(number, None, "k")
                 assert isinstance(bound.expr, ir.Var)
+                self.sizes_made.append((known, bound.expr.sym, self.frames[-1]))
                 self.solver.rigid[bound.expr.sym] = self.level
                 if bound.expr.sym not in self.labels and bound.expr.sym.name == "k":
                     self.labels[bound.expr.sym] = bound.expr.span.text() or "k"
@@ -339,6 +346,31 @@ class Elaborator:
 
 
 _ABOUT_ONE = "a declared size of 1 is not stretched: index that axis, x[0] or x[:, 0], and what is left is repeated; x[:, 0][:, None] makes an axis that meets any size"
+
+
+def same_number(e: ir.Expr) -> Any:
+    """Equal for expressions that compute the same integer of the same variables; None where that cannot be seen."""
+    match e:
+        case ir.Var(sym):
+            return sym
+        case ir.Lit(value):
+            return repr(e.type), value
+        case ir.SizeOf(p):
+            return p
+        case ir.Prim(op, args):
+            what, parts = op, args
+        case ir.Cast(value):
+            what, parts = "cast", (value,)
+        case ir.At(array, index):
+            what, parts = "at", (array, index)
+        case ir.Proj(value, k):
+            what, parts = f"part {k}", (value,)
+        case ir.If(cond, then, orelse):
+            what, parts = "if", (cond, then, orelse)
+        case _:
+            return None
+    keys = tuple(same_number(part) for part in parts)
+    return None if None in keys else (what, repr(e.type), keys)
 
 
 def _sizes(t: Type) -> list[Poly]:
