@@ -601,7 +601,7 @@ def _from_text(module_text: str, options: Options) -> Function:
     namespace = module.__dict__
     sys.modules[name] = module  # dataclasses looks there
     try:
-        exec(as_deep_as_needed(compile)(tree, name, "exec", dont_inherit=True), namespace)  # noqa: S102  the user's own text
+        exec(text.compiled(source, tree), namespace)  # noqa: S102  the user's own text
     except NameError as error:
         _undefined(source, tree, error)
         raise

@@ -13,7 +13,8 @@ import textwrap
 import types
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from types import CodeType
+from typing import Any, NoReturn
 
 from atoll.deep import as_deep_as_needed
 from atoll.errors import Source, Span, fail
@@ -147,11 +148,27 @@ def _locate(text: str, name: str, code: types.CodeType, exact: bool) -> Definiti
 def parse_text(text: str, name: str) -> tuple[Source, ast.Module]:
     """A text given with source=."""
     source = Source(name, text)
+    if (place := text.find("\0")) >= 0:
+        line, column = text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place) - 1
+        fail("E0104", Span(source, line, column, line, column + 1), message="it has a null character", help="take the null character out")
     try:
         return source, ast.parse(text)
     except SyntaxError as error:
-        line, column = error.lineno or 1, max(0, (error.offset or 1) - 1)
-        fail("E0104", Span(source, line, column, line, column + 1), message=error.msg)
+        _not_python(source, error)
+
+
+@as_deep_as_needed
+def compiled(source: Source, tree: ast.Module) -> CodeType:
+    """What Python makes of a text; some of what it refuses it sees only here: `break` outside a loop, two parameters of one name."""
+    try:
+        return compile(tree, source.name, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        _not_python(source, error)
+
+
+def _not_python(source: Source, error: SyntaxError) -> NoReturn:
+    line, column = error.lineno or 1, max(0, (error.offset or 1) - 1)
+    fail("E0104", Span(source, line, column, line, column + 1), message=error.msg)
 
 
 def unwrap(fn: Any) -> Any:

@@ -145,6 +145,30 @@ def test_source_that_is_wrong():
         at.fn(source="x = 1 / 0\ndef f(): return 1")
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("def f(x):\n    break\n", 2),
+        ("def f(x):\n    continue\n", 2),
+        ("def f(x, x):\n    return x\n", 1),
+        ("def f(x):\n\tif x:\n        return x\n", 3),
+        ("def f(x):\n    y = 1\n      z = 2\n", 3),
+        ("def f(x):\n    return (x\n", 2),
+        ("def f(x):\n    return x\0\n", 2),
+        ("def f(x):\n    nonlocal y\n", 2),
+        ("return 3\n", 1),
+        ("def f(x):\n    await x\n", 2),
+        ("def f(x):\n    f(x) = 3\n", 2),
+    ],
+)
+def test_text_that_python_refuses(text, line):
+    """Some of it Python refuses only when it makes code of what it has read."""
+    with pytest.raises(at.ParseError) as caught:
+        at.fn(source=text)
+    error = caught.value
+    assert error.code == "E0104" and error.span is not None and error.span.line == line and "^" in str(error)
+
+
 def test_only_a_pyc(tmp_path):
     (tmp_path / "only.py").write_text(PROGRAM)
     py_compile.compile(str(tmp_path / "only.py"), cfile=str(tmp_path / "only.pyc"))

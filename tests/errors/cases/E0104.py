@@ -12,4 +12,4 @@ at.fn(source="def f(x:\n")
 #>   --> <text>:1:6
 #>    1 | def f(x:
 #>      |      ^
-#>    help: give the text of a whole module, with its imports
+#>    help: mend the line shown: Python does not read this text either
