@@ -35,7 +35,7 @@ from atoll.types.namespace import Namespace
 from atoll.types.ownership import check_owned
 from atoll.types.session import Session
 from atoll.types.signature import Signature, constraints, read_signature, show_signature
-from atoll.types.types import gives_functions
+from atoll.types.types import Index, Scalar, gives_functions
 from atoll.uncollected import uncollected
 
 if TYPE_CHECKING:
@@ -145,11 +145,22 @@ class Function(Beyond):
             return
         try:
             _ = self.core
+            self._check_defaults()
         except Error as error:
             if error.code == "E0244":
                 self.returns_function = True
             elif error.code not in ("E0105", "E0106") and not CHECK_LATER.get():
                 raise
+
+    def _check_defaults(self) -> None:
+        from atoll.runtime.arguments import convert
+
+        for p, (_, t) in zip(self.signature.params, self.core.params, strict=True):
+            if p.default is not None and isinstance(t, (Scalar, Index)):
+                try:
+                    convert(self.name, p.name, t, self._defaults[p.name])
+                except Error:
+                    fail("E0132", p.default.span, name=p.name, type=repr(t), found=_shown_default(self._defaults[p.name]))
 
     # -- running
 
@@ -579,6 +590,10 @@ def _from_function(function: Any, options: Options) -> Function:
     if not (plain.__module__ or "").startswith("atoll.std."):  # the library is checked by its tests, and by its users' programs
         made.check_early()
     return made
+
+
+def _shown_default(value: Any) -> str:
+    return repr(value) if isinstance(value, (bool, int, float, complex)) else kind_of(value)
 
 
 def _undefined(source: Source, tree: ast.Module, error: NameError) -> None:

@@ -61,7 +61,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0109", _P, "Python's {name} has no meaning in Atoll", "see docs/reference.md for the functions there are", "Only those of Python's built-in functions that make sense on arrays are part of the language."),
     ("E0110", _P, "{name} may be unbound here: only some paths bind it (line {line})", "give {name} a value before the `if` or the loop", "A name that is first bound inside a loop or in one branch of an `if` has no value when that code does not run."),
     ("E0113", _P, "`return` without a value", "return the result", "Every Atoll function returns a value."),
-    ("E0114", _P, "some path through this `if` or `match` ends without `return`", "return a value in every branch", "When one branch returns, the rest of the body is the other branch; it must return too."),
+    ("E0114", _P, "some path through this {what} ends without `return`", "{more}", "When one branch returns, the rest of the body is the other branch; it must return too. A loop may run to its end without returning, so something is returned after it."),
     ("E0115", _P, "this expression is computed and thrown away", "assign it to a name, return it, or remove it", "A statement that is only an expression has no effect in a pure function. print(...) is the exception."),
     ("E0116", _T, "{name} is {found}, which cannot be carried by a loop", "pass functions as arguments instead of rebinding them in a loop", "Loop state consists of run-time values: numbers, arrays, tuples, records."),
     ("E0117", _T, "{name} changes its type in the loop", "give {name} its final type before the loop, for example {name}: f64 = ...", "A loop carries each name with one type and one size. A literal first value takes the type the loop gives it; anything else must already have it."),
@@ -80,6 +80,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0130", _T, "this value has more than {limit} parts", "keep values of one kind in an array", "Every part of a tuple or record is a value of its own in the compiled program. Tuples of tuples of tuples double with each level."),
     ("E0131", _T, "this loop returns a value of type {found}, whose size is known only inside the loop", "put the value into an array whose size is known before the loop, and return that and its length", "A `return` in a loop keeps its value until the loop has ended, so its size must be known before: there are no arrays whose size depends on the round."),
     # -- types and ranks
+    ("E0132", _T, "the default of {name} does not fit its type {type}", "give a default of that type, or declare another one", "A default is looked at when the function is made, as its type is."),
     ("E0201", _T, "{what} does not have the expected type", "", "Values change type by themselves only where an operator would change it anyway: integers to floats, narrow to wide. Everything else is written: f32(x), i64(x)."),
     ("E0202", _T, "{what} have different types: {first} and {second}", "convert one of them", "The branches of an `if`, the items of a display and the parts of a concat have one common type."),
     ("E0203", _T, "{what} needs numbers or arrays of numbers", "take tuples and records apart first: a, b = t", "Operators and scalar functions work on numbers and lift over arrays of numbers. Tuples and records are taken apart first."),

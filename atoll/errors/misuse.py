@@ -14,7 +14,8 @@ class Misuse(Exception):
 def kind_of(value: object) -> str:
     """What a Python object is, in a few words."""
     words = {"list": "a list", "NoneType": "None", "str": "a text", "dict": "a dictionary", "ndarray": "an array", "int": "an int"}
-    return words.get(type(value).__name__, f"a {type(value).__name__}")
+    name = type(value).__name__
+    return words.get(name, f"{'an' if name[:1].lower() in 'aeio' else 'a'} {name}")
 
 
 def names_in(function: str, names: object, example: str) -> list[str]:

@@ -19,6 +19,7 @@ class Reason:
 
     what: str
     span: Span = NOWHERE
+    instead: str | None = None  # what to write where a derivative is wanted
 
 
 _NODES = (ir.Inject, ir.Match, ir.Closure, ir.Apply, ir.Hide, ir.Fix, ir.Extern)
@@ -50,7 +51,16 @@ def reason(fn: ir.Function) -> Reason | None:
 def _inside(body: ir.Expr | None, name: str, span: Span) -> Reason | None:
     """What in an expression is not first order, leaving aside what it calls."""
     node = next((node for node in walk(body) if isinstance(node, _NODES)), None)
-    return Reason(words(node, name), getattr(node, "span", span)) if node is not None else None
+    if node is None:
+        return None
+    instead = {
+        ir.Extern: "take the derivative in the module itself and import that, or use the module's text instead of its compiled code",
+        ir.Hide: "return arrays of one size from every branch",
+        ir.Fix: "use a loop instead of a recursion",
+        ir.Closure: "name the function where it is called, so that it is known when the program is compiled",
+        ir.Apply: "name the function where it is called, so that it is known when the program is compiled",
+    }
+    return Reason(words(node, name), getattr(node, "span", span), instead.get(type(node)))
 
 
 def words(node: object, name: str) -> str:
@@ -80,7 +90,7 @@ def check_derivatives(fn: ir.Function) -> None:
                 name = calls[0].name if calls else f.name
                 why = _inside(body, f.name, node.span) or next((r for g in calls if (r := reason(g)) is not None), None)
                 if why is not None:
-                    fail("E1113", why.span if why.span is not NOWHERE else node.span, name=name, what=why.what)
+                    fail("E1113", why.span if why.span is not NOWHERE else node.span, name=name, what=why.what, help=why.instead)
 
 
 def first_order(e: ir.Expr, known: dict[int, bool] | None = None) -> bool:

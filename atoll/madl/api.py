@@ -48,7 +48,7 @@ def madl(
     'size n. [n]f64 -> [n]f64'
     """
     if source is not None and not isinstance(source, str):
-        fail("E0960", name="at.madl", text=f"source= takes the text of a program, not a {type(source).__name__}")
+        fail("E0960", name="at.madl", text=f"source= takes the text of a program, not {kind_of(source)}")
     if source is not None:
         return Module(Library(source, "<madl>", None, separate, problems=problems), "madl")
     if not isinstance(path, (str, os.PathLike)):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from atoll.errors import fail
+from atoll.errors.misuse import kind_of
 from atoll.madl.compiled import Compiled
 from atoll.madl.pieces import Leaf, leaf_index, leaves_of, row_major
 from atoll.madl.typing import Generic, prune, show_size_named, show_type
@@ -124,7 +125,7 @@ def _convert(op: Compiled, name: str, arg: Any, leaf: Leaf, generics: Mapping[Ge
     except ValueError:
         fail("E0960", name=op.name, text=f"argument {name} must be {shown}; its rows have different lengths")
     if array.dtype.kind not in "biufc":
-        fail("E0960", name=op.name, text=f"argument {name} must be {shown}, not a {type(arg).__name__}")
+        fail("E0960", name=op.name, text=f"argument {name} must be {shown}, not {kind_of(arg)}")
     if isinstance(arg, (list, tuple)):
         if array.size and not all(fits(v, dtype) for v in array.reshape(-1).tolist()):
             fail("E0960", name=op.name, text=f"argument {name} must be {shown}; an element does not fit {dtype}")

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from atoll.errors.misuse import kind_of
 from atoll.madl.pieces import leaves_of
 from atoll.madl.typing import Generic, prune
 from atoll.sizes import Poly
@@ -144,7 +145,7 @@ def part_of(arg: Any, t: Type, components: tuple[int, ...]) -> Any:
         elif fields and not isinstance(arg, np.ndarray) and hasattr(arg, fields[k]):
             arg = getattr(arg, fields[k])
         else:
-            raise ValueError(f"a tuple of {len(t.items)} parts{_list(fields)}, not a {type(arg).__name__}")
+            raise ValueError(f"a tuple of {len(t.items)} parts{_list(fields)}, not {kind_of(arg)}")
         t = t.items[k]
     return arg
 

@@ -11,7 +11,7 @@ from atoll.types.dtypes import BOOL, F32, F64, I64, DType
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.lifting import lift
-from atoll.types.types import BOOL_T, I64_T, Index, Scalar, Tuple, Type, shape_of
+from atoll.types.types import BOOL_T, I64_T, Array, Index, Scalar, Tuple, Type, shape_of
 
 _PRIM = {"+": "add", "-": "sub", "*": "mul", "//": "floordiv", "%": "mod", "&": "and", "|": "or", "^": "xor"}
 _COMPARE = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
@@ -297,13 +297,26 @@ def logical_not(el: Elaborator, value: object, span: Span) -> Value:
     return Value(ir.Prim("not", (x.expr,), type=BOOL_T, span=span), BOOL_T, None, x.fails, x.holds)
 
 
+_ELEMENTWISE = {
+    "`and`": "for every element write (a) & (b), with the parentheses; all(...) or any(...) makes one bool of an array",
+    "`or`": "for every element write (a) | (b), with the parentheses; all(...) or any(...) makes one bool of an array",
+    "`not`": "for every element write ~(a), with the parentheses; all(...) or any(...) makes one bool of an array",
+    "a chained comparison": "for every element write (a < b) & (b < c), with the parentheses",
+}
+
+
+def is_bools(t: Type) -> bool:
+    return isinstance(t, Array) and isinstance(elem := shape_of(t)[1], Scalar) and elem.dtype is BOOL
+
+
 def condition(el: Elaborator, value: object, span: Span, what: str) -> Value:
     """A scalar bool, as `if`, `while`, `and`, `or` and `not` need one."""
     if not isinstance(value, Value) or not isinstance(value.type, (Scalar, Index)):
         found = el.show(value.type) if isinstance(value, Value) else describe(value)
-        el.fail("E0207", span, what=what, found=found)
+        el.fail("E0207", span, what=what, found=found, help=_ELEMENTWISE.get(what) if isinstance(value, Value) and is_bools(value.type) else None)
     if scalar_dtype(value.type) is not BOOL:
-        el.fail("E0208", span, what=what, found=el.show(value.type))
+        named = span.text().isidentifier() and what != "`not`"  # whose place is all of `not x`
+        el.fail("E0208", span, what=what, found=el.show(value.type), help=f"compare: {span.text()} != 0" if named else None)
     return value
 
 

@@ -29,6 +29,7 @@ from atoll.types.types import (
     rank,
     shape_of,
     strong,
+    told_apart,
     with_components,
 )
 
@@ -323,7 +324,17 @@ def join_types(el: Elaborator, a: Type, b: Type, span: Span, what: str) -> Type:
             return with_components(a, items)
     if a == b:
         return a
-    el.fail("E0202", span, what=what, first=el.show(a), second=el.show(b))
+    first, second = told_apart(a, b, el.show)
+    el.fail("E0202", span, what=what, first=first, second=second, help=_one_has_fewer_axes(a, b, what))
+
+
+def _one_has_fewer_axes(a: Type, b: Type, what: str) -> str | None:
+    if not isinstance(shape_of(a)[1], Scalar) or not isinstance(shape_of(b)[1], Scalar):
+        return None
+    if what.startswith("the items"):
+        return "the items of one array have one shape; write a tuple, (a, b), for values of different shapes"
+    few = "the number" if 0 in (rank(a), rank(b)) else "the one with fewer axes"
+    return f"repeat {few} to the shape of the other: rep(...)"
 
 
 def zero(el: Elaborator, t: Type, span: Span) -> ir.Expr:

@@ -33,6 +33,7 @@ from atoll.types.types import (
     sizes_in,
     strong,
     subst_sizes,
+    told_apart,
     type_vars,
 )
 from atoll.types.unions import NONE, UnionDecl, normal, own_sizes, type_key, unions_of
@@ -215,7 +216,9 @@ def join(el: Elaborator, a: Type, b: Type, span: Span, what: str) -> Type | None
         if len(shared) == 1:
             return _union_of(el, shared[0], (a, b), span)
         if a.decl != b.decl or shared:
-            el.fail("E1108", span, what=what, first=repr(a), second=repr(b))
+            first, second = told_apart(a, b)
+            help_ = "declare the record once and use that class for both: two declarations are two types" if a.decl.name == b.decl.name else None
+            el.fail("E1108", span, what=what, first=first, second=second, help=help_)
     return None
 
 

@@ -19,7 +19,7 @@ from atoll.sizes.prover import Facts, facts
 from atoll.sizes.solver import Solver
 from atoll.types import entities as en
 from atoll.types.entities import Home, Scope, Value
-from atoll.types.types import I64_T, Array, Index, Scalar, Type, map_sizes, rank, sizes_in, strong
+from atoll.types.types import I64_T, Array, Index, Scalar, Type, map_sizes, rank, sizes_in, strong, told_apart
 
 if TYPE_CHECKING:
     from atoll.types.namespace import Namespace
@@ -286,7 +286,8 @@ class Elaborator:
         from atoll.types.unions import type_key
 
         if type_key(strong(expected)) != type_key(strong(found)):
-            self.fail("E0201", span, what=what, expected=self.show(expected), found=self.show(found))
+            first, second = told_apart(expected, found, self.show)
+            self.fail("E0201", span, what=what, expected=first, found=second)
         why = Mismatch(span, expected, found, what, self.facts)
         for a, b in zip(sizes_in(expected), sizes_in(found), strict=True):
             self.equate(a, b, why)
@@ -327,7 +328,8 @@ class Elaborator:
                     raise make("E0311", why.span, what=why.what, equation=equation_, where=self.name, notes=notes, **parts)
                 raise make("E0302", why.span, what=why.what, equation=equation_, where=self.name, notes=notes, **parts)
             sides = {"left": self.words(left), "right": self.words(right)}
-            help_ = _ABOUT_ONE if 1 in (left.const(), right.const()) else None
+            grows = why.what.endswith("after a round")
+            help_ = _ABOUT_STATE if grows else _ABOUT_ONE if 1 in (left.const(), right.const()) else None
             raise make("E0301", why.span, what=why.what, where=self.name, notes=notes, help=help_, **sides, **parts)
 
     def lift_notes(self, span: Span) -> list[str]:
@@ -345,6 +347,7 @@ class Elaborator:
         return [f"{self.words(poly(leaf))} is decided by {self.origins[leaf].text()} (line {self.origins[leaf].line})" for leaf in made]
 
 
+_ABOUT_STATE = "a loop keeps the size of what it carries: make the array in its full size before the loop and assign to its places, or build it at once, [e for i in range(n)]"
 _ABOUT_ONE = "a declared size of 1 is not stretched: index that axis, x[0] or x[:, 0], and what is left is repeated; x[:, 0][:, None] makes an axis that meets any size"
 
 

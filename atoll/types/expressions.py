@@ -180,8 +180,11 @@ def _unary(el: Elaborator, node: s.Unary) -> Value:
 def _bool_op(el: Elaborator, node: s.BoolOp) -> Value:
     """`and`, `or`: lazy, left to right; what is known from the left is known on the right."""
 
+    # a loop that is left goes on while nothing has left it and its own test holds (surface/leaving.py); the user wrote the test only
+    written = "`while`" if isinstance(node.values[0], s.Name) and not node.values[0].id.isidentifier() else f"`{node.op}`"
+
     def step(n: s.Expr) -> Value:
-        return arithmetic.condition(el, operand(el, n), n.span, f"`{node.op}`")
+        return arithmetic.condition(el, operand(el, n), n.span, written)
 
     return _chain(el, node.op, [partial(step, n) for n in node.values], node)
 

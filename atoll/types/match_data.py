@@ -392,7 +392,7 @@ def returning(el: Elaborator, stmt: s.Match, subject: Value, rest: tuple[s.Stmt,
     def work(arm: _Arm) -> Value:
         result = body(el, arm.case.body + rest, live)
         if result is None:
-            el.fail("E0114", arm.case.span)
+            el.fail("E0114", arm.case.span, what="`match`", more="return a value in every branch")
         value = as_value(el, result, arm.case)
         return Value(el.close(value.expr), value.type, value.poly)
 

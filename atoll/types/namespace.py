@@ -15,6 +15,7 @@ import numpy as np
 
 from atoll.core import ir
 from atoll.errors import NOWHERE, Span
+from atoll.errors.misuse import kind_of
 from atoll.sizes import Poly, poly
 from atoll.types import entities as en
 from atoll.types.builtins.names import (
@@ -148,11 +149,13 @@ def entity_of(el: Elaborator, value: Any, name: str, span: Span) -> Any:
         return constant
     if isinstance(value, pytypes.FunctionType):
         el.fail("E0106", span, name=name, found="a plain Python function", help=f"decorate {name} with @at.fn")
+    if isinstance(value, list) and value and all(callable(item) for item in value):
+        el.fail("E0106", span, name=name, found="a list of functions", help=f"make it a tuple: {name} = tuple({name})")
     if isinstance(value, list):
         el.fail("E0106", span, name=name, found="a list", help=f"make it an array: {name} = np.array({name})")
     if isinstance(value, dict):
         el.fail("E0106", span, name=name, found="a dictionary", help="use a record (@at.record), or pass the values")
-    el.fail("E0106", span, name=name, found=f"a {type(value).__name__}", help="pass it as an argument")
+    el.fail("E0106", span, name=name, found=kind_of(value), help="pass it as an argument")
 
 
 def _class_entity(el: Elaborator, value: type, name: str, span: Span) -> Any:

@@ -43,7 +43,7 @@ def _is_case(t: Type, declared: Union) -> bool:
 def _name_size(el: Elaborator, name: str, value: Value) -> None:
     """A size that only a value knows is called after the first name the value gets: len(ys)."""
     size = value.type.size.single() if isinstance(value.type, Array) else None
-    if size is not None and size in el.labels and size in el.solver.rigid and not el.labels[size][4:-1].isidentifier():
+    if size is not None and size in el.labels and size in el.solver.rigid and not (el.labels[size].isidentifier() or el.labels[size][4:-1].isidentifier()):
         el.labels[size] = f"len({name})"
 
 
@@ -95,7 +95,9 @@ def _branching_return(el: Elaborator, stmt: s.If | s.Match, rest: tuple[s.Stmt, 
         finally:
             el.scope = saved
         if result is None:
-            el.fail("E0114", stmt.span)
+            if stmt.span.text().startswith(("for", "while")):  # which became an `if`: whether the loop was left
+                el.fail("E0114", stmt.span, what="loop", more="return a value after the loop too, for when it ends without one")
+            el.fail("E0114", stmt.span, what="`if` or `match`", more="return a value in every branch")
         return result
 
     chosen: Value = choose(el, test, lambda: branch(stmt.then), lambda: branch(stmt.orelse), stmt)

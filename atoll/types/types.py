@@ -144,6 +144,16 @@ class Record(Type):
         return f"{self.decl.name}({', '.join(f'{n}: {t!r}' for n, t in zip(self.decl.fields, self.items, strict=True))})"
 
 
+def told_apart(a: Type, b: Type, show: Callable[[Type], str] = repr) -> tuple[str, str]:
+    """Two different types as texts that differ: declarations of one name say where they stand."""
+    first, second = show(a), show(b)
+    if first != second:
+        return first, second
+
+    where = [next((x.decl.cls.__module__ for x in (t, *getattr(t, "items", ())) if isinstance(x, Record) and x.decl.cls is not None), "") for t in (a, b)]
+    return (f"{first} of {where[0]}", f"{second} of {where[1]}") if where[0] != where[1] else (first, f"another {second}, declared elsewhere")
+
+
 @dataclass(frozen=True, slots=True)
 class Union(Type):
     """Records joined by `|` (types/unions.py). `types` and `sizes` stand for the declaration's own variables; None: just those."""

@@ -124,6 +124,10 @@ INSTEAD: dict[str, str] = {
     "input": "pass the value in",
     "isinstance": "types are known: there is nothing to ask",
     "str": "numbers have no text here; use print(...)",
+    "bytes": "there are numbers only; an array of bytes is u8[n]",
+    "bytearray": "there are numbers only; an array of bytes is u8[n]",
+    "memoryview": "there are numbers only; an array of bytes is u8[n]",
+    "object": "there are numbers only: i64, f64, c128, bool and their relatives",
     "iter": "go over the array itself",
     "next": "index instead",
 }

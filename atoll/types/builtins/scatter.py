@@ -7,14 +7,20 @@ from typing import Any
 from atoll.core import ir
 from atoll.types import entities as en
 from atoll.types.builtins.reductions import _as_elements, _join_element, operator_lambda
-from atoll.types.calls import Args
+from atoll.types.calls import Args, is_function
 from atoll.types.coerce import coerce, map_arrays, over_array, to_dtype
 from atoll.types.decay import beside, plain, plain_type
 from atoll.types.dtypes import I64
-from atoll.types.elaborator import Mismatch
+from atoll.types.elaborator import Mismatch, describe
 from atoll.types.entities import Value
 from atoll.types.lifting import lift
 from atoll.types.types import Array, Index, Scalar, rank, shape_of, strong
+
+ORDER = {
+    "hist": "the order is hist(op, neutral, number of bins, where each value goes, the values)",
+    "scatter": "the order is scatter(array, where each value goes, the values); indices are integers, i64(...) converts",
+    "gather": "the order is gather(array, indices); indices are integers, i64(...) converts",
+}
 
 
 def _indices(args: Args, entity: Any) -> Value:
@@ -22,7 +28,7 @@ def _indices(args: Args, entity: Any) -> Value:
     value = args.array(entity)
     _, elem = shape_of(value.type)
     if rank(value.type) != 1 or not (isinstance(elem, Index) or (isinstance(elem, Scalar) and elem.dtype.is_integer)):
-        args.el.fail("E0253", args.span, name=args.name, found=args.el.show(value.type))
+        args.el.fail("E0253", args.span, name=args.name, found=args.el.show(value.type), help=ORDER.get(args.name) if not isinstance(elem, Scalar) or elem.dtype.is_float else None)
     if isinstance(elem, Index) or (elem.dtype is I64 and not getattr(elem, "weak", 0)):
         return value
     return args.el.bind(over_array(args.el, value, lambda i: to_dtype(args.el, i, I64, args.span)))
@@ -47,6 +53,10 @@ def _hist(args: Args) -> Value:
     """hist(op, ne, k, is, vs): values may be rows; the neutral element is repeated to a row."""
     el, span = args.el, args.span
     op, ne, k, is_, vs, mode = args.take("op", "ne", "k", "is", "vs", optional=("mode",))
+    if not is_function(op):
+        el.fail("E0247", span, name="hist", found=el.show(op.type) if isinstance(op, Value) else describe(op), help=ORDER["hist"])
+    if isinstance(k, Value) and isinstance(k.type, Array):
+        el.fail("E0213", span, what="the number of bins", found=el.show(k.type), help=ORDER["hist"])
     size = args.poly(k, "the number of bins")
     el.require(size, span.text() or "hist", span)
     indices, values, neutral = _indices(args, is_), args.array(vs), args.value(ne)

@@ -14,7 +14,7 @@ def f(x: f64[n]):
             return part
     return x
 
-#> E0131: this loop returns a value of type f64[i ], whose size is known only inside the loop
+#> E0131: this loop returns a value of type f64[i], whose size is known only inside the loop
 #>   --> E0131.py:11:5, in f
 #>    11 |     for i in range(n):
 #>       |     ^^^^^^^^^^^^^^^^^^

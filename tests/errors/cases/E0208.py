@@ -15,4 +15,4 @@ def f(i: i64) -> i64:
 #>    11 |     return 1 if i else 0
 #>       |                 ^
 #>    found:    i64
-#>    help: compare: x != 0
+#>    help: compare: i != 0
