@@ -38,6 +38,7 @@ from atoll.loops.leave_at_once import leave_at_once
 from atoll.loops.left_looking import left_looking
 from atoll.loops.needless_checks import needless_checks
 from atoll.loops.overlap import overlap
+from atoll.loops.nothing import nothing
 from atoll.loops.pairwise import pairwise
 from atoll.loops.privatise import privatise
 from atoll.loops.rewrite import restart_names
@@ -140,6 +141,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("join_followers", "last of those that move loops: what follows a product is joined to its pieces", always, lambda fn, w: join(fn.body, w.following, w.decisions)),
     Pass("followers_in_place", "right after they are joined", always, lambda fn, w: _in_place(fn, w)),
     Pass("stream", "when all stores are final", lambda c: c.stream, plain(stream)),
+    Pass("nothing", "after everything that looks for loops where they stand", always, plain(nothing)),
     Pass("grain", "when all pieces are made", always, lambda fn, w: _set_grain(fn, w)),
 )
 """The rewrites, in the order they are made."""
