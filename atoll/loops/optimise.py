@@ -37,8 +37,8 @@ from atoll.loops.late import late
 from atoll.loops.leave_at_once import leave_at_once
 from atoll.loops.left_looking import left_looking
 from atoll.loops.needless_checks import needless_checks
-from atoll.loops.overlap import overlap
 from atoll.loops.nothing import nothing
+from atoll.loops.overlap import overlap
 from atoll.loops.pairwise import pairwise
 from atoll.loops.privatise import privatise
 from atoll.loops.rewrite import restart_names
