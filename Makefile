@@ -97,6 +97,7 @@ sanitize: $(VENV)/.ready
 # Every allocation of a call fails once, for programs of every kind.
 no-memory: $(VENV)/.ready
 	$(RUN) -m tests.runtime.no_memory 20
+	$(RUN) -m tests.runtime.small_objects
 
 # Ctrl-C at random moments, a hundred times in each of the shapes that loops have.
 interrupts: $(VENV)/.ready

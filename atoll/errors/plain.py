@@ -75,13 +75,20 @@ def _outermost(asked: Callable[P, R], calls: bool) -> Callable[P, R]:
     def run(*args: P.args, **keywords: P.kwargs) -> R:
         if _inside.get():  # what is asked by ourselves: we see our own errors as they are
             return asked(*args, **keywords)
-        token = _inside.set(True)
+        try:
+            token = _inside.set(True)
+        except MemoryError:  # which may have set it all the same; it must not stay
+            _inside.set(False)
+            raise
         try:
             return asked(*args, **keywords)
         except Exception as error:  # noqa: BLE001  whatever it is
             told, cause = _told(error, asked, args, keywords, calls)
         finally:
-            _inside.reset(token)
+            try:
+                _inside.reset(token)
+            except MemoryError:
+                _inside.set(False)
         raise told from cause
 
     return run
@@ -102,6 +109,8 @@ def _told(
     """What the user is told of an error, and what that came from."""
     trace = error.__traceback__
     theirs = _theirs(trace)
+    if _is_no_memory(error):
+        return make("E0713", name="the call" if asked is None else asked.__qualname__).with_traceback(theirs), None
     if calls and not isinstance(error, Error) and (theirs is not None or _called_by(asked, trace)) and not (asked and misfit(asked, args, keywords)):
         return error.with_traceback(theirs), error.__cause__
     if isinstance(error, (Error, Warning, MemoryError, BrokenPipeError)):
@@ -121,6 +130,16 @@ def _told(
     if isinstance(error, OSError):
         return make("E0833", name=name, reason=reason), None
     return make("E0899", name=name, reason=reason), error if os.environ.get("ATOLL_DEBUG") == "1" else None
+
+
+_WITHOUT_REASON = ("without exception set", "without setting an exception", "with an exception set", "NULL object passed")
+
+
+def _is_no_memory(error: BaseException | None) -> bool:
+    """Python, NumPy and ctypes say in other words that they had no memory for a small object of their own: an error that nobody set, or one of an argument."""
+    if isinstance(error, SystemError):
+        return any(text in str(error) for text in _WITHOUT_REASON) or isinstance(error.__cause__ or error.__context__, MemoryError)
+    return type(error).__name__ == "ArgumentError" and "MemoryError" in str(error)
 
 
 def _called_by(asked: Any, trace: TracebackType | None) -> bool:
