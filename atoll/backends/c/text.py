@@ -16,6 +16,7 @@ from atoll.backends.c.within import guarded
 from atoll.loops import ir as lp
 from atoll.loops.origins import Origins
 from atoll.loops.rewrite import QUICK, divides
+from atoll.loops.split import is_wide
 from atoll.origins import Marks
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
 from atoll.sizes.machine import stands_alone
@@ -176,6 +177,19 @@ class Text:
             text += f" - {shown}" if coef < 0 and text else f"-{shown}" if coef < 0 else f" + {shown}" if text else shown
         return text
 
+    def value(self, p: Poly) -> str:
+        """The same where it is a value and not an index that is known to be small: it wraps around, which standard C has for unsigned integers only."""
+        if self.dialect.wrapping or not is_wide(p) or (p.single() is not None):
+            return self.poly(p)
+        text = ""
+        for mono, coef in sorted(p.terms.items(), key=lambda t: (t[1] < 0, not t[0], -len(t[0]), [self.atom(a) for a in t[0]])):
+            factors = [f"(uint64_t){self.atom(a)}" for a in mono]
+            if abs(coef) != 1 or not factors:
+                factors.insert(0, f"UINT64_C({abs(coef) % 2**64})")
+            text += (" - " if text else "0 - ") if coef < 0 else " + " if text else ""
+            text += " * ".join(factors)
+        return f"(int64_t)({text})"
+
     def atom(self, atom: Atom) -> str:
         if isinstance(atom, lp.VarAtom):
             return safe(atom.var.name)
@@ -214,7 +228,8 @@ class Text:
             case lp.Const(value, dtype):
                 return ops.literal(value, dtype)
             case lp.Index(p):
-                return f"({self.poly(p)})" if len(p.terms) > 1 or (p.const() is None and " " in self.poly(p)) else self.poly(p)
+                text = self.value(p)
+                return f"({text})" if len(p.terms) > 1 or (p.const() is None and " " in text) else text
             case lp.Load(buffer, index):
                 return f"({self.element(buffer, index)} != 0)" if buffer in self.bytes else self.element(buffer, index)
             case lp.Call(op, args, dtype):
@@ -245,7 +260,7 @@ class Text:
                 left, right = (wide, -rest) if sign == 1 else (rest, wide)
                 return f"{self.poly(left)} >= {self.poly(right)}"
             if t.kind == "ge" and not stands_alone(p, lambda a: isinstance(a, lp.VarAtom) and not a.var.small):
-                return f"{self.poly(p)} >= 0"  # of a sum that may have wrapped around the sum decides, not its parts
+                return f"{self.value(p)} >= 0"  # of a sum that may have wrapped around the sum decides, not its parts
             if t.kind == "ge" and p.constant_term() == -1:  # n - k - 1 >= 0 is n > k, where nothing can overflow
                 relation, p = ">", p + 1
             left = Poly({m: c for m, c in p.terms.items() if c > 0})
