@@ -134,8 +134,8 @@ class Function(Beyond):
 
         session = Session()
         core = session.instance(self, {}, None, self.surface.span)
-        check(core)
-        check_derivatives(core)
+        check(core, session.adopted)
+        check_derivatives(core, session.adopted)
         check_owned(self)
         return session, core
 

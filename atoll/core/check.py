@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 
 from atoll.core import ir
 from atoll.core.prims import PRIMS
@@ -16,9 +16,9 @@ class Malformed(AssertionError):
     """A bug in Atoll: a pass made a core program that is not one."""
 
 
-def check(fn: ir.Function) -> None:
-    """Raise Malformed unless the function and everything it calls is well formed."""
-    for f in called(fn):
+def check(fn: ir.Function, known: Iterable[int] = ()) -> None:
+    """Raise Malformed unless the function and everything it calls is well formed; what is known was looked at before."""
+    for f in called(fn, known):
         if f.body is None:
             raise Malformed(f"{f.name} has no body")
         scope = {*f.sizes, *(sym for sym, _ in f.params)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from atoll.core import ir
@@ -97,10 +97,10 @@ def depth(node: Any) -> int:
     return most
 
 
-def called(fn: ir.Function) -> list[ir.Function]:
-    """All functions a function calls, directly or not, callees first."""
+def called(fn: ir.Function, known: Iterable[int] = ()) -> list[ir.Function]:
+    """All functions a function calls, directly or not, callees first; without those that are known (by identity) and what they call."""
     order: list[ir.Function] = []
-    seen: set[int] = set()
+    seen: set[int] = set(known)
 
     def visit(f: ir.Function) -> None:
         if id(f) in seen:

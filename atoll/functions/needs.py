@@ -5,6 +5,7 @@ Everything else is first order and stays with AiNF. `reason` is also what a deri
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from atoll.core import ir
@@ -80,9 +81,9 @@ def needs_functions(fn: ir.Function) -> bool:
     return reason(fn) is not None
 
 
-def check_derivatives(fn: ir.Function) -> None:
-    """Refuse derivatives of code whose functions or data do not vanish, by name."""
-    for f in called(fn):
+def check_derivatives(fn: ir.Function, known: Iterable[int] = ()) -> None:
+    """Refuse derivatives of code whose functions or data do not vanish, by name; what is known was looked at before."""
+    for f in called(fn, known):
         for node in walk(f.body):
             if isinstance(node, (ir.Jvp, ir.Vjp)):
                 body = node.fn.body

@@ -122,22 +122,28 @@ def _parse(text: str) -> ast.Module | None:
         return None
 
 
-def _locate(text: str, name: str, code: types.CodeType, exact: bool) -> Definition | None:
-    """The definition of this name with these parameters, on the line the code object says or, if not `exact`, the nearest one."""
+@lru_cache(maxsize=64)
+def _definitions(text: str) -> dict[str, list[Definition]] | None:
+    """The functions of a text by name, lambdas too."""
     tree = _parse(text)
     if tree is None:
         return None
+    found: dict[str, list[Definition]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            found.setdefault("<lambda>" if isinstance(node, ast.Lambda) else node.name, []).append(node)
+    return found
+
+
+def _locate(text: str, name: str, code: types.CodeType, exact: bool) -> Definition | None:
+    """The definition of this name with these parameters, on the line the code object says or, if not `exact`, the nearest one."""
+    named = _definitions(text)
+    if named is None:
+        return None
     wanted = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     found: list[tuple[int, Definition]] = []
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            if node.name != name:
-                continue
-            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-        elif isinstance(node, ast.Lambda) and name == "<lambda>":
-            first = node.lineno
-        else:
-            continue
+    for node in named.get(name, ()):
+        first = node.lineno if isinstance(node, ast.Lambda) else min([node.lineno, *(d.lineno for d in node.decorator_list)])
         if tuple(a.arg for a in node.args.posonlyargs + node.args.args + node.args.kwonlyargs) == wanted:
             found.append((abs(first - code.co_firstlineno), node))
     distance, nearest = min(found, key=lambda pair: pair[0]) if found else (0, None)

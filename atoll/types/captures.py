@@ -52,6 +52,16 @@ class Captures:
         else:
             self._other.append(found)
 
+    def take(self, other: Captures) -> None:
+        """What another program captured is captured here, too."""
+        new = [key for key in other._found if key not in self._found]
+        self._found |= {key: other._found[key] for key in new}
+        if new:
+            self._holders += other._holders
+            kept = {(id(names), name) for names, name, _ in self._plain}
+            self._plain += [row for row in other._plain if (id(row[0]), row[1]) not in kept]
+            self._other += [c for c in other._other if all(c is not mine for mine in self._other)]
+
     def same(self) -> bool:
         """Quickly: nothing was bound anew or written. False may still be no change."""
         for names, name, value in self._plain:

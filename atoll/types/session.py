@@ -67,6 +67,8 @@ class Session:
         self.latest: dict[int, Elaborator] = {}
         self.word_types: dict[int, Type] = {}  # what applications of NumPy's names gave, by node: their ranks are known only so
         self.many_places: set[int] = set()  # index expressions in which index arrays stand
+        self.adopted: dict[int, ir.Function] = {}  # functions that another session has elaborated and checked
+        self._others: list[Session] = []  # kept alive, so that ids name what they named there
         self.recorder: Any = None  # remembers the type of every expression (types/explain.py)
         self.locals: dict[int, tuple[Any, Any]] = {}  # local functions as types/ranks sees them (types/flexible.py)
         self.alone: dict[Any, tuple[Any, tuple[int | None, ...]]] = {}  # local functions that need no insertion, and their ranks
@@ -83,6 +85,8 @@ class Session:
                 if fn.signature.result is None:
                     fail("E0123", span, name=fn.name, where=caller.name if caller else None)
             return found
+        if caller is not None and not types and (ready := self._adopt(fn, key)) is not None:
+            return ready
         if sum(k[0] == id(fn) for k in self.instances) > _INSTANCES or any(_is_huge(t) for t in types.values()):
             fail("E1114", span, name=fn.name, where=caller.name if caller else None)
         before = dict(self.instances)
@@ -93,6 +97,25 @@ class Session:
                 raise
         self.instances = before  # some path returns another size: sizes of the result are its value's own
         return _elaborate(self, fn, types, key, hide=True)
+
+    def _adopt(self, fn: Any, key: tuple[Any, ...]) -> ir.Function | None:
+        """The function as it was elaborated when it was declared, with all it calls: a program of many functions reads each of them once."""
+        other: Session | None = getattr(fn, "_session", None)
+        if other is None or fn._core is None or self.recorder is not None or other.captures.changed() is not None:
+            return None
+        if key not in other.instances or any(self.instances.get(k, f) is not f for k, f in other.instances.items()):
+            return None
+        for name in ("instances", "_size_params", "elaborators", "latest", "rank_schemes", "number_variables", "decided", "plans", "decisions", "local_ranks", "word_types", "locals", "alone", "adopted"):
+            mine: dict[Any, Any] = getattr(self, name)
+            for k, value in getattr(other, name).items():
+                mine.setdefault(k, value)
+        self.adopted |= {id(f): f for f in other.instances.values()}
+        self.bounded |= other.bounded
+        self.firm |= other.firm
+        self.many_places |= other.many_places
+        self.captures.take(other.captures)
+        self._others.append(other)
+        return other.instances[key]
 
     def size_params(self, fn: ir.Function) -> set[Sym]:
         """Integer parameters that occur in sizes: declared ones, those found for the result, and what must hold on entry."""
