@@ -65,6 +65,17 @@ class Names:
 Types = MutableMapping[Sym, Type]
 
 
+def layer(more: dict[Sym, Type], types: Types) -> Types:
+    """Types of names in an inner scope. Few layers: a program may be nested thousands of times."""
+    around = list(types.maps) if isinstance(types, ChainMap) else [types]
+    if len(around) >= 16:
+        flat: dict[Sym, Type] = {}
+        for one in reversed(around):
+            flat.update(one)
+        around = [flat]
+    return ChainMap(more, *around)
+
+
 class _Checker:
     def __init__(self, fn: ir.Function) -> None:
         self.fn = fn
@@ -134,7 +145,7 @@ class _Checker:
         self.same(e.orelse.type, e.type, e, "a branch")
 
     def _block(self, e: ir.Block, scope: Names, types: Types) -> None:
-        types = ChainMap({}, types)
+        types = layer({}, types)
         scope = Names(set(), scope)
         for stmt in e.stmts:
             match stmt:
@@ -194,7 +205,7 @@ class _Checker:
     def _map(self, e: ir.Map, scope: Names, types: Types) -> None:
         self.exprs(e.arrays, scope, types)
         inner = {sym: self.elem(a.type, e) for sym, a in zip(e.params, e.arrays, strict=True)}
-        self.expr(e.body, scope | set(e.params), ChainMap(inner, types))
+        self.expr(e.body, scope | set(e.params), layer(inner, types))
         self.same(self.elem(e.type, e), e.body.type, e, "the element")
 
     def _at(self, e: ir.At, scope: Names, types: Types) -> None:
@@ -223,7 +234,7 @@ class _Checker:
         self.same(e.value.type, slice_type(e.array.type, list(e.items)), e, "the assigned value")
 
     def lam(self, lam: ir.Lam, scope: Names, types: Types, node: object) -> None:
-        self.expr(lam.body, scope | set(lam.params), ChainMap(dict(zip(lam.params, lam.types, strict=True)), types))
+        self.expr(lam.body, scope | set(lam.params), layer(dict(zip(lam.params, lam.types, strict=True)), types))
         self.same(lam.body.type, lam.types[0], node, "an operator")
 
     def _reduce(self, e: ir.Reduce, scope: Names, types: Types) -> None:
@@ -262,7 +273,7 @@ class _Checker:
     def state(self, state: tuple[tuple[Sym, ir.Expr], ...], scope: Names, types: Types) -> Types:
         for _, first in state:
             self.expr(first, scope, types)
-        return ChainMap({sym: first.type for sym, first in state}, types)
+        return layer({sym: first.type for sym, first in state}, types)
 
     def _for(self, e: ir.For, scope: Names, types: Types) -> None:
         self.poly(e.size, scope, e)
@@ -303,10 +314,10 @@ class _Checker:
 
     def _match(self, e: ir.Match, scope: Names, types: Types) -> None:
         self.expr(e.value, scope, types)
-        self.tree(e.tree, e, scope | {e.sym}, ChainMap({e.sym: e.value.type}, types))
+        self.tree(e.tree, e, scope | {e.sym}, layer({e.sym: e.value.type}, types))
         for arm in e.arms:
             inner = dict(zip(arm.params, arm.types, strict=True))
-            self.expr(arm.body, scope | set(arm.params), ChainMap(inner, types))
+            self.expr(arm.body, scope | set(arm.params), layer(inner, types))
             self.same(arm.body.type, e.type, e, "an arm")
 
     def tree(self, tree: ir.Tree, e: ir.Match, scope: Names, types: Types) -> None:
@@ -317,13 +328,13 @@ class _Checker:
                 self.same(types[sym], t, e, "what is looked at")
                 self.need(default is not None or len(cases) == len(t.decl.members), e, "every case is there")
                 for case in cases:
-                    inner = ChainMap(dict(zip(case.fields, case.types, strict=True)), types)
+                    inner = layer(dict(zip(case.fields, case.types, strict=True)), types)
                     self.tree(case.tree, e, scope | set(case.fields) | set(case.sizes), inner)
                 if default is not None:
                     self.tree(default, e, scope, types)
             case ir.LetTree(sym, value, inner_tree):
                 self.expr(value, scope, types)
-                self.tree(inner_tree, e, scope | {sym}, ChainMap({sym: value.type}, types))
+                self.tree(inner_tree, e, scope | {sym}, layer({sym: value.type}, types))
             case ir.TestTree(cond, then, orelse):
                 self.expr(cond, scope, types)
                 self.tree(then, e, scope, types)
@@ -337,7 +348,7 @@ class _Checker:
         lam = e.lam
         self.need(isinstance(e.type, Fn), e, "the type of a function")
         assert isinstance(e.type, Fn)
-        self.expr(lam.body, scope | set(lam.params), ChainMap(dict(zip(lam.params, lam.types, strict=True)), types))
+        self.expr(lam.body, scope | set(lam.params), layer(dict(zip(lam.params, lam.types, strict=True)), types))
         self.same(lam.body.type, e.type.result, e, "the result of a function")
         for a, b in zip(lam.types, e.type.params, strict=True):
             self.same(a, b, e, "a parameter")
@@ -361,7 +372,7 @@ class _Checker:
         self.exprs(args, scope, types)
         for arg, t in zip(args, lam.types, strict=True):
             self.same(arg.type, t, e, "an argument")
-        self.expr(lam.body, scope | set(lam.params), ChainMap(dict(zip(lam.params, lam.types, strict=True)), types))
+        self.expr(lam.body, scope | set(lam.params), layer(dict(zip(lam.params, lam.types, strict=True)), types))
 
     def _jvp(self, e: ir.Jvp, scope: Names, types: Types) -> None:
         self._function(e.fn, e.args, e, scope, types)

@@ -8,7 +8,7 @@ from typing import Any
 from atoll.ainf import ir, scalars
 from atoll.ainf.accessible import holds, within
 from atoll.ainf.scan_prim import subst
-from atoll.ainf.translate.context import Env, conditions_in
+from atoll.ainf.translate.context import Env
 from atoll.ainf.translate.versions import Versions
 from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple
 from atoll.core import ir as core
@@ -146,13 +146,21 @@ class Conditions(Versions):
 
     def lazy(self, op: str, test: Formula, rest: Formula, span: Span) -> Value:
         """test and rest, or test or rest, where rest may have a value only under (not) test."""
-        if not any(ref.line.conds for cond in conditions_in(rest) for ref in cond.refs()):
+        if not self.may_be_missing(rest):
             return Formula(op, (test, rest))
         other = ir.Const(op == "any", BOOL)
         path = test if op == "all" else test.negated()
         with self.b.under(*self.path_conds(path)):
             value = self.leaving(self.formula(rest), span)
         return Scalar(scalars.select(self.b, self.conditions(path), value, other, span))
+
+    def may_be_missing(self, f: Formula) -> bool:
+        """Some value that the formula asks about exists only under conditions."""
+        if (known := self.asked.get(id(f))) is not None:
+            return known[1]
+        found = any(any(ref.line.conds for ref in part.refs()) if isinstance(part, ir.Cond) else self.may_be_missing(part) for part in f.parts)
+        self.asked[id(f)] = f, found
+        return found
 
     def leaving(self, x: ir.Operand, span: Span) -> ir.Operand:
         """The value of a branch, at the end of it, without the conditions that were only checked inside: where one of them does not hold the program has

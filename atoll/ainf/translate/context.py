@@ -64,6 +64,7 @@ class Context:
         self.plan: Mapping[str, str] = {}  # what becomes of values, by their names
         self.bound_names: dict[str, Span] = {}
         self.only_when: dict[ir.Line, frozenset[ir.Cond]] = {}  # updates that change nothing unless these hold
+        self.asked: dict[int, tuple[Formula, bool]] = {}  # formulas, and whether something they ask about exists only under conditions
         self.now: dict[tuple[ir.Line, int], tuple[ir.Line, int]] = {}  # arrays and, where code of another branch stands before, what became of them
 
     def eval(self, e: core.Expr, env: Env) -> Value:
@@ -388,13 +389,6 @@ def extent_of(value: Value) -> Poly:
         value = value.items[0]
     assert isinstance(value, VArray), value
     return value.extent
-
-
-def conditions_in(f: Formula) -> list[ir.Cond]:
-    found: list[ir.Cond] = []
-    for part in f.parts:
-        found += [part] if isinstance(part, ir.Cond) else conditions_in(part)
-    return found
 
 
 def index_name(k: int) -> str:
