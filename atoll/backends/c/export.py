@@ -16,7 +16,7 @@ from atoll.backends.c.c_names import safe_symbol
 from atoll.backends.c.emit import C99, Emitter, safe
 from atoll.backends.c.prelude import needed, right_with_gcc
 from atoll.backends.c.printing import SUPPORT
-from atoll.backends.c.quoted import c_comment, c_string
+from atoll.backends.c.quoted import LONGEST, c_comment, c_string, characters
 from atoll.backends.c.sort import sorts
 from atoll.backends.c.written import write_files
 from atoll.core import ir as core
@@ -124,12 +124,17 @@ class _Exporter:
             "#include <stdbool.h>",
             "#include <stdint.h>",
         ]
-        if any(d.is_complex for d in self._dtypes()):
-            lines.append("#include <complex.h>")
+        complex_ = sorted({d.name: d for d in self._dtypes() if d.is_complex}.items())
+        if complex_:  # C++ has no such type, but one of the same layout
+            lines += ["", "#ifdef __cplusplus", "#include <complex>", *(f"typedef std::complex<{d.part().c_name}> {self.name}_{name};" for name, d in complex_)]
+            lines += ["#else", "#include <complex.h>", *(f"typedef {d.c_name} {self.name}_{name};" for name, d in complex_), "#endif"]
         lines += ["", "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
         if self.workspace == "caller":
             lines += self._workspace_macro()
-        lines += [f"int {self.name}({', '.join(self.params()) or 'void'});", ""]
+        given = ", ".join(self.params()) or "void"
+        for name, d in complex_:
+            given = given.replace(f"{d.c_name} ", f"{self.name}_{name} ")
+        lines += [f"int {self.name}({given});", ""]
         lines += [f"/* What a result other than 0 means. */\nconst char *{self.name}_error(int status);", ""]
         lines += ["#ifdef __cplusplus", "}", "#endif", "", f"#endif /* {guard} */", ""]
         return "\n".join(lines)
@@ -205,9 +210,15 @@ class _Exporter:
     def _errors(self) -> str:
         lines = [f"const char *{self.name}_error(int status) {{", "    switch (status) {", '    case 0: return "ok";']
         lines.append('    case -1: return "not enough memory";')
+        long: list[str] = []
         for k, site in enumerate(self.emitter.sites):
-            lines.append(f'    case {k + 1}: return "{_site_text(site)}";')
-        return "\n".join([*lines, '    default: return "unknown";', "    }", "}"])
+            text = _site_text(site)
+            if len(text.encode(errors="replace")) <= LONGEST:
+                lines.append(f'    case {k + 1}: return "{c_string(text)}";')
+                continue
+            long.append(f"static const char {self.inside}_text_{k + 1}[] = {{{characters(text)}}};")
+            lines.append(f"    case {k + 1}: return {self.inside}_text_{k + 1};")
+        return "\n".join([*long, *lines, '    default: return "unknown";', "    }", "}"])
 
     def example(self) -> str:
         """A caller with small sizes and made-up data."""
@@ -296,7 +307,7 @@ def _site_text(site: Site) -> str:
         values["text"] = "".join(part if isinstance(part, str) else "..." for part in template)
     text = re.sub(r"\{(\w+)\}", lambda m: values.get(m.group(1), "..."), title)
     where = f" (line {site.span.line} of {Path(site.span.source.name).name})" if site.span.line else ""
-    return c_string(f"{site.code}: {text}{where}".replace("\n", " "))
+    return f"{site.code}: {text}{where}".replace("\n", " ")
 
 
 __all__ = ["export", "ops"]

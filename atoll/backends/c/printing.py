@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from atoll.backends.c.quoted import c_string
+from atoll.backends.c.quoted import LONGEST, c_string
 from atoll.loops import ir as lp
 from atoll.types.dtypes import DType
 from atoll.types.types import Record, Tuple, Type, shape_of
@@ -164,7 +164,8 @@ def statements(emitter: Any, stmt: lp.Print) -> list[str]:
 
 
 def _text(text: str) -> str:
-    return f'printf("{c_string(text.replace("%", "%%"))}");'
+    parts = [text[k : k + LONGEST // 4] for k in range(0, len(text), LONGEST // 4)] or [""]
+    return " ".join(f'printf("{c_string(part.replace("%", "%%"))}");' for part in parts)
 
 
 def _value(emitter: Any, t: Type, shown: Any, spec: str) -> list[str]:

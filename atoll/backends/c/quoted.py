@@ -9,6 +9,15 @@ _LETTERS = frozenset(" !#$&'()*+,-./0123456789:;<=>@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r", '"': '\\"', "\\": "\\\\", "?": "\\?"}
 
 
+LONGEST = 1000  # characters of a text in one string; C99 compilers need not take more than 4095
+
+
+def characters(text: str) -> str:
+    """A text of any length as the characters of an array, the 0 at its end included."""
+    found = text.replace("\0", "\\0").encode(errors="replace") + b"\0"
+    return ", ".join(str(byte - 256 if byte > 127 else byte) for byte in found)
+
+
 def c_string(text: str) -> str:
     """A C string without its quotes: every byte of the text in UTF-8. A lone half of a surrogate pair is `?`; NUL, which would end it, is written `\\0` as Python does."""
     found = ""
