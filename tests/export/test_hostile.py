@@ -125,8 +125,8 @@ LONG = "a long text with 100 % of é and \\\\ in it, " * 200
 @pytest.mark.parametrize(
     "text",
     [
-        f"def long(x: f64[n]) -> f64:\n    assert sum(x) > 0.0, '{LONG}'\n    return sum(x)\n",
-        f"def long(x: f64[n]) -> f64:\n    print('{LONG}', sum(x))\n    return sum(x)\n",
+        f"def told(x: f64[n]) -> f64:\n    assert sum(x) > 0.0, '{LONG}'\n    return sum(x)\n",
+        f"def told(x: f64[n]) -> f64:\n    print('{LONG}', sum(x))\n    return sum(x)\n",
     ],
     ids=["assert", "print"],
 )
@@ -134,7 +134,7 @@ def test_long_texts(text, tmp_path):
     """C99 compilers need not take strings of more than 4095 characters."""
     f = at.fn(source=f"import atoll as at\nfrom atoll import *\nn = at.sizes('n')\n{text}")
     f.export_c(tmp_path)
-    done = subprocess.run(["gcc", *STRICT, "-c", "-o", "/dev/null", "long.c"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(["gcc", *STRICT, "-c", "-o", "/dev/null", "told.c"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
