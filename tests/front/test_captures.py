@@ -127,7 +127,7 @@ def test_defaults_are_those_of_the_def(tmp_path):
     [
         ("[1.0, 2.0]", "a list", "c = np.array(c)"),
         ("{}", "a dictionary", "use a record"),
-        ("object()", "a object", "pass it as an argument"),
+        ("object()", "an object", "pass it as an argument"),
         ("lambda x: x", "a plain Python function", "decorate c with @at.fn"),
         ("np.array(['a'])", "an array of <U1", "convert it"),
     ],

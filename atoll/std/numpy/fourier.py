@@ -65,15 +65,16 @@ def chirped(x: c128[n], size: i64) -> c128[n]:
 
 @at.fn
 def forward(x: c128[n]) -> c128[n]:
-    size = at.size(1 << bits(2 * n))
-    return steps(x) if n & (n - 1) == 0 else chirped(x, size)
+    return steps(x) if n & (n - 1) == 0 else chirped(x, at.size(1 << bits(2 * n)))
 
 
 @at.fn
 def forward_rows(x: c128[m, n]) -> c128[m, n]:
     """Of every row: what the length decides is decided once."""
+    if n & (n - 1) == 0:
+        return [steps(row) for row in x]
     size = at.size(1 << bits(2 * n))
-    return [steps(row) for row in x] if n & (n - 1) == 0 else [chirped(row, size) for row in x]
+    return [chirped(row, size) for row in x]
 
 
 @at.fn
