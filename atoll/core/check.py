@@ -67,7 +67,7 @@ Types = MutableMapping[Sym, Type]
 
 def layer(more: dict[Sym, Type], types: Types) -> Types:
     """Types of names in an inner scope. Few layers: a program may be nested thousands of times."""
-    around = list(types.maps) if isinstance(types, ChainMap) else [types]
+    around: list[MutableMapping[Sym, Type]] = list(types.maps) if isinstance(types, ChainMap) else [types]
     if len(around) >= 16:
         flat: dict[Sym, Type] = {}
         for one in reversed(around):

@@ -337,7 +337,7 @@ RULES: dict[str, Rule] = {
     "E0201": _convert,
     "E0204": _convert_left,
     "E0206": _compare_sizes,
-    "E0207": lambda p: p.say(f"any({p.text})") if p.node is not None else [],
+    "E0207": lambda p: p.say(f"any({p.text})") if p.node is not None and not p.help.startswith("for every element") else [],
     "E0208": lambda p: p.say(f"{p.text} != 0") if isinstance(p.node, (ast.Name, ast.Call, ast.Subscript)) else [],
     "E0209": _real,
     "E0210": _real,
