@@ -1,3 +1,0 @@
-import atoll as at
-
-x = 3
