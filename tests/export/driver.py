@@ -26,7 +26,7 @@ SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "
 
 
 def compile_files(files: list[Path], program: Path, *flags: str, compiler: str = "gcc") -> None:
-    done = subprocess.run([compiler, *STRICT, *flags, "-o", str(program), *map(str, files), "-lm"], capture_output=True, text=True, check=False)
+    done = subprocess.run([compiler, *STRICT, *flags, "-o", str(program), *map(str, files), *([] if "-c" in flags else ["-lm"])], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
