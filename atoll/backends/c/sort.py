@@ -179,38 +179,37 @@ def _ranks(bits: int) -> str:
 }}"""
 
 
-def _key(d: DType) -> str:
-    """Key bits whose unsigned order is the order of the values, without branches; and back, for all but -0 and NaN."""
+def _keys(d: DType) -> dict[str, str]:
+    """Key bits whose unsigned order is the order of the values, without branches; and back, for all but -0 and NaN; and whether a value is one of those."""
     bits = max(8, d.bits)
     u, t, name = f"uint{bits}_t", d.c_name, d.name
     top = f"(({u})1 << {bits - 1})"
     if not d.is_float:
         mark = f" ^ {top}" if d.kind == "i" else ""
-        return (
-            f"static inline {u} at_key_{name}({t} x) {{ return ({u})(({u})x{mark}); }}\n\n"
-            f"static inline {t} at_of_key_{name}({u} k) {{ return ({t})({u})(k{mark}); }}"
-        )
-    return f"""static inline {u} at_key_{name}({t} x) {{
+        return {
+            f"at_key_{name}": f"static inline {u} at_key_{name}({t} x) {{ return ({u})(({u})x{mark}); }}",
+            f"at_of_key_{name}": f"static inline {t} at_of_key_{name}({u} k) {{ return ({t})({u})(k{mark}); }}",
+        }
+    key = f"""static inline {u} at_key_{name}({t} x) {{
     {u} k;
     memcpy(&k, &x, sizeof k);
     k = k == {top} ? 0 : k;
     k ^= (0 - (k >> {bits - 1})) | {top};
     return x != x ? ~({u})0 : k;
-}}
-
-/* not 0: equal to others of other bits, -0 or NaN */
+}}"""
+    odd = f"""/* not 0: equal to others of other bits, -0 or NaN */
 static inline {u} at_odd_{name}({t} x) {{
     {u} k;
     memcpy(&k, &x, sizeof k);
     return ({u})(k == {top}) | ({u})(x != x);
-}}
-
-static inline {t} at_of_key_{name}({u} k) {{
+}}"""
+    back = f"""static inline {t} at_of_key_{name}({u} k) {{
     {t} x;
     k ^= ((k >> {bits - 1}) - 1) | {top};
     memcpy(&x, &k, sizeof x);
     return x;
 }}"""
+    return {f"at_key_{name}": key, f"at_odd_{name}": odd, f"at_of_key_{name}": back}
 
 
 def _argsort(d: DType, few: bool, hosted: bool) -> str:
@@ -534,7 +533,7 @@ def _parts(hosted: bool) -> dict[str, str]:
         found[f"at_split_{kind}"] = _split(kind, f"at_{kind}", ".key")
     for d in DTYPES.values():
         if not d.is_complex:
-            found[f"at_key_{d.name}"] = _key(d)
+            found |= _keys(d)
             found[f"at_argsort_{d.name}"] = argsort(d, hosted)
             found[f"at_sort_{d.name}"] = sort(d, hosted)
     return found if hosted else {name: _plain(text) for name, text in found.items()}
