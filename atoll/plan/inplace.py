@@ -162,7 +162,7 @@ def _try(
             others = [other for other in known.readers.get(found, ()) if other is not stage]
             others += [other for other in memory.late if other is not stage and other not in others]
             later = known.depending(stage, others) if others else set()
-            apart = {other for other in later if _never_both(stage, other) and not _copies(other, versions) and not _tests(known, other, versions)}
+            apart = {other for other in later if _never_both(stage, other) and not _copies(known, other, versions) and not _tests(known, other, versions)}
             conflict = _conflicts(stage, array, versions, later - apart, known, around)
             if isinstance(conflict, str):
                 copies[key] = conflict
@@ -194,9 +194,9 @@ def _tests(known: Dependences, stage: Stage, versions: set[tuple[ir.Line, int]])
     return any((ref.line, ref.result) in versions for ref in known.inlining.reads([ref for c in _conditions(stage) for ref in c.refs()]))
 
 
-def _copies(stage: Stage, versions: set[tuple[ir.Line, int]]) -> bool:
-    """True when a stage starts from one of these arrays, whether or not it does anything."""
-    return stage.line is None or any(identity_of(array) in versions for _, array in _bases(stage.prim))
+def _copies(known: Dependences, stage: Stage, versions: set[tuple[ir.Line, int]]) -> bool:
+    """True when a stage starts from one of these arrays, or from something made of them, whether or not it does anything."""
+    return stage.line is None or any((ref.line, ref.result) in versions for _, array in _bases(stage.prim) for ref in known.inlining.reads(ir.operand_refs(array.body)))
 
 
 def _conflicts(

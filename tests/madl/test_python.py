@@ -143,7 +143,7 @@ ERRORS = {
     "too many": (lambda nd: nd.rotate_right(1, 2), "rotate_right: takes 1 arguments, not 2"),
     "dtype": (lambda nd: nd.rotate_right(np.ones(3)), "argument a must have dtype int32, not float64"),
     "rank": (lambda nd: nd.rotate_right(np.ones((2, 2), "int32")), r"argument a must have 1 axes \(\[n\]int\), not 2"),
-    "text": (lambda nd: nd.rotate_right("abc"), r"argument a must be \[n\]int, not a str"),
+    "text": (lambda nd: nd.rotate_right("abc"), r"argument a must be \[n\]int, not a text"),
     "ragged": (lambda nd: nd.rotate_right([1, [2]]), "its rows have different lengths"),
     "does not fit": (lambda nd: nd.rotate_right([2**40]), "an element does not fit i32"),
     "no size": (lambda nd: nd.iota(), "iota: the size n is not known"),

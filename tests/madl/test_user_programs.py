@@ -242,8 +242,8 @@ let blur (u of [_]f64 at 'l) returns (v at 'l):
     "a size that is negative": ("let f (x of [2]int) returns (y): a ++ b = x; a of [5]_; y = !b", "E0914", ["b has size -3"]),
     "a number too large": ("let f (x of u8) returns (y): y = x + 300", "E0929", ["300 does not fit u8"]),
     "a number below zero": ("let f (x of u8) returns (y): y = x + -1", "E0929", ["-1 does not fit u8"]),
-    "recursion without end": ("let rec f <<n>> (x of [n]int) returns (y of int): y = f<<n>>(x)\nlet g (x of [3]int) returns (y): y = f<<3>>(x)", "E0951", ["it needs <<3>> to make <<3>>"]),
-    "recursion that grows": ("let rec f <<n>> (x of [n]int) returns (y of int): y = f<<n+1>>(x)\nlet g (x of [3]int) returns (y): y = f<<3>>(x)", "E0951", ["more than 64 sizes"]),
+    "recursion without end": ("let rec f <<n>> (x of [n]int) returns (y of int): y = f<<n>>(x)\nlet g (x of [3]int) returns (y): y = f<<3>>(x)", "E0951", ["it needs <<1>> to make <<1>>"]),
+    "recursion that grows": ("let rec f <<n>> (x of [n]int) returns (y of int): y = f<<n+1>>(x)\nlet g (x of [3]int) returns (y): y = f<<3>>(x)", "E0951", ["its sizes grew 64 times"]),
     "recursion without a size": ("let rec f (x of int) returns (y): y = f(x)", "E0951", ["f does not end"]),
     "recursion at a size that is not a number": ("let rec f <<n>> (x of [n]int) returns (y of int): y = 1\nlet g <<n>> (x of [n]int) returns (y): y = f<<n>>(x)", "E0950", ["must be a number"]),
     "state at a place that moves": (

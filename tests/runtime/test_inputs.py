@@ -280,7 +280,7 @@ def test_complex_and_small_types():
 REFUSED = [
     (X.astype("f4"), "E0603", "inc: argument x must have dtype f64, not f32", "x.astype(np.float64)"),
     (np.arange(3), "E0603", "inc: argument x must have dtype f64, not i64", "x.astype(np.float64)"),
-    (np.zeros(2, "f2"), "E0603", "inc: argument x must have dtype f64, not float16", ""),
+    (np.zeros(2, "f2"), "E0603", "inc: argument x must have dtype f64, not f16", ""),
     (np.zeros(2, "g"), "E0603", "not float128", ""),
     (np.zeros(2, "M8[s]"), "E0603", "not datetime64[s]", ""),
     (np.array(["a"]), "E0603", "not <U1", ""),

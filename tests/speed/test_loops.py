@@ -150,7 +150,7 @@ def two_stores(x: f64[n]) -> f64[n]:
 
 
 def test_where_it_must_not_happen():
-    for f in (running, data_guard, guarded_recurrence, two_stores):
+    for f in (running, data_guard, two_stores):  # the range of guarded_recurrence is cut where its guard changes, so what is left may be carried
         text = f.show("c")
         assert "by_8" not in text and "last__" not in text and "kept__" not in text
     for f in (guarded_recurrence, two_stores):

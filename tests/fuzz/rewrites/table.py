@@ -60,6 +60,7 @@ ROWS: dict[str, Row] = {
     "leave_at_once": Row("in the round that sets", walks.leaving),
     "counted": Row("that count", walks.by_hand),
     "window": Row("a window of", walks.window),
+    "nothing": Row("", walks.nothing),
     "states": Row("", states.exchanged),
     "matrix": Row("", states.matrix),
     "slices": Row("", states.slices),

@@ -49,3 +49,13 @@ def window(r: Chooser) -> Program:
     more = one_of(r, "", "", " + x[i, (j + 1) % m]", " + b[j]")
     body = f"x = [[{first} for j in range(m)] for i in range(n + {d})]\nreturn [[{reads}{more} for j in range(m)] for i in range(n)]" + one_of(r, "", "", ", x")
     return Program(function(f"a: {t}[n + {d}, m], b: {t}[m], k: i64", body), ((0, 1), (1, 1), (2, 3), (5, 2), (17, 4), (70, 3)))
+
+
+def nothing(r: Chooser) -> Program:
+    """Rounds that do nothing where an inner range is empty; or something beside it, which must not be left out."""
+    t = one_of(r, "f64", "f32", "i64")
+    inner = one_of(r, "range(m)", "range(m)", "range(k % (m + 1))", "range(i % (m + 1))", "range(1, m)")
+    beside = one_of(r, "", "", "    s[i] = i\n", "    if i > k:\n        s[i] = i\n")
+    more = one_of(r, "", "", "    for j in range(m):\n        x[i, j] = x[i, j] + b[j]\n")
+    body = f"x = [[a[i, j] for j in range(m)] for i in range(n)]\ns = [b[i % m] if m > 0 else 0 for i in range(n)]\nfor i in range(n):\n    for j in {inner}:\n        x[i, j] = x[i, j] + a[i, (j + 1) % m]\n{beside}{more}"
+    return Program(function(f"a: {t}[n, m], b: {t}[m], k: i64", body + "return x, s"), ((0, 0), (3, 0), (0, 3), (1, 1), (4, 2), (2, 5)))
