@@ -83,6 +83,7 @@ fuzz-ranks: $(VENV)/.ready
 
 fuzz-ad: $(VENV)/.ready
 	$(RUN) -m tests.fuzz_ad --seeds 0:10000 --every 50 --verbose
+	ATOLL_LONG=1 $(RUN) -m pytest -q tests/words/test_derivatives.py
 
 fuzz-schedule: $(VENV)/.ready
 	$(RUN) -m tests.schedule.fuzz --seeds 0:500
