@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -331,15 +330,23 @@ def test_F16_shrink_is_linear() -> None:
             last = cell
         return ir.Program(ir.Block(tuple(binds), ir.Ret((last,))))
 
-    def seconds(n: int) -> float:
-        p = chain(n)
-        start = time.process_time()
-        shrink(p)
-        return time.process_time() - start
+    def calls(n: int) -> int:
+        """Functions called, which no other load and no garbage collector changes."""
+        p, count = chain(n), 0
 
-    seconds(1000)
-    small, large = min(seconds(10_000) for _ in range(2)), seconds(100_000)
-    assert large < 10 * small * 2.5, (small, large)
+        def counting(frame: object, event: str, arg: object) -> None:
+            nonlocal count
+            count += event == "call"
+
+        sys.setprofile(counting)
+        try:
+            shrink(p)
+        finally:
+            sys.setprofile(None)
+        return count
+
+    small, large = calls(1000), calls(8000)
+    assert large < 10 * small, (small, large)
 
 
 # -- compiled programs
