@@ -1,0 +1,25 @@
+/* What a device offers to the host part of a program. Two tables have this form: of a GPU (cuda_driver.c) and of fibers on the CPU (cuda_on_cpu.h).
+ *
+ * Everything is put in a queue and done in its order; only to_host and sync wait. Functions return 0, AT_NO_ROOM where the device has no memory left, or
+ * AT_DEVICE where it refused (what it said is in `error`, `doing`); the program hands that on as its status, after it released what it holds. */
+#include <stdint.h>
+
+enum { AT_NO_ROOM = -4, AT_DEVICE = -3 };
+
+typedef struct at_queue at_queue;
+struct at_queue {
+    int (*alloc)(at_queue *q, int64_t bytes, void **made);                        /* 256 bytes aligned; 0 bytes are some address too */
+    void (*release)(at_queue *q, void *block);                                    /* once what is in the queue is done; NULL is nothing */
+    int (*to_device)(at_queue *q, void *target, const void *source, int64_t bytes); /* source may be changed when this returns */
+    int (*to_host)(at_queue *q, void *target, const void *source, int64_t bytes);   /* waits */
+    int (*copy)(at_queue *q, void *target, const void *source, int64_t bytes);      /* within the device */
+    int (*fill)(at_queue *q, void *target, int byte, int64_t bytes);
+    /* kernel k of the program; args[j] is the address of its j-th argument; shared: bytes of dynamic shared memory. An empty grid is nothing. */
+    int (*launch)(at_queue *q, int kernel, int64_t grid_x, int64_t grid_y, int64_t grid_z, int block_x, int block_y, int block_z, int64_t shared, void **args);
+    int (*sync)(at_queue *q);
+    void *const *kernels;   /* of the program that runs */
+    void *stream;           /* the device's own word for the queue */
+    int64_t held, most;     /* bytes of temporaries now, and the most at a time */
+    int error;              /* the device's code for what went wrong, and */
+    const char *doing;      /* what it was asked to do */
+};
