@@ -1,0 +1,1 @@
+"""The GPU: from loops to kernels and a program that launches them."""

@@ -1,0 +1,190 @@
+"""The kernel language: kernels for a grid of blocks of threads, and the host program that launches them. What is here is what is printed as CUDA C.
+
+    program  ::= the function whose arguments and results these are, kernel..., cells, host statement...
+    kernel   ::= name(parameter...), threads of a block, shared b..., stmt...      every thread runs all statements
+    stmt     ::= x = e | declare x | x := e | b[i, ...] = e | b[i, ...] op= e      each thread for itself, as in the loop language (loops/ir.py)
+              |  for i in low..high: stmt...                                       in order, by one thread
+              |  if test: stmt... else: stmt... | forever: stmt... | break if test
+              |  alloc b                                  b is `local`: an array of the thread, of literal extents
+              |  region: stmt...                         left by a check that fails in it; skipped if one has failed in an earlier kernel
+              |  ensure test else site, rank             a check; of those that fail in a program's run the first kernel's with the least rank is told
+              |  barrier                                 of all threads of the block, which all come to it
+              |  warp barrier                            of the 32 threads of a warp, which all come to it
+              |  x = shuffle e from lane l               all threads of the warp come to it; l counts in the warp
+              |  fence                                   what was stored before is seen by other blocks before what is stored after
+              |  [x =] atomic b[i] op= e                 of integers, in any order; x is what was there
+    host     ::= as stmt without the last seven; in order; no element of a device buffer is read or written
+              |  alloc b | free b | swap a, b | copy b to a | settle
+              |  launch kernel on a grid of (e, e)       its parameters are the host's variables, indices, sizes and buffers of the same identity
+              |  fetch x from cell                       waits for the kernels; a failed check is told here
+              |  check                                   as in loops
+
+Threads of a block are numbered 0..threads - 1 (THREAD); blocks by BLOCK and BLOCK_Y in a grid of BLOCKS by any number. A grid with nothing in it is no
+launch. Indices are 64-bit. A *cell* is a device buffer without axes that holds a scalar between kernels; a kernel that uses it has it as a parameter.
+
+Memory. Two threads of one launch may touch one element of a buffer, or of shared memory in one block, only if all of them read it, or all do so by atomics
+of one operator, or a barrier of their block (a fence and an atomic, for different blocks) is between them. Launches are one after the other. Shared memory
+is written before it is read. What a region that was left would have written is not written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+from atoll.ainf.ir import Site
+from atoll.loops import ir as lp
+from atoll.sizes import Poly, Sym
+
+THREAD = Sym("thread")
+"""The number of a thread in its block."""
+BLOCK = Sym("block")
+BLOCK_Y = Sym("block_y")
+BLOCKS = Sym("blocks")
+"""How many blocks there are along the first axis of the grid."""
+COORDINATES = (THREAD, BLOCK, BLOCK_Y, BLOCKS)
+
+WARP = 32
+MOST_THREADS = 1024
+MOST_SHARED = 48 * 1024  # bytes of shared memory that a kernel has without asking
+
+Parameter = Union[Sym, lp.Var, lp.Buffer]
+
+
+# -- statements of threads; those of the loop language are used as they are
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Statements that a failed check leaves."""
+
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ensure:
+    """A check. The failure with the least `rank` is told, so what is told does not depend on which thread is quicker."""
+
+    tests: tuple[lp.Test, ...]
+    site: Site
+    args: tuple[lp.Expr, ...]
+    rank: Poly
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """All threads of the block."""
+
+
+@dataclass(frozen=True, slots=True)
+class WarpBarrier:
+    """The threads of a warp; what they stored before, each of them sees after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffle:
+    """var = what `value` is in the thread `lane` of the same warp, 0 <= lane < 32."""
+
+    var: lp.Var
+    value: lp.Expr
+    lane: Poly
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """Stores before it are seen everywhere before those after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """buffer[index] = op(buffer[index], value) as one step; op: add, min, max, and, or, xor, of 32 or 64 bits."""
+
+    buffer: lp.Buffer
+    index: tuple[Poly, ...]
+    op: str
+    value: lp.Expr
+    old: lp.Var | None = None
+
+
+# -- statements of the host
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    kernel: Kernel
+    grid: tuple[Poly, Poly]
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """var = cell[], after everything launched so far; `var` is declared by it."""
+
+    var: lp.Var
+    cell: lp.Buffer
+
+
+Statement = Union[lp.Stmt, Region, Ensure, Barrier, WarpBarrier, Shuffle, Fence, Atomic, Launch, Fetch]
+ATOMIC_OPS = ("add", "min", "max", "and", "or", "xor")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kernel:
+    """What every thread of a launch does. `shared`: buffers of kind "shared" and literal extents, one of each in every block. `resident`: so many blocks
+    should have room on a multiprocessor at once, which bounds registers; 0: the compiler's choice."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    threads: int
+    body: tuple[Statement, ...]
+    shared: tuple[lp.Buffer, ...] = ()
+    resident: int = 0
+    note: str = ""  # what it computes, in words, for the reader of the text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    """A function on the device. `function` has its sizes, arguments, results and constants; its body is not used."""
+
+    function: lp.Function
+    kernels: tuple[Kernel, ...]
+    cells: tuple[lp.Buffer, ...]
+    body: tuple[Statement, ...]
+    decisions: tuple[str, ...] = field(default=())
+
+
+def bodies(stmt: Statement) -> Iterator[Sequence[Statement]]:
+    """Statement lists directly inside a statement."""
+    if isinstance(stmt, Region):
+        yield stmt.body
+    elif not isinstance(stmt, (Ensure, Barrier, WarpBarrier, Shuffle, Fence, Atomic, Launch, Fetch)):
+        yield from lp.bodies(stmt)
+
+
+def walk(stmts: Sequence[Statement]) -> Iterator[Statement]:
+    for stmt in stmts:
+        yield stmt
+        for body in bodies(stmt):
+            yield from walk(body)
+
+
+def written(kernel: Kernel) -> set[Any]:
+    """Buffers that a kernel stores into."""
+    return {s.buffer for s in walk(kernel.body) if isinstance(s, (lp.Store, lp.Update, Atomic))}
+
+
+def is_local(buffer: lp.Buffer) -> bool:
+    """An array of one thread."""
+    return buffer.local
+
+
+def shared_bytes(kernel: Kernel) -> int:
+    total = 0
+    for b in kernel.shared:
+        count = 1
+        for p in b.extents:
+            n = p.const()
+            assert n is not None
+            count *= n
+        total += (count * b.dtype.size + 15) // 16 * 16
+    return total
