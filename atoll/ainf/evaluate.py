@@ -222,9 +222,11 @@ class Evaluator:
             case ir.ScatterFold():
                 return self.scatter_fold(line.prim, frame, env)
             case ir.Loop():
-                return self.untouched(line.prim, line, frame, env) or self.loop(line.prim, frame, env)
+                kept = self.untouched(line.prim, line, frame, env)  # no state at all is kept too: []
+                return self.loop(line.prim, frame, env) if kept is None else kept
             case ir.While():
-                return self.untouched(line.prim, line, frame, env) or self.while_(line.prim, frame, env)
+                kept = self.untouched(line.prim, line, frame, env)
+                return self.while_(line.prim, frame, env) if kept is None else kept
             case ir.Check():
                 return self.check(line.prim, frame, env)
             case ir.CheckUnique():

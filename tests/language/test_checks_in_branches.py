@@ -73,3 +73,25 @@ def test_the_other_branch_keeps_its_value(shape: str, value: str) -> None:
             assert caught.value.code == wanted
         else:
             agree(f, *args, compiled=compiled)
+
+
+LOOPS = {  # w is updated and never used: what is left of the loop is its checks
+    "for": "    if c[0] > 0:\n        for j in range(m):\n            w[j % n] = 1.0\n            assert {0}\n",
+    "for over an array": "    if c[0] > 0:\n        for x in c:\n            w[0] += 1.0\n            assert {0}\n",
+    "while": "    if c[0] > 0:\n        j = 0\n        while j < m:\n            w[0] += 1.0\n            assert {0}\n            j += 1\n",
+    "nested": "    for t in range(2):\n        if c[0] > t:\n            for j in range(m):\n                if c[j] >= 0:\n                    for l in range(2):\n                        w[l] = 2.0\n                        assert {0}\n",
+    "a shift": "    if c[0] > 0:\n        for j in range(m):\n            w[0] = 1.0\n            y = j >> ((sum(c) & 15) * 0 + k)\n",
+    "an index": "    if c[0] > 0:\n        for j in range(m):\n            w[0] = 1.0\n            y = p[(sum(c) & 15) * 0 + k - 1]\n",
+}
+
+
+@pytest.mark.parametrize("shape", LOOPS)
+def test_loops_that_only_check_run_where_they_stand(shape: str) -> None:
+    """A loop without a state is nothing but its checks: what they ask for is made only where its condition holds."""
+    f = at.fn(source=HEAD + "    w = [0.0 for x in p]\n" + LOOPS[shape].format("k >= 1 + (sum(c) & 15) * 0") + "    return sum(p)\n")
+    p = np.array([1.5, 2.5])
+    for k, c in ((1, [1, 2]), (1, [0, -1]), (-1, [0, 5]), (-1, [-3])):
+        agree(f, p, k, np.array(c, np.int64), compiled=False)
+    for given in (f, f.interpret):
+        with pytest.raises(at.Error):
+            given(p, -1, np.array([3, 1]))
