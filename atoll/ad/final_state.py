@@ -15,6 +15,7 @@ from atoll.ainf.identity import is_read, read_arg
 from atoll.ainf.scan_prim import blocks, line_refs
 from atoll.errors import fail
 from atoll.sizes import Atom, Poly, poly
+from atoll.sizes.meeting import differ
 
 
 def final_is_enough(b: Builder, loop: ir.Line, k: int, chain: list[ir.Line]) -> bool:
@@ -89,5 +90,4 @@ def _varies(p: ir.Scatter, block: ir.Block) -> bool:
 
 
 def _differ(b: Builder, x: Poly, y: Poly, given: list[Poly]) -> bool:
-    known = b.context((x, y), path=False).add(given)
-    return known.proves(x - y - 1) or known.proves(y - x - 1)
+    return differ(x, y, b.context((x, y), path=False).add(given))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from atoll.check.accesses import Access, Around
 from atoll.schedule.arith import Answer
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
+from atoll.sizes.meeting import ways_apart
 from atoll.sizes.prover import Facts, facts
 
 Combination = tuple[tuple[Poly, int], ...]  # sum of coefficient * component
@@ -77,11 +78,8 @@ def ordered(
         if any(w.leaves() & allowed for w, _ in c):
             continue
         difference = combine(c, a) - combine(c, b)
-        for sign in (1, -1):
-            goal = difference * sign - 1
-            why = ctx.proof(goal)
-            if why is not None:
-                yield c, sign, ctx, goal, why
+        for sign, goal, why in ways_apart(difference, ctx):
+            yield c, sign, ctx, goal, why
 
 
 def injective(a: Access, loops: tuple[Around, ...], rolling: set[Sym]) -> list[Line] | None:

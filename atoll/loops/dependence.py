@@ -5,6 +5,8 @@
     never_meet(a, b, known)      two places are different, whatever their indices are
     rounds_apart(loop, known)    no round touches what another one writes
     small_for_apart(loop, known) the same, if some variables are small
+    own_elements(index, inner, outer)  rounds of an inner loop have an element each, the same in every round of an outer one
+    out_of_reach(p, loop, start, ctx)  an index is none of those the rounds of a loop have
 
 What is not proved is not so. Every rewrite that changes the order of rounds asks here.
 """
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 from atoll.loops import ir as lp
 from atoll.loops.rewrite import loads, told
 from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.sizes.meeting import differ, outside, tells
 from atoll.sizes.prover import Facts, facts
 
 _NEST = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.Accumulate, lp.Add, lp.If, lp.Note)
@@ -90,7 +93,7 @@ def never_meet(first: Place | None, second: Place | None, known: tuple[Poly, ...
     if first is None or second is None:
         return False
     ctx = facts((*known, *first.known, *second.known))
-    return any(plain(p) and plain(q) and (ctx.proves(p - q - 1) or ctx.proves(q - p - 1)) for p, q in zip(first.index, second.index, strict=True))
+    return any(plain(p) and plain(q) and differ(p, q, ctx) for p, q in zip(first.index, second.index, strict=True))
 
 
 def rounds_apart(loop: lp.For, known: tuple[Poly, ...], private: frozenset[lp.Buffer] = frozenset()) -> bool:
@@ -129,6 +132,16 @@ def _apart(loop: lp.For, known: tuple[Poly, ...], private: frozenset[lp.Buffer],
             return None
         small |= more
     return small
+
+
+def own_elements(index: tuple[Poly, ...], inner: Sym, outer: Sym) -> bool:
+    """Different rounds of the inner loop touch different elements, whatever the round of the outer one; no index is data."""
+    return not any(outer in p.leaves() or not plain(p) for p in index) and tells(index, inner)
+
+
+def out_of_reach(p: Poly, loop: lp.For | lp.Accumulate, start: Poly, ctx: Facts) -> bool:
+    """An index is none of those that the rounds of a loop have, which are start + the round."""
+    return outside(p, start + loop.low, start + loop.high, ctx)
 
 
 class _Pair:
@@ -171,4 +184,4 @@ class _Pair:
         left = {a: (w - there).coefficient(a) for a in wide if a in (w - there).leaves()}
         if wide and (not self.wide or any(c is None or c.const() is None or abs(c.const() or 0) > 64 for c in left.values())):
             return None  # with such steps, differences of small values are below 2**63
-        return frozenset(left) if ctx.proves(w - there - 1) or ctx.proves(there - w - 1) else None
+        return frozenset(left) if differ(w, there, ctx) else None

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 
 from atoll.loops import ir as lp
+from atoll.loops.dependence import own_elements
 from atoll.loops.rewrite import Copier, copyable, fresh_like, loads, told
 from atoll.loops.split import first_of, in_blocks
 from atoll.sizes import Poly, Sym
@@ -53,7 +54,7 @@ def _jammed(loop: lp.For, together: int, known: tuple[Poly, ...]) -> list[lp.Stm
     written = {u.buffer for u in updates}
     if not updates or len(written) != len(updates) or len(updates) > 2 or any(x.buffer in written for s in inner.body for x in loads(_value(s))):
         return None
-    if not all(_told_apart(u.index, inner.sym, loop.sym) for u in updates):
+    if not all(own_elements(u.index, inner.sym, loop.sym) for u in updates):
         return None
     outer = Sym(f"{loop.sym.name}_by_{together}")
     totals = {u.buffer: fresh_like(u.buffer.name, u.buffer.dtype) for u in updates}
@@ -96,11 +97,3 @@ def _compared(u: lp.Update, total: lp.Var, lost: lp.Var) -> list[lp.Stmt]:
 def _value(s: lp.Stmt) -> lp.Expr:
     assert isinstance(s, (lp.Let, lp.Update))
     return s.value
-
-
-def _told_apart(index: tuple[Poly, ...], inner: Sym, outer: Sym) -> bool:
-    """Different rounds of the inner loop write different elements, whatever the round of the outer one."""
-    if any(outer in p.leaves() or any(isinstance(a, lp.VarAtom) for a in p.leaves()) for p in index):
-        return False
-    steps = [p.coefficient(inner) for p in index]
-    return any(s is not None and s.const() not in (None, 0) for s in steps)

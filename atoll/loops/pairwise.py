@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from atoll.loops import ir as lp
+from atoll.loops.dependence import own_elements
 from atoll.loops.rewrite import Copier, copyable, fresh_like, loads
 from atoll.loops.split import length, may_be_negative
 from atoll.sizes import Poly, Sym, poly
@@ -66,10 +67,7 @@ def _is_sum(s: lp.Update, outer: Sym, inner: Sym) -> bool:
     """An addition to an element that every round of the inner loop has its own of, the same in all rounds of the outer one."""
     if s.op != "add" or s.buffer.dtype.name not in ("f32", "c64") or s.buffer.rows is not None:
         return False
-    if any(outer in p.leaves() or any(isinstance(a, lp.VarAtom) for a in p.leaves()) for p in s.index):
-        return False
-    steps = [p.coefficient(inner) for p in s.index]
-    return any(step is not None and step.const() not in (None, 0) for step in steps)
+    return own_elements(s.index, inner, outer)
 
 
 class _Blocks:

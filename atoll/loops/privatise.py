@@ -19,6 +19,7 @@ from atoll.loops import ir as lp
 from atoll.loops.rewrite import Copier, copyable, fresh_like, loads
 from atoll.loops.same_checks import only_checks
 from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.sizes.meeting import tells
 from atoll.sizes.poly import product
 from atoll.types.dtypes import BOOL, I64
 
@@ -105,7 +106,7 @@ class _Redirected(Copier):
             (new,) = super().stmt(s)
             assert isinstance(new, lp.For)
             update = next(x for x in lp.walk(new.body) if isinstance(x, lp.Update))
-            new.parallel = any((c := p.coefficient(new.sym)) is not None and c.const() not in (None, 0) for p in update.index)
+            new.parallel = tells(update.index, new.sym)
             return [new]
         return super().stmt(s)
 

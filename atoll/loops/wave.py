@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
+from atoll.loops.dependence import out_of_reach
 from atoll.loops.rewrite import Copier, copyable, fresh_like, loads, told
 from atoll.loops.split import counted, first_of, left_over, length
 from atoll.sizes import Poly, Sym, poly
@@ -203,7 +204,7 @@ class _Nest:
             if j in start.leaves() or not (self.is_table(buffer, index, read) if i in leaves else all(x == index for x in read)):
                 return False
             others = [x.index for x in loads([*self.before, *self.after]) if x.buffer is buffer] + [x for b, x in around if b is buffer]
-            if not all(ctx.proves(start + self.inner.low - x[-1] - 1) or ctx.proves(x[-1] - start - self.inner.high) for x in others):
+            if not all(out_of_reach(x[-1], self.inner, start, ctx) for x in others):
                 return False
         return True
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from atoll.ainf import ir
-from atoll.sizes import Atom, Poly, poly
+from atoll.sizes import ZERO, Atom, Poly, poly
+from atoll.sizes.meeting import differ, tells
 from atoll.sizes.prover import Facts, facts
 
 
@@ -48,8 +49,7 @@ class Around:
     def never_zero(self, difference: Poly) -> bool:
         if not self.knows(difference):
             return False
-        ctx = self.context(difference)
-        return ctx.proves(difference - 1) or ctx.proves(-difference - 1)
+        return differ(difference, ZERO, self.context(difference))
 
 
 NOTHING = Around({}, ())
@@ -67,9 +67,5 @@ def reads_undisturbed(prim: ir.Scatter, index: tuple[Poly, ...], around: Around)
 
 def _distinct(prim: ir.Scatter) -> bool:
     """Every round has a place of its own: each of its indices is told by some index of the array."""
-    for b in prim.binders:
-        steps = [(p, p.coefficient(b)) for p in prim.index]
-        rest = [p - step * poly(b) for p, step in steps if step is not None and step.const() not in (None, 0)]
-        if all({*prim.binders} & r.leaves() or any(isinstance(a, ir.RefAtom) for a in r.leaves()) for r in rest):
-            return False
-    return True
+    data = {a for p in prim.index for a in p.leaves() if isinstance(a, ir.RefAtom)}
+    return all(tells(prim.index, b, {*prim.binders, *data}) for b in prim.binders)

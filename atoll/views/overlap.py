@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.sizes.meeting import differ, never_divisible
 from atoll.sizes.poly import exact_quotient
 from atoll.sizes.prover import Facts, facts
 from atoll.views.index_map import IDENTITY, At, Component, IndexMap, Step, is_view_index, position, view_index
@@ -50,20 +51,13 @@ def disjoint(first: IndexMap, second: IndexMap, known: Known = ()) -> bool:
         difference = a.index - b.index
         if not difference.terms:
             continue
-        if _never_divisible(difference):
+        if never_divisible(difference):
             return True
         if context is None:
             context = _context(known, [*left_ranges, *right_ranges])
-        if context.proves(difference - 1) or context.proves(-difference - 1):
+        if differ(a.index, b.index, context):
             return True
     return False
-
-
-def _never_divisible(difference: Poly) -> bool:
-    content = difference.content()
-    return (content > 1 and difference.constant_term() % content != 0) or (
-        content == 0 and difference.constant_term() != 0
-    )
 
 
 def _context(known: Iterable[Poly], more: Iterable[Poly]) -> Facts:

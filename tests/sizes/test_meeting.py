@@ -1,0 +1,48 @@
+"""Whether two indices can be equal: the answers of sizes/meeting.py against every value of small ranges."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+from atoll.sizes import Poly, Sym, poly
+from atoll.sizes.meeting import differ, never_divisible, outside, tells
+from atoll.sizes.prover import facts
+
+I, J, N = Sym("i"), Sym("j"), Sym("n")
+RANGES = (poly(I), poly(N) - 1 - I, poly(J), poly(N) - 1 - J, poly(N) - 1)
+
+
+def _values(n: int) -> list[dict[Sym, int]]:
+    return [{I: i, J: j, N: n} for i, j in itertools.product(range(n), repeat=2)]
+
+
+def _at(p: Poly, env: dict[Sym, int]) -> int:
+    return p.evaluate(lambda a: env[a])  # type: ignore[index]
+
+
+def _linear(rng: random.Random) -> Poly:
+    return poly(I) * rng.randint(-2, 2) + poly(J) * rng.randint(-2, 2) + poly(N) * rng.randint(-1, 2) + rng.randint(-3, 3)
+
+
+def test_what_differs_is_never_equal() -> None:
+    """300 pairs of indices, 4 sizes: who is said to differ does; at least a quarter of the pairs that do are seen."""
+    rng, seen, so, ctx = random.Random(7), 0, 0, facts(RANGES)
+    for _ in range(300):
+        x, y = _linear(rng), _linear(rng)
+        equal = any(_at(x - y, env) == 0 for n in (1, 2, 3, 5) for env in _values(n))
+        found = differ(x, y, ctx) or never_divisible(x - y)
+        assert not (found and equal), (x, y)
+        seen, so = seen + found, so + (not equal)
+    assert seen >= so // 4 > 10
+
+
+def test_outside_a_range() -> None:
+    ctx = facts(RANGES)
+    assert outside(poly(N), poly(0), poly(N), ctx) and outside(poly(I) - 1, poly(I), poly(N), ctx)
+    assert not outside(poly(I), poly(0), poly(N), ctx) and not outside(poly(J), poly(I), poly(N), ctx)
+
+
+def test_what_tells_the_round() -> None:
+    assert tells((poly(J), poly(I) * 2 + J), I) and not tells((poly(J), poly(I) * N), I)
+    assert not tells((poly(I) * 2 + J,), I, {J}) and tells((poly(I) * 2 + J, poly(I) + 1), I, {J})
