@@ -8,7 +8,7 @@ ones are an error as everywhere. A function whose parameters are all annotated i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,7 @@ def read_alone(gen: Generator, local: Local, hints: Sequence[Skeleton | None]) -
     """Constraints of the body only, and their least solutions. `hints` are the structures of the arguments."""
     inner = gen.child_of(local, Constraints())
     inner.joint = {}
-    t = _read(inner, local, hints)
+    t = _read_with_itself(inner, inner, local, hints)
     return Alone(inner, t, least(inner.constraints))
 
 
@@ -63,7 +63,7 @@ def type_of_local(gen: Generator, local: Local, args: Sequence[Argument | None])
     hints = [structure_of(a.skeleton) if isinstance(a, RankType) else None for a in args]
     key = tuple(structure_key(h) for h in hints)
     found = local.schemes.get(key)
-    if found is None and key not in local.not_alone and _is_closed(gen, local):
+    if found is None and key not in local.not_alone and not _reaches(local, gen.joint) and _is_closed(gen, local):
         alone = read_alone(gen, local, hints)
         if alone.outcome.unique and (all(p.annotation for p in local.params) or alone.outcome.the_solution().cost == 0):
             solution = alone.outcome.the_solution()
@@ -78,8 +78,12 @@ def type_of_local(gen: Generator, local: Local, args: Sequence[Argument | None])
 
 
 def _together(gen: Generator, local: Local, hints: Sequence[Skeleton | None]) -> RankType:
-    """One type for all uses, decided with everything else. The function itself may not be in its own way."""
-    inner = gen.child_of(local)
+    """One type for all uses, decided with everything else."""
+    return _read_with_itself(gen, gen.child_of(local), local, hints)
+
+
+def _read_with_itself(gen: Generator, inner: Generator, local: Local, hints: Sequence[Skeleton | None]) -> RankType:
+    """The type of the body, in which the function itself has one type: its own (monomorphic recursion)."""
     placeholder = arrow(tuple(fresh(p.name) for p in local.params), fresh("result"))
     gen.joint[local] = placeholder
     t = _read(inner, local, hints)
@@ -106,6 +110,21 @@ def call_local(gen: Generator, node: s.Call, local: Local, args: list[s.Expr], k
 
 
 # -- what a function captures
+
+
+def _reaches(local: Local, being_read: Mapping[Local, RankType]) -> bool:
+    """True when the function calls, itself or through others, one that is being read: they call each other, and are read together."""
+    from atoll.surface.names import free_names
+
+    seen, todo = {local}, [local] if being_read else []
+    while todo:
+        one = todo.pop()
+        for name in free_names(one.params, one.body):
+            entity = one.env.get(name)
+            if isinstance(entity, Local) and entity not in seen:
+                seen.add(entity)
+                todo.append(entity)
+    return any(other in seen for other in being_read)
 
 
 def _is_closed(gen: Generator, local: Local) -> bool:
