@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import loads, told
+from atoll.loops.questions import loads, told
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.meeting import differ, outside, tells
 from atoll.sizes.prover import Facts, facts

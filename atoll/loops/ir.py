@@ -72,7 +72,7 @@ class Buffer:
         self.local = False
         self.rows: int | None = None
         self.within: Poly | None = None  # an argument's elements are at least 0 and below
-        self.home: Buffer | None = None  # where a row is made that had memory of its own (loops/in_rows.py, loops/lanes.py)
+        self.home: Buffer | None = None  # where a row is made that had memory of its own (loops/recipes/in_rows.py, loops/recipes/lanes.py)
         self.label = ""  # what the user calls it
 
     def __repr__(self) -> str:
@@ -404,7 +404,7 @@ class Product:
     """target[i, j] = sum over k of left[i, k] * right[k, j]: `body` says it in loops, the rest how a matrix kernel finds its elements.
 
     `left`, `right` and `target` are the elements at index 0 of everything; steps are in elements. The last step of the target is 1.
-    `after`: pieces over its rows, done when these are finished (loops/follow.py). `adds`: to what the target holds."""
+    `after`: pieces over its rows, done when these are finished (loops/recipes/follow.py). `adds`: to what the target holds."""
 
     rows: Poly
     columns: Poly

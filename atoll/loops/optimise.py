@@ -15,50 +15,50 @@ from typing import Any
 
 from atoll.errors import fail
 from atoll.loops import ir as lp
-from atoll.loops.across import across
-from atoll.loops.carry import carry
 from atoll.loops.check import check
-from atoll.loops.checks import hoist_checks
 from atoll.loops.choices import USUAL, Choices
-from atoll.loops.early import early
-from atoll.loops.elements import elements
-from atoll.loops.filters import filters
-from atoll.loops.first_best import first_best
-from atoll.loops.follow import followers, in_place, join
-from atoll.loops.in_pieces import in_pieces
-from atoll.loops.in_rows import in_rows
-from atoll.loops.independent import independent
-from atoll.loops.interior import interior
-from atoll.loops.jam import jam
-from atoll.loops.join_checks import join_checks
-from atoll.loops.join_loops import join_loops
-from atoll.loops.lanes import lanes
-from atoll.loops.late import late
-from atoll.loops.leave_at_once import leave_at_once
-from atoll.loops.left_looking import left_looking
-from atoll.loops.needless_checks import needless_checks
-from atoll.loops.nothing import nothing
-from atoll.loops.overlap import overlap
-from atoll.loops.pairwise import pairwise
-from atoll.loops.privatise import privatise
-from atoll.loops.rewrite import restart_names
-from atoll.loops.rows import rows
-from atoll.loops.same_checks import same_checks
-from atoll.loops.same_conditions import same_conditions
-from atoll.loops.scans import scans
-from atoll.loops.searches import searches
-from atoll.loops.segments import segments
-from atoll.loops.several_rounds import several_rounds
-from atoll.loops.sorted_values import sorted_values
-from atoll.loops.stream import stream
-from atoll.loops.tall import tall
-from atoll.loops.tiles import tiles
-from atoll.loops.turned import turned
-from atoll.loops.unroll import unroll
-from atoll.loops.until import until
-from atoll.loops.wave import wave
-from atoll.loops.window import window
-from atoll.loops.without_branches import without_branches
+from atoll.loops.control.hoist_checks import hoist_checks
+from atoll.loops.control.join_checks import join_checks
+from atoll.loops.control.leave_at_once import leave_at_once
+from atoll.loops.control.needless_checks import needless_checks
+from atoll.loops.control.nothing import nothing
+from atoll.loops.control.same_checks import same_checks
+from atoll.loops.control.same_conditions import same_conditions
+from atoll.loops.idioms.filters import filters
+from atoll.loops.idioms.first_best import first_best
+from atoll.loops.idioms.late import late
+from atoll.loops.idioms.privatise import privatise
+from atoll.loops.idioms.scans import scans
+from atoll.loops.idioms.sorted_values import sorted_values
+from atoll.loops.idioms.until import until
+from atoll.loops.idioms.without_branches import without_branches
+from atoll.loops.recipes.across import across
+from atoll.loops.recipes.carry import carry
+from atoll.loops.recipes.early import early
+from atoll.loops.recipes.elements import elements
+from atoll.loops.recipes.follow import followers, in_place, join
+from atoll.loops.recipes.in_pieces import in_pieces
+from atoll.loops.recipes.in_rows import in_rows
+from atoll.loops.recipes.independent import independent
+from atoll.loops.recipes.interior import interior
+from atoll.loops.recipes.jam import jam
+from atoll.loops.recipes.join_loops import join_loops
+from atoll.loops.recipes.lanes import lanes
+from atoll.loops.recipes.left_looking import left_looking
+from atoll.loops.recipes.overlap import overlap
+from atoll.loops.recipes.pairwise import pairwise
+from atoll.loops.recipes.rows import rows
+from atoll.loops.recipes.searches import searches
+from atoll.loops.recipes.segments import segments
+from atoll.loops.recipes.several_rounds import several_rounds
+from atoll.loops.recipes.stream import stream
+from atoll.loops.recipes.tall import tall
+from atoll.loops.recipes.tiles import tiles
+from atoll.loops.recipes.turned import turned
+from atoll.loops.recipes.unroll import unroll
+from atoll.loops.recipes.wave import wave
+from atoll.loops.recipes.window import window
+from atoll.loops.transform.copier import restart_names
 
 
 @dataclass

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import mentions
+from atoll.loops.questions import mentions
 from atoll.sizes import Poly, poly
 
 

@@ -78,7 +78,7 @@ class Strip:
     sums: dict[Stage, ir.Binder]  # what the stages of those groups sum over
 
 
-WRITTEN_OUT = 9  # sums of so few terms are written out, for as many elements at a time as a vector has (loops/unroll.py)
+WRITTEN_OUT = 9  # sums of so few terms are written out, for as many elements at a time as a vector has (loops/recipes/unroll.py)
 _FUSED_INNER = (ir.Reduce, ir.Scan, ir.Scatter)
 
 

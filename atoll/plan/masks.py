@@ -7,7 +7,7 @@ where c is about the indices of l only: a triangle, the padding of a convolution
 finite is not 0: so r is looked through first, and where it holds such values the sum is computed as it was written. A factor read at sums of indices, as in l[i + u - 1],
 with conditions on these is stored with its padding, not once for every pair.
 
-Conditions that leave most of the terms out (a band) are left alone: sums run over the range where these hold (loops/interior.py), which costs less than a product.
+Conditions that leave most of the terms out (a band) are left alone: sums run over the range where these hold (loops/recipes/interior.py), which costs less than a product.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Compiler:
         """What it is called with, but for what runtime/probes.py finds that it gets wrong."""
         flags = [*_COMMON, f"-O{optimise}", "-fopenmp-simd"]
         if self.kind == "gcc":
-            # with cos built in, gcc joins sin(x) and cos(x) to one call that has no vector version; it would also undo what loops/late.py does
+            # with cos built in, gcc joins sin(x) and cos(x) to one call that has no vector version; it would also undo what loops/idioms/late.py does
             flags += ["-fno-trapping-math", "-fno-builtin-cos", "-fno-builtin-cosf", "-fno-tree-reassoc", "-fcx-limited-range"]
         flags.append("-march=native" if self.kind != "zig" or platform.machine() == "x86_64" else "-O3")
         return flags

@@ -12,10 +12,10 @@ from atoll.ainf.from_core import translate
 from atoll.core.values import leaves
 from atoll.loops import ir as lp
 from atoll.loops.check import check
+from atoll.loops.control.leave_at_once import leave_at_once
+from atoll.loops.control.needless_checks import needless_checks
+from atoll.loops.control.same_conditions import same_conditions
 from atoll.loops.execute import execute
-from atoll.loops.leave_at_once import leave_at_once
-from atoll.loops.needless_checks import needless_checks
-from atoll.loops.same_conditions import same_conditions
 from atoll.lower.function import lower
 from atoll.runtime.arguments import from_python
 from atoll.types.binding import bind_call

@@ -7,8 +7,8 @@ import pytest
 
 import atoll as at
 from atoll import f64, i64
-from atoll.loops.rewrite import told
-from atoll.loops.split import may_be_negative
+from atoll.loops.questions import told
+from atoll.loops.transform.split import may_be_negative
 from atoll.sizes import Sym, poly
 from tests.agreement import agree
 

@@ -8,7 +8,7 @@ import pytest
 
 import atoll as at
 from atoll import f32, f64, i64
-from atoll.loops.checks import hoist_checks
+from atoll.loops.control.hoist_checks import hoist_checks
 from atoll.loops.optimise import optimise
 from atoll.loops.show import show
 from atoll.runtime.program import compiled_loops, make_loops

@@ -6,8 +6,8 @@ import pytest
 import atoll as at
 from atoll import f32, f64, i64
 from atoll.loops import ir as lp
-from atoll.loops.elements import elements
 from atoll.loops.execute import execute
+from atoll.loops.recipes.elements import elements
 from atoll.runtime.program import compiled_loops
 from atoll.sizes import Sym, poly
 from atoll.types.dtypes import F64

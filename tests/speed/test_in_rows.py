@@ -1,4 +1,4 @@
-"""Rows that a loop makes are made where they are kept (loops/in_rows.py), and only where nobody can tell."""
+"""Rows that a loop makes are made where they are kept (loops/recipes/in_rows.py), and only where nobody can tell."""
 
 import numpy as np
 import pytest

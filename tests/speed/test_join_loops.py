@@ -4,7 +4,7 @@ import numpy as np
 
 import atoll as at
 from atoll.loops import ir as lp
-from atoll.loops.join_loops import join_loops
+from atoll.loops.recipes.join_loops import join_loops
 from atoll.loops.show import statements
 from atoll.runtime.program import compiled_loops
 from atoll.sizes import Sym, poly

@@ -7,8 +7,8 @@ import pytest
 
 import atoll as at
 from atoll import f32, f64, i32
-from atoll.loops import several_rounds
 from atoll.loops.choices import USUAL
+from atoll.loops.recipes import several_rounds
 from atoll.runtime.program import Program
 from bench.kernels.linalg import lu
 from tests.agreement import for_all_threads

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import atoll as at
-from atoll.loops import stream
+from atoll.loops.recipes import stream
 
 HEAD = "import atoll as at\nfrom atoll import *\nn, m = at.sizes('n m')\n"
 

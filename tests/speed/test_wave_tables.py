@@ -1,4 +1,4 @@
-"""Whole tables of floats filled in order: 8 or 16 rows side by side, each a column behind the row above (loops/wave.py); values stay bit for bit."""
+"""Whole tables of floats filled in order: 8 or 16 rows side by side, each a column behind the row above (loops/recipes/wave.py); values stay bit for bit."""
 
 from dataclasses import replace
 

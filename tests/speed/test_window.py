@@ -5,7 +5,7 @@ import pytest
 
 import atoll as at
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import loads
+from atoll.loops.questions import loads
 from atoll.runtime.program import compiled_loops
 
 HEAD = 'import atoll as at\nfrom atoll import f64, i64\nn, m = at.sizes("n m")\n@at.fn\ndef f(u: f64[n, m]):\n'

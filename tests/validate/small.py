@@ -9,21 +9,21 @@ from collections.abc import Iterator
 import atoll.loops.choices as choices
 
 SMALL = {
-    "wave": {"LANES": 4, "STREAMS": 4},
-    "several_rounds": {"ENOUGH": 2},
-    "tiles": {"LONG": 4, "SHORT": 3, "MANY": 2},
-    "lanes": {"LEAST": 2, "ROW": 32},
-    "across": {"ROUNDS": 4},
-    "tall": {"ROWS": 2, "PARTS": 2},
-    "first_best": {"BLOCK": 4, "SHORT": 2, "LONG": 8, "SHARED": 16},
-    "pairwise": {"BLOCK": 4},
-    "until": {"BLOCK": 4},
-    "filters": {"BLOCK": 4},
-    "privatise": {"BLOCK": 4, "FEW_BINS": 4, "PARTS": 2, "TURNS": 1},
-    "scans": {"COMPARED": (2, 2), "LENGTH": 2, "CHUNK": 2, "CHUNKS": 4},
-    "searches": {"BYTES": 16, "STEPS": 2},
-    "stream": {"LEAST": 0, "LINE": 32},
-    "rows": {"LONG": 8, "NEAR": 1 << 30},
+    "recipes.wave": {"LANES": 4, "STREAMS": 4},
+    "recipes.several_rounds": {"ENOUGH": 2},
+    "recipes.tiles": {"LONG": 4, "SHORT": 3, "MANY": 2},
+    "recipes.lanes": {"LEAST": 2, "ROW": 32},
+    "recipes.across": {"ROUNDS": 4},
+    "recipes.tall": {"ROWS": 2, "PARTS": 2},
+    "idioms.first_best": {"BLOCK": 4, "SHORT": 2, "LONG": 8, "SHARED": 16},
+    "recipes.pairwise": {"BLOCK": 4},
+    "idioms.until": {"BLOCK": 4},
+    "idioms.filters": {"BLOCK": 4},
+    "idioms.privatise": {"BLOCK": 4, "FEW_BINS": 4, "PARTS": 2, "TURNS": 1},
+    "idioms.scans": {"COMPARED": (2, 2), "LENGTH": 2, "CHUNK": 2, "CHUNKS": 4},
+    "recipes.searches": {"BYTES": 16, "STEPS": 2},
+    "recipes.stream": {"LEAST": 0, "LINE": 32},
+    "recipes.rows": {"LONG": 8, "NEAR": 1 << 30},
 }
 CHOICES = choices.Choices(left=4)
 

@@ -12,7 +12,8 @@ import atoll as at
 from atoll import f64
 from atoll.loops import ir as lp
 from atoll.loops import optimise as table
-from atoll.loops import rows, split
+from atoll.loops.recipes import rows
+from atoll.loops.transform import split
 from atoll.validate.bounded import validate
 
 from .small import CHOICES, small_blocks

@@ -21,7 +21,7 @@ from atoll.backends.c.sort import sorts
 from atoll.backends.c.units import parts, shared, without_structs
 from atoll.core import ir as core
 from atoll.loops import ir as lp
-from atoll.loops.split import may_be_negative
+from atoll.loops.transform.split import may_be_negative
 from atoll.origins import Marks
 from atoll.sizes import Atom, Poly, Quot, Sym
 from atoll.types.binding import MOST_SIZE, plan

@@ -15,7 +15,7 @@ from atoll.backends.c.text import safe
 from atoll.backends.c.vector_text import BYTES, Vectors
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import may_fail
+from atoll.loops.questions import may_fail
 from atoll.sizes import Poly, Sym
 from atoll.types.dtypes import BOOL, DType
 

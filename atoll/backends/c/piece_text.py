@@ -11,8 +11,8 @@ from atoll.backends.c.loop_text import Loops
 from atoll.backends.c.text import safe
 from atoll.backends.c.used import Used, collect, written_buffers
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import may_fail
-from atoll.loops.split import is_wide, may_be_negative
+from atoll.loops.questions import may_fail
+from atoll.loops.transform.split import is_wide, may_be_negative
 from atoll.types.dtypes import BOOL
 
 _LONG = 160  # lines of a function that are many

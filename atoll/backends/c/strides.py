@@ -9,7 +9,7 @@ that take more than shifts are looked for; arithmetic is that of the ring of 64-
 from __future__ import annotations
 
 from atoll.loops import ir as lp
-from atoll.loops.rewrite import Copier
+from atoll.loops.transform.copier import Copier
 from atoll.sizes import Sym
 from atoll.types.dtypes import I64, U64
 

@@ -15,8 +15,8 @@ from atoll.backends.c.used import read_as_bytes
 from atoll.backends.c.within import guarded
 from atoll.loops import ir as lp
 from atoll.loops.origins import Origins
-from atoll.loops.rewrite import QUICK, divides
-from atoll.loops.split import is_wide
+from atoll.loops.questions import QUICK, divides
+from atoll.loops.transform.split import is_wide
 from atoll.origins import Marks
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
 from atoll.sizes.machine import stands_alone

@@ -90,7 +90,7 @@ def patched(changes: dict[str, int]) -> Iterator[None]:
     """Sizes from which a rewrite pays, lowered, so that small arrays take its way."""
     old = []
     for name, number in changes.items():
-        place, _, constant = name.partition(".")
+        place, _, constant = name.rpartition(".")
         module = importlib.import_module(f"atoll.loops.{place}")
         old.append((module, constant, getattr(module, constant)))
         setattr(module, constant, number)

@@ -1,0 +1,88 @@
+"""Loops of nothing but checks join the loop after them that runs through the same range, and values computed twice in it are computed once.
+
+    for i: k = at[i]; check 0 <= k < n
+    for i: k_1 = at[i]; check 0 <= k_1 < m; y[i] = x[k_1] + z[k_1]
+becomes
+    for i: k = at[i]; check 0 <= k < n; check 0 <= k < m; y[i] = x[k] + z[k]
+
+so that loops/control/hoist_checks.py can make all of them where the values are used. What the second loop writes, the checks must not read. Which of
+several checks is reported first is not part of the meaning of a program.
+"""
+
+from __future__ import annotations
+
+from atoll.loops import ir as lp
+from atoll.loops.control.same_checks import only_checks
+from atoll.loops.questions import loads
+from atoll.loops.transform.copier import Copier, copyable
+from atoll.sizes import Atom, Poly, poly
+
+
+def join_checks(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+    out: list[lp.Stmt] = []
+    for stmt in stmts:
+        for body in lp.bodies(stmt):
+            body[:] = join_checks(body, decisions)
+        while out and only_checks(out[-1]) and _join(out[-1], stmt, {}):
+            out.pop()
+            decisions.append("checks are made in the loop that uses what they look at")
+        out.append(stmt)
+    return out
+
+
+def _join(checks: lp.Stmt, stmt: lp.Stmt, env: dict[Atom, Poly]) -> bool:
+    """Put the checks of one loop into another over the same range; False when that cannot be done."""
+    written = {s.buffer for s in lp.walk([stmt]) if isinstance(s, (lp.Store, lp.Update))}
+    if any(x.buffer in written for s in lp.walk([checks]) for x in loads(s)) or any(isinstance(s, lp.Print) for s in lp.walk([stmt])):
+        return False
+    if isinstance(checks, lp.Chunks) and isinstance(stmt, lp.Chunks):
+        inner = {**env, checks.low: poly(stmt.low), checks.high: poly(stmt.high)}
+        loop = _only_loop(stmt.body)
+        if checks.extent != stmt.extent or len(checks.body) != 1 or loop is None or not _join(checks.body[0], loop, inner):
+            return False
+        stmt.work = stmt.work + checks.work
+        return True
+    if not isinstance(checks, lp.For) or not isinstance(stmt, lp.For) or not stmt.parallel or stmt.vector or stmt.unroll or not copyable(stmt.body):
+        return False
+    if checks.low.subst(env) != stmt.low or checks.high.subst(env) != stmt.high:
+        return False
+    env = {**env, checks.sym: poly(stmt.sym)}
+    if len(checks.body) == 1 and isinstance(checks.body[0], lp.For):
+        loop = _only_loop(stmt.body)
+        return loop is not None and _join(checks.body[0], loop, env)
+    if any(isinstance(s, lp.For) for s in checks.body) or any(isinstance(s, (lp.For, lp.Accumulate)) for s in stmt.body):
+        return False
+    stmt.body = _once([*Copier(env).stmts(checks.body), *stmt.body], written)
+    return True
+
+
+def _only_loop(stmts: list[lp.Stmt]) -> lp.For | None:
+    return stmts[0] if len(stmts) == 1 and isinstance(stmts[0], lp.For) else None
+
+
+def _once(body: list[lp.Stmt], written: set[lp.Buffer]) -> list[lp.Stmt]:
+    """Equal values under one name, equal checks once."""
+    seen: dict[lp.Expr, lp.Var] = {}
+    tested: set[tuple[lp.Test, ...]] = set()
+    copier = Copier({})
+    out: list[lp.Stmt] = []
+    for s in body:
+        if isinstance(s, lp.Let):
+            value = copier.expr(s.value)
+            same = seen.get(value)
+            if same is not None and same.dtype is s.var.dtype:
+                copier.vars[s.var] = same
+                copier.env[s.var.atom] = poly(same.atom)
+                continue
+            new = copier.var(s.var)
+            out.append(lp.Let(new, value))
+            if not any(x.buffer in written for x in loads(value)):
+                seen[value] = new
+            continue
+        for made in copier.stmt(s):
+            if isinstance(made, lp.Check) and made.tests in tested:
+                continue
+            if isinstance(made, lp.Check):
+                tested.add(made.tests)
+            out.append(made)
+    return out

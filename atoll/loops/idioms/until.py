@@ -1,0 +1,77 @@
+"""any and all in blocks, until the answer is known.
+
+    s = or over r of p(r)
+becomes
+    var s = False
+    for in order b in blocks of 1024:
+        if not s:  hit = or over r in the block of (1 if p(r) else 0);  s := hit != 0
+
+Numbers as wide as what is read, instead of truth values, keep the lanes of a vector apart; nothing in a block leaves it early. Blocks after the one that settles
+it are skipped, which nobody sees: what is in a round cannot fail. `all` looks for a round that does not hold.
+"""
+
+from __future__ import annotations
+
+from atoll.loops import ir as lp
+from atoll.loops.questions import loads, straight
+from atoll.loops.transform.copier import Copier, fresh_like
+from atoll.loops.transform.split import first_of, started_blocks
+from atoll.sizes import Sym, poly
+from atoll.types.dtypes import BOOL, I8, I16, I32, I64, DType
+
+BLOCK = 1024
+_WIDE = {1: I8, 2: I16, 4: I32}
+
+
+def until(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+    out: list[lp.Stmt] = []
+    for stmt in stmts:
+        for body in lp.bodies(stmt):
+            if not isinstance(stmt, lp.Product):
+                body[:] = until(body, decisions)
+        if isinstance(stmt, lp.Accumulate) and _is_question(stmt):
+            name = stmt.accs[0].var.label or ("any" if stmt.accs[0].monoid == "or" else "all")
+            decisions.append(f"{name}: in blocks of {BLOCK}, until it is known")
+            out += _in_blocks(stmt)
+        else:
+            out.append(stmt)
+    return out
+
+
+def _is_question(loop: lp.Accumulate) -> bool:
+    rounds = (loop.high - loop.low).const()
+    if len(loop.accs) != 1 or loop.accs[0].monoid not in ("or", "and") or loop.accs[0].var.dtype is not BOOL or (rounds is not None and rounds < 16):
+        return False
+    adds = [s for s in loop.body if isinstance(s, lp.Add)]
+    return len(adds) == 1 and all(isinstance(s, (lp.Let, lp.Add)) for s in loop.body) and straight(loop.body)
+
+
+def _in_blocks(loop: lp.Accumulate) -> list[lp.Stmt]:
+    answer, some = loop.accs[0].var, loop.accs[0].monoid == "or"
+    kind = _width(loop)
+    block, hit, end = Sym(f"{loop.sym.name}_block"), fresh_like("hit", kind), fresh_like(f"{loop.sym.name}_end", I64)
+    body: list[lp.Stmt] = []
+    for s in Copier({}).stmts(loop.body):
+        if isinstance(s, lp.Add):
+            wanted = s.value if some else lp.Call("not", (s.value,), BOOL)
+            body.append(lp.Add(hit, "or", lp.Cast(wanted, kind)))
+        else:
+            body.append(s)
+    first = first_of(loop, BLOCK, block)
+    settled = lp.Call("ne" if some else "eq", (lp.Use(hit), lp.Const(0, kind)), BOOL)
+    work: list[lp.Stmt] = [
+        lp.Let(end, lp.Call("min", (lp.Index(first + BLOCK), lp.Index(loop.high)), I64)),
+        lp.Accumulate(loop.sym, first, poly(end.atom), body, [lp.Acc(hit, "or")]),
+        lp.Assign(answer, settled),
+    ]
+    ask = lp.If((lp.Test("false" if some else "true", None, lp.Use(answer)),), work)
+    return [
+        lp.Declare(answer, lp.Const(not some, BOOL)),
+        lp.For(block, poly(0), started_blocks(loop, BLOCK), [ask], False),
+    ]
+
+
+def _width(loop: lp.Accumulate) -> DType:
+    """Numbers as wide as the widest element that rounds read."""
+    widest = max((x.dtype.size for x in loads(loop.body)), default=8)
+    return _WIDE.get(widest, I64)

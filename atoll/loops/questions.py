@@ -1,0 +1,79 @@
+"""Questions about statements that rewrites of loops ask: what is read, what is known inside, what can fail."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from atoll.loops import ir as lp
+from atoll.loops.transform.copier import copyable
+from atoll.sizes import Poly, Quot, poly
+
+QUICK = {"add", "sub", "mul", "neg", "min", "max", "abs", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "xor", "select"}
+
+
+def told(stmt: lp.Stmt) -> tuple[Poly, ...]:
+    """What is not negative inside a loop because of its range."""
+    match stmt:
+        case lp.For() | lp.Accumulate():
+            return (poly(stmt.sym) - stmt.low, stmt.high - poly(stmt.sym) - 1)
+        case lp.Chunks():
+            return (poly(stmt.low), stmt.extent - poly(stmt.high), poly(stmt.high) - poly(stmt.low))
+    return ()
+
+
+def divides(p: Poly) -> bool:
+    """It has quotients by what may be 0."""
+    return any(isinstance(atom, Quot) and (atom.den.const() is None or divides(atom.num)) for atom in p.atoms())
+
+
+def slow(e: lp.Expr | None) -> bool:
+    """It divides floats or calls a function of them."""
+    return e is not None and any(isinstance(x, lp.Call) and x.dtype.is_float and x.op not in QUICK for x in lp.subexprs(e))
+
+
+def mentions(x: Any) -> Counter[lp.Buffer]:
+    """How often each array is mentioned."""
+    found: Counter[lp.Buffer] = Counter()
+
+    def go(e: Any) -> None:
+        if isinstance(e, lp.Buffer):
+            found[e] += 1
+        elif isinstance(e, (list, tuple)):
+            for item in e:
+                go(item)
+        elif not isinstance(e, (lp.Alloc, lp.Free)) and hasattr(e, "__dataclass_fields__"):
+            for name in e.__dataclass_fields__:
+                if name != "site":
+                    go(getattr(e, name))
+
+    go(x)
+    return found
+
+
+def may_fail(stmts: list[lp.Stmt]) -> bool:
+    """Something in here can stop the program, or is seen from outside while it runs."""
+    return any(isinstance(s, (lp.Check, lp.Alloc, lp.Print)) for s in lp.walk(stmts))
+
+
+def straight(stmts: list[lp.Stmt]) -> bool:
+    """No loops inside, nothing that can fail, and a Copier knows it all."""
+    return copyable(stmts) and not may_fail(stmts) and not any(isinstance(s, (lp.For, lp.Accumulate)) for s in lp.walk(stmts))
+
+
+def loads(x: Any) -> list[lp.Load]:
+    """Every element a statement or expression reads (not those an update reads of its own place)."""
+    found: list[lp.Load] = []
+
+    def go(e: Any) -> None:
+        if isinstance(e, lp.Load):
+            found.append(e)
+        elif isinstance(e, (list, tuple)):
+            for item in e:
+                go(item)
+        elif isinstance(e, (lp.Call, lp.Cast, lp.Choose, lp.Truth, lp.Test)) or isinstance(e, lp.Stmt.__args__):  # type: ignore[attr-defined]
+            for name in e.__dataclass_fields__:
+                go(getattr(e, name))
+
+    go(x)
+    return found

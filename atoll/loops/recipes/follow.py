@@ -1,0 +1,188 @@
+"""What follows a product row by row is joined to it: the matrix kernel does it for every piece of rows while that is in the cache.
+
+    product of n by m over k: c = a b          becomes      product of n by m over k: c = a b
+    pieces lo..hi of n:  r[i, j] = f(c[i, j])                 then, for finished rows lo..hi:  r[i, j] = f(c[i, j])
+
+Anything in pieces over the same rows will do (a bias, an activation, a softmax of every row) if it reads the product at its own rows
+only and writes nothing that the product reads. Results are the same: pieces of rows do not depend on each other. When every element of
+the product is read once, to make the element of another array in its place, the product goes into that array and has no memory of its own.
+"""
+
+from __future__ import annotations
+
+from atoll.loops import ir as lp
+from atoll.loops.questions import loads
+from atoll.loops.transform.copier import Copier, copyable
+from atoll.sizes import Poly, Sym, poly
+
+Pairs = list[tuple[lp.Product, lp.Chunks, lp.Buffer | None]]  # the array that the product may go into
+_INSIDE = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.Alloc, lp.Free, lp.For, lp.Accumulate, lp.Add, lp.If, lp.Check, lp.Note)
+
+
+def followers(stmts: list[lp.Stmt]) -> Pairs:
+    """Products with the pieces that can be joined to them. Seen before other rewrites, which change how indices are written."""
+    found: Pairs = []
+    for k, stmt in enumerate(stmts):
+        if isinstance(stmt, lp.Product):
+            after = _next_pieces(stmt, stmts[k + 1 :])
+            if after is not None and _by_rows(stmt, after):
+                found.append((stmt, after, _made_of(stmt, after)))
+        elif not isinstance(stmt, lp.Chunks):  # inside pieces, products are small and one thread's own
+            for body in lp.bodies(stmt):
+                found += followers(body)
+    return found
+
+
+def join(stmts: list[lp.Stmt], pairs: Pairs, decisions: list[str]) -> list[lp.Stmt]:
+    """The same statements, with the pieces in their products. What stood between goes before the product, memory is freed after it."""
+    out = list(stmts)
+    for stmt in stmts:
+        if not isinstance(stmt, (lp.Chunks, lp.Product)):
+            for body in lp.bodies(stmt):
+                body[:] = join(body, pairs, decisions)
+    for product, after, _ in pairs:
+        places = [next((k for k, s in enumerate(out) if s is x), None) for x in (product, after)]
+        if places[0] is None or places[1] is None or _next_pieces(product, out[places[0] + 1 :]) is not after:
+            continue
+        first, last = places[0], places[1]
+        between = out[first + 1 : last]
+        frees: list[lp.Stmt] = [s for s in between if isinstance(s, lp.Free)]
+        out[first : last + 1] = [*(s for s in between if not isinstance(s, lp.Free)), product, *frees]
+        product.after = [after]
+        decisions.append(f"what follows the product {product.target.buffer.shown} is done with its rows as they are finished")
+    return out
+
+
+def in_place(fn: lp.Function, pairs: Pairs) -> None:
+    """Products into the memory of what is made of them, when nobody else reads them. After `join`."""
+    for product, pieces, made in pairs:
+        own = product.target.buffer
+        if not product.after or made is None or own.kind != "temp" or not copyable([*product.body, *pieces.body]):
+            continue
+        inside = {id(s) for s in (*lp.walk(product.body), *lp.walk([pieces]), product)}
+        if any(_mentions(s, own) and not isinstance(s, (lp.Alloc, lp.Free)) and id(s) not in inside for s in lp.walk(fn.body)):
+            continue
+        moved = _Moved(own, made)
+        product.body = moved.stmts(product.body)
+        product.target = lp.Load(made, product.target.index)
+        pieces.body = moved.stmts(pieces.body)
+        fn.body = _without_memory(fn.body, own)
+
+
+def _made_of(product: lp.Product, pieces: lp.Chunks) -> lp.Buffer | None:
+    """The array whose elements are made of those of the product, each of the one at its place."""
+    body = pieces.body
+    first: list[tuple[Sym, Poly, Poly]] = []
+    while len(body) == 1 and isinstance(body[0], lp.For):
+        first.append((body[0].sym, body[0].low, body[0].high))
+        body = body[0].body
+    stores = [s for s in body if isinstance(s, lp.Store)]
+    if len(stores) != 1 or not all(isinstance(s, (lp.Let, lp.Store)) for s in body) or not copyable(pieces.body) or len(first) != 2:
+        return None
+    target, store = product.target.buffer, stores[0]
+    row, column = first
+    ranges = row[1:] == (poly(pieces.low), poly(pieces.high)) and column[1:] == (poly(0), product.columns)
+    read = loads(body)
+    same = all(x.index == store.index for x in read if x.buffer is target) and not any(x.buffer is store.buffer for x in read)
+    alike = store.buffer.dtype is target.dtype and store.buffer.extents == target.extents and store.buffer.rows is None
+    if not ranges or not same or not alike or store.buffer is target or not _element(product, store.index, row[0], column[0]):
+        return None
+    return store.buffer
+
+
+def _element(product: lp.Product, index: tuple[Poly, ...], row: Sym, column: Sym) -> bool:
+    """The index is that of the product's element in this row and column."""
+    nest = [s for s in lp.walk(product.body) if isinstance(s, lp.For)]
+    stores = [s.index for s in lp.walk(product.body) if isinstance(s, lp.Store)]
+    names = {nest[0].sym: poly(row), nest[1].sym: poly(column)}
+    return len(stores) == 1 and nest[0].high == product.rows and nest[1].high == product.columns and tuple(p.subst(names) for p in stores[0]) == index
+
+
+class _Moved(Copier):
+    """A copy with another array in the place of one."""
+
+    def __init__(self, old: lp.Buffer, new: lp.Buffer) -> None:
+        super().__init__({})
+        self.old, self.new = old, new
+
+    def buffer(self, b: lp.Buffer) -> lp.Buffer:
+        return self.new if b is self.old else b
+
+    def expr(self, e: lp.Expr) -> lp.Expr:
+        made = super().expr(e)
+        return lp.Load(self.buffer(made.buffer), made.index) if isinstance(made, lp.Load) else made
+
+    def stmt(self, s: lp.Stmt) -> list[lp.Stmt]:
+        made = super().stmt(s)
+        for x in made:
+            if isinstance(x, (lp.Store, lp.Update)):
+                x.buffer = self.buffer(x.buffer)
+        return made
+
+
+def _mentions(s: lp.Stmt, buffer: lp.Buffer) -> bool:
+    """The statement itself, not the statements inside it."""
+    inner = [x for body in lp.bodies(s) for x in lp.walk(body)]
+    if isinstance(s, lp.Product):
+        return buffer in (s.left.buffer, s.right.buffer, s.target.buffer)
+    return any(b is buffer for b in _buffers(s, {id(x) for x in inner}))
+
+
+def _buffers(x: object, skip: set[int]) -> list[lp.Buffer]:
+    if isinstance(x, lp.Buffer):
+        return [x]
+    if isinstance(x, (list, tuple)):
+        return [b for item in x if id(item) not in skip for b in _buffers(item, skip)]
+    if hasattr(x, "__dataclass_fields__") and type(x).__module__ == lp.__name__:
+        return [b for name in x.__dataclass_fields__ for b in _buffers(getattr(x, name), skip)]
+    return []
+
+
+def _without_memory(stmts: list[lp.Stmt], buffer: lp.Buffer) -> list[lp.Stmt]:
+    out = []
+    for stmt in stmts:
+        for body in lp.bodies(stmt):
+            body[:] = _without_memory(body, buffer)
+        if not (isinstance(stmt, (lp.Alloc, lp.Free)) and stmt.buffer is buffer):
+            out.append(stmt)
+    return out
+
+
+def _next_pieces(product: lp.Product, rest: list[lp.Stmt]) -> lp.Chunks | None:
+    """The next statement that is pieces, if what stands between may go elsewhere."""
+    target = product.target.buffer
+    for stmt in rest:
+        if isinstance(stmt, lp.Chunks):
+            return stmt
+        checks = isinstance(stmt, lp.If) and all(isinstance(s, (lp.Check, lp.If)) for s in lp.walk([stmt]))
+        if not checks and not isinstance(stmt, (lp.Alloc, lp.Free, lp.Let, lp.Check, lp.Note)):
+            return None
+        if any(x.buffer is target for x in loads(stmt)) or (isinstance(stmt, (lp.Alloc, lp.Free)) and stmt.buffer is target):
+            return None
+    return None
+
+
+def _by_rows(product: lp.Product, after: lp.Chunks) -> bool:
+    rows = product.body[0]
+    inside = list(lp.walk(after.body))
+    if after.accs or after.buffers or not isinstance(rows, lp.For) or rows.high != product.rows or after.extent != product.rows:
+        return False
+    if not all(isinstance(s, _INSIDE) for s in inside):
+        return False
+    written = [(s.buffer, s.index) for s in inside if isinstance(s, (lp.Store, lp.Update))]
+    if any(buffer in (product.left.buffer, product.right.buffer) for buffer, _ in written):
+        return False
+    target = product.target.buffer
+    axis = _row_axis(product, rows.sym)
+    own: set[Sym] = {s.sym for s in inside if isinstance(s, (lp.For, lp.Accumulate)) and s.low == poly(after.low) and s.high == poly(after.high)}
+    touched: list[tuple[Poly, ...]] = [x.index for x in loads(after.body) if x.buffer is target] + [index for buffer, index in written if buffer is target]
+    return axis is not None and bool(touched) and all(index[axis] in map(poly, own) for index in touched)
+
+
+def _row_axis(product: lp.Product, row: Sym) -> int | None:
+    """The axis of the target that is its row, and nothing else."""
+    stores = [s.index for s in lp.walk(product.body) if isinstance(s, lp.Store)]
+    if len(stores) != 1:
+        return None
+    axes = [k for k, p in enumerate(stores[0]) if row in p.leaves()]
+    return axes[0] if len(axes) == 1 and stores[0][axes[0]] == poly(row) else None

@@ -1,0 +1,178 @@
+"""Rows that are made beside an array and then copied into it are made in their place.
+
+    alloc t                                         for k:
+    for k:                                             for i: y[k, i] = ...
+       for i: t[i] = ...                    becomes    what changes y[k, ..]
+       what changes t
+       for i: y[k, i] = t[i]
+The state of a loop inside a loop is like this when the last state is an element of a comprehension. Nobody else may know t, nothing beside the copy may know y
+where t lives, and t is written as a whole before it is read, so that no round sees what another one left.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections import Counter
+from typing import Any
+
+from atoll.loops import ir as lp
+from atoll.loops.questions import mentions
+from atoll.sizes import Atom, Poly, poly
+
+
+def in_rows(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+    everywhere = mentions(stmts)
+    made: set[lp.Buffer] = set()
+    _look(stmts, everywhere, made, decisions)
+    _drop(stmts, made)
+    return stmts
+
+
+def _look(stmts: list[lp.Stmt], everywhere: Counter[lp.Buffer], made: set[lp.Buffer], decisions: list[str]) -> None:
+    for stmt in stmts:
+        if not isinstance(stmt, lp.Product):
+            for body in lp.bodies(stmt):
+                _look(body, everywhere, made, decisions)
+    while (row := next((found for k in range(len(stmts)) if (found := _row(stmts, k, everywhere)) is not None), None)) is not None:
+        at, own, target, prefix = row
+        decisions.append(f"each {own.shown} is made where all of them are kept, not copied there")
+        stmts[at : at + 1] = []
+        stmts[:] = [_moved(s, own, target, prefix) for s in stmts]
+        made.add(own)
+        own.home = own.home or target
+
+
+def _row(stmts: list[lp.Stmt], at: int, everywhere: Counter[lp.Buffer]) -> tuple[int, lp.Buffer, lp.Buffer, tuple[Poly, ...]] | None:
+    """The statement that copies a row, the row, the array it is put into and where; None if it is none or may not be done."""
+    found = _copy(stmts[at])
+    if found is None:
+        return None
+    own, target, prefix = found
+    if own.kind != "temp" or own.local or own.rows is not None or target.rows is not None or own.dtype is not target.dtype or target is own:
+        return None
+    if target.local or target.extents[len(prefix) :] != own.extents:
+        return None
+    before, after = stmts[:at], stmts[at + 1 :]
+    here = mentions(before)
+    if here[own] + mentions(stmts[at])[own] != everywhere[own] or here[target] or mentions(after)[target] or mentions(after)[own] or not here[own]:
+        return None
+    inside = list(lp.walk(before))
+    if any(isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is target for s in inside) or not all(_plain(s, own) for s in inside):
+        return None
+    if _leaves_early(before) or not _stays(prefix, before) or _checked_late(before, own, target, prefix):
+        return None
+    fresh = any(isinstance(s, lp.Alloc) and s.buffer is own for s in before)
+    return (at, own, target, prefix) if fresh or _fills(next(s for s in before if mentions(s)[own]), own) else None
+
+
+def _copy(stmt: lp.Stmt) -> tuple[lp.Buffer, lp.Buffer, tuple[Poly, ...]] | None:
+    """for i in all of t: y[prefix, i] = t[i]"""
+    loops, body = _nest(stmt)
+    first = body[0] if loops and body else None
+    if not isinstance(first, lp.Store) or not isinstance(first.value, lp.Load):
+        return None
+    own, target = first.value.buffer, first.buffer
+    prefix = first.index[: max(0, len(first.index) - len(own.extents))]
+    stores = [s for s in body if isinstance(s, lp.Store) and s.buffer is target and isinstance(s.value, lp.Load) and s.value.buffer is own]
+    if len(stores) != len(body) or not prefix or any(s.index != (*prefix, *s.value.index) for s in stores if isinstance(s.value, lp.Load)):
+        return None
+    if not _covers(loops, [s.value.index for s in stores if isinstance(s.value, lp.Load)], own):
+        return None
+    syms = {loop.sym for loop in loops}
+    return None if any(not syms.isdisjoint(p.leaves()) for p in prefix) else (own, target, prefix)
+
+
+def _nest(stmt: lp.Stmt) -> tuple[list[lp.For], list[lp.Stmt]]:
+    """Loops around one body; what comes before the next loop in it belongs to nobody."""
+    loops: list[lp.For] = []
+    body = [stmt]
+    while len(body) == 1 and isinstance(body[0], lp.For):
+        loops.append(body[0])
+        body = body[0].body
+    return loops, body
+
+
+def _covers(loops: list[lp.For], places: list[tuple[Poly, ...]], own: lp.Buffer) -> bool:
+    """True when the places in these loops are all of an array: the loops' indices, then numbers where the last loops are written out."""
+    outer = tuple(poly(loop.sym) for loop in loops)
+    rest = [extent.const() for extent in own.extents[len(loops) :]]
+    if tuple(loop.high for loop in loops) != own.extents[: len(loops)] or any(loop.low != poly(0) for loop in loops) or any(extent is None for extent in rest):
+        return False
+    numbers = {tuple(p.const() for p in place[len(outer) :]) for place in places if place[: len(outer)] == outer}
+    return numbers == set(itertools.product(*(range(extent) for extent in rest if extent is not None)))
+
+
+def _fills(stmt: lp.Stmt, own: lp.Buffer) -> bool:
+    """True when a statement writes all of a row and reads none of it."""
+    loops: list[lp.For] = []
+    body = [stmt]
+    while body and isinstance(body[-1], lp.For) and not any(mentions(s)[own] for s in body[:-1]):
+        loops.append(body[-1])
+        body = body[-1].body
+    stores = [s for s in body if isinstance(s, lp.Store) and s.buffer is own]
+    return mentions(stmt)[own] == len(stores) and _covers(loops, [s.index for s in stores], own)
+
+
+def _plain(s: lp.Stmt, own: lp.Buffer) -> bool:
+    """A statement that knows the row only by its elements."""
+    if isinstance(s, (lp.Swap, lp.CopyBuffer, lp.Helper, lp.Product, lp.Print, lp.Section)) or (isinstance(s, lp.Chunks) and s.buffers):
+        return not mentions(s)[own]
+    return True
+
+
+def _leaves_early(stmts: list[lp.Stmt]) -> bool:
+    """A loop around may end before the copy."""
+    return any(isinstance(s, lp.BreakUnless) or (isinstance(s, lp.If) and any(_leaves_early(body) for body in lp.bodies(s))) for s in stmts)
+
+
+def _checked_late(stmts: list[lp.Stmt], own: lp.Buffer, target: lp.Buffer, prefix: tuple[Poly, ...]) -> bool:
+    """Whether there is a place for the row may be checked only after the row is begun."""
+    begun = next(k for k, s in enumerate(stmts) if mentions(s)[own])
+    place = {leaf for p in prefix for leaf in p.leaves()} or {leaf for p in target.extents[: len(prefix)] for leaf in p.leaves()}
+    for s in lp.walk(stmts[begun:]):
+        for t in s.tests if isinstance(s, lp.Check) else ():
+            parts = list(lp.subexprs(t.expr)) if t.expr is not None else []
+            polys = [e.poly for e in parts if isinstance(e, lp.Index)] + ([t.poly] if t.poly is not None else [])
+            unknown = any(isinstance(e, (lp.Use, lp.Load, lp.Truth, lp.Choose)) for e in parts)
+            if unknown or any(not place.isdisjoint(p.leaves()) for p in polys):
+                return True
+    return False
+
+
+def _stays(prefix: tuple[Poly, ...], stmts: list[lp.Stmt]) -> bool:
+    """True when a place means the same at the start of these statements as after them."""
+    changed: set[Atom] = set()
+    for s in lp.walk(stmts):
+        if isinstance(s, (lp.Let, lp.Declare, lp.Assign, lp.Add)):
+            changed.add(s.var.atom)
+        elif isinstance(s, lp.Accumulate):
+            changed |= {a.var.atom for a in s.accs}
+        elif isinstance(s, lp.Helper) and s.result is not None:
+            changed.add(s.result.atom)
+    return all(changed.isdisjoint(p.leaves()) for p in prefix)
+
+
+def _moved(x: Any, own: lp.Buffer, target: lp.Buffer, prefix: tuple[Poly, ...]) -> Any:
+    """Statements and expressions with the row in its place."""
+    if isinstance(x, (lp.Load, lp.Store, lp.Update)) and x.buffer is own:
+        x = dataclasses.replace(x, buffer=target, index=(*prefix, *x.index))
+    if isinstance(x, list):
+        x[:] = [_moved(item, own, target, prefix) for item in x]
+        return x
+    if isinstance(x, tuple):
+        new = tuple(_moved(item, own, target, prefix) for item in x)
+        return x if all(a is b for a, b in zip(x, new, strict=True)) else new
+    if not dataclasses.is_dataclass(x) or isinstance(x, (type, lp.Alloc, lp.Free)) or type(x).__module__ != lp.__name__:
+        return x
+    changed = {f.name: new for f in dataclasses.fields(x) if (new := _moved(old := getattr(x, f.name), own, target, prefix)) is not old}
+    return dataclasses.replace(x, **changed) if changed else x
+
+
+def _drop(stmts: list[lp.Stmt], made: set[lp.Buffer]) -> None:
+    """Rows that are made elsewhere need no memory."""
+    if made:
+        stmts[:] = [s for s in stmts if not (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer in made)]
+        for s in stmts:
+            for body in lp.bodies(s):
+                _drop(body, made)

@@ -1,0 +1,46 @@
+"""Loops written in order whose rounds are seen to be independent: no round touches an element that another one writes.
+
+    for in order j in 0..w:  s = x[j] + x[j + w];  x[j + w] = x[j] - x[j + w];  x[j] = s
+
+The loop is marked, so that C compilers need not ask at run time whether x[j] and x[j + w] meet before they use vectors;
+`dependence.rounds_apart` says the same of loops with loops inside, which become pieces for threads (loops/recipes/in_pieces.py).
+Two rounds are apart where an index is the same in both accesses and moves with the round, or where it is seen never to be equal.
+"""
+
+from __future__ import annotations
+
+from atoll.loops import ir as lp
+from atoll.loops.dependence import small_for_apart
+from atoll.loops.questions import told
+from atoll.loops.transform.copier import Copier
+from atoll.sizes import Poly, poly
+
+_STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
+SMALL = 1 << 40
+
+
+def independent(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
+    """`known`: what is not negative here, from the loops around."""
+    out: list[lp.Stmt] = []
+    for stmt in stmts:
+        inside = (*known, *told(stmt))
+        for body in lp.bodies(stmt):
+            if not isinstance(stmt, lp.Product):
+                body[:] = independent(body, decisions, inside)
+        found: list[lp.Stmt] = [stmt]
+        if isinstance(stmt, lp.For) and not stmt.parallel and not stmt.vector and not stmt.unroll and all(isinstance(s, _STRAIGHT) for s in stmt.body):
+            small = small_for_apart(stmt, known)
+            if small is not None:
+                decisions.append(f"the rounds of {stmt.sym} are seen to be independent")
+                found = _marked(stmt, small)
+        out += found
+    return out
+
+
+def _marked(loop: lp.For, small: frozenset[lp.VarAtom]) -> list[lp.Stmt]:
+    """The loop, any order where some variables are small."""
+    if not small:
+        loop.parallel = True
+        return [loop]
+    tests = [t for a in sorted(small, key=lambda a: a.uid) for t in (lp.Test("ge", poly(a) + SMALL), lp.Test("ge", SMALL - poly(a)))]
+    return [lp.If(tuple(tests), [lp.For(loop.sym, loop.low, loop.high, Copier({}).stmts(loop.body), True)], [loop])]

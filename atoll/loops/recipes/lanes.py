@@ -1,0 +1,256 @@
+"""Recurrences of independent rounds, a round in every lane of a vector.
+
+    for i:  p[0] = a[i];  for in order j:  p[j + 1] = 1 / (p[j] + b[i, j]);  for j:  y[i, j] = p[j]
+becomes, for eight neighbouring i at a time,
+    for lane: q[0, lane] = a[i + lane];  for in order j:  for lane:  q[j + 1, lane] = 1 / (q[j, lane] + b[i + lane, j]);  ...
+
+A recurrence leaves most of a core idle: each step waits for the one before. Eight of them do not wait for each other. What a round has for
+itself gets an axis for the lanes: arrays their last one, variables a small array where a later loop reads them. Every round does what it did
+in the order it did it. Rounds that do not fill the lanes run as before.
+
+A sum over rounds keeps what the eight of them add and then adds it in their order: the same additions as before.
+
+Where steps read rows, the lanes are far apart in memory, which costs as much as a short step gains (and far more where rows meet in the same
+cache sets: measured 0.4 times on running sums of 1024 columns); so then a step must divide, or call a function.
+
+Where every step reads or writes along a row of its own (running sums down the columns), two kilobytes of a row go at a time: memory is read as it lies.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from atoll.loops import ir as lp
+from atoll.loops.questions import loads, mentions, slow
+from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.split import counted, first_of, left_over, length, started_blocks, summed_in_blocks
+from atoll.sizes import Poly, Sym, poly
+from atoll.sizes.poly import product
+from atoll.types.dtypes import I64
+
+BYTES = 64  # of a vector: the rounds that go side by side
+LEAST = 4  # rounds that are worth a row
+ROW = 2048  # bytes of a row, where steps go along rows
+MOST = 4 << 20  # bytes of the arrays that rounds have for themselves, which should stay in a cache
+_STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
+
+
+def lanes(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+    return _lanes(stmts, decisions, mentions(stmts), None)
+
+
+def _lanes(stmts: list[lp.Stmt], decisions: list[str], everywhere: Counter[lp.Buffer], pieces: lp.Chunks | None) -> list[lp.Stmt]:
+    out: list[lp.Stmt] = []
+    for stmt in stmts:
+        for body in lp.bodies(stmt):
+            if not isinstance(stmt, lp.Product):
+                body[:] = _lanes(body, decisions, everywhere, stmt if isinstance(stmt, lp.Chunks) else pieces)
+        alone = isinstance(stmt, lp.Accumulate) or (isinstance(stmt, lp.For) and stmt.parallel and not stmt.vector and not stmt.unroll)
+        rounds = _Rounds(stmt) if alone and isinstance(stmt, (lp.For, lp.Accumulate)) else None
+        if rounds is None or not rounds.are_recurrences(everywhere):
+            out.append(stmt)
+        else:
+            decisions.append(f"{rounds.lanes}{' or fewer' if rounds.along else ''} rounds of {rounds.loop.sym} side by side, as each of them waits for itself")
+            out += rounds.loops()
+            if pieces is not None and pieces.low in rounds.loop.low.leaves():
+                pieces.align = -(-pieces.align // rounds.lanes) * rounds.lanes  # so that pieces fill the lanes
+    return out
+
+
+class _Rounds:
+    """A loop whose rounds are independent, but for what they add to sums."""
+
+    def __init__(self, loop: lp.For | lp.Accumulate) -> None:
+        self.loop = loop
+        self.terms: dict[int, lp.Buffer] = {}  # what a statement adds, for all lanes
+        self.along = False  # lanes are a stretch of a row, the last of them shorter
+        self.count = poly(0)  # of the lanes
+        self.block = Sym(f"{loop.sym.name}_by_lanes")
+        self.wide: dict[lp.Buffer, lp.Buffer] = {}  # what a round has for itself, for all lanes
+        self.across: dict[lp.Var, lp.Buffer] = {}  # variables that a later loop reads, for all lanes
+
+    # -- whether it pays and may be done
+
+    def are_recurrences(self, everywhere: Counter[lp.Buffer]) -> bool:
+        body = self.loop.body
+        inner = [s for s in body if isinstance(s, lp.For)]
+        if all(s.parallel for s in inner) or any(s.vector or s.unroll for s in inner):
+            return False
+        if not all(isinstance(s, (*_STRAIGHT, lp.Add, lp.If, lp.For, lp.Alloc, lp.Free, lp.Note)) for s in body):
+            return False
+        if not all(isinstance(x, _STRAIGHT) for s in inner for x in s.body) or not copyable([s for s in body if not isinstance(s, (lp.Alloc, lp.Free))]):
+            return False
+        if not all(isinstance(x, (*_STRAIGHT, lp.If)) for s in body if isinstance(s, lp.If) for x in lp.walk([s])):
+            return False
+        every = list(lp.walk(body))
+        made = {s.var for s in every if isinstance(s, (lp.Let, lp.Declare))}
+        if any(isinstance(s, lp.Assign) and s.var not in made for s in every):
+            return False
+        bounds = [p for s in inner for p in (s.low, s.high)]
+        if any(self.loop.sym in p.leaves() for p in bounds) or not made.isdisjoint(lp.used_vars(bounds)):
+            return False
+        adds = [s for s in body if isinstance(s, lp.Add)]
+        if any(s.var.dtype.is_complex for s in adds) or not {s.var for s in adds}.isdisjoint(lp.used_vars([s.value if isinstance(s, lp.Add) else s for s in body])):
+            return False
+        sizes = {s.var.dtype.size for s in every if isinstance(s, (lp.Let, lp.Declare, lp.Add))} | {x.dtype.size for x in loads(body)}
+        self.lanes = BYTES // max(sizes, default=8)
+        if not self.find_private(everywhere, made) or not self.pays(inner):
+            return False
+        if isinstance(self.loop, lp.For) and not self.wide and not any(isinstance(s, lp.Alloc) for s in body) and self.go_along(inner):
+            self.along, self.lanes = True, ROW // max(sizes)
+        return True
+
+    def go_along(self, inner: list[lp.For]) -> bool:
+        """Every step has elements of a row, and nothing that is far."""
+        for loop in inner:
+            places = [x.index for x in loads(loop.body)] + [s.index for s in loop.body if isinstance(s, lp.Store)]
+            moving = [index for index in places if any(self.loop.sym in p.leaves() for p in index)]
+            if loop.parallel or not moving or any(slow(s.value) for s in loop.body if isinstance(s, _STRAIGHT)):
+                return False
+            if any(index[-1].coefficient(self.loop.sym) != poly(1) or loop.sym not in {a for p in index[:-1] for a in p.leaves()} or loop.sym in index[-1].leaves() for index in moving):
+                return False
+        return True
+
+    def find_private(self, everywhere: Counter[lp.Buffer], made: set[lp.Var]) -> bool:
+        """Arrays that rounds write at places they share: each round has its own, which nobody reads after it."""
+        i = self.loop.sym
+        body = self.loop.body
+        stores = [s for s in lp.walk(body) if isinstance(s, lp.Store)]
+        allocated = {s.buffer for s in body if isinstance(s, lp.Alloc)}
+        here = mentions(body)
+        for buffer in dict.fromkeys(s.buffer for s in stores):
+            index = [s.index for s in stores if s.buffer is buffer] + [x.index for x in loads(body) if x.buffer is buffer]
+            moves = [any(i in p.leaves() for p in each) for each in index]
+            if all(moves) and buffer not in allocated and isinstance(self.loop, lp.For):
+                continue
+            if any(moves) or buffer.kind != "temp" or buffer.local or buffer.rows is not None or here[buffer] != everywhere[buffer]:
+                return False
+            if any(i in p.leaves() for p in buffer.extents) or not made.isdisjoint(lp.used_vars(buffer)):
+                return False
+            wide = lp.Buffer(fresh_like(buffer.name, buffer.dtype).name, buffer.dtype, (*buffer.extents, poly(self.lanes)), "temp", "a row for every lane", buffer.span).called(buffer.shown)
+            wide.private = buffer.private
+            self.wide[buffer] = wide
+        return allocated <= set(self.wide)
+
+    def pays(self, inner: list[lp.For]) -> bool:
+        i = self.loop.sym
+        shared = [x.index for x in loads(self.loop.body) if x.buffer not in self.wide]
+        shared += [s.index for s in lp.walk(self.loop.body) if isinstance(s, lp.Store) and s.buffer not in self.wide]
+        chosen = {s.var.atom for loop in inner for s in loop.body if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
+        if any(not chosen.isdisjoint(p.leaves()) for index in shared for p in index):
+            return False
+        steps = [s for loop in inner for s in loop.body]
+        read = [x.index for x in loads(steps) if x.buffer not in self.wide] + [s.index for s in steps if isinstance(s, lp.Store) and s.buffer not in self.wide]
+        far = any(i in p.leaves() for index in read for p in index[:-1]) or any(index and i in index[-1].leaves() and index[-1].coefficient(i) != poly(1) for index in read)
+        return not far or any(slow(x.value) for s in inner if not s.parallel for x in s.body)  # type: ignore[union-attr]
+
+    # -- what becomes of it
+
+    def loops(self) -> list[lp.Stmt]:
+        for buffer, wide in self.wide.items():
+            buffer.home = wide
+        loop = self.loop
+        self.count = poly(self.lanes)
+        width = fresh_like("width", I64)
+        if self.along:
+            self.count = poly(width.atom)
+        groups = self.groups()
+        self.keep(groups)
+        space = sum((self.lanes * b.dtype.size * product(b.extents[:-1]) for b in self.wide.values()), poly(0))
+        enough = (lp.Test("ge", length(loop) - self.lanes), lp.Test("ge", MOST - space))
+        for s in loop.body:
+            if isinstance(s, lp.Add):
+                self.terms[id(s)] = self.local(s.var)
+        work: list[lp.Stmt] = [lp.Alloc(b) for b in (*self.across.values(), *self.terms.values())]
+        for group in groups:
+            if isinstance(group, lp.For):
+                work.append(lp.For(group.sym, group.low, group.high, [self.each(group.body)], group.parallel))
+            else:
+                work.append(self.each(group))
+        if isinstance(loop, lp.Accumulate):
+            work += self.added()
+        work += [lp.Free(b) for b in (*self.across.values(), *self.terms.values())]
+        if self.along:
+            left = loop.high - first_of(loop, self.lanes, self.block)
+            work.insert(0, lp.Let(width, lp.Call("min", (lp.Index(poly(self.lanes)), lp.Index(left)), I64)))
+            whole = lp.For(self.block, poly(0), started_blocks(loop, self.lanes), work, True)
+            return [lp.If((lp.Test("ge", length(loop) - LEAST),), [whole], [loop])]
+        known, full = counted("blocks", loop, self.lanes, [enough])
+        begin, end = [lp.Alloc(b) for b in self.wide.values()], [lp.Free(b) for b in self.wide.values()]
+        if isinstance(loop, lp.Accumulate):
+            return [known, *begin, summed_in_blocks(loop, self.lanes, self.block, work, full), *end]
+        return [known, lp.If((lp.Test("ge", full - 1),), [*begin, lp.For(self.block, poly(0), full, work, True), *end]), left_over(loop, self.lanes, full)]
+
+    def added(self) -> list[lp.Stmt]:
+        """What the lanes add, in their order."""
+        lane = Sym("lane")
+        return [lp.For(lane, poly(0), poly(self.lanes), [lp.Add(s.var, s.monoid, lp.Load(self.terms[id(s)], (poly(lane),))) for s in self.loop.body if isinstance(s, lp.Add)], False)]
+
+    def groups(self) -> list[lp.For | list[lp.Stmt]]:
+        """Loops, and the statements between them."""
+        found: list[lp.For | list[lp.Stmt]] = []
+        for s in self.loop.body:
+            if isinstance(s, lp.For):
+                found.append(s)
+            elif not isinstance(s, (lp.Alloc, lp.Free, lp.Note)):
+                if not found or isinstance(found[-1], lp.For):
+                    found.append([])
+                last = found[-1]
+                assert isinstance(last, list)
+                last.append(s)
+        return found
+
+    def keep(self, groups: list[lp.For | list[lp.Stmt]]) -> None:
+        """Lanes for the variables that one group makes and another one reads."""
+        for k, group in enumerate(groups):
+            if isinstance(group, list):
+                others = [s for j, g in enumerate(groups) if j != k for s in (g.body if isinstance(g, lp.For) else g)]
+                used = set(lp.used_vars(others)) | {s.var for s in lp.walk(others) if isinstance(s, lp.Assign)}
+                for s in group:
+                    if isinstance(s, (lp.Let, lp.Declare)) and s.var in used:
+                        self.across[s.var] = self.local(s.var)
+
+    def local(self, var: lp.Var) -> lp.Buffer:
+        """A variable for every lane."""
+        buffer = lp.Buffer(fresh_like(var.name, var.dtype).name, var.dtype, (poly(self.lanes),), "temp", "lanes")
+        buffer.local = True
+        return buffer
+
+    def each(self, stmts: list[lp.Stmt]) -> lp.For:
+        """These statements for every lane."""
+        lane = Sym("lane")
+        copier = _Lane({self.loop.sym: first_of(self.loop, self.lanes, self.block) + lane}, self.wide, self.terms, poly(lane))
+        every = list(lp.walk(stmts))
+        made = {s.var for s in every if isinstance(s, (lp.Let, lp.Declare))}
+        changed = {s.var for s in every if isinstance(s, lp.Assign)}
+        used = set(lp.used_vars(stmts)) | changed
+        body: list[lp.Stmt] = []
+        for v, b in self.across.items():
+            if v in used and v not in made:
+                value = lp.Load(b, (poly(lane),))
+                body.append(lp.Declare(copier.var(v), value) if v in changed else lp.Let(copier.var(v), value))
+        body += copier.stmts(stmts)
+        body += [lp.Store(b, (poly(lane),), lp.Use(copier.vars[v])) for v, b in self.across.items() if v in made | changed]
+        calls = any(slow(s.value) for s in every if isinstance(s, (*_STRAIGHT, lp.Add)))
+        return lp.For(lane, poly(0), self.count, body, True, vector=self.lanes if calls else 0)  # else C compilers write them out, and call scalar functions
+
+
+class _Lane(Copier):
+    """A copy for one lane: arrays of the round have an element for each of them."""
+
+    def __init__(self, env: Any, wide: dict[lp.Buffer, lp.Buffer], terms: dict[int, lp.Buffer], lane: Poly) -> None:
+        super().__init__(env)
+        self.wide, self.terms, self.lane = wide, terms, lane
+
+    def expr(self, e: lp.Expr) -> lp.Expr:
+        if isinstance(e, lp.Load) and e.buffer in self.wide:
+            return lp.Load(self.wide[e.buffer], (*self.index(e.index), self.lane))
+        return super().expr(e)
+
+    def stmt(self, s: lp.Stmt) -> list[lp.Stmt]:
+        if isinstance(s, lp.Store) and s.buffer in self.wide:
+            return [lp.Store(self.wide[s.buffer], (*self.index(s.index), self.lane), self.expr(s.value))]
+        if isinstance(s, lp.Add):
+            return [lp.Store(self.terms[id(s)], (self.lane,), self.expr(s.value))]
+        return super().stmt(s)

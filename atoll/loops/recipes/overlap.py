@@ -1,0 +1,84 @@
+"""Rows of a stencil several at a time, which share what they read.
+
+    for i:  for j:  o[i, j] = u[i, j] + u[i + 1, j] + u[i + 2, j]
+becomes
+    for q:  for j:  o[4q, j] = u[4q, j] + u[4q + 1, j] + u[4q + 2, j];  o[4q + 1, j] = u[4q + 1, j] + ...;  ...
+
+Four rows read six rows once instead of twelve, and what they compute of the same elements the C compiler computes once. Both loops are
+independent, so values stay as they are. It is done where at least a quarter of the reads is saved (measured: a blur of 3 by 3 points is 1.4 times
+as fast with one thread, 1.5 with two).
+"""
+
+from __future__ import annotations
+
+from atoll.loops import ir as lp
+from atoll.loops.questions import QUICK, loads, told
+from atoll.loops.transform.copier import Copier
+from atoll.loops.transform.split import first_of, in_blocks
+from atoll.sizes import Poly, Sym, poly
+
+MOST = 40  # operations of one element
+SAVED = 0.75  # of the reads may be left
+
+
+def overlap(stmts: list[lp.Stmt], decisions: list[str], together: int = 4, known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
+    """`known`: what is not negative here, from the loops around."""
+    out: list[lp.Stmt] = []
+    for stmt in stmts:
+        for body in lp.bodies(stmt):
+            if not isinstance(stmt, lp.Product):
+                said = len(decisions)
+                body[:] = overlap(body, decisions, together, (*known, *told(stmt)))
+                if isinstance(stmt, lp.Chunks) and len(decisions) > said:
+                    stmt.align = -(-stmt.align // together) * together  # so that pieces are whole blocks
+        if isinstance(stmt, lp.For) and _shares(stmt, together):
+            decisions.append(f"{together} rounds of {stmt.sym} at a time share what they read")
+            out += _blocks(stmt, together, known)
+        else:
+            out.append(stmt)
+    return out
+
+
+def _shares(loop: lp.For, together: int) -> bool:
+    """It is a loop over loops along rows, which read enough of the same elements and none that they write."""
+    count = (loop.high - loop.low).const()
+    if not _independent(loop) or not loop.body or (count is not None and count < together):
+        return False
+    written = {s.buffer for s in lp.walk(loop.body) if isinstance(s, lp.Store)}
+    if any(x.buffer in written or any(isinstance(a, lp.VarAtom) for p in x.index for a in p.leaves()) for x in loads(loop.body)):
+        return False
+    if not all(isinstance(inner, lp.For) and _is_row(inner, loop.sym) for inner in loop.body):
+        return False
+    once = {(n, x.buffer, x.index) for n, inner in enumerate(loop.body) for x in loads(inner) if any(loop.sym in p.leaves() for p in x.index)}
+    block = {(n, b, tuple(p.subst({loop.sym: poly(loop.sym) + k}) for p in index)) for n, b, index in once for k in range(together)}
+    return 0 < len(block) <= SAVED * together * len(once)
+
+
+def _independent(loop: lp.For) -> bool:
+    return loop.parallel and not loop.vector and not loop.unroll
+
+
+def _is_row(inner: lp.For, outer: Sym) -> bool:
+    """A few operations for each element, which are stored along the row."""
+    if not _independent(inner) or outer in inner.low.leaves() | inner.high.leaves():
+        return False
+    operations = 0
+    for s in inner.body:
+        if not isinstance(s, (lp.Let, lp.Store)) or (isinstance(s, lp.Store) and not (s.index and inner.sym in s.index[-1].leaves())):
+            return False
+        for x in lp.subexprs(s.value):
+            if isinstance(x, lp.Call):
+                operations += 1
+                if x.op not in QUICK and x.op != "div":
+                    return False
+    return operations <= MOST
+
+
+def _blocks(loop: lp.For, together: int, known: tuple[Poly, ...]) -> list[lp.Stmt]:
+    block = Sym(f"{loop.sym.name}_by_{together}")
+    rows: list[lp.Stmt] = []
+    for inner in loop.body:
+        assert isinstance(inner, lp.For)
+        copies = [Copier({loop.sym: first_of(loop, together, block) + k}).stmts(inner.body) for k in range(together)]
+        rows.append(lp.For(inner.sym, inner.low, inner.high, [s for body in copies for s in body], True))
+    return in_blocks(loop, together, block, rows, known)

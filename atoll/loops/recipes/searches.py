@@ -1,0 +1,186 @@
+"""Loops of independent rounds that each end when they like (iterations until something converges or escapes), many rounds side by side.
+
+    for j:  x = f(j);  forever:  break unless x <= 4;  x = g(x, c[j]);   y[j] = x
+becomes, for sixteen neighbouring j at a time,
+    for lane: x[lane] = f(j + lane), going[lane] = 1
+    forever:  break unless some lane is going
+        four times:  for lane:  go = going[lane] and x[lane] <= 4;  x[lane] = g(x[lane], c[j + lane]) if go else x[lane];  going[lane] = go
+    for lane: y[j + lane] = x[lane]
+
+A round that has ended stays as it is while its neighbours go on, so every round does what it did. Its step is computed once more for nothing;
+therefore nothing in it may fail, and what it reads must be seen to be there. Rounds that do not fill the lanes run as before.
+
+A sum over rounds keeps what the sixteen of them add and then adds it in their order: the sum is made as before, to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from atoll.loops import ir as lp
+from atoll.loops.questions import QUICK, divides, loads, slow, told
+from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.split import first_of, in_blocks, summed_in_blocks
+from atoll.sizes import Poly, Sym, poly
+from atoll.sizes.prover import facts
+from atoll.types.dtypes import BOOL, I64
+
+BYTES = 128  # of the lanes: two vectors, as one waits for itself
+STEPS = 4  # between two looks whether some lane is going
+_STRAIGHT = (lp.Let, lp.Declare, lp.Assign)
+
+
+def searches(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
+    """`known`: what is not negative here, from the loops around."""
+    out: list[lp.Stmt] = []
+    for stmt in stmts:
+        for body in lp.bodies(stmt):
+            if not isinstance(stmt, lp.Product):
+                body[:] = searches(body, decisions, (*known, *told(stmt)))
+        found = _search(stmt) if isinstance(stmt, (lp.For, lp.Accumulate)) else None
+        if found is not None and found.may_go_on((*known, *told(stmt))):
+            decisions.append(f"{found.lanes} rounds of {found.loop.sym} side by side until the last of them ends")
+            out += found.loops(known)
+        else:
+            out.append(stmt)
+    return out
+
+
+def _search(loop: lp.For | lp.Accumulate) -> _Search | None:
+    """for i:  straight;  forever: straight, with breaks;  straight, with stores or sums"""
+    where = [k for k, s in enumerate(loop.body) if isinstance(s, lp.Forever)]
+    if len(where) != 1 or (isinstance(loop, lp.For) and (not loop.parallel or loop.vector or loop.unroll)):
+        return None
+    before, (endless, *after) = loop.body[: where[0]], loop.body[where[0] :]
+    assert isinstance(endless, lp.Forever)
+    if not all(isinstance(s, _STRAIGHT) for s in before) or not all(isinstance(s, (*_STRAIGHT, lp.Store if isinstance(loop, lp.For) else lp.Add)) for s in after):
+        return None
+    breaks = [s for s in endless.body if isinstance(s, lp.BreakUnless)]
+    if not breaks or not all(isinstance(s, (*_STRAIGHT, lp.BreakUnless)) for s in endless.body):
+        return None
+    return _Search(loop, before, endless.body, after)
+
+
+class _Search:
+    def __init__(self, loop: lp.For | lp.Accumulate, before: list[lp.Stmt], step: list[lp.Stmt], after: list[lp.Stmt]) -> None:
+        self.loop, self.before, self.step, self.after = loop, before, step, after
+        self.local = {s.var for s in step if isinstance(s, (lp.Let, lp.Declare))}  # of a step
+        made = {s.var for s in before if isinstance(s, (lp.Let, lp.Declare))}
+        self.outer = {s.var for s in (*before, *step, *after) if isinstance(s, lp.Assign)} - made - self.local - {s.var for s in after if isinstance(s, (lp.Let, lp.Declare))}
+        read = {*lp.used_vars(step), *lp.used_vars(after)} | {s.var for s in step if isinstance(s, lp.Assign)}
+        self.kept = [s.var for s in before if isinstance(s, (lp.Let, lp.Declare)) and s.var in read]
+        sizes = [v.dtype.size for v in (*self.kept, *self.local)]
+        self.lanes = BYTES // max(sizes, default=8)
+
+    def may_go_on(self, known: tuple[Poly, ...]) -> bool:
+        """A step may be computed for a round that has ended."""
+        steps = [s for s in self.step if not isinstance(s, lp.BreakUnless)]
+        if self.outer or not self.kept or not copyable([*self.before, *steps, *self.after]):
+            return False
+        sums = {s.var for s in self.after if isinstance(s, lp.Add)}
+        if any(v.dtype.is_complex for v in (*self.kept, *self.local, *sums)) or not sums.isdisjoint(lp.used_vars([s.value if isinstance(s, lp.Add) else s for s in self.after])):
+            return False
+        changing = {v.atom for v in self.local} | {v.atom for v in self.kept}
+        stored = {s.buffer for s in self.after if isinstance(s, lp.Store)}
+        ctx = facts(known)
+        for x in loads(self.step):
+            if x.buffer in stored or x.buffer.rows is not None:
+                return False
+            for p, extent in zip(x.index, x.buffer.extents, strict=True):
+                if not changing.isdisjoint(p.leaves()) or any(isinstance(a, lp.VarAtom) for a in p.leaves()):
+                    return False
+                if not ctx.proves(p) or not ctx.proves(extent - 1 - p):
+                    return False
+        tests = [t for s in self.step if isinstance(s, lp.BreakUnless) for t in s.tests]
+        values = [s.value for s in steps if isinstance(s, _STRAIGHT) and s.value is not None] + [t.expr for t in tests if t.expr is not None]
+        return all(_defined(e) for value in values for e in lp.subexprs(value)) and not any(t.poly is not None and divides(t.poly) for t in tests)
+
+    # -- what becomes of it
+
+    def loops(self, known: tuple[Poly, ...]) -> list[lp.Stmt]:
+        loop = self.loop
+        self.block = Sym(f"{loop.sym.name}_by_lanes")
+        self.across = {v: self.lane_array(v) for v in self.kept}
+        self.going = self.lane_array(lp.Var("going", I64))
+        self.terms = {id(s): self.lane_array(s.var) for s in self.after if isinstance(s, lp.Add)}
+        arrays = [*self.across.values(), self.going, *self.terms.values()]
+        left, round_, lane = fresh_like("left", I64), Sym("again"), Sym("lane")
+        left.small = True
+        some = lp.Accumulate(lane, poly(0), poly(self.lanes), [lp.Add(left, "add", lp.Load(self.going, (poly(lane),)))], [lp.Acc(left, "add")])
+        work: list[lp.Stmt] = [
+            *(lp.Alloc(b) for b in arrays),
+            self.each(self.first),
+            lp.Forever([some, lp.BreakUnless((lp.Test("ge", poly(left.atom) - 1),)), lp.For(round_, poly(0), poly(STEPS), [self.each(self.again)], False)]),
+            self.each(self.last),
+            *self.added(),
+            *(lp.Free(b) for b in arrays),
+        ]
+        if isinstance(loop, lp.For):
+            return in_blocks(loop, self.lanes, self.block, work, known)
+        return [summed_in_blocks(loop, self.lanes, self.block, work)]
+
+    def added(self) -> list[lp.Stmt]:
+        """What the lanes add, in their order."""
+        lane = Sym("lane")
+        adds: list[lp.Stmt] = [lp.Add(s.var, s.monoid, lp.Load(self.terms[id(s)], (poly(lane),))) for s in self.after if isinstance(s, lp.Add)]
+        return [lp.For(lane, poly(0), poly(self.lanes), adds, False)] if adds else []
+
+    def lane_array(self, var: lp.Var) -> lp.Buffer:
+        """A variable for every lane."""
+        buffer = lp.Buffer(fresh_like(var.name, var.dtype).name, var.dtype, (poly(self.lanes),), "temp", "lanes")
+        buffer.local = True
+        return buffer
+
+    def each(self, part: Callable[[Copier, Poly], list[lp.Stmt]]) -> lp.For:
+        lane = Sym("lane")
+        copier = Copier({self.loop.sym: first_of(self.loop, self.lanes, self.block) + lane})
+        body = part(copier, poly(lane))
+        waits = any(slow(s.value) for s in body if isinstance(s, (*_STRAIGHT, lp.Store)))
+        return lp.For(lane, poly(0), poly(self.lanes), body, True, vector=self.lanes if waits else 0)  # else C compilers write them out, and call scalar functions
+
+    def first(self, copier: Copier, lane: Poly) -> list[lp.Stmt]:
+        body = copier.stmts(self.before)
+        body += [lp.Store(b, (lane,), lp.Use(copier.vars[v])) for v, b in self.across.items()]
+        return [*body, lp.Store(self.going, (lane,), lp.Const(1, I64))]
+
+    def again(self, copier: Copier, lane: Poly) -> list[lp.Stmt]:
+        """A step of every lane, kept by those that go on."""
+        changed = {s.var for s in self.step if isinstance(s, lp.Assign)} & set(self.kept)
+        going = fresh_like("going", I64)
+        going.small = True
+        body: list[lp.Stmt] = [lp.Let(going, lp.Load(self.going, (lane,)))]
+        go: lp.Expr = lp.Truth((lp.Test("ge", poly(going.atom) - 1),))
+        for v, b in self.across.items():
+            body.append(lp.Let(copier.var(v), lp.Load(b, (lane,))))
+        for s in self.step:
+            if isinstance(s, lp.BreakUnless):
+                tests = copier.tests(s.tests)
+                assert tests is not None
+                here = fresh_like("go", BOOL)
+                body.append(lp.Let(here, lp.Call("and", (go, lp.Truth(tests)), BOOL)))
+                go = lp.Use(here)
+            elif isinstance(s, lp.Assign) and s.var in changed:
+                value = lp.Choose((lp.Test("true", None, go),), copier.expr(s.value), lp.Use(copier.vars[s.var]))
+                body.append(lp.Let(copier.var(s.var), value))
+            else:
+                body += copier.stmt(s)
+        body += [lp.Store(b, (lane,), lp.Use(copier.vars[v])) for v, b in self.across.items() if v in changed]
+        return [*body, lp.Store(self.going, (lane,), lp.Choose((lp.Test("true", None, go),), lp.Const(1, I64), lp.Const(0, I64)))]
+
+    def last(self, copier: Copier, lane: Poly) -> list[lp.Stmt]:
+        used = set(lp.used_vars(self.after))
+        body: list[lp.Stmt] = [lp.Let(copier.var(v), lp.Load(b, (lane,))) for v, b in self.across.items() if v in used]
+        for s in self.after:
+            body += [lp.Store(self.terms[id(s)], (lane,), copier.expr(s.value))] if isinstance(s, lp.Add) else copier.stmt(s)
+        return body
+
+
+def _defined(e: lp.Expr) -> bool:
+    """It has a value, and no other effect, whatever its operands are."""
+    if isinstance(e, lp.Index):
+        return not divides(e.poly)
+    if isinstance(e, (lp.Choose, lp.Truth)):
+        return not any(t.poly is not None and divides(t.poly) for t in e.tests)
+    if isinstance(e, lp.Cast):
+        return not (e.dtype.is_integer and e.arg.dtype.is_float)
+    return not isinstance(e, lp.Call) or e.dtype.is_float or e.op in QUICK

@@ -1,0 +1,241 @@
+"""Indices that go round or stop at an edge: the range of a loop is cut where they do, and between the cuts they step with the loop.
+
+    for i in 0..n:  y[i] = x[(i + s) % n]
+becomes
+    at = 0;  forever, while at < n:  q = (at + s) // n;  stop = min(n, at + (n - (at + s - q*n)))
+        for i in at..stop:  y[i] = x[i + s - q*n]
+        at = stop
+
+    for i in 0..n:  y[i] = x[max(i - 1, 0)]      becomes      for i in 0..1: as it was;  for i in 1..n: y[i] = x[i - 1]
+
+so that no round divides or chooses, and what it reads lies side by side. Quotients and remainders by a literal are cheap and stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from atoll.loops import ir as lp
+from atoll.loops.questions import loads
+from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.sizes import Atom, Poly, Quot, Sym, poly
+from atoll.types.dtypes import I64
+
+MOST = 6  # cuts of a loop
+_LARGEST, _LEAST = 2**63 - 1, -(2**63)
+
+
+def segments(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+    out: list[lp.Stmt] = []
+    for stmt in stmts:
+        for body in lp.bodies(stmt):
+            body[:] = segments(body, decisions)
+        if not isinstance(stmt, lp.For) or not _candidate(stmt):
+            out.append(stmt)
+            continue
+        found: list[lp.Stmt] | None = _around(stmt)
+        if found is not None:
+            decisions.append(f"the range of {stmt.sym} is cut where indices go round")
+        else:
+            found = _clamped(stmt)
+            if found is not None:
+                decisions.append(f"the range of {stmt.sym} is cut where indices stop at an edge")
+        out += found or [stmt]
+    return out
+
+
+def _candidate(loop: lp.For) -> bool:
+    """An innermost loop whose rounds are independent."""
+    nested = any(isinstance(s, (lp.For, lp.Accumulate, lp.Check)) for s in lp.walk(loop.body))
+    return loop.parallel and not loop.vector and not loop.unroll and not nested and copyable(loop.body)
+
+
+def _polys(x: Any) -> Iterator[Poly]:
+    if isinstance(x, Poly):
+        yield x
+    elif isinstance(x, (list, tuple)):
+        for item in x:
+            yield from _polys(item)
+    elif isinstance(x, (lp.Load, lp.Call, lp.Cast, lp.Choose, lp.Truth, lp.Test, lp.Index)) or isinstance(x, lp.Stmt.__args__):  # type: ignore[attr-defined]
+        for name in x.__dataclass_fields__:
+            yield from _polys(getattr(x, name))
+
+
+def _invariants(loop: lp.For) -> list[lp.Let]:
+    """Values of the body that are the same in every round."""
+    written = {s.buffer for s in lp.walk(loop.body) if isinstance(s, (lp.Store, lp.Update))}
+    changing: set[Any] = {loop.sym} | {s.var.atom for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
+    found: list[lp.Let] = []
+    for s in loop.body:
+        if isinstance(s, lp.Let) and changing.isdisjoint(_atoms(s.value)) and not any(x.buffer in written for x in loads(s.value)):
+            found.append(s)
+            changing.discard(s.var.atom)
+    return found
+
+
+def _atoms(e: lp.Expr) -> set[Any]:
+    return {leaf for p in _polys(e) for leaf in p.leaves()} | {v.atom for v in lp.used_vars(e)}
+
+
+@dataclass
+class _Turn:
+    """value // size, where the value steps by 1 or -1 with the loop."""
+
+    value: Poly
+    size: Poly
+    step: int
+    exact: bool  # the value may be near the ends of its range: cut before it leaves it
+
+
+def _turn(loop: lp.For, value: Poly, size: Poly, fixed: set[Any], exact: bool) -> _Turn | None:
+    step = value.coefficient(loop.sym)
+    count = None if step is None else step.const()
+    if step is None or count not in (1, -1) or size.const() is not None:
+        return None
+    rest = value - step * loop.sym
+    inside = {leaf for leaf in rest.leaves() | size.leaves() if leaf is loop.sym or (isinstance(leaf, lp.VarAtom) and leaf not in fixed)}
+    return None if inside else _Turn(value, size, count, exact)
+
+
+def _around(loop: lp.For) -> list[lp.Stmt] | None:
+    first = _invariants(loop)
+    made = {s.var.atom for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
+    outside = {leaf for p in _polys(loop.body) for leaf in p.leaves() if isinstance(leaf, lp.VarAtom) and leaf not in made}
+    fixed: set[Any] = outside | {s.var.atom for s in first}
+    quotients: dict[Atom, _Turn] = {}
+    for p in _polys(loop.body):
+        for a in p.atoms():
+            if isinstance(a, Quot) and loop.sym in a.leaves() and a not in quotients:
+                turn = _turn(loop, a.num, a.den, fixed, False)
+                if turn is not None:
+                    quotients[a] = turn
+    lets: dict[lp.Var, tuple[str, _Turn]] = {}
+    for s in loop.body:
+        if isinstance(s, lp.Let) and isinstance(s.value, lp.Call) and s.value.op in ("mod", "floordiv") and s.var.dtype is I64:
+            value, size = s.value.args
+            if isinstance(value, lp.Index) and isinstance(size, lp.Index):
+                turn = _turn(loop, value.poly, size.poly, fixed, True)
+                if turn is not None:
+                    lets[s.var] = (s.value.op, turn)
+    turns = [*quotients.values(), *(t for _, t in lets.values())]
+    if not turns or len({(t.value, t.size) for t in turns}) > MOST:
+        return None
+    # a segment: the fixed values, the quotients at its first round, how far they stay
+    at, stop = fresh_like("at", I64), fresh_like("stop", I64)
+    here = poly(at.atom)
+    outer = Copier({loop.sym: here})
+    head: list[lp.Stmt] = [lp.BreakUnless((lp.Test("ge", loop.high - here - 1),)), *outer.stmts(list(first))]
+    cuts: list[lp.Expr] = [lp.Index(loop.high)]
+
+    def let(name: str, value: lp.Expr) -> Poly:
+        var = fresh_like(name, I64)
+        head.append(lp.Let(var, value))
+        return poly(var.atom)
+
+    begun: dict[tuple[Poly, Poly, bool], Poly] = {}
+
+    def begin(turn: _Turn) -> Poly:
+        key = (turn.value, turn.size, turn.exact)
+        if key in begun:
+            return begun[key]
+        value, size = outer.poly(turn.value), outer.poly(turn.size)
+        q = let("turn", lp.Call("floordiv", (lp.Index(value), lp.Index(size)), I64))
+        rest = value - q * size
+        left: lp.Expr = lp.Index(size - rest if turn.step == 1 else rest + 1)
+        if turn.exact:
+            edge = lp.Const(_LARGEST if turn.step == 1 else _LEAST, I64)
+            near = let("near", lp.Call("max" if turn.step == 1 else "min", (lp.Index(value), lp.Const(0, I64)), I64))
+            room = lp.Call("sub", (edge, lp.Index(near)) if turn.step == 1 else (lp.Index(near), edge), I64)
+            left = lp.Call("min", (left, room), I64)
+        steps = let("steps", lp.Call("max", (left, lp.Const(1, I64)), I64))
+        cuts.append(lp.Index(here + steps))
+        begun[key] = q
+        return q
+
+    inner = Copier(outer.env)
+    inner.vars, inner.env = dict(outer.vars), {k: v for k, v in outer.env.items() if k is not loop.sym}
+    for atom, turn in quotients.items():
+        inner.env[atom] = begin(turn)
+    known: dict[lp.Var, tuple[str, _Turn, Poly]] = {v: (op, turn, begin(turn)) for v, (op, turn) in lets.items()}
+    end = cuts[0]
+    for cut in cuts[1:]:
+        end = lp.Call("min", (end, cut), I64)
+    head.append(lp.Let(stop, end))
+    body: list[lp.Stmt] = []
+    for s in loop.body:
+        if any(s is x for x in first):
+            continue
+        if isinstance(s, lp.Let) and s.var in known:
+            op, turn, q = known[s.var]
+            new = q if op == "floordiv" else inner.poly(turn.value) - q * inner.poly(turn.size)
+            body.append(lp.Let(inner.var(s.var), lp.Index(new)))
+            continue
+        body += inner.stmt(s)
+    head += [lp.For(loop.sym, here, poly(stop.atom), body, True), lp.Assign(at, lp.Index(poly(stop.atom)))]
+    cut_up: list[lp.Stmt] = [lp.Declare(at, lp.Index(loop.low)), lp.Forever(head)]
+    sizes = [t.size for t in turns]
+    if any(not {s.var.atom for s in first}.isdisjoint(p.leaves()) for p in sizes):
+        return None
+    guard = tuple(dict.fromkeys(lp.Test("ge", p - 1) for p in sizes))
+    return [lp.If(guard, cut_up, [lp.For(loop.sym, loop.low, loop.high, Copier({}).stmts(loop.body), True)])]
+
+
+def _clamped(loop: lp.For) -> list[lp.Stmt] | None:
+    """max(i + r, c) and min(i + r, c) with r and c of sizes and other indices: inside, they are i + r."""
+    inside: dict[lp.Var, Poly] = {}
+    lows, highs = [loop.low], [loop.high]
+    for s in loop.body:
+        if not isinstance(s, lp.Let) or not isinstance(s.value, lp.Call) or s.value.op not in ("min", "max") or s.var.dtype is not I64:
+            continue
+        both = [_index(a) for a in s.value.args]
+        if any(p is None or not all(isinstance(leaf, Sym) for leaf in p.leaves()) for p in both):
+            continue
+        steps = [p.coefficient(loop.sym) for p in both if p is not None]
+        moving = [p for p, c in zip(both, steps, strict=True) if p is not None and c == poly(1) and loop.sym not in (p - loop.sym).leaves()]
+        still = [p for p in both if p is not None and loop.sym not in p.leaves()]
+        if len(moving) != 1 or len(still) != 1:
+            continue
+        bound = still[0] - (moving[0] - loop.sym)
+        (lows if s.value.op == "max" else highs).append(bound if s.value.op == "max" else bound + 1)
+        inside[s.var] = moving[0]
+    if not inside or len(inside) > MOST:
+        return None
+    before: list[lp.Stmt] = []
+
+    def best(name: str, op: str, options: list[Poly]) -> Poly:
+        found = options[0]
+        for p in dict.fromkeys(options[1:]):
+            var = fresh_like(name, I64)
+            before.append(lp.Let(var, lp.Call(op, (lp.Index(found), lp.Index(p)), I64)))
+            found = poly(var.atom)
+        return found
+
+    start = best("first", "min", [best("least", "max", lows), loop.high]) if len(lows) > 1 else loop.low
+    stop = best("last", "max", [best("most", "min", highs), start]) if len(highs) > 1 else loop.high
+    copier = Copier({})
+    middle: list[lp.Stmt] = []
+    for s in loop.body:
+        if isinstance(s, lp.Let) and s.var in inside:
+            middle.append(lp.Let(copier.var(s.var), lp.Index(inside[s.var])))
+            copier.env[s.var.atom] = inside[s.var]
+        else:
+            middle += copier.stmt(s)
+
+    def part(low: Poly, high: Poly, body: list[lp.Stmt]) -> lp.Stmt:
+        return lp.For(loop.sym, low, high, body, True)
+
+    out = [*before]
+    if len(lows) > 1:
+        out.append(part(loop.low, start, Copier({}).stmts(loop.body)))
+    out.append(part(start, stop, middle))
+    if len(highs) > 1:
+        out.append(part(stop, loop.high, Copier({}).stmts(loop.body)))
+    return out
+
+
+def _index(e: lp.Expr) -> Poly | None:
+    if isinstance(e, lp.Index):
+        return e.poly
+    return poly(int(e.value)) if isinstance(e, lp.Const) and e.dtype is I64 else None

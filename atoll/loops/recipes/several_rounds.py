@@ -1,0 +1,236 @@
+"""Several rounds of an elimination in one pass over what they all update.
+
+    for in order p:  D(p);  for i in p + 1..n:  for j in p + 1..n:  a[i, j] = a[i, j] - a[i, p] * a[p, j]
+becomes, for four rounds p, p + 1, p + 2, p + 3 at a time,
+    for each of them:  D;  the update of the rows and columns below p + 4, which the next rounds read
+    for i in p + 4..n:  for j in p + 4..n:  v = a[i, j];  v = v - a[i, p] * a[p, j];  v = v - a[i, p + 1] * a[p + 1, j];  ...;  a[i, j] = v
+
+Each element sees what it saw, in the order it saw it, so every bit stays; what is large is read and written once for four rounds.
+The rounds may be done so when, for any of the four (B is what is updated last, in one pass):
+  * the region of the update begins one further in every round, and ends where it ended;
+  * an update reads, of the array, its own place and places outside B, which neither this round's update nor what later rounds do writes;
+  * D reads and writes the array outside B only, and nothing else that the update reads.
+All of it is proved from the indices, for each pair of the four rounds; what is not proved is left alone.
+"""
+
+from __future__ import annotations
+
+from atoll.loops import ir as lp
+from atoll.loops.dependence import Access, Place, accesses, never_meet, place, plain
+from atoll.loops.questions import loads, may_fail, told
+from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.split import counted, first_of, left_over, length
+from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.sizes.prover import facts
+
+ENOUGH = 32  # rows, for which it pays
+
+
+def several_rounds(stmts: list[lp.Stmt], decisions: list[str], together: int = 4, known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
+    """`known`: what is not negative here, from the loops around."""
+    out: list[lp.Stmt] = []
+    for stmt in stmts:
+        inside = (*known, *told(stmt))
+        found = _elimination(stmt, together) if isinstance(stmt, lp.For) else None
+        if found is not None and found.holds(known):
+            decisions.append(f"{together} rounds of {found.loop.sym} at a time: first what the next ones read, then the rest of {found.store.buffer.shown} in one pass")
+            out += found.loops()
+            continue
+        for body in lp.bodies(stmt):
+            if not isinstance(stmt, lp.Product):
+                body[:] = several_rounds(body, decisions, together, inside)
+        out.append(stmt)
+    return out
+
+
+def _elimination(loop: lp.For, together: int) -> _Elimination | None:
+    """for p:  D;  for i:  lets;  for j:  lets;  a[i + .., j + ..] = value"""
+    if loop.parallel or loop.vector or loop.unroll or loop.scan or not loop.body or not copyable(loop.body) or may_fail(loop.body):
+        return None
+    after = len(loop.body)
+    while after and isinstance(loop.body[after - 1], lp.Assign):
+        after -= 1
+    rows, behind = loop.body[after - 1], loop.body[after:]  # variables for the next round
+    columns = rows.body[-1] if isinstance(rows, lp.For) and rows.body else None
+    store = columns.body[-1] if isinstance(columns, lp.For) and columns.body else None
+    if not isinstance(rows, lp.For) or not isinstance(columns, lp.For) or not isinstance(store, lp.Store):
+        return None
+    if any(x.vector or x.unroll or x.scan for x in (rows, columns)) or not all(isinstance(s, lp.Let) for s in (*rows.body[:-1], *columns.body[:-1])):
+        return None
+    if any(x.buffer is store.buffer for x in loads(behind)) or not {s.var for s in behind if isinstance(s, lp.Assign)}.isdisjoint(lp.used_vars([rows])):
+        return None
+    return _Elimination(loop, [*loop.body[: after - 1], *behind], rows, columns, store, together)
+
+
+def _axis(index: tuple[Poly, ...], sym: Sym) -> int | None:
+    """The only axis that moves with an index, one by one."""
+    moving = [k for k, p in enumerate(index) if sym in p.leaves()]
+    alone = len(moving) == 1 and index[moving[0]].coefficient(sym) == poly(1) and sym not in (index[moving[0]] - sym).leaves()
+    return moving[0] if alone else None
+
+
+class _Elimination:
+    def __init__(self, loop: lp.For, before: list[lp.Stmt], rows: lp.For, columns: lp.For, store: lp.Store, together: int) -> None:
+        self.loop, self.before, self.rows, self.columns, self.store, self.together = loop, before, rows, columns, store, together
+        self.last: dict[Atom, Poly] = {loop.sym: poly(loop.sym) + together - 1}  # of the rounds, when loop.sym is the first
+
+    # -- whether it may be done
+
+    def holds(self, known: tuple[Poly, ...]) -> bool:
+        p = self.loop.sym
+        self.known = (*known, poly(p) - self.loop.low, self.loop.high - poly(p) - self.together)
+        return self.shrinks() and self.nothing_else() and self.outside() and self.undisturbed()
+
+    def shrinks(self) -> bool:
+        """The region begins one further in every round and ends where it ended."""
+        p, i, j, index = self.loop.sym, self.rows.sym, self.columns.sym, self.store.index
+        row, column = _axis(index, i), _axis(index, j)
+        if row is None or column is None or row == column or self.store.buffer.rows is not None or self.store.buffer.local:
+            return False
+        self.row, self.column = row, column
+        if any(p in q.leaves() for k, q in enumerate(index) if k not in (row, column)):
+            return False
+        bounds = (self.loop.low, self.loop.high, self.rows.low, self.rows.high, self.columns.low, self.columns.high, *index)
+        if not all(map(plain, bounds)) or i is j or {i, j} & {a for q in self.known for a in q.leaves()}:
+            return False
+        self.down, self.right = index[row] - i, index[column] - j  # from the loop's index to the array's
+        self.top, self.left = self.rows.low + self.down, self.columns.low + self.right
+        self.bottom = self.rows.high + self.down
+        self.here = Sym(i.name)  # a row of the array
+        self.end = (self.columns.high + self.right).subst({i: poly(self.here) - self.down})
+        if i in (self.left.leaves() | self.down.leaves() | self.right.leaves()) or j in self.down.leaves() | self.rows.high.leaves() | self.rows.low.leaves():
+            return False
+        if any(first.coefficient(p) != poly(1) or p in (first - p).leaves() for first in (self.top, self.left)) or p in self.bottom.leaves() | self.end.leaves():
+            return False
+        self.first_row, self.first_column = self.top.subst(self.last), self.left.subst(self.last)  # of B
+        ctx = facts((*self.known, poly(self.here) - self.first_row, self.bottom - poly(self.here) - 1))
+        return facts(self.known).proves(self.bottom - self.first_row) and ctx.proves(self.end - self.first_column)
+
+    def nothing_else(self) -> bool:
+        """Of what the update reads, only the array changes in these rounds; D changes no variables of it."""
+        self.written, self.read = accesses(self.before)
+        mine, self.reads = accesses([self.rows])
+        self.reads = {a: None for a in self.reads if a.buffer is self.store.buffer and a.index != self.store.index}
+        changed = {a.buffer for a in self.written}
+        if any(a.buffer in changed and a.buffer is not self.store.buffer for a in accesses([self.rows])[1]) or len(mine) != 1:
+            return False
+        every = list(lp.walk(self.loop.body))
+        made = {s.var for s in every if isinstance(s, (lp.Let, lp.Declare))} | {a.var for s in every if isinstance(s, lp.Accumulate) for a in s.accs}
+        outer = {s.var for s in every if isinstance(s, (lp.Assign, lp.Add))} - made
+        return outer.isdisjoint(lp.used_vars([self.rows]))
+
+    def outside(self) -> bool:
+        """What the rounds read and write before the last pass is not in B."""
+        ours = [(a, k) for a in {**self.written, **self.read} if a.buffer is self.store.buffer for k in range(1, self.together)]
+        ours += [(a, k) for a in self.reads for k in range(self.together)]
+        for access, k in ours:
+            touched = self.at(access, k)
+            if touched is None:
+                return False
+            ctx = facts((*self.known, *touched.known))
+            bounds = ((touched.index[self.row], self.first_row), (touched.index[self.column], self.first_column))
+            if not any(plain(index) and ctx.proves(first - index - 1) for index, first in bounds):
+                return False
+        return True
+
+    def undisturbed(self) -> bool:
+        """What an update reads beside its own place is not written by it, nor by later rounds."""
+        update = next(iter(accesses([self.rows])[0]))
+        for read in self.reads:
+            for k in range(self.together):
+                writes = [(update, n) for n in range(k, self.together)]
+                writes += [(w, n) for w in self.written if w.buffer is self.store.buffer for n in range(k + 1, self.together)]
+                if not all(never_meet(self.at(read, k), self.at(w, n), self.known) for w, n in writes):
+                    return False
+        return True
+
+    def at(self, access: Access, k: int) -> Place | None:
+        """An element touched in one of the rounds."""
+        return place(access, {self.loop.sym: poly(self.loop.sym) + k})
+
+    # -- what becomes of it
+
+    def loops(self) -> list[lp.Stmt]:
+        loop, block = self.loop, Sym(f"{self.loop.sym.name}_by_{self.together}")
+        first = first_of(loop, self.together, block)
+        body: list[lp.Stmt] = []
+        copiers = []
+        for k in range(self.together):
+            copier = _Round({loop.sym: first + k}, self.store)
+            copiers.append(copier)
+            body += copier.stmts(self.before)
+            if k < self.together - 1:
+                body += self.needed(copier, {loop.sym: first}, k)
+        body.append(self.rest(copiers, {loop.sym: first}))
+        enough = (lp.Test("ge", length(loop) - self.together), lp.Test("ge", (self.bottom - self.top).subst({loop.sym: loop.low}) - ENOUGH))
+        some, blocks = counted("blocks", loop, self.together, [enough])
+        return [some, lp.For(block, poly(0), blocks, body, False), left_over(loop, self.together, blocks)]
+
+    def needed(self, copier: _Round, start: dict[Atom, Poly], k: int) -> list[lp.Stmt]:
+        """The update of one round where the next ones read it: rows before B, then columns before B."""
+        rows, columns = self.rows, self.columns
+        top, left = self.first_row.subst(start), self.first_column.subst(start)
+        down, right = copier.poly(self.down), copier.poly(self.right)
+        inner = _Round(copier.env, self.store, copier.vars)
+        low, high = inner.poly(rows.low), top - down
+        above = lp.For(rows.sym, low, high, inner.stmts(rows.body), False)
+        here = Sym(rows.sym.name)
+        row = _Round({**copier.env, rows.sym: poly(here) - down}, self.store, copier.vars)
+        beside = row.stmts(rows.body[:-1])
+        for c in range(self.together - 1 - k):
+            cell = _Round({**row.env, columns.sym: left - (self.together - 1 - k) + c - right}, self.store, row.vars)
+            beside += cell.stmts(columns.body)
+        return [above, lp.For(here, top, self.bottom.subst(start), beside, False)]
+
+    def rest(self, copiers: list[_Round], start: dict[Atom, Poly]) -> lp.Stmt:
+        """B, with the updates of all rounds."""
+        here, there = Sym(self.rows.sym.name), Sym(self.columns.sym.name)
+        row: list[lp.Stmt] = []
+        cells: list[lp.Stmt] = []
+        place = list(self.store.index)
+        place[self.row], place[self.column] = poly(here), poly(there)
+        value = fresh_like(self.store.buffer.name, self.store.buffer.dtype)
+        cells.append(lp.Declare(value, lp.Load(self.store.buffer, tuple(place))))
+        for copier in copiers:
+            env: dict[Atom, Poly] = {**copier.env, self.rows.sym: poly(here) - copier.poly(self.down), self.columns.sym: poly(there) - copier.poly(self.right)}
+            mine = _Round(env, self.store, copier.vars, value)
+            row += mine.stmts(self.rows.body[:-1])
+            cells += mine.stmts(self.columns.body[:-1])
+            cells.append(lp.Assign(value, mine.expr(self.store.value)))
+        kept: dict[lp.Load, lp.Var] = {}
+        for s in cells:
+            assert isinstance(s, (lp.Declare, lp.Let, lp.Assign))
+            s.value = None if s.value is None else self.once(s.value, here, there, start, kept)
+        row += [lp.Let(var, load) for load, var in kept.items()]
+        cells.append(lp.Store(self.store.buffer, tuple(place), lp.Use(value)))
+        end = self.end.subst({self.here: poly(here), **start})
+        inner = lp.For(there, self.first_column.subst(start), end, cells, False)
+        return lp.For(here, self.first_row.subst(start), self.bottom.subst(start), [*row, inner], False)
+
+
+    def once(self, e: lp.Expr, here: Sym, there: Sym, start: dict[Atom, Poly], kept: dict[lp.Load, lp.Var]) -> lp.Expr:
+        """Elements that are the same for the whole row, and are there also when it is empty, are read before it."""
+        if isinstance(e, lp.Call) and e.op not in ("select", "and", "or"):
+            return lp.Call(e.op, tuple(self.once(a, here, there, start, kept) for a in e.args), e.dtype, e.origin)
+        if isinstance(e, lp.Cast):
+            return lp.Cast(self.once(e.arg, here, there, start, kept), e.dtype, e.origin)
+        if not isinstance(e, lp.Load) or any(there in p.leaves() or not plain(p) for p in e.index):
+            return e
+        ctx = facts((*(q.subst(start) for q in self.known), poly(here) - self.first_row.subst(start), self.bottom.subst(start) - poly(here) - 1))
+        if not all(ctx.proves_range(place, extent) for place, extent in zip(e.index, e.buffer.extents, strict=True)):
+            return e
+        return lp.Use(kept.setdefault(e, fresh_like(e.buffer.name, e.dtype)))
+
+
+class _Round(Copier):
+    """A copy of one round; the element that it updates is a variable where one is given."""
+
+    def __init__(self, env: dict[Atom, Poly], store: lp.Store, names: dict[lp.Var, lp.Var] | None = None, value: lp.Var | None = None) -> None:
+        super().__init__(env)
+        self.vars = dict(names or {})
+        self.store, self.value = store, value
+
+    def expr(self, e: lp.Expr) -> lp.Expr:
+        if self.value is not None and isinstance(e, lp.Load) and e.buffer is self.store.buffer and e.index == self.store.index:
+            return lp.Use(self.value)
+        return super().expr(e)

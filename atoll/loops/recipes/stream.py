@@ -1,0 +1,157 @@
+"""Results that no cache holds go past the caches.
+
+    for j in low..high:  y[.., j] = v(j)
+becomes, where y has 32 megabytes or more and rows are long,
+    for blocks:  for k in 0..256:  line[k] = v(low + 256*block + k)
+                 stream y[.., low + 256*block ..] from line
+A store into memory that is not in a cache first reads what is there; a streaming store does not. The line is a few cache lines long, so reading ahead goes
+on meanwhile. Only results that nobody reads again in the program, and only loops that read an element of each array and compute little with them: stencils and
+the like are slower in lines (1.2 to 1.3 times).
+"""
+
+from __future__ import annotations
+
+from atoll.loops import ir as lp
+from atoll.loops.questions import loads
+from atoll.loops.transform.copier import Copier, fresh_like
+from atoll.loops.transform.split import first_of, length
+from atoll.sizes import Poly, Sym, poly
+
+LEAST = 1 << 25  # bytes of a result: what a last cache usually has for one of them at most
+LINE = 1024  # bytes
+WORK = 24  # operations for an element, at most
+_SLOW = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "pow", "tanh", "sinh", "cosh", "erf", "erfc", "mod", "floordiv"}
+
+
+def stream(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+    """Pieces of the program itself, which run once."""
+    read = {load.buffer for load in loads(stmts)}
+    moved = {b for s in lp.walk(stmts) if isinstance(s, (lp.Swap, lp.CopyBuffer, lp.Helper, lp.Product, lp.Update)) for b in _touched(s)}
+    for chunk in _pieces(stmts):
+        if chunk.buffers:
+            continue
+        body = _streamed(chunk.body, read | moved, decisions)
+        if body is not None:
+            chunk.body = [*body, lp.Helper("fence", (), ())]
+    return stmts
+
+
+def _pieces(stmts: list[lp.Stmt]) -> list[lp.Chunks]:
+    out: list[lp.Chunks] = []
+    for s in stmts:
+        if isinstance(s, lp.Chunks):
+            out.append(s)
+        elif isinstance(s, lp.If):
+            out += _pieces(s.then) + _pieces(s.orelse)
+    return out
+
+
+def _touched(s: lp.Stmt) -> list[lp.Buffer]:
+    match s:
+        case lp.Swap(a, b) | lp.CopyBuffer(a, b):
+            return [a, b]
+        case lp.Helper():
+            return [b for b, _ in s.buffers]
+        case lp.Product():
+            return [s.left.buffer, s.right.buffer, s.target.buffer]
+        case lp.Update():
+            return [s.buffer]
+    return []
+
+
+def _streamed(stmts: list[lp.Stmt], busy: set[lp.Buffer], decisions: list[str]) -> list[lp.Stmt] | None:
+    """Statements with the innermost loops in them in lines; None: nothing to do."""
+    out: list[lp.Stmt] = []
+    found = False
+    for s in stmts:
+        made: list[lp.Stmt] | None = None
+        if isinstance(s, lp.For) and s.parallel and not s.vector and not s.unroll:
+            if any(isinstance(x, (lp.For, lp.If)) for x in s.body):
+                body = _streamed(s.body, busy, decisions)
+                made = None if body is None else [lp.For(s.sym, s.low, s.high, body, True)]
+            else:
+                made = _lines_of(s, busy, decisions)
+        elif isinstance(s, lp.If):
+            then, orelse = _streamed(s.then, busy, decisions), _streamed(s.orelse, busy, decisions)
+            made = None if then is None and orelse is None else [lp.If(s.tests, then or s.then, orelse or s.orelse)]
+        found = found or made is not None
+        out += [s] if made is None else made
+    return out if found else None
+
+
+def _lines_of(loop: lp.For, busy: set[lp.Buffer], decisions: list[str]) -> list[lp.Stmt] | None:
+    """An innermost loop, in lines where that pays."""
+    stores = [s for s in loop.body if isinstance(s, lp.Store)]
+    if not stores or len(stores) > 3 or not all(isinstance(s, (lp.Let, lp.Store)) for s in loop.body):
+        return None
+    if len({s.buffer for s in stores}) < len(stores) or not all(_in_order(s, loop.sym, busy) for s in stores):
+        return None
+    if any(loop.sym in p.leaves() for load in loads(loop.body) for p in load.index[:-1]):
+        return None  # along a column, a line of each array is read for every element (tiles.py)
+    read = [load.buffer for load in loads(loop.body) if any(loop.sym in p.leaves() for p in load.index)]
+    if len(set(read)) < len(read) or sum(_work(s.value) for s in loop.body if isinstance(s, (lp.Let, lp.Store))) > WORK * len(stores):
+        return None
+    count = LINE // max(s.buffer.dtype.size for s in stores)
+    length = (loop.high - loop.low).const()
+    if length is not None and length < 2 * count:
+        return None
+    said = f"{', '.join(s.buffer.name for s in stores)}: from {LEAST >> 20} megabytes on, stored past the caches"
+    if said not in decisions:
+        decisions.append(said)
+    large = tuple(lp.Test("ge", _bytes(s.buffer) - LEAST) for s in stores)
+    return [lp.If((*large, lp.Test("ge", loop.high - loop.low - 2 * count)), _in_lines(loop, stores, count), [loop])]
+
+
+def _in_order(s: lp.Store, sym: Sym, busy: set[lp.Buffer]) -> bool:
+    b = s.buffer
+    return (
+        b.kind == "out"
+        and b not in busy
+        and s.index[-1:] != ()
+        and s.index[-1].coefficient(sym) == poly(1)
+        and not any(sym in p.leaves() for p in s.index[:-1])
+        and not any(isinstance(a, lp.VarAtom) for p in b.extents for a in p.leaves())
+    )
+
+
+def _work(e: lp.Expr) -> int:
+    if isinstance(e, lp.Call):
+        return (1000 if e.op in _SLOW and e.dtype.is_float else 1) + sum(map(_work, e.args))
+    if isinstance(e, lp.Cast):
+        return 1 + _work(e.arg)
+    if isinstance(e, lp.Choose):
+        return 2 + _work(e.then) + _work(e.orelse)
+    if isinstance(e, lp.Load) and any(isinstance(a, lp.VarAtom) for p in e.index for a in p.leaves()):
+        return 1000  # a gather waits for memory, not for stores
+    return 0
+
+
+def _bytes(b: lp.Buffer) -> Poly:
+    total = poly(b.dtype.size)
+    for p in b.extents:
+        total = total * p
+    return total
+
+
+def _in_lines(loop: lp.For, stores: list[lp.Store], count: int) -> list[lp.Stmt]:
+    block, k = Sym(f"{loop.sym.name}_line"), Sym("k")
+    first = first_of(loop, count, block)
+    copier = Copier({loop.sym: first + poly(k)})
+    start = Copier({loop.sym: first})
+    lines: dict[lp.Buffer, lp.Buffer] = {}
+    for s in stores:
+        line = lp.Buffer(fresh_like(f"{s.buffer.name}_line", s.buffer.dtype).name, s.buffer.dtype, (poly(count),), "temp", "a line of a result")
+        line.local = True
+        lines[s.buffer] = line
+    body = copier.stmts(loop.body)
+    for made in body:
+        if isinstance(made, lp.Store):
+            made.buffer, made.index = lines[made.buffer], (poly(k),)
+    whole = length(loop) // count  # only made for two lines and more
+    work: list[lp.Stmt] = [lp.Alloc(b) for b in lines.values()]
+    work.append(lp.For(k, poly(0), poly(count), body, True))
+    work += [lp.Helper("stream", ((s.buffer, start.index(s.index)), (lines[s.buffer], (poly(0),))), (poly(count),)) for s in stores]
+    work += [lp.Free(b) for b in lines.values()]
+    last = Sym(loop.sym.name)
+    rest = lp.For(last, loop.low + count * whole, loop.high, Copier({loop.sym: poly(last)}).stmts(loop.body), True)
+    return [lp.For(block, poly(0), whole, work, True), rest]

@@ -1,0 +1,109 @@
+"""Sums along the first axis of a tall matrix are made of parts of its rows: few columns are too few pieces for threads, and parts are read
+as they lie in memory.
+
+    pieces lo..hi of m:  ...  for in order r in 0..n:  for j in lo..hi:  c[j] += e(r, j)  ...
+becomes, when there are many more rows than parts and not too many columns,
+    pieces of 8 parts:  own[p] = neutral;  for in order r of part p:  for j in 0..m:  own[p, j] += e(r, j)
+    pieces lo..hi of m:  ...  for in order p in 0..8:  for j in lo..hi:  c[j] += own[p, j]  ...
+
+The number of parts is fixed, so the result does not depend on threads.
+"""
+
+from __future__ import annotations
+
+from atoll.core.prims import MONOIDS
+from atoll.loops import ir as lp
+from atoll.loops.questions import loads
+from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.split import is_wide, started_blocks
+from atoll.sizes import Poly, Sym, poly
+from atoll.sizes.machine import MOST_ROUNDS
+from atoll.types.dtypes import BOOL, I64
+
+PARTS = 8
+ROWS = 64  # of a part, at least
+MOST_BYTES = 32768  # of a part's sums: they stay in the first-level cache
+_MONOID = {op: name for name, (op, _) in MONOIDS.items()}
+
+
+def tall(stmts: list[lp.Stmt], decisions: list[str], reassociate: bool = True) -> list[lp.Stmt]:
+    """Pieces of the program itself, not those inside other loops."""
+    if not reassociate:
+        return stmts
+    out: list[lp.Stmt] = []
+    for stmt in stmts:
+        if isinstance(stmt, lp.If):
+            stmt.then, stmt.orelse = tall(stmt.then, decisions), tall(stmt.orelse, decisions)
+        found = _in_parts(stmt) if isinstance(stmt, lp.Chunks) else None
+        if found is None:
+            out.append(stmt)
+            continue
+        decisions.append(f"sums along the first axis in {PARTS} parts of the rows, when there are many more rows than that")
+        out.append(found)
+    return out
+
+
+def _in_parts(pieces: lp.Chunks) -> lp.Stmt | None:
+    if pieces.accs or pieces.buffers:
+        return None
+    sums = [(k, s, _update(s, pieces)) for k, s in enumerate(pieces.body) if isinstance(s, lp.For) and not s.parallel]
+    if len(sums) != 1 or sums[0][2] is None:
+        return None
+    place, rounds, update = sums[0]
+    assert update is not None
+    columns = rounds.body[0]
+    assert isinstance(columns, lp.For)
+    target = update.buffer
+    name = fresh_like(f"{target.name}_parts", target.dtype).name  # several sums may be made in one buffer
+    own = lp.Buffer(name, target.dtype, (poly(PARTS), pieces.extent), "temp", "sums of parts of the rows", target.span).called(target.shown)
+    part, lo, hi, copy = Sym("part"), Sym("part_lo"), Sym("part_hi"), Sym("part")
+    neutral = MONOIDS[_MONOID[update.op]][1](target.dtype)
+    start = lp.Const(bool(neutral) if target.dtype is BOOL else neutral, target.dtype)
+    step = started_blocks(rounds, PARTS)
+    first, last = fresh_like("first", I64), fresh_like("last", I64)
+
+    def bound(var: lp.Var, k: Poly) -> lp.Stmt:
+        return lp.Let(var, lp.Call("min", (lp.Index(rounds.low + k * step), lp.Index(rounds.high)), I64))
+
+    j = Sym(columns.sym.name)
+    adding = [lp.Update(own, (poly(part), poly(j)), s.op, s.value) if isinstance(s, lp.Update) else s for s in Copier({columns.sym: poly(j)}).stmts(columns.body)]
+    zero = Sym(columns.sym.name)
+    body: list[lp.Stmt] = [
+        bound(first, poly(part)),
+        bound(last, poly(part) + 1),
+        lp.For(zero, poly(0), pieces.extent, [lp.Store(own, (poly(part), poly(zero)), start)], True),
+        lp.For(rounds.sym, poly(first.atom), poly(last.atom), [lp.For(j, poly(0), pieces.extent, adding, True)], False),
+    ]
+    parts = lp.Chunks(lo, hi, poly(PARTS), step * pieces.extent * 4, [lp.For(part, poly(lo), poly(hi), body, True)])
+    together = lp.Update(target, update.index, update.op, lp.Load(own, (poly(copy), poly(columns.sym))))
+    joined = lp.For(copy, poly(0), poly(PARTS), [lp.For(columns.sym, columns.low, columns.high, [together], True)], False)
+    rest = lp.Chunks(pieces.low, pieces.high, pieces.extent, poly(4 * PARTS), [*pieces.body[:place], joined, *pieces.body[place + 1 :]], align=pieces.align)
+    many = lp.Test("ge", rounds.high - rounds.low - PARTS * ROWS)
+    few = lp.Test("ge", MOST_BYTES // target.dtype.size - pieces.extent)
+    countable = (lp.Test("ge", MOST_ROUNDS - rounds.high + rounds.low),) if is_wide(rounds.high - rounds.low) else ()
+    return lp.If((many, *countable, few), [lp.Alloc(own), parts, rest, lp.Free(own)], [pieces])
+
+
+def _update(rounds: lp.For, pieces: lp.Chunks) -> lp.Update | None:
+    """The one addition of a loop that adds rows along the pieces' own index, from nothing that the pieces make."""
+    if len(rounds.body) != 1 or not isinstance(rounds.body[0], lp.For):
+        return None
+    columns = rounds.body[0]
+    if not columns.parallel or (columns.low, columns.high) != (poly(pieces.low), poly(pieces.high)) or not copyable(columns.body):
+        return None
+    if not all(isinstance(s, (lp.Let, lp.Update)) for s in columns.body):
+        return None
+    updates = [s for s in columns.body if isinstance(s, lp.Update)]
+    inside = {rounds.sym, pieces.low, pieces.high}
+    if len(updates) != 1 or updates[0].op not in _MONOID or updates[0].buffer.dtype.is_complex or rounds.sym in {a for p in updates[0].index for a in p.leaves()}:
+        return None
+    made = [s for s in lp.walk(pieces.body) if not any(s is x for x in lp.walk([rounds]))]
+    written = {s.buffer for s in lp.walk(pieces.body) if isinstance(s, (lp.Store, lp.Update, lp.Alloc))}
+    variables = {s.var for s in made if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
+    if any(isinstance(s, (lp.Swap, lp.CopyBuffer, lp.Helper, lp.Product, lp.Chunks)) for s in made):
+        return None
+    if any(x.buffer in written for x in loads(columns.body)) or not variables.isdisjoint(lp.used_vars([rounds])):
+        return None
+    if not inside.isdisjoint(rounds.low.leaves() | rounds.high.leaves()) or any(not inside.isdisjoint({pieces.low, pieces.high} & p.leaves()) for x in loads(columns.body) for p in x.index):
+        return None
+    return updates[0]

@@ -1,0 +1,341 @@
+"""Rows of a table whose cells wait for the cell to the left and the row above, many at a time, each one column behind the row above.
+
+    for in order i:  left = ...;  for in order j:  x = f(left, row[j], a[i], b[j]);  row[j] = x;  left = x
+becomes, for bands of 64 rows i0, i0 + 1, ...
+    for in order t:  for lane:  the cell of row i0 + 63 - lane in column t + lane                  (lanes that are outside the table wait)
+
+What a row hands from cell to cell is an element of a small array, one for every lane. The lanes of a step are cells of one antidiagonal: none
+waits for another, so a step is a loop in vectors, and elements of `row` and `b` are neighbours. Every cell is computed from the values it
+had, in the order it had; only a running minimum, maximum or sum of integers over all cells is taken in another order, which is exact.
+
+Allowed where that is seen from the indices: rows read and write one element for each column, the same in every row; what is done before and after
+the columns of a row touches none of these elements. Or cells write element (i, j) of a whole table of floats and read elements of it that are
+written at earlier steps, or at later ones where the old value is wanted: then bands have 16 rows (8 with several tables), as every row is a stream from
+memory. Cells of integers wait for each other less long than for elements one by one, so whole tables of them stay as they are.
+"""
+
+from __future__ import annotations
+
+from atoll.core.prims import MONOIDS
+from atoll.loops import ir as lp
+from atoll.loops.dependence import out_of_reach
+from atoll.loops.questions import loads, told
+from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.split import counted, first_of, left_over, length
+from atoll.sizes import Poly, Sym, poly
+from atoll.sizes.prover import facts
+from atoll.types.dtypes import BOOL
+
+LANES = 64  # rows side by side; measured on tables of 64-bit integers: 32 and 128 take a third longer, 16 twice as long
+STREAMS = 16  # rows of whole tables side by side, each a stream from memory; with 32 of them every cell waits for memory once a table has some megabytes
+_STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
+_MONOID = {op: name for name, (op, _) in MONOIDS.items()}
+
+
+def wave(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
+    """`known`: what is not negative here, from the loops around."""
+    out: list[lp.Stmt] = []
+    for stmt in stmts:
+        inside = (*known, *told(stmt))
+        for body in lp.bodies(stmt):
+            if not isinstance(stmt, lp.Product):
+                body[:] = wave(body, decisions, inside)
+        nest = _nest(stmt, inside) if isinstance(stmt, lp.For) else None
+        if nest is None:
+            out.append(stmt)
+        else:
+            decisions.append(f"{nest.count} rounds of {nest.outer.sym} at a time, each one step of {nest.inner.sym} behind the one before")
+            out += nest.loops()
+    return out
+
+
+def _nest(outer: lp.For, known: tuple[Poly, ...]) -> _Nest | None:
+    """The loop as rows of columns, if it may run as a wave."""
+    inner = [s for s in outer.body if isinstance(s, lp.For)]
+    if outer.parallel or outer.vector or outer.unroll or len(inner) != 1 or inner[0].parallel or inner[0].vector or inner[0].unroll:
+        return None
+    place = outer.body.index(inner[0])
+    parts = _settled([outer.body[:place], inner[0].body, outer.body[place + 1 :]])
+    nest = _Nest(outer, inner[0], *parts)
+    return nest if nest.is_wave(known) else None
+
+
+def _settled(parts: list[list[lp.Stmt]]) -> list[list[lp.Stmt]]:
+    """Variables that are assigned once, before they are read, in the part that declares them or after the columns, as names of their values."""
+    assigned: dict[lp.Var, int] = {}
+    for s in lp.walk([s for part in parts for s in part]):
+        if isinstance(s, lp.Assign):
+            assigned[s.var] = assigned.get(s.var, 0) + 1
+    at: dict[lp.Var, int] = {}  # the part that declares it, while nothing has read it
+    once: set[lp.Var] = set()
+    for k, part in enumerate(parts):
+        for s in part:
+            for v in lp.used_vars(s):
+                at.pop(v, None)
+            if isinstance(s, lp.Declare) and assigned.get(s.var) == 1:
+                at[s.var] = k
+            elif isinstance(s, lp.Assign) and s.var in at and (at[s.var] == k or (at[s.var], k) == (0, 2)):
+                once.add(s.var)
+    out = [[s for s in part if not (isinstance(s, lp.Declare) and s.var in once)] for part in parts]
+    return [[lp.Let(s.var, s.value) if isinstance(s, lp.Assign) and s.var in once else s for s in part] for part in out]
+
+
+def _made(stmts: list[lp.Stmt]) -> set[lp.Var]:
+    return {s.var for s in lp.walk(stmts) if isinstance(s, (lp.Let, lp.Declare))}
+
+
+def _always(e: lp.Expr | None) -> int:
+    """How many elements an expression reads whatever its tests say."""
+    if isinstance(e, lp.Load):
+        return 1
+    if isinstance(e, lp.Call) and e.op not in ("select", "and", "or"):
+        return sum(map(_always, e.args))
+    if isinstance(e, (lp.Choose, lp.Truth)):
+        return _always(e.tests[0].expr) if e.tests else 0
+    return _always(e.arg) if isinstance(e, lp.Cast) else 0
+
+
+def _operator(value: lp.Expr, var: lp.Var) -> str | None:
+    """The operator of a value that is var op e, where e does not read the variable."""
+    if isinstance(value, lp.Index):
+        return "add" if value.poly.coefficient(var.atom) == poly(1) and var.atom not in (value.poly - var.atom).leaves() else None
+    if not isinstance(value, lp.Call) or value.op not in _MONOID or len(value.args) != 2 or value.dtype != var.dtype:
+        return None
+    alone = [a == lp.Use(var) for a in value.args]
+    return value.op if alone.count(True) == 1 and sum(var in set(lp.used_vars(a)) for a in value.args) == 1 else None
+
+
+class _Nest:
+    """outer: before; inner: cell; after."""
+
+    def __init__(self, outer: lp.For, inner: lp.For, before: list[lp.Stmt], cell: list[lp.Stmt], after: list[lp.Stmt]) -> None:
+        self.outer, self.inner, self.before, self.cell, self.after = outer, inner, before, cell, after
+        self.totals: dict[lp.Var, tuple[lp.Var, str]] = {}  # of a row, by the variable of the whole table and its operator
+        self.count = LANES
+        self.whole: set[lp.Buffer] = set()  # arrays with an element for every cell
+
+    # -- whether it is one
+
+    def is_wave(self, known: tuple[Poly, ...]) -> bool:
+        around = [*self.before, *self.after]
+        if not copyable(self.outer.body) or not all(isinstance(s, _STRAIGHT) for s in self.cell):
+            return False
+        if not all(isinstance(s, (*_STRAIGHT, lp.If)) for s in lp.walk(around)):
+            return False
+        made = _made(self.before) | _made(self.cell) | _made(self.after)
+        bounds = (self.inner.low, self.inner.high)
+        if any(self.outer.sym in p.leaves() for p in bounds) or not made.isdisjoint(lp.used_vars(bounds)):
+            return False
+        return self.find_totals(made) and self.elements_apart(made, known) and self.neighbours(made)
+
+    def find_totals(self, made: set[lp.Var]) -> bool:
+        """Variables of the whole table are totals that nothing else reads: what the rows assign to them can be told."""
+        assigned = dict.fromkeys(s.var for s in lp.walk([*self.before, *self.cell, *self.after]) if isinstance(s, lp.Assign))
+        for whole in [v for v in assigned if v not in made]:  # in the order of the text, so that names are always the same
+            found = self.total(whole)
+            if found is None:
+                return False
+            row, op = found
+            self.totals[row] = (whole, op)
+        return True
+
+    def total(self, whole: lp.Var) -> tuple[lp.Var, str] | None:
+        """row = whole;  each cell: row = row op e;  whole = row         as the row's variable and the operator"""
+        starts = [s for s in self.before if isinstance(s, lp.Declare) and s.value == lp.Use(whole)]
+        if len(starts) != 1 or not whole.dtype.is_integer or whole.dtype is BOOL or whole.dtype != starts[0].var.dtype:
+            return None
+        row = starts[0].var
+        if sum(whole in set(lp.used_vars(s)) for s in [*self.before, *self.cell, *self.after]) != 1 or any(row in set(lp.used_vars(s)) for s in self.before):
+            return None
+        if any(isinstance(s, lp.Assign) and s.var is row for s in lp.walk([*self.before, *self.after])):
+            return None
+        ends = self.copies(row, self.after)
+        if ends is None or not any(isinstance(s, lp.Assign) and s.var is whole for s in ends):
+            return None
+        steps = [s for s in self.cell if isinstance(s, lp.Assign) and s.var is row]
+        readers = [s for s in self.cell if row in set(lp.used_vars(s))]
+        if len(steps) != 1 or len(readers) != 1:
+            return None
+        op = _operator(readers[0].value, row)  # type: ignore[union-attr, arg-type]
+        if op is None:
+            return None
+        if readers[0] is not steps[0]:
+            name = readers[0].var if isinstance(readers[0], lp.Let) else None
+            if name is None or steps[0].value != lp.Use(name) or sum(name in set(lp.used_vars(s)) for s in self.cell) != 1:
+                return None
+        self.after = [s for s in self.after if not any(s is e for e in ends)]
+        self.before = [s for s in self.before if s is not starts[0]]
+        return row, op
+
+    def copies(self, var: lp.Var, stmts: list[lp.Stmt]) -> list[lp.Stmt] | None:
+        """The statements that say this variable's value again, when no others read it."""
+        names = {var}
+        found: list[lp.Stmt] = []
+        for s in stmts:
+            if not names.isdisjoint(lp.used_vars(s)):
+                if not isinstance(s, (lp.Let, lp.Assign)) or not isinstance(s.value, lp.Use):
+                    return None
+                found.append(s)
+                if isinstance(s, lp.Let):
+                    names.add(s.var)
+        return found
+
+    def elements_apart(self, made: set[lp.Var], known: tuple[Poly, ...]) -> bool:
+        """Every element of an array that cells write belongs to one column, and the rest of a row leaves it alone."""
+        i, j = self.outer.sym, self.inner.sym
+        ctx = facts(known)
+        written = {s.buffer: s.index for s in self.cell if isinstance(s, lp.Store)}
+        if not written:
+            return False
+        around = [(s.buffer, s.index) for s in lp.walk([*self.before, *self.after]) if isinstance(s, lp.Store)]
+        if any(x.buffer in {b for b, _ in around} - set(written) for x in loads(self.cell)):
+            return False
+        first, last = ({s.buffer for s in lp.walk(part) if isinstance(s, lp.Store)} for part in (self.before, self.after))
+        if any(x.buffer in last for x in loads(self.before)) or any(x.buffer in first for x in loads(self.after)) or first & last:
+            return False
+        for buffer, index in written.items():
+            read = [x.index for x in loads(self.cell) if x.buffer is buffer]
+            put = [s.index for s in self.cell if isinstance(s, lp.Store) and s.buffer is buffer]
+            leaves = {a for p in index for a in p.leaves()}
+            if buffer.rows is not None or any(x != index for x in put) or not leaves.isdisjoint(v.atom for v in made):
+                return False
+            if any(j in p.leaves() for p in index[:-1]) or index[-1].coefficient(j) != poly(1):
+                return False
+            start = index[-1] - j
+            if j in start.leaves() or not (self.is_table(buffer, index, read) if i in leaves else all(x == index for x in read)):
+                return False
+            others = [x.index for x in loads([*self.before, *self.after]) if x.buffer is buffer] + [x for b, x in around if b is buffer]
+            if not all(out_of_reach(x[-1], self.inner, start, ctx) for x in others):
+                return False
+        return True
+
+    def is_table(self, buffer: lp.Buffer, index: tuple[Poly, ...], read: list[tuple[Poly, ...]]) -> bool:
+        """A cell writes element (i, j) of a whole table. What it reads of rows above was written at an earlier step, what it reads of rows below
+        is written at a later one; the rest of a row writes that row only, and comes before the columns."""
+        i = self.outer.sym
+        row = index[-2] if len(index) > 1 else poly(0)
+        if row.coefficient(i) != poly(1) or any(i in p.leaves() for p in (*index[:-2], row - i, index[-1])):
+            return False
+        stores = [x.index for x in lp.walk(self.before) if isinstance(x, lp.Store) and x.buffer is buffer]
+        if any(x[-2] != row for x in stores) or any(isinstance(x, lp.Store) and x.buffer is buffer for x in lp.walk(self.after)):
+            return False
+        for x in read:
+            down, right = (x[-2] - row).const(), (x[-1] - index[-1]).const()
+            if x[:-2] != index[:-2] or down is None or right is None:
+                return False
+            if (down < 0 and down + right >= 0) or (down > 0 and (down + right <= 0 or stores)):
+                return False
+        self.whole.add(buffer)
+        return buffer.dtype.is_float
+
+    def neighbours(self, made: set[lp.Var]) -> bool:
+        """What cells read is one element for a row, which is then read before the columns, or one for a column, next to each other (or one for
+        each cell, where a step waits long enough for the one before to read them one by one)."""
+        i, j = self.outer.sym, self.inner.sym
+        written = {s.buffer for s in self.cell if isinstance(s, lp.Store)}
+        own = {v.atom for v in made} | {row.atom for row in self.totals}
+        apart = all(b.dtype.is_float for b in written)
+        kept: dict[lp.Load, lp.Var] = {}
+        for s in self.cell:
+            if len(loads(s.value)) != _always(s.value):  # type: ignore[union-attr]
+                return False
+            for x in loads(s.value):  # type: ignore[union-attr]
+                leaves = {a for p in x.index for a in p.leaves()}
+                if x.buffer in written:
+                    continue
+                if not own.isdisjoint(leaves):
+                    return False
+                if j not in leaves:
+                    kept.setdefault(x, fresh_like(x.buffer.name, x.dtype))
+                elif (i in leaves and not apart) or any(j in p.leaves() for p in x.index[:-1]) or x.index[-1].coefficient(j) != poly(1):
+                    return False
+                elif i in leaves:
+                    self.whole.add(x.buffer)
+        if self.whole:
+            self.count = max(STREAMS // 2, STREAMS // len(self.whole))
+        self.before = [*self.before, *(lp.Let(var, load) for load, var in kept.items())]
+        self.cell = _Named(kept).stmts(self.cell)
+        return True
+
+    # -- what becomes of it
+
+    def loops(self) -> list[lp.Stmt]:
+        outer, inner = self.outer, self.inner
+        self.band = Sym(f"{outer.sym.name}_by_{self.count}")
+        wide = length(inner)
+        wanted = set(lp.used_vars(self.cell)) | {s.var for s in self.cell if isinstance(s, lp.Assign)} | set(lp.used_vars(self.after))
+        order = [s.var for s in lp.walk(self.before) if isinstance(s, (lp.Let, lp.Declare)) and s.var in wanted]
+        self.lanes = {v: self.local(v) for v in [*order, *self.totals]}
+        first, last, t = Sym("step"), Sym("step"), Sym("step")
+        most = self.count - 1
+        body: list[lp.Stmt] = [
+            *(lp.Alloc(b) for b in self.lanes.values()),
+            self.starts(),
+            lp.For(first, poly(0), poly(most), [self.step(poly(first) - most, most - poly(first), poly(self.count))], False),
+            lp.For(t, poly(0), wide - most, [self.step(poly(t), poly(0), poly(self.count))], False),
+            lp.For(last, poly(0), poly(most), [self.step(wide - most + last, poly(0), most - poly(last))], False),
+            self.ends(),
+            *(lp.Free(b) for b in self.lanes.values()),
+        ]
+        long = (lp.Test("ge", wide - self.count), lp.Test("ge", length(outer) - self.count))
+        some, bands = counted("bands", outer, self.count, [long])
+        return [some, lp.For(self.band, poly(0), bands, body, False), left_over(outer, self.count, bands)]
+
+    def local(self, var: lp.Var) -> lp.Buffer:
+        buffer = lp.Buffer(fresh_like(var.name, var.dtype).name, var.dtype, (poly(self.count),), "temp", "lanes")
+        buffer.local = True
+        return buffer
+
+    def row(self, number: Poly) -> Poly:
+        return first_of(self.outer, self.count, self.band) + number
+
+    def starts(self) -> lp.Stmt:
+        """What comes before the columns, row after row."""
+        k = Sym("row")
+        copier = Copier({self.outer.sym: self.row(poly(k))})
+        lane = (self.count - 1 - poly(k),)
+        body = copier.stmts(self.before)
+        body += [lp.Store(b, lane, lp.Use(copier.vars[v])) for v, b in self.lanes.items() if v not in self.totals]
+        for v, (_, op) in self.totals.items():
+            body.append(lp.Store(self.lanes[v], lane, lp.Const(MONOIDS[_MONOID[op]][1](v.dtype), v.dtype)))
+        return lp.For(k, poly(0), poly(self.count), body, False)
+
+    def step(self, t: Poly, low: Poly, high: Poly) -> lp.Stmt:
+        """One cell of every lane from low to high."""
+        lane = Sym("lane")
+        copier = Copier({self.outer.sym: self.row(self.count - 1 - poly(lane)), self.inner.sym: self.inner.low + t + lane})
+        changed = {s.var for s in self.cell if isinstance(s, lp.Assign)}
+        used = set(lp.used_vars(self.cell)) | changed
+        body: list[lp.Stmt] = []
+        for v, b in self.lanes.items():
+            if v in used:
+                value = lp.Load(b, (poly(lane),))
+                body.append(lp.Declare(copier.var(v), value) if v in changed else lp.Let(copier.var(v), value))
+        body += copier.stmts(self.cell)
+        body += [lp.Store(b, (poly(lane),), lp.Use(copier.vars[v])) for v, b in self.lanes.items() if v in changed]
+        return lp.For(lane, low, high, body, True)
+
+    def ends(self) -> lp.Stmt:
+        """What comes after the columns, row after row."""
+        k = Sym("row")
+        copier = Copier({self.outer.sym: self.row(poly(k))})
+        lane = (self.count - 1 - poly(k),)
+        body: list[lp.Stmt] = [lp.Declare(copier.var(v), lp.Load(b, lane)) for v, b in self.lanes.items() if v not in self.totals and v in set(lp.used_vars(self.after))]
+        body += copier.stmts(self.after)
+        for v, (whole, op) in self.totals.items():
+            body.append(lp.Assign(whole, lp.Call(op, (lp.Use(whole), lp.Load(self.lanes[v], lane)), whole.dtype)))
+        return lp.For(k, poly(0), poly(self.count), body, False)
+
+
+class _Named(Copier):
+    """A copy in which some elements are variables; names of others stay."""
+
+    def __init__(self, named: dict[lp.Load, lp.Var]) -> None:
+        super().__init__({})
+        self.named: dict[lp.Load, lp.Var] = named
+
+    def expr(self, e: lp.Expr) -> lp.Expr:
+        if isinstance(e, lp.Load) and e in self.named:
+            return lp.Use(self.named[e])
+        return super().expr(e)
+

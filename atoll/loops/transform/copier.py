@@ -1,0 +1,135 @@
+"""Copies of statements, with indices replaced and everything they declare renamed."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from atoll.loops import ir as lp
+from atoll.sizes import Atom, Poly, poly
+
+_counter = itertools.count(1)
+_COPY = re.compile(r"__\d+$")
+
+
+def restart_names() -> None:
+    """Names of copies are counted from 1 in every function, so that its text is always the same."""
+    global _counter
+    _counter = itertools.count(1)
+
+
+def fresh(var: lp.Var) -> lp.Var:
+    """Another variable like this one. Names stay unique because a mark no user can write is in them."""
+    made = lp.Var(f"{_COPY.sub('', var.name)}__{next(_counter)}", var.dtype, var.small)
+    made.label, made.origin = var.label, var.origin
+    return made
+
+
+def fresh_like(name: str, dtype: Any) -> lp.Var:
+    return lp.Var(f"{name}__{next(_counter)}", dtype)
+
+
+class Copier:
+    """One copy: `env` replaces indices, variables declared inside get new names. `tests` may decide tests by themselves."""
+
+    def __init__(self, env: Mapping[Atom, Poly], decide: Callable[[lp.Test], bool | None] | None = None) -> None:
+        self.env: dict[Atom, Poly] = dict(env)
+        self.vars: dict[lp.Var, lp.Var] = {}
+        self.decide = decide
+
+    def var(self, var: lp.Var) -> lp.Var:
+        new = fresh(var)
+        self.vars[var] = new
+        self.env[var.atom] = poly(new.atom)
+        return new
+
+    def poly(self, p: Poly) -> Poly:
+        return p.subst(self.env) if self.env else p
+
+    def index(self, index: tuple[Poly, ...]) -> tuple[Poly, ...]:
+        return tuple(self.poly(p) for p in index)
+
+    def expr(self, e: lp.Expr) -> lp.Expr:
+        match e:
+            case lp.Use(var):
+                return lp.Use(self.vars.get(var, var))
+            case lp.Const():
+                return e
+            case lp.Index(p):
+                return lp.Index(self.poly(p))
+            case lp.Load(buffer, index):
+                return lp.Load(buffer, self.index(index))
+            case lp.Call(op, args, dtype, origin):
+                return lp.Call(op, tuple(self.expr(a) for a in args), dtype, origin)
+            case lp.Cast(arg, dtype, origin):
+                return lp.Cast(self.expr(arg), dtype, origin)
+            case lp.Choose(tests, then, orelse, origin):
+                known = self.tests(tests)
+                if known is None:
+                    return self.expr(orelse)
+                return lp.Choose(known, self.expr(then), self.expr(orelse), origin) if known else self.expr(then)
+            case lp.Truth(tests):
+                known = self.tests(tests)
+                if known is None or not known:
+                    return lp.Const(known is not None, e.dtype)
+                return lp.Truth(known)
+        raise AssertionError(e)
+
+    def tests(self, tests: tuple[lp.Test, ...]) -> tuple[lp.Test, ...] | None:
+        """What is left to test; None when they cannot all hold."""
+        left = []
+        for t in tests:
+            known = self.decide(t) if self.decide is not None else None
+            if known is False:
+                return None
+            if known is None:
+                left.append(lp.Test(t.kind, None if t.poly is None else self.poly(t.poly), None if t.expr is None else self.expr(t.expr)))
+        return tuple(left)
+
+    def stmts(self, stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+        return [new for s in stmts for new in self.stmt(s)]
+
+    def stmt(self, s: lp.Stmt) -> list[lp.Stmt]:
+        match s:
+            case lp.Let(var, value):
+                new = self.expr(value)
+                return [lp.Let(self.var(var), new)]
+            case lp.Declare(var, value):
+                first = None if value is None else self.expr(value)
+                return [lp.Declare(self.var(var), first)]
+            case lp.Assign(var, value):
+                return [lp.Assign(self.vars.get(var, var), self.expr(value))]
+            case lp.Store(buffer, index, value):
+                return [lp.Store(buffer, self.index(index), self.expr(value))]
+            case lp.Update(buffer, index, op, value):
+                return [lp.Update(buffer, self.index(index), op, self.expr(value))]
+            case lp.Add(var, monoid, value):
+                return [lp.Add(self.vars.get(var, var), monoid, self.expr(value))]
+            case lp.If(tests, then, orelse):
+                known = self.tests(tests)
+                if known is None:
+                    return self.stmts(orelse)
+                return [lp.If(known, self.stmts(then), self.stmts(orelse))] if known else self.stmts(then)
+            case lp.For():
+                low, high = self.poly(s.low), self.poly(s.high)
+                return [lp.For(s.sym, low, high, self.stmts(s.body), s.parallel, s.vector, s.unroll)]
+            case lp.Accumulate():
+                low, high = self.poly(s.low), self.poly(s.high)
+                accs = [lp.Acc(self.var(a.var), a.monoid) for a in s.accs]
+                return [lp.Accumulate(s.sym, low, high, self.stmts(s.body), accs, s.exact)]
+            case lp.Check(tests, site, args):
+                known = self.tests(tests)
+                if known == ():
+                    return []
+                return [lp.Check(tests if known is None else known, site, tuple(self.expr(a) for a in args))]
+            case lp.Note():
+                return [s]
+        raise NotImplementedError(type(s).__name__)
+
+
+def copyable(stmts: list[lp.Stmt]) -> bool:
+    """True when a Copier knows all of these statements."""
+    known = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.Add, lp.If, lp.For, lp.Accumulate, lp.Check, lp.Note)
+    return all(isinstance(s, known) for s in lp.walk(stmts))

@@ -1,0 +1,86 @@
+"""How a range of rounds is cut into blocks: the one place that divides the length of a loop.
+
+    for i in low..high:  f(i)
+becomes
+    if high - low >= 1:  for b in 0..(high - low) // 4:  f(low + 4b); ...; f(low + 4b + 3)        for i in low + 4 * ((high - low) // 4)..high:  f(i)
+
+`high` may be less than `low`: such a loop has no rounds, but the quotient of its length would be less than none, and what is left would begin before `low`.
+So blocks are made only where there are rounds, unless the length is seen not to be negative. A rewrite that never divides a length cannot get this wrong.
+"""
+
+from __future__ import annotations
+
+from atoll.loops import ir as lp
+from atoll.loops.transform.copier import fresh_like
+from atoll.sizes import Poly, Quot, Sym, poly
+from atoll.sizes.prover import facts
+from atoll.types.dtypes import I64
+
+Rounds = lp.For | lp.Accumulate
+Known = tuple[Poly, ...]
+
+
+def may_be_negative(extent: Poly, known: Known = ()) -> bool:
+    """Sizes and indices are not negative, nor are their sums; what else is not can be seen from what is known here."""
+    return not _plainly_not_negative(extent) and not (known and facts(known).proves(extent))
+
+
+def _plainly_not_negative(p: Poly) -> bool:
+    if any(c < 0 for c in p.terms.values()):
+        return False
+    return all(isinstance(a, Sym) or (isinstance(a, Quot) and _plainly_not_negative(a.num) and _plainly_not_negative(a.den)) for a in p.atoms())
+
+
+def length(loop: Rounds) -> Poly:
+    """Rounds of a loop; negative for none, where it may be."""
+    return loop.high - loop.low
+
+
+def first_of(loop: Rounds, size: int, block: Sym) -> Poly:
+    """The first round of a block."""
+    return loop.low + size * poly(block)
+
+
+def started_blocks(loop: Rounds, size: int) -> Poly:
+    """Blocks of which at least one round is there; none (or less) for a range that is empty."""
+    return (length(loop) + (size - 1)) // size
+
+
+def is_wide(p: Poly) -> bool:
+    """Made of integers that may be as large as any: what is added to it may be an overflow."""
+    return any(isinstance(a, lp.VarAtom) and not a.var.small for a in p.leaves())
+
+
+def where_any(loop: Rounds, made: list[lp.Stmt], known: Known = ()) -> list[lp.Stmt]:
+    """Statements that are right only where the loop's length is not negative."""
+    return [lp.If((lp.Test("ge", length(loop) - 1),), made)] if may_be_negative(length(loop), known) else made
+
+
+def left_over(loop: Rounds, size: int, blocks: Poly) -> lp.For:
+    """The rounds that so many blocks leave, one by one."""
+    return lp.For(loop.sym, loop.low + size * blocks, loop.high, loop.body, isinstance(loop, lp.For) and loop.parallel)
+
+
+def in_blocks(loop: lp.For, size: int, block: Sym, body: list[lp.Stmt], known: Known = ()) -> list[lp.Stmt]:
+    """`body` for every whole block, then the rounds that are left."""
+    whole = length(loop) // size
+    return where_any(loop, [lp.For(block, poly(0), whole, body, loop.parallel), left_over(loop, size, whole)], known)
+
+
+def summed_in_blocks(loop: lp.Accumulate, size: int, block: Sym, work: list[lp.Stmt], blocks: Poly | None = None) -> lp.Accumulate:
+    """A sum of which every block adds `work`; a last one adds the rounds that are left. Of a range without rounds there is no block."""
+    whole = length(loop) // size if blocks is None else blocks
+    rest = left_over(loop, size, whole)
+    return lp.Accumulate(block, poly(0), whole + 1, [lp.If((lp.Test("ge", whole - poly(block) - 1),), work, [rest])], loop.accs, loop.exact)
+
+
+def counted(name: str, loop: Rounds, size: int, ways: list[tuple[lp.Test, ...]], known: Known = ()) -> tuple[lp.Let, Poly]:
+    """A variable: how many whole blocks are made, where all tests of one of the ways hold, else none."""
+    var, whole = fresh_like(name, I64), lp.Index(length(loop) // size)
+    count: lp.Expr = lp.Index(poly(0))
+    for tests in reversed(ways):
+        count = lp.Choose(tests, whole, count)
+    enough = lp.Test("ge", length(loop) - size)  # which says more than that there are rounds
+    if not all(enough in tests for tests in ways) and may_be_negative(length(loop), known):
+        count = lp.Choose((lp.Test("ge", length(loop) - 1),), count, lp.Index(poly(0)))
+    return lp.Let(var, count), poly(var.atom)
