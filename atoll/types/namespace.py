@@ -230,7 +230,7 @@ def attribute(el: Elaborator, module: Any, name: str, span: Span) -> Any:
         if where == "numpy" and name == "newaxis":
             return en.NoneEntity()
         mapped = meaning(where, name)
-        if mapped is not None:
+        if mapped is not None and f"{where}.{name}" not in NAMES:
             return en.Builtin(mapped)
         if where == "numpy":
             return numpy_attribute(el, module, name, span)

@@ -11,7 +11,7 @@ import pytest
 import atoll as at
 from atoll.types.builtins.names import BUILTINS, WORDS
 from atoll.types.numpy_names.names import NAMES, STATEMENTS
-from atoll.types.numpy_names.refused import INSTEAD
+from atoll.types.numpy_names.refused import INSTEAD, PARAMETERS
 from atoll.types.numpy_names.table import METHODS, TABLE
 
 HEAD = "import numpy as np\nimport atoll as at\nfrom atoll import f64, i64\nn, m = at.sizes('n m')\n"
@@ -32,6 +32,24 @@ def test_every_name_is_numpys(key: str) -> None:
     root: Any = {"math": math, "python": builtins}.get(key.split(".")[0], np)
     for part in key.split(".") if root is np else key.split(".")[1:]:
         root = getattr(root, part)
+
+
+def test_places_of_arguments_are_numpys() -> None:
+    """An argument that is given by its place is the one NumPy takes it for: what we have not (out=, copy=) may not move up the ones after it."""
+    import inspect
+
+    for key in sorted(TABLE):
+        theirs: Any = np
+        for part in key.split("."):
+            theirs = getattr(theirs, part, None)
+        try:
+            places = [p.name for p in inspect.signature(theirs).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        except (TypeError, ValueError):  # not NumPy's (math, methods), or made in C without a signature
+            continue
+        ours = [p.name for p in list(inspect.signature(TABLE[key]).parameters.values())[1:] if p.kind is p.POSITIONAL_OR_KEYWORD]
+        for place, (mine, its) in enumerate(zip(ours, places, strict=False)):
+            another = mine != its and (mine in places or its in (*ours, *PARAMETERS, "dtype", "axis"))
+            assert not another, f"{key}: argument {place} is {mine}, and NumPy's is {its}"
 
 
 SMALL = """np.sum(x)|np.cumsum(x)|np.sort(x)|np.unique(x)|np.nonzero(x)|x[x > 0.5]|np.concatenate((x, x))|np.reshape(x, (n, 1))|x[:, None] * x|np.tile(x, 2)|np.repeat(x, 2)|np.flip(x)|np.roll(x, 1)|np.diag(x)|np.outer(x, x)|np.dot(x, x)|np.searchsorted(x, 0.5)|np.pad(x, 1)|np.where(x > 0.5, x, 0.0)|np.isin(x, x)|np.bincount(np.zeros(n, dtype=np.int64))|np.vander(x, 2)|np.linalg.norm(x)|np.stack((x, x))|np.any(x)|np.all(x)|np.prod(x)|np.count_nonzero(x)|np.take(x, np.zeros(n, dtype=np.int64))|np.einsum("i,j->ij", x, x)|np.linspace(0.0, 1.0, n)|np.arange(n)|np.eye(n)|np.allclose(x, x)|np.histogram(x, 3)"""

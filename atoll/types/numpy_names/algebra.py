@@ -47,6 +47,27 @@ def _matmul(c: Call, x1: Any, x2: Any) -> Value:
     return matmul(c.el, c.array(x1), c.array(x2), c.span)
 
 
+def _matvec(c: Call, x1: Any, x2: Any) -> Value:
+    """A matrix and a vector, and stacks of them."""
+    x, y = c.array(x1), c.array(x2)
+    if rank(x.type) < 2:
+        c.wrong(x, "a matrix first")
+    from atoll.types.builtins.contract import matmul
+    from atoll.types.lifting import lift
+
+    return lift(c.el, [x, y], [2, 1], lambda xs: matmul(c.el, xs[0], xs[1], c.span), c.span, c.name)
+
+
+def _vecmat(c: Call, x1: Any, x2: Any) -> Value:
+    x, y = c.array(x1), c.array(x2)
+    if rank(y.type) < 2:
+        c.wrong(y, "a matrix second")
+    if c.dtype_of(x).is_complex:
+        x = c.el.bind(c.builtin("conj", x))
+    count = rank(y.type)
+    return _matvec(c, c.moved(y, [*range(count - 2), count - 1, count - 2]), x)
+
+
 def _vdot(c: Call, a: Any, b: Any) -> Value:
     x, y = c.flat(c.value(a)), c.flat(c.value(b))
     if c.dtype_of(x).is_complex:
@@ -54,7 +75,7 @@ def _vdot(c: Call, a: Any, b: Any) -> Value:
     return c.builtin("dot", x, y)
 
 
-def _vecdot(c: Call, x1: Any, x2: Any, axis: Any = -1) -> Value:
+def _vecdot(c: Call, x1: Any, x2: Any, *, axis: Any = -1) -> Value:
     x, y = c.array(x1), c.array(x2)
     if c.dtype_of(x).is_complex:
         x = c.el.bind(c.builtin("conj", x))
@@ -100,7 +121,7 @@ def _kron(c: Call, a: Any, b: Any) -> Value:
     return reshaped(c, mixed, [m * n for m, n in zip(c.shape(x), c.shape(y), strict=True)])
 
 
-def _cross(c: Call, a: Any, b: Any, axis: Any = -1) -> Value:
+def _cross(c: Call, a: Any, b: Any, *, axis: Any = -1) -> Value:
     x, y = c.array(a), c.array(b)
     kx, ky = c.axis(axis, rank(x.type)), c.axis(axis, rank(y.type))
     for value, k in ((x, kx), (y, ky)):
@@ -222,15 +243,17 @@ def _correlate(c: Call, a: Any, v: Any, mode: Any = "valid") -> Value:
     kind = c.text(mode, "mode")
     if kind not in _CONVOLVE:
         c.refuse(f'mode="{kind}"', f"choose one of {', '.join(_CONVOLVE)}")
-    if not c.el.facts.proves(c.shape(x)[0] - c.shape(y)[0]) and kind != "full":
-        c.refuse("a second array that may be longer than the first", 'give the longer one first, assert len(a) >= len(v) before, or use mode="full"')
+    n, m = c.shape(x)[0], c.shape(y)[0]
+    first_is_longer = c.el.facts.proves(n - m)
+    if kind == "same" and not first_is_longer and not c.el.facts.proves(m - n - 1):
+        c.refuse("a second array that may be longer than the first", 'assert len(a) >= len(v) before, or use mode="full"')
     other = c.el.bind(c.builtin("reverse", y))
     if c.dtype_of(other).is_complex:
         other = c.el.bind(c.builtin("conj", other))
     if kind != "same":
         return convolved(c, x, other, kind)
-    n, m = c.shape(x)[0], c.shape(y)[0]
-    return cut(c, convolved(c, x, other, "full"), 0, m // 2, n)
+    full = convolved(c, x, other, "full")
+    return cut(c, full, 0, (m - 1) // 2, n) if first_is_longer else cut(c, full, 0, n // 2, m)
 
 
 def _apply_along_axis(c: Call, func1d: Any, axis: Any, arr: Any) -> Value:
@@ -266,7 +289,7 @@ def _polyval(c: Call, p: Any, x: Any) -> Value:
     return lift(c.el, [at], [0], lambda v: c.library("polynomials.value_at", coefficients, v[0]), c.span, c.name)
 
 
-def _polyfit(c: Call, x: Any, y: Any, deg: Any, w: Any = None) -> Value:
+def _polyfit(c: Call, x: Any, y: Any, deg: Any, *, w: Any = None) -> Value:
     places, values = c.floats(c.vector(x)), c.floats(c.array(y))
     if rank(values.type) != 1:
         c.wrong(values, "values with one axis")
@@ -311,6 +334,8 @@ def _polyint(c: Call, p: Any, m: Any = 1) -> Value:
 WORDS: dict[str, Callable[..., Any]] = {
     "dot": _dot,
     "matmul": _matmul,
+    "matvec": _matvec,
+    "vecmat": _vecmat,
     "vdot": _vdot,
     "vecdot": _vecdot,
     "inner": _inner,

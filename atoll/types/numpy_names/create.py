@@ -42,7 +42,7 @@ def _full(c: Call, shape: Any, fill_value: Any, dtype: Any = None) -> Value:
 
 
 def _like(number: float | None) -> Callable[..., Any]:
-    def handler(c: Call, a: Any, dtype: Any = None, shape: Any = None) -> Value:
+    def handler(c: Call, a: Any, dtype: Any = None, *, shape: Any = None) -> Value:
         x = c.value(a)
         sizes = c.shape(x) if c.none(shape) else c.sizes(shape)
         return c.filled(sizes, c.number(number or 0, c.dtype(dtype) or c.dtype_of(x)))

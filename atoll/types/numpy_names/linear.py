@@ -292,13 +292,13 @@ def _matrix_norm_of(c: Call, x: Value, order: float | str | None, axes: list[int
     return result
 
 
-def _vector_norm_word(c: Call, x: Any, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Value:
+def _vector_norm_word(c: Call, x: Any, *, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Value:
     value = c.floats(c.array(x))
     order = _order(c, ord)
     return c.reduced(value, axis, keepdims, lambda v: _vector_norm(c, v, order))
 
 
-def _matrix_norm_word(c: Call, x: Any, keepdims: Any = False, ord: Any = "fro") -> Value:
+def _matrix_norm_word(c: Call, x: Any, *, keepdims: Any = False, ord: Any = "fro") -> Value:
     value = _matrix(c, x)
     count = rank(value.type)
     return _matrix_norm_of(c, value, _order(c, ord) if not isinstance(ord, str) else ord, [count - 2, count - 1], c.flag(keepdims, "keepdims"))

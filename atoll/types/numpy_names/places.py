@@ -56,6 +56,11 @@ def _compress(c: Call, condition: Any, a: Any, axis: Any = None) -> Value:
     return _taken(c, x, _indices_of(c, mask)[0], k)
 
 
+def _compress_method(c: Call, a: Any, condition: Any, axis: Any = None) -> Value:
+    """x.compress(condition): the array comes first."""
+    return _compress(c, condition, a, axis)
+
+
 def _extract(c: Call, condition: Any, arr: Any) -> Value:
     mask, x = c.flat(_truth(c, condition)), c.flat(c.array(arr))
     from atoll.types.builtins.select import filter_by_mask
@@ -74,7 +79,7 @@ def _taken(c: Call, x: Value, indices: Value, axis: int) -> Value:
     return read_axes(c.el, x, [*whole, Axis(indices, None, c.span)], c.span)
 
 
-def _take(c: Call, a: Any, indices: Any, axis: Any = None, mode: Any = "raise") -> Value:
+def _take(c: Call, a: Any, indices: Any, axis: Any = None, *, mode: Any = "raise") -> Value:
     x = c.flat(c.array(a)) if c.none(axis) else c.array(a)
     k = 0 if c.none(axis) else c.axis(axis, rank(x.type))
     i = c.integers(indices)
@@ -136,7 +141,7 @@ def _putmask(c: Call, a: Any, mask: Any, values: Any) -> Value:
     return c.builtin("where", m, value, x)
 
 
-def _copyto(c: Call, dst: Any, src: Any, where: Any = None) -> Value:
+def _copyto(c: Call, dst: Any, src: Any, *, where: Any = None) -> Value:
     from atoll.types.broadcasting import stretched
 
     x = c.array(dst)
@@ -197,11 +202,12 @@ def _ix(c: Call, *args: Any) -> Value:
 # -- order
 
 
-def _sort(c: Call, a: Any, axis: Any = -1) -> Value:
+def _sort(c: Call, a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None) -> Value:
+    """Every kind is a stable one: it may be said, and says nothing more."""
     return c.along(c.array(a), axis, lambda v: c.builtin("sort", v), flat=True)
 
 
-def _argsort(c: Call, a: Any, axis: Any = -1) -> Value:
+def _argsort(c: Call, a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None) -> Value:
     return c.plain(c.along(c.array(a), axis, lambda v: c.plain(c.builtin("argsort", v)), flat=True))
 
 
@@ -362,6 +368,7 @@ WORDS: dict[str, Callable[..., Any]] = {
     "flatnonzero": _flatnonzero,
     "argwhere": _argwhere,
     "compress": _compress,
+    ".compress": _compress_method,
     "extract": _extract,
     "take": _take,
     "take_along_axis": _take_along_axis,

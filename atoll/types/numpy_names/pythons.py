@@ -61,6 +61,12 @@ def _scalar(where: str) -> Callable[..., Any]:
     return handler
 
 
+def _log(c: Call, x: Any, base: Any = None) -> Value:
+    """math.log(x, base); Python divides the logarithms."""
+    top = c.el.bind(c.builtin("log", c.value(x)))
+    return top if c.none(base) else c.op("/", top, c.builtin("log", c.value(base)))
+
+
 def _sum(c: Call, seq: Any) -> Value:
     return c.builtin("sum", c.vector(seq))
 
@@ -91,6 +97,7 @@ WORDS: dict[str, Callable[..., Any]] = {
     "math.degrees": _scalar("mathematics.degrees"),
     "math.radians": _scalar("mathematics.radians"),
     "math.fsum": _sum,
+    "math.log": _log,
     "python.list": _list,
     "python.divmod": _divmod,
     ".fill": _fill,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from atoll.sizes import poly
 from atoll.types.arithmetic import binary, nary_math
 from atoll.types.broadcasting import has_ones
 from atoll.types.builtins.reductions import need_nonempty
@@ -34,7 +35,7 @@ def _typed(c: Call, x: Value, dtype: Any) -> Value:
 def _total(builtin: str, neutral: float) -> Callable[..., Any]:
     """sum and prod: in the type dtype= says, from initial=, of the elements where= counts."""
 
-    def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None) -> Value:
+    def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False, initial: Any = None, where: Any = None) -> Value:
         x = _typed(c, c.value(a), dtype)
         if c.dtype_of(x) is BOOL:
             x = c.convert(x, DTYPES["i64"])
@@ -51,7 +52,7 @@ def _total(builtin: str, neutral: float) -> Callable[..., Any]:
 
 
 def _extreme(builtin: str) -> Callable[..., Any]:
-    def handler(c: Call, a: Any, axis: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None) -> Value:
+    def handler(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False, initial: Any = None, where: Any = None) -> Value:
         x = c.value(a)
         if not c.none(where):
             if c.none(initial):
@@ -71,7 +72,7 @@ def _truth(c: Call, x: Value) -> Value:
 
 
 def _logical(builtin: str) -> Callable[..., Any]:
-    def handler(c: Call, a: Any, axis: Any = None, keepdims: Any = False, where: Any = None) -> Value:
+    def handler(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False, where: Any = None) -> Value:
         x = _truth(c, c.value(a))
         if not c.none(where):
             x = _masked(c, x, where, c.number(builtin == "all", x))
@@ -81,17 +82,17 @@ def _logical(builtin: str) -> Callable[..., Any]:
 
 
 def _position(builtin: str) -> Callable[..., Any]:
-    def handler(c: Call, a: Any, axis: Any = None, keepdims: Any = False) -> Value:
+    def handler(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
         return c.reduced(c.value(a), axis, keepdims, lambda v: c.builtin(builtin, v))
 
     return handler
 
 
-def _mean(c: Call, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = False, where: Any = None) -> Value:
+def _mean(c: Call, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False, where: Any = None) -> Value:
     x = _typed(c, c.value(a), dtype)
     if not c.none(where):
         mask = c.value(where)
-        total = _total("sum", 0)(c, x, axis, None, keepdims, None, where)
+        total = _total("sum", 0)(c, x, axis, keepdims=keepdims, where=where)
         counted = c.builtin("where", mask, c.filled(c.shape(x), c.number(1, DTYPES["i64"])), c.number(0, DTYPES["i64"]))
         count = c.reduced(c.el.bind(counted), axis, keepdims, lambda v: c.builtin("sum", v))
         return binary(c.el, "/", total, count, c.span)
@@ -99,7 +100,7 @@ def _mean(c: Call, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = 
 
 
 def _spread(function: str) -> Callable[..., Any]:
-    def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False, correction: Any = None) -> Value:
+    def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False, correction: Any = None) -> Value:
         x = c.floats(_typed(c, c.value(a), dtype))
         less = c.value(ddof if c.none(correction) else correction)
         kind = "complex_" if c.dtype_of(x).is_complex else ""
@@ -111,7 +112,7 @@ def _spread(function: str) -> Callable[..., Any]:
 def _plain(function: str, floats: bool = False) -> Callable[..., Any]:
     """A function of one axis of the library, with axis= and keepdims= only."""
 
-    def handler(c: Call, a: Any, axis: Any = None, keepdims: Any = False) -> Value:
+    def handler(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
         x = c.value(a)
         return c.reduced(c.floats(x) if floats else x, axis, keepdims, lambda v: c.library(f"statistics.{function}", v))
 
@@ -119,7 +120,7 @@ def _plain(function: str, floats: bool = False) -> Callable[..., Any]:
 
 
 def _nan_spread(function: str) -> Callable[..., Any]:
-    def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False) -> Value:
+    def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Value:
         x = c.floats(_typed(c, c.value(a), dtype))
         return c.reduced(x, axis, keepdims, lambda v: c.library(f"statistics.{function}", v, c.value(ddof)))
 
@@ -130,7 +131,7 @@ _METHODS = {"linear": 0, "lower": 1, "higher": 2, "nearest": 3, "midpoint": 4}
 
 
 def _quantile(percent: bool, nan: bool = False) -> Callable[..., Any]:
-    def handler(c: Call, a: Any, q: Any, axis: Any = None, method: Any = "linear", keepdims: Any = False) -> Value:
+    def handler(c: Call, a: Any, q: Any, axis: Any = None, *, method: Any = "linear", keepdims: Any = False) -> Value:
         x = c.floats(c.value(a))
         kept = c.dtype_of(x)
         x = c.convert(x, DTYPES["f64"])
@@ -147,12 +148,12 @@ def _quantile(percent: bool, nan: bool = False) -> Callable[..., Any]:
     return handler
 
 
-def _average(c: Call, a: Any, axis: Any = None, weights: Any = None, returned: Any = False, keepdims: Any = False) -> Value:
+def _average(c: Call, a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = False) -> Value:
     if c.flag(returned, "returned"):
         c.refuse("returned=True", "compute the sum of the weights beside it: np.sum(w)")
     x = c.value(a)
     if c.none(weights):
-        return _mean(c, x, axis, None, keepdims)
+        return _mean(c, x, axis, keepdims=keepdims)
     w = c.array(weights)
     if rank(w.type) == 1 and rank(x.type) > 1:
         if c.none(axis):
@@ -161,15 +162,15 @@ def _average(c: Call, a: Any, axis: Any = None, weights: Any = None, returned: A
         return c.reduced(x, axis, keepdims, lambda v: c.library("statistics.weighted_mean", v, w)) if k >= 0 else x
     if rank(w.type) != rank(x.type):
         c.wrong(w, "weights of the shape of the array, or one for each place along the axis")
-    total = _total("sum", 0)(c, c.op("*", x, w), axis, None, keepdims)
-    return binary(c.el, "/", total, _total("sum", 0)(c, w, axis, None, keepdims), c.span)
+    total = _total("sum", 0)(c, c.op("*", x, w), axis, keepdims=keepdims)
+    return binary(c.el, "/", total, _total("sum", 0)(c, w, axis, keepdims=keepdims), c.span)
 
 
-def _count_nonzero(c: Call, a: Any, axis: Any = None, keepdims: Any = False) -> Value:
+def _count_nonzero(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
     return c.reduced(_truth(c, c.value(a)), axis, keepdims, lambda v: c.builtin("sum", v))
 
 
-def _ptp(c: Call, a: Any, axis: Any = None, keepdims: Any = False) -> Value:
+def _ptp(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
     x = c.value(a)
     return c.reduced(x, axis, keepdims, lambda v: binary(c.el, "-", c.builtin("max", v), c.builtin("min", v), c.span))
 
@@ -178,6 +179,24 @@ def _cumulative(builtin: str) -> Callable[..., Any]:
     def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None) -> Value:
         x = _typed(c, c.value(a), dtype)
         return c.along(x, axis, lambda v: c.builtin(builtin, v), flat=True)
+
+    return handler
+
+
+def _cumulative_2024(builtin: str, neutral: int) -> Callable[..., Any]:
+    """np.cumulative_sum, np.cumulative_prod: of one axis, which arrays of several must name."""
+
+    def handler(c: Call, x: Any, *, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> Value:
+        value = _typed(c, c.array(x), dtype)
+        if c.none(axis) and rank(value.type) > 1:
+            c.refuse("an array of several axes without axis=", "name the axis: axis=0")
+
+        def one(v: Value) -> Value:
+            found = c.el.bind(c.builtin(builtin, v))
+            first = c.el.bind(c.filled([poly(1)], c.number(neutral, c.dtype_of(found))))
+            return c.builtin("concat", first, found) if c.flag(include_initial, "include_initial") else found
+
+        return c.along(value, 0 if c.none(axis) else axis, one)
 
     return handler
 
@@ -245,6 +264,8 @@ WORDS: dict[str, Callable[..., Any]] = {
     "nanvar": _nan_spread("nan_variance"),
     "nanstd": _nan_spread("nan_deviation"),
     "cumsum": _cumulative("cumsum"),
+    "cumulative_sum": _cumulative_2024("cumsum", 0),
+    "cumulative_prod": _cumulative_2024("cumprod", 1),
     "cumprod": _cumulative("cumprod"),
     "nancumsum": _running("nan_cumsum"),
     "nancumprod": _running("nan_cumprod"),

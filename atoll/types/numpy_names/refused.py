@@ -36,7 +36,6 @@ INSTEAD: dict[str, tuple[str, str]] = {
     "product": ("use {}", "np.prod(x)"),
     "mgrid": ("use {}", 'np.meshgrid(x, y, indexing="ij")'),
     "ogrid": ("write {}", "x[:, None] + y[None, :]"),
-    "piecewise": ("use {}", "np.select([x > 0.5], [x])"),
     "vectorize": ("functions lift by themselves, and {} says it", "map(abs, x)"),
     "ndenumerate": ("write {}", "[k * v for k, v in enumerate(x)]"),
     "real_if_close": ("take the part you mean: {}", "np.real(x)"),
@@ -73,7 +72,10 @@ def check_parameters(
     variadic = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in params)
     positional = [p for p in params if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     if len(args) > len(positional) and not variadic:
-        el.fail("E0235", span, name=word.name, expected=arguments(len([p for p in positional if p.default is inspect.Parameter.empty]), len(positional)), found=len(args))
+        named = [p.name for p in params if p.kind is inspect.Parameter.KEYWORD_ONLY]
+        if named:
+            el.fail("E0235", span, name=word.name, expected=_counts(positional), found=len(args), help=f"give {' and '.join(named)} by name, as in {named[0]}=...")
+        el.fail("E0235", span, name=word.name, expected=_counts(positional), found=len(args))
     for key in keywords:
         if key not in names:
             close = difflib.get_close_matches(key, names, 1, 0.6)
@@ -84,3 +86,7 @@ def check_parameters(
     for p in positional[len(args) :]:
         if p.default is inspect.Parameter.empty and p.name not in keywords:
             el.fail("E0237", span, name=word.name, missing=p.name)
+
+
+def _counts(positional: list[inspect.Parameter]) -> str:
+    return arguments(len([p for p in positional if p.default is inspect.Parameter.empty]), len(positional))

@@ -344,7 +344,7 @@ WORDS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("ravel", ".flatten"), _ravel),
     **dict.fromkeys(("transpose", "permute_dims"), _numpy_transpose),
     ".transpose": _transpose,
-    "matrix_transpose": _matrix_transpose,
+    **dict.fromkeys(("matrix_transpose", "linalg.matrix_transpose"), _matrix_transpose),
     "swapaxes": _swapaxes,
     "moveaxis": _moveaxis,
     "rollaxis": _rollaxis,

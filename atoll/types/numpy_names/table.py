@@ -32,9 +32,9 @@ METHODS: dict[str, str] = {
     **{
         name: name
         for name in """sum prod max min mean any all argmax argmin var std cumsum cumprod ravel swapaxes squeeze repeat take
-        argsort partition argpartition nonzero searchsorted diagonal trace dot clip round astype copy compress choose put sort conj conjugate""".split()
+        argsort partition argpartition nonzero searchsorted diagonal trace dot clip round astype copy choose put sort conj conjugate""".split()
     },
-    **{name: f".{name}" for name in ("reshape", "flatten", "transpose", "tolist", "view", "item", "fill")},
+    **{name: f".{name}" for name in ("reshape", "flatten", "transpose", "tolist", "view", "item", "fill", "compress")},
 }
 """Methods of arrays: the name whose first argument is the array."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from atoll.core import ir
 from atoll.sizes import Poly, floordiv, poly
@@ -18,6 +18,8 @@ from atoll.types.entities import Value
 from atoll.types.numpy_names.call import Call
 from atoll.types.numpy_names.shapes import atleast, product, reshaped
 from atoll.types.types import array, rank, shape_of, strong
+
+T = TypeVar("T")
 
 # -- putting together
 
@@ -43,7 +45,7 @@ def _arrays(c: Call, entity: Any, least: int = 0) -> list[Value]:
     return values
 
 
-def _concatenate(c: Call, arrays: Any, axis: Any = 0, dtype: Any = None) -> Value:
+def _concatenate(c: Call, arrays: Any, axis: Any = 0, *, dtype: Any = None) -> Value:
     if c.none(axis):
         values = [c.flat(c.value(part)) for part in c.parts(arrays)]
         found = joined(c, values, 0)
@@ -282,9 +284,14 @@ def _pad(c: Call, array: Any, pad_width: Any, mode: Any = "constant", constant_v
             c.el.require(width, c.span.text() or c.name, c.span)
     if kind == "constant":
         sizes, elem = shape_of(x.type)
-        filler = c.el.bind(coerce(c.el, c.convert(c.value(constant_values), c.dtype_of(x)), strong(elem), c.span, "the padding value"))
-        t = array_type(elem, [n + b + d for n, (b, d) in zip(sizes, pairs, strict=True)])
-        return view("pad", tuple(pairs), [x, filler], t, c.span)
+        if not c.is_many(constant_values):
+            filler = c.el.bind(coerce(c.el, c.convert(c.value(constant_values), c.dtype_of(x)), strong(elem), c.span, "the padding value"))
+            t = array_type(elem, [n + b + d for n, (b, d) in zip(sizes, pairs, strict=True)])
+            return view("pad", tuple(pairs), [x, filler], t, c.span)
+        fillers = _pairs(c, constant_values, rank(x.type), lambda v: c.el.bind(c.convert(c.value(v), c.dtype_of(x))))
+        for k, ((before, after), (low, high)) in enumerate(zip(pairs, fillers, strict=True)):
+            x = c.el.bind(c.rows(x, partial(_with_ends, c, before, after, low, high), k))
+        return x
     for k, (before, after) in enumerate(pairs):
         if before.const() == 0 and after.const() == 0:
             continue
@@ -297,30 +304,33 @@ def _padded(c: Call, kind: str, before: Poly, after: Poly, v: Value) -> Value:
     return found
 
 
+def _with_ends(c: Call, before: Poly, after: Poly, low: Value, high: Value, v: Value) -> Value:
+    """Rows of one value before an array, of another after it."""
+    inner = c.shape(v)[1:]
+    ends = [c.el.bind(c.filled([width, *inner], end)) for width, end in ((before, low), (after, high))]
+    return c.builtin("concat", ends[0], v, ends[1])
+
+
 array_type = array
 
 
 def _widths(c: Call, entity: Any, count: int) -> list[tuple[Poly, Poly]]:
-    """One width, a pair, or a pair for each axis."""
+    return _pairs(c, entity, count, lambda width: c.size(width, "a width"))
 
+
+def _pairs(c: Call, entity: Any, count: int, read: Callable[[Any], T]) -> list[tuple[T, T]]:
+    """What is said of the two ends of every axis: one thing, a pair, or a pair for each axis."""
     if not c.is_many(entity):
-        width = c.size(entity, "a width")
-        return [(width, width)] * count
+        found = read(entity)
+        return [(found, found)] * count
     parts = c.parts(entity)
-    if parts and c.is_many(parts[0]):
-        pairs = [[c.size(w, "a width") for w in c.parts(part)] for part in parts]
-        pairs = [p * 2 if len(p) == 1 else p for p in pairs]
-        if len(pairs) == 1:
-            pairs = pairs * count
-        if len(pairs) != count or any(len(p) != 2 for p in pairs):
-            c.el.fail("E0259", c.span, count=count)
-        return [(p[0], p[1]) for p in pairs]
-    widths = [c.size(part, "a width") for part in parts]
-    if len(widths) == 1:
-        widths = widths * 2
-    if len(widths) != 2:
+    rows = [[read(part) for part in c.parts(row)] for row in parts] if parts and c.is_many(parts[0]) else [[read(part) for part in parts]]
+    rows = [row * 2 if len(row) == 1 else row for row in rows]
+    if len(rows) == 1:
+        rows = rows * count
+    if len(rows) != count or any(len(row) != 2 for row in rows):
         c.el.fail("E0259", c.span, count=count)
-    return [(widths[0], widths[1])] * count
+    return [(row[0], row[1]) for row in rows]
 
 
 WORDS: dict[str, Callable[..., Any]] = {

@@ -108,7 +108,7 @@ def _several(inverse: bool, count: int | None) -> Callable[..., Any]:
     return handler
 
 
-def _rfft2(c: Call, a: Any, axes: Any = None, norm: Any = None) -> Value:
+def _rfft2(c: Call, a: Any, *, axes: Any = None, norm: Any = None) -> Value:
     x = c.array(a)
     if rank(x.type) < 2:
         c.wrong(x, "at least 2 axes")

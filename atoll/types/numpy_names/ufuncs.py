@@ -140,7 +140,7 @@ def _round(c: Call, a: Any, decimals: Any = 0) -> Value:
     return binary(c.el, back, unary_math(c.el, "round", binary(c.el, there, x, scale, c.span), c.span, c.name), scale, c.span)
 
 
-def _clip(c: Call, a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None) -> Value:
+def _clip(c: Call, a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Value:
     low, high = (a_min if c.none(min) else min), (a_max if c.none(max) else max)
     x = c.value(a)
     for bound, prim in ((low, "max"), (high, "min")):
@@ -150,7 +150,7 @@ def _clip(c: Call, a: Any, a_min: Any = None, a_max: Any = None, min: Any = None
     return x
 
 
-def _nan_to_num(c: Call, x: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Value:
+def _nan_to_num(c: Call, x: Any, *, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Value:
     value = c.value(x)
     dtype = c.dtype_of(value)
     if dtype.is_integer or dtype is BOOL:
@@ -227,12 +227,39 @@ def _select(c: Call, condlist: Any, choicelist: Any, default: Any = 0) -> Value:
     return result
 
 
+def _piecewise(c: Call, x: Any, condlist: Any, funclist: Any) -> Value:
+    """Of several conditions that hold the last one counts; one function more than conditions is for where none does."""
+    from atoll.types.calls import apply
+
+    value, tests, functions = c.value(x), c.parts(condlist), c.parts(funclist)
+    if len(functions) not in (len(tests), len(tests) + 1):
+        c.refuse("lists of these lengths", "give a function or number for each condition, and one more for everywhere else")
+
+    def piece(f: Any) -> Value:
+        constant = isinstance(f, (Value, int, float)) and not (isinstance(f, Value) and rank(f.type))
+        return c.convert(c.value(f if constant else apply(c.el, f, [value], c.span)), c.dtype_of(value))
+
+    result = piece(functions[-1]) if len(functions) > len(tests) else c.number(0, c.dtype_of(value))
+    for test, f in zip(tests, functions, strict=False):
+        result = c.el.bind(c.builtin("where", _truth(c, test), piece(f), result))
+    return result
+
+
 def _kind(test: str) -> Callable[..., Any]:
     def handler(c: Call, x: Any) -> Value:
         value = c.value(x)
         if c.dtype_of(value).is_complex:
             return binary(c.el, "==" if test == "real" else "!=", unary_math(c.el, "imag", value, c.span, c.name), c.number(0, c.dtype_of(value).part()), c.span)
         return c.filled(c.shape(value), c.number(test == "real", BOOL))
+
+    return handler
+
+
+def _kind_of_array(is_complex: bool) -> Callable[..., Any]:
+    """np.isrealobj, np.iscomplexobj: of the element type, one answer."""
+
+    def handler(c: Call, x: Any) -> Value:
+        return c.number(c.dtype_of(c.value(x)).is_complex is is_complex, BOOL)
 
     return handler
 
@@ -293,7 +320,7 @@ _NEUTRAL: dict[str, float] = {"add": 0, "multiply": 1, "logical_and": 1, "logica
 
 
 def _reduce(ufunc: str) -> Callable[..., Any]:
-    def handler(c: Call, array: Any, axis: Any = 0, keepdims: Any = False) -> Any:
+    def handler(c: Call, array: Any, axis: Any = 0, *, keepdims: Any = False) -> Any:
         from atoll.types.numpy_names.reductions import WORDS as reductions
 
         return reductions[_REDUCE[ufunc]](Call(c.el, en.Word(c.name, _REDUCE[ufunc]), c.span), array, axis=axis, keepdims=keepdims)
@@ -392,7 +419,9 @@ WORDS: dict[str, Callable[..., Any]] = {
     "isposinf": _library("mathematics.isposinf", 1),
     "isneginf": _library("mathematics.isneginf", 1),
     "modf": _library("mathematics.modf", 1),
-    **dict.fromkeys(("isreal", "isrealobj"), _kind("real")),
+    "isreal": _kind("real"),
+    "isrealobj": _kind_of_array(False),
+    "iscomplexobj": _kind_of_array(True),
     "iscomplex": _kind("complex"),
     **dict.fromkeys(("round", "around"), _round),
     "clip": _clip,
@@ -403,6 +432,7 @@ WORDS: dict[str, Callable[..., Any]] = {
     "angle": _angle,
     "where": _where,
     "select": _select,
+    "piecewise": _piecewise,
     **{f"{name}.reduce": _reduce(name) for name in _REDUCE},
     **{f"{name}.accumulate": _accumulate(name) for name in _SCAN},
     **{f"{name}.outer": _outer(name) for name in _BINARY},
