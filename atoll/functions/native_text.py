@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from atoll.ainf.ir import Site
 from atoll.backends.c import vector_math
-from atoll.backends.c.jit import _HEAD, _MACROS, ALONE, abi
+from atoll.backends.c.jit import ALONE, HEAD, MACROS, abi
 from atoll.backends.c.prelude import needed
 from atoll.backends.c.sort import sorts
 from atoll.errors import NOWHERE
@@ -107,7 +107,7 @@ class _Code:
         native = "\n\n".join([*operators.texts, self.text, *rest])
         sorting = sorts(native, True)
         support = "\n\n".join([*needed("\n".join([native, *sorting])), *sorting])
-        head = [_HEAD, abi(), ALONE + _MACROS, vector_math.declarations(native + support), support, define, (_NATIVE / "heap.h").read_text()]
+        head = [HEAD, abi(), ALONE + MACROS, vector_math.declarations(native + support), support, define, (_NATIVE / "heap.h").read_text()]
         parts = [*head, *operators.texts, self.text, *rest]
         return Generated("\n\n".join(p for p in parts if p) + "\n", operators.sites, operators.kinds, operators.prints)
 

@@ -28,7 +28,7 @@ from atoll.types.binding import MOST_SIZE, plan
 from atoll.types.dtypes import BOOL
 from atoll.types.types import Array, Index, flatten, shape_of
 
-_HEAD = """#include <complex.h>
+HEAD = """#include <complex.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -39,7 +39,7 @@ _HIDDEN = '__attribute__((visibility("hidden")))'
 _FIRST = f"#define AT_OURS {_HIDDEN}\n#define AT_HERE {_HIDDEN}\n"  # the first of several
 _OTHER = f"#define AT_OURS {_HIDDEN}\n#define AT_HERE extern {_HIDDEN}\n"
 
-_MACROS = f"#define AT_UNITS (-(uint64_t){UNITS})" + """
+MACROS = f"#define AT_UNITS (-(uint64_t){UNITS})" + """
 #if defined(__clang__)
 #define noipa noinline
 #define AT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
@@ -109,7 +109,7 @@ def generate(core_fn: core.Function | None, fn: lp.Function, marks: Marks | None
     emitter.mark_with(marks)
     kernel = emitter.kernel()
     entry = _entry(fn, emitter)
-    prepare = "" if core_fn is None else _prepare(core_fn, fn, emitter)
+    prepare = "" if core_fn is None else prepare_text(core_fn, fn, emitter)
     kinds = sum(1 << is_double for is_double in (0, 1) if f"at_rt->product(at, &at_p, {is_double})" in kernel)
     has_products = f"const int atoll_has_products = {kinds};\n\n" if kinds else ""
     last = [prepare, has_products + entry]
@@ -126,7 +126,7 @@ def _file(where: str, body: str) -> str:
     """C with everything before it that it needs."""
     sorting = sorts(body, True)
     support = "\n\n".join([*needed("\n".join([body, *sorting])), *sorting])
-    pieces = [_HEAD, abi(), where + _MACROS, vector_math.declarations(body + support), support, body]
+    pieces = [HEAD, abi(), where + MACROS, vector_math.declarations(body + support), support, body]
     return "\n".join(p for p in pieces if p) + "\n"
 
 
@@ -144,8 +144,8 @@ def _entry(fn: lp.Function, emitter: Emitter) -> str:
     )
 
 
-def _prepare(core_fn: core.Function, fn: lp.Function, emitter: Emitter) -> str:
-    """Sizes from shapes, and the shapes of the results."""
+def prepare_text(core_fn: core.Function, fn: lp.Function, emitter: Emitter, reads_arrays: bool = True) -> str:
+    """Sizes from shapes, and the shapes of the results. Elements of arguments are looked at where the host can read them."""
     position: dict[tuple[int, int, int], int] = {}
     leaf_number: dict[tuple[int, int], int] = {}
     count = leaves = 0
@@ -196,7 +196,7 @@ def _prepare(core_fn: core.Function, fn: lp.Function, emitter: Emitter) -> str:
         if size.single() is None and size.leaves() and all(leaf in names for leaf in size.leaves()):
             lines.append(f"    if (fabs({_poly(size, names, double=True)}) >= 0x1p62) return 2;")
     for k, (_, t) in enumerate(core_fn.params):
-        for leaf, (_, leaf_type) in enumerate(flatten(t)):
+        for leaf, (_, leaf_type) in enumerate(flatten(t) if reads_arrays else ()):
             sizes, elem = shape_of(leaf_type)
             given = fn.inputs[leaf_number[(k, leaf)]]
             if sizes and isinstance(given, lp.Buffer) and given.dtype is BOOL and given not in emitter.bytes:
@@ -256,4 +256,4 @@ def _poly(p: Poly, names: dict[Atom, str], double: bool = False) -> str:
 
 _I64 = lp.Index(Poly({})).dtype
 
-__all__ = ["Array", "Generated", "Sym", "generate"]
+__all__ = ["Array", "Generated", "Sym", "generate", "prepare_text"]

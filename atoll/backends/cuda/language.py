@@ -6,6 +6,7 @@
               |  for i in low..high: stmt...                                       in order, by one thread
               |  if test: stmt... else: stmt... | forever: stmt... | break if test
               |  alloc b                                  b is `local`: an array of the thread, of literal extents
+              |  b is h from p on                         b is memory of the thread inside the device buffer h, from its p-th element on
               |  region: stmt...                         left by a check that fails in it; skipped if one has failed in an earlier kernel
               |  ensure test else site, rank             a check; of those that fail in a program's run the first kernel's with the least rank is told
               |  barrier                                 of all threads of the block, which all come to it
@@ -13,10 +14,11 @@
               |  x = shuffle e from lane l               all threads of the warp come to it; l counts in the warp
               |  fence                                   what was stored before is seen by other blocks before what is stored after
               |  [x =] atomic b[i] op= e                 of integers, in any order; x is what was there
-    host     ::= as stmt without the last seven; in order; no element of a device buffer is read or written
+              |  swap a, b                                two arrays of the thread exchange their memory
+    host     ::= as stmt without the last eight; in order; no element of a device buffer is read or written
               |  alloc b | free b | swap a, b | copy b to a | settle
               |  launch kernel on a grid of (e, e)       its parameters are the host's variables, indices, sizes and buffers of the same identity
-              |  fetch x from cell                       waits for the kernels; a failed check is told here
+              |  fetch x from cell                       the host's copy of a scalar; waits for the kernels; a failed check is told here
               |  check                                   as in loops
 
 Threads of a block are numbered 0..threads - 1 (THREAD); blocks by BLOCK and BLOCK_Y in a grid of BLOCKS by any number. A grid with nothing in it is no
@@ -107,6 +109,15 @@ class Atomic:
     old: lp.Var | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """`buffer` is the elements of `home`, a device buffer of one axis, from `first` on; no other thread uses them."""
+
+    buffer: lp.Buffer
+    home: lp.Buffer
+    first: Poly
+
+
 # -- statements of the host
 
 
@@ -118,13 +129,13 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """var = cell[], after everything launched so far; `var` is declared by it."""
+    """The host's copy of `var` becomes cell[], after everything launched so far."""
 
     var: lp.Var
     cell: lp.Buffer
 
 
-Statement = Union[lp.Stmt, Region, Ensure, Barrier, WarpBarrier, Shuffle, Fence, Atomic, Launch, Fetch]
+Statement = Union[lp.Stmt, Region, Ensure, Barrier, WarpBarrier, Shuffle, Fence, Atomic, Part, Launch, Fetch]
 ATOMIC_OPS = ("add", "min", "max", "and", "or", "xor")
 
 
@@ -148,7 +159,7 @@ class Program:
 
     function: lp.Function
     kernels: tuple[Kernel, ...]
-    cells: tuple[lp.Buffer, ...]
+    cells: tuple[tuple[lp.Var, lp.Buffer], ...]  # of which scalar
     body: tuple[Statement, ...]
     decisions: tuple[str, ...] = field(default=())
 
@@ -157,7 +168,7 @@ def bodies(stmt: Statement) -> Iterator[Sequence[Statement]]:
     """Statement lists directly inside a statement."""
     if isinstance(stmt, Region):
         yield stmt.body
-    elif not isinstance(stmt, (Ensure, Barrier, WarpBarrier, Shuffle, Fence, Atomic, Launch, Fetch)):
+    elif not isinstance(stmt, (Ensure, Barrier, WarpBarrier, Shuffle, Fence, Atomic, Part, Launch, Fetch)):
         yield from lp.bodies(stmt)
 
 

@@ -1,0 +1,202 @@
+"""The host program as C: memory of the device, loops over launches, sizes, and what failed. It calls nothing but a device's table of functions
+(runtime/native/device.h), so one text serves a GPU and the emulation on the CPU.
+
+Scalars that kernels make (cells) and the check that failed lie in one block on the device, which is read as a whole when the host must know one of them.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from atoll.ainf.ir import Site
+from atoll.backends.c.emit import Emitter
+from atoll.backends.c.jit import ALONE, HEAD, MACROS, abi, prepare_text
+from atoll.backends.c.prelude import needed
+from atoll.backends.c.text import JIT, safe
+from atoll.backends.cuda import language as k
+from atoll.backends.cuda.text import FAILURE, MOST_VALUES
+from atoll.core import ir as core
+from atoll.loops import ir as lp
+from atoll.sizes import Sym
+from atoll.types.dtypes import I64
+
+_DEVICE = f"""
+/* Memory for `count` elements on the device. */
+static int at_take(at_queue *q, int64_t count, int64_t size, void **made) {{
+    if (count < 0) count = 0;
+    return count > (int64_t)1 << 46 ? AT_NO_ROOM : q->alloc(q, count * size, made);
+}}
+
+static void at_give_back(at_queue *q, void **held, int count) {{
+    for (int k = 0; k < count; k++) q->release(q, held[k]);
+}}
+
+/* What failed on the device, if anything. */
+static int at_failed_there(at_call *at, const at_failure *f) {{
+    if (f->site == 0) return 0;
+    for (int k = 0; k < at->room && k < {MOST_VALUES}; k++) at->args[k].i = f->args[k].i;
+    at->site = f->site - 1;
+    return f->site;
+}}
+"""
+
+
+class HostText(Emitter):
+    """Prints the host program."""
+
+    def __init__(self, program: k.Program, failures: list[tuple[Site, str]]) -> None:
+        fn = program.function
+        super().__init__(lp.Function(fn.name, fn.sizes, fn.inputs, fn.outputs, list(program.body), []), JIT, "at_program")  # type: ignore[arg-type]
+        self.program = program
+        self.sites = [site for site, _ in failures]
+        self.kinds = [kinds for _, kinds in failures]
+        self.may_fail = bool(failures)
+        self.numbers = {kernel: n for n, kernel in enumerate(program.kernels)}
+        self.fetched = list(dict.fromkeys(s.var for s in k.walk(program.body) if isinstance(s, k.Fetch)))
+        self.has_state = bool(program.cells) or self.may_fail
+
+    def is_long(self, body: list[lp.Stmt]) -> bool:
+        return False
+
+    def program_text(self) -> str:
+        """The function of the program."""
+        fn = self.program.function
+        for sym in fn.sizes:
+            self.names.enter(sym)
+        params = ["at_call *at", "at_queue *at_q", *(f"int64_t {self.names[s]}" for s in fn.sizes)]
+        for p in fn.inputs:
+            params.append(f"{p.dtype.c_name} {safe(p.name)}" if isinstance(p, lp.Var) else f"const {p.dtype.c_name} *{safe(p.name)}")
+        for o in fn.outputs:
+            if not self.is_open(o.buffer):
+                params.append(f"{o.buffer.dtype.c_name} *{safe(o.buffer.name)}")
+        self.lines = []
+        with self.braces(f"static int at_program_run({', '.join(params)})"):
+            self.locals()
+            self.uses_done = True
+            for o in fn.outputs:
+                if o.buffer in self.swapped:
+                    self.put(f"{o.buffer.dtype.c_name} *const at_{safe(o.buffer.name)} = {safe(o.buffer.name)};")
+            if self.has_state:
+                self.state()
+            else:
+                self.put("at_failure *const at_failed = NULL;")
+            for var in self.fetched:
+                self.put(f"{var.dtype.c_name} {safe(var.name)} = 0;")
+            self.stmts(list(self.program.body))  # type: ignore[arg-type]
+            if self.may_fail:
+                self.put(f"if ((status = {self.look_there}) != 0) goto done;")
+            self.finish()
+        text = "\n".join(self.lines)
+        given = ["at", "at_q", "at_failed", *(self.names[s] for s in fn.sizes), *(safe(p.name) for p in fn.inputs), *(safe(c.name) for _, c in self.program.cells)]
+        body = text.split("{", 1)[1]
+        quiet = [g for g in given if len(re.findall(rf"\b{g}\b", body)) < (2 if g == "at_failed" or g.endswith("_cell") else 1) and (g in text)]
+        return text.replace("{\n", "{\n    " + " ".join(f"(void){g};" for g in quiet if g not in ("at_failed",) and not g.endswith("_cell")) + "\n", 1)
+
+    def state(self) -> None:
+        """Cells and what failed, on the device."""
+        slot = self.held.setdefault(_STATE, len(self.held))
+        self.put("at_state at_now;")
+        self.put("memset(&at_now, 0, sizeof at_now);")
+        self.put("at_now.failure.rank = UINT64_MAX;")
+        self.put(f"if ((status = at_take(at_q, 1, sizeof(at_state), &at_held[{slot}])) != 0) goto done;")
+        self.put(f"at_state *const at_there = at_held[{slot}];")
+        self.put("at_failure *const at_failed = &at_there->failure;")
+        for n, (_, cell) in enumerate(self.program.cells):
+            self.put(f"{cell.dtype.c_name} *const {safe(cell.name)} = &at_there->c{n};")
+        self.put("if ((status = at_q->to_device(at_q, at_there, &at_now, sizeof at_now)) != 0) goto done;")
+
+    @property
+    def state_type(self) -> str:
+        cells = " ".join(f"{cell.dtype.c_name} c{n};" for n, (_, cell) in enumerate(self.program.cells))
+        return f"typedef struct {{ at_failure failure; {cells} }} at_state;\n" + (
+            "static int at_look_there(at_call *at, at_queue *q, at_state *now, const at_state *there) {\n"
+            "    const int status = q->to_host(q, now, there, sizeof *now);\n    return status != 0 ? status : at_failed_there(at, &now->failure);\n}\n"
+        )
+
+    look_there = "at_look_there(at, at_q, &at_now, at_there)"
+
+    # -- statements
+
+    def write(self, stmt: k.Statement) -> None:
+        match stmt:
+            case k.Launch(kernel, (x, y)):
+                args = ["(void *)&at_failed", *(f"(void *)&{self.names[p] if isinstance(p, Sym) else safe(p.name)}" for p in kernel.parameters)]
+                with self.braces(""):
+                    self.put(f"void *at_given[] = {{{', '.join(args)}}};")
+                    grid = f"{self.poly(x)}, {self.poly(y)}, 1, {kernel.threads}, 1, 1, 0"
+                    self.put(f"if ((status = at_q->launch(at_q, {self.numbers[kernel]}, {grid}, at_given)) != 0) goto done; /* {kernel.name} */")
+            case k.Fetch(var, cell):
+                self.put(f"if ((status = {self.look_there}) != 0) goto done;")
+                number = next(n for n, (_, c) in enumerate(self.program.cells) if c is cell)
+                self.put(f"{safe(var.name)} = at_now.c{number};")
+            case lp.For(sym, low, high, body):
+                first, last = self.poly(low), self.poly(high)
+                name = self.names.enter(sym)
+                with self.braces(f"for (int64_t {name} = {first}; {name} < {last}; {name}++)"):
+                    self.put(self.look("64"))
+                    self.stmts(body)
+                self.names.leave(sym)
+            case lp.Forever(body):
+                with self.braces("for (;;)"):
+                    self.put(self.look("64"))
+                    self.stmts(body)
+            case _:
+                super().write(stmt)  # type: ignore[arg-type]
+
+    def alloc(self, buffer: lp.Buffer) -> None:
+        name, t = safe(buffer.name), buffer.dtype.c_name
+        self.allocated.setdefault(buffer, self.here)
+        if buffer.kind == "out":
+            dims = ", ".join(self.poly(p) for p in buffer.extents) or "0"
+            self.put(f"{name} = at_open_result(at, {self.open_outputs[buffer]}, {len(buffer.extents)}, (int64_t[]){{{dims}}});")
+            self.put(f"if ({name} == NULL) {{ status = AT_NO_ROOM; goto done; }}")
+            return
+        total = self.count(buffer)
+        if any(p.leaves() for p in buffer.extents):
+            self.guard_count(buffer)
+        slot = self.held.setdefault(buffer, len(self.held))
+        self.put(f"if ((status = at_take(at_q, {total}, sizeof({t}), &at_held[{slot}])) != 0) goto done;")
+        self.put(f"{name} = at_held[{slot}];")
+
+    @property
+    def no_memory(self) -> str:
+        return "AT_NO_ROOM"
+
+    def free(self, buffer: lp.Buffer) -> None:
+        slot = f"at_held[{self.held[buffer]}]"
+        self.put(f"at_q->release(at_q, {slot});")
+        self.put(f"{slot} = NULL;")
+
+    def copy(self, target: str, source: str, count: str, maybe_same: bool) -> None:
+        self.put(f"if ({target} != {source} && (status = at_q->copy(at_q, {target}, {source}, ({count}) * (int64_t)sizeof(*{target}))) != 0) goto done;")
+
+    def check(self, check: lp.Check) -> None:
+        if self.may_fail:
+            self.put(f"if (!({self.tests(check.tests)}) && (status = {self.look_there}) != 0) goto done;")
+        super().check(check)
+
+
+_STATE = lp.Buffer("at_state", I64, (), "temp")
+
+
+def host_text(core_fn: core.Function, program: k.Program, failures: list[tuple[Site, str]]) -> tuple[str, HostText]:
+    """The file of the host program, and what printed it."""
+    printer = HostText(program, failures)
+    body = printer.program_text()
+    fn = program.function
+    args = ["at", "q", *(f"at->sizes[{n}]" for n in range(len(fn.sizes)))]
+    for n, p in enumerate(fn.inputs):
+        args.append(f"*(const {p.dtype.c_name} *)at->in[{n}]" if isinstance(p, lp.Var) else f"at->in[{n}]")
+    args += [f"at->out[{n}]" for n, o in enumerate(fn.outputs) if not printer.is_open(o.buffer)]
+    entry = "void atoll_init(const at_runtime *rt) { at_rt = rt; }\n\n" + f"int atoll_device_entry(at_call *at, at_queue *q) {{ return at_program_run({', '.join(args)}); }}"
+    prepare = prepare_text(core_fn, fn, printer, reads_arrays=False)
+    state = FAILURE + _DEVICE + (printer.state_type if printer.has_state else "")
+    body = body.replace("at_free_all(at_held", "at_give_back(at_q, at_held")
+    support = needed("\n".join([body, prepare]))
+    pieces = [HEAD, abi(), device(), ALONE + MACROS, *support, state, body, prepare, entry]
+    return "\n".join(p for p in pieces if p) + "\n", printer
+
+
+def device() -> str:
+    return (Path(__file__).parents[2] / "runtime" / "native" / "device.h").read_text()

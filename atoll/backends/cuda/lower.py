@@ -1,0 +1,372 @@
+"""From loops to kernels and the host program that launches them: the second way down from the plan.
+
+    pieces, parallel loop        a kernel with a thread for every point of the nest (points.py)
+    sum over pieces              a kernel that reduces, in one order that depends on sizes only (reduce.py)
+    sort                         kernels that merge (sorting.py)
+    loop in order, while, if     on the host where there is parallel work inside; else a kernel of one thread
+    scalars                      on the host where they are made of sizes and arguments; else in a cell on the device
+
+A scalar that kernels make lives in a cell. Kernels read it there; the host fetches it only where it must know it: for a bound of a loop, a test, the
+size of an array.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from atoll.backends.c.within import guarded
+from atoll.backends.cuda import language as k
+from atoll.backends.cuda.check import check
+from atoll.backends.cuda.free import Mentioned, parameters
+from atoll.backends.cuda.points import flat_kernel, points
+from atoll.backends.cuda.reduce import reducible, reduction
+from atoll.backends.cuda.sorting import Sorting
+from atoll.backends.cuda.threads import Names, Scratch, Thread, refuse
+from atoll.core.prims import MONOIDS
+from atoll.loops import ir as lp
+from atoll.loops.transform.split import may_be_negative
+from atoll.sizes import Poly, poly
+from atoll.types.dtypes import I64, U32, DType
+
+_ON_HOST = {"add", "sub", "mul", "neg", "min", "max", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "xor", "not", "select", "abs", "floordiv", "mod", "extent", "rounds", "sign"}
+_SPREADS = (lp.Chunks, lp.Helper, lp.Product, lp.CopyBuffer, lp.Swap, lp.Alloc, lp.Free)
+FEW = 64  # points of a parallel loop that one thread does as well
+
+
+def to_kernels(fn: lp.Function, reassociate: bool = True) -> k.Program:
+    """The program of a function's loops."""
+    return _Lowering(guarded(fn), reassociate).program()
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Parts of a program under construction that other files need: names, and how a kernel is added and launched."""
+
+    lowering: _Lowering
+
+    @property
+    def names(self) -> Names:
+        return self.lowering.names
+
+
+class _Lowering:
+    def __init__(self, fn: lp.Function, reassociate: bool) -> None:
+        self.fn, self.reassociate = fn, reassociate
+        self.names = Names()
+        self.kernels: list[k.Kernel] = []
+        self.cells: dict[lp.Var, lp.Buffer] = {}
+        self.current: set[lp.Var] = set()  # cells whose host copy is right
+        self.decisions: list[str] = []
+        self.host = _host_variables(fn)
+
+    def program(self) -> k.Program:
+        body = self.stmts(self.fn.body)
+        return check(k.Program(self.fn, tuple(self.kernels), tuple(self.cells.items()), tuple(body), tuple(self.decisions)))
+
+    # -- kernels
+
+    def cell(self, var: lp.Var) -> lp.Buffer:
+        if var not in self.cells:
+            made = lp.Buffer(f"{var.name}_cell", var.dtype, (), "temp", "a scalar on the device")
+            made.label, made.origin = var.label or var.name, var.origin
+            self.cells[var] = made
+        return self.cells[var]
+
+    def counter(self) -> lp.Buffer:
+        """A cell that counts blocks; 0 between kernels."""
+        return self.cell(self.names.var("arrived", U32))
+
+    def launch(self, what: str, body: list[k.Statement], threads: int, grid: Poly, shared: tuple[lp.Buffer, ...] = (), sets: tuple[lp.Var, ...] = (), note: str = "") -> list[k.Statement]:
+        """A kernel of these statements, and its launch. Scalars in cells are read first, those in `sets` written last."""
+        used = [v for v in Mentioned(body).vars if v not in self.host and v not in sets]
+        before = [lp.Let(v, lp.Load(self.cell(v), ())) for v in used]
+        whole = (*before, *body)
+        kernel = k.Kernel(f"k{len(self.kernels)}_{what}", parameters(whole, shared), threads, whole, shared, note=note)
+        self.kernels.append(kernel)
+        self.current -= set(sets)
+        return [*self.known(grid), k.Launch(kernel, (grid, poly(1)))]
+
+    def known(self, x: Any) -> list[k.Statement]:
+        """Fetches of what the host must know to compute x."""
+        needed = [v for v in dict.fromkeys(lp.used_vars(x)) if v not in self.host and v not in self.current]
+        self.current |= set(needed)
+        return [k.Fetch(v, self.cell(v)) for v in needed]
+
+    def one_thread(self, stmts: list[lp.Stmt]) -> list[k.Statement]:
+        """Statements that one thread does."""
+        scratch = Scratch(poly(0), poly(1))
+        body = Thread(self.names, {}, poly(0), scratch).stmts(stmts)
+        declared = {s.var for s in stmts if isinstance(s, (lp.Let, lp.Declare))} | {a.var for s in stmts if isinstance(s, lp.Accumulate) for a in s.accs}
+        inside = {s.var for s in lp.walk(stmts) if isinstance(s, (lp.Let, lp.Declare))} | {a.var for s in lp.walk(stmts) if isinstance(s, lp.Accumulate) for a in s.accs}
+        assigned = {s.var for s in lp.walk(stmts) if isinstance(s, (lp.Assign, lp.Add))}
+        changed = [v for v in dict.fromkeys(s.var for s in lp.walk(stmts) if isinstance(s, (lp.Assign, lp.Add))) if v not in inside]
+        kept = [v for v in dict.fromkeys(_declared_in_order(stmts)) if v in declared]
+        first: list[k.Statement] = [lp.Declare(v, lp.Load(self.cell(v), ())) for v in changed]
+        last: list[k.Statement] = [lp.Store(self.cell(v), (), lp.Use(v)) for v in (*changed, *kept)]
+        del assigned
+        region = k.Region((*first, *body, *last))
+        what = "thread"
+        return self.with_scratch(scratch, lambda: self.launch(what, [region], 1, poly(1), sets=(*changed, *kept), note="one thread"))
+
+    def with_scratch(self, scratch: Scratch, launch: Any) -> list[k.Statement]:
+        """Memory of threads around a launch."""
+        out: list[k.Statement] = []
+        for b in scratch.buffers:
+            out += self.known(b.extents)
+            out.append(lp.Alloc(b))
+        out += launch()
+        return [*out, *(lp.Free(b) for b in scratch.buffers)]
+
+    def extent(self, p: Poly, out: list[k.Statement]) -> Poly:
+        """A number of rounds that is not negative, and known to the host."""
+        out += self.known(p)
+        if not may_be_negative(p):
+            return p
+        var = self.names.var("extent", I64, True)
+        self.host.add(var)
+        out.append(lp.Let(var, lp.Call("max", (lp.Index(p), lp.Const(0, I64)), I64)))
+        return poly(var.atom)
+
+    # -- statements
+
+    def stmts(self, stmts: list[lp.Stmt]) -> list[k.Statement]:
+        """Statements on the host; those that need not be there are put together for one thread."""
+        out: list[k.Statement] = []
+        waiting: list[lp.Stmt] = []
+        for stmt in stmts:
+            if self.is_for_one_thread(stmt):
+                waiting.append(stmt)
+                continue
+            if waiting:
+                out += self.one_thread(waiting)
+                waiting = []
+            out += self.stmt(stmt)
+        return [*out, *self.one_thread(waiting)] if waiting else out
+
+    def is_for_one_thread(self, stmt: lp.Stmt) -> bool:
+        match stmt:
+            case lp.Let(var, _) | lp.Declare(var, _) | lp.Assign(var, _):
+                return var not in self.host
+            case lp.Store() | lp.Update() | lp.Add():
+                return True
+            case lp.Check(tests, _, args):
+                return not self.is_host((tests, args))
+            case lp.For() | lp.Accumulate() | lp.If() | lp.Forever():
+                return not spreads(stmt)
+        return False
+
+    def is_host(self, x: Any) -> bool:
+        return is_host_value(x, self.host)
+
+    def inner(self, stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+        """A body that may run any number of times."""
+        self.current = set()
+        made = self.stmts(stmts)
+        self.current = set()
+        return made  # type: ignore[return-value]
+
+    def stmt(self, stmt: lp.Stmt) -> list[k.Statement]:
+        match stmt:
+            case lp.Let() | lp.Declare() | lp.Assign() | lp.Note() | lp.Check() | lp.Free() | lp.Swap():
+                return [stmt]
+            case lp.Alloc(buffer):
+                return [*self.known(buffer.extents), stmt]
+            case lp.CopyBuffer(target, source):
+                return [*self.known((target.extents, source.extents)), stmt]
+            case lp.For() if stmt.parallel:
+                return self.parallel([stmt])
+            case lp.For(sym, low, high, body):
+                fetched = self.known((low, high))
+                return [*fetched, lp.For(sym, low, high, self.inner(body), parallel=False)]
+            case lp.Chunks():
+                return self.chunks(stmt)
+            case lp.Accumulate():
+                return self.accumulate(stmt)
+            case lp.If(tests, then, orelse):
+                out: list[k.Statement] = []
+                made = self.tests(tests, out)
+                return [*out, lp.If(made, self.inner(then), self.inner(orelse))]
+            case lp.Forever(body):
+                return [lp.Forever(self.inner(body))]
+            case lp.BreakUnless(tests):
+                out = []
+                made = self.tests(tests, out)
+                return [*out, lp.BreakUnless(made)]
+            case lp.Helper("settle", buffers):
+                return [*(s for b, _ in buffers for s in self.known(b.extents)), stmt]
+            case lp.Helper("argsort" | "sort"):
+                return self.sort(stmt)
+            case lp.Product():
+                return self.stmts([*stmt.body, *stmt.after])
+            case lp.Print(_, span):
+                refuse("print", span)
+            case lp.Section(_, body):
+                return self.stmts(body)
+        raise AssertionError(type(stmt).__name__)
+
+    def tests(self, tests: tuple[lp.Test, ...], out: list[k.Statement]) -> tuple[lp.Test, ...]:
+        """Tests that the host can make: what it does not know is computed by one thread and fetched."""
+        if any(not self.is_host_op(t.expr) for t in tests if t.expr is not None):
+            var = self.names.var("holds", I64)
+            truth = lp.Truth(tests)
+            out += self.one_thread([lp.Let(var, lp.Cast(truth, I64))])
+            tests = (lp.Test("ne", poly(var.atom)),)
+        out += self.known(tests)
+        return tests
+
+    def is_host_op(self, e: lp.Expr) -> bool:
+        """The host can compute it once it has fetched its variables."""
+        return all(_host_node(x) for x in lp.subexprs(e))
+
+    # -- parallel work
+
+    def parallel(self, stmts: list[lp.Stmt], env: dict[Any, Poly] | None = None) -> list[k.Statement]:
+        """A nest of parallel loops: a thread for every point."""
+        out: list[k.Statement] = []
+        nest = points(stmts, env or {}, self.names)
+        extents = tuple(self.extent(p, out) for p in nest.extents)
+        return [*out, *flat_kernel(self, nest, extents)]
+
+    def chunks(self, chunk: lp.Chunks) -> list[k.Statement]:
+        if chunk.accs:
+            return self.reduce(chunk)
+        i = self.names.sym(chunk.low.name.removesuffix("_lo"))
+        out: list[k.Statement] = []
+        nest = points(chunk.body, {chunk.low: poly(i), chunk.high: poly(i) + 1}, self.names, ((i, chunk.extent),))
+        extents = tuple(self.extent(p, out) for p in nest.extents)
+        return [*out, *flat_kernel(self, nest, extents)]
+
+    def reduce(self, chunk: lp.Chunks) -> list[k.Statement]:
+        out: list[k.Statement] = []
+        extent = self.extent(chunk.extent, out)
+        i = self.names.sym("i")
+        return [*out, *reduction(self, chunk.accs, chunk.body, {chunk.low: poly(i), chunk.high: poly(i) + 1}, i, extent)]
+
+    def accumulate(self, loop: lp.Accumulate) -> list[k.Statement]:
+        if loop.exact or not self.reassociate or not reducible(loop):
+            return self.one_thread([loop])
+        out: list[k.Statement] = []
+        extent = self.extent(loop.high - loop.low, out)
+        i = self.names.sym(loop.sym.name)
+        return [*out, *reduction(self, loop.accs, loop.body, {loop.sym: loop.low + poly(i)}, i, extent)]
+
+    def sort(self, h: lp.Helper) -> list[k.Statement]:
+        (keys, first), (to, at) = h.buffers
+        out: list[k.Statement] = []
+        n = self.extent(h.sizes[0], out)
+        if keys.dtype.is_complex:
+            refuse("a sort of complex numbers", keys.span)
+        s = Sorting(self.names, keys, first, n)
+        out += [lp.Alloc(s.order), lp.Alloc(s.merged)]
+        p = self.names.sym("p")
+        out += self.parallel([lp.For(p, poly(0), n, [lp.Store(s.order, (poly(p),), lp.Index(poly(p)))], parallel=True)])
+        width = self.names.var("width", I64, True)
+        self.host.add(width)
+        rounds: list[lp.Stmt] = [lp.BreakUnless((lp.Test("ge", n - poly(width.atom) - 1),))]
+        p = self.names.sym("p")
+        rounds += self.parallel([lp.For(p, poly(0), n, s.place(poly(p), poly(width.atom)), parallel=True)])  # type: ignore[arg-type]
+        rounds += [lp.Swap(s.order, s.merged), lp.Assign(width, lp.Index(2 * poly(width.atom)))]
+        out += [lp.Declare(width, lp.Const(1, I64)), lp.Forever(rounds)]
+        p = self.names.sym("p")
+        out += self.parallel([lp.For(p, poly(0), n, s.result(h.name, poly(p), to, at), parallel=True)])
+        return [*out, lp.Free(s.order), lp.Free(s.merged)]
+
+
+def _declared_in_order(stmts: list[lp.Stmt]) -> list[lp.Var]:
+    found: list[lp.Var] = []
+    for s in stmts:
+        if isinstance(s, (lp.Let, lp.Declare)):
+            found.append(s.var)
+        elif isinstance(s, lp.Accumulate):
+            found += [a.var for a in s.accs]
+    return found
+
+
+def spreads(stmt: lp.Stmt) -> bool:
+    """There is work for many threads in it, or something that only the host can do."""
+    for s in lp.walk([stmt]):
+        if isinstance(s, _SPREADS):
+            return True
+        if isinstance(s, lp.Print):
+            refuse("print", s.span)
+        if isinstance(s, lp.For) and s.parallel:
+            rounds = (s.high - s.low).const()
+            if rounds is None or rounds > FEW:
+                return True
+        if isinstance(s, lp.Accumulate) and s is stmt and reducible(s) and not s.exact:
+            rounds = (s.high - s.low).const()
+            if rounds is None or rounds > FEW:
+                return True
+    return False
+
+
+# -- what the host computes itself
+
+
+def _host_node(x: lp.Expr) -> bool:
+    """An operation that the host does with the same bits."""
+    if isinstance(x, lp.Load):
+        return False
+    if isinstance(x, lp.Call):
+        return x.op in _ON_HOST and all(_host_type(a.dtype) for a in x.args)
+    return _host_type(x.dtype)
+
+
+def _host_type(dtype: DType) -> bool:
+    return dtype.is_integer or dtype.kind == "b"
+
+
+def is_host_value(x: Any, known: set[lp.Var]) -> bool:
+    """Made of sizes, indices and variables that the host knows, by integer operations."""
+    if isinstance(x, (tuple, list)):
+        return all(is_host_value(item, known) for item in x)
+    if isinstance(x, Poly):
+        return all(v in known for v in lp.used_vars(x))
+    if isinstance(x, lp.Test):
+        return (x.poly is None or is_host_value(x.poly, known)) and (x.expr is None or is_host_value(x.expr, known))
+    if x is None:
+        return True
+    for e in lp.subexprs(x):
+        if not _host_node(e):
+            return False
+        if isinstance(e, lp.Use) and e.var not in known:
+            return False
+        if isinstance(e, lp.Index) and not is_host_value(e.poly, known):
+            return False
+        if isinstance(e, (lp.Choose, lp.Truth)) and not is_host_value(tuple(t.poly for t in e.tests), known):
+            return False
+    return True
+
+
+def _host_variables(fn: lp.Function) -> set[lp.Var]:
+    """Variables that the host computes: arguments, and what is made of them by statements that run on the host."""
+    known = {p for p in fn.inputs if isinstance(p, lp.Var)}
+    sets: dict[lp.Var, list[Any]] = {}
+    elsewhere: set[lp.Var] = set()
+
+    def visit(stmts: list[lp.Stmt]) -> None:
+        for s in stmts:
+            match s:
+                case lp.Let(var, value) | lp.Declare(var, value) | lp.Assign(var, value):
+                    sets.setdefault(var, []).append(value)
+                case lp.For(parallel=False) | lp.If() | lp.Forever() | lp.Section() | lp.Product() if spreads(s):
+                    for body in lp.bodies(s):
+                        visit(body)
+                case lp.Add(var, _, _):
+                    elsewhere.add(var)
+                case _:
+                    for inner in lp.walk([s]):
+                        if isinstance(inner, (lp.Assign, lp.Add, lp.Let, lp.Declare)):
+                            elsewhere.add(inner.var)
+
+    visit(fn.body)
+    candidates = {v for v in sets if v not in elsewhere and _host_type(v.dtype)}
+    while True:
+        good = {v for v in candidates if all(value is None or is_host_value(value, known | candidates) for value in sets[v])}
+        if good == candidates:
+            return known | good
+        candidates = good
+
+
+__all__ = ["MONOIDS", "Made", "replace", "to_kernels"]

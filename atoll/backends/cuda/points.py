@@ -1,0 +1,140 @@
+"""Nests of parallel loops as kernels: a thread for every point, or four points a thread.
+
+    for i in 0..n: for j in 0..m: body(i, j)      point p of n * m is (p // m, p % m)
+
+Points that cost little are taken four by a thread, 256 apart, so that neighbouring threads read neighbouring elements; whether all of a block's points
+are there is asked once for the block, and not at every point (notes/cuda_shapes.md 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from atoll.backends.cuda import language as k
+from atoll.backends.cuda.threads import Names, Scratch, Thread
+from atoll.loops import ir as lp
+from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.sizes.poly import product
+from atoll.types.dtypes import I64
+
+THREADS = 256
+ITEMS = 4
+WORKERS = 1 << 14  # threads that have memory of their own: points are taken by so many in turn
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """Points of parallel loops: what their indices are called and how many there are; what is done at each."""
+
+    syms: tuple[Sym, ...]
+    extents: tuple[Poly, ...]
+    env: dict[Atom, Poly]
+    body: list[lp.Stmt]
+
+
+def points(stmts: list[lp.Stmt], env: dict[Any, Poly], names: Names, given: tuple[tuple[Sym, Poly], ...] = ()) -> Nest:
+    """The loops around a body that can all run at once. `given` are indices that are there already."""
+    syms, extents, env = [s for s, _ in given], [e for _, e in given], dict(env)
+    while len(stmts) == 1 and isinstance(stmts[0], lp.For) and stmts[0].parallel:
+        loop = stmts[0]
+        low, high = loop.low.subst(env), loop.high.subst(env)
+        count = high - low
+        if count == poly(1):
+            env[loop.sym] = low
+        elif any(s in count.leaves() for s in syms) or any(isinstance(a, lp.VarAtom) and syms for a in count.leaves()):
+            break
+        else:
+            i = names.sym(loop.sym.name)
+            syms.append(i)
+            extents.append(count)
+            env[loop.sym] = low + poly(i)
+        stmts = loop.body
+    return Nest(tuple(syms), tuple(extents), env, stmts)
+
+
+class Single(Thread):
+    """A thread at one point: a loop of exactly one round is no loop."""
+
+    def stmt(self, stmt: lp.Stmt) -> list[k.Statement]:
+        if isinstance(stmt, (lp.For, lp.Accumulate)) and self.poly(stmt.high - stmt.low) == poly(1):
+            saved = self.env
+            self.env = {**saved, stmt.sym: self.poly(stmt.low)}
+            first: list[k.Statement] = []
+            if isinstance(stmt, lp.Accumulate):
+                from atoll.backends.cuda.threads import neutral
+
+                first = [lp.Declare(a.var, neutral(a)) for a in stmt.accs]
+            found = [*first, *self.stmts(stmt.body)]
+            self.env = saved
+            return found
+        return super().stmt(stmt)
+
+
+def is_light(stmts: list[lp.Stmt]) -> bool:
+    """So little that a thread does it several times: no loops, no checks, few statements."""
+    allowed = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.If, lp.Note)
+    found = list(lp.walk(stmts))
+    return len(found) <= 40 and all(isinstance(s, allowed) for s in found)
+
+
+def flat_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...]) -> list[k.Statement]:
+    """The kernel of a nest, and its launch."""
+    names: Names = lowering.names
+    total = names.var("points", I64, True)
+    lowering.host.add(total)
+    out: list[k.Statement] = [lp.Let(total, lp.Index(product(extents)))]
+    n = poly(total.atom)
+    scratch = Scratch(poly(0), poly(0))
+    p = names.var("p", I64, True)
+    at = poly(p.atom)
+    thread = Single(names, nest.env, at, scratch)
+    worker = THREADS * poly(k.BLOCK) + poly(k.THREAD)
+    scratch.worker, scratch.workers = worker, poly(WORKERS)
+    index, env = _indices(names, nest, extents, at)
+    thread.env |= {s: q.subst(env) for s, q in thread.env.items()}
+    thread.env |= env
+    for sym, extent in zip(nest.syms, extents, strict=True):
+        thread.ranges[sym] = (poly(0), extent - 1)
+        for leaf in env[sym].leaves():
+            thread.ranges.setdefault(leaf, (poly(0), extent - 1))
+    thread.ranges[p.atom] = (poly(0), n - 1)
+    body = [*index, *thread.stmts(nest.body)]
+    if scratch.buffers:
+        step = names.sym("t")
+        here = worker + WORKERS * poly(step)
+        work = lp.For(step, poly(0), (n - worker + (WORKERS - 1)) // WORKERS, [lp.Let(p, lp.Index(here)), *body], parallel=False)  # type: ignore[list-item]
+        launch = lambda: lowering.launch("points", [k.Region((work,))], THREADS, poly(WORKERS // THREADS), note=_note(nest))  # noqa: E731
+        return [*out, *lowering.with_scratch(scratch, launch)]
+    if is_light(nest.body):
+        step = names.sym("e")
+        first = THREADS * ITEMS * poly(k.BLOCK)
+        place = lp.Let(p, lp.Index(first + THREADS * poly(step) + poly(k.THREAD)))
+        full = lp.For(step, poly(0), poly(ITEMS), [place, *body], parallel=False, unroll=True)  # type: ignore[list-item]
+        guard = lp.If((lp.Test("ge", n - at - 1),), body)  # type: ignore[arg-type]
+        some = lp.For(step, poly(0), poly(ITEMS), [place, guard], parallel=False, unroll=True)
+        both = lp.If((lp.Test("ge", n - first - THREADS * ITEMS),), [full], [some])
+        return [*out, *lowering.launch("points", [k.Region((both,))], THREADS, (n + (THREADS * ITEMS - 1)) // (THREADS * ITEMS), note=_note(nest))]
+    point = lp.Let(p, lp.Index(worker))
+    guard = lp.If((lp.Test("ge", n - at - 1),), body)  # type: ignore[arg-type]
+    return [*out, *lowering.launch("points", [k.Region((point, guard))], THREADS, (n + (THREADS - 1)) // THREADS, note=_note(nest))]
+
+
+def _indices(names: Names, nest: Nest, extents: tuple[Poly, ...], p: Poly) -> tuple[list[lp.Stmt], dict[Atom, Poly]]:
+    """The indices of a point."""
+    env: dict[Atom, Poly] = {}
+    made: list[lp.Stmt] = []
+    rest = p
+    for sym, extent in reversed(list(zip(nest.syms, extents, strict=True))[1:]):
+        before, here = names.var("q", I64, True), names.var(sym.name.split("__")[0], I64, True)
+        made.append(lp.Let(before, lp.Index(rest // extent)))
+        made.append(lp.Let(here, lp.Index(rest - poly(before.atom) * extent)))
+        env[sym] = poly(here.atom)
+        rest = poly(before.atom)
+    if nest.syms:
+        env[nest.syms[0]] = rest
+    return made, env
+
+
+def _note(nest: Nest) -> str:
+    return "a thread for every " + ", ".join(s.name.split("__")[0] for s in nest.syms)

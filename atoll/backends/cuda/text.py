@@ -1,0 +1,215 @@
+"""Kernels as CUDA C: the text that NVRTC compiles, and g++ too for tests without a GPU (runtime/cuda, cuda_on_cpu.h).
+
+Expressions and plain statements are printed as the C backend prints them, in a dialect without GNU's extensions and with integers that wrap around by
+themselves written out. A check that fails goes to the end of the region it stands in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from atoll.ainf.ir import Site
+from atoll.backends.c import ops
+from atoll.backends.c.emit import Emitter
+from atoll.backends.c.prelude import needed
+from atoll.backends.c.text import Dialect, safe
+from atoll.backends.cuda import language as k
+from atoll.backends.cuda.complex_text import COMPLEX, with_complex
+from atoll.loops import ir as lp
+from atoll.sizes import Atom, Sym
+from atoll.types.dtypes import BOOL
+
+CUDA = Dialect("cuda", wrapping=False, gnu=False, hosted=False)
+
+_COORDINATES: dict[Atom, str] = {k.THREAD: "(int64_t)threadIdx.x", k.BLOCK: "(int64_t)blockIdx.x", k.BLOCK_Y: "(int64_t)blockIdx.y", k.BLOCKS: "(int64_t)gridDim.x"}
+
+MOST_VALUES = 16  # that a failed check shows
+
+FAILURE = f"""/* The check that failed: the one with the least rank, of the first kernel in which one did. */
+typedef struct {{ uint64_t rank; int32_t site, lock; union {{ int64_t i; double d; }} args[{MOST_VALUES}]; }} at_failure;
+"""
+
+SUPPORT = """
+/* Takes the lock if this failure is to be told; the caller writes its values and gives the lock back. */
+static inline int at_told(at_failure *f, uint64_t rank, int32_t site) {
+    for (;;) {
+        if (*(volatile uint64_t *)&f->rank <= rank) return 0;
+        if (atomicCAS(&f->lock, 0, 1) == 0) break;
+    }
+    __threadfence();
+    if (*(volatile uint64_t *)&f->rank > rank) {
+        *(volatile uint64_t *)&f->rank = rank;
+        *(volatile int32_t *)&f->site = site;
+        return 1;
+    }
+    __threadfence();
+    atomicExch(&f->lock, 0);
+    return 0;
+}
+"""
+
+
+class KernelText(Emitter):
+    """Prints the kernels of a program, one after the other."""
+
+    def __init__(self, program: k.Program) -> None:
+        fn = program.function
+        bare = lp.Function(fn.name, fn.sizes, [], [], [], fn.consts)
+        super().__init__(bare, CUDA, "at_kernel")
+        self.program = program
+        self.failures: list[tuple[Site, str]] = []
+        self.regions: list[str] = []
+        self.region_count = 0
+
+    def kernels(self) -> list[str]:
+        return [self.one(kernel) for kernel in self.program.kernels]
+
+    def one(self, kernel: k.Kernel) -> str:
+        """A kernel as text."""
+        self.lines, self.depth = [], 0
+        self.names.reserved = _names(kernel)
+        self.names.active = dict(_COORDINATES)
+        self.swapped = {b for s in k.walk(kernel.body) if isinstance(s, lp.Swap) for b in (s.first, s.second)}
+        written = k.written(kernel)
+        params = ["at_failure *at_failed"]
+        for p in kernel.parameters:
+            params.append(self.parameter(p, p in written))
+        if kernel.note:
+            self.put(f"/* {kernel.note.replace('*/', '* /')} */")
+        bounds = f"{kernel.threads}, {kernel.resident}" if kernel.resident else str(kernel.threads)
+        with self.braces(f'extern "C" __global__ void __launch_bounds__({bounds}) {kernel.name}({", ".join(params)})'):
+            for b in kernel.shared:
+                self.put(f"__shared__ {b.dtype.c_name} {safe(b.name)}[{self.count(b)}];")
+            self.stmts(list(kernel.body))  # type: ignore[arg-type]
+        return "\n".join(self.lines)
+
+    def parameter(self, p: k.Parameter, is_written: bool) -> str:
+        if isinstance(p, Sym):
+            return f"int64_t {self.names.enter(p)}"
+        if isinstance(p, lp.Var):
+            return f"{p.dtype.c_name} {safe(p.name)}"
+        return f"{'' if is_written else 'const '}{p.dtype.c_name} *__restrict__ {safe(p.name)}"
+
+    # -- statements
+
+    def write(self, stmt: k.Statement) -> None:
+        match stmt:
+            case k.Region(body):
+                self.region(body)
+            case k.Ensure():
+                self.ensure(stmt)
+            case k.Barrier():
+                self.put("__syncthreads();")
+            case k.WarpBarrier():
+                self.put("__syncwarp();")
+            case k.Fence():
+                self.put("__threadfence();")
+            case k.Shuffle(var, value, lane):
+                self.shuffle(var, value, self.poly(lane))
+            case k.Atomic():
+                self.atomic(stmt)
+            case k.Part(buffer, home, first):
+                self.put(f"{buffer.dtype.c_name} *{safe(buffer.name)} = {safe(home.name)} + ({self.poly(first)});")
+            case lp.For():
+                self.for_loop(stmt)
+            case lp.Alloc(buffer):
+                t, name = buffer.dtype.c_name, safe(buffer.name)
+                if buffer in self.swapped:
+                    self.put(f"{t} at_{name}[{self.count(buffer)}], *{name} = at_{name};")
+                else:
+                    self.put(f"{t} {name}[{self.count(buffer)}];")
+            case lp.Let() | lp.Declare() | lp.Assign() | lp.Store() | lp.Update() | lp.If() | lp.BreakUnless() | lp.Swap() | lp.Note():
+                super().write(stmt)
+            case lp.Forever(body):
+                with self.braces("for (;;)"):
+                    self.stmts(body)
+            case _:
+                raise AssertionError(type(stmt).__name__)
+
+    def for_loop(self, loop: lp.For) -> None:
+        if loop.unroll and (rounds := (loop.high - loop.low).const()) is not None:
+            self.put(f"#pragma unroll {max(1, rounds)}")
+        low, high = self.poly(loop.low), self.poly(loop.high)
+        name = self.names.enter(loop.sym)
+        with self.braces(f"for (int64_t {name} = {low}; {name} < {high}; {name}++)"):
+            self.stmts(loop.body)
+        self.names.leave(loop.sym)
+
+    def region(self, body: Sequence[k.Statement]) -> None:
+        label = f"at_left{self.region_count}"
+        self.region_count += 1
+        fails = any(isinstance(s, k.Ensure) for s in k.walk(body))
+        self.regions.append(label)
+        with self.braces("if (at_failed->site == 0)" if self.may_fail else ""):
+            self.stmts(list(body))  # type: ignore[arg-type]
+        self.regions.pop()
+        if fails:
+            self.put(f"{label}:;")
+
+    @property
+    def may_fail(self) -> bool:
+        return any(isinstance(s, k.Ensure) for kernel in self.program.kernels for s in k.walk(kernel.body))
+
+    def ensure(self, check: k.Ensure) -> None:
+        number = len(self.failures)
+        self.failures.append((check.site, "".join("d" if a.dtype.is_float else "i" for a in check.args)))
+        with self.braces(f"if (!({self.tests(check.tests)}))"):
+            with self.braces(f"if (at_told(at_failed, (uint64_t)({self.poly(check.rank)}), {number + 1}))"):
+                for n, arg in enumerate(check.args[:MOST_VALUES]):
+                    text = self.expr(arg)
+                    self.put(f"at_failed->args[{n}].{'d = (double)' if arg.dtype.is_float else 'i = (int64_t)'}{text};")
+                self.put("__threadfence();")
+                self.put("atomicExch(&at_failed->lock, 0);")
+            self.put(f"goto {self.regions[-1]};")
+
+    def shuffle(self, var: lp.Var, value: lp.Expr, lane: str) -> None:
+        t, text = var.dtype, self.expr(value)
+        if t.is_complex:
+            self.put(f"const {t.c_name} {safe(var.name)} = at_shuffle_{t.name}({text}, {lane});")
+        elif t.size < 4:
+            self.put(f"const {t.c_name} {safe(var.name)} = ({t.c_name})__shfl_sync(0xffffffffu, (int){text}, (int)({lane}));")
+        else:
+            cast = {"i64": "long long", "u64": "unsigned long long"}.get(t.name)
+            inner = f"({cast}){text}" if cast else text
+            self.put(f"const {t.c_name} {safe(var.name)} = ({t.c_name})__shfl_sync(0xffffffffu, {inner}, (int)({lane}));")
+
+    def atomic(self, s: k.Atomic) -> None:
+        t = s.buffer.dtype
+        name = {"add": "Add", "min": "Min", "max": "Max", "and": "And", "or": "Or", "xor": "Xor"}[s.op]
+        signed = t.kind == "i" and s.op in ("min", "max")
+        word = ("long long" if signed else "unsigned long long") if t.bits == 64 else ("int" if signed else "unsigned int")
+        done = f"atomic{name}(({word} *)&{self.element(s.buffer, s.index)}, ({word}){self.expr(s.value)})"
+        self.put(f"const {t.c_name} {safe(s.old.name)} = ({t.c_name}){done};" if s.old is not None else f"{done};")
+
+
+def _names(kernel: k.Kernel) -> set[str]:
+    """Names of variables and buffers in a kernel: indices are called otherwise."""
+    found = {safe(p.name) for p in kernel.parameters if not isinstance(p, Sym)} | {safe(b.name) for b in kernel.shared}
+    for stmt in k.walk(kernel.body):
+        for attribute in ("var", "buffer", "old"):
+            made = getattr(stmt, attribute, None)
+            if isinstance(made, (lp.Var, lp.Buffer)):
+                found.add(safe(made.name))
+    return found
+
+
+def kernels_text(program: k.Program) -> tuple[str, list[tuple[str, tuple[str, ...]]], list[tuple[Site, str]]]:
+    """The file of the kernels; each kernel's name with the types of its parameters; the checks that may fail in them."""
+    printer = KernelText(program)
+    texts = printer.kernels()
+    body = "\n\n".join([*printer.const_arrays(), *texts])
+    support = needed(body)
+    pieces = [FAILURE, SUPPORT if printer.may_fail else "", *(COMPLEX if "complex" in body else ()), *support, body]
+    text = with_complex("\n".join(p for p in pieces if p) + "\n").replace("static const ", "__device__ static const ")
+    table = [(kernel.name, ("at_failure *", *(_type(p) for p in kernel.parameters))) for kernel in program.kernels]
+    return text, table, printer.failures
+
+
+def _type(p: k.Parameter) -> str:
+    if isinstance(p, Sym):
+        return "int64_t"
+    name = with_complex(p.dtype.c_name)
+    return name if isinstance(p, lp.Var) else f"{name} *"
+
+
+__all__ = ["BOOL", "CUDA", "FAILURE", "KernelText", "kernels_text", "ops"]

@@ -1,0 +1,233 @@
+"""Loops as one thread does them: everything in order, sums in blocks, memory of its own.
+
+    accumulate s over r in low..high: s += e      s = 0; for each block of 128: p = 0; for r in the block: p := p + e; s := s + p
+    pieces lo..hi of n: body                      body with lo = 0 and hi = n
+    check                                         ensure, with the rank of the point that the thread computes
+    alloc b                                       an array of the thread, in registers or local memory where it is small and its size is known;
+                                                  else a part of memory that the host allocates for all threads (`Scratch`)
+
+What has no place in a thread is refused by the name the user knows it by.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from atoll.backends.cuda import language as k
+from atoll.backends.cuda.sorting import sort_in_thread
+from atoll.core.prims import MONOIDS
+from atoll.errors import NOWHERE, Span, fail
+from atoll.loops import ir as lp
+from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.sizes.poly import product
+from atoll.types.dtypes import I64
+
+BLOCK = 128  # elements of a sum that are added one after the other
+LOCAL = 512  # bytes of an array that a thread keeps by itself
+
+
+@dataclass
+class Names:
+    """Names that no other thing of the program has."""
+
+    count: int = 0
+
+    def var(self, name: str, dtype: object, small: bool = False) -> lp.Var:
+        self.count += 1
+        return lp.Var(f"{name}__k{self.count}", dtype, small)  # type: ignore[arg-type]
+
+    def sym(self, name: str) -> Sym:
+        self.count += 1
+        return Sym(f"{name}__k{self.count}")
+
+    def buffer(self, name: str, dtype: object, extents: tuple[Poly, ...], kind: str, reason: str = "") -> lp.Buffer:
+        self.count += 1
+        return lp.Buffer(f"{name}__k{self.count}", dtype, extents, kind, reason)  # type: ignore[arg-type]
+
+
+@dataclass
+class Scratch:
+    """Memory of threads that the host allocates: for each array a buffer with a part for every worker."""
+
+    worker: Poly
+    workers: Poly
+    buffers: list[lp.Buffer] = field(default_factory=list)
+
+
+class Thread:
+    """Statements of loops as statements of a thread. `env` replaces indices. `rank` orders what may fail."""
+
+    def __init__(self, names: Names, env: dict[Atom, Poly], rank: Poly, scratch: Scratch | None = None, cells: dict[lp.Var, lp.Buffer] | None = None) -> None:
+        self.names, self.env, self.rank, self.scratch = names, dict(env), rank, scratch
+        self.adders: dict[lp.Var, lp.Var] = {}
+        self.ranges: dict[Atom, tuple[Poly, Poly]] = {}  # least and greatest value of indices around
+
+    # -- expressions
+
+    def poly(self, p: Poly) -> Poly:
+        return p.subst(self.env) if self.env else p
+
+    def index(self, index: tuple[Poly, ...]) -> tuple[Poly, ...]:
+        return tuple(map(self.poly, index))
+
+    def expr(self, e: lp.Expr) -> lp.Expr:
+        match e:
+            case lp.Use() | lp.Const():
+                return e
+            case lp.Index(p):
+                return lp.Index(self.poly(p))
+            case lp.Load(buffer, index):
+                return lp.Load(buffer, self.index(index))
+            case lp.Call(op, args, dtype, origin):
+                return lp.Call(op, tuple(map(self.expr, args)), dtype, origin)
+            case lp.Cast(arg, dtype, origin):
+                return lp.Cast(self.expr(arg), dtype, origin)
+            case lp.Choose(tests, then, orelse, origin):
+                return lp.Choose(self.tests(tests), self.expr(then), self.expr(orelse), origin)
+            case lp.Truth(tests):
+                return lp.Truth(self.tests(tests))
+        raise AssertionError(e)
+
+    def tests(self, tests: tuple[lp.Test, ...]) -> tuple[lp.Test, ...]:
+        return tuple(lp.Test(t.kind, None if t.poly is None else self.poly(t.poly), None if t.expr is None else self.expr(t.expr)) for t in tests)
+
+    # -- statements
+
+    def stmts(self, stmts: list[lp.Stmt]) -> list[k.Statement]:
+        return [made for stmt in stmts for made in self.stmt(stmt)]
+
+    def inner(self, stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+        return self.stmts(stmts)  # type: ignore[return-value]
+
+    def stmt(self, stmt: lp.Stmt) -> list[k.Statement]:
+        match stmt:
+            case lp.Let(var, value):
+                return [lp.Let(var, self.expr(value))]
+            case lp.Declare(var, value):
+                return [lp.Declare(var, None if value is None else self.expr(value))]
+            case lp.Assign(var, value):
+                return [lp.Assign(var, self.expr(value))]
+            case lp.Store(buffer, index, value):
+                return [lp.Store(buffer, self.index(index), self.expr(value))]
+            case lp.Update(buffer, index, op, value):
+                return [lp.Update(buffer, self.index(index), op, self.expr(value))]
+            case lp.Add(var, monoid, value):
+                into = self.adders.get(var, var)
+                return [lp.Assign(into, lp.Call(MONOIDS[monoid][0], (lp.Use(into), self.expr(value)), var.dtype))]
+            case lp.For():
+                return [self.loop(stmt)]
+            case lp.Accumulate():
+                return self.accumulate(stmt)
+            case lp.Chunks():
+                return self.chunks(stmt)
+            case lp.If(tests, then, orelse):
+                return [lp.If(self.tests(tests), self.inner(then), self.inner(orelse))]
+            case lp.Forever(body):
+                return [lp.Forever(self.inner(body))]
+            case lp.BreakUnless(tests):
+                return [lp.BreakUnless(self.tests(tests))]
+            case lp.Check(tests, site, args):
+                return [k.Ensure(self.tests(tests), site, tuple(map(self.expr, args)), self.rank)]
+            case lp.Alloc(buffer):
+                return [self.alloc(buffer)]
+            case lp.Free():
+                return []
+            case lp.CopyBuffer(target, source):
+                return self.copy(target, source)
+            case lp.Swap() | lp.Note():
+                return [stmt]
+            case lp.Product(body=body, after=after):
+                return [*self.stmts(body), *self.stmts(after)]
+            case lp.Section(_, body):
+                return self.stmts(body)
+            case lp.Helper("argsort" | "sort", ((keys, first), (out, at)), (n,)):
+                made = sort_in_thread(self.names, stmt.name, keys, self.index(first), out, self.index(at), self.poly(n))
+                return [x for s in made for x in ([self.alloc(s.buffer)] if isinstance(s, lp.Alloc) else [s])]
+            case lp.Print(_, span):
+                refuse("print", span)
+        raise AssertionError(f"{type(stmt).__name__} in a thread")
+
+    def loop(self, loop: lp.For, body: list[lp.Stmt] | None = None) -> lp.For:
+        low, high = self.poly(loop.low), self.poly(loop.high)
+        self.ranges[loop.sym] = (low, high - 1)
+        return lp.For(loop.sym, low, high, self.inner(loop.body), parallel=False)
+
+    def chunks(self, chunk: lp.Chunks) -> list[k.Statement]:
+        saved = dict(self.env)
+        self.env[chunk.low], self.env[chunk.high] = poly(0), self.poly(chunk.extent)
+        found = self.stmts(chunk.body)
+        self.env = saved
+        return found
+
+    def accumulate(self, loop: lp.Accumulate) -> list[k.Statement]:
+        low, high = self.poly(loop.low), self.poly(loop.high)
+        self.ranges[loop.sym] = (low, high - 1)
+        out: list[k.Statement] = [lp.Declare(a.var, neutral(a)) for a in loop.accs]
+        rounded = [a for a in loop.accs if a.monoid == "add" and (a.var.dtype.is_float or a.var.dtype.is_complex)]
+        count = (high - low).const()
+        if loop.exact or not rounded or (count is not None and count <= 2 * BLOCK):
+            return [*out, lp.For(loop.sym, low, high, self.inner(loop.body), parallel=False)]
+        saved = dict(self.adders)
+        block, end = self.names.sym(loop.sym.name), self.names.var("end", I64, True)
+        parts = {a.var: self.names.var(a.var.name, a.var.dtype) for a in rounded}
+        self.adders |= parts
+        first = low + BLOCK * poly(block)
+        body: list[lp.Stmt] = [lp.Declare(parts[a.var], neutral(a)) for a in rounded]
+        body.append(lp.Let(end, lp.Call("min", (lp.Index(first + BLOCK), lp.Index(high)), I64)))
+        body.append(lp.For(loop.sym, first, poly(end.atom), self.inner(loop.body), parallel=False))
+        self.adders = saved
+        for a in rounded:
+            into = self.adders.get(a.var, a.var)
+            body.append(lp.Assign(into, lp.Call("add", (lp.Use(into), lp.Use(parts[a.var])), a.var.dtype)))
+        return [*out, lp.For(block, poly(0), (high - low + (BLOCK - 1)) // BLOCK, body, parallel=False)]
+
+    # -- memory
+
+    def alloc(self, buffer: lp.Buffer) -> k.Statement:
+        """A small array of literal size is the thread's own; for others the host has memory."""
+        count = product(buffer.extents if buffer.rows is None else (poly(buffer.rows), *buffer.extents[1:]))
+        known = count.const()
+        if known is not None and max(1, known) * buffer.dtype.size <= LOCAL:
+            return lp.Alloc(buffer)
+        most = self.greatest(count, buffer)
+        assert self.scratch is not None
+        home = self.names.buffer(f"{buffer.name}_all", buffer.dtype, (most * self.scratch.workers,), "temp", buffer.reason or "memory of threads")
+        home.span, home.label, home.origin = buffer.span, buffer.label, buffer.origin
+        self.scratch.buffers.append(home)
+        return k.Part(buffer, home, self.scratch.worker * most)
+
+    def greatest(self, p: Poly, buffer: lp.Buffer) -> Poly:
+        """A bound that the host can compute: indices at the end of their range where they make the size greater."""
+        p = self.poly(p)
+        for _ in range(16):
+            inside = [a for a in p.leaves() if a in self.ranges]
+            if not inside:
+                break
+            atom = inside[-1]
+            least, most = self.ranges[atom]
+            rest = p.coefficient(atom)
+            if rest is None or atom in rest.leaves():
+                refuse("an array whose size depends on an index in this way", buffer.span)
+            grows = all(c > 0 for c in rest.terms.values())
+            p = p.subst({atom: most if grows else least})
+        if any(isinstance(a, lp.VarAtom) for a in p.leaves()):
+            refuse("an array inside a parallel loop whose size is computed there", buffer.span)
+        return p
+
+    def copy(self, target: lp.Buffer, source: lp.Buffer) -> list[k.Statement]:
+        syms = [self.names.sym("c") for _ in target.extents]
+        index = tuple(poly(s) for s in syms)
+        body: list[lp.Stmt] = [lp.Store(target, index, lp.Load(source, index))]
+        for sym, extent in zip(reversed(syms), reversed(target.extents), strict=True):
+            body = [lp.For(sym, poly(0), self.poly(extent), body, parallel=False)]
+        return [*body]
+
+
+def neutral(acc: lp.Acc) -> lp.Const:
+    return lp.Const(MONOIDS[acc.monoid][1](acc.var.dtype), acc.var.dtype)
+
+
+def refuse(what: str, span: Span = NOWHERE) -> NoReturn:
+    """There is no kernel for it."""
+    fail("E0838", span, what=what)
