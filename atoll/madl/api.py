@@ -30,8 +30,9 @@ from atoll.madl.native import NativeFile, NativeOperator
 from atoll.madl.oracle import Oracle
 from atoll.madl.plan import Plan, signature
 from atoll.madl.recursion import measured, size_names
+from atoll.madl.represented import python_enum
 from atoll.madl.typing import show_type
-from atoll.madl.values import nest
+from atoll.madl.values import is_represented, nest, shown
 from atoll.types.types import Type
 
 _PLANS = 64  # shapes of arguments an operator remembers
@@ -82,6 +83,11 @@ class Module:
                 raise AttributeError(f"{self._name}.madl has no operator {name}; it has {known}")
             self._made[name] = Operator(self, item)
         return self._made[name]
+
+    @property
+    def enums(self) -> dict[str, Any]:
+        """The enumerations of the file, as Python's."""
+        return {name: python_enum(t) for name, t in self._library.enums.items()}
 
     def __iter__(self) -> Iterator[str]:
         return (n for n, item in self._library.items.items() if isinstance(item, Defined))
@@ -252,7 +258,7 @@ class Operator:
         if _interpreting():
             return self.interpret(*args, **sizes)
         plan, leaves = self._plan(args, sizes)
-        return _single(plan.run(leaves, {}, donated))
+        return _single(self._shown(plan.run(leaves, {}, donated)))
 
     def instance(self, sizes: dict[str, int] | None = None, interpret: bool | None = None) -> Instance:
         """A state of its own; with interpret=True it runs under the oracle."""
@@ -263,7 +269,12 @@ class Operator:
         args, _ = _undonated(args)
         given, types = self._bind(args, sizes)
         oracle = Oracle(self.compiled, given.sizes, dict(zip(self.compiled.graph.generics, types, strict=True)))
-        return _single(oracle.run([self._values(given)])[0])
+        return _single(self._shown(oracle.run([self._values(given)])[0]))
+
+    def _shown(self, results: list[Any]) -> list[Any]:
+        """Results as Python has them: members of enumerations by name."""
+        wires = self.compiled.graph.results
+        return [shown(w.type, r) for w, r in zip(wires, results, strict=True)] if any(is_represented(w.type) for w in wires) else results
 
     def _values(self, given: Arguments) -> tuple[Any, ...]:
         """Arguments as the oracle takes them."""
@@ -277,7 +288,7 @@ class Operator:
 
     def _plan(self, args: tuple[Any, ...], sizes: dict[str, int]) -> tuple[Plan, list[Any]]:
         """How to make this call, and the arrays of its arguments. Errors in the arguments are found by binding them."""
-        shapes = signature(args)
+        shapes = None if any(is_represented(w.type) for w in self.compiled.graph.arguments) else signature(args)
         key = (shapes, tuple(sizes.items()))
         if shapes is not None and key in self._plans:
             plan = self._plans[key]

@@ -18,6 +18,7 @@ from atoll.errors import fail
 from atoll.errors.misuse import kind_of
 from atoll.madl.compiled import Compiled
 from atoll.madl.pieces import Leaf, leaf_index, leaves_of, row_major
+from atoll.madl.represented import inward
 from atoll.madl.typing import Generic, prune, show_size_named, show_type
 from atoll.madl.values import dtype_of, part_of
 from atoll.sizes import Atom, Poly, Sym, poly
@@ -115,6 +116,11 @@ def _part(op: Compiled, name: str, arg: Any, t: Type, components: tuple[int, ...
 def _convert(op: Compiled, name: str, arg: Any, leaf: Leaf, generics: Mapping[Generic, Type], shown: str) -> Any:
     dtype = dtype_of(leaf.type, generics)
     rank = len(leaf.extents)
+    if isinstance(leaf.type, Scalar):
+        try:
+            arg = inward(leaf.type, arg)
+        except ValueError as wrong:
+            fail("E0960", name=op.name, text=f"argument {name} must be {shown}: {wrong}")
     if isinstance(arg, (bool, int, float)):
         value = bool(arg) if dtype.kind == "b" and isinstance(arg, bool) else arg
         if rank or not fits(value, dtype):

@@ -37,6 +37,7 @@ from atoll.madl.deep import deep
 from atoll.madl.lower import CopyPiece, FunctionName, Invoke, Lowered, LoweredFile, LoweredOperator
 from atoll.madl.needs import needed_sizes, needs
 from atoll.madl.pieces import leaves_of
+from atoll.madl.represented import Enum
 from atoll.madl.support import support
 from atoll.madl.tables import table_text
 from atoll.sizes import Poly, poly
@@ -375,10 +376,21 @@ class CFile:
         restrict = ["#define MADL_RESTRICT", "#else", "#define MADL_RESTRICT restrict", "#endif", ""]
         lines += ["#if defined(__cplusplus)", *restrict] if self.options.restrict else []
         lines += ["#if defined(__cplusplus)", 'extern "C" {', "#endif", ""]
+        lines += self._enumerations()
         for op in self.exported:
             lines += [*self._describe(op), ""]
         lines += ["#if defined(__cplusplus)", "}", "#endif", "", f"#endif /* {guard} */", ""]
         return "\n".join(lines)
+
+    def _enumerations(self) -> list[str]:
+        """The members of enumerations in the interfaces, as numbers."""
+        wires = [w for op in self.exported for w in (*op.compiled.graph.arguments, *op.compiled.graph.results)]
+        found = dict.fromkeys(t for w in wires for leaf in leaves_of(w.type) if isinstance(t := leaf.type, Enum))
+        lines = []
+        for t in found:
+            stem = safe(f"{self.options.prefix}{t.name}").upper()
+            lines += [f"/* {t.name} */", *(f"#define {stem}_{safe(m).upper()} {k}U" for k, m in enumerate(t.members)), ""]
+        return lines
 
     def _describe(self, op: LoweredOperator) -> list[str]:
         scheme, base = op.compiled.scheme, self.inner[op]

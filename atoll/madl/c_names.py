@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+from atoll.backends.c.emit import safe
+from atoll.madl import graph as g
+
 _MATH = """
 acos asin atan atan2 cos sin tan acosh asinh atanh cosh sinh tanh exp exp2 expm1 frexp ilogb ldexp log log10 log1p log2 logb modf scalbn scalbln cbrt fabs
 hypot pow sqrt erf erfc lgamma tgamma ceil floor nearbyint rint lrint llrint round lround llround trunc fmod remainder remquo copysign nan nextafter
@@ -25,3 +30,24 @@ OWN = frozenset(["self", "size_t", "ptrdiff_t", *(f"{u}int{bits}_t" for u in (""
 """What our files use themselves."""
 
 RESERVED = MATH | OWN | frozenset(_OTHERS)
+
+
+def functions(graph: g.Graph) -> re.Pattern[str]:
+    """The names of the C functions that the code of an operator may call."""
+    called = {"memcpy"}
+    for node in g.scope_nodes(graph.body):
+        if isinstance(node, g.Call):
+            called.add(safe(node.scheme.name))
+        elif isinstance(node, g.Op):
+            trees = [node.tree]
+            while trees:
+                tree = trees.pop()
+                if isinstance(tree, g.Operate):
+                    called |= {tree.op, f"{tree.op}f"}
+                    trees += tree.args
+    return re.compile(f"(?:{'|'.join(map(re.escape, called))})(?:_[0-9]+)?(?:_start|_run|_cycle|_)?|madl_.*|{'|'.join(OWN)}")
+
+
+def all_names(name: str) -> set[str]:
+    """What a node makes of its name."""
+    return {name, *(f"{name}_{part}" for part in ("start", "reset", "init", "step", "state", "self", "get", "run", "cycle", "copy"))}

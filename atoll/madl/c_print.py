@@ -155,6 +155,13 @@ class Printer(Emitter):
             case lp.If(tests, then, orelse):
                 with self.braces(f"if ({_bare(self.tests(tests))})"):
                     self.stmts(then)
+                while len(orelse) == 1 and isinstance(orelse[0], lp.If) and orelse[0].then:  # else if
+                    inner = orelse[0]
+                    with self.braces(f"else if ({_bare(self.tests(inner.tests))})"):
+                        self.stmts(inner.then)
+                    orelse = inner.orelse
+                    if not orelse:
+                        orelse = [lp.Note("nothing")]
                 if orelse:
                     with self.braces("else"):
                         self.stmts(orelse)

@@ -127,11 +127,19 @@ def _order(operator: Operator) -> Iterator[str]:
             yield pad + name
             return
         for k, inner in enumerate(node.scopes):
-            head = name if node.condition is None else (f"if {node.condition.shown}", "else")[k]
+            head = name if node.condition is None else _head(node, k)
             yield f"{pad}{head}:"
             yield from scope_lines(inner, depth + 1)
 
     yield from scope_lines(op.graph.body, 0)
+
+
+def _head(node: g.Nest, k: int) -> str:
+    """What a branch is called: `if c`, `else`, `case idle`."""
+    assert node.condition is not None
+    if len(node.decisions()) == 1:
+        return (f"if {node.condition.shown}", "else")[k]
+    return " ".join(node.places[k].text().partition(":")[0].split()) if node.places[k].text().startswith(("case", "state")) else "else"
 
 
 # -- running

@@ -63,7 +63,8 @@ class Elaborator:
         self.use: s.Apply | None = None  # the outermost structural operator that is being expanded
         self.interface: Env | None = None  # the inside of the forward whose interface is being read
         self.partial: Poly | None = None  # size of [.] while typing the part built so far
-        self.half_defined: dict[str, Span] = {}  # names that one branch of an if defines
+        self.half_defined: dict[str, Span] = {}  # names that some branches of an if or match define
+        self.labels: list[tuple[g.Wire, s.Number]] = []  # numbers that a match compares a value with
         self.dry = False  # types only: make no wires, nodes or relations
         self.defined: set[g.Wire] = set()
         self.operations: list[g.Op] = []
@@ -99,6 +100,7 @@ class Elaborator:
             if name not in env.variables:
                 shown = None if "#" in name else name
                 made = g.Wire(Unknown(), env.scope, span, name.partition("#")[0], shown)
+                made.hint = name.partition("##")[0] if "##" in name else None
                 env.variables[name] = made
                 self._keep(made)
 
@@ -152,7 +154,7 @@ class Elaborator:
         found = env.variable(name)
         if found is None:
             half = self.half_defined.get(name)
-            notes = [f"{name} is defined in one branch of the if in line {half.line} only"] if half is not None else []
+            notes = [f"{name} is not defined in every branch of the {half.text().split()[0]} in line {half.line}"] if half is not None else []
             fail("E0902", span, name=name.partition("#")[0], notes=notes, where=self.operator.name)
         return found
 
@@ -234,10 +236,10 @@ class Elaborator:
                     return declared
                 if name in NAMES:
                     return NAMES[name]
-                record = self.library.record(name)
+                record = self.library.record(name) or self.library.enums.get(name)
                 if record is not None:
                     return record
-                known = f"types are {', '.join(NAMES)}, records, and those declared with (type ..)"
+                known = f"types are {', '.join(NAMES)}, records, enumerations, and those declared with (type ..)"
                 fail("E0904", t.span, what="type", name=name, help=known, where=self.operator.name)
             case s.TypeMeta(name):
                 return env.metas.types.setdefault(name, Unknown())

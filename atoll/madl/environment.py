@@ -117,7 +117,7 @@ def alias_names(expr: Any, found: Names | None = None) -> Names:
         pattern_names(expr.pattern, found)
     if isinstance(expr, s.Equation):
         pattern_names(expr.pattern, found)
-    if isinstance(expr, (s.Forward, s.Block, s.Branch)):
+    if isinstance(expr, (s.Forward, s.Block, s.Branch, s.Match)):
         return found
     for child in s.children(expr):
         alias_names(child, found)
@@ -146,6 +146,11 @@ def _defined(statement: Any, found: Names) -> None:
             other = defined_names(orelse)
             for name, span in defined_names(then).items():
                 if name in other:
+                    found.setdefault(name, span)
+        case s.Match(_, cases):
+            first, *others = [defined_names(case.body) for case in cases]
+            for name, span in first.items():
+                if all(name in other for other in others):
                     found.setdefault(name, span)
         case _:
             alias_names(statement, found)

@@ -269,6 +269,8 @@ def _tree(el: Elaborator, e: s.Expr, env: Env, inputs: list[g.Wire]) -> g.Tree:
     match e:
         case s.Number(bool() as constant):
             return g.Literal(constant, NAMES["bool"], e.span)
+        case s.EnumValue(t, number):
+            return g.Literal(number, t, e.span)
         case s.Number(constant):
             return g.Literal(constant, Unknown("float" if isinstance(constant, float) else "number"), e.span)
         case s.Operation("neg", (s.Number(int() | float() as constant),)) if not isinstance(constant, bool):
@@ -321,6 +323,7 @@ def _scalar_values(el: Elaborator, e: s.Expr, env: Env) -> list[g.Wire]:
 _CASES: dict[type[Any], Callable[[Elaborator, Any, Env], list[g.Wire]]] = {
     s.Variable: _variable,
     s.Number: _scalar_values,
+    s.EnumValue: _scalar_values,
     s.Operation: _scalar_values,
     s.Hole: _hole,
     s.Meta: _meta,
@@ -345,4 +348,5 @@ _CASES: dict[type[Any], Callable[[Elaborator, Any, Env], list[g.Wire]]] = {
     s.Forward: lambda el, e, env: iterate.forward(el, e, env),
     s.Block: lambda el, e, env: iterate.block(el, e, env, None),
     s.Branch: lambda el, e, env: iterate.branch(el, e, env),
+    s.Match: lambda el, e, env: iterate.match(el, e, env),
 }

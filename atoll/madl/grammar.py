@@ -3,23 +3,24 @@
 Where the thesis' notation is ambiguous (notes/madl_lessons.md section 3) the rule is the same everywhere: what can go on, goes on.
 A body takes all statements up to the word that closes it, `end`, `resume`, `restart` or `reset`, and those close the innermost open
 body. `[s]e` is a constant array exactly when an operand follows the bracket: the tokens are marked before parsing (parse.py), as a
-bracket that must be one or the other by what stands behind its partner.
+bracket that must be one or the other by what stands behind its partner. `state` is a word only before a name and a colon.
 """
 
 KEYWORDS = (
     "let rec and patt view func node size type data returns of at as init last forward block end restart resume reset "
-    "if then else elif with not true false import const assume guarantee"
+    "if then else elif with not true false import const assume guarantee match case automaton unless until"
 ).split()
 
 GRAMMAR = r"""
 start: item*
 
-?item: import | record | const | lets
+?item: import | record | enumeration | const | lets
 const: "const" NAME "=" joined ";"?
 
 import: "import" STRING ":" NAME ("," NAME)* ";"?
 record: "type" NAME "=" "{" field ("," field)* ","? "}" ";"?
 field: NAME ("of" | ":") type
+enumeration: "type" NAME "=" NAME ("|" NAME)+ ";"?
 
 lets: "let" rec? operator ("and" operator)*
 rec: "rec"
@@ -46,10 +47,13 @@ done_list: done | done_list done
 
 ?plain: group
     | CONTRACT either -> contract
+    | when either into NAME -> transition
     | group "=" right -> equation
     | group OPERATE right -> operate
+!when: "unless" | "until"
+!into: "then" | "resume"
 ?right: group | forward | block
-?nest: forward | block | branch
+?nest: forward | block | branch | match | automaton
 
 // A nest that nothing closes is the last statement of its body.
 ?open: open_forward | open_block | open_equation
@@ -72,6 +76,13 @@ block: "block" interface (":" closed)?
 branch: "if" either "then" statements _otherwise
 _otherwise: "else" statements "end" | "elif" branch_tail
 branch_tail: either "then" statements _otherwise -> branch
+
+match: "match" either ":" case+ other? "end"
+case: "case" label ("," label)* ":" statements?
+other: "else" statements | "elif" branch_tail
+?label: NAME -> variable | INTEGER -> integer | "-" INTEGER -> minus_integer | "true" -> true | "false" -> false
+automaton: "automaton" (NAME "of" NAME)? ":" state+ "end"
+state: _STATE NAME ":" statements?
 
 ?group: annotated | annotated ("," annotated)+ -> group
 
@@ -151,6 +162,7 @@ CONTRACT.2: /(assume|guarantee)(?![A-Za-z0-9_'])/
 OPERATE: "+=" | "-=" | "*=" | "/=" | "%="
 COMPARE: "==" | "!=" | "<>" | "<=" | ">=" | "<" | ">"
 _CONSTANT.-1: "[" /(?!)/
+_STATE.-1: "state" /(?!)/
 _OPEN.3: "<<"
 _CLOSE.3: ">>"
 _PART: ".["

@@ -33,12 +33,13 @@ _numbers = itertools.count()
 class Wire:
     """One flow. role: plain, argument, last, alias, index, place (no value), chunk (a memory of a called operator)."""
 
-    __slots__ = ("number", "name", "text", "span", "type", "scope", "role", "site")
+    __slots__ = ("number", "name", "text", "span", "type", "scope", "role", "site", "hint")
 
     def __init__(self, type_: Type, scope: Scope, span: Span, text: str = "", name: str | None = None, role: str = "plain") -> None:
         self.number = next(_numbers)
         self.name, self.text, self.span = name, text, span
         self.type, self.scope, self.role = type_, scope, role
+        self.hint: str | None = None  # what its memory may be called, where it has no name
         self.site = ""  # the use of an operator that was expanded here, in the user's words
 
     def __repr__(self) -> str:
@@ -160,12 +161,14 @@ class ResetCall:
 
 @dataclass(eq=False, slots=True)
 class Nest:
-    """A loop or block (one scope), or a branch (two scopes, one of which runs)."""
+    """A loop or block (one scope), or a branch (several scopes, one of which runs: the first that has the condition's value among its labels, else the last)."""
 
     scopes: tuple[Scope, ...]
     span: Span
     condition: Wire | None = None
     merges: list[tuple[Wire, tuple[Wire, ...]]] = field(default_factory=list)  # branch: outer wire, one per scope
+    labels: tuple[tuple[int | bool, ...], ...] = ()  # branch: of every scope but the last
+    places: tuple[Span, ...] = ()  # branch: where each scope is written
 
     @property
     def scope(self) -> Scope:
@@ -174,6 +177,10 @@ class Nest:
     @property
     def kind(self) -> str:
         return self.scopes[0].kind
+
+    def decisions(self) -> tuple[Span, ...]:
+        """What is decided: an `if` as a whole, or every case of a match but the last, by where it is written."""
+        return (self.span,) if len(self.scopes) == 2 and self.places[0] == self.span else self.places
 
 
 Computing = Union[Op, Copy, Call, ResetCall, Nest]

@@ -73,12 +73,12 @@ class Instance:
             self._at(given.sizes)
             assert self._oracle is not None
             self._oracle.numbers.update(given.sizes)
-            return _single(self._oracle.step(*self._operator._values(given)))
+            return _single(self._operator._shown(self._oracle.step(*self._operator._values(given))))
         plan, leaves = self._operator._plan(args, self._given)
         if plan is not self._last:
             self._at(plan.sizes)
             self._last = plan
-        return _single(plan.run(leaves, self._state, donated))
+        return _single(self._operator._shown(plan.run(leaves, self._state, donated)))
 
     def _at(self, sizes: dict[Atom, int]) -> None:
         if self._sizes is None:

@@ -1,11 +1,13 @@
-"""Scopes: forward, block, and the two branches of an `if`.
+"""Scopes: forward, block, and the branches of an `if` or `match`.
 
 A forward runs its body once per index. [x] in an argument is the element of this round; [x] in a result collects the elements of all rounds; {x} is
 the value after the last round, so x must be state. What is written outside the brackets belongs to the enclosing scope. A block is a
-forward of one round. A branch runs one of two bodies; what both define goes on outside, at one place.
+forward of one round. A branch runs one of several bodies; what all define goes on outside, at one place.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from atoll.errors import fail
 from atoll.madl import expressions, patterns
@@ -294,29 +296,57 @@ def branch(el: Elaborator, e: s.Branch, env: Env) -> list[g.Wire]:
     if env.placing:
         fail("E0908", e.span, what="a branch computes, so it is no place; it", where=el.operator.name)
     condition = _condition(el, e.condition, env)
+    cases = (s.Case((), e.then, span=e.span), s.Case((), e.orelse, span=e.span))
+    return _cases(el, e, condition, cases, ((True,),), env)
+
+
+def match(el: Elaborator, e: s.Match, env: Env) -> list[g.Wire]:
+    """One of several bodies. What labels may be was checked on the text (cases.py)."""
+    if env.placing:
+        fail("E0908", e.span, what="a match computes, so it is no place; it", where=el.operator.name)
     saved, el.interface = el.interface, None
-    bodies = (e.then, e.orelse)
-    defined = [defined_names(statements) for statements in bodies]
-    shared = [name for name in defined[0] if name in defined[1]]
+    selector = expressions.value(el, e.value, env)
+    el.interface = saved
+    for label in (label for case in e.cases for label in case.labels):
+        el.typer.unify(selector.type, label_type(label), e.value.span)
+        if isinstance(label, s.Number):
+            el.labels.append((selector, label))
+    labels = tuple(tuple(label.value for label in case.labels) for case in e.cases[:-1])  # type: ignore[union-attr]
+    return _cases(el, e, selector, e.cases, labels, env)
+
+
+def label_type(label: s.Expr) -> Type:
+    if isinstance(label, s.EnumValue):
+        return label.type  # type: ignore[no-any-return]
+    assert isinstance(label, s.Number)
+    return BOOL if isinstance(label.value, bool) else Unknown("integer")
+
+
+def _cases(el: Elaborator, e: s.Branch | s.Match, condition: g.Wire, cases: tuple[s.Case, ...], labels: Any, env: Env) -> list[g.Wire]:
+    saved, el.interface = el.interface, None
+    defined = [defined_names(case.body) for case in cases]
+    shared = [name for name in defined[0] if all(name in names for names in defined)]
     el.half_defined.update({name: e.span for names in defined for name in names if name not in shared})
     outer = {name: el.variable(name, env, e.span) for name in shared}
     scopes, inners = [], []
-    for statements, names in zip(bodies, defined, strict=True):
+    for case, names in zip(cases, defined, strict=True):
         scope = g.Scope("branch", env.scope, e.span)
         el.around[scope] = env
         inner = env.inner(scope)
         inner.exports = outer
         el.declare(inner, names)
-        body(el, statements, inner)
+        if case.reset is not None:
+            _reset(el, scope, case.reset, env)
+        body(el, case.body, inner)
         scopes.append(scope)
         inners.append(inner)
-    node = g.Nest(tuple(scopes), e.span, condition)
+    node = g.Nest(tuple(scopes), e.span, condition, labels=labels, places=tuple(case.span for case in cases))
     el.node(env.scope, node)
     for name, whole in outer.items():
         el.define(whole, defined[0][name])
         parts = tuple(inner.variables[name] for inner in inners)
         for part in parts:
-            el.same_place(whole, part, "if", part.span)
+            el.same_place(whole, part, "if" if isinstance(e, s.Branch) else "match", part.span)
         if not el.dry:
             node.merges.append((whole, parts))
             el.graph.producer[whole] = node

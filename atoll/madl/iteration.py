@@ -11,6 +11,7 @@ Reads through `last` and through the alias of an array under construction want e
 
 from __future__ import annotations
 
+import itertools
 from typing import NoReturn
 
 from atoll.errors import fail
@@ -23,10 +24,10 @@ def check(deps: Dependencies) -> None:
     for scope in deps.graph.scopes():
         if scope.kind == "loop":
             _loop(deps, scope)
-        if scope.kind in ("loop", "block"):
+        if scope.kind in ("loop", "block", "branch"):
             _start(deps, scope)
     for node in g.scope_nodes(deps.graph.body):
-        if isinstance(node, g.Nest) and len(node.scopes) == 2:
+        if isinstance(node, g.Nest) and len(node.scopes) > 1:
             _branch(deps, node)
 
 
@@ -67,11 +68,11 @@ def _start(deps: Dependencies, scope: g.Scope) -> None:
 
 
 def _branch(deps: Dependencies, node: g.Nest) -> None:
-    for scope, other in (node.scopes, node.scopes[::-1]):
+    for scope, other in itertools.permutations(node.scopes, 2):
         kept = [Read(w, (deps.layout.map(w),)) for w, _ in scope.lasts]
         kept += [read for inner in scope.nodes for read in deps.persistent(inner)]
         for read in kept:
-            for write in deps.body_writes(other):
+            for write in [*deps.start_writes(other), *deps.body_writes(other)]:
                 if deps.conflicts(read, write, scope.depth - 1):
                     note = f"one branch keeps {read.wire.shown} from cycle to cycle, at {deps.layout.told(read.wire)}"
                     _refuse(deps, scope, note, write, "the other branch")

@@ -32,6 +32,8 @@ _COMPUTES: dict[type[Any], str] = {
     s.Block: "has a scope of its own",
     s.ApplyBlock: "has a scope of its own",
     s.Branch: "has two branches",
+    s.Match: "has several cases",
+    s.EnumValue: "computes",
     s.Last: "has state",
     s.Initial: "has state",
     s.Constant: "computes",

@@ -205,7 +205,7 @@ def _names(layout: Layout) -> None:
         if chunk.whole is not None and chunk.whole.name:
             base = chunk.whole.name
         else:
-            kept = next((inner[w] for w in chunk.wires if w in inner), "tmp")
+            kept = next((inner[w] for w in chunk.wires if w in inner), next((w.hint for w in chunk.wires if w.hint), "tmp"))
             base = "out" if results & set(chunk.wires) else "arg" if arguments & set(chunk.wires) else kept
         name, count = base, 2
         while name in used:

@@ -21,7 +21,7 @@ _fresh = itertools.count()
 
 def rank(expr: Any) -> int:
     """How deeply [.] and {.} are nested; what is inside `init`, places and nested scopes does not count."""
-    if isinstance(expr, (s.Forward, s.Block, s.Branch)):
+    if isinstance(expr, (s.Forward, s.Block, s.Branch, s.Match)):
         return 0
     if isinstance(expr, (s.Initial, s.Alias, s.Located, s.Typed)):
         return rank(expr.arg)

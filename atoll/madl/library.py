@@ -10,6 +10,7 @@ from typing import Any
 from atoll.errors import NOWHERE, Error, SizeError, Span, fail
 from atoll.madl import kinds
 from atoll.madl import syntax as s
+from atoll.madl.cases import check_matches, without_automata
 from atoll.madl.compiled import Compiled, compile_operator
 from atoll.madl.deep import deep
 from atoll.madl.elaborate import Elaborator
@@ -18,9 +19,11 @@ from atoll.madl.instances import Defined, External, Item, RecordItem
 from atoll.madl.levels import one_dimension_each
 from atoll.madl.parse import parse
 from atoll.madl.recursion import folded, size_names, specialise
+from atoll.madl.represented import MOST, Enum
 from atoll.madl.scheme import Scheme
 from atoll.madl.typing import NAMES
 from atoll.sizes import poly
+from atoll.types.dtypes import U8
 from atoll.types.types import Array, Record, RecordDecl, Tuple, Type
 
 _GROWING = 64  # expansions of a recursive operator at sizes that do not become smaller
@@ -54,6 +57,7 @@ class Library:
             self.program = parse(text, name)
         self.items: dict[str, Item] = dict(base.items) if base else {}
         self.constants: dict[str, s.Expr] = dict(base.constants) if base else {}
+        self.enums: dict[str, Enum] = dict(base.enums) if base else {}
         self.operators: dict[str, Compiled] = dict(base.operators) if base else {}
         self.fields: dict[str, list[tuple[Record, int]]] = dict(base.fields) if base else {}
         self._instances: dict[tuple[str, tuple[int, ...]], Compiled] = {}
@@ -76,6 +80,8 @@ class Library:
     def _add(self, item: s.Item, order: int) -> None:
         if isinstance(item, s.RecordType):
             self._new(item.name, RecordItem(self._record(item), order), item.span)
+        elif isinstance(item, s.EnumType):
+            self._enumeration(item)
         elif isinstance(item, s.Const):
             self._constant(item)
         elif isinstance(item, s.Import):
@@ -84,7 +90,9 @@ class Library:
             for name, function in load(item, self.folder).items():
                 self._new(name, External(name, function, order), item.span)
         else:
-            operator = one_dimension_each(with_own_reset(self._with_constants(item)))
+            operator = self._with_constants(without_automata(item, self.enums))
+            check_matches(operator)
+            operator = one_dimension_each(with_own_reset(operator))
             defined = Defined(operator, order)
             if operator.recursive:
                 self._new(operator.name, defined, operator.span)
@@ -143,6 +151,19 @@ class Library:
         if not right and first is not None:
             raise first
 
+    def _enumeration(self, item: s.EnumType) -> None:
+        """The members are constants of the file."""
+        if item.name in self.enums or item.name in self.items or item.name in NAMES:
+            fail("E0906", item.span, name=item.name)
+        if len(item.members) > MOST:
+            fail("E0970", item.span, what=f"{item.name} has {len(item.members)} members", help=f"an enumeration is one byte: it has at most {MOST}")
+        made = Enum(U8, name=item.name, members=item.members)
+        for k, member in enumerate(item.members):
+            if member in self.constants or member in self.items:
+                fail("E0906", item.span, name=member, help="members are constants of the file; each name is one constant")
+            self.constants[member] = s.EnumValue(made, k, span=item.span)
+        self.enums[item.name] = made
+
     def _constant(self, item: s.Const) -> None:
         """A number, or an array of numbers; earlier constants may stand in it."""
         if item.name in self.constants or item.name in self.items:
@@ -171,7 +192,7 @@ class Library:
             if not isinstance(node, s.Variable) or node.name not in self.constants:
                 return node
             value = self.constants[node.name]
-            return replace(value, span=node.span) if isinstance(value, s.Number) else value
+            return replace(value, span=node.span) if isinstance(value, (s.Number, s.EnumValue)) else value
 
         changed = s.rewrite(operator, put)
         assert isinstance(changed, s.Operator)
@@ -190,6 +211,8 @@ class Library:
         match t:
             case s.TypeName(name) if name in NAMES:
                 return NAMES[name]
+            case s.TypeName(name) if name in self.enums:
+                return self.enums[name]
             case s.TypeName(name) if (record := self.record(name)) is not None:
                 return record
             case s.ArrayType(s.SizeNumber(size), elem):

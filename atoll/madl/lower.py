@@ -10,6 +10,7 @@ is added to the loop language are two statements: a copy that is one piece of me
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from atoll.backends.c.emit import safe
 from atoll.errors import fail
 from atoll.loops import ir as lp
 from atoll.madl import graph as g
-from atoll.madl.c_names import OWN, RESERVED
+from atoll.madl.c_names import RESERVED, all_names, functions
 from atoll.madl.compiled import Compiled
 from atoll.madl.layout import Chunk
 from atoll.madl.pieces import Leaf, count, is_one_piece, leaf_index, leaves_of
@@ -122,34 +123,13 @@ class LoweredFile:
         if first.startswith("madl_") and not self.prefix:
             first = f"op_{first}"
         name, number = f"{first}_" if first in RESERVED else first, 2
-        while self.names & _all_names(name):
+        while self.names & all_names(name):
             name, number = f"{first}_{number}", number + 1
-        self.names |= _all_names(name)
+        self.names |= all_names(name)
         return name
 
 
 _OF_EQUALS = {"lt": False, "gt": False, "ne": False, "le": True, "ge": True, "eq": True}
-
-
-def _functions(graph: g.Graph) -> re.Pattern[str]:
-    """The names of the C functions that the code of an operator may call."""
-    called = {"memcpy"}
-    for node in g.scope_nodes(graph.body):
-        if isinstance(node, g.Call):
-            called.add(safe(node.scheme.name))
-        elif isinstance(node, g.Op):
-            trees = [node.tree]
-            while trees:
-                tree = trees.pop()
-                if isinstance(tree, g.Operate):
-                    called |= {tree.op, f"{tree.op}f"}
-                    trees += tree.args
-    return re.compile(f"(?:{'|'.join(map(re.escape, called))})(?:_[0-9]+)?(?:_start|_run|_cycle|_)?|madl_.*|{'|'.join(OWN)}")
-
-
-def _all_names(name: str) -> set[str]:
-    """What a node makes of its name."""
-    return {name, *(f"{name}_{part}" for part in ("start", "reset", "init", "step", "state", "self", "get", "run", "cycle", "copy"))}
 
 
 class _Lowering:
@@ -167,7 +147,7 @@ class _Lowering:
         self.bodies: list[list[Any]] = []
         self.values: list[dict[Sym, Poly]] = []  # index values already in a variable
         self.taken: set[str] = set()
-        self.functions = _functions(self.graph)
+        self.functions = functions(self.graph)
         for chunk in self.layout.chunks:
             if chunk.role in ("memory", "state", "workspace", "local"):
                 self._buffers(chunk)
@@ -460,18 +440,28 @@ class _Lowering:
             if body:
                 self._emit(lp.If((test,), body))
 
+    def _is_one_of(self, wire: g.Wire, labels: tuple[int | bool, ...]) -> lp.Test:
+        value = self._read(wire)
+        if labels[0] is True and len(labels) == 1:
+            return lp.Test("true", expr=value)
+        tests = [lp.Call("eq", (value, lp.Const(label, value.dtype)), BOOL) for label in labels]
+        return lp.Test("true", expr=functools.reduce(lambda a, b: lp.Call("or", (a, b), BOOL), tests))
+
     def _nest(self, nest: g.Nest) -> None:
-        if len(nest.scopes) == 2:
-            assert nest.condition is not None
-            test = lp.Test("true", expr=self._read(nest.condition))
+        if nest.condition is not None:
             branches = []
             for scope in nest.scopes:
                 with self._body() as body:
+                    self._starts(scope)
                     self._sequence(self.op.schedule.bodies[scope].sequence)
                 self._locals(scope, body)
                 branches.append(body)
-            if branches[0] or branches[1]:
-                self._emit(lp.If((test,), branches[0], branches[1]))
+            rest = branches.pop()
+            while branches:  # from the last case to the first
+                then = branches.pop()
+                if then or rest:
+                    rest = [lp.If((self._is_one_of(nest.condition, nest.labels[len(branches)]),), then, rest)]
+            self.bodies[-1] += rest
             return
         scope = nest.scope
         self._starts(scope)

@@ -364,22 +364,26 @@ class Oracle:
                     self.state[(self.layout.chunk(wire), cell)] = value[key]
 
     def _nest(self, nest: g.Nest) -> None:
-        if len(nest.scopes) == 2:
-            assert nest.condition is not None
-            taken = 0 if self._read(nest.condition, "condition")[()][0] else 1
-            self.decisions.setdefault(nest.span, set()).add(taken == 0)
+        if nest.condition is not None:
+            value = self._read(nest.condition, "condition")[()][0]
+            taken = next((k for k, labels in enumerate(nest.labels) if value in labels), len(nest.labels))
+            for k, decision in enumerate(nest.decisions()):
+                self.decisions.setdefault(decision, set()).add(taken == k)
+            self._restart(nest.scopes[taken])
             self._round(nest.scopes[taken])
             for whole, parts in nest.merges:
                 self._set(whole, dict(self._read(parts[taken], "branch")))
             return
-        scope = nest.scope
+        self._restart(nest.scope)
+        self._rounds(nest.scope)
+
+    def _restart(self, scope: g.Scope) -> None:
         restarts = scope.reset == "restart"
         if scope.condition is not None:
             restarts = bool(self._read(scope.condition, "condition")[()][0])
             self.decisions.setdefault(scope.condition.span, set()).add(restarts)
         if restarts:
             self._start(scope)
-        self._rounds(scope)
 
     def _rounds(self, scope: g.Scope) -> None:
         count = self.number(scope.extent) if scope.kind == "loop" else 1

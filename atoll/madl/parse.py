@@ -28,7 +28,7 @@ _WORDS = {  # lark's names for what could have stood somewhere, where they are n
 
 
 class _MarkConstants:
-    """`[` becomes the opening of a constant array when an operand follows its partner."""
+    """`[` becomes the opening of a constant array when an operand follows its partner; `state x:` begins a state."""
 
     always_accept = ()
 
@@ -48,6 +48,8 @@ class _MarkConstants:
                 continue  # `else if` on one line is one word
             if token.type == "IF" and k and tokens[k - 1].type == "ELSE" and tokens[k - 1].line == token.line:
                 token = Token.new_borrow_pos("ELIF", "else if", token)
+            if token.type == "NAME" and token.value == "state" and [t.type for t in tokens[k + 1 : k + 3]] == ["NAME", "COLON"]:
+                token = Token.new_borrow_pos("_STATE", token.value, token)
             if token.type == "LSQB" and k in partner:
                 after = [t.type for t in tokens[partner[k] + 1 : partner[k] + 3]]
                 if after[:1] and (after[0] in _OPERAND or (after[0] == "MINUS" and after[1:] and after[1] in ("INTEGER", "FLOAT"))):

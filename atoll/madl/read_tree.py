@@ -264,6 +264,38 @@ class Reader:
         condition, then, other = parts
         return s.Branch(condition, then, (other,) if isinstance(other, s.Branch) else other, span=span)
 
+    def read_match(self, parts: list[Any], span: Span) -> s.Match:
+        return s.Match(parts[0], tuple(parts[1:]), span=span)
+
+    def read_case(self, parts: list[Any], span: Span) -> s.Case:
+        return s.Case(tuple(p for p in parts if not isinstance(p, tuple)), next((p for p in parts if isinstance(p, tuple)), ()), span=span)
+
+    def read_other(self, parts: list[Any], span: Span) -> s.Case:
+        (body,) = parts
+        return s.Case((), (body,) if isinstance(body, s.Branch) else body, span=span)
+
+    def read_minus_integer(self, parts: list[Any], span: Span) -> s.Number:
+        return s.Number(-_integer(parts[0]), span=span)
+
+    def read_automaton(self, parts: list[Any], span: Span) -> s.Automaton:
+        named = [str(p) for p in parts if not isinstance(p, s.State)]
+        name, declared = named or (None, None)
+        return s.Automaton(name, declared, tuple(p for p in parts if isinstance(p, s.State)), span=span)
+
+    def read_state(self, parts: list[Any], span: Span) -> s.State:
+        return s.State(parts[0], parts[1] if len(parts) > 1 else (), span=span)
+
+    def read_transition(self, parts: list[Any], span: Span) -> s.Transition:
+        return s.Transition(*parts, span=span)
+
+    def read_when(self, parts: list[Any], span: Span) -> str:
+        return str(parts[0])
+
+    read_into = read_when
+
+    def read_enumeration(self, parts: list[Any], span: Span) -> s.EnumType:
+        return s.EnumType(parts[0], tuple(parts[1:]), span=span)
+
     def read_contract(self, parts: list[Any], span: Span) -> s.Contract:
         return s.Contract(parts[0], parts[1], span=span)
 

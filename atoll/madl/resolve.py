@@ -55,6 +55,10 @@ def _literals(el: Elaborator) -> None:
             t = prune(literal.type)
             if isinstance(t, Scalar) and not fits(literal.value, t.dtype):
                 fail("E0929", literal.span, value=literal.value, shown=show_type(t), where=el.graph.name)
+    for wire, label in el.labels:
+        t = prune(wire.type)
+        if isinstance(t, Scalar) and not fits(label.value, t.dtype):
+            fail("E0929", label.span, value=label.value, shown=show_type(t), where=el.graph.name)
 
 
 def _tree_literals(tree: g.Tree) -> list[g.Literal]:

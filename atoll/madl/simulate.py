@@ -21,6 +21,7 @@ from atoll.madl.back_to_back import Caller
 from atoll.madl.compiled import Compiled
 from atoll.madl.oracle import Oracle
 from atoll.madl.pieces import leaves_of
+from atoll.madl.represented import Enum
 from atoll.madl.targets import TARGETS
 from atoll.madl.typing import prune
 from atoll.madl.values import dtype_of, nest, part_of
@@ -74,8 +75,12 @@ def _field(t: Any, components: tuple[int, ...]) -> str:
     return text
 
 
-def _number(text: str, dtype: Any, where: str) -> Any:
-    text = text.strip()
+def _number(text: str, t: Any, where: str) -> Any:
+    text, dtype = text.strip(), dtype_of(t, None)
+    if isinstance(t, Enum):
+        if text not in t.members:
+            raise Misuse(f"{where}: {text!r} is not among {', '.join(t.members)}")
+        return dtype.numpy.type(t.members.index(text))
     try:
         if dtype.kind == "b":
             return {"true": True, "false": False, "1": True, "0": False}[text.lower()]
@@ -86,7 +91,9 @@ def _number(text: str, dtype: Any, where: str) -> Any:
     return made
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, t: Any) -> str:
+    if isinstance(t, Enum) and int(value) < len(t.members):
+        return t.members[int(value)]
     return ("true" if value else "false") if isinstance(value, (bool, np.bool_)) else repr(float(value)) if isinstance(value, np.floating) else str(int(value))
 
 
@@ -129,7 +136,7 @@ def stimuli(operator: Operator, path: Path, sizes: dict[str, int]) -> tuple[list
             parts: dict[Any, Any] = {}
             for column, leaf, index in columns(wire, solved):
                 dtype = dtype_of(leaf.type, None)
-                value = _number(row[column], dtype, f"{path}, line {number}, column {column}")
+                value = _number(row[column], prune(leaf.type), f"{path}, line {number}, column {column}")
                 if not index:
                     parts[leaf.components] = value if leaf.extents == () else parts.get(leaf.components)
                 else:
@@ -149,7 +156,7 @@ def trace(op: Compiled, sizes: dict[Any, int], results: list[list[Any]]) -> tupl
         for wire, value in zip(op.graph.results, values, strict=True):
             for _, leaf, index in columns(wire, sizes):
                 part = part_of(value, wire.type, leaf.components) if leaf.components else value
-                row.append(_text(np.asarray(part, dtype_of(leaf.type, None).numpy)[index]))
+                row.append(_text(np.asarray(part, dtype_of(leaf.type, None).numpy)[index], prune(leaf.type)))
         rows.append(row)
     return [name for name, _, _ in named], rows
 
@@ -213,7 +220,7 @@ def decisions(op: Compiled) -> list[tuple[str, Span]]:
         seen.add(id(c))
         for node in g.scope_nodes(c.graph.body):
             if isinstance(node, g.Nest) and node.condition is not None:
-                found.setdefault(node.span, c.name)
+                found.update({span: c.name for span in node.decisions() if span not in found})
             elif isinstance(node, g.Call) and node.scheme.compiled is not None:
                 visit(node.scheme.compiled)
             elif isinstance(node, g.Op):
@@ -225,7 +232,7 @@ def decisions(op: Compiled) -> list[tuple[str, Span]]:
                             found.setdefault(tree.span, c.name)
                         todo += tree.args
         for scope in c.graph.scopes():
-            if scope.condition is not None:
+            if scope.condition is not None and scope.kind != "branch":
                 found.setdefault(scope.condition.span, c.name)
 
     visit(op)
@@ -245,11 +252,21 @@ def coverage(op: Compiled, oracle: Oracle) -> list[str]:
     return [head, *lines]
 
 
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def plot(names: list[str], rows: list[list[str]], width: int = 72) -> list[str]:
     """A line of blocks per column."""
     blocks, lines = " ▁▂▃▄▅▆▇█", []
     for k, name in enumerate(names):
-        values = [float({"true": "1", "false": "0"}.get(row[k], row[k])) for row in rows]
+        words = sorted({row[k] for row in rows if not _is_number(row[k])})  # members of an enumeration, as levels
+        levels = {"true": 1.0, "false": 0.0} if set(words) <= {"true", "false"} else {word: float(n) for n, word in enumerate(words)}
+        values = [levels[row[k]] if row[k] in levels else float(row[k]) for row in rows]
         if not values:
             continue
         step = max(1, -(-len(values) // width))

@@ -1,9 +1,9 @@
 """What is written in a .madl file.
 
     program   ::= { import | type | const | let }
+    type      ::= type name = { field of t, ... } | type name = name | name ..      a record; an enumeration
     const     ::= const name = e                                    a number, or an array of numbers
     import    ::= import "file.py" : name, ...                      Atoll functions
-    type      ::= type name = { field of t, ... }                   a record
     let       ::= let [rec] operator { and operator }
     operator  ::= [patt | view | func | node] name interface [= (e)] [: body] [end]
     interface ::= { (size n ..) | (type t ..) | (data d ..) } [<<s, ..>>] { (clause) } [returns { (clause) }]
@@ -29,6 +29,10 @@
         | block interface [: body] [end]                            scope
         | assume e | guarantee e                                    what must hold, checked in simulation
         | if e then body { else if e then body } else body end      one of several bodies
+        | match e: { case label, ..: body } [else body] end         the body of the label that e is
+        | automaton [x of t]: { state name: body } end              the body of the state it is in; a body may say
+        | unless e then name | until e then name                    when to change: before this cycle, or after it; `then` restarts the
+        | unless e resume name | until e resume name                state's own memory, `resume` keeps it
 
     level ::= [<<s>> | <<low:>> | <<low:high>>] [[x] | [size n] | [x : size n]] { (clause) } [returns { (clause) }]
 
@@ -38,93 +42,54 @@ Every node carries the stretch of text it came from; `text(node)` is what messag
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
-from atoll.errors import NOWHERE, Span
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
-    span: Span = field(default=NOWHERE, compare=False, repr=False)
-
-
-# -- sizes
-
-
-@dataclass(frozen=True, slots=True)
-class SizeNumber(Node):
-    value: int
-
-
-@dataclass(frozen=True, slots=True)
-class SizeName(Node):
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class SizeMeta(Node):
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class SizeHole(Node):
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class SizeOp(Node):
-    op: str
-    left: Size
-    right: Size
-
-
-@dataclass(frozen=True, slots=True)
-class SizeValue(Node):
-    """An index that is computed: a.[clamp<<4>>(k)]."""
-
-    expr: Expr
-
-
-Size = SizeNumber | SizeName | SizeMeta | SizeHole | SizeOp | SizeValue
-
-
-# -- types
-
-
-@dataclass(frozen=True, slots=True)
-class TypeName(Node):
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class TypeMeta(Node):
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class TypeHole(Node):
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class IndexType(Node):
-    size: Size
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayType(Node):
-    size: Size
-    elem: TypeExpr
-
-
-@dataclass(frozen=True, slots=True)
-class TupleType(Node):
-    items: tuple[TypeExpr, ...]
-
-
-TypeExpr = TypeName | TypeMeta | TypeHole | IndexType | ArrayType | TupleType
-
+from atoll.madl.syntax_types import (
+    ArrayType as ArrayType,
+)
+from atoll.madl.syntax_types import (
+    IndexType as IndexType,
+)
+from atoll.madl.syntax_types import (
+    Node as Node,
+)
+from atoll.madl.syntax_types import (
+    Size as Size,
+)
+from atoll.madl.syntax_types import (
+    SizeHole as SizeHole,
+)
+from atoll.madl.syntax_types import (
+    SizeMeta as SizeMeta,
+)
+from atoll.madl.syntax_types import (
+    SizeName as SizeName,
+)
+from atoll.madl.syntax_types import (
+    SizeNumber as SizeNumber,
+)
+from atoll.madl.syntax_types import (
+    SizeOp as SizeOp,
+)
+from atoll.madl.syntax_types import (
+    SizeValue as SizeValue,
+)
+from atoll.madl.syntax_types import (
+    TupleType as TupleType,
+)
+from atoll.madl.syntax_types import (
+    TypeExpr as TypeExpr,
+)
+from atoll.madl.syntax_types import (
+    TypeHole as TypeHole,
+)
+from atoll.madl.syntax_types import (
+    TypeMeta as TypeMeta,
+)
+from atoll.madl.syntax_types import (
+    TypeName as TypeName,
+)
 
 # -- expressions
 
@@ -340,6 +305,54 @@ class Branch(Node):
     orelse: tuple[Expr, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class EnumValue(Node):
+    """A member of an enumeration: its type (represented.Enum) and number."""
+
+    type: Any
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Case(Node):
+    """One body of a match; without labels it is for all other values. `reset` says when state in it restarts."""
+
+    labels: tuple[Expr, ...]
+    body: tuple[Expr, ...]
+    reset: Reset | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Match(Node):
+    value: Expr
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Transition(Node):
+    """`when` is unless or until, `into` is then or resume."""
+
+    when: str
+    condition: Expr
+    into: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class State(Node):
+    name: str
+    body: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Automaton(Node):
+    """`name of type` is the state it is in, where that is asked for."""
+
+    name: str | None
+    type: str | None
+    states: tuple[State, ...]
+
+
 Expr = (
     Variable
     | Number
@@ -367,6 +380,10 @@ Expr = (
     | Block
     | Branch
     | Contract
+    | EnumValue
+    | Match
+    | Transition
+    | Automaton
 )
 
 
@@ -390,6 +407,12 @@ class RecordType(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class EnumType(Node):
+    name: str
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Const(Node):
     name: str
     value: Expr
@@ -401,7 +424,7 @@ class Import(Node):
     names: tuple[str, ...]
 
 
-Item = Operator | RecordType | Const | Import
+Item = Operator | RecordType | EnumType | Const | Import
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from atoll.errors import Span, fail
-from atoll.madl.scalars import allowed
+from atoll.madl.represented import Enum, belongs
 from atoll.sizes import Atom, Poly, Sym
 from atoll.sizes.poly import show as show_size
 from atoll.sizes.solver import Solver
@@ -190,7 +190,7 @@ class Typer:
                 return False
             t.family = family
         elif isinstance(t, Scalar):
-            if not allowed(unknown.family, t.dtype):
+            if not belongs(unknown.family, t):
                 return False
         elif unknown.family != "any" or any(x is unknown for x in leaves(t)):
             return False
@@ -205,9 +205,10 @@ class Typer:
             if narrowed is not None:
                 t.family = narrowed
                 return
-        elif isinstance(t, Scalar) and allowed(family, t.dtype):
+        elif isinstance(t, Scalar) and belongs(family, t):
             return
-        fail("E0915", span, op=op, shown=self.show(t))
+        help_ = {"help": "enumerations are compared with == and !=, or taken apart with match"} if isinstance(t, Enum) else {}
+        fail("E0915", span, op=op, shown=self.show(t), **help_)
 
     # -- results
 
@@ -276,6 +277,8 @@ def show_type(t: Type, names: Mapping[Any, str] | None = None) -> str:
         return t.decl.name
     if isinstance(t, Tuple):
         return "*".join(f"({show_type(x, names)})" if isinstance(prune(x), Tuple) else show_type(x, names) for x in t.items)
+    if isinstance(t, Enum):
+        return t.name
     if isinstance(t, Scalar):
         return "int" if t == INT else t.dtype.name
     if isinstance(t, Generic):

@@ -15,6 +15,7 @@ import numpy as np
 
 from atoll.errors.misuse import kind_of
 from atoll.madl.pieces import leaves_of
+from atoll.madl.represented import Enum, outward
 from atoll.madl.typing import Generic, prune
 from atoll.sizes import Poly
 from atoll.types.dtypes import I32, DType
@@ -108,6 +109,20 @@ def nest(t: Type, parts: Mapping[tuple[int, ...], Any], path: tuple[int, ...]) -
     if isinstance(t, Tuple):
         return tuple(nest(item, parts, (*path, k)) for k, item in enumerate(t.items))
     return parts[path]
+
+
+def is_represented(t: Type) -> bool:
+    """Whether a type has leaves that Python sees in other words (represented.py)."""
+    return any(isinstance(leaf.type, Enum) for leaf in leaves_of(t))
+
+
+def shown(t: Type, value: Any) -> Any:
+    """A value with its leaves as Python sees them."""
+    t = element(t)
+    if isinstance(t, (Tuple, Record)):
+        parts = [shown(item, part) for item, part in zip(t.items, value, strict=True)]
+        return type(value)(*parts) if isinstance(t, Record) else tuple(parts)
+    return outward(t, value) if isinstance(t, Scalar) else value
 
 
 @functools.cache

@@ -359,6 +359,25 @@ let rev <<n>> (a of [n]int at 'l) returns (b at 'l): t = !a; b = !reverse(t)
 let twice (a of [_]int at 'l) returns (b at 'l): b = rev(rev(a))
 """,
     "tuples": "let f (p of int*int) returns (q of int*int): (|x, y|) = p; q = (|!y, x + y|)",
+    "match": """
+type mode = idle | run | fault
+let f (m of mode, k of u8) returns (y of int, z of mode):
+  match m: case idle, fault: y = 1 case run: y = 2 end
+  match k: case 1, 2: z = idle case 5: z = run else z = fault end
+""",
+    "automaton": """
+type mode = idle | run | fault
+let ctl (go of bool, x of int) returns (y, m of mode):
+  total init 0;
+  automaton m of mode:
+    state idle: total = last total; y = 0; until go then run;
+    state run:
+      n init 0 = last n + 1;
+      total = last total + x; y = n + total;
+      until go && n >= 2 resume idle; until n >= 3 then fault
+    state fault: unless go then idle; total = 0; y = -1
+  end
+""",
     "types": """
 let mix (a of [_]f32, k of i8, b of bool) returns (s, n):
   forward ([x] = a) returns (s = {t}): t init 0.0 = last t + x*f32(k) end

@@ -17,6 +17,7 @@ from atoll.madl.library import Library
 from atoll.madl.native import NativeFile
 from atoll.madl.oracle import Oracle
 from atoll.madl.pieces import leaves_of
+from atoll.madl.represented import Enum
 from atoll.madl.values import dtype_of, nest
 from atoll.types.types import SCALARS, Index, Type
 
@@ -55,6 +56,8 @@ def random_value(t: Type, number: Any, rng: random.Random, types: dict[Any, Type
         dtype = dtype_of(leaf.type, types)
         if isinstance(leaf.type, Index):
             values: list[Any] = [rng.randrange(number(leaf.type.size)) for _ in range(count)]
+        elif isinstance(leaf.type, Enum):
+            values = [rng.randrange(len(leaf.type.members)) for _ in range(count)]
         elif dtype.kind == "b":
             values = [rng.random() < 0.5 for _ in range(count)]
         elif dtype.is_float:

@@ -232,7 +232,7 @@ let blur (u of [_]f64 at 'l) returns (v at 'l):
     "two operators with one name": ("let f (x of int) returns (y): y = x\nlet f (x of int) returns (y): y = x", "E0906", ["f is defined twice"]),
     "used before it is defined": ("let g (x of int) returns (y): y = f(x)\nlet f (x of int) returns (y): y = x", "E0903", ["Undefined operator f"]),
     "too many arguments": ("let f (x of int) returns (y): y = min(x, 1, 2)", "E0905", ["min: 3 arguments where 2 are expected"]),
-    "defined in one branch": ("let f (c of bool, x of int) returns (y): if c then y = x + 1 else z = x end", "E0902", ["in one branch of the if in line 1 only"]),
+    "defined in one branch": ("let f (c of bool, x of int) returns (y): if c then y = x + 1 else z = x end", "E0902", ["not defined in every branch of the if in line 1"]),
     "a condition that is a number": ("let f (x of int) returns (y): y = if x then 1 else 2", "E0910", ["an expression of type bool was expected"]),
     "a reset that is a number": ("let f (x of int) returns (y): block returns (y = s): s init 0 = last s + 1 reset x", "E0910", ["type bool was expected"]),
     "an index that may be too large": ("let f (a of [4]int) returns (y): y = !a.[4]", "E0918", ["index 4 of a is not proved to lie in 0..3"]),
