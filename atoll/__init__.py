@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from atoll.installation import doctor
     from atoll.madl.api import madl, node
     from atoll.runtime.cache import cache
+    from atoll.runtime.cuda.arrays import DeviceArray
     from atoll.schedule.api import schedule
 
 __version__ = "0.1.0"
@@ -95,6 +96,7 @@ _LATER = {
     "fn": "atoll.function",
     "Function": "atoll.function",
     "donate": "atoll.function",
+    "DeviceArray": "atoll.runtime.cuda.arrays",
     "cache": "atoll.runtime.cache",
     "doctor": "atoll.installation",  # not atoll.doctor: importing that would put the module in place of the function
     "module": "atoll.functions.modules",
@@ -157,6 +159,7 @@ __all__ = [
     "AliasWarning",
     "CopyWarning",
     "CompileError",
+    "DeviceArray",
     "Error",
     "Fn",
     "Function",

@@ -21,7 +21,7 @@ from typing import Any
 from atoll.ainf.ir import Site
 from atoll.errors import NOWHERE, Source, Span, fail
 from atoll.functions.program import headers_digest
-from atoll.runtime.program import _site_to_json
+from atoll.runtime.program import site_to_json
 from atoll.runtime.toolchain import target
 from atoll.types.types import Array, Fn, Record, Tuple, Type, Union
 from atoll.types.unions import type_key
@@ -97,7 +97,7 @@ def _member(t: Record) -> str:
 def site_with_text(site: Site, kinds: str) -> dict[str, Any]:
     """A place that can fail, with the line it stands on."""
     s = site.span
-    made = _site_to_json(site, kinds, {})
+    made = site_to_json(site, kinds, {})
     made["span"] = None if s is NOWHERE else [s.source.name, s.line, s.column, s.end_line, s.end_column, s.source.line(s.line) or ""]
     return made
 

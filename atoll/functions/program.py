@@ -31,11 +31,11 @@ from atoll.runtime.plain_call import Host, _Call, _Open
 from atoll.runtime.program import (
     Lifted,
     _print_to_json,
-    _site_from_json,
-    _site_to_json,
     has_index,
     not_lifted,
     raise_site,
+    site_from_json,
+    site_to_json,
 )
 from atoll.runtime.program import Program as ArrayProgram
 from atoll.runtime.toolchain import compile_c
@@ -116,7 +116,7 @@ class FunctionProgram:
         self.key = build_key("functions", digest, repr(selection), str(counters), *map(repr, units), optimise=optimise, extra=extra)
         build = functools.partial(_build, fn, spans, optimise=optimise, extra=extra, selection=selection, counters=counters)
         self.library, self.path, meta = cache.use(self.key, build, load)
-        self.sites = [_site_from_json(s, spans) for s in meta["sites"]]
+        self.sites = [site_from_json(s, spans) for s in meta["sites"]]
         self.prints: list[list[Any]] = meta["prints"]
         for u in units:
             self.sites += u.sites
@@ -213,5 +213,5 @@ def _build(
     (folder / "program.c").write_text(generated.text)
     compile_c(folder / "program.c", folder / "program.so", optimise, extra)
     number = {id(span): k for k, span in reversed(list(enumerate(spans)))}
-    sites = [_site_to_json(s, kinds, number) for s, kinds in zip(generated.sites, generated.kinds, strict=True)]
+    sites = [site_to_json(s, kinds, number) for s, kinds in zip(generated.sites, generated.kinds, strict=True)]
     return {"kind": "functions", "name": fn.name, "sites": sites, "prints": [_print_to_json(p) for p in generated.prints]}

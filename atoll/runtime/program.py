@@ -109,7 +109,7 @@ class Program:
     def _open(self, library: ctypes.CDLL, path: Path, meta: dict[str, Any], spans: list[Span]) -> None:
         """Use what was built, and make the call."""
         self.library, self.path = library, path
-        self.sites = [_site_from_json(s, spans) for s in meta["sites"]]
+        self.sites = [site_from_json(s, spans) for s in meta["sites"]]
         self.copies = [(text, spans[k]) for text, k in meta.get("copies", ()) if k >= 0]  # that loops make again and again
         self.values = max((len(kinds) for _, kinds in self.sites), default=0)  # that any check shows
         self.prints: list[list[Any]] = meta["prints"]
@@ -327,13 +327,13 @@ def _build(fn: ir.Function, spans: list[Span], folder: Path, optimise: str, extr
     compile_files(sources, folder / "program.so", optimise, extra)
     sources[0].write_text(generated.text)
     number = {id(span): k for k, span in reversed(list(enumerate(spans)))}
-    sites = [_site_to_json(s, kinds, number) for s, kinds in zip(generated.sites, generated.kinds, strict=True)]
+    sites = [site_to_json(s, kinds, number) for s, kinds in zip(generated.sites, generated.kinds, strict=True)]
     copies = [[text, number.get(id(span), -1)] for text, span in repeated(loops)]
     prints = [_print_to_json(p) for p in generated.prints]
     return {"kind": "program", "name": fn.name, "donations": donations(loops), "sites": sites, "copies": copies, "prints": prints}
 
 
-def _site_to_json(site: Site, kinds: str, number: dict[int, int]) -> dict[str, Any]:
+def site_to_json(site: Site, kinds: str, number: dict[int, int]) -> dict[str, Any]:
     values = dict(site.values)
     if "poly" in values:
         values["need"] = condition(values.pop("poly"))
@@ -342,7 +342,7 @@ def _site_to_json(site: Site, kinds: str, number: dict[int, int]) -> dict[str, A
     return {"code": site.code, "span": number.get(id(site.span), -1), "where": site.where, "values": values, "kinds": kinds}
 
 
-def _site_from_json(data: dict[str, Any], spans: list[Span]) -> tuple[Site, str]:
+def site_from_json(data: dict[str, Any], spans: list[Span]) -> tuple[Site, str]:
     span = spans[data["span"]] if data["span"] >= 0 else NOWHERE
     return Site(data["code"], span, data["values"], data["where"]), data["kinds"]
 

@@ -40,7 +40,7 @@ class ScheduledProgram(host.Program):
             (folder / "program.c").write_text(generated.text)
             compile_c(folder / "program.c", folder / "program.so", optimise, extra)
             number = {id(span): k for k, span in reversed(list(enumerate(spans)))}
-            sites = [host._site_to_json(x, kinds, number) for x, kinds in zip(generated.sites, generated.kinds, strict=True)]
+            sites = [host.site_to_json(x, kinds, number) for x, kinds in zip(generated.sites, generated.kinds, strict=True)]
             return {"kind": "program", "name": fn.name, "sites": sites, "prints": [host._print_to_json(p) for p in generated.prints]}
 
         library, path, meta = cache.use(self.key, build, load)

@@ -17,9 +17,11 @@ struct at_queue {
     /* kernel k of the program; args[j] is the address of its j-th argument; shared: bytes of dynamic shared memory. An empty grid is nothing. */
     int (*launch)(at_queue *q, int kernel, int64_t grid_x, int64_t grid_y, int64_t grid_z, int block_x, int block_y, int block_z, int64_t shared, void **args);
     int (*sync)(at_queue *q);
+    int (*enter)(at_queue *q);   /* before any of these is called from outside, and */
+    void (*leave)(at_queue *q);  /* after; a program calls neither */
     void *const *kernels;   /* of the program that runs */
     void *stream;           /* the device's own word for the queue */
-    int64_t held, most;     /* bytes of temporaries now, and the most at a time */
     int error;              /* the device's code for what went wrong, and */
     const char *doing;      /* what it was asked to do */
+    int device;             /* which of several */
 };

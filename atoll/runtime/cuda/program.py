@@ -1,0 +1,234 @@
+"""A function on a device: built or found in the cache, loaded, and called.
+
+The host part is C that asks the device's table for memory and launches (backends/cuda); it is the same for every device. Kernels are compiled for the device.
+Arrays of NumPy are copied to the device and results from it; if any argument is on the device already, results stay there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from atoll.core import ir
+from atoll.core import values as v
+from atoll.core.fingerprint import fingerprint
+from atoll.errors import Span, fail
+from atoll.runtime.arguments import Donated, from_python, refuse_axes, to_python
+from atoll.runtime.cache import cache
+from atoll.runtime.cuda.arrays import DeviceArray, on_device
+from atoll.runtime.cuda.devices import NO_ROOM, REFUSED, Queue, device, helpers
+from atoll.runtime.identity import build_key
+from atoll.runtime.library import attach, load
+from atoll.runtime.plain_call import NO_OPEN_RESULT, Host, _Call
+from atoll.runtime.program import _nested, _readable, not_lifted, raise_site, site_from_json, site_to_json
+from atoll.runtime.toolchain import compile_c
+from atoll.types.binding import bind_call
+from atoll.types.types import dtype_of, flatten, shape_of
+from atoll.uncollected import uncollected
+
+Lifted = Callable[[tuple[Any, ...]], Callable[..., Any] | None]
+
+
+class _Request(ctypes.Structure):
+    """`request` of native/device_call.c."""
+
+    _fields_ = [
+        ("call", _Call),
+        ("entry", ctypes.c_void_p),
+        ("queue", ctypes.POINTER(Queue)),
+        ("inputs", ctypes.c_int),
+        ("outputs", ctypes.c_int),
+        ("given", ctypes.c_void_p),
+        ("bytes", ctypes.c_void_p),
+        ("axes", ctypes.c_void_p),
+        ("widths", ctypes.c_void_p),
+        ("dims", ctypes.c_void_p),
+        ("in", ctypes.c_void_p),
+        ("out", ctypes.c_void_p),
+    ]
+
+
+class DeviceProgram:
+    """A core function on a device. `generate` makes its text: backends/cuda, unless a test brings its own."""
+
+    def __init__(self, fn: ir.Function, arrange: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]], target: str, lifted: Lifted = not_lifted, generate: Callable[[ir.Function], Any] | None = None) -> None:
+        refuse_axes(fn)
+        self.fn, self.arrange, self.lifted = fn, arrange, lifted
+        self.device = device(target)
+        digest, spans = fingerprint(fn)
+        key = build_key("device", digest, "" if generate is None else generate.__name__, optimise="2")
+        self.library, self.path, meta = cache.use(key, lambda folder: _build(fn, spans, folder, generate), load)
+        self.kernels_text: str = meta["kernels_text"]
+        self.kernels: list[tuple[str, list[str]]] = [(name, types) for name, types in meta["kernels"]]
+        self.sites = [site_from_json(s, spans) for s in meta["sites"]]
+        self.values = max((len(kinds) for _, kinds in self.sites), default=0)
+        attach(self.library)
+        self.loaded = self.device.load(self.kernels_text, self.kernels, fn.name)
+        self.host = Host(self._show)
+        self.leaf_dtypes = [dtype_of(shape_of(t)[1]).numpy for _, p in fn.params for _, t in flatten(p)]
+        self.leaf_axes = [len(shape_of(t)[0]) for _, p in fn.params for _, t in flatten(p)]
+        self.out_dtypes = [dtype_of(shape_of(t)[1]).numpy for _, t in flatten(fn.result)]
+        self.out_axes = [len(shape_of(t)[0]) for _, t in flatten(fn.result)]
+        self._spare: list[_Run] = []  # what calls need, kept from those that are done
+        self.call = self._called
+
+    def _called(self, *args: Any, **keywords: Any) -> Any:
+        given = self.arrange(args, keywords)
+        other = self.lifted(given)
+        if other is not None:
+            return other(*given)
+        leaves, stays = self._leaves(given)
+        results = self.run_leaves(leaves, stays)
+        return to_python(self.fn.result, _nested(self.fn.result, iter(results)))
+
+    def _leaves(self, given: tuple[Any, ...]) -> tuple[list[Any], bool]:
+        """The arguments, converted and checked, as NumPy's arrays and scalars and arrays of the device, and whether there is any of those."""
+        standing: dict[int, tuple[Any, DeviceArray]] = {}
+        shown = tuple(self._stand_in(sym.name, x, standing) for (sym, _), x in zip(self.fn.params, given, strict=True))
+        try:
+            values = from_python(self.fn, shown)
+        except MemoryError:
+            fail("E0713", name=self.fn.name)
+        sizes = bind_call(self.fn, values)
+        env = {**sizes, **{sym: int(x) for (sym, _), x in zip(self.fn.params, values, strict=True) if isinstance(x, np.integer)}}
+        for need in self.fn.requires:
+            if need.poly.evaluate(lambda atom: env[atom]) < 0:  # type: ignore[index]
+                from atoll.sizes.describe import requirement
+
+                text = requirement(need.poly, lambda atom: env[atom])  # type: ignore[index]
+                fail("E0709", name=self.fn.name, what=need.text, line=need.span.line, need=text)
+        leaves = [standing[id(x)][1] if id(x) in standing else _readable(x) for value in values for x in v.leaves(value)]
+        return leaves, bool(standing)
+
+    def _stand_in(self, name: str, x: Any, standing: dict[int, tuple[Any, DeviceArray]]) -> Any:
+        """An argument with arrays of a device replaced by arrays of the host of the same type and shape, whose elements all are one zero: for the checks."""
+        if isinstance(x, Donated):
+            x = x.value
+        if isinstance(x, (tuple, list)):
+            return type(x)(self._stand_in(name, item, standing) for item in x) if type(x) in (tuple, list) else x
+        if hasattr(x, "__dataclass_fields__"):
+            fields = {f: getattr(x, f) for f in x.__dataclass_fields__}
+            replaced = {f: self._stand_in(f"{name}.{f}", item, standing) for f, item in fields.items()}
+            return type(x)(**replaced) if any(fields[f] is not replaced[f] for f in fields) else x
+        found = on_device(x, self.fn.name, name)
+        if found is None:
+            return x
+        if found.device is not self.device:
+            what = f"{name} is on {found.target}, and the program on {self.device.target}"
+            fail("E0845", name=self.fn.name, what=what, remedy=f'copy it: at.DeviceArray(np.asarray({name}), "{self.device.target}")')
+        if not found.shape:  # a number that is on the device: it is part of the call
+            return found.numpy()[()]
+        zero = np.lib.stride_tricks.as_strided(np.zeros(1, found.dtype), found.shape, (0,) * found.ndim, writeable=False)
+        standing[id(zero)] = (zero, found)
+        return zero
+
+    def run_leaves(self, leaves: list[Any], stays: bool) -> list[Any]:
+        """The leaves of the result: arrays of the device if they stay there, else NumPy's."""
+        run = self._spare.pop() if self._spare else _Run(self)
+        try:
+            return run(leaves, stays)
+        finally:
+            self._spare.append(run)
+
+    def fail_with(self, status: int, queue: Queue, values: list[tuple[int, float]]) -> None:
+        if status in (NO_ROOM, REFUSED):
+            self.device.refuse(queue, status, self.fn.name)
+        if status == -1:
+            fail("E0713", name=self.fn.name)
+        if status == -2:
+            raise KeyboardInterrupt
+        site, kinds = self.sites[status - 1]
+        raise_site(site, [float(d) if kind == "d" else i for kind, (i, d) in zip(kinds, values, strict=False)])
+
+    def _show(self, number: int, items: list[tuple[Any, ...]]) -> None:
+        raise AssertionError("programs on devices print nothing")
+
+
+class _Run:
+    """What a call needs in C, one call at a time."""
+
+    def __init__(self, program: DeviceProgram) -> None:
+        self.program = program
+        count, outs = len(program.leaf_axes), len(program.out_axes)
+        self.queue = program.device.queue(program.loaded)
+        self.given, self.inputs = (ctypes.c_void_p * (count + 1))(), (ctypes.c_void_p * (count + 1))()
+        self.bytes = (ctypes.c_int64 * (count + 1))()
+        self.out = (ctypes.c_void_p * (outs + 1))()
+        self.axes, self.widths = (ctypes.c_int64 * (outs + 1))(*program.out_axes), (ctypes.c_int64 * (outs + 1))(*(d.itemsize for d in program.out_dtypes))
+        self.shape = (ctypes.c_int64 * (sum(program.leaf_axes) + 1))()
+        self.sizes = (ctypes.c_int64 * (len(program.fn.sizes) + 1))()
+        self.dims = (ctypes.c_int64 * (sum(program.out_axes) + 1))()
+        self.scalars = [None if axes else np.zeros((), dtype) for axes, dtype in zip(program.leaf_axes, program.leaf_dtypes, strict=True)]
+        self.call = program.host.call(self.sizes, self.inputs, self.out, NO_OPEN_RESULT, program.values)
+        entry = ctypes.cast(program.library.atoll_device_entry, ctypes.c_void_p).value
+        places = (ctypes.addressof(x) for x in (self.given, self.bytes, self.axes, self.widths, self.dims, self.inputs, self.out))
+        self.request = _Request(self.call, entry, ctypes.pointer(self.queue), count, outs, *places)
+        self.address = ctypes.addressof(self.request)
+
+    def __call__(self, leaves: list[Any], stays: bool) -> list[Any]:
+        program, queue = self.program, self.queue
+        self._fill(leaves)
+        call = self.request.call
+        prepared = program.library.atoll_prepare(ctypes.byref(call), self.shape, self.sizes, self.dims)
+        if prepared == 2:
+            fail("E0713", name=program.fn.name)
+        if prepared:
+            raise SystemError("atoll: sizes were accepted by the slow path only")
+        self.call.kept.failed, queue.error = 0, 0
+        status = helpers().atoll_device_call(self.address)
+        program.host.raise_kept(self.call)
+        if status:
+            program.fail_with(status, queue, [(call.args[k].i, call.args[k].d) for k in range(program.values)])
+        results = self._results()
+        if not stays:
+            return [x.numpy() if x.ndim else x.numpy()[()] for x in results]
+        if any(isinstance(x, DeviceArray) and x._foreign for x in leaves):
+            program.device.sync()
+        return results
+
+    def _fill(self, leaves: list[Any]) -> None:
+        """Addresses and extents of the arguments."""
+        place = 0
+        for k, (x, axes, scalar) in enumerate(zip(leaves, self.program.leaf_axes, self.scalars, strict=True)):
+            self.bytes[k] = -1
+            if isinstance(x, DeviceArray):
+                self.given[k] = x.pointer
+            elif scalar is not None:
+                scalar[()] = x
+                self.given[k] = scalar.ctypes.data
+            else:
+                self.given[k], self.bytes[k] = x.ctypes.data, x.nbytes
+            if axes:
+                for n in x.shape:
+                    self.shape[place] = n
+                    place += 1
+
+    def _results(self) -> list[DeviceArray]:
+        made, dims = [], iter(self.dims)
+        for k, (axes, dtype) in enumerate(zip(self.program.out_axes, self.program.out_dtypes, strict=True)):
+            made.append(DeviceArray._of(self.program.device, tuple(itertools.islice(dims, axes)), dtype, self.out[k] or 0))
+        return made
+
+
+@uncollected
+def _build(fn: ir.Function, spans: list[Span], folder: Path, generate: Callable[[ir.Function], Any] | None) -> dict[str, Any]:
+    """Compile the host part into a folder; returns what must be remembered, the text of the kernels with it."""
+    generated = (generate or importlib.import_module("atoll.backends.cuda.generate").generate)(fn)
+    source = folder / "program.c"
+    source.write_text(generated.host_text)
+    compile_c(source, folder / "program.so", "2")
+    number = {id(span): k for k, span in reversed(list(enumerate(spans)))}
+    return {
+        "kind": "program",
+        "name": fn.name,
+        "kernels_text": generated.kernels_text,
+        "kernels": [[name, list(types)] for name, types in generated.kernels],
+        "sites": [site_to_json(site, kind, number) for site, kind in zip(generated.sites, generated.kinds, strict=True)],
+    }
+

@@ -1,0 +1,138 @@
+/* The table of device.h over the fibers of cuda_on_cpu.h; this stands after the kernels. Memory of the device is memory of ours with a margin around it. */
+
+enum { AT_MARGIN = 256 };
+static const uint64_t at_marked = 0xa701a701a701a701u;
+static pthread_mutex_t at_one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+/* What stands before every array; the rest of the margin, and the word after the array, hold marks. */
+struct at_front { int64_t bytes; at_front *before, *after; };
+struct at_memory { pthread_mutex_t lock; at_front *first; int64_t used; };
+static at_memory at_all = {PTHREAD_MUTEX_INITIALIZER, 0, 0}; /* a queue names the one it takes from, so that all programs share one */
+
+static int64_t at_room() {
+    const char *text = getenv("ATOLL_EMULATED_MEMORY"); /* bytes */
+    return text && *text ? atoll(text) : INT64_C(1) << 40;
+}
+
+static int at_refuse(at_queue *q, const char *what) {
+    snprintf(at_message, sizeof at_message, "%s", what);
+    q->error = 1;
+    q->doing = at_message;
+    return AT_DEVICE;
+}
+
+static int at_emu_alloc(at_queue *q, int64_t bytes, void **made) {
+    at_memory *all = (at_memory *)q->stream;
+    if (bytes < 0) bytes = 0;
+    pthread_mutex_lock(&all->lock);
+    char *block = all->used + bytes > at_room() ? 0 : (char *)aligned_alloc(AT_MARGIN, (size_t)((bytes + 3 * AT_MARGIN - 1) / AT_MARGIN * AT_MARGIN));
+    if (block) {
+        at_front *front = (at_front *)block;
+        *front = at_front{bytes, 0, all->first};
+        if (all->first) all->first->before = front;
+        all->first = front;
+        all->used += bytes;
+        for (size_t k = sizeof *front; k < AT_MARGIN; k += 8) memcpy(block + k, &at_marked, 8);
+        memset(block + AT_MARGIN, 0xff, (size_t)bytes);
+        memcpy(block + AT_MARGIN + bytes, &at_marked, 8);
+        *made = block + AT_MARGIN;
+    }
+    pthread_mutex_unlock(&all->lock);
+    return block ? 0 : AT_NO_ROOM;
+}
+
+static void at_emu_release(at_queue *q, void *made) {
+    if (!made) return;
+    at_memory *all = (at_memory *)q->stream;
+    at_front *front = (at_front *)((char *)made - AT_MARGIN);
+    pthread_mutex_lock(&all->lock);
+    if (front->before) front->before->after = front->after;
+    else all->first = front->after;
+    if (front->after) front->after->before = front->before;
+    all->used -= front->bytes;
+    pthread_mutex_unlock(&all->lock);
+    free(front);
+}
+
+/* True if nothing was written around any array; what was is mended, so that it is told once. */
+static bool at_intact(at_memory *all) {
+    bool intact = true;
+    pthread_mutex_lock(&all->lock);
+    for (at_front *front = all->first; front; front = front->after) {
+        char *block = (char *)front, *places[] = {block + AT_MARGIN - 8, block + AT_MARGIN - 16, block + AT_MARGIN + front->bytes};
+        for (char *place : places)
+            if (memcmp(place, &at_marked, 8)) intact = false, memcpy(place, &at_marked, 8);
+    }
+    pthread_mutex_unlock(&all->lock);
+    return intact;
+}
+
+static int at_emu_copy(at_queue *, void *target, const void *source, int64_t bytes) {
+    if (bytes > 0) memmove(target, source, (size_t)bytes);
+    return 0;
+}
+
+static int at_emu_fill(at_queue *, void *target, int byte, int64_t bytes) {
+    if (bytes > 0) memset(target, byte, (size_t)bytes);
+    return 0;
+}
+
+static int at_emu_sync(at_queue *) { return 0; }
+
+/* Where something is in an order: as it is, turned round, or shuffled by a formula that meets every number once. */
+static int64_t at_place(int64_t k, int64_t n, int order) {
+    if (order == 0 || n < 2) return k;
+    if (order == 1) return n - 1 - k;
+    int64_t step = 1 + (INT64_C(2654435761) * order) % n, a = step, b = n;
+    for (;; step = step % n + 1) {
+        for (a = step, b = n; b; ) { int64_t r = a % b; a = b; b = r; }
+        if (a == 1) break;
+    }
+    return (int64_t)(((__int128)k * step + order) % n);
+}
+
+static int at_emu_launch(at_queue *q, int kernel, int64_t gx, int64_t gy, int64_t gz, int bx, int by, int bz, int64_t shared, void **args) {
+    if (gx <= 0 || gy <= 0 || gz <= 0) return 0;
+    if (gx > INT64_C(2147483647) || gy > 65535 || gz > 65535) return at_refuse(q, "a grid of a launch is too large");
+    if (bx < 1 || by < 1 || bz < 1 || bz > 64 || (int64_t)bx * by * bz > AT_MOST_THREADS) return at_refuse(q, "a block of a launch has too many threads, or none");
+    if (shared < 0 || shared > AT_MOST_SHARED) return at_refuse(q, "a launch asks for too much shared memory");
+    const char *given = getenv("ATOLL_EMULATED_ORDER");
+    const int order = given ? atoi(given) : 0;
+    pthread_mutex_lock(&at_one_at_a_time);
+    int status = 0;
+    if (!at_stacks) {
+        void *made = mmap(0, (size_t)AT_MOST_THREADS * AT_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        at_stacks = made == MAP_FAILED ? 0 : (char *)made;
+    }
+    at_message[0] = 0;
+    if (!at_stacks) status = AT_NO_ROOM;
+    else {
+        gridDim.x = (unsigned)gx, gridDim.y = (unsigned)gy, gridDim.z = (unsigned)gz;
+        blockDim.x = (unsigned)bx, blockDim.y = (unsigned)by, blockDim.z = (unsigned)bz;
+        at_count = bx * by * bz;
+        at_kernel = (void (*)(void **))q->kernels[kernel];
+        at_arguments = args;
+        at_emu_used = (size_t)shared;
+        for (int t = 0; t < at_count; t++) at_order[t] = (int)at_place(t, at_count, order);
+        const int64_t blocks = gx * gy * gz;
+        for (int64_t k = 0; k < blocks && !at_message[0]; k++) {
+            const int64_t b = at_place(k, blocks, order);
+            blockIdx.x = (unsigned)(b % gx), blockIdx.y = (unsigned)(b / gx % gy), blockIdx.z = (unsigned)(b / gx / gy);
+            at_block();
+            if (!at_message[0] && !at_intact((at_memory *)q->stream)) snprintf(at_message, sizeof at_message, "a write beyond the ends of an array");
+            if (at_message[0]) {
+                const size_t n = strlen(at_message);
+                snprintf(at_message + n, sizeof at_message - n, " (block %u, %u, %u of kernel %s)", blockIdx.x, blockIdx.y, blockIdx.z, at_kernel_names[kernel]);
+            }
+        }
+        if (at_message[0]) q->error = 1, q->doing = at_message, status = AT_DEVICE;
+    }
+    pthread_mutex_unlock(&at_one_at_a_time);
+    return status;
+}
+
+static void at_emu_leave(at_queue *) {}
+
+extern "C" void atoll_emulated(at_queue *q) {
+    *q = at_queue{at_emu_alloc, at_emu_release, at_emu_copy, at_emu_copy, at_emu_copy, at_emu_fill, at_emu_launch, at_emu_sync, at_emu_sync, at_emu_leave, at_kernel_table, &at_all, 0, 0, 0};
+}
