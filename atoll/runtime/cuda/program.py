@@ -7,6 +7,7 @@ Arrays of NumPy are copied to the device and results from it; if any argument is
 from __future__ import annotations
 
 import ctypes
+import functools
 import importlib
 import itertools
 from collections.abc import Callable
@@ -22,7 +23,7 @@ from atoll.errors import Span, fail
 from atoll.runtime.arguments import Donated, from_python, refuse_axes, to_python
 from atoll.runtime.cache import cache
 from atoll.runtime.cuda.arrays import DeviceArray, on_device
-from atoll.runtime.cuda.devices import NO_ROOM, REFUSED, Queue, device, helpers
+from atoll.runtime.cuda.devices import NO_ROOM, REFUSED, Device, Queue, device, helpers
 from atoll.runtime.identity import build_key
 from atoll.runtime.library import attach, load
 from atoll.runtime.plain_call import NO_OPEN_RESULT, Host, _Call
@@ -60,7 +61,7 @@ class DeviceProgram:
     def __init__(self, fn: ir.Function, arrange: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]], target: str, lifted: Lifted = not_lifted, generate: Callable[[ir.Function], Any] | None = None) -> None:
         refuse_axes(fn)
         self.fn, self.arrange, self.lifted = fn, arrange, lifted
-        self.device = device(target)
+        self.target = target
         digest, spans = fingerprint(fn)
         key = build_key("device", digest, "" if generate is None else generate.__name__, optimise="2")
         self.library, self.path, meta = cache.use(key, lambda folder: _build(fn, spans, folder, generate), load)
@@ -69,7 +70,6 @@ class DeviceProgram:
         self.sites = [site_from_json(s, spans) for s in meta["sites"]]
         self.values = max((len(kinds) for _, kinds in self.sites), default=0)
         attach(self.library)
-        self.loaded = self.device.load(self.kernels_text, self.kernels, fn.name)
         self.host = Host(self._show)
         self.leaf_dtypes = [dtype_of(shape_of(t)[1]).numpy for _, p in fn.params for _, t in flatten(p)]
         self.leaf_axes = [len(shape_of(t)[0]) for _, p in fn.params for _, t in flatten(p)]
@@ -77,6 +77,15 @@ class DeviceProgram:
         self.out_axes = [len(shape_of(t)[0]) for _, t in flatten(fn.result)]
         self._spare: list[_Run] = []  # what calls need, kept from those that are done
         self.call = self._called
+
+    @functools.cached_property
+    def device(self) -> Device:
+        """Looked for at the first call: a program can be made and read where it cannot run."""
+        return device(self.target)
+
+    @functools.cached_property
+    def loaded(self) -> Any:
+        return self.device.load(self.kernels_text, self.kernels, self.fn.name)
 
     def _called(self, *args: Any, **keywords: Any) -> Any:
         given = self.arrange(args, keywords)
