@@ -38,6 +38,7 @@ def test_arrays_that_stay(made):
     assert isinstance(y, at.DeviceArray) and isinstance(total, at.DeviceArray) and total.shape == ()
     assert float(total) == 2 * x.sum() and (np.asarray(y) == 2 * x).all()
     again, _ = made.call(y, 0.5, -1)
+    assert again.wait() is again
     assert (np.asarray(again) == x).all() and y.dtype == np.float64 and len(y) == 1000 and y.nbytes == 8000
 
 

@@ -60,6 +60,7 @@ def helpers() -> ctypes.CDLL:
     library.atoll_device_alloc.argtypes = [ctypes.POINTER(Queue), ctypes.c_int64, ctypes.POINTER(ctypes.c_void_p)]
     library.atoll_device_release.argtypes = [ctypes.POINTER(Queue), ctypes.c_void_p]
     library.atoll_device_copy.argtypes = [ctypes.POINTER(Queue), ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int]
+    library.atoll_device_sync.argtypes = [ctypes.POINTER(Queue)]
     library.atoll_device_call.argtypes = [ctypes.c_void_p]
     return library
 
