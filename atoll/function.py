@@ -30,6 +30,7 @@ from atoll.surface import source as text
 from atoll.surface import syntax as s
 from atoll.surface.names import Liveness, binds
 from atoll.surface.parse import Parser
+from atoll.targets import CPU, device_memory, named, refuse_functions, usual
 from atoll.types.captures import MISSING, Captures
 from atoll.types.namespace import Namespace
 from atoll.types.ownership import check_owned
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from atoll.eyes.explore import Explorer
     from atoll.functions.program import FunctionProgram
     from atoll.roofline import Roofline
+    from atoll.runtime.cuda.program import DeviceProgram
     from atoll.runtime.program import Program
 
 # Set while the command line imports a file: a wrong function is told when it is asked for, so that all of them can be.
@@ -69,6 +71,7 @@ class Options:
     copies: str = "any"
     plan: tuple[tuple[str, str], ...] = ()
     checkpoint: int | None = None  # of loops that do not say (at.grad(f, memory=...))
+    target: str = ""  # what it is compiled for (targets.py); "": what ATOLL_TARGET says
 
 
 @all_plain
@@ -93,7 +96,7 @@ class Function(Beyond):
         self.returns_function = gives_functions(self.signature.result)  # then calls of it are expanded
         self._core: ir.Function | None = None
         self._session: Session | None = None
-        self._programs: dict[str, Program | FunctionProgram] = {}
+        self._programs: dict[str, Program | FunctionProgram | DeviceProgram] = {}
         self._fast: Callable[..., Any] | None = None
         self._watched: Captures | None = None  # what must not have changed when a call is made
         self._ready: Callable[..., Any] | None = None  # the same as _fast when nothing is watched: called without coming through Python
@@ -248,7 +251,7 @@ class Function(Beyond):
                 raise
         fail("E0713", name=core.name)  # NumPy has several words for it
 
-    def compile(self, optimise: str = "3") -> Program | FunctionProgram:
+    def compile(self, optimise: str = "3") -> Program | FunctionProgram | DeviceProgram:
         """The native program, built or found in the cache. Recursion, unions and function values go through λANF."""
         if optimise not in ("0", "1", "2", "3"):
             fail("E0610", name="compile", text=f"optimise is '0', '1', '2' or '3', not {kind_of(optimise)}", help="leave it out for the fastest code")
@@ -259,10 +262,35 @@ class Function(Beyond):
                     self._programs[optimise] = self._program(optimise)
             return self._programs[optimise]
 
+    @property
+    def target(self) -> str:
+        """What it is compiled for: "cpu", "cuda", ..."""
+        return self.options.target or usual()
+
+    def on(self, target: str) -> Function:
+        """The same function for another target: "cuda", "cuda:1" (a second GPU), "cpu"."""
+        wanted = named(target)
+        if wanted == self.options.target:
+            return self
+        key = ("on", wanted)
+        if key not in self._derived:
+            made = Function(*self._text, self.namespace, dataclasses.replace(self.options, target=wanted), self.signature)
+            made.recipe = Function.on, (self, wanted)
+            made.__module__, made.__qualname__, made.__wrapped__ = self.__module__, self.__qualname__, self.__wrapped__
+            made.vjp, made.jvp, made.believed, made.lifts = self.vjp, self.jvp, self.believed, self.lifts
+            made.check_early()
+            self._derived[key] = made
+        return self._derived[key]
+
     @as_deep_as_needed
-    def _program(self, optimise: str) -> Program | FunctionProgram:
+    def _program(self, optimise: str) -> Program | FunctionProgram | DeviceProgram:
         from atoll.functions.needs import needs_functions
 
+        if self.target != CPU:
+            from atoll.runtime.cuda.program import DeviceProgram
+
+            refuse_functions(self.core)
+            return DeviceProgram(self.core, self._arguments, self.target, lifted=self._lifted)
         if needs_functions(self.core):
             from atoll.functions.program import FunctionProgram
 
@@ -371,7 +399,7 @@ class Function(Beyond):
 
     @as_deep_as_needed
     def show(self, stage: str = "core", origins: bool = False) -> str:
-        """The program at a stage: surface, core, ainf, term, plan, loops, passes, rewritten or c. With `origins`, every line with the
+        """The program at a stage: surface, core, ainf, term, plan, loops, passes, rewritten, c or cuda. With `origins`, every line with the
         lines of the source it comes from."""
         from atoll.stages import show
 
@@ -386,6 +414,9 @@ class Function(Beyond):
             from atoll.distribute.budget import needs
 
             return needs(self, sizes)
+        if self.target != CPU:
+            refuse_functions(self.core)
+            return device_memory(self.core, self._returned)
         from atoll.runtime.memory import memory
         from atoll.runtime.program import compiled_loops
 

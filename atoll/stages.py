@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from atoll.loops.optimise import Pass
     from atoll.origins import Marks, Row
 
-STAGES = ("surface", "core", "ainf", "term", "plan", "loops", "passes", "rewritten", "c")
+STAGES = ("surface", "core", "ainf", "term", "plan", "loops", "passes", "rewritten", "c", "cuda")
 """As written; elaborated; in normal form; as the term schedules start from; what is stored and shares loops; the loops of the plan; the loops after every
-rewrite that changed them; the loops after all of them, which are printed as C; C."""
+rewrite that changed them; the loops after all of them, which are printed as C; C; the kernels and the host program of a GPU."""
 
 
 def show(fn: Function, stage: str, origins: bool = False) -> str:
@@ -90,6 +90,10 @@ def _text(fn: Function, stage: str, marks: Marks | None) -> str:
         from atoll.runtime.program import compiled_loops
 
         return generate(fn.core, compiled_loops(fn.core), marks).text
+    if stage == "cuda":
+        from atoll.backends.cuda.show import show as show_kernels
+
+        return show_kernels(fn.core)
     fail("E0806", stage=stage)
 
 

@@ -13,4 +13,4 @@ def f(x: f64) -> f64:
 f.show("assembly")
 
 #> E0806: there is no stage 'assembly'
-#>    help: use one of surface, core, ainf, term, plan, loops, passes, rewritten, c
+#>    help: use one of surface, core, ainf, term, plan, loops, passes, rewritten, c, cuda
