@@ -49,7 +49,7 @@ def device_memory(fn: ir.Function, returned: object) -> Memory:
     from atoll.backends.cuda.language import walk
     from atoll.errors import NOWHERE, Span
     from atoll.loops import ir as lp
-    from atoll.runtime.memory import Memory, Use, bytes_of
+    from atoll.runtime.memory import Memory, Use, bytes_of, copies_of
 
     program = lowered(fn)
     at = returned if isinstance(returned, Span) else NOWHERE
@@ -65,4 +65,4 @@ def device_memory(fn: ir.Function, returned: object) -> Memory:
             uses.append(Use("copy", b.shown, bytes_of(b), "to the device, if it is an array of the host", b.span))
     for o in program.function.outputs:
         uses.append(Use("copy", o.buffer.shown, bytes_of(o.buffer), "from the device, unless an argument is there", at))
-    return Memory(program.function.name, tuple(uses))
+    return Memory(program.function.name, (*uses, *copies_of(program.function, fn, at)))

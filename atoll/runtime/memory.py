@@ -102,7 +102,12 @@ def memory(loops: lp.Function, fn: core.Function | None = None, returned: Span =
         elif isinstance(stmt, lp.Helper) and stmt.name in ("argsort", "sort"):
             each = _SORT if stmt.name == "argsort" else 2 * stmt.buffers[0][0].dtype.size
             uses.append(Use("temporary", "sort", each * stmt.sizes[0], "keys and places while sorting" if stmt.name == "argsort" else "keys while sorting", stmt.buffers[0][0].span))
-    return Memory(loops.name, tuple(uses + [_use(loops, fn, c, returned) for c in _copies(loops)]))
+    return Memory(loops.name, (*uses, *copies_of(loops, fn, returned)))
+
+
+def copies_of(loops: lp.Function, fn: core.Function | None, returned: Span) -> list[Use]:
+    """The copies of arrays that loops make."""
+    return [_use(loops, fn, c, returned) for c in _copies(loops)]
 
 
 def _copies(loops: lp.Function) -> list[lp.Copied]:
