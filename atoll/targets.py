@@ -60,9 +60,9 @@ def device_memory(fn: ir.Function, returned: object) -> Memory:
             b = stmt.buffer
             seen.add(b)
             uses.append(Use("temporary", b.shown.split("__k")[0], bytes_of(b), b.reason, b.span))
-    for b in program.function.inputs:
-        if isinstance(b, lp.Buffer):
-            uses.append(Use("copy", b.shown, bytes_of(b), "to the device, if it is an array of the host", b.span))
+    for given in program.function.inputs:
+        if isinstance(given, lp.Buffer):
+            uses.append(Use("copy", given.shown, bytes_of(given), "to the device, if it is an array of the host", given.span))
     for o in program.function.outputs:
         uses.append(Use("copy", o.buffer.shown, bytes_of(o.buffer), "from the device, unless an argument is there", at))
     return Memory(program.function.name, (*uses, *copies_of(program.function, fn, at)))
