@@ -536,9 +536,11 @@ def _prove(args: argparse.Namespace) -> int:
         """What needs the compiler; the verdict before it does not."""
         if function is None:
             return []
-        from atoll.check.about import about_c, about_program
+        from atoll.check.about import about_c, about_compile, about_program
         from atoll.schedule.api import schedule
 
+        if "rewrites" in data:
+            return about_compile(data, function, None if args.c is None else Path(args.c).read_text(errors="replace"))
         plain = schedule(function)
         lines = [about_program(data, plain)]
         if args.c is not None:

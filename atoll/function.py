@@ -41,6 +41,7 @@ from atoll.uncollected import uncollected
 
 if TYPE_CHECKING:
     from atoll.ad.residuals import Residuals
+    from atoll.check.certificate import Certificate
     from atoll.cost import Cost
     from atoll.eyes.explore import Explorer
     from atoll.functions.program import FunctionProgram
@@ -301,6 +302,10 @@ class Function(Beyond):
         if self.options.copies == "explicit":
             refuse_copies(self.core, self._returned)
         program = Program(self.core, self._arguments, optimise, lifted=self._lifted)
+        if os.environ.get("ATOLL_CHECK") == "certify":
+            from atoll.check.compiled import certify
+
+            certify(self.core)
         if self.recipe is None:  # what is derived is not the user's to change
             for text, span in program.copies:
                 warnings.warn_explicit(text, CopyWarning, span.source.name, span.line)
@@ -473,10 +478,20 @@ class Function(Beyond):
         return define(self, "def_jvp", g, *more, check=check, **keywords)
 
     def assumptions(self) -> str:
-        """What is taken on trust about this function, in words: derivatives of one's own that were not checked, of it and of what it calls."""
-        from atoll.ad.custom import assumptions
+        """What is taken on trust about this function, in words: derivatives of one's own that were not checked, and what its certificate leaves open."""
+        from atoll.ad.custom import believed
+        from atoll.check.compiled import assumptions
 
-        return assumptions(self)
+        return "\n".join(f"- {line}" for line in (*believed(self), *assumptions(self)))
+
+    @as_deep_as_needed
+    def certificate(self) -> Certificate:
+        """How the loops that are compiled were made of the function's: `.save(path)`; `atoll prove path` checks it. What is not proved is named in it."""
+        from atoll.check.compiled import certificate
+
+        with _lock:
+            self._freeze()
+            return certificate(self)
 
     @as_deep_as_needed
     def residuals(self) -> Residuals:

@@ -88,8 +88,8 @@ def define(f: Function, mode: str, g: Any, *more: Any, check: Any = True, **keyw
     return g
 
 
-def assumptions(f: Function) -> str:
-    """What f.assumptions() says: one line per derivative that was believed."""
+def believed(f: Function) -> list[str]:
+    """For f.assumptions(): one line per derivative that was believed."""
     _ = f.core
     session = f._session
     assert session is not None
@@ -98,7 +98,7 @@ def assumptions(f: Function) -> str:
         for mode in each.believed:
             way = "backwards" if mode == "def_vjp" else "forwards"
             found[f"the derivative of {each.name} {way} is what {mode} says: it was not checked"] = None
-    return "\n".join(found) or f"nothing about {f.name} beyond the compiler itself"
+    return list(found)
 
 
 def _compare(f: Function, g: Function, mode: str, span: Span) -> None:

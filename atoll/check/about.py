@@ -20,6 +20,7 @@ from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.types.dtypes import DTYPES, DType
 
 if TYPE_CHECKING:
+    from atoll.function import Function
     from atoll.schedule.api import Schedule
 
 
@@ -35,14 +36,36 @@ def about_program(data: dict[str, Any], s: Schedule) -> str:
     return f"  the source term is that of {s.name}, made again from its text"
 
 
+def about_compile(data: dict[str, Any], f: Function, text: str | None) -> list[str]:
+    """That the loops of a compile's certificate are those of a function, made again from its text; and that a C text is what the last of them are printed as."""
+    from atoll.check.compiled import make_data
+    from atoll.check.rewrites.chain import Chain
+
+    mine = make_data(f.core, bounded=False)
+    need(data["digest"] == mine["digest"] and data["sizes"] == mine["sizes"], f"it is about another program than {f.name}: other text")
+    theirs, ours = Chain(data), Chain(mine)
+    need([r["name"] for r in data["rewrites"]] == [r["name"] for r in mine["rewrites"]], "other rewrites")
+    pairs = [(data["lowered"], mine["lowered"]), *((a["after"], b["after"]) for a, b in zip(data["rewrites"], mine["rewrites"], strict=True))]
+    for k, (a, b) in enumerate(pairs):
+        need(theirs.reader.body(a) == ours.reader.body(b), f"its loops are other ones than those of {f.name}, after {k} rewrites")
+    lines = [f"  the loops are those of {f.name}, made again from its text, before and after every rewrite"]
+    if text is not None:
+        _same_text(f.show("c"), text)
+        lines.append("  the C is what the last loops are printed as")
+    return lines
+
+
 def about_c(data: dict[str, Any], s: Schedule, text: str) -> str:
     """That a C file is what the certificate's loops are printed as; Rejected when it is not."""
-    made = c_of(data, s)
+    _same_text(c_of(data, s), text)
+    return "  the C is what these loops are printed as"
+
+
+def _same_text(made: str, text: str) -> None:
     if _lines(made) != _lines(text):
         pairs = zip(_lines(made), _lines(text), strict=False)
         first = next((theirs for mine, theirs in pairs if mine != theirs), "it ends earlier or later")
         raise Rejected(f"the C is not printed from these loops: {first[:100]}")
-    return "  the C is what these loops are printed as"
 
 
 def _lines(text: str) -> list[str]:

@@ -68,6 +68,9 @@ class Certificate:
 
     def __repr__(self) -> str:
         d = self.data
+        if "rewrites" in d:
+            proved = sum(r["status"] == "proved" for r in d["rewrites"])
+            return f"<certificate of {d['program']}: {proved} of {len(d['rewrites'])} rewrites proved, {len(json.dumps(d)) // 1000} kB>"
         return f"<certificate of {d['program']}: {len(d['steps'])} rules, {len(d['H'])} proofs, {len(json.dumps(d)) // 1000} kB>"
 
 

@@ -2,7 +2,7 @@
 
 It reads a certificate and does everything again: the hypotheses at every position, the result of every rule, the loops of the last term, the
 obligations on those loops. Where a proof is needed it is looked up and multiplied out. What it takes on trust is printed at the end.
-Python's standard library is all it needs: sums.py, terms.py, rules.py, loops.py, nests.py and this file.
+Python's standard library is all it needs: sums.py, terms.py, rules.py, loops.py, nests.py, rewrites/ and this file.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 from atoll.check.loops import BYTES, Match, Reader, Stmt
 from atoll.check.nests import Nests, statements
+from atoll.check.rewrites import chain
 from atoll.check.rules import Rules
 from atoll.check.sums import Facts, Poly, Proofs, Rejected, Tables, const, free, mul, need, sub, text_of, unknown
 from atoll.check.terms import (
@@ -208,6 +209,8 @@ def prove(data: dict[str, Any], trust: bool = False, verified: bool = False) -> 
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, DEPTH))
     try:
+        if data.get("format") == chain.FORMAT:
+            return _compile(data, trust, verified)
         checker = Checker(data, trust)
         checker.run()
         if verified:
@@ -219,6 +222,17 @@ def prove(data: dict[str, Any], trust: bool = False, verified: bool = False) -> 
         raise Rejected(f"the certificate is malformed: {type(problem).__name__}") from None
     finally:
         sys.setrecursionlimit(limit)
+
+
+def _compile(data: dict[str, Any], trust: bool, verified: bool) -> str:
+    """Of a compile: its rewrites, and the certificate of the source term where there is one."""
+    found = chain.check(data)
+    inner = data["source"]["certificate"]
+    if inner is None:
+        return found
+    need(isinstance(inner, dict) and inner.get("format") == FORMAT and inner["digest"] == data["digest"], "the source term is another program's")
+    lines = prove(inner, trust, verified).splitlines()
+    return "\n".join([found, "  the source term:", *(f"    {line}" for line in lines)])
 
 
 def load(path: str) -> dict[str, Any]:
@@ -233,8 +247,8 @@ def load(path: str) -> dict[str, Any]:
     try:
         data = json.loads(raw)
     except (ValueError, RecursionError) as problem:
-        raise Rejected("not a certificate (schedule.certificate().save(path) writes one)") from problem
-    need(isinstance(data, dict), "not a certificate (schedule.certificate().save(path) writes one)")
+        raise Rejected("not a certificate (f.certificate().save(path) writes one)") from problem
+    need(isinstance(data, dict), "not a certificate (f.certificate().save(path) writes one)")
     return data  # type: ignore[no-any-return]
 
 

@@ -17,4 +17,5 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0508", _SCHEDULE, "{step}: the rounds of {name} are not independent: {problem}", "", "A parallel or vector loop may run its rounds in any order, so no round may write what another reads or writes."),
     ("E0509", _SCHEDULE, "the certificate is not valid: {problem}", "", "A certificate is replayed step by step by a checker that shares no code with the compiler. Something in this file does not follow."),
     ("E0510", _SCHEDULE, "no certificate can be made: {problem}", "", "Some condition was settled by a solver whose word cannot be replayed; the certificate says so only when asked to, with certificate(trusted=True)."),
+    ("E0511", _SCHEDULE, "{name}: the compiler's rewrite {rewrite} is wrong: {problem}", "ATOLL_PASSES=K stops before it (tools/bisect_passes.py finds K)", "With ATOLL_CHECK=certify, and for f.certificate(), every rewrite of the loops is validated: for all sizes where that can be proved, else by running the loops before and after it, over expressions, at small sizes. Here they computed something else. It is a defect of the compiler: please report it."),
 ]

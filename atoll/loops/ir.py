@@ -92,13 +92,14 @@ class Buffer:
 class Var:
     """A scalar variable. `small`: an integer that is as far from overflow as an index is."""
 
-    __slots__ = ("name", "dtype", "atom", "small", "label", "origin")
+    __slots__ = ("name", "dtype", "atom", "small", "label", "origin", "copy_of")
 
     def __init__(self, name: str, dtype: DType, small: bool = False) -> None:
         self.name, self.dtype, self.small = name, dtype, small
         self.atom = VarAtom(self)
         self.label = ""  # what the user calls it
         self.origin = MADE
+        self.copy_of: Var | None = None  # the variable of the statements that a rewrite copied
 
     def __repr__(self) -> str:
         return self.name
@@ -230,22 +231,40 @@ class Test:
 # -- statements
 
 
+class Instance:
+    """Which statement of the program before a rewrite this one is, and its round there: for each index around it, a polynomial of indices here.
+
+    Set on all statements before a rewrite that is to be validated (check/watched.py), handed on by the copier; None where nobody asked, or a rewrite made
+    the statement itself."""
+
+    __slots__ = ("number", "round")
+
+    def __init__(self, number: int, round: dict[Sym, Poly]) -> None:
+        self.number, self.round = number, round
+
+    def subst(self, env: Any) -> Instance:
+        return Instance(self.number, {s: p.subst(env) for s, p in self.round.items()}) if env else self
+
+
 @dataclass(slots=True)
 class Let:
     var: Var
     value: Expr
+    instance: Instance | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(slots=True)
 class Declare:
     var: Var
     value: Expr | None
+    instance: Instance | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(slots=True)
 class Assign:
     var: Var
     value: Expr
+    instance: Instance | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(slots=True)
@@ -253,6 +272,7 @@ class Store:
     buffer: Buffer
     index: tuple[Poly, ...]
     value: Expr
+    instance: Instance | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(slots=True)
@@ -263,6 +283,7 @@ class Update:
     index: tuple[Poly, ...]
     op: str
     value: Expr
+    instance: Instance | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(slots=True)
@@ -314,6 +335,7 @@ class Add:
     var: Var
     monoid: str
     value: Expr
+    instance: Instance | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(slots=True)
@@ -357,6 +379,7 @@ class Check:
     tests: tuple[Test, ...]
     site: Site
     args: tuple[Expr, ...]
+    instance: Instance | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(slots=True)

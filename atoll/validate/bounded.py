@@ -38,6 +38,7 @@ class Verdict:
     detail: str = ""
     ran: int = 0
     new: int = 0
+    sizes: int = 0  # tuples of sizes that ran to their end
 
     @property
     def whole(self) -> bool:
@@ -49,72 +50,97 @@ def validate(core: core_ir.Function, choices: Choices = USUAL, seconds: float = 
     loops = make_loops(core, choices)
     if not isinstance(loops, lp.Function):
         return []
-    watch = _Watch(loops, core.reassociate, many, seconds)
+    watch = Watch(loops, core.reassociate, many, seconds)
     optimise(loops, core.reassociate, choices, after=watch.after)
     return watch.verdicts
 
 
-class _Watch:
+class Watch:
     """Runs the loops after every pass that changed them, while they are as the pass left them: a later one may change buffers that both mention."""
 
-    def __init__(self, loops: lp.Function, reassociate: bool, many: int, seconds: float) -> None:
+    def __init__(self, loops: lp.Function, reassociate: bool, many: int = MANY, seconds: float = SECONDS) -> None:
         self.reassociate, self.seconds, self.spent = reassociate, seconds, 0.0
         self.verdicts: list[Verdict] = []
         self.before = snapshot(loops)
-        self.runs: dict[tuple[int, int], Outcome] = {}
+        self.runs: dict[tuple[int, int], Outcome | None] = {}  # of `before`, as far as they were asked for; None: nothing is said of that size
         self.sizes = list(enumerate(sizes_for(loops, many)))
-        self.regrouped: dict[tuple[int, int], Outcome | None] = {}
-        start = time.process_time()
-        for k, sizes in self.sizes:
-            if time.process_time() - start > seconds / 4:
-                break
-            for o, (piece, backwards) in enumerate(ORDERS):
-                found = outcome(self.before, sizes, k, piece, backwards, False)
-                if found is not None and found[:1] != ("stuck",):
-                    self.runs[k, o] = found
-                    self.regrouped[k, o] = outcome(self.before, sizes, k, piece, backwards, True)
-        self.spent = time.process_time() - start
 
     def after(self, done: Pass, loops: lp.Function, said: list[str]) -> None:
         if loops.body == self.before.body:
             return
         now = snapshot(loops)
         start = time.process_time()
-        self.verdicts.append(self.verdict(done, now))
+        self.verdicts.append(self.verdict(done, now, start))
         self.spent += time.process_time() - start
         self.before = now
 
-    def verdict(self, done: Pass, now: lp.Function) -> Verdict:
+    def skip(self, loops: lp.Function) -> None:
+        """A pass that needs no look."""
+        self.before, self.runs = snapshot(loops), {}
+
+    def run(self, k: int, o: int, sizes: dict[Sym, int]) -> Outcome | None:
+        if (k, o) not in self.runs:
+            found = outcome(self.before, sizes, k, *ORDERS[o], False)
+            self.runs[k, o] = None if found is None or found[:1] == ("stuck",) else found
+        return self.runs[k, o]
+
+    def verdict(self, done: Pass, now: lp.Function, start: float) -> Verdict:
         kinds: set[str] = set()
         seen: set[int] = set()
+        ended: set[int] = set()
         for k, sizes in self.sizes:
             for o, (piece, backwards) in enumerate(ORDERS):
-                if (k, o) not in self.runs or self.spent > self.seconds:
+                if self.spent + time.process_time() - start > self.seconds:
+                    self.runs.pop((k, o), None)
+                    continue
+                was = self.run(k, o, sizes)
+                if was is None:
                     continue
                 found = outcome(now, sizes, k, piece, backwards, False, seen)
                 if found is None:
-                    del self.runs[k, o]
+                    self.runs[k, o] = None
                     continue
-                kind = "strict" if found == self.runs[k, o] else self.kind_of(done, now, sizes, k, o, found)
+                kind = "strict" if found == was else self.kind_of(done, now, sizes, k, o, was, found)
                 if kind.startswith("wrong"):
                     where = ", ".join(f"{s} = {v}" for s, v in sizes.items())
                     return Verdict(done.name, "wrong", f"{kind.removeprefix('wrong: ')} at {where or 'any size'}, pieces of {piece}{', backwards' if backwards else ''}")
                 kinds.add(kind)
+                ended.add(k)
                 self.runs[k, o] = found
         new = _new_leaves(self.before.body, now.body)
         ran = sum(id(s) in seen for s in new)
-        return Verdict(done.name, "regrouped" if "regrouped" in kinds else "strict" if kinds else "unseen", "", ran, len(new))
+        return Verdict(done.name, "regrouped" if "regrouped" in kinds else "strict" if kinds else "unseen", "", ran, len(new), len(ended))
 
-    def kind_of(self, done: Pass, now: lp.Function, sizes: dict[Sym, int], k: int, o: int, found: Outcome) -> str:
+    def kind_of(self, done: Pass, now: lp.Function, sizes: dict[Sym, int], k: int, o: int, was: Outcome, found: Outcome) -> str:
         """How it differs."""
-        if found[:1] in (("stuck",), ("error",)) or self.runs[k, o][:1] == ("error",):
+        if found[:1] in (("stuck",), ("error",)) or was[:1] == ("error",):
             return f"wrong: {' '.join(map(str, found[:2])) if found[:1] in (('stuck',), ('error',)) else 'no failure any more'}"
         if not self.reassociate:
             return "wrong: a sum in another order, which the program forbids"
         if not done.regroups:
             return "wrong: another expression"
         piece, backwards = ORDERS[o]
-        return "regrouped" if outcome(now, sizes, k, piece, backwards, True) == self.regrouped[k, o] else "wrong: another expression, in any order"
+        return "regrouped" if outcome(now, sizes, k, piece, backwards, True) == outcome(self.before, sizes, k, piece, backwards, True) else "wrong: another expression, in any order"
+
+
+def same_results(one: lp.Function, other: lp.Function, reassociate: bool, many: int = 9, seconds: float = 4.0) -> tuple[int, bool]:
+    """Two programs for one function: at how many sizes both ran to their end, and whether the results were the same expressions (but for the order of sums,
+    where the program may)."""
+    if len(one.sizes) != len(other.sizes) or [type(x) for x in one.inputs] != [type(x) for x in other.inputs]:
+        return 0, True
+    runs, start = 0, time.process_time()
+    piece, backwards = ORDERS[0]
+    for k, sizes in enumerate(sizes_for(one, many)):
+        if time.process_time() - start > seconds:
+            break
+        mine = outcome(one, sizes, k, piece, backwards, reassociate)
+        theirs = outcome(other, dict(zip(other.sizes, sizes.values(), strict=True)), k, piece, backwards, reassociate)
+        if mine is None or theirs is None or mine[:1] == ("stuck",):
+            continue
+        runs += 1
+        if mine != theirs:
+            return runs, False
+    return runs, True
 
 
 def snapshot(loops: lp.Function) -> lp.Function:

@@ -72,8 +72,8 @@ def test_believed() -> None:
     assert np.array_equal(at.grad(f)(X), X + 1.0) and np.array_equal(at.grad(f).interpret(X), X + 1.0)
     assert np.array_equal(at.grad(g)(X), 3 * X + 1.0)
     for h in (f, at.grad(f)):
-        assert h.assumptions() == "the derivative of step backwards is what def_vjp says: it was not checked"
-    assert "step" not in with_rules(BACK).assumptions()
+        assert h.assumptions().startswith("- the derivative of step backwards is what def_vjp says: it was not checked\n")
+    assert "derivative of" not in with_rules(BACK).assumptions()
 
 
 def test_checked_against_the_other() -> None:

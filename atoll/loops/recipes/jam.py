@@ -71,7 +71,7 @@ def _jammed(loop: lp.For, together: int, known: tuple[Poly, ...]) -> list[lp.Stm
             if s.buffer in lost:
                 body += _compared(s, total, lost[s.buffer])
             else:
-                body.append(lp.Assign(total, lp.Call(s.op, (lp.Use(total), s.value), s.buffer.dtype)))
+                body.append(lp.Assign(total, lp.Call(s.op, (lp.Use(total), s.value), s.buffer.dtype), instance=s.instance))
     for u in updates:
         value: lp.Expr = lp.Use(totals[u.buffer])
         if u.buffer in lost:

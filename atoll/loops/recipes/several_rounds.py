@@ -196,7 +196,7 @@ class _Elimination:
             mine = _Round(env, self.store, copier.vars, value)
             row += mine.stmts(self.rows.body[:-1])
             cells += mine.stmts(self.columns.body[:-1])
-            cells.append(lp.Assign(value, mine.expr(self.store.value)))
+            cells.append(lp.Assign(value, mine.expr(self.store.value), instance=self.store.instance and self.store.instance.subst(mine.env)))
         kept: dict[lp.Load, lp.Var] = {}
         for s in cells:
             assert isinstance(s, (lp.Declare, lp.Let, lp.Assign))

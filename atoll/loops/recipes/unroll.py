@@ -86,7 +86,7 @@ class _Folded(Copier):
 def _added(s: lp.Stmt, own: set[lp.Var]) -> lp.Stmt:
     """Additions into the accumulators of the loop that is gone are assignments."""
     if isinstance(s, lp.Add) and s.var in own:
-        return lp.Assign(s.var, lp.Call(MONOIDS[s.monoid][0], (lp.Use(s.var), s.value), s.var.dtype))
+        return lp.Assign(s.var, lp.Call(MONOIDS[s.monoid][0], (lp.Use(s.var), s.value), s.var.dtype), instance=s.instance)
     if isinstance(s, lp.If):
         return lp.If(s.tests, [_added(x, own) for x in s.then], [_added(x, own) for x in s.orelse])
     return s

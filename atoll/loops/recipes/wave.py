@@ -77,7 +77,7 @@ def _settled(parts: list[list[lp.Stmt]]) -> list[list[lp.Stmt]]:
             elif isinstance(s, lp.Assign) and s.var in at and (at[s.var] == k or (at[s.var], k) == (0, 2)):
                 once.add(s.var)
     out = [[s for s in part if not (isinstance(s, lp.Declare) and s.var in once)] for part in parts]
-    return [[lp.Let(s.var, s.value) if isinstance(s, lp.Assign) and s.var in once else s for s in part] for part in out]
+    return [[lp.Let(s.var, s.value, instance=s.instance) if isinstance(s, lp.Assign) and s.var in once else s for s in part] for part in out]
 
 
 def _made(stmts: list[lp.Stmt]) -> set[lp.Var]:

@@ -23,7 +23,7 @@ def restart_names() -> None:
 def fresh(var: lp.Var) -> lp.Var:
     """Another variable like this one. Names stay unique because a mark no user can write is in them."""
     made = lp.Var(f"{_COPY.sub('', var.name)}__{next(_counter)}", var.dtype, var.small)
-    made.label, made.origin = var.label, var.origin
+    made.label, made.origin, made.copy_of = var.label, var.origin, var
     return made
 
 
@@ -89,7 +89,15 @@ class Copier:
         return tuple(left)
 
     def stmts(self, stmts: list[lp.Stmt]) -> list[lp.Stmt]:
-        return [new for s in stmts for new in self.stmt(s)]
+        made: list[lp.Stmt] = []
+        for s in stmts:
+            new = self.stmt(s)
+            instance: lp.Instance | None = getattr(s, "instance", None)
+            for x in new if instance is not None else ():
+                if getattr(x, "instance", self) is None:
+                    x.instance = instance.subst(self.env)  # type: ignore[union-attr]
+            made += new
+        return made
 
     def stmt(self, s: lp.Stmt) -> list[lp.Stmt]:
         match s:

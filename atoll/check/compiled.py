@@ -1,0 +1,144 @@
+"""`f.certificate()` of a function without a schedule: its lowered loops, every rewrite on the way to those that are printed, and what is proved of each.
+
+A rewrite is validated for all sizes by check/rewrites/, on the data that is written down. Where that does not follow it, the bounded validator runs both programs at
+small sizes; one that it refutes is an error (E0511), so no certificate says anything false of it. `ATOLL_CHECK=certify` does this at every compile.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from atoll.check.certificate import Certificate
+from atoll.check.rewrites.chain import FORMAT, Chain
+from atoll.check.watched import Rewrite, Watched, watch
+from atoll.core import ir
+from atoll.core.fingerprint import fingerprint
+from atoll.errors import fail
+from atoll.loops.choices import Choices
+from atoll.validate.bounded import same_results
+
+if TYPE_CHECKING:
+    from atoll.function import Function
+
+SECONDS = 8.0  # of the bounded validator, for a function
+TRUSTED = (
+    "index arithmetic stays below 64 bits: sizes are checked to be below 2**46 when the program is called",
+    "rounds that lowering says are independent are believed to be (the bounded validator runs them in both orders)",
+    "sums that lowering leaves without an order (not `exact`) may be added in any: the program's own licence",
+    "products, sorts and the vector functions of the runtime do what their loops say",
+)
+
+
+def make_data(core: ir.Function, choices: Choices | None = None, seconds: float = SECONDS, bounded: bool = True) -> dict[str, Any]:
+    """The certificate of a function as data; E0511 when a rewrite is wrong."""
+    watched = watch(core, choices)
+    if watched is None:
+        return _without_loops(core)
+    found = validated(watched)
+    if bounded and any(found):
+        watched = watch(core, choices, bounded=frozenset(k for k, why in enumerate(found) if why), seconds=seconds)
+        assert watched is not None
+        for r in watched.rewrites:
+            if r.bounded is not None and r.bounded.kind == "wrong":
+                fail("E0511", core.span, name=core.name, rewrite=r.name, problem=r.bounded.detail)
+    rows = [_row(r, why) for r, why in zip(watched.rewrites, found, strict=True)]
+    return {**_head(core), "sizes": [s.name for s in watched.loops.sizes], "lowered": watched.lowered, "rewrites": rows, **watched.data.tables()}
+
+
+def validated(watched: Watched) -> list[str]:
+    """For each rewrite, why it is not proved; empty when it is."""
+    data: dict[str, Any] = {"format": FORMAT, "sizes": [s.name for s in watched.loops.sizes], **watched.data.tables()}
+    chain = Chain(data)
+    now = chain.reader.body(watched.lowered)
+    found = []
+    for r in watched.rewrites:
+        after = chain.reader.body(r.after)
+        parts = chain.step(now, after, {"origins": r.origins, "roots": r.roots})
+        found.append(next((p.why for p in parts if p.why), ""))
+        now = after
+    return found
+
+
+def _row(r: Rewrite, why: str) -> dict[str, Any]:
+    row: dict[str, Any] = {"name": r.name, "status": "open" if why else "proved", "why": why, "after": r.after}
+    if not why:
+        return {**row, "origins": r.origins, "roots": r.roots}
+    b = r.bounded
+    if b is not None and b.kind != "unseen" and (b.ran or not b.new):
+        row |= {"status": "bounded", "bounded": {"sizes": b.sizes, "ran": b.ran, "new": b.new, "kind": b.kind}}
+    elif b is not None:
+        row["why"] += "; no new statement ran at small sizes"
+    return row
+
+
+def _head(core: ir.Function) -> dict[str, Any]:
+    digest, _ = fingerprint(core)
+    return {"format": FORMAT, "program": core.name, "digest": digest, "reassociate": core.reassociate, "trusted": list(TRUSTED)}
+
+
+def _without_loops(core: ir.Function) -> dict[str, Any]:
+    from atoll.functions.pipeline import passes
+
+    order = ", ".join(dict.fromkeys(name for name, _ in passes()))
+    row = {"name": "functions", "status": "open", "why": f"it goes through λANF, whose passes nobody validates: {order}", "after": []}
+    return {**_head(core), "sizes": [], "lowered": [], "rewrites": [row], "P": [], "Q": [], "E": [], "S": []}
+
+
+def certificate(f: Function) -> Certificate:
+    """The certificate of a compile, with its source and its C."""
+    from atoll.functions.needs import needs_functions
+
+    core = f.core
+    data = _without_loops(core) if needs_functions(core) else make_data(core)
+    text = f.show("c")
+    data["c"] = {"text": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+    data["source"] = source(f) if data["lowered"] else {"what": "none: it has no loops of its own", "certificate": None}
+    return Certificate(data)
+
+
+def source(f: Function) -> dict[str, Any]:
+    """How the lowered loops are known to be the function's: against the loops of its source term, whose certificate is included, at small sizes."""
+    from atoll.check.certificate import make_certificate
+    from atoll.errors import Error
+    from atoll.runtime.program import make_loops
+    from atoll.schedule.api import schedule
+
+    trusted = "trusted (atoll/lower, tested against the interpreter)"
+    try:
+        s = schedule(f)
+        if s.source.nests:
+            kinds = sorted({type(n.line.prim).__name__.lower() for n in s.source.nests})
+            return {"what": f"{trusted}; the source term has {len(s.source.nests)} opaque parts: {', '.join(kinds)}", "certificate": None}
+        inner = make_certificate(s)
+        plain = s.lowered.function
+    except Error as error:
+        return {"what": f"{trusted}; there is no source term: {str(error).splitlines()[0]}", "certificate": None}
+    run, same = same_results(make_loops(f.core), plain, f.core.reassociate)
+    if run and not same:
+        fail("E0511", f.core.span, name=f.name, rewrite="lowering", problem="the loops compute something else than the source term")
+    how = f"bounded: the same as the loops of the source term at {run} small sizes" if run else trusted
+    return {"what": f"{how}; those have a certificate of their own, which is included and checked", "certificate": inner.data}
+
+
+def certify(core: ir.Function, choices: Choices | None = None) -> None:
+    """ATOLL_CHECK=certify: every rewrite of this function is validated or at least not refuted; E0511 when one is wrong."""
+    make_data(core, choices, seconds=2.0)
+
+
+def assumptions(f: Function) -> list[str]:
+    """What the certificate leaves to trust, one line each."""
+    data = certificate(f).data
+    lines = [f"lowering: {data['source']['what']}"]
+    for r in data["rewrites"]:
+        if r["status"] == "bounded":
+            b = r["bounded"]
+            lines.append(f"{r['name']}: not proved ({r['why']}); bounded: executed at {b['sizes']} sizes, {b['ran']} of {b['new']} new statements ran, {b['kind']}")
+        elif r["status"] == "open":
+            lines.append(f"{r['name']}: not validated ({r['why']})")
+    proved = [r["name"] for r in data["rewrites"] if r["status"] == "proved"]
+    if proved:
+        lines.append(f"nothing about {', '.join(proved)}: proved for all sizes")
+    lines += data["trusted"]
+    lines.append("the C printer prints these loops (backends/c/), the C compiler compiles it, the runtime runs it")
+    return lines

@@ -1,0 +1,12 @@
+"""Were the loops rewritten rightly, for all sizes: a validator of every use of every rewrite (after Courant and Leroy), on data, without the compiler.
+
+    language.py   loops as the checker reads them from a certificate
+    refute.py     no integers satisfy these conditions: Gauss, Fourier and Motzkin, with cuts
+    leaves.py     statements in their places: when they are done, in which order, what they touch
+    storage.py    what is undone before instances are compared: elements kept in variables, pieces of ranges
+    region.py     the same instances, each once, in an order that keeps every dependence
+    steps.py      one rewrite: the smallest parts that differ, each validated
+    compiled.py   the certificate of a compile: all rewrites between the lowered loops and those that are printed
+
+Python's standard library and check/sums.py are all it needs.
+"""

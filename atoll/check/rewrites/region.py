@@ -1,0 +1,561 @@
+"""A part of a program before and after a rewrite: the same instances of the same statements, each once, in an order that keeps every dependence.
+
+Every leaf after the rewrite says which statement it is and in which round (its origin). With D the conditions of a place and f the round:
+
+    text      under its round, the statement before reads the same, with variables that are copies of its variables in the same round
+    inside    every instance after is one before:                 D'(y) and not D(f(y))                        cannot hold
+    once      two that differ are different instances before:     D'(y), D'(z), f(y) = f(z), y != z            cannot hold
+    all       every instance before is made:                      D(x) and no copy has D'(g(x)), f(g(x)) = x   cannot hold, where g is guessed from f
+    order     of two that touch one cell, one writing: before stays before, in rounds that are said to be independent too
+
+"once" and "all" are asked of statements with effects; a name may be made again, or not at all. A check that is gone must be one that cannot fail.
+A check may come earlier than it did (a program that fails has no result), what it guards may not come before it. Sums that are not exact have no order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from atoll.check.rewrites.language import (
+    LEAVES,
+    Expr,
+    Stmt,
+    changed,
+    coefficient,
+    constant,
+    is_poly,
+    loads,
+    names,
+    parts,
+    put,
+    read,
+)
+from atoll.check.rewrites.leaves import Around, Leaf, No, Node, Place, conditions, leaves
+from atoll.check.rewrites.refute import Cond, Group, cannot, negations, refuted
+from atoll.check.rewrites.storage import in_one, undone
+from atoll.check.sums import Poly, add, const, div, mul, sub, subst, var
+
+EFFECTS = ("store", "update", "add", "assign", "declare", "check", "acc")
+MOST = 6_000  # questions of one region
+ONE = const(1)
+CHECK = ("check",)
+Cell = tuple[Any, tuple[Poly, ...] | None, bool]  # what it is, which element, whether it is written
+OPERATORS = {"add": "add", "mul": "mul", "minimum": "min", "maximum": "max", "and": "and", "or": "or", "xor": "xor"}
+
+
+class Region:
+    def __init__(self, before: tuple[Node, ...], after: tuple[Node, ...], around: Around, roots: Mapping[str, str], outside: frozenset[str]) -> None:
+        """`roots`: what variables are copies of; `outside`: names that are used elsewhere in the program."""
+        self.asked, self.roots = 0, roots
+        self.licences: set[str] = set()
+        self.moving = around.moving
+        before, after = in_one(before), in_one(after)
+        self.old: dict[Any, Leaf] = {}
+        for x in leaves(before, around.inside((0, 0, None, False)), {}, False):
+            if x.number in self.old:
+                raise No("a statement twice")
+            self.old[x.number] = x
+        sums = {x.stmt[1]: x.stmt[2] for x in self.old.values() if x.stmt[0] == "acc"}
+        copies = {v: sums[root] for v, root in roots.items() if root in sums}
+        self.inexact = {x.stmt[1] for x in self.old.values() if x.stmt[0] == "acc" and not x.stmt[4]}
+        self.new = list(leaves(undone(after, {**sums, **copies}, self.moving), around.inside((0, 0, None, False)), {}, True))
+        self.made = {x.stmt[1]: x for x in self.old.values() if x.stmt[0] in ("let", "declare", "acc")}
+        self.homes = {x.stmt[1]: x for x in self.old.values() if x.stmt[0] == "alloc"}
+        bodies = [x.stmt for x in self.old.values()]
+        self.vars, self.arrays = changed(tuple(s for s in bodies if s[0] != "acc"))
+        self.vars |= {s[1] for s in bodies if s[0] in ("acc", "declare")}
+        self.behind(before, outside)
+
+    def behind(self, before: tuple[Node, ...], outside: frozenset[str]) -> None:
+        """Names made here and used elsewhere are made at the end as they were: by a statement that stands at the top, in its own round."""
+        top = {n.origin[0]: n for n in before if n.origin is not None}
+        for v, x in self.made.items():
+            if v in outside:
+                ok = [y for y in self.new if y.number == x.number and y.stmt[1] == v and len(y.place) == 2 and (x.stmt[0] == "acc" or x.number in top)]
+                if len(ok) != 1:
+                    raise No(f"{v} is read behind it")
+        for x in self.new:
+            if x.stmt[0] in ("let", "declare", "acc") and x.stmt[1] in outside and x.stmt[1] not in self.made:
+                raise No(f"{x.stmt[1]} is another one's name")
+
+    def root(self, v: str) -> str:
+        return self.roots.get(v, v)
+
+    def no(self, what: str, conds: Sequence[Cond], groups: Sequence[Group] = ()) -> None:
+        self.count()
+        if not cannot(conds, groups):
+            raise No(what)
+
+    def count(self) -> None:
+        self.asked += 1
+        if self.asked > MOST:
+            raise No("too many questions")
+
+    def check(self) -> int:
+        self.bind()
+        for x in self.new:
+            self.text(x)
+            self.inside(x)
+            for one, other in x.apart:
+                self.no("storage", [*x.conds, *x.facts, *_equal(one, other)], [*x.groups, *x.known])
+        for number, old in self.old.items():
+            copies = [x for x in self.new if x.number == number]
+            if old.stmt[0] == "check" and not copies:
+                self.cannot_fail(old)
+            elif old.stmt[0] in EFFECTS or old.stmt[0] not in LEAVES:
+                if old.stmt[0] in ("declare", "acc") and not copies:
+                    continue  # names are looked up in their scope: nobody reads it
+                self.once(old, copies)
+                self.all(old, copies)
+        self.order()
+        return self.asked
+
+    # -- rounds of variables
+
+    def bind(self) -> None:
+        """Rounds that are not told are the same; those of accumulators are those of what is added to them, or reads them."""
+        for x in self.new:
+            if x.stmt[0] != "acc":
+                if x.number not in self.old:
+                    raise No("an origin outside of the part")
+                x.round = {s: x.round.get(s, var(s)) for s in self.old[x.number].syms}
+        rounds: dict[str, Mapping[str, Poly]] = {}
+        accs = {id(x): x for x in self.new if x.stmt[0] == "acc"}
+        holders: dict[str, list[Leaf]] = {}
+        for a in accs.values():
+            holders.setdefault(a.stmt[1], []).append(a)
+        for x in sorted((x for x in self.new if x.stmt[0] != "acc"), key=lambda x: x.stmt[0] not in ("add", "assign")):
+            used = {x.stmt[1]} if x.stmt[0] in ("add", "assign") else read((x.stmt,))[0]
+            for v in sorted(used & set(holders)):
+                first = self.made.get(self.root(v))
+                if first is not None and v not in rounds and all(s in x.round for s in first.syms):
+                    rounds[v] = {s: x.round[s] for s in first.syms}
+        for a in accs.values():
+            v = a.stmt[1]
+            first = self.made.get(self.root(v))
+            if first is None or first.stmt[0] != "acc":
+                raise No(f"a sum without origin: {v}")
+            a.number, a.round = first.number, rounds.get(v, {s: var(s) for s in first.syms})
+            if a.stmt[2:4] != first.stmt[2:4]:
+                raise No("another sum")
+            if not a.stmt[4] and first.stmt[4]:
+                raise No("a sum in order, made in another")
+
+    def env(self, x: Leaf) -> dict[str, Poly]:
+        """What the names before the rewrite are for this instance: rounds of indices, and copies of variables in the same round."""
+        old = self.old[x.number]
+        env = {s: x.round[s] for s in old.syms}
+        for v, leaf in x.scope.items():
+            first = self.made.get(self.root(v))
+            if leaf is None or first is None or leaf.number != first.number:
+                continue
+            if all(leaf.round.get(s) == x.round.get(s) for s in first.syms):
+                env[self.root(v)] = var(v)
+        return env
+
+    # -- what it computes
+
+    def text(self, x: Leaf) -> None:
+        if x.stmt[0] == "acc":
+            return
+        env, old = self.env(x), self.old[x.number].stmt
+        new = _as_was(old, x.stmt)
+        self.scoped(x, new, env)
+        if old[0] not in LEAVES:
+            if old != new:
+                raise No("another statement")
+            return
+        heads, tails = _texts(old), _texts(new)
+        target = old[1] if old[0] not in ("let", "declare", "check") else None
+        if old[0] in ("assign", "add"):
+            p = env.get(old[1])
+            target = old[1] if p is None else p[0][0][0]
+        if old[0] in ("let", "declare"):
+            target = new[1]
+            if self.root(new[1]) != old[1]:
+                raise No("another name")
+        if heads[0] != tails[0] or (target is not None and target != new[1]) or len(heads[1]) != len(tails[1]):
+            raise No("another statement")
+        for a, b in zip(heads[1], tails[1], strict=True):
+            a = put(a, env)
+            if a != b and not self.alike(a, b, x):
+                raise No("another value")
+
+    def scoped(self, x: Leaf, new: Stmt, env: dict[str, Poly]) -> None:
+        """Every variable that the region makes is read where it is known, in the round it is read for."""
+        mine = {p[0][0][0] for p in env.values() if len(p) == 1 and len(p[0][0]) == 1}
+        written = {new[1]} if new[0] in ("assign", "add") else set()
+        for v in read((new,))[0] | written:
+            root = self.root(v)
+            if root in self.made and v not in mine and v not in x.syms:
+                raise No(f"{v} of another round")
+            if root not in self.made and root != v:
+                raise No(f"{v} is a copy of something else")
+
+    def alike(self, a: Any, b: Any, x: Leaf) -> bool:
+        """The same value wherever the instance is done."""
+        if a == b:
+            return True
+        if is_poly(a) or is_poly(b):
+            return is_poly(a) and is_poly(b) and self.equal(a, b, x)
+        if a[0] == "choose" and (found := self.decided(a, x)) is not None:
+            return self.alike(found, b, x)
+        if b[0] == "choose" and (found := self.decided(b, x)) is not None:
+            return self.alike(a, found, x)
+        if a[0] != b[0]:
+            return False
+        match a[0]:
+            case "index":
+                return self.equal(a[1], b[1], x)
+            case "load":
+                return a[1] == b[1] and len(a[2]) == len(b[2]) and all(self.equal(p, q, x) for p, q in zip(a[2], b[2], strict=True))
+            case "call":
+                return (a[1], a[3]) == (b[1], b[3]) and len(a[2]) == len(b[2]) and all(self.alike(p, q, x) for p, q in zip(a[2], b[2], strict=True))
+            case "cast":
+                return a[2] == b[2] and self.alike(a[1], b[1], x)
+            case "choose" | "truth":
+                tests, others = self.left(a[1], x), self.left(b[1], x)
+                return self.same_tests(tests, others, x) and all(self.alike(p, q, x) for p, q in zip(a[2:], b[2:], strict=True))
+        return False
+
+    def same_tests(self, a: Sequence[Any], b: Sequence[Any], x: Leaf) -> bool:
+        if a == b:
+            return True
+        return len(a) == len(b) and all(
+            s[0] == t[0] and (s[1] == t[1] if s[2] is None or t[2] is None else self.alike(s[2], t[2], x)) for s, t in zip(a, b, strict=True)
+        )
+
+    def left(self, tests: Sequence[Any], x: Leaf) -> tuple[Any, ...]:
+        """The tests that are not certain here."""
+        return tuple(t for t in tests if not all(self.holds(c, x) for c in conditions((t,), self.moving)))
+
+    def decided(self, e: Expr, x: Leaf) -> Expr | None:
+        conds = conditions(e[1], self.moving)
+        if any(self.fails(c, x) for c in conds):
+            return e[3]  # type: ignore[no-any-return]
+        return e[2] if all(self.holds(c, x) for c in conds) else None
+
+    def holds(self, c: Cond, x: Leaf) -> bool:
+        self.count()
+        return c in x.conds or all(cannot([*x.conds, *x.facts, n], [*x.groups, *x.known]) for n in negations(c))
+
+    def fails(self, c: Cond, x: Leaf) -> bool:
+        self.count()
+        return cannot([*x.conds, *x.facts, c], [*x.groups, *x.known])
+
+    def equal(self, p: Poly, q: Poly, x: Leaf) -> bool:
+        return p == q or self.holds(("eq", sub(p, q)), x)
+
+    # -- which instances
+
+    def inside(self, x: Leaf) -> None:
+        old = self.old[x.number]
+        env = self.env(x)
+        for c in old.conds:
+            c = moved(c, env)
+            if c in x.conds:
+                continue
+            for n in negations(c):
+                self.no("inside", [*x.conds, *x.facts, n], [*x.groups, *x.known])
+        for g in old.groups:
+            self.no("inside", [*x.conds, *x.facts], [*x.groups, *x.known, *_none_of([[moved(c, env) for c in case] for case in g])])
+
+    def cannot_fail(self, old: Leaf) -> None:
+        for c in conditions(old.stmt[1], self.moving):
+            for n in negations(c):
+                self.no("a check that may fail is gone", [*old.conds, *old.facts, n], [*old.groups, *old.known])
+
+    def other(self, x: Leaf) -> tuple[list[Cond], list[Group], dict[str, Poly], dict[str, Poly]]:
+        """The same place in another round: all that is known of names made here is known of others."""
+        env = {s: var(f"{s}%") for s in (*x.syms, *x.scope)}
+        conds = [moved(c, env) for c in (*x.conds, *x.facts)]
+        groups = [[[moved(c, env) for c in case] for case in g] for g in (*x.groups, *x.known)]
+        return conds, groups, {s: subst(p, env) for s, p in x.round.items()}, env
+
+    def settled(self, conds: Sequence[Cond]) -> list[Cond]:
+        """Without what is said of values that change: two instances see them at different times."""
+        return [c for c in conds if c[0] != "op" or not self.changes(c[1])]
+
+    def changes(self, key: Any) -> bool:
+        if len(key) == 2 and key[0] in ("ge", "eq", "ne"):
+            return True
+        return bool(names(key) & self.vars) or any(x[1] in self.arrays for x in loads(key))
+
+    def once(self, old: Leaf, copies: list[Leaf]) -> None:
+        for i, a in enumerate(copies):
+            mine = [*a.conds, *a.facts]
+            for b in copies[i:]:
+                conds, groups, round_, env = self.other(b)
+                same = [("eq", sub(a.round[s], round_[s])) for s in old.syms]
+                both, choice = self.settled([*mine, *conds, *same]), [*map(self.settled_group, (*a.groups, *a.known, *groups))]
+                if a is not b:
+                    self.no("once", both, choice)
+                else:
+                    for s in a.syms:
+                        self.no("once", [*both, ("ge", sub(sub(env[s], var(s)), ONE))], choice)
+
+    def settled_group(self, g: Group) -> Group:
+        return [self.settled(case) for case in g]
+
+    def all(self, old: Leaf, copies: list[Leaf]) -> None:
+        made: list[list[Cond]] = []
+        known: list[Group] = []
+        for x in copies:
+            g = guess(x, old)
+            if g is None:
+                raise No("no inverse")
+            for v, leaf in x.scope.items():
+                first = self.made.get(self.root(v))
+                if leaf is not None and first is not None and leaf.number == first.number and all(leaf.round.get(s) == x.round.get(s) for s in first.syms):
+                    g.setdefault(v, var(self.root(v)))
+            known += [[[moved(c, g) for c in case] for case in grp] for grp in x.known]
+            made.append(
+                [
+                    *(("or", [[moved(c, g) for c in case] for case in grp]) for grp in x.groups),
+                    *(moved(c, g) for c in x.conds),
+                    *(("eq", sub(subst(x.round[s], g), var(s))) for s in old.syms if subst(x.round[s], g) != var(s)),
+                ]
+            )
+        unique = [g for k, g in enumerate(known) if g not in known[:k]]
+        if not self.covered([*old.conds, *old.facts], made, [*old.groups, *old.known, *unique]):
+            raise No("all")
+
+    def certain(self, c: Cond, conds: list[Cond], groups: list[Group]) -> bool:
+        self.count()
+        if c[0] == "or":
+            return cannot(conds, [*groups, *_none_of(c[1])])
+        return c in conds or all(cannot([*conds, n], groups) for n in negations(c))
+
+    def covered(self, conds: list[Cond], rest: list[list[Cond]], groups: list[Group]) -> bool:
+        """Some copy is made wherever the conditions hold."""
+        self.count()
+        if cannot(conds, groups):
+            return True
+        some = []
+        for m in rest:
+            left = [c for c in m if not self.certain(c, conds, groups)]
+            if not left:
+                return True
+            if not any(cannot([*conds, c], groups) for c in left if c[0] != "or"):
+                some.append(left)
+        if not some:
+            return False
+        some.sort(key=len)
+        c = next((c for c in some[0] if c[0] != "or"), None)
+        if c is None:
+            split: Group = some[0][0][1]
+            return all(self.covered([*conds, *case], some, groups) for case in split) and self.covered(conds, some[1:], [*groups, *_none_of(split)])
+        return self.covered([*conds, c], some, groups) and all(self.covered([*conds, n], some, groups) for n in negations(c))
+
+    # -- order
+
+    def order(self) -> None:
+        touched = [(x, list(self.cells(x))) for x in self.new]
+        for a, mine in touched:
+            for b, theirs in touched:
+                meet = [(p, q) for where, p, w in mine for other, q, v in theirs if where == other and (w or (v and where != CHECK))]
+                if not meet or self.free(a, b):
+                    continue
+                first, second = self.old[a.number], self.old[b.number]
+                was = list(_before(first.place, second.place))
+                if not was:
+                    continue
+                conds, groups, round_, env = self.other(b)
+                now = list(_not_before(a.place, b.place, env))
+                if not now:
+                    continue
+                groups = [*map(self.settled_group, (*a.groups, *a.known, *groups))]
+                for p, q in dict.fromkeys(meet):
+                    cells = [] if p is None or q is None else _equal(p, tuple(subst(v, env) for v in q))
+                    base = self.settled([*a.conds, *a.facts, *conds, *cells])
+                    self.count()
+                    if refuted(base):
+                        continue
+                    for same, less in was:
+                        earlier = [("eq", sub(a.round[s], round_[s])) for s in same]
+                        if less is not None:
+                            earlier.append(("ge", sub(sub(round_[less], a.round[less]), ONE)))
+                        for later in now:
+                            self.no("order", [*base, *earlier, *later], groups)
+
+    def free(self, a: Leaf, b: Leaf) -> bool:
+        """Additions into one sum that has no order."""
+        if a.stmt[0] in ("add", "assign") and b.stmt[0] in ("add", "assign") and self.root(a.stmt[1]) == self.root(b.stmt[1]):
+            if self.root(a.stmt[1]) in self.inexact and self.old[a.number].stmt[0] == self.old[b.number].stmt[0] == "add":
+                return True
+        return False
+
+    def cells(self, x: Leaf) -> Iterator[Cell]:
+        """What an instance touches: elements and variables in their round, and whether it writes them. None: any element.
+        What comes before a check may come after it, not the other way round."""
+        s = x.stmt
+        conds = [c[1] for c in (*x.conds, *(c for g in x.groups for case in g for c in case)) if c[0] == "op"]
+        decides = [c[1] for c in (*x.conds, *(c for g in x.groups for case in g for c in case)) if c[0] != "op"]
+        if s[0] == "acc":
+            yield self.variable(x, s[1], True)
+            return
+        whole = s[0] not in LEAVES
+        variables, arrays = read((s,))
+        reads = [e for p in parts(s) for e in loads(p)] if not whole else []
+        for key in conds:
+            e = key[1] if len(key) == 2 and key[0] in ("ge", "eq", "ne") else key
+            variables |= names(e)
+            reads += list(loads(e))
+        for p in decides:
+            variables |= names(p)
+        for e in reads:
+            yield self.element(x, e[1], e[2], False)
+        if s[0] in ("store", "update"):
+            yield self.element(x, s[1], s[2], True)
+        if whole:
+            assigned, written = changed((s,))
+            for b in sorted(arrays | written):
+                yield self.element(x, b, None, b in written)
+            for v in sorted(assigned):
+                yield self.variable(x, v, True)
+        for v in sorted(variables):
+            if v in self.vars or self.root(v) in self.vars:
+                yield self.variable(x, v, False)
+        if s[0] in ("assign", "add", "declare"):
+            yield self.variable(x, s[1], True)
+        if s[0] == "check" or whole:  # which of them fails first, and what they guard
+            yield CHECK, (), True
+        else:
+            yield CHECK, (), False
+
+    def variable(self, x: Leaf, v: str, writes: bool) -> Cell:
+        root = self.root(v)
+        first = self.made.get(root)
+        if first is None:
+            return ("var", root), (), writes
+        return ("var", root), tuple(x.round[s] for s in first.syms) if all(s in x.round for s in first.syms) else None, writes
+
+    def element(self, x: Leaf, b: str, index: tuple[Poly, ...] | None, writes: bool) -> Cell:
+        home = self.homes.get(b)
+        around = () if home is None else tuple(x.round[s] for s in home.syms if s in x.round)
+        if index is None:
+            return ("array", b), None, writes
+        return ("array", b), (*around, *index), writes
+
+
+def _equal(a: Sequence[Poly], b: Sequence[Poly]) -> list[Cond]:
+    return [("eq", sub(p, q)) for p, q in zip(a, b, strict=True)]
+
+
+def moved(c: Cond, env: Mapping[str, Poly]) -> Cond:
+    if c[0] != "op":
+        return (c[0], subst(c[1], dict(env)))
+    key = c[1]
+    if len(key) == 2 and key[0] in ("ge", "eq", "ne"):
+        return ("op", (key[0], subst(key[1], dict(env))), c[2])
+    return ("op", put(key, env), c[2])
+
+
+def _none_of(cases: Group) -> list[Group]:
+    return [[[n] for c in case for n in negations(c)] for case in cases]
+
+
+def _texts(s: Stmt) -> tuple[Any, list[Any]]:
+    """What must be the same, and what must be the same under the round."""
+    match s[0]:
+        case "let" | "declare":
+            return (s[0], s[2], s[3] is None), [] if s[3] is None else [s[3]]
+        case "assign":
+            return "assign", [s[2]]
+        case "store":
+            return ("store", s[1], len(s[2])), [*s[2], s[3]]
+        case "update":
+            return ("update", s[1], len(s[2]), s[3]), [*s[2], s[4]]
+        case "add":
+            return ("add", s[2]), [s[3]]
+    return ("check", s[2], len(s[3])), [("truth", s[1]), *s[3]]
+
+
+def _as_was(old: Stmt, new: Stmt) -> Stmt:
+    """Other ways to write a statement: a sum or an update written out, the only assignment of a variable as its name."""
+    if old[0] == "add" and new[0] == "assign" and new[2][0] == "call" and new[2][1] == OPERATORS.get(old[2]) and new[2][2][0] == ("use", new[1]):
+        return ("add", new[1], old[2], new[2][2][1])
+    if old[0] == "update" and new[0] == "store" and new[3][0] == "call" and new[3][1] == old[3] and new[3][2][0] == ("load", new[1], new[2]):
+        return ("update", new[1], new[2], old[3], new[3][2][1])
+    return new
+
+
+def _before(a: list[Place], b: list[Place]) -> Iterator[tuple[list[str], str | None]]:
+    """How an instance of a can come before one of b: indices that are equal, and one that is less. Rounds that are independent do not meet."""
+    same: list[str] = []
+    for (list_a, at_a, sym, parallel), (list_b, at_b, _, _) in zip(a, b, strict=False):
+        if list_a != list_b:
+            return
+        if at_a != at_b:
+            if at_a < at_b:
+                yield list(same), None
+            return
+        if sym is not None:
+            if not parallel:
+                yield list(same), sym
+            same.append(sym)
+
+
+def _not_before(a: list[Place], b: list[Place], env: Mapping[str, Poly]) -> Iterator[list[Cond]]:
+    same: list[Cond] = []
+    for (list_a, at_a, sym, parallel), (list_b, at_b, other, _) in zip(a, b, strict=False):
+        if list_a != list_b:
+            return
+        if at_a != at_b:
+            if at_a > at_b:
+                yield list(same)
+            return
+        if sym is not None and other is not None:
+            yield [*same, ("ge", sub(sub(var(sym), env[other]), ONE))]
+            if parallel:
+                yield [*same, ("ge", sub(sub(env[other], var(sym)), ONE))]
+            same.append(("eq", sub(var(sym), env[other])))
+
+
+def guess(x: Leaf, old: Leaf) -> dict[str, Poly] | None:
+    """Indices of a copy from those of the original: a witness, checked by whoever uses it."""
+    env: dict[str, Poly] = {}
+    for _ in range(3 * len(x.syms) + 3):
+        left = [s for s in x.syms if s not in env]
+        if not left:
+            return env
+        if not (_solved(x, old, env, left) or _bounded(x, env, left)):
+            return None
+    return None
+
+
+def _solved(x: Leaf, old: Leaf, env: dict[str, Poly], left: list[str]) -> bool:
+    for s in old.syms:
+        f = x.round[s]
+        inside = [y for y in left if y in names(f)]
+        steps = {y: coefficient(f, y) for y in inside}
+        if not inside or any(not c for c in steps.values()):
+            continue
+        y = max(inside, key=lambda y: abs(steps[y] or 0))
+        c = steps[y] or 1
+        rest = f
+        for z in inside:
+            rest = sub(rest, mul(const(steps[z] or 0), var(z)))
+        found = sub(var(s), subst(rest, env))
+        if c < 0:
+            found, c = mul(const(-1), found), -c
+        found = add(found, const(-constant(found) % c))  # copies that differ by a literal have the same quotient
+        env[y] = found if c == 1 else div(found, const(c))
+        return True
+    return False
+
+
+def _bounded(x: Leaf, env: dict[str, Poly], left: list[str]) -> bool:
+    """An index that only bounds others: the block of i where i is known."""
+    bounds = []
+    for c in x.conds:
+        if c[0] == "ge":
+            unknown = [y for y in left if y in names(c[1])]
+            if len(unknown) == 1 and (k := coefficient(c[1], unknown[0])) is not None and k < 0:
+                bounds.append((-k, unknown[0], c[1]))
+    if not bounds:
+        return False
+    k, y, p = max(bounds, key=lambda b: b[0])
+    env[y] = div(subst(add(p, mul(const(k), var(y))), env), const(k))
+    return True

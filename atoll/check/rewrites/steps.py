@@ -1,0 +1,131 @@
+"""One rewrite: the smallest parts in which the programs before and after it differ, each validated.
+
+`validate` gives one line for each part: why it is not validated, or nothing, and how many questions it took. What is around a part is the same before and
+after, so parts are validated one by one, under what is known around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from atoll.check.rewrites.language import Body, changed, read
+from atoll.check.rewrites.leaves import Around, No, Node, Origin, conditions, definition, nodes, otherwise, whole
+from atoll.check.rewrites.refute import Cond
+from atoll.check.rewrites.region import Region
+from atoll.check.sums import Poly, Rejected, const, sub, var
+
+LARGEST = 1 << 60
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What was found of one part that differs. `why` is empty when it is validated."""
+
+    why: str
+    asked: int
+
+
+def validate(sizes: tuple[str, ...], before: Body, after: Body, origins: list[Origin | None], roots: Mapping[str, str]) -> list[Part]:
+    """`origins` of all statements after the rewrite, in the order of a walk; `roots`: which variables are copies of which."""
+    moving = frozenset(_moving(before) | _moving(after))
+    around = Around(moving, facts=[c for s in sizes for c in (("ge", var(s)), ("ge", sub(const(LARGEST), var(s))))])
+    numbers: Iterator[Origin | None] = iter((k, {}) for k in range(1 << 40))
+    old, new = _own_rounds(nodes(before, numbers), ()), nodes(after, iter(origins))
+    return [_part(a, b, at, roots, outside) for a, b, at, outside in _differing(old, new, around, frozenset())]
+
+
+def _moving(body: Body) -> set[str]:
+    return changed(body)[0]
+
+
+def _own_rounds(body: tuple[Node, ...], syms: tuple[str, ...]) -> tuple[Node, ...]:
+    out = []
+    for n in body:
+        inner = (*syms, n.stmt[1]) if n.stmt[0] in ("for", "accumulate") else syms
+        assert n.origin is not None
+        out.append(Node(n.stmt, tuple(_own_rounds(b, inner) for b in n.bodies), (n.origin[0], {s: var(s) for s in syms})))
+    return tuple(out)
+
+
+def _part(a: tuple[Node, ...], b: tuple[Node, ...], at: Around, roots: Mapping[str, str], outside: frozenset[str]) -> Part:
+    region = None
+    try:
+        region = Region(a, b, at, roots, outside)
+        return Part("", region.check())
+    except No as problem:
+        return Part(str(problem), region.asked if region is not None else 0)
+    except (KeyError, Rejected) as problem:
+        return Part(f"not followed: {type(problem).__name__} {problem}", region.asked if region is not None else 0)
+
+
+def _same(a: Node, b: Node) -> bool:
+    return a.stmt == b.stmt and len(a.bodies) == len(b.bodies) and all(len(x) == len(y) and all(map(_same, x, y)) for x, y in zip(a.bodies, b.bodies, strict=True))
+
+
+def _differing(before: tuple[Node, ...], after: tuple[Node, ...], at: Around, outside: frozenset[str]) -> Iterator[tuple[tuple[Node, ...], tuple[Node, ...], Around, frozenset[str]]]:
+    """The parts, with what is known there and the names used around them."""
+    first = 0
+    while first < min(len(before), len(after)) and _same(before[first], after[first]):
+        first += 1
+    last = 0
+    while last < min(len(before), len(after)) - first and _same(before[-1 - last], after[-1 - last]):
+        last += 1
+    a, b = before[first : len(before) - last], after[first : len(after) - last]
+    if not a and not b:
+        return
+    known = list(at.known)
+    facts = list(at.facts)
+    for n in before[:first]:
+        means = definition(n.stmt, at.moving)
+        if means is not None:
+            known.append(means)
+        if n.stmt[0] == "check":
+            facts += [c for c in conditions(n.stmt[1], at.moving) if c[0] != "op"]
+    at = Around(at.moving, facts=facts, known=known)
+    outside = outside | _names(after[:first]) | _names(after[len(after) - last :])
+    if len(a) == len(b) and all(_same(x, y) or _same_head(x, y) for x, y in zip(a, b, strict=True)):
+        for k, (x, y) in enumerate(zip(a, b, strict=True)):
+            if not _same(x, y):
+                for branch, (p, q) in enumerate(zip(x.bodies, y.bodies, strict=True)):
+                    others = tuple(z for j, z in enumerate(b) if j != k)
+                    beside = tuple(z for j, other in enumerate(y.bodies) if j != branch for z in other)
+                    yield from _differing(p, q, _inside(at, x, branch), outside | _names(others) | _names(beside) | _head_names(y))
+        return
+    yield a, b, at, outside
+
+
+def _names(body: tuple[Node, ...]) -> frozenset[str]:
+    stmts = tuple(whole(n) for n in body)
+    return frozenset(read(stmts)[0] | changed(stmts)[0])
+
+
+def _head_names(n: Node) -> frozenset[str]:
+    return frozenset(read((n.stmt,))[0] | changed((n.stmt,))[0])
+
+
+def _same_head(a: Node, b: Node) -> bool:
+    return a.stmt == b.stmt and bool(a.bodies)
+
+
+def _inside(at: Around, n: Node, branch: int) -> Around:
+    """What is known inside a statement besides."""
+    s = n.stmt
+    facts: list[Cond] = list(at.facts)
+    known = list(at.known)
+    match s[0]:
+        case "for" | "accumulate":
+            facts += [("ge", sub(var(s[1]), s[2])), ("ge", sub(sub(s[3], var(s[1])), const(1)))]
+        case "chunks":
+            low, high = var(s[1]), var(s[2])
+            facts += [("ge", low), ("ge", sub(s[3], high)), ("ge", sub(sub(high, low), const(1)))]
+        case "if":
+            on = [c for c in conditions(s[1], at.moving) if c[0] != "op"]
+            if branch == 0:
+                facts += on
+            elif len(on) == len(s[1]):
+                known.append(otherwise(on))
+    return Around(at.moving, facts=facts, known=known)
+
+
+__all__ = ["Part", "Poly", "validate"]

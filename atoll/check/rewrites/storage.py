@@ -1,0 +1,143 @@
+"""What is undone before instances are compared: where values are kept meanwhile.
+
+    pieces lo..hi of n: for i in lo..hi: f(i)          is    for i in 0..n: f(i), in any order
+    declare v = b[i]; ... v := e ...; b[i] = v         is    ... b[i] = e ...      where nothing else in between touches that element (`apart`: to be proved)
+    let v = b[i]; ... v ...                            is    ... b[i] ...          where nothing in between writes it
+    declare acc = neutral                              begins a sum
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from atoll.check.rewrites.language import Expr, Stmt, changed, loads, mapped, names, parts
+from atoll.check.rewrites.leaves import Node, whole
+from atoll.check.sums import add, sub, var
+
+NEUTRAL = {"add": (0,), "mul": (1,), "or": (0,), "and": (1,), "minimum": (), "maximum": ()}
+
+
+def in_one(body: tuple[Node, ...]) -> tuple[Node, ...]:
+    """Pieces of a range whose one loop runs through the piece, as a loop over all of it whose rounds are in any order."""
+    out = []
+    for n in body:
+        n = replace(n, bodies=tuple(in_one(b) for b in n.bodies))
+        if n.stmt[0] == "chunks" and not n.stmt[5] and not n.stmt[6] and len(n.bodies[0]) == 1 and n.bodies[0][0].stmt[0] == "for":
+            _, low, high, extent = n.stmt[:4]
+            inner = n.bodies[0][0]
+            _, i, first, last, _, flags = inner.stmt
+            a, b = sub(first, var(low)), sub(last, var(high))
+            if a == b and not {low, high} & (names(a) | _names(inner.bodies[0])):
+                n = replace(inner, stmt=("for", i, a, add(extent, a), (), (True, *flags[1:])))
+        out.append(n)
+    return tuple(out)
+
+
+def _names(body: tuple[Node, ...]) -> set[str]:
+    found: set[str] = set()
+    for n in body:
+        for e in parts(n.stmt):
+            found |= names(e)
+        for b in n.bodies:
+            found |= _names(b)
+    return found
+
+
+def swapped(e: Any, env: dict[str, Expr]) -> Any:
+    """An expression with variables replaced by what they stand for."""
+    return mapped(e, lambda p: p, lambda x: env.get(x[1]) if x[0] == "use" else None)
+
+
+def _swapped(s: Stmt, env: dict[str, Expr]) -> Stmt:
+    match s[0]:
+        case "let" | "declare" | "store" | "add":
+            return (*s[:3], None if s[3] is None else swapped(s[3], env))
+        case "assign":
+            return (*s[:2], swapped(s[2], env))
+        case "update":
+            return (*s[:4], swapped(s[4], env))
+        case "check":
+            return ("check", swapped(("truth", s[1]), env)[1], s[2], tuple(swapped(a, env) for a in s[3]))
+        case "if" | "break":
+            return (s[0], swapped(("truth", s[1]), env)[1], *s[2:])
+    return s
+
+
+def replaced(body: tuple[Node, ...], env: dict[str, Expr]) -> tuple[Node, ...]:
+    return tuple(replace(n, stmt=_swapped(n.stmt, env), bodies=tuple(replaced(b, env) for b in n.bodies)) for n in body)
+
+
+def begins_sum(s: Stmt, sums: dict[str, str]) -> bool:
+    """`declare v = neutral` of a variable that stands for a sum."""
+    if s[0] != "declare" or s[1] not in sums or s[3] is None or s[3][0] != "const":
+        return False
+    return _neutral(s[3][1], sums[s[1]], s[2])
+
+
+def _neutral(text: str, monoid: str, d: str) -> bool:
+    """The text of a constant is the neutral element of an operator."""
+    plain = {"{'f': '0x0.0p+0'}": "0", "{'f': '0x1.0000000000000p+0'}": "1", "False": "0", "True": "1", "{'f': 'inf'}": "inf", "{'f': '-inf'}": "-inf"}.get(text, text)
+    if monoid in ("minimum", "maximum"):
+        if d[0] == "f":
+            return plain == ("inf" if monoid == "minimum" else "-inf")
+        if d[0] in "iu" and d[1:].isdigit():
+            bits = int(d[1:])
+            top = (1 << (bits - (d[0] == "i"))) - 1
+            return plain == str(top if monoid == "minimum" else -top - 1 if d[0] == "i" else 0)
+        return False
+    return plain in map(str, NEUTRAL.get(monoid, ())) and (monoid != "and" or d == "bool")
+
+
+def undone(body: tuple[Node, ...], sums: dict[str, str], moving: frozenset[str]) -> tuple[Node, ...]:
+    """The statements with values where they were before: `sums` are variables that stand for accumulators, with their operators; `moving` ones are assigned."""
+    out = list(body)
+    for k, n in enumerate(out):
+        if n.origin is None and begins_sum(n.stmt, sums):
+            out[k] = replace(n, stmt=("acc", n.stmt[1], sums[n.stmt[1]], n.stmt[2], True), origin=(-1, {}))
+    out = list(_loads_again(tuple(out), moving))
+    for v in [n.stmt[1] for n in out if n.stmt[0] == "declare" and n.origin is None and n.stmt[3] is not None and n.stmt[3][0] == "load"]:
+        out = _in_place(out, v, moving)
+    return tuple(replace(n, bodies=tuple(undone(b, sums, moving) for b in n.bodies)) for n in out)
+
+
+def _loads_again(body: tuple[Node, ...], moving: frozenset[str]) -> tuple[Node, ...]:
+    """Elements that are read once for several uses, read at each of them."""
+    for k, n in enumerate(body):
+        s = n.stmt
+        if s[0] == "let" and n.origin is None and s[2] != "i64" and s[3][0] == "load" and moving.isdisjoint(names(s[3])):
+            rest = tuple(_kept(x, s[3]) for x in replaced(body[k + 1 :], {s[1]: s[3]}))
+            return (*body[:k], *_loads_again(rest, moving))
+    return body
+
+
+def _kept(n: Node, load: Expr) -> Node:
+    """Every write of the array that is read must be of another element."""
+    made = replace(n, bodies=tuple(tuple(_kept(x, load) for x in b) for b in n.bodies))
+    if n.stmt[0] in ("store", "update") and n.stmt[1] == load[1]:
+        return replace(made, apart=(*n.apart, (n.stmt[2], load[2])))
+    if load[1] in changed((n.stmt,))[1]:  # a whole array: nothing says which element
+        return replace(made, apart=(*n.apart, ((), ())))
+    return made
+
+
+def _in_place(out: list[Node], v: str, moving: frozenset[str]) -> list[Node]:
+    k = next(j for j, n in enumerate(out) if n.stmt[0] == "declare" and n.stmt[1] == v)
+    load = out[k].stmt[3]
+    b, index = load[1], load[2]
+    ends = [j for j, n in enumerate(out) if n.origin is None and n.stmt == ("store", b, index, ("use", v))]
+    if not moving.isdisjoint(names(load)) or len(ends) != 1 or ends[0] < k or any(n.bodies for n in out[k + 1 : ends[0]]) or any(v in _names((n,)) for n in out[ends[0] + 1 :]):
+        return out
+    middle = []
+    for n in out[k + 1 : ends[0]]:
+        s = n.stmt
+        others = [x[2] for e in parts(s) for x in loads(e) if x[1] == b] + ([s[2]] if s[0] in ("store", "update") and s[1] == b else [])
+        apart = (*n.apart, *((index, o) for o in others))
+        if s[0] == "assign" and s[1] == v:
+            middle.append(replace(n, stmt=("store", b, index, swapped(s[2], {v: load})), apart=apart))
+        else:
+            middle.append(replace(n, stmt=_swapped(s, {v: load}), apart=apart if s[0] in ("let", "declare", "assign", "store", "update", "add") else (*apart, ((), ()))))
+    return [*out[:k], *middle, *out[ends[0] + 1 :]]
+
+
+__all__ = ["in_one", "undone", "whole"]

@@ -1,0 +1,196 @@
+"""Certificates of compiles: what is proved of the rewrites of a function's loops, what is refused, and what is named as not proved."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import atoll as at
+from atoll import f64
+from atoll.check.compiled import make_data, validated
+from atoll.check.prove import prove, prove_file
+from atoll.check.sums import Rejected
+from atoll.check.watched import watch
+from atoll.cli import main
+from atoll.loops import ir as lp
+from atoll.loops import rows, split
+from tests.validate.test_bounded import (
+    _changed,
+    _everything_independent,
+    _one_round_less,
+    _one_round_twice,
+    below,
+    columns,
+    distances,
+    eliminate,
+    running,
+    smooth,
+)
+
+n, m = at.sizes("n m")
+
+PROGRAM = """
+import atoll as at
+from atoll import f64
+
+n, m = at.sizes("n m")
+
+@at.fn
+def distances(a: f64[n, m], x: f64[m]) -> f64[n]:
+    return [sum(abs(a[i, j] - x[j]) for j in range(m)) for i in range(n)]
+
+@at.fn
+def other(a: f64[n, m], x: f64[m]) -> f64[n]:
+    return [sum(abs(a[i, j] + x[j]) for j in range(m)) for i in range(n)]
+"""
+
+
+def status(f: Any) -> dict[str, str]:
+    watched = watch(f.core)
+    assert watched is not None
+    return {r.name: why for r, why in zip(watched.rewrites, validated(watched), strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("f", "proved"),
+    [(distances, {"rows"}), (smooth, {"interior"}), (columns, {"jam", "nothing"}), (eliminate, {"several_rounds", "in_pieces", "independent", "nothing"}), (below, {"rows", "in_pieces"})],
+    ids=lambda x: getattr(x, "name", ""),
+)
+def test_what_is_proved_for_all_sizes(f: Any, proved: set[str]) -> None:
+    assert {name for name, why in status(f).items() if not why} >= proved
+
+
+@pytest.mark.parametrize(
+    ("f", "name", "change"),
+    [
+        (smooth, "interior", _one_round_less),
+        (smooth, "interior", _one_round_twice),
+        (distances, "rows", _one_round_less),
+        (eliminate, "several_rounds", _everything_independent),
+        (eliminate, "independent", _one_round_twice),
+        (columns, "jam", _everything_independent),
+        (below, "in_pieces", _one_round_less),
+    ],
+)
+def test_what_is_wrong_is_not_proved(f: Any, name: str, change: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    _changed(monkeypatch, name, change)
+    assert status(f)[name]
+
+
+def careless(plain: Any) -> Any:
+    """Blocks counted without asking whether the range is empty (shared/defects/loops/01)."""
+
+    def count(name: str, loop: lp.For, width: int, *rest: Any) -> Any:
+        made, blocks = plain(name, loop, width, *rest)
+        made.value = lp.Index((loop.high - loop.low) // width)
+        return made, blocks
+
+    return count
+
+
+def test_the_corruption_of_rows_is_found_when_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With that fix reverted the rewrite is not proved, and ATOLL_CHECK=certify stops the compile."""
+    monkeypatch.setattr(rows, "counted", careless(split.counted))
+    monkeypatch.setattr(rows, "LONG", 8)
+    monkeypatch.setattr(rows, "NEAR", 1 << 30)
+    assert status(below)["rows"]
+    monkeypatch.setenv("ATOLL_CHECK", "certify")
+    with pytest.raises(at.Error) as error:
+        at.fn(source=BELOW).compile("0")
+    assert error.value.code == "E0511" and "rewrite rows is wrong" in str(error.value)
+
+
+BELOW = """
+import atoll as at
+from atoll import f64
+n = at.sizes("n")
+def below(a: f64[n, n], b: f64[n, n], x: f64[n]) -> f64[n, n]:
+    for j in range(n):
+        for i in range(j + 2, n):
+            b[i, j] = sum(a[i, r] * x[r] for r in range(n))
+    return b
+"""
+
+
+def test_saved_and_checked_as_a_user_does(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "prog.py").write_text(PROGRAM)
+    f = at.fn(source=PROGRAM.rsplit("@at.fn", 1)[0])
+    certificate = f.certificate()
+    assert "1 of 1 rewrites proved" in repr(certificate) and "rows" in certificate.check()
+    path = certificate.save(tmp_path / "distances.cert.gz")
+    (tmp_path / "distances.c").write_text(f.show("c"))
+    assert main(["prove", str(path)]) == 0 and "not looked at here" in capsys.readouterr().out
+    prog = f"{tmp_path / 'prog.py'}:"
+    assert main(["prove", str(path), "--program", f"{prog}distances", "--c", str(tmp_path / "distances.c")]) == 0
+    said = capsys.readouterr().out
+    assert "made again from its text" in said and "what the last loops are printed as" in said
+    assert main(["prove", str(path), "--program", f"{prog}other"]) == 1
+    (tmp_path / "distances.c").write_text(f.show("c").replace("fabs", "fmax"))
+    assert main(["prove", str(path), "--program", f"{prog}distances", "--c", str(tmp_path / "distances.c")]) == 1
+
+
+def test_what_is_not_proved_is_named() -> None:
+    """Nothing is accepted silently: a rewrite that was only run, and one that nobody looked at."""
+    data = running.certificate().data
+    rows_ = {r["name"]: r for r in data["rewrites"]}
+    assert rows_["scans"]["status"] in ("bounded", "open") and rows_["unroll"]["status"] == "proved"
+    assert "scans" in prove(data) and "- scans: not" in running.assumptions()
+    assert "lowering: " in running.assumptions() and "opaque parts: scan" in running.assumptions()
+
+
+@at.fn
+def power(x: f64, k: at.i64) -> f64:
+    return 1.0 if k == 0 else x * power(x, k - 1)
+
+
+def test_functions_and_derivatives() -> None:
+    gradient = at.grad(at.fn(source="import atoll as at\nn = at.sizes('n')\ndef f(x: at.f64[n]) -> at.f64:\n    return sum(x * x * x)\n"))
+    assert gradient.certificate().check()
+    data = power.certificate().data
+    assert [r["status"] for r in data["rewrites"]] == ["open"] and "λANF" in prove(data)
+
+
+def lie(data: dict[str, Any]) -> None:
+    for r in data["rewrites"]:
+        if r["status"] != "proved":
+            r |= {"status": "proved", "origins": [None] * 1000, "roots": []}
+
+
+def swap_origins(data: dict[str, Any]) -> None:
+    row = data["rewrites"][0]
+    marked = [k for k, o in enumerate(row["origins"]) if isinstance(o, list)]
+    row["origins"][marked[0]], row["origins"][marked[-1]] = row["origins"][marked[-1]], row["origins"][marked[0]]
+
+
+def another_operator(data: dict[str, Any]) -> None:
+    """Two rows of the table: an operator changed after the rewrite only."""
+    used = json.dumps(data["lowered"])
+    k = next(k for k, e in enumerate(data["E"]) if e[0] == "call" and e[1] == "sub")
+    data["E"].append(["call", "add", *data["E"][k][2:]])
+    new = len(data["E"]) - 1
+    for s in list(data["S"]):
+        if s[0] == "let" and s[3] == k and str(data["S"].index(s)) not in used:
+            s[3] = new
+            return
+    raise AssertionError
+
+
+@pytest.mark.parametrize("forge", [lie, swap_origins, another_operator])
+def test_forgeries(forge: Any) -> None:
+    good = (running if forge is lie else distances).certificate().data
+    bad = json.loads(json.dumps(good))
+    forge(bad)
+    assert prove(copy.deepcopy(good))
+    with pytest.raises(Rejected):
+        prove(bad)
+
+
+def test_damaged(tmp_path: Path) -> None:
+    good = json.dumps(make_data(distances.core))
+    for text in (good[:-5], good.replace('"lowered"', '"lower"'), good.replace('"S": [[', '"S": [[[[['), good.replace('"rewrites"', '"x"')):
+        (tmp_path / "bad.cert").write_text(text)
+        assert prove_file(tmp_path / "bad.cert") == 1
