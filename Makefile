@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: proofs demo test test-browser site same-text validate odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench costs docs clean test-cluster
+.PHONY: proofs demo test test-browser site same-text validate certify odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench costs docs clean test-cluster
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -58,6 +58,13 @@ same-text: $(VENV)/.ready
 # Every use of every rewrite of loops in the corpus, looked at before and after (atoll/validate): a table by pass. About half an hour.
 validate: $(VENV)/.ready
 	$(RUN) -W ignore -m tests.validate
+
+# Every compile with a certificate: the share of functions and of uses of rewrites that are proved, then tests and fuzzers with ATOLL_CHECK=certify.
+certify: $(VENV)/.ready
+	$(RUN) -W ignore -m tests.check.coverage --bounded --grad
+	ATOLL_CHECK=certify $(RUN) -m pytest -q -n 2 --dist worksteal tests/language tests/control tests/speed tests/loops tests/plan tests/ad
+	ATOLL_CHECK=certify $(RUN) -m tests.fuzz --seeds 0:500
+	ATOLL_CHECK=certify $(RUN) -W ignore -m tests.fuzz.imperative 0 200
 
 # Every public name with every odd value in every place.
 odd-values: $(VENV)/.ready

@@ -5,4 +5,6 @@
     separate.py      why two stores never meet
     certificate.py   everything as JSON;  smtlib.py  the same questions for any solver
     prove.py, terms.py, rules.py, loops.py, sums.py    the checker: standard library only, no search, no solver
+    rewrites/        the checker of rewrites of loops (certificates of compiles), standard library only
+    watched.py, compiled.py    what it is given: every rewrite of a function, written down
 """

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from atoll.check.rewrites.language import Body, changed, read
+from atoll.check.rewrites.language import Body, changed, read, walk
 from atoll.check.rewrites.leaves import Around, No, Node, Origin, conditions, definition, nodes, otherwise, whole
-from atoll.check.rewrites.refute import Cond
+from atoll.check.rewrites.refute import Cond, cannot, negations
 from atoll.check.rewrites.region import Region
 from atoll.check.sums import Poly, Rejected, const, sub, var
 
@@ -51,12 +51,58 @@ def _own_rounds(body: tuple[Node, ...], syms: tuple[str, ...]) -> tuple[Node, ..
 def _part(a: tuple[Node, ...], b: tuple[Node, ...], at: Around, roots: Mapping[str, str], outside: frozenset[str]) -> Part:
     region = None
     try:
+        asked = _only_guarded(a, b, at)
+        if asked:
+            return Part("", asked)
         region = Region(a, b, at, roots, outside)
         return Part("", region.check())
     except No as problem:
         return Part(str(problem), region.asked if region is not None else 0)
     except (KeyError, Rejected) as problem:
         return Part(f"not followed: {type(problem).__name__} {problem}", region.asked if region is not None else 0)
+
+
+def _only_guarded(a: tuple[Node, ...], b: tuple[Node, ...], at: Around) -> int:
+    """The same statements under tests, where they do nothing when one of these fails: how many questions that took; 0 when it is not so."""
+    if len(b) != 1 or b[0].stmt[0] != "if" or b[0].bodies[1] or len(a) != len(b[0].bodies[0]) or not all(map(_same, a, b[0].bodies[0])):
+        return 0
+    stmts = tuple(map(whole, a))
+    own = {x[1] for x in walk(stmts) if x[0] in ("let", "declare")} | {v for x in walk(stmts) if x[0] in ("accumulate", "chunks") for v, _, _ in x[5]}
+    if any(n.stmt[0] in ("let", "declare", "accumulate") for n in a) or not changed(stmts)[0] <= own:
+        return 0
+    conds = conditions(b[0].stmt[1], at.moving)
+    if not all(_idle(n, [*at.facts, m], at.moving) for n in a for c in conds for m in negations(c)):
+        return 0
+    return len(conds)
+
+
+def _idle(n: Node, conds: list[Cond], moving: frozenset[str]) -> bool:
+    """Under these conditions the statement changes nothing and cannot fail."""
+    s = n.stmt
+    if cannot(conds):
+        return True
+    match s[0]:
+        case "for":
+            inside = [*conds, ("ge", sub(var(s[1]), s[2])), ("ge", sub(sub(s[3], var(s[1])), const(1)))]
+            return all(_idle(x, inside, moving) for x in n.bodies[0])
+        case "chunks" if not s[5] and not s[6]:
+            low, high = var(s[1]), var(s[2])
+            inside = [*conds, ("ge", low), ("ge", sub(s[3], high)), ("ge", sub(sub(high, low), const(1)))]
+            return all(_idle(x, inside, moving) for x in n.bodies[0])
+        case "if":
+            on = conditions(s[1], moving)
+            return all(_idle(x, [*conds, *on], moving) for x in n.bodies[0]) and all(_idle(x, conds, moving) for x in n.bodies[1])
+        case "accumulate":
+            return all(_idle(x, [*conds, ("ge", sub(var(s[1]), s[2])), ("ge", sub(sub(s[3], var(s[1])), const(1)))], moving) for x in n.bodies[0] if x.stmt[0] != "add")
+        case "let" | "declare" | "assign":
+            return True  # of names in here: none of them is known outside
+        case "alloc" | "free":
+            return True
+        case "helper":
+            return bool(s[1] == "fence")
+        case "product":
+            return all(_idle(x, conds, moving) for b in n.bodies for x in b)
+    return False
 
 
 def _same(a: Node, b: Node) -> bool:

@@ -4,6 +4,8 @@
     declare v = b[i]; ... v := e ...; b[i] = v         is    ... b[i] = e ...      where nothing else in between touches that element (`apart`: to be proved)
     let v = b[i]; ... v ...                            is    ... b[i] ...          where nothing in between writes it
     declare acc = neutral                              begins a sum
+    alloc l; for k in 0..c: l[k] = e; stream b[p..], l, c; free l        is    for k in 0..c: b[p + k] = e      (a line of a result that goes past the caches)
+    fence                                              is    nothing
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from atoll.check.rewrites.language import Expr, Stmt, changed, loads, mapped, names, parts
+from atoll.check.rewrites.language import Expr, Stmt, changed, loads, mapped, names, parts, read, walk
 from atoll.check.rewrites.leaves import Node, whole
 from atoll.check.sums import add, sub, var
 
@@ -91,7 +93,7 @@ def _neutral(text: str, monoid: str, d: str) -> bool:
 
 def undone(body: tuple[Node, ...], sums: dict[str, str], moving: frozenset[str]) -> tuple[Node, ...]:
     """The statements with values where they were before: `sums` are variables that stand for accumulators, with their operators; `moving` ones are assigned."""
-    out = list(body)
+    out = [n for n in _without_lines(body) if n.stmt[:2] != ("helper", "fence") or n.stmt[2]]
     for k, n in enumerate(out):
         if n.origin is None and begins_sum(n.stmt, sums):
             out[k] = replace(n, stmt=("acc", n.stmt[1], sums[n.stmt[1]], n.stmt[2], True), origin=(-1, {}))
@@ -99,6 +101,32 @@ def undone(body: tuple[Node, ...], sums: dict[str, str], moving: frozenset[str])
     for v in [n.stmt[1] for n in out if n.stmt[0] == "declare" and n.origin is None and n.stmt[3] is not None and n.stmt[3][0] == "load"]:
         out = _in_place(out, v, moving)
     return tuple(replace(n, bodies=tuple(undone(b, sums, moving) for b in n.bodies)) for n in out)
+
+
+def _without_lines(body: tuple[Node, ...]) -> tuple[Node, ...]:
+    """Stores into lines that are streamed to their array, as stores into the array."""
+    for stream in [n for n in body if n.stmt[:2] == ("helper", "stream") and n.origin is None and len(n.stmt[2]) == 2]:
+        (b, first), (line, zero) = stream.stmt[2]
+        count = stream.stmt[3][0]
+        room = [n for n in body if n.stmt[0] == "alloc" and n.stmt[1] == line and n.stmt[3] == (count,)]
+        freed = [n for n in body if n.stmt == ("free", line)]
+        fills = [n for n in body if n.stmt[0] == "for" and line in changed((whole(n),))[1]]
+        if len(room) != 1 or len(freed) != 1 or len(fills) != 1 or zero != ((),) or not first:
+            continue
+        (fill,) = fills
+        others = tuple(n for n in body if n not in (stream, room[0], freed[0], fill))
+        touched = set().union(*(read((whole(n),))[1] | changed((whole(n),))[1] for n in others)) if others else set()
+        inside = read((whole(fill),))[1]
+        at = [body.index(n) for n in (room[0], fill, stream, freed[0])]
+        if at != sorted(at) or fill.stmt[2] != () or fill.stmt[3] != count or {line, b} & inside or line in touched or b in touched:
+            continue
+        stores = [n for n in fill.bodies[0] if n.stmt[0] == "store" and n.stmt[1] == line]
+        if len(stores) != 1 or stores[0].stmt[2] != (var(fill.stmt[1]),) or sum(x[0] == "store" and x[1] == line for x in walk((whole(fill),))) != 1:
+            continue
+        index = (*first[:-1], add(first[-1], var(fill.stmt[1])))
+        inner = tuple(replace(n, stmt=("store", b, index, n.stmt[3])) if n is stores[0] else n for n in fill.bodies[0])
+        return _without_lines(tuple(replace(n, bodies=(inner,)) if n is fill else n for n in body if n not in (stream, room[0], freed[0])))
+    return body
 
 
 def _loads_again(body: tuple[Node, ...], moving: frozenset[str]) -> tuple[Node, ...]:
