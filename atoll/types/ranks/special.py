@@ -270,6 +270,20 @@ def _unzip(gen: Generator, node: s.Call, args: Args, keywords: Keywords) -> Enti
 # -- comprehensions, indexing, attributes
 
 
+def _vjp(both: bool) -> Callable[..., Entity | None]:
+    """vjp(f, x, seed) is shaped like x; vjp2 is the value of f beside it. What f is made of is its own affair."""
+
+    def form(gen: Generator, node: s.Call, args: Args, keywords: Keywords) -> Entity | None:
+        if len(args) != 3 or keywords:
+            return None
+        for arg in (args[0], args[2]):
+            gen.argument(arg)
+        found = gen.expr(args[1])
+        return Known(product(fresh("value"), found) if both else found)
+
+    return form
+
+
 def comprehension(gen: Generator, node: s.Comprehension) -> RankType:
     """[e for ...]: one new axis, whatever the number of clauses."""
     return _clauses(gen, node).lift(poly(1))
@@ -463,4 +477,6 @@ FORMS: dict[str, Callable[..., Entity | None]] = {
     "reversed": _reversed,
     "unzip": _unzip,
     "matmul": _matmul,
+    "vjp": _vjp(both=False),
+    "vjp2": _vjp(both=True),
 }

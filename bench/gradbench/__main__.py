@@ -1,0 +1,3 @@
+from bench.gradbench.tool import main
+
+main()

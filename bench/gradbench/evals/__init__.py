@@ -1,0 +1,1 @@
+"""One module for each eval of GradBench: ENTRIES are its functions."""
