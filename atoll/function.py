@@ -23,7 +23,7 @@ from atoll.deep import as_deep_as_needed
 from atoll.distribute.methods import Beyond
 from atoll.errors import NOWHERE, CopyWarning, Error, Source, Span, fail
 from atoll.errors.misuse import kind_of
-from atoll.errors.plain import all_plain, calling, of_call, plain
+from atoll.errors.plain import all_plain, calling, of_call, plain, users_code
 from atoll.functions.from_python import takes_functions, with_functions
 from atoll.progress import telling
 from atoll.surface import source as text
@@ -662,7 +662,8 @@ def _from_text(module_text: str, options: Options) -> Function:
     namespace = module.__dict__
     sys.modules[name] = module  # dataclasses looks there
     try:
-        exec(text.compiled(source, tree), namespace)  # noqa: S102  the user's own text
+        with users_code():
+            exec(text.compiled(source, tree), namespace)  # noqa: S102  the user's own text
     except NameError as error:
         _undefined(source, tree, error)
         raise

@@ -9,12 +9,13 @@ was given, or comes of an argument that is not what the function takes, says so 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType, FunctionType, TracebackType
@@ -68,6 +69,16 @@ def asking_frame() -> FrameType:
     while frame.f_code.co_filename == __file__ and frame.f_back is not None:
         frame = frame.f_back
     return frame
+
+
+@contextlib.contextmanager
+def users_code() -> Iterator[None]:
+    """While a text of the user's runs: what it asks of us is asked by the user, and is told as to any other."""
+    token = _inside.set(False)
+    try:
+        yield
+    finally:
+        _inside.reset(token)
 
 
 def _outermost(asked: Callable[P, R], calls: bool) -> Callable[P, R]:

@@ -206,6 +206,8 @@ def coerce(el: Elaborator, value: Value, wanted: Type, span: Span, what: str) ->
         return value
     if isinstance(wanted, Scalar) and wanted.dtype.is_storage and isinstance(t, Scalar) and (is_weak(t) or t.dtype is F32):
         return to_dtype(el, to_dtype(el, value, F32, span), wanted.dtype, span)  # what is stored is rounded
+    if isinstance(wanted, Scalar) and isinstance(t, Index) and wanted.dtype is I64:
+        return plain(value)  # in the term too: beside another integer it is an index no longer
     if isinstance(wanted, Scalar) and isinstance(t, (Scalar, Index)):
         if is_weak(t):
             if isinstance(value.expr, ir.Lit):

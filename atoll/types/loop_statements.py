@@ -307,7 +307,7 @@ def merge_state(el: Elaborator, t: Type, new: Type, name: str, span: Span) -> Ty
         if t.weak:
             from atoll.types.coerce import common
 
-            both = common(t, new)
+            both = common(t, decayed(new))  # an index of an inner loop has a size that nobody else knows
             return both if both is not None else t
         return t
     if isinstance(t, (Record, Union)) and isinstance(new, (Record, Union)):

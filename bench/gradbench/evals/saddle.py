@@ -8,7 +8,6 @@ import numpy as np
 
 import atoll as at
 from atoll import f64
-from bench.gradbench.evals.descent import argmin
 from bench.gradbench.tool import Entry
 
 
