@@ -128,36 +128,50 @@ def attach(library: ctypes.CDLL) -> None:
                 products(is_double)
 
 
-def _import(path: Path) -> Any:
-    loader = importlib.machinery.ExtensionFileLoader("atoll_call", str(path))
-    spec = importlib.util.spec_from_loader("atoll_call", loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
+def extension(source: str, name: str) -> Any | None:
+    """A module of Python's written in C, or None where Python's headers are missing or it cannot be compiled: there is a slower way without it."""
+    headers = python_headers()
+    if headers is None:
+        return None
+
+    def build(folder: Path) -> dict[str, Any]:
+        include = [f"-I{_NATIVE}", f"-I{headers}", f"-I{np.get_include()}"]
+        compile_c(_NATIVE / source, folder / "program.so", "2", include)
+        return {"kind": "call path"}
+
+    def imported(path: Path) -> Any:
+        loader = importlib.machinery.ExtensionFileLoader(name, str(path))
+        spec = importlib.util.spec_from_loader(name, loader)
+        assert spec is not None
+        module = importlib.util.module_from_spec(spec)
+        loader.exec_module(module)
+        return module
+
+    try:
+        key = text_key("call", _text(source), str(headers), sysconfig.get_config_var("SOABI") or "", np.__version__, optimise="2")
+        return cache.use(key, build, imported)[0]
+    except Exception:  # noqa: BLE001  without it, calls go through ctypes: slower, never wrong
+        return None
 
 
 @functools.cache
 def call_path() -> Any | None:
-    """The extension module that calls programs, or None where Python's headers are missing."""
-    headers = python_headers()
-    if headers is None:
+    """The extension module that calls programs, or None where it cannot be made."""
+    module = extension("call.c", "atoll_call")
+    if module is None:
         return None
-    source = _NATIVE / "call.c"
-
-    def build(folder: Path) -> dict[str, Any]:
-        include = [f"-I{_NATIVE}", f"-I{headers}", f"-I{np.get_include()}"]
-        compile_c(source, folder / "program.so", "2", include)
-        return {"kind": "call path"}
-
     try:
-        key = text_key("call", _text("call.c"), str(headers), sysconfig.get_config_var("SOABI") or "", np.__version__, optimise="2")
-        module, _, _ = cache.use(key, build, _import)
         blocks = (getattr(runtime(), name) for name in ("atoll_block", "atoll_reblock", "atoll_unblock"))
         module.use_blocks(*(ctypes.cast(function, ctypes.c_void_p).value for function in blocks))
         return module
-    except Exception:  # noqa: BLE001  without it, calls go through ctypes: slower, never wrong
+    except Exception:  # noqa: BLE001  as above
         return None
+
+
+@functools.cache
+def device_path() -> Any | None:
+    """The extension module that calls programs on devices."""
+    return extension("device_path.c", "atoll_device")
 
 
 def set_threads(n: int) -> None:

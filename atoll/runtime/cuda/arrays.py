@@ -16,7 +16,7 @@ from atoll.errors import fail
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import all_plain
 from atoll.runtime.cuda.devices import EMULATED, LEGACY_STREAM, Device, device, helpers
-from atoll.types.dtypes import DTYPES, by_numpy
+from atoll.types.dtypes import BF16, DTYPES, F16, by_numpy
 
 _CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}  # DLPack's for the kinds of NumPy's types
 _BFLOAT = 4
@@ -226,10 +226,11 @@ def _of_torch(x: Any, fn: str, name: str) -> DeviceArray:
         fail("E0845", name=fn, what=f"{name} is an array of {x.dtype}, which is no type here", remedy=f"convert it: {name}.float()")
     if not x.is_contiguous():
         _scattered(fn, name, "contiguous")
-    return DeviceArray._of(device(f"cuda:{number}"), tuple(x.shape), DTYPES[dtype].numpy, x.data_ptr(), x)
+    return DeviceArray._of(device(f"cuda:{number}"), tuple(x.shape), dtype.numpy, x.data_ptr(), x)
 
 
-_TORCH = {d.numpy_name: name for name, d in DTYPES.items()}
+_ALL = (*DTYPES.values(), F16, BF16)
+_TORCH = {d.numpy_name: d for d in _ALL}
 
 
 def _of_dlpack(x: Any, number: int, fn: str, name: str) -> DeviceArray:
@@ -242,7 +243,7 @@ def _of_dlpack(x: Any, number: int, fn: str, name: str) -> DeviceArray:
     shape = tuple(t.shape[: t.ndim])
     if t.strides and any(n > 1 and s != w for n, s, w in zip(shape, t.strides[: t.ndim], _steps(shape), strict=True)) and math.prod(shape):
         _scattered(fn, name, "copy")
-    kinds = [d for d in DTYPES.values() if (t.code, t.bits, t.lanes) == (_BFLOAT if d.name == "bf16" else _CODES.get("f" if d.kind == "h" else d.kind), 8 * d.size, 1)]
+    kinds = [d for d in _ALL if (t.code, t.bits, t.lanes) == (_BFLOAT if d.name == "bf16" else _CODES.get("f" if d.kind == "h" else d.kind), 8 * d.size, 1)]
     if not kinds:
         fail("E0845", name=fn, what=f"{name} is an array of a type that is none here", remedy="convert it to one of NumPy's numbers")
     return DeviceArray._of(device(f"cuda:{number}"), shape, kinds[0].numpy, (t.data or 0) + t.offset, (x, capsule), True)

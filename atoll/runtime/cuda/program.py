@@ -10,6 +10,7 @@ import ctypes
 import functools
 import importlib
 import itertools
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,15 +26,19 @@ from atoll.runtime.cache import cache
 from atoll.runtime.cuda.arrays import DeviceArray, on_device
 from atoll.runtime.cuda.devices import NO_ROOM, REFUSED, Device, Queue, device, helpers
 from atoll.runtime.identity import build_key
-from atoll.runtime.library import attach, load
+from atoll.runtime.library import attach, device_path, load
 from atoll.runtime.plain_call import NO_OPEN_RESULT, Host, _Call
 from atoll.runtime.program import _nested, _readable, not_lifted, raise_site, site_from_json, site_to_json
 from atoll.runtime.toolchain import compile_c
 from atoll.types.binding import bind_call
-from atoll.types.types import dtype_of, flatten, shape_of
+from atoll.types.types import Record, Tuple, dtype_of, flatten, shape_of
 from atoll.uncollected import uncollected
 
 Lifted = Callable[[tuple[Any, ...]], Callable[..., Any] | None]
+
+
+_MOST = 64  # leaves, axes, sizes, values of a check, for the quick way
+_TORCH_NAMES = {name: name for name in ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool", "bfloat16")}
 
 
 class _Request(ctypes.Structure):
@@ -58,6 +63,9 @@ class _Request(ctypes.Structure):
 class DeviceProgram:
     """A core function on a device. `generate` makes its text: backends/cuda, unless a test brings its own."""
 
+    _entry: Any = None  # the quick way, once there is one
+    _queue: Queue
+
     def __init__(self, fn: ir.Function, arrange: Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]], target: str, lifted: Lifted = not_lifted, generate: Callable[[ir.Function], Any] | None = None) -> None:
         refuse_axes(fn)
         self.fn, self.arrange, self.lifted = fn, arrange, lifted
@@ -76,7 +84,7 @@ class DeviceProgram:
         self.out_dtypes = [dtype_of(shape_of(t)[1]).numpy for _, t in flatten(fn.result)]
         self.out_axes = [len(shape_of(t)[0]) for _, t in flatten(fn.result)]
         self._spare: list[_Run] = []  # what calls need, kept from those that are done
-        self.call = self._called
+        self._torch_told = False
 
     @functools.cached_property
     def device(self) -> Device:
@@ -87,14 +95,52 @@ class DeviceProgram:
     def loaded(self) -> Any:
         return self.device.load(self.kernels_text, self.kernels, self.fn.name)
 
+    @functools.cached_property
+    def call(self) -> Callable[..., Any]:
+        """What is called: C for arrays of the device and numbers (native/device_path.c), which leaves everything else to Python."""
+        kinds = [(int(t.num), axes or -1, t.itemsize, t) for t, axes in zip(self.leaf_dtypes, self.leaf_axes, strict=True)]
+        outs = [(int(t.num), axes, t.itemsize, t) for t, axes in zip(self.out_dtypes, self.out_axes, strict=True)]
+        counts = (len(kinds), len(outs), sum(self.leaf_axes), sum(self.out_axes), len(self.fn.sizes), self.values)
+        flat = [t for _, t in self.fn.params] + (list(self.fn.result.items) if isinstance(self.fn.result, Tuple) else [self.fn.result])
+        module = device_path()
+        if module is None or max(counts) > _MOST or any(isinstance(shape_of(t)[1], (Tuple, Record)) for t in flat):
+            return self._called
+        self._queue = self.device.queue(self.loaded)
+        addresses = [ctypes.cast(f, ctypes.c_void_p).value for f in (self.library.atoll_prepare, self.library.atoll_device_entry, helpers().atoll_device_call)]
+        single = not isinstance(self.fn.result, Tuple)
+        self._entry = module.make(
+            DeviceArray, self.device, *addresses, ctypes.addressof(self._queue), tuple(kinds), tuple(outs), single, self.values, self._called, self._failed
+        )
+        return self._entry  # type: ignore[no-any-return]
+
+    def _failed(self, status: int, queue: int, values: list[tuple[int, float]]) -> None:
+        self.fail_with(status, Queue.from_address(queue), values)
+
+    def _tell_torch(self, torch: Any) -> None:
+        """Let the quick way take tensors from now on."""
+        self._torch_told = True
+        module = device_path()
+        if module is None or self._entry is None:
+            return
+        names = [_TORCH_NAMES.get(t.name) for t in self.leaf_dtypes]
+        dtypes = tuple(getattr(torch, name) if name and t.kind != "c" else None for name, t in zip(names, self.leaf_dtypes, strict=True))
+        module.torch(self._entry, torch.Tensor, dtypes, torch.device("cuda", self.device.number), torch._C._cuda_getCurrentRawStream, self.device.number)
+
     def _called(self, *args: Any, **keywords: Any) -> Any:
         given = self.arrange(args, keywords)
-        other = self.lifted(given)
+        other = None if self._ranks_fit(given) else self.lifted(given)
         if other is not None:
             return other(*given)
         leaves, stays = self._leaves(given)
+        if stays and not self._torch_told and "torch" in sys.modules:
+            self._tell_torch(sys.modules["torch"])
         results = self.run_leaves(leaves, stays)
         return to_python(self.fn.result, _nested(self.fn.result, iter(results)))
+
+    def _ranks_fit(self, given: tuple[Any, ...]) -> bool:
+        """True if every argument plainly has the declared number of axes, so that nothing is lifted."""
+        plain = [len(shape_of(t)[0]) if not isinstance(shape_of(t)[1], (Tuple, Record)) else -1 for _, t in self.fn.params]
+        return all(getattr(x, "ndim", 0 if isinstance(x, (int, float)) else -2) == axes for x, axes in zip(given, plain, strict=True))
 
     def _leaves(self, given: tuple[Any, ...]) -> tuple[list[Any], bool]:
         """The arguments, converted and checked, as NumPy's arrays and scalars and arrays of the device, and whether there is any of those."""

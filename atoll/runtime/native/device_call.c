@@ -4,18 +4,7 @@
 #include <string.h>
 #include "abi.h"
 #include "device.h"
-
-typedef struct {
-    at_call call;                              /* first: the program hands it back when it asks for a result */
-    int (*entry)(at_call *, at_queue *);
-    at_queue *queue;
-    int inputs, outputs;
-    void *const *given;                        /* arrays of the host or the device, addresses of scalars */
-    const int64_t *bytes;                      /* of arrays of the host, which are copied to the device; -1: taken as it is */
-    const int64_t *axes, *widths;              /* of results: how many axes, bytes of an element */
-    int64_t *dims;                             /* of all results, one after the other; -1: the program says it when it runs */
-    void **in, **out;
-} request;
+#include "device_request.h"
 
 static void *open_result(at_call *at, int result, int ndim, const int64_t *dims) {
     request *r = (request *)at;
