@@ -17,7 +17,8 @@ from atoll.check.sums import Rejected
 from atoll.check.watched import watch
 from atoll.cli import main
 from atoll.loops import ir as lp
-from atoll.loops import rows, split
+from atoll.loops.recipes import rows
+from atoll.loops.transform import split
 from tests.validate.test_bounded import (
     _changed,
     _everything_independent,
