@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from atoll.errors import Span, fail
+from atoll.madl import fixed
 from atoll.madl import graph as g
 from atoll.madl import syntax as s
 from atoll.madl.environment import Env, Names
+from atoll.madl.represented import FIXED_HELP, Fixed, fixed_type
 from atoll.madl.scalars import CONVERSIONS, SCALAR_OPS, SYMBOLS
 from atoll.madl.typing import BOOL, INT, NAMES, Generic, Typer, Unknown, prune
 from atoll.sizes import Poly, Sym, poly
@@ -245,11 +247,22 @@ class Elaborator:
                 return env.metas.types.setdefault(name, Unknown())
             case s.IndexType(size):
                 return Index(self.size(size, env))
+            case s.FixedType(signed, whole, fraction):
+                return self.fixed(signed, (self.size(whole, env), self.size(fraction, env)), t.span)
             case s.ArrayType(size, elem):
                 return Array(self.type(elem, env), self.size(size, env))
             case s.TupleType(parts):
                 return Tuple(tuple(self.type(part, env) for part in parts))
         raise AssertionError(t)
+
+    def fixed(self, signed: bool, sizes: tuple[Poly, ...], span: Span) -> Type:
+        """q<<i, f>> or uq<<i, f>>."""
+        whole, fraction = (self.typer.size(p).const() for p in sizes)
+        found = fixed_type(signed, whole, fraction) if whole is not None and fraction is not None else None
+        if found is None:
+            shown = f"{'q' if signed else 'uq'}<<{', '.join(self.typer.show_size(p) for p in sizes)}>>"
+            fail("E0904", span, what="type", name=shown, help=FIXED_HELP, where=self.operator.name)
+        return found
 
     # -- scalar operations, typed at the end
 
@@ -287,6 +300,8 @@ class Elaborator:
                 help_ = "convert one side: f64(..), i32(..)"
                 fail("E0910", span, first=self.typer.show(t), second=self.typer.show(types[0]), help=help_, where=self.operator.name)
         self.typer.require(types[0], row.family, span, shown)
+        if isinstance(known := prune(types[0]), Fixed):
+            fixed.check(name, span, known, self.operator.name)
         if row.gives == "same":
             self.typer.unify(types[0], result, span)
         elif row.gives == "bool":

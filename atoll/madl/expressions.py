@@ -252,7 +252,7 @@ def _scalar(el: Elaborator, e: s.Expr, env: Env) -> g.Wire:
     if _depth(tree) > _DEEPEST:
         fail("E0901", e.span, what="this is nested too deeply", help="give its parts names", where=el.operator.name)
     output = el.wire(env, e)
-    if isinstance(tree, g.Operate) and SCALAR_OPS[tree.op].gives == "idx":
+    if isinstance(tree, g.Operate) and SCALAR_OPS[tree.op].gives in ("idx", "fixed"):
         output.type = tree.type
     made = g.Op(tree, tuple(inputs), output, e.span)
     el.node(env.scope, made)
@@ -272,7 +272,7 @@ def _tree(el: Elaborator, e: s.Expr, env: Env, inputs: list[g.Wire]) -> g.Tree:
         case s.EnumValue(t, number):
             return g.Literal(number, t, e.span)
         case s.Number(constant):
-            return g.Literal(constant, Unknown("float" if isinstance(constant, float) else "number"), e.span)
+            return g.Literal(constant, Unknown("real" if isinstance(constant, float) else "number"), e.span)
         case s.Operation("neg", (s.Number(int() | float() as constant),)) if not isinstance(constant, bool):
             return _tree(el, s.Number(-constant, span=e.span), env, inputs)
         case s.Operation(op, args):
@@ -309,6 +309,8 @@ def _operate(
     trees = tuple(_tree(el, a, env, inputs) for a in args)
     bounds: tuple[Poly, ...] = tuple(el.size(size, env) for size in sizes)
     result: Type = Unknown("any")
+    if row.gives == "fixed":
+        result = el.fixed(op == "q", bounds, e.span)
     if row.gives == "idx":
         result = Index(bounds[0])
         if not el.dry:

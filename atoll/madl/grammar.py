@@ -151,7 +151,7 @@ select_tail: either "then" choice _other_choice -> select
 ?type: type_atom | type_atom ("*" type_atom)+ -> tuple_type
 ?type_atom: _open size "]" type_atom -> array_type
     | NAME -> type_name
-    | NAME _OPEN size _CLOSE -> index_type
+    | NAME _OPEN size ("," size)? _CLOSE -> sized_type
     | META -> type_meta
     | "_" -> type_hole
     | "(" type ")"

@@ -107,6 +107,11 @@ class Operate:
 Tree = Union[Input, Literal, SizeValue, Operate]
 
 
+def tree_type(tree: Tree, inputs: tuple[Wire, ...]) -> Type:
+    """The type of an expression over the given inputs."""
+    return inputs[tree.number].type if isinstance(tree, Input) else tree.type
+
+
 # -- nodes
 
 

@@ -19,7 +19,7 @@ from atoll.madl.instances import Defined, External, Item, RecordItem
 from atoll.madl.levels import one_dimension_each
 from atoll.madl.parse import parse
 from atoll.madl.recursion import folded, size_names, specialise
-from atoll.madl.represented import MOST, Enum
+from atoll.madl.represented import MOST, Enum, fixed_type
 from atoll.madl.scheme import Scheme
 from atoll.madl.typing import NAMES
 from atoll.sizes import poly
@@ -211,6 +211,8 @@ class Library:
         match t:
             case s.TypeName(name) if name in NAMES:
                 return NAMES[name]
+            case s.FixedType(signed, s.SizeNumber(whole), s.SizeNumber(fraction)) if (found := fixed_type(signed, whole, fraction)) is not None:
+                return found
             case s.TypeName(name) if name in self.enums:
                 return self.enums[name]
             case s.TypeName(name) if (record := self.record(name)) is not None:

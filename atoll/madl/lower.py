@@ -20,19 +20,22 @@ from typing import Any
 from atoll.backends.c.emit import safe
 from atoll.errors import fail
 from atoll.loops import ir as lp
+from atoll.madl import fixed
 from atoll.madl import graph as g
 from atoll.madl.c_names import RESERVED, all_names, functions
 from atoll.madl.compiled import Compiled
 from atoll.madl.layout import Chunk
 from atoll.madl.pieces import Leaf, count, is_one_piece, leaf_index, leaves_of
+from atoll.madl.represented import Fixed
+from atoll.madl.resolve import literal_fits
 from atoll.madl.scalars import CONVERSIONS, SCALAR_OPS
 from atoll.madl.scheme import Scheme
 from atoll.madl.tables import keep_tables
 from atoll.madl.typing import Generic, prune, rebuild, show_type
 from atoll.madl.values import dtype_of
 from atoll.sizes import Atom, Poly, Sym, poly
-from atoll.types.dtypes import BOOL, DTYPES, I32, I64, DType, fits
-from atoll.types.types import Type
+from atoll.types.dtypes import BOOL, DTYPES, I32, I64, DType
+from atoll.types.types import Scalar, Type
 
 
 @dataclass(slots=True)
@@ -309,7 +312,7 @@ class _Lowering:
         if isinstance(tree, g.Operate) and tree.op in ("add", "sub", "mul", "div") and isinstance(tree.args[0], g.Input):
             first = node.inputs[tree.args[0].number]
             place, own = self.layout.place[first], self.layout.place[node.output]
-            if place.chunk is own.chunk and place.map == own.map and (tree.op != "div" or buffer.dtype.is_float):
+            if place.chunk is own.chunk and place.map == own.map and not isinstance(self._type(tree.type), Fixed) and (tree.op != "div" or buffer.dtype.is_float):
                 self._emit(lp.Update(buffer, index, tree.op, self._tree(tree.args[1], node.inputs)))
                 return
         self._emit(lp.Store(buffer, index, self._tree(tree, node.inputs)))
@@ -319,14 +322,18 @@ class _Lowering:
             case g.Input(k):
                 return self._read(inputs[k])
             case g.Literal(value, t, span):
-                dtype = self._dtype(t)
-                if not fits(value, dtype):  # where a type variable has become this type
-                    fail("E0929", span, value=value, shown=dtype, where=self.graph.name)
-                return lp.Const(value, dtype)
+                dtype, actual = self._dtype(t), self._type(t)
+                if not isinstance(actual, Scalar) or not literal_fits(value, actual):  # where a type variable has become this type
+                    fail("E0929", span, value=value, shown=actual, where=self.graph.name)
+                return lp.Const(fixed.represent(value, actual) if isinstance(actual, Fixed) else value, dtype)
             case g.SizeValue(size, t):
                 return lp.Cast(lp.Index(self._size(size)), self._dtype(t))
         args = tuple(self._tree(a, inputs) for a in tree.args)
         row = SCALAR_OPS[tree.op]
+        types, result = [self._type(g.tree_type(a, inputs)) for a in tree.args], self._type(tree.type)
+        if fixed.is_fixed(*types, result):
+            fixed.check(tree.op, tree.span, result, self.graph.name)
+            return fixed.lower(tree.op, args, types, result)
         if tree.op in CONVERSIONS:
             target = DTYPES[CONVERSIONS[tree.op]]
             return args[0] if args[0].dtype is target else lp.Cast(args[0], target)

@@ -22,9 +22,11 @@ from typing import Any
 import numpy as np
 
 from atoll.errors import Span, fail
+from atoll.madl import fixed
 from atoll.madl import graph as g
 from atoll.madl.compiled import Compiled
 from atoll.madl.layout import Chunk
+from atoll.madl.represented import Fixed
 from atoll.madl.scalars import CONVERSIONS, SCALAR_OPS, apply, clamp, convert, wrap
 from atoll.madl.schedule import node_name
 from atoll.madl.typing import Generic, prune
@@ -273,12 +275,19 @@ class Oracle:
             case g.Input(k):
                 return given[k]
             case g.Literal(value, t):
+                actual = self._actual(t)
+                if isinstance(actual, Fixed):
+                    return actual.dtype.numpy.type(fixed.represent(value, actual))
                 return convert_literal(value, dtype_of(t, self.types))
             case g.SizeValue(size, t):
                 return convert_literal(self.number(size), dtype_of(t, self.types))
         args = [self._tree(a, given, inputs) for a in tree.args]
         if tree.op == "select":
             self.decisions.setdefault(tree.span, set()).add(bool(args[0]))
+        types, result = [self._actual(g.tree_type(a, inputs)) for a in tree.args], self._actual(tree.type)
+        if fixed.is_fixed(*types, result):
+            fixed.check(tree.op, tree.span, result, self.graph.name)
+            return fixed.apply(tree.op, args, types, result)
         if tree.op in CONVERSIONS:
             return convert(args[0], DTYPES[CONVERSIONS[tree.op]])
         if SCALAR_OPS[tree.op].gives == "idx":

@@ -337,10 +337,13 @@ class Reader:
     def read_tuple_type(self, parts: list[Any], span: Span) -> s.TupleType:
         return s.TupleType(tuple(parts), span=span)
 
-    def read_index_type(self, parts: list[Any], span: Span) -> s.IndexType:
-        if parts[0] != "idx":
-            fail("E0904", span, what="type", name=parts[0])
-        return s.IndexType(parts[1], span=span)
+    def read_sized_type(self, parts: list[Any], span: Span) -> s.IndexType | s.FixedType:
+        name, sizes = parts[0], parts[1:]
+        if name in ("q", "uq") and len(sizes) == 2:
+            return s.FixedType(name == "q", *sizes, span=span)
+        if name != "idx" or len(sizes) != 1:
+            fail("E0904", span, what="type", name=name, help="idx<<n>> is an index, q<<i, f>> and uq<<i, f>> are numbers with a fixed point")
+        return s.IndexType(sizes[0], span=span)
 
 
 def _integer(text: str) -> int:

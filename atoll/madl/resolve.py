@@ -12,13 +12,15 @@ from dataclasses import replace
 from atoll.errors import Span, fail
 from atoll.madl import graph as g
 from atoll.madl.elaborate import Elaborator
+from atoll.madl.fixed import represents
 from atoll.madl.known import Known
+from atoll.madl.represented import Fixed
 from atoll.madl.typing import BOOL, F64, INT, Generic, Unknown, array_sizes, leaves, prune, show_size_named, show_type, sizes_in
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import fits
 from atoll.types.types import Index, Scalar, Type
 
-_DEFAULTS = {"number": INT, "integer": INT, "float": F64, "bool": BOOL}
+_DEFAULTS = {"number": INT, "real": F64, "integer": INT, "float": F64, "bool": BOOL}
 
 
 def settle(el: Elaborator) -> None:
@@ -53,7 +55,11 @@ def _literals(el: Elaborator) -> None:
     for op in el.operations:
         for literal in _tree_literals(op.tree):
             t = prune(literal.type)
-            if isinstance(t, Scalar) and not fits(literal.value, t.dtype):
+            if isinstance(literal, g.SizeValue):
+                if isinstance(t, Fixed):
+                    fail("E0915", op.span, op="a size as a number", shown=repr(t), help=f"write {t!r}(i32(..))", where=el.graph.name)
+                continue
+            if isinstance(t, Scalar) and not literal_fits(literal.value, t):
                 fail("E0929", literal.span, value=literal.value, shown=show_type(t), where=el.graph.name)
     for wire, label in el.labels:
         t = prune(wire.type)
@@ -61,8 +67,12 @@ def _literals(el: Elaborator) -> None:
             fail("E0929", label.span, value=label.value, shown=show_type(t), where=el.graph.name)
 
 
-def _tree_literals(tree: g.Tree) -> list[g.Literal]:
-    if isinstance(tree, g.Literal):
+def literal_fits(value: int | float | bool, t: Scalar) -> bool:
+    return represents(value, t) if isinstance(t, Fixed) else fits(value, t.dtype)
+
+
+def _tree_literals(tree: g.Tree) -> list[g.Literal | g.SizeValue]:
+    if isinstance(tree, (g.Literal, g.SizeValue)):
         return [tree]
     return [x for a in tree.args for x in _tree_literals(a)] if isinstance(tree, g.Operate) else []
 

@@ -1,6 +1,6 @@
 """Scalar operations as a table: what they take, what they give, what they mean.
 
-    family    any, number (int or float), integer, float, bool: what the operands may be; all have one type unless said otherwise
+    family    any, number (int, float or fixed point), real (float or fixed point), integer, float, bool: what the operands may be; all have one type unless said otherwise
     gives     same, bool, or the name of a type
     prim      the primitive of core/prims.py that has this meaning, where there is one; `means` otherwise
 
@@ -115,6 +115,8 @@ _ROWS = [
     ScalarOp("copysign", 2, "float", prim="copysign"),
     *(ScalarOp(name, 1, "float", gives="bool", prim=name) for name in ("isnan", "isfinite")),
     ScalarOp("sign", 1, "number", prim="sign"),
+    ScalarOp("q", 1, "scalar", gives="fixed", sizes=2),
+    ScalarOp("uq", 1, "scalar", gives="fixed", sizes=2),
     ScalarOp("clamp", 1, "integer", gives="idx", sizes=1),
     ScalarOp("wrap", 1, "integer", gives="idx", sizes=1),
     *(ScalarOp(f"bit_{name}", 2, "integer", prim=name) for name in ("and", "or", "xor")),
@@ -175,6 +177,7 @@ def allowed(family: str, dtype: DType) -> bool:
         "scalar": not dtype.is_complex,
         "number": dtype.is_real,
         "integer": dtype.is_integer,
+        "real": dtype.is_float,  # and fixed-point numbers
         "float": dtype.is_float,
         "bool": dtype.kind == "b",
     }[family]

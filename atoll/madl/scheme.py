@@ -69,7 +69,7 @@ class Scheme:
         if self.sizes:
             parts.append("size " + " ".join(names.get(n, n.name) for n in self.sizes) + ".")
         if self.generics:
-            shown = [names.get(g, g.name) + (f" {g.family}" if g.family in ("number", "integer", "float") else "") for g in self.generics]
+            shown = [names.get(g, g.name) + (f" {g.family}" if g.family in ("number", "real", "integer", "float") else "") for g in self.generics]
             parts.append("type " + ", ".join(shown) + ".")
         if self.size_params:
             parts.append("<<" + ", ".join(show_size_named(p, names) for _, p in self.size_params) + ">> ->")

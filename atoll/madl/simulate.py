@@ -21,10 +21,10 @@ from atoll.madl.back_to_back import Caller
 from atoll.madl.compiled import Compiled
 from atoll.madl.oracle import Oracle
 from atoll.madl.pieces import leaves_of
-from atoll.madl.represented import Enum
+from atoll.madl.represented import Enum, Fixed, inward, outward
 from atoll.madl.targets import TARGETS
 from atoll.madl.typing import prune
-from atoll.madl.values import dtype_of, nest, part_of
+from atoll.madl.values import dtype_of, nest, part_of, shown
 from atoll.types.types import Record
 
 Row = dict[str, str]
@@ -81,6 +81,11 @@ def _number(text: str, t: Any, where: str) -> Any:
         if text not in t.members:
             raise Misuse(f"{where}: {text!r} is not among {', '.join(t.members)}")
         return dtype.numpy.type(t.members.index(text))
+    if isinstance(t, Fixed):
+        try:
+            return inward(t, float(text))[()]
+        except ValueError as wrong:
+            raise Misuse(f"{where}: {text!r} is no {t!r}: {wrong}") from None
     try:
         if dtype.kind == "b":
             return {"true": True, "false": False, "1": True, "0": False}[text.lower()]
@@ -94,6 +99,8 @@ def _number(text: str, t: Any, where: str) -> Any:
 def _text(value: Any, t: Any) -> str:
     if isinstance(t, Enum) and int(value) < len(t.members):
         return t.members[int(value)]
+    if isinstance(t, Fixed):
+        return repr(float(outward(t, value)))
     return ("true" if value else "false") if isinstance(value, (bool, np.bool_)) else repr(float(value)) if isinstance(value, np.floating) else str(int(value))
 
 
@@ -179,7 +186,8 @@ def run_on(operator: Operator, target: str, sizes: dict[Any, int], cycles: list[
         state = native.allocate(("state",), dict(sizes))
         native.reset(state, dict(sizes))
         named = {op.graph.size_names[sym]: n for sym, n in sizes.items()}
-        return [native.run(bind(op, args, named, ()), state) for args in cycles]
+        seen = [tuple(shown(w.type, a) for w, a in zip(op.graph.arguments, args, strict=True)) for args in cycles]
+        return [native.run(bind(op, args, named, ()), state) for args in seen]
     if target not in TARGETS:
         raise Misuse(f"there is no target {target} (there are: python, {', '.join(TARGETS)})")
     why = TARGETS[target].missing()

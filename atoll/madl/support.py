@@ -10,6 +10,7 @@ import functools
 import re
 
 from atoll.backends.c.prelude import needed
+from atoll.madl import fixed_support
 from atoll.types.dtypes import DTYPES, DType
 
 _INTEGERS = [d for d in DTYPES.values() if d.is_integer]
@@ -139,7 +140,7 @@ def _texts() -> dict[str, str]:
             found |= _conversions(d, f)
     for d in _FLOATS:
         found |= _float(d)
-    return found
+    return found | fixed_support.texts()
 
 
 _NAME = re.compile(r"\b(?:at|madl)_[a-z0-9_]+\b")
@@ -148,6 +149,15 @@ _NAME = re.compile(r"\b(?:at|madl)_[a-z0-9_]+\b")
 def support(text: str, kernels: str = "") -> list[str]:
     """The functions that a file uses. `kernels`, made by other parts of Atoll, keep theirs."""
     texts = _texts()
-    mine = dict.fromkeys(n for n in _NAME.findall(text) if n in texts)
+    mine: dict[str, None] = {}
+
+    def use(body: str) -> None:
+        """What a text calls, and what that calls, callees first."""
+        for n in _NAME.findall(body):
+            if n in texts and n not in mine:
+                use(texts[n].partition("{")[2])
+                mine[n] = None
+
+    use(text)
     theirs = [h for h in needed(text + kernels) if (m := re.search(r"(at_[a-z0-9_]+)\(", h)) is None or m.group(1) not in mine]
     return [*(texts[n] for n in mine), *theirs]

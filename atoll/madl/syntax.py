@@ -11,7 +11,7 @@
     body      ::= { e ; } [restart | resume | reset e]
 
     s ::= n | name | 'name | _ | s + s | s - s | s * s | s / s
-    t ::= name | idx<<s>> | 'name | _ | [s]t | t * t | (t)
+    t ::= name | idx<<s>> | q<<s, s>> | uq<<s, s>> | 'name | _ | [s]t | t * t | (t)
 
     e ::= x | 3 | 0.5 | true | _ | 'l                               variable, literals, ignored, location
         | e, e                                                      group: wiring only
@@ -47,6 +47,9 @@ from typing import Any
 
 from atoll.madl.syntax_types import (
     ArrayType as ArrayType,
+)
+from atoll.madl.syntax_types import (
+    FixedType as FixedType,
 )
 from atoll.madl.syntax_types import (
     IndexType as IndexType,

@@ -80,6 +80,15 @@ class IndexType(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class FixedType(Node):
+    """q<<whole, fraction>>"""
+
+    signed: bool
+    whole: Size
+    fraction: Size
+
+
+@dataclass(frozen=True, slots=True)
 class ArrayType(Node):
     size: Size
     elem: TypeExpr
@@ -90,4 +99,4 @@ class TupleType(Node):
     items: tuple[TypeExpr, ...]
 
 
-TypeExpr = TypeName | TypeMeta | TypeHole | IndexType | ArrayType | TupleType
+TypeExpr = TypeName | TypeMeta | TypeHole | IndexType | FixedType | ArrayType | TupleType

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from atoll.errors import Span, fail
-from atoll.madl.represented import Enum, belongs
+from atoll.madl.represented import Enum, Fixed, belongs
 from atoll.sizes import Atom, Poly, Sym
 from atoll.sizes.poly import show as show_size
 from atoll.sizes.solver import Solver
@@ -23,7 +23,7 @@ from atoll.types.types import SCALARS, Array, Index, Record, Scalar, Tuple, Type
 
 INT, BOOL, F64 = SCALARS["i32"], SCALARS["bool"], SCALARS["f64"]
 NAMES = {"int": INT, "float": F64, **{n: t for n, t in SCALARS.items() if not t.dtype.is_complex}}
-_NARROWER = ["any", "scalar", "number", "integer", "float", "bool"]
+_NARROWER = ["any", "scalar", "number", "real", "integer", "float", "bool"]
 
 
 class Unknown(Type):
@@ -251,7 +251,7 @@ def narrow(a: str, b: str) -> str | None:
     if a == b:
         return a
     first, second = sorted((a, b), key=_NARROWER.index)
-    if first in ("any", "scalar") or (first == "number" and second in ("integer", "float")):
+    if first in ("any", "scalar") or (first == "number" and second in ("real", "integer", "float")) or (first, second) == ("real", "float"):
         return second
     return None
 
@@ -279,6 +279,8 @@ def show_type(t: Type, names: Mapping[Any, str] | None = None) -> str:
         return "*".join(f"({show_type(x, names)})" if isinstance(prune(x), Tuple) else show_type(x, names) for x in t.items)
     if isinstance(t, Enum):
         return t.name
+    if isinstance(t, Fixed):
+        return repr(t)
     if isinstance(t, Scalar):
         return "int" if t == INT else t.dtype.name
     if isinstance(t, Generic):

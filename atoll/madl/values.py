@@ -15,7 +15,7 @@ import numpy as np
 
 from atoll.errors.misuse import kind_of
 from atoll.madl.pieces import leaves_of
-from atoll.madl.represented import Enum, outward
+from atoll.madl.represented import Enum, Fixed, outward
 from atoll.madl.typing import Generic, prune
 from atoll.sizes import Poly
 from atoll.types.dtypes import I32, DType
@@ -113,7 +113,7 @@ def nest(t: Type, parts: Mapping[tuple[int, ...], Any], path: tuple[int, ...]) -
 
 def is_represented(t: Type) -> bool:
     """Whether a type has leaves that Python sees in other words (represented.py)."""
-    return any(isinstance(leaf.type, Enum) for leaf in leaves_of(t))
+    return any(isinstance(leaf.type, (Enum, Fixed)) for leaf in leaves_of(t))
 
 
 def shown(t: Type, value: Any) -> Any:

@@ -30,6 +30,7 @@ LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 EXAMPLES = Path(__file__).parents[2] / "examples" / "madl"
 _ADVISORY = """1.2 2.3 2.4 2.5 2.6 2.7 4.2 5.9 8.7 8.9 8.11 8.13 10.5 11.4 11.5 12.1 12.3 12.4 13.3 13.4 15.1 15.4 15.5 17.8 18.4 18.5 19.2 20.1 20.5 20.10
 21.12""".split()
+_FIXED = ["q<<1,7>>", "uq<<3,5>>", "q<<1,15>>", "uq<<1,15>>", "q<<16,16>>", "q<<1,31>>", "uq<<1,31>>", "q<<32,0>>"]
 _TYPES = "i8 i16 i32 i64 u8 u16 u32 u64 f32 f64".split()
 
 
@@ -64,6 +65,7 @@ def programs() -> dict[str, Compiled]:
     for path in sorted(EXAMPLES.glob("*.madl")):
         found |= {f"{path.stem}.{c.name}": c for c in madl(path).computing()}
     found |= {f"operations on {t}": last(_operations(t)) for t in _TYPES}
+    found |= {f"operations on {t}": last(fixed_operations(t)) for t in _FIXED}
     return {name: c for name, c in found.items() if c.kind in ("func", "node")}
 
 
@@ -75,6 +77,15 @@ def _operations(t: str) -> str:
     rows += [f"{to}(a)" for to in (*_TYPES, "bool")] + ["a < b && a == b"]
     body = "; ".join(f"r{k} = {e}" for k, e in enumerate(rows))
     return f"let f_{t} (a of {t}, b of {t}) returns ({', '.join(f'r{k}' for k in range(len(rows)))}): {body}"
+
+
+def fixed_operations(t: str) -> str:
+    rows = ["a + b", "a - b", "a * b", "a / b", "-a", "abs(a)", "min(a, b)", "max(a, b)", "if a < b then a else b", "a == b", "a >= b", "clip(a, b, a)"]
+    rows += [f"{to}(a)" for to in ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "bool", "q<<1,7>>", "uq<<2,6>>", "q<<8,8>>", "uq<<16,0>>", "q<<2,30>>", "uq<<1,31>>")]
+    rows += [f"{t}({c})" for c in ("k", "u8(k)", "u64(k)", "i64(k)*4096", "x", "f32(x)", "k > 0")]
+    body = "; ".join(f"r{k} = {e}" for k, e in enumerate(rows))
+    name = "f_" + "_".join(re.findall(r"\w+", t))
+    return f"let {name} (a of {t}, b of {t}, k of i32, x of f64) returns ({', '.join(f'r{k}' for k in range(len(rows)))}): {body}"
 
 
 def warnings(ops: list[Compiled]) -> int:

@@ -17,8 +17,8 @@ from atoll.madl.library import Library
 from atoll.madl.native import NativeFile
 from atoll.madl.oracle import Oracle
 from atoll.madl.pieces import leaves_of
-from atoll.madl.represented import Enum
-from atoll.madl.values import dtype_of, nest
+from atoll.madl.represented import Enum, Fixed
+from atoll.madl.values import dtype_of, nest, shown
 from atoll.types.types import SCALARS, Index, Type
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
@@ -58,6 +58,8 @@ def random_value(t: Type, number: Any, rng: random.Random, types: dict[Any, Type
             values: list[Any] = [rng.randrange(number(leaf.type.size)) for _ in range(count)]
         elif isinstance(leaf.type, Enum):
             values = [rng.randrange(len(leaf.type.members)) for _ in range(count)]
+        elif isinstance(leaf.type, Fixed):
+            values = [rng.choice([*dtype.limits(), 0, rng.randint(*dtype.limits())]) for _ in range(count)]
         elif dtype.kind == "b":
             values = [rng.random() < 0.5 for _ in range(count)]
         elif dtype.is_float:
@@ -77,7 +79,7 @@ def random_inputs(op: Compiled, sizes: dict[Any, int], rng: random.Random, cycle
 
 
 def default_types(op: Compiled) -> dict[Any, Type]:
-    return {g: SCALARS["f64" if g.family == "float" else "i32"] for g in op.graph.generics}
+    return {g: SCALARS["f64" if g.family in ("float", "real") else "i32"] for g in op.graph.generics}
 
 
 def by_oracle(op: Compiled, sizes: dict[Any, int], inputs: list[tuple[Any, ...]]) -> list[list[Any]]:
@@ -91,7 +93,8 @@ def by_code(op: Compiled, sizes: dict[Any, int], inputs: list[tuple[Any, ...]]) 
     given = {op.graph.size_names[sym]: n for sym, n in sizes.items()}
     state = native.allocate(("state",), dict(sizes))
     native.reset(state, dict(sizes))
-    return [native.run(bind(op, args, given, types), state) for args in inputs]
+    wires = op.graph.arguments
+    return [native.run(bind(op, tuple(shown(w.type, a) for w, a in zip(wires, args, strict=True)), given, types), state) for args in inputs]
 
 
 def same(a: Any, b: Any) -> bool:
@@ -115,7 +118,7 @@ def call(op: Compiled, *args: Any, sizes: dict[str, int] | None = None, cycles: 
     """The results of an operator on given arguments, cycle by cycle; oracle and code must agree."""
     types = default_types(op)
     given = bind(op, args, sizes or {}, tuple(types.values()))
-    inputs = [args] * cycles
+    inputs = [tuple(nest(w.type, parts, ()) for w, parts in zip(op.graph.arguments, given.leaves, strict=True))] * cycles
     wanted = by_oracle(op, given.sizes, inputs)
     if code:
         assert same(by_code(op, given.sizes, inputs), wanted)
