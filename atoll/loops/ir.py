@@ -519,6 +519,15 @@ class Output:
     open_sizes: tuple[Var | None, ...] = ()
 
 
+_PLAIN = frozenset("site span dtype origin op kind monoid parallel vector unroll scan exact align most grain label text".split())
+
+FIELDS: dict[type, tuple[str, ...]] = {
+    kind: tuple(name for name in kind.__dataclass_fields__ if name not in _PLAIN)
+    for kind in (Use, Const, Index, Load, Call, Cast, Choose, Truth, Test, Acc, *Stmt.__args__)  # type: ignore[attr-defined]
+}
+"""Of statements and expressions, the fields in which others, polynomials, variables or arrays can stand: for those who visit everything."""
+
+
 def bodies(stmt: Stmt) -> Iterator[list[Stmt]]:
     """Statement lists directly inside a statement."""
     if isinstance(stmt, (For, Accumulate, Chunks, Forever, Section, Product)):
@@ -530,11 +539,26 @@ def bodies(stmt: Stmt) -> Iterator[list[Stmt]]:
         yield stmt.after
 
 
+BODIES: dict[type, tuple[str, ...]] = {
+    **dict.fromkeys((For, Accumulate, Chunks, Forever, Section), ("body",)),
+    If: ("orelse", "then"),
+    Product: ("after", "body"),
+}
+"""Fields that hold statements, the last first."""
+
+
 def walk(stmts: list[Stmt]) -> Iterator[Stmt]:
-    for stmt in stmts:
-        yield stmt
-        for body in bodies(stmt):
-            yield from walk(body)
+    """Statements and those inside them, in the order of the text. One generator for all depths: every pass walks all of a program, some for each loop."""
+    stack = [iter(stmts)]
+    while stack:
+        for stmt in stack[-1]:
+            yield stmt
+            inside = BODIES.get(type(stmt))
+            if inside is not None:
+                stack += [iter(getattr(stmt, name)) for name in inside]
+                break
+        else:
+            stack.pop()
 
 
 def subexprs(e: Expr) -> Iterator[Expr]:

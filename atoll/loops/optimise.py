@@ -15,7 +15,7 @@ from typing import Any
 
 from atoll.errors import fail
 from atoll.loops import ir as lp
-from atoll.loops.check import check
+from atoll.loops.check import Known, check
 from atoll.loops.choices import USUAL, Choices
 from atoll.loops.control.hoist_checks import hoist_checks
 from atoll.loops.control.join_checks import join_checks
@@ -155,11 +155,12 @@ def optimise(
     """Rewrite the body in place; what was decided. `after` is told every pass that ran, the function and what the pass said."""
     restart_names()
     work = Work(choices, reassociate)
+    known: Known = {}
     for p in PASSES[: passes_wanted() if at_most is None else at_most]:
         if p.wanted(choices):
             said = len(work.decisions)
             fn.body = p.run(fn, work)
-            check(fn, p.name)
+            check(fn, p.name, known)
             if after is not None:
                 after(p, fn, work.decisions[said:])
     return work.decisions

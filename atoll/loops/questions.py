@@ -37,15 +37,15 @@ def mentions(x: Any) -> Counter[lp.Buffer]:
     found: Counter[lp.Buffer] = Counter()
 
     def go(e: Any) -> None:
-        if isinstance(e, lp.Buffer):
+        kind = type(e)
+        if kind is lp.Buffer:
             found[e] += 1
-        elif isinstance(e, (list, tuple)):
+        elif kind is list or kind is tuple:
             for item in e:
                 go(item)
-        elif not isinstance(e, (lp.Alloc, lp.Free)) and hasattr(e, "__dataclass_fields__"):
-            for name in e.__dataclass_fields__:
-                if name != "site":
-                    go(getattr(e, name))
+        elif kind is not lp.Alloc and kind is not lp.Free:
+            for name in lp.FIELDS.get(kind, ()):
+                go(getattr(e, name))
 
     go(x)
     return found
@@ -66,13 +66,14 @@ def loads(x: Any) -> list[lp.Load]:
     found: list[lp.Load] = []
 
     def go(e: Any) -> None:
-        if isinstance(e, lp.Load):
+        kind = type(e)
+        if kind is lp.Load:
             found.append(e)
-        elif isinstance(e, (list, tuple)):
+        elif kind is list or kind is tuple:
             for item in e:
                 go(item)
-        elif isinstance(e, (lp.Call, lp.Cast, lp.Choose, lp.Truth, lp.Test)) or isinstance(e, lp.Stmt.__args__):  # type: ignore[attr-defined]
-            for name in e.__dataclass_fields__:
+        else:
+            for name in lp.FIELDS.get(kind, ()):
                 go(getattr(e, name))
 
     go(x)

@@ -19,7 +19,7 @@ from atoll.origins import plain
 
 _PART = 60_000  # characters of C in a file
 _MOST = 8  # files
-_TOKEN = re.compile(r"(?P<number>\.?\d[\w.]*(?:(?<=[eEpP])[+-]\w+)?)|(?P<name>[A-Za-z_]\w*)|(?P<other>->|\S)")
+_NAME = re.compile(r"(?<![\w.])([A-Za-z_]\w*)")  # not in a number, and no field of a struct
 _FIXED = ("at_", "AT_", "atoll_")
 _OF_HOST = ("at", "at_rt")  # structs whose fields have fixed names
 
@@ -43,24 +43,26 @@ class Units:
 
 def shape(text: str, own: str, fixed: frozenset[str]) -> tuple[str, ...]:
     """A text without the names of its variables and without its own."""
-    numbers: dict[str, str] = {}
-    found: list[str] = []
-    tokens = list(_TOKEN.finditer(text))
-    for k, token in enumerate(tokens):
-        word = token.group()
-        if token.lastgroup == "name":
-            if word == own or word.startswith(own + "_"):
-                word = "#" + word[len(own) :]
-            elif not _stays(word, found, tokens[k + 1].group() if k + 1 < len(tokens) else "", fixed):
-                word = numbers.setdefault(word, f"${len(numbers)}")
-        found.append(word)
+    names: dict[str, str] = {}
+    found = _NAME.split(" ".join(text.split()))  # what stands between names, and names, in turn
+    for k in range(1, len(found), 2):
+        word = found[k]
+        if word in names:  # a field of a host's struct may be called like a variable
+            if not _stays_here(found, k):
+                found[k] = names[word]
+        elif word == own or word.startswith(own + "_"):
+            found[k] = "#" + word[len(own) :]
+        elif not (word in RESERVED or word in fixed or word.startswith(_FIXED) or _stays_here(found, k)):
+            found[k] = names[word] = f"${len(names)}"
     return tuple(found)
 
 
-def _stays(word: str, before: list[str], after: str, fixed: frozenset[str]) -> bool:
-    if word in RESERVED or word in fixed or word.startswith(_FIXED) or after == "(":
+def _stays_here(found: list[str], k: int) -> bool:
+    """A name that is called, jumped to, after a # or a field of the host's."""
+    before = found[k - 1]
+    if found[k + 1].startswith(("(", " (")) or before.endswith("#"):
         return True
-    return bool(before) and (before[-1] in (".", "#", "goto") or (before[-1] == "->" and before[-2] in _OF_HOST))
+    return (before == " " and found[k - 2] == "goto") or (before == "->" and found[k - 2] in _OF_HOST)
 
 
 def parts(texts: Sequence[str]) -> list[list[str]]:

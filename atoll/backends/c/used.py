@@ -96,22 +96,20 @@ def collect(stmts: list[lp.Stmt], own: set[Sym]) -> Used:
             used.buffers[b] = None
 
     def visit(x: Any) -> None:
-        if isinstance(x, Poly):
+        kind = type(x)
+        if kind is Poly:
             atoms(x)
-        elif isinstance(x, lp.Var):
+        elif kind is lp.Var:
             if x not in made_vars:
                 used.vars[x] = None
-        elif isinstance(x, lp.Buffer):
+        elif kind is lp.Buffer:
             buffer(x)
-        elif isinstance(x, (tuple, list)):
+        elif kind is tuple or kind is list:
             for item in x:
                 visit(item)
-        elif isinstance(x, (lp.Use, lp.Const, lp.Index, lp.Load, lp.Call, lp.Cast, lp.Choose, lp.Truth, lp.Test, lp.Acc)) or isinstance(
-            x, lp.Stmt.__args__  # type: ignore[attr-defined]
-        ):
-            for name in x.__dataclass_fields__:
-                if name not in ("site", "span", "dtype", "sym", "low", "high") or isinstance(getattr(x, name), Poly):
-                    visit(getattr(x, name))
+        else:
+            for name in lp.FIELDS.get(kind, ()):
+                visit(getattr(x, name))
 
     visit(stmts)
     return used

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from atoll.core.prims import MONOIDS
@@ -115,16 +115,23 @@ def _straight(loop: lp.Accumulate) -> bool:
     return copyable(loop.body) and not any(isinstance(s, (lp.For, lp.Accumulate)) for s in lp.walk(loop.body))
 
 
-def _guards(x: Any) -> Iterator[tuple[lp.Test, ...]]:
+def _guards(x: Any) -> list[tuple[lp.Test, ...]]:
     """Tests of choices and of conditional statements."""
-    if isinstance(x, (lp.Choose, lp.If)):
-        yield x.tests
-    if isinstance(x, (list, tuple)):
-        for item in x:
-            yield from _guards(item)
-    elif isinstance(x, (lp.Call, lp.Cast, lp.Choose, lp.Truth, lp.Test)) or isinstance(x, lp.Stmt.__args__):  # type: ignore[attr-defined]
-        for name in x.__dataclass_fields__:
-            yield from _guards(getattr(x, name))
+    found: list[tuple[lp.Test, ...]] = []
+
+    def go(x: Any) -> None:
+        kind = type(x)
+        if kind is list or kind is tuple:
+            for item in x:
+                go(item)
+            return
+        if kind is lp.Choose or kind is lp.If:
+            found.append(x.tests)
+        for name in lp.FIELDS.get(kind, ()):
+            go(getattr(x, name))
+
+    go(x)
+    return found
 
 
 class _Tests:

@@ -13,7 +13,6 @@ so that no round divides or chooses, and what it reads lies side by side. Quotie
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,15 +51,22 @@ def _candidate(loop: lp.For) -> bool:
     return loop.parallel and not loop.vector and not loop.unroll and not nested and copyable(loop.body)
 
 
-def _polys(x: Any) -> Iterator[Poly]:
-    if isinstance(x, Poly):
-        yield x
-    elif isinstance(x, (list, tuple)):
-        for item in x:
-            yield from _polys(item)
-    elif isinstance(x, (lp.Load, lp.Call, lp.Cast, lp.Choose, lp.Truth, lp.Test, lp.Index)) or isinstance(x, lp.Stmt.__args__):  # type: ignore[attr-defined]
-        for name in x.__dataclass_fields__:
-            yield from _polys(getattr(x, name))
+def _polys(x: Any) -> list[Poly]:
+    found: list[Poly] = []
+
+    def go(x: Any) -> None:
+        kind = type(x)
+        if kind is Poly:
+            found.append(x)
+        elif kind is list or kind is tuple:
+            for item in x:
+                go(item)
+        else:
+            for name in lp.FIELDS.get(kind, ()):
+                go(getattr(x, name))
+
+    go(x)
+    return found
 
 
 def _invariants(loop: lp.For) -> list[lp.Let]:
