@@ -2,7 +2,7 @@
 
     scope       statements mention parameters, coordinates, and what is declared before them in this block or one around it
     memory      a kernel stores into no argument and no constant; shared memory has literal extents and fits; thread arrays are the thread's
-    regions     an ensure stands in a region; no barrier, shuffle or fence does
+    regions     an ensure stands in a region; barriers and shuffles stand in none of a kernel that has one
     threads     a block has 1 to 1024 threads; kernels with shuffles have whole warps
     host        no element of a device buffer is read or written; launches give what kernels take
 """
@@ -45,6 +45,7 @@ class _Kernel:
         self.known: set[Any] = {*k.COORDINATES, *kernel.parameters, *kernel.shared}
         self.regions = 0
         self.forever = 0
+        self.fails = any(isinstance(s, k.Ensure) for s in k.walk(kernel.body))
 
     def need(self, ok: bool, what: str) -> None:
         if not ok:
@@ -71,7 +72,7 @@ class _Kernel:
     def stmt(self, stmt: k.Statement) -> None:
         self.need(isinstance(stmt, _OF_THREADS + _OF_KERNELS), f"{type(stmt).__name__} in a kernel")
         if isinstance(stmt, _TOGETHER):
-            self.need(self.regions == 0, f"{type(stmt).__name__} in a region")
+            self.need(self.regions == 0 or not self.fails, f"{type(stmt).__name__} in a region that checks may leave")
         match stmt:
             case lp.Let(var, value):
                 self.uses(value)
@@ -95,7 +96,7 @@ class _Kernel:
                 self.need(all(p.const() is not None for p in buffer.extents), f"{buffer} has no literal extents")
                 self.known.add(buffer)
             case k.Part(buffer, home, first):
-                self.need(home in self.known and len(home.extents) == 1, f"{home} is no parameter of one axis")
+                self.need(home in self.known, f"{home} is no parameter")
                 self.uses(first)
                 self.known.add(buffer)
             case k.Shuffle(var, value, lane):

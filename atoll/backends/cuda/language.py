@@ -6,7 +6,7 @@
               |  for i in low..high: stmt...                                       in order, by one thread
               |  if test: stmt... else: stmt... | forever: stmt... | break if test
               |  alloc b                                  b is `local`: an array of the thread, of literal extents
-              |  b is h from p on                         b is memory of the thread inside the device buffer h, from its p-th element on
+              |  b is h from p on                         b is the elements of the device buffer h, in their order in memory, from the p-th on
               |  region: stmt...                         left by a check that fails in it; skipped if one has failed in an earlier kernel
               |  ensure test else site, rank             a check; of those that fail in a program's run the first kernel's with the least rank is told
               |  barrier                                 of all threads of the block, which all come to it
@@ -111,7 +111,7 @@ class Atomic:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`buffer` is the elements of `home`, a device buffer of one axis, from `first` on; no other thread uses them."""
+    """`buffer` is the elements of `home`, a device buffer, from `first` on in memory. What is swapped is used by this thread alone."""
 
     buffer: lp.Buffer
     home: lp.Buffer
@@ -181,7 +181,9 @@ def walk(stmts: Sequence[Statement]) -> Iterator[Statement]:
 
 def written(kernel: Kernel) -> set[Any]:
     """Buffers that a kernel stores into."""
-    return {s.buffer for s in walk(kernel.body) if isinstance(s, (lp.Store, lp.Update, Atomic))}
+    found: set[Any] = {s.buffer for s in walk(kernel.body) if isinstance(s, (lp.Store, lp.Update, Atomic))}
+    found |= {b for s in walk(kernel.body) if isinstance(s, lp.Swap) for b in (s.first, s.second)}
+    return found | {s.home for s in walk(kernel.body) if isinstance(s, Part) and s.buffer in found}
 
 
 def is_local(buffer: lp.Buffer) -> bool:

@@ -19,7 +19,8 @@ from atoll.backends.c.within import guarded
 from atoll.backends.cuda import language as k
 from atoll.backends.cuda.check import check
 from atoll.backends.cuda.free import Mentioned, parameters
-from atoll.backends.cuda.points import flat_kernel, points
+from atoll.backends.cuda.group import by_size, is_wide
+from atoll.backends.cuda.points import Nest, flat_kernel, points
 from atoll.backends.cuda.reduce import reducible, reduction
 from atoll.backends.cuda.sorting import Sorting
 from atoll.backends.cuda.threads import Names, Scratch, Thread, refuse
@@ -226,7 +227,7 @@ class _Lowering:
         out: list[k.Statement] = []
         nest = points(stmts, env or {}, self.names)
         extents = tuple(self.extent(p, out) for p in nest.extents)
-        return [*out, *flat_kernel(self, nest, extents)]
+        return [*out, *self.at_points(nest, extents)]
 
     def chunks(self, chunk: lp.Chunks) -> list[k.Statement]:
         if chunk.accs:
@@ -235,7 +236,13 @@ class _Lowering:
         out: list[k.Statement] = []
         nest = points(chunk.body, {chunk.low: poly(i), chunk.high: poly(i) + 1}, self.names, ((i, chunk.extent),))
         extents = tuple(self.extent(p, out) for p in nest.extents)
-        return [*out, *flat_kernel(self, nest, extents)]
+        return [*out, *self.at_points(nest, extents)]
+
+    def at_points(self, nest: Nest, extents: tuple[Poly, ...]) -> list[k.Statement]:
+        """A nest by threads, or by groups of them where there are loops inside."""
+        if not is_wide(nest.body, nest.env) or not self.reassociate:
+            return flat_kernel(self, nest, extents)
+        return by_size(self, nest, extents, flat_kernel)
 
     def reduce(self, chunk: lp.Chunks) -> list[k.Statement]:
         out: list[k.Statement] = []

@@ -14,6 +14,7 @@ from typing import Any
 from atoll.backends.cuda import language as k
 from atoll.backends.cuda.threads import Names, Scratch, Thread
 from atoll.loops import ir as lp
+from atoll.loops.questions import loads
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.types.dtypes import I64
@@ -50,7 +51,78 @@ def points(stmts: list[lp.Stmt], env: dict[Any, Poly], names: Names, given: tupl
             extents.append(count)
             env[loop.sym] = low + poly(i)
         stmts = loop.body
+    shared = common_axis(stmts, env)
+    if shared is not None and not any(s in (shared[1] - shared[0]).leaves() for s in syms):
+        i = names.sym("j")
+        syms.append(i)
+        extents.append(shared[1] - shared[0])
+        return Nest(tuple(syms), tuple(extents), env, _at(stmts, env, shared, poly(i)))
     return Nest(tuple(syms), tuple(extents), env, stmts)
+
+
+def common_axis(stmts: list[lp.Stmt], env: dict[Any, Poly]) -> tuple[Poly, Poly] | None:
+    """The range of one parallel loop that all statements consist of, perhaps inside loops in order, such that what a round stores it alone reads:
+    rows added up one after the other are columns added up at once."""
+    loops: list[lp.For] = []
+
+    def visit(body: list[lp.Stmt]) -> bool:
+        for s in body:
+            if isinstance(s, lp.For) and s.parallel:
+                loops.append(s)
+            elif isinstance(s, lp.For):
+                if not visit(s.body):
+                    return False
+            elif isinstance(s, lp.If):
+                if not (visit(s.then) and visit(s.orelse)):
+                    return False
+            elif not isinstance(s, (lp.Let, lp.Note)):
+                return False
+        return True
+
+    if not visit(stmts) or len(loops) < 2:
+        return None
+    low, high = loops[0].low.subst(env), loops[0].high.subst(env)
+    inside = {s.sym for s in lp.walk(stmts) if isinstance(s, lp.For)} | {s.var.atom for s in lp.walk(stmts) if isinstance(s, (lp.Let, lp.Declare))}
+    if (high - low) == poly(1) or inside & {*low.leaves(), *high.leaves()}:
+        return None
+    if any((x.low.subst(env), x.high.subst(env)) != (low, high) for x in loops):
+        return None
+    return (low, high) if _own_elements(stmts, loops) else None
+
+
+def _own_elements(stmts: list[lp.Stmt], loops: list[lp.For]) -> bool:
+    """Every buffer that rounds store into is stored and read, wherever it is, at the index of the round along one axis."""
+    stored: dict[lp.Buffer, int] = {}
+    for loop in loops:
+        for s in lp.walk(loop.body):
+            if isinstance(s, (lp.Alloc, lp.Helper, lp.Product, lp.CopyBuffer, lp.Swap, lp.Print, lp.Chunks, lp.Check)):
+                return False
+            if isinstance(s, (lp.Store, lp.Update)):
+                axis = next((a for a, q in enumerate(s.index) if q.single() is loop.sym), None)
+                if axis is None or stored.setdefault(s.buffer, axis) != axis:
+                    return False
+    for loop in loops:
+        for x in loads(loop.body):
+            if x.buffer in stored and x.index[stored[x.buffer]].single() is not loop.sym:
+                return False
+    outside = [x for s in lp.walk(stmts) if isinstance(s, lp.Let) for x in loads(s)]
+    inner = {id(x) for loop in loops for x in loads(loop.body)}
+    return not any(x.buffer in stored and id(x) not in inner for x in outside)
+
+
+def _at(stmts: list[lp.Stmt], env: dict[Any, Poly], shared: tuple[Poly, Poly], i: Poly) -> list[lp.Stmt]:
+    """The statements with the common loop at one round: loops of exactly that round, which are none (Single)."""
+    out: list[lp.Stmt] = []
+    for s in stmts:
+        if isinstance(s, lp.For) and s.parallel:
+            out.append(lp.For(s.sym, shared[0] + i, shared[0] + i + 1, s.body, True))
+        elif isinstance(s, lp.For):
+            out.append(lp.For(s.sym, s.low, s.high, _at(s.body, env, shared, i), False))
+        elif isinstance(s, lp.If):
+            out.append(lp.If(s.tests, _at(s.then, env, shared, i), _at(s.orelse, env, shared, i)))
+        else:
+            out.append(s)
+    return out
 
 
 class Single(Thread):
@@ -91,7 +163,7 @@ def flat_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...]) -> list[k.
     thread = Single(names, nest.env, at, scratch)
     worker = THREADS * poly(k.BLOCK) + poly(k.THREAD)
     scratch.worker, scratch.workers = worker, poly(WORKERS)
-    index, env = _indices(names, nest, extents, at)
+    index, env = indices(names, nest, extents, at)
     thread.env |= {s: q.subst(env) for s, q in thread.env.items()}
     thread.env |= env
     for sym, extent in zip(nest.syms, extents, strict=True):
@@ -120,7 +192,7 @@ def flat_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...]) -> list[k.
     return [*out, *lowering.launch("points", [k.Region((point, guard))], THREADS, (n + (THREADS - 1)) // THREADS, note=_note(nest))]
 
 
-def _indices(names: Names, nest: Nest, extents: tuple[Poly, ...], p: Poly) -> tuple[list[lp.Stmt], dict[Atom, Poly]]:
+def indices(names: Names, nest: Nest, extents: tuple[Poly, ...], p: Poly) -> tuple[list[lp.Stmt], dict[Atom, Poly]]:
     """The indices of a point."""
     env: dict[Atom, Poly] = {}
     made: list[lp.Stmt] = []

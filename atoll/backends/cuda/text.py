@@ -6,6 +6,7 @@ themselves written out. A check that fails goes to the end of the region it stan
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from atoll.ainf.ir import Site
@@ -21,7 +22,16 @@ from atoll.types.dtypes import BOOL
 
 CUDA = Dialect("cuda", wrapping=False, gnu=False, hosted=False)
 
-_COORDINATES: dict[Atom, str] = {k.THREAD: "(int64_t)threadIdx.x", k.BLOCK: "(int64_t)blockIdx.x", k.BLOCK_Y: "(int64_t)blockIdx.y", k.BLOCKS: "(int64_t)gridDim.x"}
+_COORDINATES: dict[Atom, str] = {k.THREAD: "at_thread", k.BLOCK: "at_block", k.BLOCK_Y: "at_block_y", k.BLOCKS: "at_blocks"}
+_PLACES = (("at_thread", "threadIdx.x"), ("at_block", "blockIdx.x"), ("at_block_y", "blockIdx.y"), ("at_blocks", "gridDim.x"))
+
+# Most numbers are small, and a division of small numbers is several times quicker.
+_QUICK_FDIV = """/* floor division of indices; b > 0 */
+static inline int64_t at_fdiv(int64_t a, int64_t b) {
+    if (((uint64_t)a | (uint64_t)b) >> 32 == 0) return (int64_t)((uint32_t)a / (uint32_t)b);
+    int64_t q = a / b;
+    return q - (a % b < 0);
+}"""
 
 MOST_VALUES = 16  # that a failed check shows
 
@@ -60,6 +70,7 @@ class KernelText(Emitter):
         self.failures: list[tuple[Site, str]] = []
         self.regions: list[str] = []
         self.region_count = 0
+        self.written: set[object] = set()
 
     def kernels(self) -> list[str]:
         return [self.one(kernel) for kernel in self.program.kernels]
@@ -70,7 +81,7 @@ class KernelText(Emitter):
         self.names.reserved = _names(kernel)
         self.names.active = dict(_COORDINATES)
         self.swapped = {b for s in k.walk(kernel.body) if isinstance(s, lp.Swap) for b in (s.first, s.second)}
-        written = k.written(kernel)
+        self.written = written = k.written(kernel)
         params = ["at_failure *at_failed"]
         for p in kernel.parameters:
             params.append(self.parameter(p, p in written))
@@ -79,8 +90,11 @@ class KernelText(Emitter):
         bounds = f"{kernel.threads}, {kernel.resident}" if kernel.resident else str(kernel.threads)
         with self.braces(f'extern "C" __global__ void __launch_bounds__({bounds}) {kernel.name}({", ".join(params)})'):
             for b in kernel.shared:
-                self.put(f"__shared__ {b.dtype.c_name} {safe(b.name)}[{self.count(b)}];")
+                self.put(f"__shared__ __align__(16) {b.dtype.c_name} {safe(b.name)}[{self.count(b)}];")
+            head = len(self.lines)
             self.stmts(list(kernel.body))  # type: ignore[arg-type]
+            text = "\n".join(self.lines[head:])
+            self.lines[head:head] = [f"    const int64_t {name} = {source};" for name, source in _PLACES if re.search(rf"\b{name}\b", text)]
         return "\n".join(self.lines)
 
     def parameter(self, p: k.Parameter, is_written: bool) -> str:
@@ -109,7 +123,8 @@ class KernelText(Emitter):
             case k.Atomic():
                 self.atomic(stmt)
             case k.Part(buffer, home, first):
-                self.put(f"{buffer.dtype.c_name} *{safe(buffer.name)} = {safe(home.name)} + ({self.poly(first)});")
+                const = "" if home in self.written else "const "
+                self.put(f"{const}{buffer.dtype.c_name} *{safe(buffer.name)} = {safe(home.name)} + ({self.poly(first)});")
             case lp.For():
                 self.for_loop(stmt)
             case lp.Alloc(buffer):
@@ -140,7 +155,10 @@ class KernelText(Emitter):
         self.region_count += 1
         fails = any(isinstance(s, k.Ensure) for s in k.walk(body))
         self.regions.append(label)
-        with self.braces("if (at_failed->site == 0)" if self.may_fail else ""):
+        if self.may_fail:
+            with self.braces("if (at_failed->site == 0)"):
+                self.stmts(list(body))  # type: ignore[arg-type]
+        else:
             self.stmts(list(body))  # type: ignore[arg-type]
         self.regions.pop()
         if fails:
@@ -148,6 +166,7 @@ class KernelText(Emitter):
 
     @property
     def may_fail(self) -> bool:
+        """Any check on the device."""
         return any(isinstance(s, k.Ensure) for kernel in self.program.kernels for s in k.walk(kernel.body))
 
     def ensure(self, check: k.Ensure) -> None:
@@ -198,7 +217,7 @@ def kernels_text(program: k.Program) -> tuple[str, list[tuple[str, tuple[str, ..
     printer = KernelText(program)
     texts = printer.kernels()
     body = "\n\n".join([*printer.const_arrays(), *texts])
-    support = needed(body)
+    support = [_QUICK_FDIV if "at_fdiv(int64_t a, int64_t b) {" in text else text for text in needed(body)]
     pieces = [FAILURE, SUPPORT if printer.may_fail else "", *(COMPLEX if "complex" in body else ()), *support, body]
     text = with_complex("\n".join(p for p in pieces if p) + "\n").replace("static const ", "__device__ static const ")
     table = [(kernel.name, ("at_failure *", *(_type(p) for p in kernel.parameters))) for kernel in program.kernels]
