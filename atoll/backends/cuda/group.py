@@ -212,5 +212,5 @@ def by_size(lowering: Any, nest: Nest, extents: tuple[Poly, ...], flat: Any) -> 
     blocks = group_kernel(lowering, nest, extents, THREADS)
     warps = group_kernel(lowering, nest, extents, k.WARP)
     threads = flat(lowering, nest, extents)
-    by_block: Any = lp.If((lp.Test("ge", r - LONG),), blocks, [lp.If(few, blocks, warps)])  # type: ignore[arg-type, list-item]
-    return [*out, lp.If((lp.Test("ge", SHORT - r),), threads, [by_block])]  # type: ignore[arg-type, list-item]
+    by_block: Any = lp.If((lp.Test("ge", r - LONG),), blocks, [lp.If(few, blocks, warps)])  # type: ignore[arg-type]
+    return [*out, lp.If((lp.Test("ge", SHORT - r),), threads, [by_block])]
