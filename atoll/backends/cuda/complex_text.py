@@ -13,9 +13,14 @@ def with_complex(text: str) -> str:
     return _WORD.sub(lambda m: "at_c128" if m[1] == "double" else "at_c64", text)
 
 
-def _support(name: str, part: str, f: str) -> str:
+def _support(name: str, part: str, f: str, other: str) -> str:
     return f"""
-struct {name} {{ {part} re, im; }};
+struct {name} {{
+    {part} re, im;
+    {name}() = default;
+    {name}({part} a, {part} b) : re(a), im(b) {{}}
+    {other}
+}};
 #define CMPLX{f.upper()}(a, b) ({name}{{a, b}})
 static inline {part} creal{f}({name} z) {{ return z.re; }}
 static inline {part} cimag{f}({name} z) {{ return z.im; }}
@@ -26,7 +31,7 @@ static inline {name} operator-({name} a) {{ return {name}{{-a.re, -a.im}}; }}
 static inline {name} &operator+=({name} &a, {name} b) {{ a = a + b; return a; }}
 static inline bool operator==({name} a, {name} b) {{ return a.re == b.re && a.im == b.im; }}
 static inline bool operator!=({name} a, {name} b) {{ return !(a == b); }}
-static inline bool operator!=({name} a, int b) {{ return a.re != b || a.im != 0; }}
+static inline bool operator!=({name} a, int b) {{ return a.re != ({part})b || a.im != 0; }}
 static inline {name} at_shuffle_{name[3:]}({name} z, int64_t lane) {{ return {name}{{__shfl_sync(0xffffffffu, z.re, (int)lane), __shfl_sync(0xffffffffu, z.im, (int)lane)}}; }}
 static inline {name} cexp{f}({name} z) {{ const {part} r = exp{f}(z.re); return {name}{{z.im == 0 ? r : r * cos{f}(z.im), z.im == 0 ? z.im : r * sin{f}(z.im)}}; }}
 static inline {name} clog{f}({name} z) {{ return {name}{{log{f}(hypot{f}(z.re, z.im)), atan2{f}(z.im, z.re)}}; }}
@@ -48,4 +53,11 @@ static inline {name} cpow{f}({name} a, {name} b) {{
 """
 
 
-COMPLEX = (_support("at_c128", "double", ""), _support("at_c64", "float", "f"))
+_TO_DOUBLE = "inline at_c128(const at_c64 &z);"
+_TO_FLOAT = "explicit at_c64(const at_c128 &z) : re((float)z.re), im((float)z.im) {}"
+COMPLEX = (
+    "struct at_c64;",
+    _support("at_c128", "double", "", _TO_DOUBLE),
+    _support("at_c64", "float", "f", _TO_FLOAT),
+    "inline at_c128::at_c128(const at_c64 &z) : re((double)z.re), im((double)z.im) {}",
+)

@@ -31,23 +31,23 @@ FEW = 4096  # points that are too few for warps
 
 def is_wide(body: list[lp.Stmt], env: dict[Any, Poly]) -> bool:
     """There are loops inside for many threads, and nothing that a group cannot do."""
-    return any(_rounds(s) and (s.high - s.low).subst(env) != poly(1) for s in _level(body) if isinstance(s, (lp.For, lp.Accumulate))) and not any(isinstance(s, (lp.Check, lp.Helper, lp.Print, lp.Chunks)) for s in lp.walk(body))
+    return any(_rounds(s, env) for s in _level(body, env)) and not any(isinstance(s, (lp.Check, lp.Helper, lp.Print, lp.Chunks)) for s in lp.walk(body))
 
 
-def _level(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+def _level(stmts: list[lp.Stmt], env: dict[Any, Poly]) -> list[lp.Stmt]:
     """Statements that a group does together: not those inside the loops it spreads."""
     out: list[lp.Stmt] = []
     for s in stmts:
         out.append(s)
-        if isinstance(s, (lp.If, lp.Forever, lp.Product, lp.Section)) or (isinstance(s, lp.For) and not s.parallel) or (isinstance(s, lp.Accumulate) and not _rounds(s)):
+        if isinstance(s, (lp.If, lp.Forever, lp.Product, lp.Section)) or (isinstance(s, (lp.For, lp.Accumulate)) and not _rounds(s, env)):
             for body in lp.bodies(s):
-                out += _level(body)
+                out += _level(body, env)
     return out
 
 
-def _rounds(s: lp.Stmt) -> bool:
+def _rounds(s: lp.Stmt, env: dict[Any, Poly]) -> bool:
     """A loop that a group spreads."""
-    if isinstance(s, (lp.For, lp.Accumulate)) and (count := (s.high - s.low).const()) is not None and count < SHORT:
+    if isinstance(s, (lp.For, lp.Accumulate)) and (count := (s.high - s.low).subst(env).const()) is not None and count < SHORT:
         return False
     if isinstance(s, lp.For) and s.parallel:
         return True
@@ -56,7 +56,7 @@ def _rounds(s: lp.Stmt) -> bool:
 
 def inner_extent(body: list[lp.Stmt], env: dict[Any, Poly]) -> list[Poly]:
     """Numbers of rounds of the loops that a group spreads."""
-    return [(s.high - s.low).subst(env) for s in _level(body) if isinstance(s, (lp.For, lp.Accumulate)) and _rounds(s)]
+    return [(s.high - s.low).subst(env) for s in _level(body, env) if isinstance(s, (lp.For, lp.Accumulate)) and _rounds(s, env)]
 
 
 class Group(Single):
@@ -86,9 +86,9 @@ class Group(Single):
         if self.alone:
             return super().stmt(stmt)
         match stmt:
-            case lp.For(parallel=True) if _rounds(stmt) and (stmt.high - stmt.low).subst(self.env) != poly(1):
+            case lp.For(parallel=True) if _rounds(stmt, self.env):
                 return self.spread(stmt)
-            case lp.Accumulate() if _rounds(stmt) and (stmt.high - stmt.low).subst(self.env) != poly(1):
+            case lp.Accumulate() if _rounds(stmt, self.env):
                 return self.reduce(stmt)
             case lp.Store() | lp.Update():
                 return [*self.barrier(), lp.If((lp.Test("eq", self.lane),), super().stmt(stmt)), *self.barrier()]  # type: ignore[arg-type]

@@ -20,6 +20,7 @@ from atoll.backends.cuda import language as k
 from atoll.backends.cuda.check import check
 from atoll.backends.cuda.free import Mentioned, parameters
 from atoll.backends.cuda.group import by_size, is_wide
+from atoll.backends.cuda.matrix import has_kernel, matrix_product
 from atoll.backends.cuda.points import Nest, flat_kernel, points
 from atoll.backends.cuda.reduce import reducible, reduction
 from atoll.backends.cuda.sorting import Sorting
@@ -32,6 +33,7 @@ from atoll.types.dtypes import I64, U32, DType
 
 _ON_HOST = {"add", "sub", "mul", "neg", "min", "max", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "xor", "not", "select", "abs", "floordiv", "mod", "extent", "rounds", "sign"}
 _SPREADS = (lp.Chunks, lp.Helper, lp.Product, lp.CopyBuffer, lp.Swap, lp.Alloc, lp.Free)
+ONE = poly(1)
 FEW = 64  # points of a parallel loop that one thread does as well
 
 
@@ -78,15 +80,15 @@ class _Lowering:
         """A cell that counts blocks; 0 between kernels."""
         return self.cell(self.names.var("arrived", U32))
 
-    def launch(self, what: str, body: list[k.Statement], threads: int, grid: Poly, shared: tuple[lp.Buffer, ...] = (), sets: tuple[lp.Var, ...] = (), note: str = "") -> list[k.Statement]:
+    def launch(self, what: str, body: list[k.Statement], threads: int, grid: Poly, shared: tuple[lp.Buffer, ...] = (), sets: tuple[lp.Var, ...] = (), note: str = "", grid_y: Poly = ONE, resident: int = 0) -> list[k.Statement]:
         """A kernel of these statements, and its launch. Scalars in cells are read first, those in `sets` written last."""
         used = [v for v in Mentioned(body).vars if v not in self.host and v not in sets]
         before = [lp.Let(v, lp.Load(self.cell(v), ())) for v in used]
         whole = (*before, *body)
-        kernel = k.Kernel(f"k{len(self.kernels)}_{what}", parameters(whole, shared), threads, whole, shared, note=note)
+        kernel = k.Kernel(f"k{len(self.kernels)}_{what}", parameters(whole, shared), threads, whole, shared, resident, note)
         self.kernels.append(kernel)
         self.current -= set(sets)
-        return [*self.known(grid), k.Launch(kernel, (grid, poly(1)))]
+        return [*self.known((grid, grid_y)), k.Launch(kernel, (grid, grid_y))]
 
     def known(self, x: Any) -> list[k.Statement]:
         """Fetches of what the host must know to compute x."""
@@ -198,6 +200,8 @@ class _Lowering:
                 return [*(s for b, _ in buffers for s in self.known(b.extents)), stmt]
             case lp.Helper("argsort" | "sort"):
                 return self.sort(stmt)
+            case lp.Product() if has_kernel(stmt):
+                return [*matrix_product(self, stmt), *self.stmts(stmt.after)]
             case lp.Product():
                 return self.stmts([*stmt.body, *stmt.after])
             case lp.Print(_, span):

@@ -33,15 +33,15 @@ def reducible(loop: lp.Accumulate) -> bool:
     made = {s.var for s in inside if isinstance(s, (lp.Let, lp.Declare))} | {a.var for s in inside if isinstance(s, lp.Accumulate) for a in s.accs}
     accs = {a.var for a in loop.accs}
     private = {s.buffer for s in inside if isinstance(s, lp.Alloc)}
-    read = {x.buffer for x in loads(loop.body)}
+    read = loads(loop.body)
     for s in inside:
         if isinstance(s, lp.Assign) and s.var not in made:
             return False
         if isinstance(s, lp.Add) and s.var not in made | accs:
             return False
         if isinstance(s, (lp.Store, lp.Update)) and s.buffer not in private:
-            own = any(q.single() is loop.sym for q in s.index)
-            if not own or s.buffer in read or isinstance(s, lp.Update):
+            axis = next((a for a, q in enumerate(s.index) if q.single() is loop.sym), None)
+            if axis is None or any(x.index[axis].single() is not loop.sym for x in read if x.buffer is s.buffer):
                 return False
         if isinstance(s, (lp.Chunks, lp.Helper, lp.CopyBuffer, lp.Swap, lp.Print, lp.Product)):
             return False
