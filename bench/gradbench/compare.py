@@ -1,17 +1,21 @@
 """The tool against the manual C++ of a checkout of GradBench, in one run: python -m bench.gradbench.compare CHECKOUT [EVAL ...]
 
 Every number of every output within 1e-9 of theirs, relative to the larger of 1e-3 of the greatest and itself; a table of medians. Saddle and particle have no manual
-version: their four variants are compared with each other and with the values GradBench expects. JAX's and PyTorch's entries of the checkout are timed where they
-are installed, waiting for their results.
+version: their four variants are compared with the values GradBench expects. JAX's and PyTorch's entries of the checkout are timed beside them where the Python that
+runs this has them (bench/.peers), waiting for their results, which their own timing does not.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import json
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
+import types
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +76,46 @@ def ours(module: str, function: str, given: Any) -> tuple[Any, float]:
     return told["output"], statistics.median(t["nanoseconds"] for t in told["timings"]) / 1e9
 
 
+def peer(checkout: Path, tool: str, module: str, function: str, given: Any) -> float | None:
+    """The median seconds of a peer's entry in the checkout; None where the peer or the entry is missing."""
+    library = {"jax": "jax", "pytorch": "torch"}[tool]
+    if importlib.util.find_spec(library) is None:
+        return None
+    folder = str(checkout / "python/gradbench")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+        wrap = types.ModuleType("gradbench.wrap")
+        wrap.multiple_runs = wrap.function = blocking  # type: ignore[attr-defined]
+        importlib.import_module("gradbench").wrap = wrap  # type: ignore[attr-defined]
+        sys.modules["gradbench.wrap"] = wrap
+    try:
+        found = getattr(importlib.import_module(f"gradbench.tools.{tool}.{module}"), function)
+    except (ModuleNotFoundError, AttributeError):
+        return None
+    seconds: float = found(given)
+    return seconds
+
+
+def blocking(*, pre: Any, post: Any, **_: Any) -> Any:
+    """In the place of their decorator: the median of runs whose results were waited for."""
+
+    def decorator(function: Any) -> Any:
+        def timed(given: Any) -> float:
+            prepared, taken = pre(given), []
+            while len(taken) < RUNS["min_runs"] + 1 or sum(taken) < RUNS["min_seconds"]:
+                start = time.perf_counter()
+                result = function(prepared)
+                if "jax" in sys.modules:
+                    result = sys.modules["jax"].block_until_ready(result)
+                taken.append(time.perf_counter() - start)
+            post(result)
+            return statistics.median(taken[1:])
+
+        return timed
+
+    return decorator
+
+
 def rows(checkout: Path, only: set[str]) -> list[tuple[str, str, str, float | None, float, float]]:
     """Eval, workload, function, seconds of the manual C++, ours, greatest difference."""
     found = []
@@ -84,8 +128,9 @@ def rows(checkout: Path, only: set[str]) -> list[tuple[str, str, str, float | No
             wanted = EXPECTED[module] if module in EXPECTED else theirs[0] if theirs is not None else None
             off = difference(output, wanted) if wanted is not None else 0.0
             found.append((module, name, function, theirs[1] if theirs is not None else None, seconds, off))
-            told = f"{theirs[1] * 1e6:12.1f} µs {theirs[1] / seconds:8.2f}" if theirs is not None else " " * 24
-            print(f"{module:9}{name:22}{function:10}{seconds * 1e6:12.1f} µs {told}   {off:.1e}{'' if off <= TOLERANCE else '   WRONG'}", flush=True)
+            times = [theirs[1] if theirs is not None else None, *(peer(checkout, tool, module, function, given) for tool in ("jax", "pytorch"))]
+            told = "".join(f"{t * 1e6:12.1f}{t / seconds:8.2f}" if t is not None else " " * 20 for t in times)
+            print(f"{module:9}{name:25}{function:10}{seconds * 1e6:12.1f}{told}   {off:.1e}{'' if off <= TOLERANCE else '   WRONG'}", flush=True)
     return found
 
 
@@ -95,7 +140,7 @@ def main() -> int:
         return 2
     checkout = Path(sys.argv[1]).resolve()
     subprocess.run(["make", "-C", str(checkout / "tools/manual"), "-j2"], check=False, stdout=subprocess.DEVNULL)
-    print(f"{'eval':9}{'workload':22}{'function':10}{'Atoll':>12}    {'manual C++':>12}    {'x':>8}   greatest difference")
+    print(f"{'eval':9}{'workload':25}{'function':10}{'Atoll, µs':>12}" + "".join(f"{tool:>12}{'x':>8}" for tool in ("manual C++", "JAX", "PyTorch")) + "   greatest difference")
     found = rows(checkout, set(sys.argv[2:]))
     gains = [theirs / own for *_, theirs, own, _ in found if theirs is not None]
     if gains:

@@ -46,10 +46,15 @@ static inline {lane} at_most_{bits}({lane} a, {lane} b) {{
     return (b & m) | (a & ~m);
 }}
 #endif
-#if !defined(at_taken_{bits})   /* the larger in the lanes of a mask, the smaller in the others */
-#define at_taken_{bits}(a, b, lanes, ...) __builtin_shufflevector(at_least_{bits}(a, b), at_most_{bits}(a, b), __VA_ARGS__)
+#if defined(__clang__) || __GNUC__ >= 12   /* gcc learned clang's word late */
+#define at_shuffled_{bits}(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define at_shuffled_{bits}(a, b, ...) __builtin_shuffle(a, b, ({lane}){{__VA_ARGS__}})
 #endif
-#define at_turned_{bits}(v) __builtin_shufflevector(v, v, {back})
+#if !defined(at_taken_{bits})   /* the larger in the lanes of a mask, the smaller in the others */
+#define at_taken_{bits}(a, b, lanes, ...) at_shuffled_{bits}(at_least_{bits}(a, b), at_most_{bits}(a, b), __VA_ARGS__)
+#endif
+#define at_turned_{bits}(v) at_shuffled_{bits}(v, v, {back})
 
 static inline {lane} at_sorted_{bits}({lane} v) {{
     {lane} p;
@@ -105,7 +110,7 @@ def _step(partner: list[int], takes: int, bits: int, v: str) -> str:
     lanes = len(partner)
     picks = [k + lanes if k & takes else k for k in range(lanes)]
     mask = sum(1 << k for k in range(lanes) if k & takes)
-    return f"    p = __builtin_shufflevector({v}, {v}, {_numbers(partner)});\n    {v} = at_taken_{bits}({v}, p, {mask:#x}, {_numbers(picks)});"
+    return f"    p = at_shuffled_{bits}({v}, {v}, {_numbers(partner)});\n    {v} = at_taken_{bits}({v}, p, {mask:#x}, {_numbers(picks)});"
 
 
 def _mirrored(size: int, lanes: int, bits: int, v: str = "v") -> str:

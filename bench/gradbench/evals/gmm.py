@@ -24,13 +24,13 @@ def objective(alpha: f64[k], mu: f64[k, d], q: f64[k, d], l: f64[k, d * (d - 1) 
     diagonal = exp(q)
     sums = [sum(row) for row in q]
 
-    def below(c, a, b):  # entry (b, a) of Q_c, a < b
-        return l[c, a * d - a * (a + 1) // 2 + b - a - 1]
+    factors = [
+        [[diagonal[c, b] if a == b else l[c, a * d - a * (a + 1) // 2 + b - a - 1] if a < b else 0.0 for a in range(d)] for b in range(d)]
+        for c in range(k)
+    ]
 
     def term(c, row):
-        turned = [
-            diagonal[c, b] * (row[b] - mu[c, b]) + sum(below(c, a, b) * (row[a] - mu[c, a]) for a in range(b)) for b in range(d)
-        ]
+        turned = [sum(factors[c, b, a] * (row[a] - mu[c, a]) for a in range(d)) for b in range(d)]
         return alpha[c] + sums[c] - 0.5 * sum(v * v for v in turned)
 
     likelihood = sum(log_sum_exp([term(c, row) for c in range(k)]) for row in x) - n * log_sum_exp(alpha) - 0.5 * n * d * log(2.0 * pi)
