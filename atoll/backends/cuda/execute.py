@@ -1,0 +1,249 @@
+"""A checked executor of kernels and their host program, at concrete sizes. Slow; for tests of the way to a GPU.
+
+Besides what loops/execute.py looks for (indices in range, nothing read before it is written) it finds
+
+    races          two threads of a launch touch one element, one of them writes, and nothing puts them in order: a barrier of their block or warp, or, for
+                   different blocks, a fence after the first and an atomic of each on one element in between; atomics of one operator are no race (order.py)
+    divergence     a barrier or shuffle that not all threads of the block or warp come to, or not to the same one
+
+Threads of a block run one after the other from one place where they wait to the next, blocks one after the other; `backwards` turns both round. What is found
+does not depend on which thread came first: two accesses are in order by rule or they are a race.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import numpy as np
+
+from atoll.ainf.evaluate import raise_site
+from atoll.ainf.ir import Site
+from atoll.backends.cuda import language as k
+from atoll.backends.cuda.order import Accesses, Block
+from atoll.loops import ir as lp
+from atoll.loops.execute import Executor, Memory, Stuck, _Break
+from atoll.sizes import Sym
+
+_TOGETHER = (k.Barrier, k.WarpBarrier, k.Shuffle)
+Waits = Generator["k.Barrier | k.WarpBarrier | k.Shuffle", None, None]
+
+
+class _Left(Exception):
+    """A check failed: the region is left."""
+
+
+class Host(Executor):
+    """The host program, which launches kernels."""
+
+    def __init__(self, program: k.Program, inputs: list[Any], sizes: dict[Sym, int], backwards: bool = False) -> None:
+        super().__init__(program.function, inputs, sizes, backwards=backwards)
+        self.program = program
+        self.failed: tuple[int, Site, list[Any]] | None = None  # of the first kernel in which a check failed: rank, place, values
+        for _, cell in program.cells:
+            self.memory[cell] = Memory((), cell.dtype.numpy, np.zeros((), cell.dtype.numpy))  # as they are on the device
+
+    def stmts(self, stmts: Any) -> None:
+        whole = stmts is self.fn.body  # which is that of the loops
+        super().stmts(self.program.body if whole else stmts)  # type: ignore[arg-type]
+        if whole:
+            self.tell()
+
+    def tell(self) -> None:
+        """Raise what failed on the device."""
+        if self.failed is not None:
+            raise_site(self.failed[1], self.failed[2])
+
+    def stmt(self, stmt: Any) -> None:
+        match stmt:
+            case k.Launch():
+                self.launch(stmt)
+            case k.Fetch(var, cell):
+                self.tell()
+                if not self.memory[cell].written[()]:
+                    raise Stuck(f"{cell} is fetched before it is written")
+                self.set(var, self.memory[cell].cells[()])
+            case lp.Check(tests) if not self.tests(tests):
+                self.tell()
+                super().stmt(stmt)
+            case _:
+                super().stmt(stmt)
+
+    def launch(self, launch: k.Launch) -> None:
+        kernel = launch.kernel
+        columns, rows = (max(0, self.poly(p)) for p in launch.grid)
+        for p in kernel.parameters:
+            there = p in self.memory if isinstance(p, lp.Buffer) else p in self.values
+            if not there:
+                raise Stuck(f"{kernel.name} is launched without {p!r}")
+        accesses = Accesses(kernel.name)
+        told = self.failed is not None
+        found: list[tuple[int, Site, list[Any]]] = []
+        blocks = [(x, y) for y in range(rows) for x in range(columns)][:: self.step]
+        for number, (x, y) in enumerate(blocks):
+            _Block(self, kernel, {k.BLOCK: x, k.BLOCK_Y: y, k.BLOCKS: columns}, Block(number, kernel.threads, accesses), told, found).run()
+        if found:
+            self.failed = min(found, key=lambda f: f[0])
+
+
+class _Block:
+    """One block of a launch: its threads, its shared memory."""
+
+    def __init__(self, host: Host, kernel: k.Kernel, place: dict[Any, int], order: Block, told: bool, found: list[tuple[int, Site, list[Any]]]) -> None:
+        self.host, self.kernel, self.order, self.told, self.found = host, kernel, order, told, found
+        self.waiting = {id(s) for s in k.walk(kernel.body) if any(isinstance(x, _TOGETHER) for x in k.walk([s]))}  # statements in which a thread may wait
+        self.tracked = k.written(kernel) | set(kernel.shared)
+        shared = {b: Memory(tuple(p.const() or 0 for p in b.extents), b.dtype.numpy) for b in kernel.shared}
+        values: dict[Any, Any] = {p: host.values[p] for p in kernel.parameters if not isinstance(p, lp.Buffer)}
+        values |= {p.atom: values[p] for p in kernel.parameters if isinstance(p, lp.Var)}
+        memory = {p: host.memory[p] for p in kernel.parameters if isinstance(p, lp.Buffer)} | {c: host.memory[c] for c in host.fn.consts} | shared
+        self.threads = [_Thread(self, t, {**values, **place, k.THREAD: t}, dict(memory)) for t in range(kernel.threads)]
+
+    def run(self) -> None:
+        going = {t.number: t.go(self.kernel.body) for t in self.threads}
+        places: dict[int, Any] = {}  # where threads wait
+        ready = list(going)
+        while True:
+            for number in ready[:: self.host.step]:
+                try:
+                    places[number] = next(going[number])
+                except StopIteration:
+                    places.pop(number, None)
+            ready = self.released(places)
+            if not ready:
+                return
+
+    def released(self, places: dict[int, Any]) -> list[int]:
+        """Who may go on, when everybody waits or has ended."""
+        for first in range(0, self.kernel.threads, k.WARP):
+            warp = range(first, min(first + k.WARP, self.kernel.threads))
+            stops = {number: places[number] for number in warp if isinstance(places.get(number), (k.WarpBarrier, k.Shuffle))}
+            if not stops:
+                continue
+            stop = next(iter(stops.values()))
+            if len(stops) < len(warp) or any(s is not stop for s in stops.values()):
+                raise Stuck(f"{self.kernel.name}: not all threads of a warp come to the same {type(stop).__name__}: {sorted(stops)} of {warp} do")
+            if isinstance(stop, k.Shuffle):
+                self.shuffle(stop, first)
+            else:
+                self.order.warp_barrier(first // k.WARP)
+            return list(warp)
+        if not places:
+            return []
+        stop = next(iter(places.values()))
+        if len(places) < self.kernel.threads or any(s is not stop for s in places.values()):
+            raise Stuck(f"{self.kernel.name}: a barrier that not all threads come to: {len(places)} of {self.kernel.threads} wait, {len(set(map(id, places.values())))} places")
+        self.order.barrier()
+        return list(range(self.kernel.threads))
+
+    def shuffle(self, stop: k.Shuffle, first: int) -> None:
+        warp = self.threads[first : first + k.WARP]
+        given = [t.expr(stop.value) for t in warp]
+        for t in warp:
+            lane = t.poly(stop.lane)
+            if not 0 <= lane < k.WARP:
+                raise Stuck(f"{self.kernel.name}: a shuffle from lane {lane}")
+            t.set(stop.var, given[lane])
+
+
+class _Thread(Executor):
+    """What one thread does: statements of the loop language as they are, with every access to what others may see written down."""
+
+    def __init__(self, block: _Block, number: int, values: dict[Any, Any], memory: dict[lp.Buffer, Memory]) -> None:
+        self.block, self.number, self.values, self.memory = block, number, values, memory
+        self.parts: dict[lp.Buffer, tuple[lp.Buffer, int]] = {}
+        self.step = 1
+
+    def go(self, stmts: Sequence[Any]) -> Waits:
+        """The statements, with a stop wherever it waits for others."""
+        for stmt in stmts:
+            if id(stmt) not in self.block.waiting:
+                self.stmt(stmt)
+                continue
+            match stmt:
+                case k.Barrier() | k.WarpBarrier() | k.Shuffle():
+                    yield stmt
+                case lp.If(tests, then, orelse):
+                    yield from self.go(then if self.tests(tests) else orelse)
+                case lp.For(sym, low, high, body):
+                    for i in range(self.poly(low), self.poly(high)):
+                        self.values[sym] = i
+                        yield from self.go(body)
+                case lp.Forever(body):
+                    try:
+                        while True:
+                            yield from self.go(body)
+                    except _Break:
+                        pass
+                case _:
+                    raise Stuck(f"{self.block.kernel.name}: threads wait inside a {type(stmt).__name__}")
+
+    def stmt(self, stmt: Any) -> None:
+        match stmt:
+            case k.Region(body):
+                if not self.block.told:
+                    try:
+                        self.stmts(body)  # type: ignore[arg-type]
+                    except _Left:
+                        pass
+            case k.Ensure(tests, site, args, rank):
+                if not self.tests(tests):
+                    self.block.found.append((self.poly(rank), site, [self.expr(a) for a in args]))
+                    raise _Left
+            case k.Fence():
+                self.block.order.fence(self.number)
+            case k.Atomic(b, index, op, value, old):
+                at = self.at(b, index)
+                self.need_written(b, at)
+                given = self.expr(value)
+                self.touch(b, at, op)
+                was = self.memory[b].cells[at]
+                if old is not None:
+                    self.set(old, was)
+                self.memory[b].cells[at] = self.op(op, [was, given], b.dtype)
+            case k.Part(b, home, first):
+                start = self.poly(first)
+                shape = tuple(max(0, self.poly(p)) for p in b.extents)
+                count = int(np.prod(shape, dtype=np.int64))
+                whole = self.memory[home]
+                if start < 0 or start + count > whole.cells.size:
+                    raise Stuck(f"{b} is outside {home}")
+                made = Memory((0,), b.dtype.numpy)
+                made.cells, made.written = whole.cells[start : start + count].reshape(shape), whole.written[start : start + count].reshape(shape)
+                made.written[...] = False
+                self.memory[b] = made
+                self.parts[b] = home, start
+            case lp.Update(b, index, _, _):
+                self.touch(b, self.at(b, index), "")
+                super().stmt(stmt)
+            case lp.Swap(a, b):
+                self.parts = {(b if x is a else a if x is b else x): where for x, where in self.parts.items()}
+                super().stmt(stmt)
+            case _:
+                super().stmt(stmt)
+
+    def need_written(self, b: lp.Buffer, at: tuple[int, ...]) -> None:
+        if not self.memory[b].written[at]:
+            raise Stuck(f"{b}{list(at)} is combined before it is written")
+
+    def expr(self, e: lp.Expr) -> Any:
+        if isinstance(e, lp.Load):
+            self.touch(e.buffer, self.at(e.buffer, e.index), None)
+        return super().expr(e)
+
+    def write(self, b: lp.Buffer, at: tuple[int, ...], value: Any) -> None:
+        self.touch(b, at, "")
+        super().write(b, at, value)
+
+    def touch(self, b: lp.Buffer, at: tuple[int, ...], how: str | None) -> None:
+        """Write an access down: None reads, "" writes, an operator's name is an atomic."""
+        home, first = self.parts.get(b, (b, 0))
+        if home in self.block.tracked or home is not b:
+            flat = int(np.ravel_multi_index(at, self.memory[b].cells.shape)) if at else 0
+            kind = (home, None) if home.kind != "shared" else (home, self.block.order.number)
+            self.block.order.touch(self.number, kind, first + flat, how)
+
+
+def execute(program: k.Program, inputs: list[Any], sizes: dict[Sym, int], backwards: bool = False) -> list[Any]:
+    """The leaves of the result, with everything checked."""
+    return Host(program, inputs, sizes, backwards).run()
