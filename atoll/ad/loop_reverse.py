@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from atoll.ad import lines as help_
 from atoll.ad.backward import Backward, _after_update, _replayed_place
+from atoll.ad.brought_back import Restored, brought_back, declare_restored, made_updates, overwritten, popped, undo_between
 from atoll.ad.checkpoint import strip_mine
 from atoll.ad.indicator import zero
 from atoll.ad.loop_forward import varied
 from atoll.ad.loop_outside import Sum, add_at, declare_sums, outer_keys, shaped, sum_sink, useful
 from atoll.ad.loop_state import HandedOn, Version, line_reader, new_param, put, read, state_reader, whole
-from atoll.ad.tape import Tape, make_tape
+from atoll.ad.tape import make_tape
+from atoll.ad.undo_stack import nest
 from atoll.ad.while_rounds import counted
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 def reverse_loop(rev: Reverse, line: ir.Line) -> None:
     """Add a tape to the loop and emit the loop that runs it backwards."""
     b = rev.b
+    was = line
     if isinstance(line.prim, ir.While):
         line = counted(rev, line)
     prim = line.prim
@@ -43,7 +46,9 @@ def reverse_loop(rev: Reverse, line: ir.Line) -> None:
         assert size is not None
         b.index_facts[prim.index] = (*b.index_facts[prim.index], size - 1 - poly(prim.index))
         prim = line.prim = dataclasses.replace(prim, size=size)
-    if prim.checkpoint and prim.checkpoint > 1:
+    in_blocks = bool(prim.checkpoint and prim.checkpoint > 1)
+    if in_blocks:
+        assert prim.checkpoint is not None
         strip_mine(b, line, prim.checkpoint)
         prim = line.prim
         assert isinstance(prim, ir.Loop)
@@ -56,20 +61,21 @@ def reverse_loop(rev: Reverse, line: ir.Line) -> None:
     body_results = prim.results
     outer = outer_keys(rev, prim, active, lines)
     apart = [d for d in line.dims if d not in rev.fixed]
-    threaded = {} if line.conds or prim.when else rev.running
+    threaded = {} if line.conds else rev.running
     in_order_of_instances = bool(apart) and _one_after_the_other(rev, line, apart, outer)
     pinnable = set(rev.fixed) if in_order_of_instances else set(rev.fixed) | set(line.dims)
     if apart and not in_order_of_instances:
         threaded = {}
     sums = [shaped(prim, key, pinnable, threaded.get(key)) for key in outer]
     firsts = [_first(b, s, threaded.get(s.key)) for s in sums]
-    tape = make_tape(b, line)
+    tape = make_tape(b, line, {k for k in range(states) if (was, k) in rev.restored}, in_blocks)
+    restored: dict[int, Restored] = {}
 
     def sweep(env: dict[Atom, Poly], started: list[ir.Abs]) -> tuple[ir.Line, tuple[Poly, ...], dict[Key, Sum]]:
         """The backward loop of one instance, or of all of them at once."""
         back = Backward(rev, line, states, tape, env)
         _declare_adjoints(back, active, adjoints)
-        restored = _declare_restored(back, tape)
+        declare_restored(back, tape, was, restored)
         declared = declare_sums(back, sums, started)
         with b.reenter(back.block):
             _round(back, active, restored, declared, original, body_results)
@@ -86,7 +92,11 @@ def reverse_loop(rev: Reverse, line: ir.Line) -> None:
             made, where, _ = sweep({}, firsts)
         adjoint_of = [Version(made, position, where) for position in range(len(active))]
         found = [Version(made, s.state, where) for s in sums]
-    _hand_on(rev, line, active, adjoint_of, list(zip(sums, found, strict=True)), threaded, in_order_of_instances)
+        if not line.dims and not line.conds:
+            for k, r in restored.items():
+                if (start := identity_of(prim.state[k])) is not None:
+                    rev.versions[start] = Version(made, r.state)
+    _hand_on(rev, line, active, adjoint_of, list(zip(sums, found, strict=True)), threaded, in_order_of_instances, {s.key: first for s, first in zip(sums, firsts, strict=True)})
 
 
 def _first(b: Builder, s: Sum, parent: Sum | None) -> ir.Abs:
@@ -168,21 +178,10 @@ def _declare_adjoints(back: Backward, active: list[int], adjoints: dict[int, Rea
         back.state(f"{param.prim.name}_bar", info.dtype, info.axes, ir.Abs(binders, body))  # type: ignore[union-attr]
 
 
-def _declare_restored(back: Backward, tape: Tape) -> dict[int, tuple[int, ir.Line]]:
-    """State: arrays with an undo log, as they were after the round."""
-    found = {}
-    for k in tape.updates:
-        if k in tape.final:
-            continue
-        info = back.prim.block.params[k].results[0]
-        found[k] = back.state("x", info.dtype, info.axes, whole(back.b, back.line, k, back.at))
-    return found
-
-
 def _round(
     back: Backward,
     active: list[int],
-    restored: dict[int, tuple[int, ir.Line]],
+    restored: dict[int, Restored],
     sums: dict[Key, Sum],
     original: list[ir.Line],
     body_results: tuple[ir.Abs, ...],
@@ -193,15 +192,18 @@ def _round(
     b, prim, tape = back.b, back.prim, back.tape
     back.replay = Replay(b, {prim.index: back.round, **back.env})
     replay = back.replay
-    replay.checked = True
+    replay.checked, replay.before = True, tape.before
     readers: dict[int, Reader] = {}
     for k in range(back.states):
         if k in tape.whole:
             readers[k] = state_reader(b, back.line, tape.whole[k], (*back.at, back.round))
         elif k in tape.final:
             readers[k] = state_reader(b, back.line, k, back.at)
+        elif k in tape.stacks:
+            restored[k].first = taken = popped(back, restored[k], tape.stacks[k], Version(restored[k].param))
+            readers[k] = state_reader(b, taken)
         else:
-            readers[k] = back.undo_view(k, restored[k][1])
+            readers[k] = back.undo_view(k, restored[k].param)
     starts: dict[int, ir.Line] = {}
     for k in active:
         starts[k] = _activate(b, prim.block.params[k], readers[k], back.index)
@@ -211,7 +213,12 @@ def _round(
     recalled: dict[ir.Line, Reader] = {}
     chains = {k: [u.line for u in updates] for k, updates in tape.updates.items()}
     in_chain = {line: k for k, lines in chains.items() for line in lines}
+    stacked = {k: nest(prim, k) or [] for k in tape.stacks}
+    updated = {line for chain in stacked.values() for line, _ in chain if isinstance(line.prim, ir.Scatter)}
+    olds = {}
     for line in original:
+        if line in updated:
+            olds[line] = overwritten(back, line)
         if line in in_chain:
             replay.give(line, 0, _after_update(back, line))
             continue
@@ -228,6 +235,7 @@ def _round(
     for s in sums.values():
         inner.sinks[s.key] = sum_sink(back, s)
         inner.running[s.key] = s
+    undo_between(back, inner, stacked, olds)
     running: dict[int, Any] = {}
     later: list[Any] = []
     for position, k in enumerate(active):
@@ -245,11 +253,12 @@ def _round(
                 value = read(b, bar, 0, tuple(poly(x) for x in array.binders))
             inner.push(array.body, value, (), list(array.binders))
     for k in active:
-        if k not in tape.updates and prim.block.params[k].results[0].axes and _has_loop(prim, k):
+        if k in tape.stacks or (k not in tape.updates and prim.block.params[k].results[0].axes and _has_loop(prim, k)):
             inner.gathered[(starts[k], 0)] = []
     for x in made:
         if isinstance(x.prim, ir.Loop) and x.block is back.block and not x.dims and not x.conds:
             inner.gathered |= {(x, r): [] for r, info in enumerate(x.results) if info.axes and info.dtype.is_float}
+    inner.gathered |= {key: [] for key in made_updates(back, stacked)}
     inner.through_reads = True  # from here on: updates of the round took the adjoints of what they overwrote
     for flow in later:
         inner.push(*flow)
@@ -260,8 +269,10 @@ def _round(
             back.nexts[position] = running[k].whole(b)
         else:
             back.nexts[position] = _final(b, inner, starts[k])
-    for k, (state, param) in restored.items():
-        back.nexts[state] = back.undone(k, param)
+    for k, r in restored.items():
+        back.nexts[r.state] = brought_back(back, inner, r, tape.stacks[k], stacked[k], starts.get(k)) if k in tape.stacks else back.undone(k, r.param)
+        if r.top >= 0:
+            back.nexts[r.top] = ir.Abs((), back.taped(tape.stacks[k].tops))
     for s in sums.values():
         back.nexts[s.state] = s.current.whole(b) if isinstance(s.current, Version) else ir.Abs((), s.current)
 
@@ -344,6 +355,15 @@ def _final(b: Builder, inner: Reverse, start: ir.Line) -> ir.Abs:
     return ir.Abs(binders, body)
 
 
+def _chosen(b: Builder, line: ir.Line, version: Version, first: ir.Abs) -> ir.Operand:
+    """A scalar that a loop which may not run adds to: of a loop that does not there are only the arrays."""
+    prim = line.prim
+    assert isinstance(prim, ir.Loop)
+    with b.under(*prim.when):
+        value = version.read(b)
+    return scalars.select(b, prim.when, value, first.body, line.span)
+
+
 def _hand_on(
     rev: Reverse,
     line: ir.Line,
@@ -352,6 +372,7 @@ def _hand_on(
     sums: list[tuple[Sum, Version]],
     threaded: dict[Key, Sum],
     in_order_of_instances: bool,
+    firsts: dict[Key, ir.Abs],
 ) -> None:
     """Adjoints that come out of the backward loop flow into the first values and into what rounds read from outside."""
     b = rev.b
@@ -361,7 +382,7 @@ def _hand_on(
     instance = tuple(poly(d) for d in dims) if in_order_of_instances else ()
     for s, version in sums:  # before anything else is added to them
         if s.key in threaded:
-            threaded[s.key].current = version
+            threaded[s.key].current = version if s.axes or not prim.when else _chosen(b, line, version, firsts[s.key])
     for version, k in zip(adjoint_of, active, strict=True):
         array = prim.state[k]
         fresh = tuple(b.fresh_binder(x.name, x.extent) for x in array.binders)

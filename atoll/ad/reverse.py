@@ -39,6 +39,9 @@ class Reverse:
         self.running: dict[Key, Any] = {}  # sums of the loop around, which loops inside it go on with
         self.replayed = False  # lines are those of a round that is done again, for their derivatives
         self.recalled: dict[ir.Line, Reader] = {}  # values of lines that are read from a tape instead
+        self.versions: dict[Key, Any] = {}  # arrays as they were after a line of the round, which sweeps of later lines brought back: Versions
+        self.restored: set[Key] = set()  # arrays whose sweep must bring back how they were before
+        self.undone: dict[ir.Line, Callable[[], None]] = {}  # brings back how an array was before an update of the round
         self.gathered: dict[Key, list[Any]] = {}  # what flows into parts of arrays that are added to in place, in the end
         self.through_reads = False  # what flows into a line that only reads goes to the sink of what it reads
         self.sinks: dict[Key, Callable[[tuple[Poly, ...], ir.Operand, tuple[ir.Cond, ...], list[ir.Binder]], None]] = {}
@@ -175,6 +178,8 @@ class Reverse:
 
     def run(self, lines: list[ir.Line]) -> None:
         for line in reversed(lines):
+            if line in self.undone:
+                self.undone[line]()
             if any(self.contributions.get((line, k)) or self.gathered.get((line, k)) for k in range(len(line.results))):
                 self.line(line)
 

@@ -3,6 +3,7 @@
     scalar state        one slot per round
     an array that rounds only update at some places   the overwritten elements and where they were (an undo log); the backward
                         loop starts from the final array and undoes round by round, so nothing is copied
+    an array that loops inside a round update so   the same as a stack (ad/undo_stack.py)
     the same, and no round overwrites what was read   nothing: the final array is what every round read (ad/final_state.py)
     any other array     the whole array per round (at.loop(n, checkpoint=k) trades that for time)
 
@@ -18,10 +19,11 @@ from typing import Any
 from atoll.ad.final_state import final_is_enough
 from atoll.ad.indicator import guarded, solve, zero
 from atoll.ad.loop_state import new_param, put, read, whole
+from atoll.ad.undo_stack import Stack, is_sparse, nest, push
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.identity import identity_of
-from atoll.ainf.replay import in_order
+from atoll.ainf.replay import Before, in_order
 from atoll.ainf.scan_prim import line_refs
 from atoll.core.prims import PRIMS
 from atoll.errors import NOWHERE
@@ -45,6 +47,8 @@ class Tape:
 
     whole: dict[int, int] = field(default_factory=dict)  # state -> result
     updates: dict[int, list[Update]] = field(default_factory=dict)  # state -> its updates, first to last
+    stacks: dict[int, Stack] = field(default_factory=dict)  # states that loops inside rounds update -> what they overwrote
+    before: dict[ir.Line, Before] = field(default_factory=dict)  # those loops as they were without stacks
     final: set[int] = field(default_factory=set)  # updated states of which the final contents are all that is needed
     sums: dict[tuple[ir.Line, int], int] = field(default_factory=dict)  # values kept because computing them again costs more, as that of a sum costs a loop
 
@@ -113,8 +117,8 @@ def _record(
     return number, start, whole(b, made)
 
 
-def make_tape(b: Builder, line: ir.Line) -> Tape:
-    """Add the tape to a loop."""
+def make_tape(b: Builder, line: ir.Line, restored: set[int], in_blocks: bool) -> Tape:
+    """Add the tape to a loop. Of `restored` states the sweep must have every version; `in_blocks`: its rounds are blocks of rounds, which are done again to save memory."""
     prim = line.prim
     assert isinstance(prim, ir.Loop)
     tape = Tape()
@@ -127,24 +131,48 @@ def make_tape(b: Builder, line: ir.Line) -> Tape:
         results.append(result)
         return number
 
+    def stacked(k: int) -> bool:
+        chain = nest(prim, k)
+        if chain is None or not (k in restored or is_sparse(prim, chain, prim.block.params[k].results[0].axes)):
+            return False
+        made = push(b, line, k, {**tape.before, line: first}, state, done)
+        if made is None:
+            return False
+        tape.stacks[k], before = made
+        tape.before = {**before, **tape.before}
+        return True
+
+    def state(name: str, info: ir.Result) -> tuple[int, ir.Line]:
+        param = new_param(b, prim.block, name, info.dtype, info.axes)
+        starts.append(ir.Abs(tuple(b.fresh_binder("i", a) for a in info.axes), zero(info.dtype)))
+        results.append(starts[-1])
+        line.results = (*line.results, info)
+        return len(line.results) - 1, param
+
+    def done(number: int, value: ir.Abs) -> None:
+        results[number - states] = value
+
     states = len(prim.state)
+    first = Before(prim, line.results, tuple(prim.block.lines))
+    users = _users(prim)
+    kept = [(_kept_as(x, users), 0) for x in prim.block.lines if _is_kept(x, prim)]
+    kept += [(x, k) for x in prim.block.lines for k in _made_by_rounds(x, prim)]
+    if line.block.depth and not prim.checkpoint:
+        follows = _following(prim)
+        kept += [(x, 0) for x in prim.block.lines if x in follows and _is_costly(x) and _has_slot(x, prim)]
     with b.reenter(prim.block):
         for k in range(states):
             param = prim.block.params[k]
             info = param.results[0]
             chain = _chain(b, prim, k) if info.axes else None
+            if chain is None and info.axes and not in_blocks and stacked(k):
+                continue
             if chain is None:
                 tape.whole[k] = record("tape", info.dtype, whole(b, param))
                 continue
-            if final_is_enough(b, line, k, chain):
+            if k not in restored and final_is_enough(b, line, k, chain):
                 tape.final.add(k)
             tape.updates[k] = [Update(scatter) if k in tape.final else _log(b, prim, scatter, record) for scatter in chain]
-        users = _users(prim)
-        kept = [(_kept_as(x, users), 0) for x in prim.block.lines if _is_kept(x, prim)]
-        kept += [(x, k) for x in prim.block.lines for k in _made_by_rounds(x, prim)]
-        if line.block.depth and not prim.checkpoint:
-            follows = _following(prim)
-            kept += [(x, 0) for x in prim.block.lines if x in follows and _is_costly(x) and _has_slot(x, prim)]
         for inner, k in dict.fromkeys(kept):
             fresh, env = _renamed(b, inner.dims)
             at = tuple(poly(d).subst(env) for d in inner.dims)

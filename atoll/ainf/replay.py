@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
@@ -17,6 +17,14 @@ from atoll.ainf.scan_prim import blocks, field_names, line_refs, own_binders
 from atoll.sizes import Atom, Poly, Sym, poly
 
 Reader = Callable[[tuple[Poly, ...]], ir.Operand]
+
+
+class Before(NamedTuple):
+    """A loop as it was before state was added to it."""
+
+    prim: Any
+    results: tuple[ir.Result, ...]
+    lines: tuple[ir.Line, ...]
 
 
 class Replay:
@@ -28,6 +36,7 @@ class Replay:
         self.readers: dict[tuple[ir.Line, int], Reader] = {}
         self.live = live  # when given, only these are made, and derivatives are over: what is active is itself again
         self.index_facts = b.index_facts if index_facts is None else index_facts
+        self.before: dict[ir.Line, Before] = {}  # loops that are made as they were before
         self.checked = False  # everything was run before: checks hold, and nothing is printed again
 
     def give(self, line: ir.Line, result: int, reader: Reader) -> None:
@@ -105,9 +114,9 @@ class Replay:
 
     # -- lines
 
-    def lines(self, block: ir.Block) -> Iterator[ir.Line]:
-        """Lines of a block to copy, in an order that respects uses."""
-        lines = [line for line in block.lines if line not in block.params]
+    def lines(self, block: ir.Block, of: tuple[ir.Line, ...] | None = None) -> Iterator[ir.Line]:
+        """Lines of a block to copy, in an order that respects uses; `of` are those it had before."""
+        lines = [line for line in (block.lines if of is None else of) if line not in block.params]
         return in_order(lines if self.live is None else [line for line in lines if line in self.live.lines])
 
     def line(self, line: ir.Line) -> None:
@@ -129,7 +138,8 @@ class Replay:
             prim = self.prim(line, env)
             if self.checked and isinstance(prim, ir.Check) and prim.value is not None:
                 prim = ir.Op("read", (prim.value,))
-            results = tuple(self.result(line.results[k], env) for k in kept)
+            had = self.before[line].results if line in self.before else line.results
+            results = tuple(self.result(had[k], env) for k in kept)
             needs = tuple(self.b.path[len(self.b.path) - len(line.conds) :]) if line.conds else ()
             if self.live is not None:
                 self.b.reverse = line.reverse
@@ -149,13 +159,14 @@ class Replay:
 
     def kept(self, line: ir.Line) -> list[int]:
         """Results of a line that are made: state of a loop that nobody needs is not."""
-        every = list(range(len(line.results)))
+        every = list(range(len(self.before[line].results if line in self.before else line.results)))
         if self.live is None or not isinstance(line.prim, (ir.Loop, ir.While)):
             return every
         return [k for k in every if (line, k) in self.live.keys]
 
     def prim(self, line: ir.Line, env: dict[Atom, Poly]) -> Any:
-        prim: Any = line.prim
+        was = self.before.get(line)
+        prim: Any = line.prim if was is None else was.prim
         kept = self.kept(line)
         own = tuple(own_binders(prim))
         fresh, inner = self.binders(own, env)
@@ -174,10 +185,10 @@ class Replay:
                 elif not inside or name not in _OF_THE_BLOCK or isinstance(value, Poly):
                     changed[name] = self.any(value, inner)
         if inside:
-            changed.update(self.block(prim, kept, inner))
+            changed.update(self.block(prim, kept, inner, None if was is None else was.lines))
         return dataclasses.replace(prim, **changed)
 
-    def block(self, prim: Any, kept: list[int], env: dict[Atom, Poly]) -> dict[str, Any]:
+    def block(self, prim: Any, kept: list[int], env: dict[Atom, Poly], of: tuple[ir.Line, ...] | None = None) -> dict[str, Any]:
         """A copy of a primitive's block, with a loop index of its own: the fields that belong to it."""
         b = self.b
         old: ir.Block = prim.block
@@ -186,7 +197,7 @@ class Replay:
         block = b.new_block((index,) if index is not None else ())
         inner = Replay(b, {**self.atoms, **env}, self.live, self.index_facts)
         inner.readers = dict(self.readers)
-        inner.checked = self.checked
+        inner.checked, inner.before = self.checked, self.before
         if index is not None:
             inner.atoms[prim.index] = poly(index)
             b.index_facts[index] = tuple(inner.poly(f, {}) for f in self.index_facts[prim.index])
@@ -200,7 +211,7 @@ class Replay:
                 made.copied = param.copied
                 inner.give(param, 0, _reader(made, 0, (), ()))
             head: list[ir.Line] = []
-            for line in inner.lines(old):
+            for line in inner.lines(old, of):
                 before = len(block.lines)
                 inner.line(line)
                 if isinstance(prim, ir.While) and line in prim.head:

@@ -64,10 +64,18 @@ def rewrites(seeds: Iterable[int]) -> Iterator[Hunted]:
         yield Hunted(found.seed, found.kind, found.failed, f"{found.row}: python -m tests.fuzz.rewrites --row {found.row} --seeds {found.seed},\n{found.detail}" if found.failed else "")
 
 
-def gradients(seeds: Iterable[int]) -> Iterator[Hunted]:
+def nests(seeds: Iterable[int]) -> Iterator[Hunted]:
+    """Gradients of loops inside loops that overwrite, their cost too."""
+    from tests.fuzz_ad.nests import nest
+
+    yield from gradients(seeds, nest)
+
+
+def gradients(seeds: Iterable[int], made: Callable[[int], str] | None = None) -> Iterator[Hunted]:
+    from tests.fuzz_ad.programs import text_of
     from tests.fuzz_ad.run import run_seeds
 
-    for report in run_seeds(seeds, lambda seed: ("ainf", "loops3", "O3") if seed % 4 == 0 else ("ainf", "loops3")):
+    for report in run_seeds(seeds, lambda seed: ("ainf", "loops3", "O3") if seed % 4 == 0 else ("ainf", "loops3"), made or text_of):
         failure = report.outcome.failure
         kind = failure.kind if failure is not None else "refused" if report.outcome.refused else "right"
         yield Hunted(report.seed, kind, failure is not None, f"{report.text}\n{report.sizes}\n{failure.detail[-600:]}" if failure is not None else "")
@@ -130,6 +138,7 @@ CLASSES: dict[str, Hunt] = {
     "general": general,
     "imperative": imperative,
     "gradients": gradients,
+    "nests": nests,
     "schedules": schedules,
     "stages": stages,
     "threads": threads,
