@@ -35,7 +35,8 @@ def make_data(core: ir.Function, choices: Choices | None = None, seconds: float 
     watched = watch(core, choices)
     if watched is None:
         return _without_loops(core)
-    found = validated(watched)
+    notes: dict[str, None] = {}
+    found = validated(watched, notes)
     if bounded and any(found):
         watched = watch(core, choices, bounded=frozenset(k for k, why in enumerate(found) if why), seconds=seconds)
         assert watched is not None
@@ -43,11 +44,11 @@ def make_data(core: ir.Function, choices: Choices | None = None, seconds: float 
             if r.bounded is not None and r.bounded.kind == "wrong":
                 fail("E0511", core.span, name=core.name, rewrite=r.name, problem=r.bounded.detail)
     rows = [_row(r, why) for r, why in zip(watched.rewrites, found, strict=True)]
-    return {**_head(core), "sizes": [s.name for s in watched.loops.sizes], "lowered": watched.lowered, "rewrites": rows, **watched.data.tables()}
+    return {**_head(core), "sizes": [s.name for s in watched.loops.sizes], "lowered": watched.lowered, "rewrites": rows, "notes": list(notes), **watched.data.tables()}
 
 
-def validated(watched: Watched) -> list[str]:
-    """For each rewrite, why it is not proved; empty when it is."""
+def validated(watched: Watched, notes: dict[str, None] | None = None) -> list[str]:
+    """For each rewrite, why it is not proved; empty when it is. `notes`: what is taken on trust of those that are."""
     data: dict[str, Any] = {"format": FORMAT, "sizes": [s.name for s in watched.loops.sizes], **watched.data.tables()}
     chain = Chain(data)
     now = chain.reader.body(watched.lowered)
@@ -56,6 +57,8 @@ def validated(watched: Watched) -> list[str]:
         after = chain.reader.body(r.after)
         parts = chain.step(now, after, {"origins": r.origins, "roots": r.roots})
         found.append(next((p.why for p in parts if p.why), ""))
+        if notes is not None and not found[-1]:
+            notes.update(dict.fromkeys(f"{r.name}: {note}" for p in parts for note in p.notes))
         now = after
     return found
 
@@ -139,6 +142,7 @@ def assumptions(f: Function) -> list[str]:
     proved = [r["name"] for r in data["rewrites"] if r["status"] == "proved"]
     if proved:
         lines.append(f"nothing about {', '.join(proved)}: proved for all sizes")
+    lines += [f"{note}, which is believed" for note in data.get("notes", ())]
     lines += data["trusted"]
     lines.append("the C printer prints these loops (backends/c/), the C compiler compiles it, the runtime runs it")
     return lines

@@ -24,6 +24,7 @@ class Chain:
         self.sizes = tuple(map(unknown, data["sizes"]))
         need(len(set(self.sizes)) == len(self.sizes), "two sizes of one name")
         self.parts = self.asked = 0
+        self.notes: set[str] = set()
         self.final: Body = ()
 
     def run(self) -> None:
@@ -36,6 +37,7 @@ class Chain:
                     need(not part.why, f"rewrite {k}, {row['name']}: {part.why}")
                     self.parts += 1
                     self.asked += part.asked
+                    self.notes |= {f"{row['name']}: {note}" for note in part.notes}
             now = after
         self.final = now
 
@@ -63,7 +65,7 @@ class Chain:
                 lines.append(f"  not proved: {r['name']} ({r['why']}); bounded: its maker ran it at {b['sizes']} sizes, {b['ran']} of {b['new']} new statements, {b['kind']}")
             elif r["status"] == "open":
                 lines.append(f"  not looked at: {r['name']} ({r['why']})")
-        lines += [f"  lowering: {d['source']['what']}", *(f"  {x}" for x in d["trusted"])]
+        lines += [f"  lowering: {d['source']['what']}", *(f"  taken on trust of {x}" for x in sorted(self.notes)), *(f"  {x}" for x in d["trusted"])]
         lines.append(
             f"  not looked at here: whether these are the loops of the program {d['digest'][:12]} (--program FILE:NAME), whether C {d['c']['sha256'][:12]} is"
             " printed from the last of them (--c FILE)"

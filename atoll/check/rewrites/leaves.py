@@ -162,6 +162,8 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
                 yield from leaves(n.bodies[0], at.inside(place, on), scope, new)
                 if n.bodies[1]:
                     yield from leaves(n.bodies[1], at.inside(place, groups=[otherwise(on)]), scope, new)
+            case "declare" if new and n.origin is None and s[3] is None:
+                scope[f"%bare {s[1]}"] = _leaf(s, None, {}, at, place, scope)  # a name whose value branches give it
             case "let" if new and n.origin is None:
                 means = definition(s, at.moving)
                 if means is None:
@@ -175,7 +177,7 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
                 leaf = _leaf(s if s[0] in LEAVES else whole(n), number, round_, at, place, scope)
                 leaf.apart = n.apart
                 yield leaf
-                if s[0] in ("let", "declare", "acc"):
+                if s[0] in ("let", "declare", "acc") or (s[0] == "assign" and f"%bare {s[1]}" in scope):
                     scope[s[1]] = leaf
                     means = definition(s, at.moving)
                     if means is not None:

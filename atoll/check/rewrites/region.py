@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from atoll.check.rewrites.checks_back import checks_back
 from atoll.check.rewrites.language import (
     LEAVES,
     Expr,
@@ -30,16 +31,18 @@ from atoll.check.rewrites.language import (
     parts,
     put,
     read,
+    subexprs,
 )
 from atoll.check.rewrites.leaves import Around, Leaf, No, Node, Place, conditions, leaves
 from atoll.check.rewrites.refute import Cond, Group, cannot, negations, refuted
 from atoll.check.rewrites.storage import in_one, undone
-from atoll.check.sums import Poly, add, const, div, mul, sub, subst, var
+from atoll.check.sums import Poly, add, const, div, divisors, mul, sub, subst, value, var
 
 EFFECTS = ("store", "update", "add", "assign", "declare", "check", "acc")
 MOST = 6_000  # questions of one region
 ONE = const(1)
 CHECK = ("check",)
+HARMLESS = frozenset(("add", "sub", "mul", "neg", "min", "max", "abs", "and", "or", "xor", "not", "select", "lt", "le", "gt", "ge", "eq", "ne"))
 Cell = tuple[Any, tuple[Poly, ...] | None, bool]  # what it is, which element, whether it is written
 OPERATORS = {"add": "add", "mul": "mul", "minimum": "min", "maximum": "max", "and": "and", "or": "or", "xor": "xor"}
 
@@ -48,9 +51,10 @@ class Region:
     def __init__(self, before: tuple[Node, ...], after: tuple[Node, ...], around: Around, roots: Mapping[str, str], outside: frozenset[str]) -> None:
         """`roots`: what variables are copies of; `outside`: names that are used elsewhere in the program."""
         self.asked, self.roots = 0, roots
-        self.licences: set[str] = set()
+        self._rounds: dict[str, list[str]] = {}
         self.moving = around.moving
-        before, after = in_one(before), in_one(after)
+        self.notes: set[str] = set()
+        before, after = in_one(before), in_one(checks_back(after, roots, self.notes))
         self.old: dict[Any, Leaf] = {}
         for x in leaves(before, around.inside((0, 0, None, False)), {}, False):
             if x.number in self.old:
@@ -65,19 +69,34 @@ class Region:
         bodies = [x.stmt for x in self.old.values()]
         self.vars, self.arrays = changed(tuple(s for s in bodies if s[0] != "acc"))
         self.vars |= {s[1] for s in bodies if s[0] in ("acc", "declare")}
-        self.behind(before, outside)
+        self.top = {n.origin[0] for n in before if n.origin is not None}
+        self.outside = outside
 
-    def behind(self, before: tuple[Node, ...], outside: frozenset[str]) -> None:
+    def behind(self) -> None:
         """Names made here and used elsewhere are made at the end as they were: by a statement that stands at the top, in its own round."""
-        top = {n.origin[0]: n for n in before if n.origin is not None}
+        outside = self.outside
         for v, x in self.made.items():
             if v in outside:
-                ok = [y for y in self.new if y.number == x.number and y.stmt[1] == v and len(y.place) == 2 and (x.stmt[0] == "acc" or x.number in top)]
-                if len(ok) != 1:
+                mine = [y for y in self.new if y.number == x.number and y.stmt[1] == v]
+                ok = [y for y in mine if len(y.place) == 2 and (x.stmt[0] == "acc" or x.number in self.top)]
+                bare = [b for y in mine if y.stmt[0] == "assign" and (b := y.scope.get(f"%bare {v}")) is not None and len(b.place) == 2]
+                if len(ok) != 1 and not (x.number in self.top and len(bare) == len(mine) > 0):
                     raise No(f"{v} is read behind it")
         for x in self.new:
             if x.stmt[0] in ("let", "declare", "acc") and x.stmt[1] in outside and x.stmt[1] not in self.made:
                 raise No(f"{x.stmt[1]} is another one's name")
+
+    def rounds(self, root: str) -> list[str]:
+        """The indices of the rounds in which a variable may have different values."""
+        first = self.made[root]
+        if first.stmt[0] != "let" or root in self._rounds:
+            return self._rounds.get(root, first.syms)
+        self._rounds[root] = first.syms  # while it is looked at
+        used = names(first.stmt[3])
+        if not any(x[1] in self.arrays for x in loads(first.stmt[3])) and not (used & self.vars):
+            inside = {s for v in used if v in self.made for s in self.rounds(v)} | used
+            self._rounds[root] = [s for s in first.syms if s in inside]
+        return self._rounds[root]
 
     def root(self, v: str) -> str:
         return self.roots.get(v, v)
@@ -94,6 +113,8 @@ class Region:
 
     def check(self) -> int:
         self.bind()
+        self.behind()
+        self.in_branches()
         for x in self.new:
             self.text(x)
             self.inside(x)
@@ -101,9 +122,9 @@ class Region:
                 self.no("storage", [*x.conds, *x.facts, *_equal(one, other)], [*x.groups, *x.known])
         for number, old in self.old.items():
             copies = [x for x in self.new if x.number == number]
-            if old.stmt[0] == "check" and not copies:
-                self.cannot_fail(old)
-            elif old.stmt[0] in EFFECTS or old.stmt[0] not in LEAVES:
+            if old.stmt[0] == "check":
+                self.made_or_needless(old, copies)
+            elif number in self.assigned or old.stmt[0] in EFFECTS or old.stmt[0] not in LEAVES:
                 if old.stmt[0] in ("declare", "acc") and not copies:
                     continue  # names are looked up in their scope: nobody reads it
                 self.once(old, copies)
@@ -142,6 +163,17 @@ class Region:
             if not a.stmt[4] and first.stmt[4]:
                 raise No("a sum in order, made in another")
 
+    def in_branches(self) -> None:
+        """Names that are variables now, with a value in every branch: made once and everywhere, before they are read, and one for each round."""
+        self.assigned: set[Any] = set()
+        for x in self.new:
+            if x.stmt[0] == "assign" and self.old[x.number].stmt[0] == "let":
+                bare = x.scope.get(f"%bare {x.stmt[1]}")
+                if bare is None or bare.syms != x.syms:
+                    raise No("a name that is a variable of other rounds too")
+                self.assigned.add(x.number)
+                self.vars.add(self.root(x.stmt[1]))
+
     def env(self, x: Leaf) -> dict[str, Poly]:
         """What the names before the rewrite are for this instance: rounds of indices, and copies of variables in the same round."""
         old = self.old[x.number]
@@ -150,7 +182,7 @@ class Region:
             first = self.made.get(self.root(v))
             if leaf is None or first is None or leaf.number != first.number:
                 continue
-            if all(leaf.round.get(s) == x.round.get(s) for s in first.syms):
+            if all(leaf.round.get(s) == x.round.get(s, var(s)) for s in self.rounds(self.root(v))):
                 env[self.root(v)] = var(v)
         return env
 
@@ -166,6 +198,8 @@ class Region:
             if old != new:
                 raise No("another statement")
             return
+        if old[0] == new[0] == "check":
+            new = self.with_certain(put(("truth", old[1]), env)[1], new, x)
         heads, tails = _texts(old), _texts(new)
         target = old[1] if old[0] not in ("let", "declare", "check") else None
         if old[0] in ("assign", "add"):
@@ -181,6 +215,11 @@ class Region:
             a = put(a, env)
             if a != b and not self.alike(a, b, x):
                 raise No("another value")
+
+    def with_certain(self, tests: Any, new: Stmt, x: Leaf) -> Stmt:
+        """A check with the tests back that it had before and that cannot fail here."""
+        kept = tuple(t for t in tests if t in new[1] or not all(self.holds(c, x) for c in conditions((t,), self.moving)))
+        return ("check", tests, *new[2:]) if kept == new[1] else new
 
     def scoped(self, x: Leaf, new: Stmt, env: dict[str, Poly]) -> None:
         """Every variable that the region makes is read where it is known, in the round it is read for."""
@@ -261,10 +300,14 @@ class Region:
         for g in old.groups:
             self.no("inside", [*x.conds, *x.facts], [*x.groups, *x.known, *_none_of([[moved(c, env) for c in case] for case in g])])
 
-    def cannot_fail(self, old: Leaf) -> None:
+    def made_or_needless(self, old: Leaf, copies: list[Leaf]) -> None:
+        """A check is made wherever it would fail. It may be made twice."""
         for c in conditions(old.stmt[1], self.moving):
             for n in negations(c):
-                self.no("a check that may fail is gone", [*old.conds, *old.facts, n], [*old.groups, *old.known])
+                if not copies:
+                    self.no("a check that may fail is gone", [*old.conds, *old.facts, n], [*old.groups, *old.known])
+                else:
+                    self.all(old, copies, [n])
 
     def other(self, x: Leaf) -> tuple[list[Cond], list[Group], dict[str, Poly], dict[str, Poly]]:
         """The same place in another round: all that is known of names made here is known of others."""
@@ -298,7 +341,7 @@ class Region:
     def settled_group(self, g: Group) -> Group:
         return [self.settled(case) for case in g]
 
-    def all(self, old: Leaf, copies: list[Leaf]) -> None:
+    def all(self, old: Leaf, copies: list[Leaf], given: Sequence[Cond] = ()) -> None:
         made: list[list[Cond]] = []
         known: list[Group] = []
         for x in copies:
@@ -307,7 +350,7 @@ class Region:
                 raise No("no inverse")
             for v, leaf in x.scope.items():
                 first = self.made.get(self.root(v))
-                if leaf is not None and first is not None and leaf.number == first.number and all(leaf.round.get(s) == x.round.get(s) for s in first.syms):
+                if leaf is not None and first is not None and leaf.number == first.number and all(leaf.round.get(s) == x.round.get(s) for s in self.rounds(self.root(v))):
                     g.setdefault(v, var(self.root(v)))
             known += [[[moved(c, g) for c in case] for case in grp] for grp in x.known]
             made.append(
@@ -318,7 +361,7 @@ class Region:
                 ]
             )
         unique = [g for k, g in enumerate(known) if g not in known[:k]]
-        if not self.covered([*old.conds, *old.facts], made, [*old.groups, *old.known, *unique]):
+        if not self.covered([*old.conds, *old.facts, *given], made, [*old.groups, *old.known, *unique]):
             raise No("all")
 
     def certain(self, c: Cond, conds: list[Cond], groups: list[Group]) -> bool:
@@ -421,7 +464,7 @@ class Region:
             yield self.variable(x, s[1], True)
         if s[0] == "check" or whole:  # which of them fails first, and what they guard
             yield CHECK, (), True
-        else:
+        elif s[0] in ("store", "update") or reads or any(_may_trap(e) for p in parts(s) for e in subexprs(p)):
             yield CHECK, (), False
 
     def variable(self, x: Leaf, v: str, writes: bool) -> Cell:
@@ -437,6 +480,13 @@ class Region:
         if index is None:
             return ("array", b), None, writes
         return ("array", b), (*around, *index), writes
+
+
+def _may_trap(e: Any) -> bool:
+    """Integer operations that not all operands have; quotients by what may be 0."""
+    if is_poly(e):
+        return any(value(d) is None for d in divisors(e))
+    return bool(e[0] == "call" and e[3][0] in "iu" and e[1] not in HARMLESS)
 
 
 def _equal(a: Sequence[Poly], b: Sequence[Poly]) -> list[Cond]:
@@ -478,6 +528,8 @@ def _as_was(old: Stmt, new: Stmt) -> Stmt:
         return ("add", new[1], old[2], new[2][2][1])
     if old[0] == "update" and new[0] == "store" and new[3][0] == "call" and new[3][1] == old[3] and new[3][2][0] == ("load", new[1], new[2]):
         return ("update", new[1], new[2], old[3], new[3][2][1])
+    if old[0] == "let" and new[0] == "assign":
+        return ("let", new[1], old[2], new[2])
     return new
 
 

@@ -24,6 +24,7 @@ class Part:
 
     why: str
     asked: int
+    notes: tuple[str, ...] = ()  # what is taken on trust of it
 
 
 def validate(sizes: tuple[str, ...], before: Body, after: Body, origins: list[Origin | None], roots: Mapping[str, str]) -> list[Part]:
@@ -55,7 +56,8 @@ def _part(a: tuple[Node, ...], b: tuple[Node, ...], at: Around, roots: Mapping[s
         if asked:
             return Part("", asked)
         region = Region(a, b, at, roots, outside)
-        return Part("", region.check())
+        asked = region.check()
+        return Part("", asked, tuple(sorted(region.notes)))
     except No as problem:
         return Part(str(problem), region.asked if region is not None else 0)
     except (KeyError, Rejected) as problem:

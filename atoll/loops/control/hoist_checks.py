@@ -148,7 +148,7 @@ class _Loop:
         if not self.guard:
             return []
         loop = self.loop
-        copier = Copier({})
+        copier = Copier({loop.sym: loop.low})  # they are those of any round
         lets = copier.stmts([s for s in self.needs if isinstance(s, lp.Let) and s.var in self.invariant])
         tests = dict.fromkeys(lp.Test("ge", copier.poly(t.poly)) for t in self.guard if t.poly is not None and (t.poly.const() or 0) >= 0 and t.poly.const() is None)
         false = any((t.poly.const() or 0) < 0 for t in self.guard if t.poly is not None)
@@ -199,7 +199,7 @@ class _Loop:
         for s in self.needs:
             if isinstance(s, lp.Check) and not any(s is c for c in self.data):
                 continue
-            for new in copier.stmt(s):
+            for new in copier.stmts([s]):
                 scan.append(lp.Add(bad, "or", lp.Choose(new.tests, lp.Const(0, I64), lp.Const(1, I64))) if isinstance(new, lp.Check) else new)
         found: list[lp.Stmt] = [lp.Accumulate(sym, loop.low, loop.high, scan, [lp.Acc(bad, "or")]), _if_bad(bad, self.exact())]
         rest: list[lp.Stmt] = [s for s in body if not isinstance(s, lp.Check)]
@@ -241,7 +241,7 @@ class _Loop:
         for s in body:
             if isinstance(s, lp.Check):
                 continue
-            new = copier.stmt(s)
+            new = copier.stmts([s])
             out += new
             if isinstance(s, lp.Let) and s.var in ranges:
                 tests = tuple(dict.fromkeys(lp.Test(t.kind, copier.poly(t.poly)) for r in ranges[s.var] for t in r.check.tests if t.poly is not None))

@@ -368,7 +368,7 @@ class _Walk:
             self.assume(self.test(t, state, True), state)
         if not self.looking:
             self.gone, self.kept = self.gone + (not left), self.kept + bool(left)
-        return [s if len(left) == len(s.tests) else lp.Check(tuple(left), s.site, s.args)] if left else []
+        return [s if len(left) == len(s.tests) else lp.Check(tuple(left), s.site, s.args, instance=s.instance)] if left else []
 
     def holds(self, fact: Fact, state: _State) -> bool:
         kind, p = fact

@@ -76,7 +76,7 @@ def _under(stmt: lp.Stmt) -> tuple[tuple[lp.Test, ...], list[lp.Stmt], list[lp.S
         case lp.If(tests, then, orelse):
             return tests, then, orelse
         case lp.Let(var, lp.Choose(tests, then, orelse)) | lp.Assign(var, lp.Choose(tests, then, orelse)):
-            return tests, [lp.Assign(var, then)], [lp.Assign(var, orelse)]
+            return tests, [lp.Assign(var, then, instance=stmt.instance)], [lp.Assign(var, orelse, instance=stmt.instance)]
     return None
 
 

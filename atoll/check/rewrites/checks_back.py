@@ -1,0 +1,141 @@
+"""Checks that were taken out of their loop, put back before it: what the rewrite of checks does is undone before instances are compared.
+
+    or over r into bad:  k = e;  bad |= not t(k);  k' = k if t(k) else o;  f(k')        is        for r:  k = e;  check t(k)
+    if bad:  for r:  k = e;  check t(k)                                                           for r:  k = e;  f(k)
+
+If no check fails, k' is k in every round and the second loop does nothing. If one fails, both ways end with the failure of the first that does: the first loop
+makes values that nobody sees. That it reads nothing outside of an array then (o is a place that exists) is taken on trust, and said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from atoll.check.rewrites.language import changed, mapped, read, rename
+from atoll.check.rewrites.leaves import Node, whole
+from atoll.check.sums import subst, var
+
+BELIEVED = "what a round reads that fails is inside its array"
+
+
+def checks_back(body: tuple[Node, ...], roots: Mapping[str, str], notes: set[str]) -> tuple[Node, ...]:
+    out = list(body)
+    k = 0
+    while k + 1 < len(out):
+        found = _back(out[k], out[k + 1], [*out[:k], *out[k + 2 :]], roots, notes)
+        if found is not None:
+            out[k : k + 2] = found
+            if k and _only_repeats(out[k - 1], found[0], roots):
+                del out[k - 1]
+                k -= 1
+        k += 1
+    return tuple(replace(n, bodies=tuple(checks_back(b, roots, notes) for b in n.bodies)) for n in out)
+
+
+def _back(scan: Node, after: Node, others: list[Node], roots: Mapping[str, str], notes: set[str]) -> list[Node] | None:
+    if scan.stmt[0] != "accumulate" or after.stmt[0] != "if" or after.bodies[1] or len(after.bodies[0]) != 1:
+        return None
+    flags = [v for v, monoid, _ in scan.stmt[5] if monoid == "or" and _says(after.stmt[1], v)]
+    (again,) = after.bodies[0]
+    if len(flags) != 1 or again.stmt[0] != "for" or again.stmt[2:4] != scan.stmt[2:4] or any(n.stmt[0] not in ("let", "check") for n in again.bodies[0]):
+        return None
+    bad = flags[0]
+    if any(bad in read((whole(n),))[0] | changed((whole(n),))[0] for n in others) or changed((whole(scan),))[1] & read((whole(again),))[1]:
+        return None
+    rooted = {**roots, scan.stmt[1]: "%round", again.stmt[1]: "%round"}
+    failing = {_rooted(t, rooted) for n in again.bodies[0] if n.stmt[0] == "check" for t in n.stmt[1]}
+    seen: set[Any] = set()
+    instead: dict[str, str] = {}
+    kept = []
+    for n in scan.bodies[0]:
+        s = n.stmt
+        if s[0] == "add" and s[1] == bad:
+            if s[3][0] != "choose" or s[3][2][:2] != ("const", "0") or s[3][3][:2] != ("const", "1"):
+                return None
+            seen |= {_rooted(t, rooted) for t in s[3][1]}
+        elif s[0] == "let" and n.origin is None and s[3][0] == "choose" and s[3][2][0] == "use" and s[3][3][0] == "index":
+            if not {_rooted(t, rooted) for t in s[3][1]} <= failing:
+                return None
+            instead[s[1]] = s[3][2][1]
+        else:
+            if bad in read((whole(n),))[0]:
+                return None
+            kept.append(_renamed(n, instead))
+    if not failing <= seen:
+        return None
+    if instead:
+        notes.add(BELIEVED)
+    accs = tuple(a for a in scan.stmt[5] if a[0] != bad)
+    _, i, low, high, _, _, exact = scan.stmt
+    made: list[Node] = [again]
+    if any(n.stmt[0] != "let" for n in kept):
+        head = ("accumulate", i, low, high, (), accs, exact) if accs else ("for", i, low, high, (), (True, 0, False, False))
+        made.append(Node(head, (tuple(kept),), scan.origin))
+    return made
+
+
+def _only_repeats(n: Node, again: Node, roots: Mapping[str, str]) -> bool:
+    """The same checks in the same order right before, perhaps not all of them: they are made again anyway."""
+    if n.stmt[0] == "if":
+        return all(_only_repeats(x, again, roots) for b in n.bodies for x in b)
+    if n.stmt[0] == "let":
+        return True
+    if n.stmt[0] != "for" or n.stmt[2:4] != again.stmt[2:4]:
+        return False
+    mine, theirs = {**roots, n.stmt[1]: "%round"}, {**roots, again.stmt[1]: "%round"}
+    return _texts(n.bodies[0], mine) == _texts(again.bodies[0], theirs)
+
+
+def _texts(body: tuple[Node, ...], roots: Mapping[str, str]) -> list[Any]:
+    found: list[Any] = []
+    for n in body:
+        s = _renamed(n, dict(roots)).stmt
+        found.append((s[0], roots.get(s[1], s[1]), *s[2:]) if s[0] == "let" else s)
+    return found
+
+
+def _says(tests: Any, v: str) -> bool:
+    """The test is that a flag is set."""
+    match tests:
+        case (("ne", p, None),):
+            return bool(p == var(v))
+        case ((("true"), None, ("call", "ne", (("use", w), ("const", "0", _)), _)),):
+            return bool(w == v)
+    return False
+
+
+def _rooted(t: Any, roots: Mapping[str, str]) -> Any:
+    env = rename(roots)
+    kind, p, e = t
+    use = lambda x: ("use", roots.get(x[1], x[1])) if x[0] == "use" else None  # noqa: E731
+    return (kind, None if p is None else subst(p, env), None if e is None else mapped(e, lambda q: subst(q, env), use))
+
+
+def _renamed(n: Node, names_: dict[str, str]) -> Node:
+    """The statement with some variables replaced by others, also inside it."""
+    if not names_:
+        return n
+    env = rename(names_)
+    use = lambda x: ("use", names_.get(x[1], x[1])) if x[0] == "use" else None  # noqa: E731
+
+    def go(e: Any) -> Any:
+        return mapped(e, lambda q: subst(q, env), use)
+
+    s = n.stmt
+    match s[0]:
+        case "let" | "declare" | "add":
+            s = (*s[:3], None if s[3] is None else go(s[3]))
+        case "assign":
+            s = (*s[:2], go(s[2]))
+        case "store":
+            s = ("store", s[1], tuple(map(go, s[2])), go(s[3]))
+        case "update":
+            s = ("update", s[1], tuple(map(go, s[2])), s[3], go(s[4]))
+        case "check":
+            s = ("check", go(("truth", s[1]))[1], s[2], tuple(map(go, s[3])))
+        case "if":
+            s = ("if", go(("truth", s[1]))[1], *s[2:])
+    return replace(n, stmt=s, bodies=tuple(tuple(_renamed(x, names_) for x in b) for b in n.bodies))
+
