@@ -14,6 +14,7 @@ A program goes through these stages, one folder each; docs/architecture.md is th
     backends/  loops printed as C
     runtime/   building, caching, calling
     madl/      memory-aware declarative programs (.madl), down to the same loops
+    futhark/   Futhark programs (.fut), elaborated to the same core
     sizes/ views/ errors/   the arithmetic of sizes, reshapes as index maps, messages
 
 Start reading at function.py, then the head of each stage's ir.py.
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     if not MYPY:  # to pyright an Atoll function is one it does not look into
         from typing import no_type_check as fn
     from atoll.functions.modules import module
+    from atoll.futhark.api import futhark
     from atoll.installation import doctor
     from atoll.madl.api import madl, node
     from atoll.runtime.cache import cache
@@ -108,7 +110,7 @@ _LATER = {
     **dict.fromkeys(DERIVATIVES, "atoll.ad.api"),
 }
 
-_MODULES = {name: f"atoll.{name}" for name in ("madl", "random", "tree", "linalg", "fft", "mpi")}  # madl is a package that can be called
+_MODULES = {name: f"atoll.{name}" for name in ("madl", "futhark", "random", "tree", "linalg", "fft", "mpi")}  # madl and futhark are packages that can be called
 
 
 @plain
@@ -181,6 +183,7 @@ __all__ = [
     "f32",
     "f64",
     "fn",
+    "futhark",
     "i8",
     "i16",
     "i32",

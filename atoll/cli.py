@@ -107,6 +107,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--tolerance", type=float, help=".madl: what counts as equal, relative")
     sub.add_argument("--coverage", action="store_true", default=None, help=".madl: which outcomes of decisions were reached")
     sub.add_argument("--plot", action="store_true", default=None, help=".madl: the trace as a picture")
+    sub = command("test", _test, "run the test blocks of a .fut file")
+    sub.add_argument("file", metavar="FILE.fut")
+    sub.add_argument("--compiled", action="store_true", help="compiled code instead of the reference interpreter")
     sub = command("report", _report, "what the operators of a .madl file cost on a target: RAM, ROM, stack, loops, operations, copies, shared memory")
     sub.add_argument("file", metavar="FILE.madl[:OPERATOR]")
     sub.add_argument("--target", default="gcc", help="gcc, clang, m32, cortex-m0 or cortex-m4")
@@ -200,10 +203,14 @@ def load(path: Path) -> dict[str, Any]:
 
     if not _is_file(path):
         raise Misuse(f"there is no file {path}")
+    if path.suffix == ".fut":
+        from atoll.futhark.command import functions
+
+        return functions(path)
     name = path.stem if path.stem not in sys.modules else f"{path.stem}_file"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise Misuse(f"{path} is neither a .py nor a .madl file")
+        raise Misuse(f"{path} is none of .py, .madl and .fut files")
     module = importlib.util.module_from_spec(spec)
     folder = str(path.resolve().parent)
     sys.modules[name] = module  # classes with annotations as text look their names up here
@@ -378,6 +385,17 @@ def _refuse(args: argparse.Namespace, words: dict[str, str], what: str) -> None:
     for name, shown in words.items():
         if getattr(args, name) is not None:
             raise Misuse(f"{shown} has no meaning for {what}")
+
+
+def _test(args: argparse.Namespace) -> int:
+    path = Path(args.file)
+    if path.suffix != ".fut":
+        raise Misuse("atoll test is for .fut files, which have test blocks")
+    if not _is_file(path):
+        raise Misuse(f"there is no file {path}")
+    from atoll.futhark.command import run_tests
+
+    return run_tests(path, args.compiled)
 
 
 def _build(args: argparse.Namespace) -> int:

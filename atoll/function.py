@@ -109,6 +109,7 @@ class Function(Beyond):
         self.lifts = True  # calls from Python lift over axes too many (atoll/lifted.py)
         self.recipe: tuple[Callable[..., Any], tuple[Any, ...]] | None = None  # how it was made of another function: at.grad and (f, 0)
         self.external: Any = None  # the module that has its code, when that was compiled before (functions/modules.py)
+        self.made: ir.Function | None = None  # its core, when it was not made of Python text (futhark/)
 
     # -- stages
 

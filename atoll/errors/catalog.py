@@ -14,6 +14,7 @@ from atoll.errors.derivative_codes import ROWS as _DERIVATIVE_ROWS
 from atoll.errors.device_codes import ROWS as _DEVICE_ROWS
 from atoll.errors.distribution_codes import ROWS as _DISTRIBUTION_ROWS
 from atoll.errors.function_codes import ROWS as _FUNCTION_ROWS
+from atoll.errors.futhark_codes import ROWS as _FUTHARK
 from atoll.errors.madl_codes import ROWS as _MADL
 from atoll.errors.schedule_codes import ROWS as _SCHEDULE_ROWS
 
@@ -225,4 +226,4 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0814", _C, "there is nothing called {given!r} to explain", "write f.explain() or f.explain(\"schedule\")", ""),
 ]
 
-CODES = {code: Code(code, cls, title, help_, story) for code, cls, title, help_, story in [*_ROWS, *_SCHEDULE_ROWS, *_MADL, *_FUNCTION_ROWS, *_DERIVATIVE_ROWS, *_DISTRIBUTION_ROWS, *_DEVICE_ROWS]}
+CODES = {code: Code(code, cls, title, help_, story) for code, cls, title, help_, story in [*_ROWS, *_SCHEDULE_ROWS, *_MADL, *_FUNCTION_ROWS, *_DERIVATIVE_ROWS, *_DISTRIBUTION_ROWS, *_DEVICE_ROWS, *_FUTHARK]}

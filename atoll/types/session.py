@@ -85,6 +85,10 @@ class Session:
                 if fn.signature.result is None:
                     fail("E0123", span, name=fn.name, where=caller.name if caller else None)
             return found
+        if fn.made is not None:
+            self.instances[key] = made = fn.made
+            self._size_params[id(made)] = {sym for sym, t in made.params if t == SCALARS["i64"]}
+            return made  # type: ignore[no-any-return]
         if caller is not None and not types and (ready := self._adopt(fn, key)) is not None:
             return ready
         if sum(k[0] == id(fn) for k in self.instances) > _INSTANCES or any(_is_huge(t) for t in types.values()):

@@ -1,0 +1,306 @@
+"""What the prelude's built-in functions do: second-order array functions, reshapes, derivatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atoll.core import ir
+from atoll.futhark import scalars
+from atoll.futhark.elaborate import Elaborate
+from atoll.futhark.env import Use, feature
+from atoll.futhark.ftypes import Arr, Prim, Rec, Sum, Type, prune
+from atoll.futhark.loops import leaves, like, split
+from atoll.futhark.values import Code, Fn, Frame, Record, V, names_of, sum_order
+from atoll.sizes import Sym, poly
+from atoll.types import types as core
+from atoll.types.types import BOOL_T, I64_T, SCALARS, sizes_in
+
+_ARITY = {
+    "map": 2, "map2": 3, "map3": 4, "map4": 5, "map5": 6, "reduce": 3, "scan": 3, "filter": 2, "scatter": 3, "reduce_by_index": 5, "tabulate": 2, "iota": 1,
+    "replicate": 2, "copy": 1, "manifest": 1, "zip": 2, "unzip": 1, "transpose": 1, "builtin_concat": 2, "builtin_flatten": 1, "builtin_unflatten": 3,
+    "jvp2": 3, "vjp2": 3, "with_vjp": 3,
+}  # fmt: skip
+_SUMS = {"sum": ("+", 0), "product": ("*", 1), "maximum": ("max", "lowest"), "minimum": ("min", "highest")}
+
+
+class Program(Elaborate):
+    def builtin(self, name: str, use: Use, frame: Frame) -> V:
+        if name in _ARITY:
+            run = getattr(self, f"do_{name}")
+            return Fn(_ARITY[name], lambda args: run(*args))
+        if "." in name and name.split(".", 1)[0] in (*SCALARS, "f16"):
+            module, member = name.split(".", 1)
+            return self.scalar_member(module, member)
+        if name in ("&&", "||"):
+            return Fn(2, lambda args: self.short(name, self.reify(args[0]), lambda: args[1]), op=name)
+        if name in ("==", "!="):
+            t = self.resolve(next(iter(use.types.values())), frame)
+
+            def equal(args: list[V]) -> V:
+                same = self.same(args[0], args[1], t)
+                return Code(same) if name == "==" else self.prim("not", same)
+
+            return Fn(2, equal, op=name)
+        return Fn(2, lambda args: scalars.binary(self, name, self.reify(args[0]), self.reify(args[1])), op=name)
+
+    def scalar_member(self, module: str, member: str) -> V:
+        if member in _SUMS:
+            op, start = _SUMS[member]
+            value: Any = scalars.constant(start, module) if isinstance(start, str) else start
+            neutral = self.lit(float(value) if module[0] == "f" else value, module)
+            fn = Fn(2, lambda args: scalars.call(self, module, op, [self.reify(a) for a in args]), op=op)
+            return Fn(1, lambda args: self.do_reduce(fn, neutral, args[0]))
+        if member == "iota":
+            return Fn(1, lambda args: self.iota(args[0], module))
+        if member == "replicate":
+            return Fn(2, lambda args: self.do_replicate(Code(self.cast(self.reify(args[0]), "i64")), args[1]))
+        count = scalars.arity(member)
+        if count == 0:
+            return scalars.call(self, module, member, [])
+        return Fn(count, lambda args: scalars.call(self, module, member, [self.reify(a) for a in args]), op=member)
+
+    # -- equality
+
+    def same(self, a: V, b: V, t: Type) -> ir.Expr:
+        t = prune(t)
+        if isinstance(t, Prim):
+            return self.prim("eq", self.reify(a), self.reify(b), bool_=True).e
+        if isinstance(t, Arr):
+            return self.same_arrays(self.name(self.reify(a)), self.name(self.reify(b)), t)
+        a, b = self.named(a), self.named(b)
+        tests: list[ir.Expr] = []
+        if isinstance(t, Rec):
+            tests = [self.same(self.field(a, f, t), self.field(b, f, t), t.fields[f]) for f in names_of(t)]
+        else:
+            assert isinstance(t, Sum)
+            for name, part in sum_order(t):
+                tests.append(self.same(self.field(a, name, t), self.field(b, name, t), part if part is not None else Prim("i8")))
+        result: ir.Expr = ir.Lit(True, type=BOOL_T, span=self.span)
+        for k, test in enumerate(tests):
+            result = test if k == 0 else self.prim("and", result, test).e
+        return result
+
+    def same_arrays(self, a: ir.Expr, b: ir.Expr, t: Arr) -> ir.Expr:
+        assert isinstance(a.type, core.Array) and isinstance(b.type, core.Array)
+        have, other = sizes_in(a.type), sizes_in(b.type)
+
+        def elements() -> V:
+            right = ir.Slice(b, (ir.Range(poly(0), 1, a.type.size),), type=core.Array(b.type.elem, a.type.size)) if a.type.size != b.type.size else b  # type: ignore[attr-defined]
+            x, y = Sym("x"), Sym("y")
+            assert isinstance(a.type, core.Array) and isinstance(b.type, core.Array)
+            body = self.closed(lambda: Code(self.same(Code(ir.Var(x, type=a.type.elem)), Code(ir.Var(y, type=b.type.elem)), t.elem)))  # type: ignore[attr-defined]
+            mask = ir.Map((x, y), (a, right), body, type=core.Array(BOOL_T, a.type.size), span=self.span)
+            return self.do_reduce(Fn(2, lambda args: self.prim("and", *map(self.reify, args)), op="&&"), self.lit(True, "bool"), Code(mask))
+
+        if have[: 1] == other[: 1]:
+            return self.reify(elements())
+        size = self.prim("eq", self.size(a.type.size).e, self.size(b.type.size).e, bool_=True).e
+        return ir.If(size, self.closed(elements), ir.Lit(False, type=BOOL_T), type=BOOL_T, span=self.span)
+
+    # -- maps
+
+    def array(self, v: V) -> ir.Expr:
+        e = self.name(self.reify(v))
+        assert isinstance(e.type, core.Array), e.type
+        return e
+
+    def do_map(self, f: V, *arrays: V) -> V:
+        given = [self.array(a) for a in arrays]
+        size = given[0].type.size  # type: ignore[attr-defined]
+        given = [given[0], *(self.outer(a, size) for a in given[1:])]
+        syms = [Sym("x") for _ in given]
+        body = self.closed(lambda: self.apply(f, *(Code(ir.Var(sym, type=a.type.elem, span=self.span)) for sym, a in zip(syms, given, strict=True))))  # type: ignore[attr-defined]
+        t = core.Array(self.regular(body), size)
+        return Code(ir.Map(tuple(syms), tuple(given), body, type=t, span=self.span))
+
+    do_map2 = do_map3 = do_map4 = do_map5 = do_map
+
+    def outer(self, e: ir.Expr, size: Any) -> ir.Expr:
+        """The array with this outer size, checked."""
+        assert isinstance(e.type, core.Array)
+        if e.type.size == size:
+            return e
+        self.same_size(e.type.size, size, "arrays have one size")
+        return ir.Slice(e, (ir.Range(poly(0), 1, size),), type=core.Array(e.type.elem, size), span=self.span)
+
+    def regular(self, body: ir.Expr) -> core.Type:
+        """The type of a function's results, all of one size: their sizes are known outside."""
+        if isinstance(body, ir.Block):
+            inside = set()
+            for stmt in body.stmts:
+                if isinstance(stmt, ir.Bind):
+                    inside.add(stmt.sym)
+                elif isinstance(stmt, ir.Open):
+                    inside.update((stmt.sym, *stmt.sizes))
+            for size in sizes_in(body.type):
+                if inside & set(size.leaves()):
+                    feature(self.span, "an array of arrays whose sizes are only known when they are computed")
+        return body.type
+
+    def do_tabulate(self, n: V, f: V) -> V:
+        size = self.poly(self.reify(n))
+        self.require(size, "a size is not negative")
+        i = Sym("i")
+        body = self.closed(lambda: self.apply(f, Code(ir.Var(i, type=I64_T, span=self.span))))
+        return Code(ir.Build(i, size, body, type=core.Array(self.regular(body), size), span=self.span))
+
+    def do_iota(self, n: V) -> V:
+        return self.iota(n, "i64")
+
+    def iota(self, n: V, dtype: str) -> V:
+        size = self.poly(self.cast(self.reify(n), "i64"))
+        self.require(size, "a size is not negative")
+        i = Sym("i")
+        return Code(ir.Build(i, size, self.cast(ir.Var(i, type=I64_T), dtype), type=core.Array(SCALARS[dtype], size), span=self.span))
+
+    def do_replicate(self, n: V, x: V) -> V:
+        size = self.poly(self.reify(n))
+        self.require(size, "a size is not negative")
+        e = self.name(self.reify(x))
+        return Code(ir.Build(Sym("i"), size, e, type=core.Array(e.type, size), span=self.span))
+
+    def do_copy(self, x: V) -> V:
+        return x
+
+    do_manifest = do_copy
+
+    # -- reductions
+
+    def operator(self, f: V, t: core.Type) -> tuple[ir.Lam, str | None]:
+        a, b = Sym("a"), Sym("b")
+
+        def body() -> V:
+            e = self.reify(self.apply(f, Code(ir.Var(a, type=t)), Code(ir.Var(b, type=t))))
+            return Code(self.resized(e, t, "an operator keeps sizes"))
+
+        lam = ir.Lam((a, b), (t, t), self.closed(body))
+        op = f.op if isinstance(f, Fn) and not f.args else None
+        monoid = scalars.MONOIDS.get(op) if op is not None and isinstance(t, core.Scalar) else None
+        return lam, monoid
+
+    def do_reduce(self, f: V, ne: V, xs: V) -> V:
+        array, neutral = self.array(xs), self.name(self.reify(ne))
+        assert isinstance(array.type, core.Array)
+        t = neutral.type
+        if sizes_in(array.type.elem) != sizes_in(t):
+            array = self.name(self.resized(array, core.Array(t, array.type.size), "elements have the size of the neutral element"))
+        lam, monoid = self.operator(f, t)
+        return Code(ir.Reduce(lam, neutral, array, monoid, type=t, span=self.span))
+
+    def do_scan(self, f: V, ne: V, xs: V) -> V:
+        array, neutral = self.array(xs), self.name(self.reify(ne))
+        assert isinstance(array.type, core.Array)
+        t = array.type.elem
+        neutral = self.resized(neutral, t, "elements have the size of the neutral element")
+        lam, monoid = self.operator(f, t)
+        return Code(ir.Scan(lam, neutral, array, False, monoid, type=array.type, span=self.span))
+
+    def do_filter(self, f: V, xs: V) -> V:
+        array = self.array(xs)
+        mask = self.name(self.reify(self.do_map(f, Code(array))), "mask")
+        k = Sym("k")
+        assert isinstance(array.type, core.Array)
+        t = core.Array(array.type.elem, poly(k))
+        return Code(self.opened(ir.Filter(array, mask, type=t, span=self.span), t, (k,), "chosen"))
+
+    def do_scatter(self, dest: V, indices: V, values: V) -> V:
+        array, at, new = self.array(dest), self.array(indices), self.array(values)
+        assert isinstance(array.type, core.Array) and isinstance(at.type, core.Array) and isinstance(new.type, core.Array)
+        new = self.outer(new, at.type.size)
+        want = core.Array(array.type.elem, at.type.size)
+        new = self.resized(new, want, "what is written has the size of where it is written")
+        return Code(ir.Scatter(array, at, new, None, drop=True, type=array.type, span=self.span))
+
+    def do_reduce_by_index(self, dest: V, f: V, ne: V, indices: V, values: V) -> V:
+        array, at, new = self.array(dest), self.array(indices), self.array(values)
+        assert isinstance(array.type, core.Array) and isinstance(at.type, core.Array)
+        new = self.resized(self.outer(new, at.type.size), core.Array(array.type.elem, at.type.size), "elements have one size")
+        lam, monoid = self.operator(f, array.type.elem)
+        return Code(ir.Scatter(array, at, new, lam, monoid, drop=True, type=array.type, span=self.span))
+
+    # -- reshapes
+
+    def do_zip(self, xs: V, ys: V) -> V:
+        a = self.array(xs)
+        assert isinstance(a.type, core.Array)
+        b = self.outer(self.array(ys), a.type.size)
+        assert isinstance(b.type, core.Array)
+        t = core.Array(core.Tuple((a.type.elem, b.type.elem)), a.type.size)
+        return Code(ir.Zip((a, b), type=t, span=self.span))
+
+    def do_unzip(self, xs: V) -> V:
+        a = self.array(xs)
+        assert isinstance(a.type, core.Array) and isinstance(a.type.elem, core.Tuple)
+        parts = tuple(core.Array(item, a.type.size) for item in a.type.elem.items)
+        e = self.name(ir.Unzip(a, type=core.Tuple(parts), span=self.span))
+        return Record({str(k): Code(ir.Proj(e, k, type=t, span=self.span)) for k, t in enumerate(parts)})
+
+    def do_transpose(self, xs: V) -> V:
+        a = self.array(xs)
+        assert isinstance(a.type, core.Array) and isinstance(a.type.elem, core.Array)
+        inner = a.type.elem
+        t = core.Array(core.Array(inner.elem, a.type.size), inner.size)
+        return Code(ir.View("transpose", (1, 0), (a,), type=t, span=self.span))
+
+    def do_builtin_concat(self, xs: V, ys: V) -> V:
+        a, b = self.array(xs), self.array(ys)
+        assert isinstance(a.type, core.Array) and isinstance(b.type, core.Array)
+        b = self.resized(b, core.Array(a.type.elem, b.type.size), "rows have one size")
+        assert isinstance(b.type, core.Array)
+        t = core.Array(a.type.elem, a.type.size + b.type.size)
+        return Code(ir.View("concat", (), (a, b), type=t, span=self.span))
+
+    def do_builtin_flatten(self, xs: V) -> V:
+        a = self.array(xs)
+        assert isinstance(a.type, core.Array) and isinstance(a.type.elem, core.Array)
+        t = core.Array(a.type.elem.elem, a.type.size * a.type.elem.size)
+        return Code(ir.View("flatten", (), (a,), type=t, span=self.span))
+
+    def do_builtin_unflatten(self, n: V, m: V, xs: V) -> V:
+        a = self.array(xs)
+        assert isinstance(a.type, core.Array)
+        rows, columns = self.poly(self.reify(n)), self.poly(self.reify(m))
+        self.same_size(a.type.size, rows * columns, "the elements fill the new shape")
+        self.require(rows, "a size is not negative")
+        self.require(columns, "a size is not negative")
+        t = core.Array(core.Array(a.type.elem, columns), rows)
+        a = self.outer(a, rows * columns)
+        return Code(ir.View("split", (columns, rows), (a,), type=t, span=self.span))
+
+    # -- derivatives
+
+    def lambda_of(self, f: V, x: V) -> tuple[ir.Lam, V]:
+        """The function on the leaves of its argument, and the form of its result."""
+        given = leaves(x)
+        syms = tuple(Sym("x") for _ in given)
+        form: list[V] = []
+
+        def body() -> V:
+            v = self.apply(f, like(x, [ir.Var(sym, type=e.type) for sym, e in zip(syms, given, strict=True)]))
+            form.append(v)
+            return v
+
+        code = self.closed(body)
+        return ir.Lam(syms, tuple(e.type for e in given), code), form[0]
+
+    def do_jvp2(self, f: V, x: V, dx: V) -> V:
+        x = self.named(x)
+        lam, _ = self.lambda_of(f, x)
+        tangents = tuple(self.resized(d, e.type, "a tangent is like its argument") for d, e in zip(split(self, dx, x), leaves(x), strict=True))
+        t = lam.body.type
+        e = self.name(ir.Jvp(lam, tuple(leaves(x)), tangents, True, type=core.Tuple((t, t)), span=self.span))
+        return Record({str(k): Code(ir.Proj(e, k, type=t, span=self.span)) for k in range(2)})
+
+    def do_vjp2(self, f: V, x: V, dy: V) -> V:
+        x = self.named(x)
+        lam, _ = self.lambda_of(f, x)
+        seed = self.resized(self.reify(dy), lam.body.type, "a seed is like the result")
+        adjoints = core.Tuple(lam.types)
+        e = self.name(ir.Vjp(lam, tuple(leaves(x)), seed, True, type=core.Tuple((lam.body.type, adjoints)), span=self.span))
+        value = Code(ir.Proj(e, 0, type=lam.body.type, span=self.span))
+        parts = self.name(ir.Proj(e, 1, type=adjoints, span=self.span))
+        back = like(x, [ir.Proj(parts, k, type=t, span=self.span) for k, t in enumerate(lam.types)])
+        return Record({"0": value, "1": back})
+
+    def do_with_vjp(self, f: V, g: V, x: V) -> V:
+        feature(self.span, "with_vjp")

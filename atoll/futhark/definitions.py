@@ -1,0 +1,91 @@
+"""Definitions: what a function is general in, and what is decided at the end of one (literals, patterns)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atoll.errors import fail
+from atoll.futhark.env import Binding, Env
+from atoll.futhark.expressions import Expressions
+from atoll.futhark.ftypes import F64, I32, I64, Con, DRef, DVar, Fun, Prim, TVar, Type, free_vars, prune, show
+
+_LIMITS = {f"{k}{n}": ((-(2 ** (n - 1)) if k == "i" else 0), 2 ** (n - (k == "i")) - 1) for k in "iu" for n in (8, 16, 32, 64)}
+
+
+class Definitions(Expressions):
+    def define(self, name: str, node: Any, type_params: Any, params: Any, result: Any, body: Any, env: Env) -> Binding:
+        """A definition: its type is general in what its text leaves open."""
+        scope = Env(env)
+        self.level += 1
+        cons, sizes = self.parameters(type_params, scope)
+        t = self.function(params, result, body, scope)
+        self.level -= 1
+        for p in params:
+            self.irrefutable(p)
+        if self.level == 0:
+            self.decide()
+        more_types, more_sizes = self.general(t, bool(params) or isinstance(prune(t), Fun))
+        binding = Binding(name, t, "def" if self.level == 0 else "function", (*cons, *more_types), (*sizes, *more_sizes), self.level, node)
+        if not params:
+            self.settle(t)
+        return binding
+
+    def settle(self, t: Type) -> None:
+        """Sizes that a constant's value knows are like names of this level."""
+        from atoll.futhark.ftypes import Dim, map_dim, map_type
+
+        def leaf(d: Dim) -> Dim:
+            if isinstance(d, DRef):
+                d.binding.level = min(d.binding.level, self.level)
+            return d
+
+        map_type(t, lambda x: None, lambda d: map_dim(d, leaf))
+
+    def general(self, t: Type, function: bool) -> tuple[list[Con], list[Binding]]:
+        types: list[TVar] = []
+        dims: list[DVar] = []
+        free_vars(t, types, dims)
+        cons: list[Con] = []
+        sizes: list[Binding] = []
+        for var in types:
+            if var.level <= self.level or var.link is not None:
+                continue
+            if var.kinds is not None or var.fields is not None or var.cases is not None or not function or var.equality:
+                var.level = self.level
+                if self.level == 0:
+                    self.decide_var(var)
+                continue
+            con = Con(f"t{len(cons)}", kind="type" if var.unlifted else "lifted")
+            con.key = con
+            var.link = con
+            cons.append(con)
+        for d in dims:
+            if d.level > self.level and d.link is None and function:
+                b = Binding("", I64, "size", level=self.level + 1, declared=True)
+                d.link = DRef(b)
+                sizes.append(b)
+        return cons, sizes
+
+    def decide_var(self, var: TVar) -> None:
+        if var.kinds is not None:
+            var.link = I32 if "i32" in var.kinds else F64 if "f64" in var.kinds else Prim(var.kinds[0])
+        elif var.fields is not None or var.cases is not None:
+            from atoll.errors import NOWHERE
+
+            fail("E1403", var.span or NOWHERE, found=show(var), expected="one type", why=f"Type is ambiguous (must be a record with at least the fields {', '.join(var.fields)})" if var.fields else "Type is ambiguous: the other constructors of the sum type are not known. Add a type annotation to disambiguate the type")
+
+    def decide(self) -> None:
+        """The end of a definition: literals that nothing decided get their usual types, and what waited for types is checked."""
+        literals, self.literals = self.literals, []
+        for e in literals:
+            t = prune(e.ty)
+            if isinstance(t, TVar):
+                self.decide_var(t)
+            t = prune(e.ty)
+            if isinstance(t, Prim) and e.kind == "int" and t.name in _LIMITS:
+                low, high = _LIMITS[t.name]
+                if not low <= e.value <= high + (1 if low else 0):
+                    fail("E1403", e.span, found=str(e.value), expected=t.name, why=f"Literal {e.value} out of bounds for inferred type {t.name}")
+        later, self.later = self.later, []
+        for check in later:
+            check()

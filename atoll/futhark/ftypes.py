@@ -1,0 +1,251 @@
+"""Futhark's types while they are inferred, and their unification.
+
+    t ::= Prim | Arr d t | Rec {f: t} | Sum {c: t...} | Fun t t | Con name args | TVar        d ::= number | DRef x | DOp op d d | DExp e | DVar
+
+A `Con` is a type parameter or an abstract type; an abstract one knows what it stands for (`real`), which only code generation looks at.
+A `TVar` may be bounded: to some scalar types, to records with certain fields, to sums with certain cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+INTS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
+FLOATS = ("f16", "f32", "f64")
+NUMBERS = (*INTS, *FLOATS)
+PRIMS = (*NUMBERS, "bool")
+
+
+@dataclass(frozen=True, slots=True)
+class Prim:
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arr:
+    dim: Dim
+    elem: Type
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rec:
+    fields: dict[str, Type]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sum:
+    cases: dict[str, tuple[Type, ...]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fun:
+    """`name` is what the result's sizes call the parameter; `exists` are the sizes of the result that each call makes anew."""
+
+    param: Type
+    result: Type
+    name: Any = None
+    exists: tuple[Any, ...] = ()
+    consumes: Any = None  # which parts of the argument are consumed
+    fresh: bool = False  # the result is unique: it aliases nothing
+
+
+@dataclass(slots=True, eq=False)
+class Con:
+    name: str
+    args: tuple[Any, ...] = ()  # types and sizes
+    key: Any = None  # what makes it the same type: the declaration
+    real: Callable[[tuple[Any, ...]], Type] | None = field(default=None, repr=False)
+    kind: str = "type"
+
+
+@dataclass(slots=True, eq=False)
+class TVar:
+    level: int
+    kinds: tuple[str, ...] | None = None
+    fields: dict[str, Type] | None = None
+    cases: dict[str, tuple[Type, ...]] | None = None
+    link: Type | None = None
+    equality: bool = False  # compared with ==
+    unlifted: bool = False
+    span: Any = field(default=None, repr=False)
+
+
+Type = Prim | Arr | Rec | Sum | Fun | Con | TVar
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DRef:
+    """The value of a variable, or a size that only its own value knows."""
+
+    binding: Any
+
+
+@dataclass(frozen=True, slots=True)
+class DOp:
+    op: str
+    left: Dim
+    right: Dim
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DExp:
+    """Another expression; equal to one with the same text about the same variables."""
+
+    exp: Any
+    key: Any
+
+
+@dataclass(slots=True, eq=False)
+class DVar:
+    level: int
+    link: Dim | None = None
+
+
+Dim = int | DRef | DOp | DExp | DVar
+
+UNIT = Rec({})
+BOOL, I32, I64, U8, F64 = Prim("bool"), Prim("i32"), Prim("i64"), Prim("u8"), Prim("f64")
+
+
+def prune(t: Type) -> Type:
+    while isinstance(t, TVar) and t.link is not None:
+        t = t.link
+    return t
+
+
+def prune_dim(d: Dim) -> Dim:
+    while isinstance(d, DVar) and d.link is not None:
+        d = d.link
+    return d
+
+
+def tuple_of(*items: Type) -> Rec:
+    return Rec({str(k): t for k, t in enumerate(items)})
+
+
+def is_tuple(fields: Any) -> bool:
+    return len(fields) != 1 and all(str(k) in fields for k in range(len(fields)))
+
+
+def map_type(t: Type, on_type: Callable[[Type], Type | None], on_dim: Callable[[Dim], Dim]) -> Type:
+    """t rebuilt; `on_type` may give what stands instead of a part."""
+    t = prune(t)
+    found = on_type(t)
+    if found is not None:
+        return found
+    match t:
+        case Arr(dim, elem):
+            return Arr(on_dim(dim), map_type(elem, on_type, on_dim))
+        case Rec(fields):
+            return Rec({f: map_type(x, on_type, on_dim) for f, x in fields.items()})
+        case Sum(cases):
+            return Sum({c: tuple(map_type(x, on_type, on_dim) for x in xs) for c, xs in cases.items()})
+        case Fun(param, result, name, exists, consumes, fresh):
+            return Fun(map_type(param, on_type, on_dim), map_type(result, on_type, on_dim), name, exists, consumes, fresh)
+        case Con() if t.args:
+            args = tuple(on_dim(a) if isinstance(a, (int, DRef, DOp, DExp, DVar)) else map_type(a, on_type, on_dim) for a in t.args)
+            return Con(t.name, args, t.key, t.real, t.kind)
+    return t
+
+
+def map_dim(d: Dim, on_leaf: Callable[[Dim], Dim]) -> Dim:
+    d = prune_dim(d)
+    if isinstance(d, DOp):
+        return DOp(d.op, map_dim(d.left, on_leaf), map_dim(d.right, on_leaf))
+    return on_leaf(d)
+
+
+def same_dim(a: Dim, b: Dim) -> bool:
+    a, b = prune_dim(a), prune_dim(b)
+    if a is b:
+        return True
+    match a, b:
+        case int(), int():
+            return a == b
+        case DRef(x), DRef(y):
+            return x is y
+        case DOp(), DOp():
+            return a.op == b.op and same_dim(a.left, b.left) and same_dim(a.right, b.right)
+        case DExp(_, x), DExp(_, y):
+            return bool(x == y)
+    return False
+
+
+def free_vars(t: Type, types: list[TVar], dims: list[DVar]) -> None:
+    """The variables of a type, in order."""
+
+    def on_type(x: Type) -> Type | None:
+        if isinstance(x, TVar):
+            if x not in types:
+                types.append(x)
+            for part in [*(x.fields or {}).values(), *(p for ps in (x.cases or {}).values() for p in ps)]:
+                map_type(part, on_type, on_dim)
+        return None
+
+    def on_dim(d: Dim) -> Dim:
+        def leaf(d: Dim) -> Dim:
+            if isinstance(d, DVar) and d not in dims:
+                dims.append(d)
+            return d
+
+        return map_dim(d, leaf)
+
+    map_type(t, on_type, on_dim)
+
+
+def has_function(t: Type) -> bool:
+    found = []
+
+    def on_type(x: Type) -> Type | None:
+        if isinstance(x, Fun) or (isinstance(x, Con) and x.kind == "lifted"):
+            found.append(x)
+        return None
+
+    map_type(t, on_type, lambda d: d)
+    return bool(found)
+
+
+# -- words
+
+
+def show_dim(d: Dim) -> str:
+    match prune_dim(d):
+        case int(n):
+            return str(n)
+        case DRef(binding):
+            return str(getattr(binding, "name", "?"))
+        case DOp(op, left, right):
+            return f"{show_dim(left)} {op} {show_dim(right)}"
+        case DExp(exp):
+            return str(exp.span.text()) if exp is not None else "?"
+    return ""
+
+
+def show(t: Type) -> str:
+    t = prune(t)
+    match t:
+        case Prim(name):
+            return name
+        case Arr(dim, elem):
+            return f"[{show_dim(dim)}]{show(elem)}"
+        case Rec(fields):
+            if is_tuple(fields):
+                return f"({', '.join(show(fields[str(k)]) for k in range(len(fields)))})"
+            return "{" + ", ".join(f"{f}: {show(x)}" for f, x in sorted(fields.items())) + "}"
+        case Sum(cases):
+            return " | ".join(" ".join([f"#{c}", *map(show, xs)]) for c, xs in sorted(cases.items()))
+        case Fun(param, result):
+            inner = show(param)
+            return f"({inner}) -> {show(result)}" if isinstance(prune(param), Fun) else f"{inner} -> {show(result)}"
+        case Con(name, args):
+            return " ".join([name, *(f"[{show_dim(a)}]" if isinstance(a, (int, DRef, DOp, DExp, DVar)) else show(a) for a in args)])
+        case TVar():
+            if t.kinds is not None:
+                return "a number" if len(t.kinds) > 3 else "a float"
+            if t.fields is not None:
+                return "{..., " + ", ".join(f"{f}: {show(x)}" for f, x in t.fields.items()) + "}"
+            if t.cases is not None:
+                return "... | " + " | ".join(f"#{c}" for c in t.cases)
+            return "'a"

@@ -1,0 +1,227 @@
+"""Scalar operators and the functions of the modules of numbers, as core primitives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from atoll.core import ir
+from atoll.futhark.build import Build
+from atoll.futhark.env import feature
+from atoll.futhark.values import Code
+from atoll.types.dtypes import DTYPES
+from atoll.types.types import BOOL_T, SCALARS, Scalar
+
+E = ir.Expr
+_PLAIN = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor", "**": "pow"}
+_COMPARE = {"<": "lt", ">": "gt", "<=": "le", ">=": "ge", "==": "eq", "!=": "ne"}
+MONOIDS = {"+": "add", "*": "mul", "min": "minimum", "max": "maximum", "&": "and", "|": "or", "^": "xor", "&&": "and", "||": "or"}
+
+
+def dtype(e: E) -> Any:
+    t = e.type
+    assert isinstance(t, Scalar), t
+    return t.dtype
+
+
+def binary(b: Build, op: str, x: E, y: E) -> Code:
+    """x op y on numbers of one type."""
+    d = dtype(x)
+    if op in _PLAIN:
+        return b.prim(_PLAIN[op], x, y)
+    if op in _COMPARE:
+        return b.prim(_COMPARE[op], x, y, bool_=True)
+    if op in ("/", "//") and d.is_float:
+        return b.prim("div", x, y)
+    if op == "/":
+        return b.prim("floordiv", x, y)
+    if op == "%":
+        return b.prim("fmod" if d.is_float else "mod", x, y)
+    if op in ("//", "%%"):
+        if d.kind == "u":
+            return b.prim("floordiv" if op == "//" else "mod", x, y)
+        x, y = b.name(x), b.name(y)
+        rest = b.name(b.prim("mod", x, y).e)
+        zero = ir.Lit(0, type=x.type)
+        one = ir.Lit(1, type=x.type)
+        differ = b.prim("ne", b.prim("lt", x, zero, bool_=True).e, b.prim("lt", y, zero, bool_=True).e, bool_=True)
+        up = b.prim("and", differ.e, b.prim("ne", rest, zero, bool_=True).e)
+        if op == "//":
+            low = b.prim("floordiv", x, y).e
+            return b.prim("select", up.e, b.prim("add", low, one).e, low)
+        return b.prim("select", up.e, b.prim("sub", rest, y).e, rest)
+    if op == "<<":
+        return b.prim("shl", x, y)
+    if op == ">>":
+        return b.prim("shr", x, y)
+    if op == ">>>":
+        if d.kind == "u":
+            return b.prim("shr", x, y)
+        wide = f"u{d.bits}"
+        return Code(b.cast(b.prim("shr", b.cast(x, wide), b.cast(y, wide)).e, d.name))
+    raise AssertionError(op)
+
+
+def negated(b: Build, x: E) -> Code:
+    if isinstance(x, ir.Lit) and not isinstance(x.value, bool):
+        d = dtype(x)
+        return Code(ir.Lit(-x.value if d.kind != "u" or x.value == 0 else 2**d.bits - int(x.value.real), type=x.type))
+    return b.prim("neg", x)
+
+
+def convert(b: Build, x: E, to: str) -> E:
+    """Futhark's conversions never fail: floats that fit nowhere are clamped."""
+    d = dtype(x)
+    if d.is_float and to[0] in "iu":
+        low, high = DTYPES[to].limits()
+        x = b.name(x)
+        least, most = (ir.Lit(float(v), type=x.type) for v in (low, high))
+        fits = b.prim("and", b.prim("ge", x, least, bool_=True).e, b.prim("lt", x, most, bool_=True).e)
+        zero = ir.Lit(0.0, type=x.type)
+        inside = b.cast(b.prim("select", fits.e, x, zero).e, to)
+        inside = b.name(inside)
+        over = b.prim("ge", x, most, bool_=True).e
+        under = b.prim("lt", x, least, bool_=True).e
+        clamped = b.prim("select", over, ir.Lit(high, type=SCALARS[to]), b.prim("select", under, ir.Lit(low, type=SCALARS[to]), inside).e).e
+        return clamped
+    return b.cast(x, to)
+
+
+_UNARY = {
+    "sqrt": "sqrt", "cbrt": "cbrt", "exp": "exp", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan",
+    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "gamma": "tgamma", "lgamma": "lgamma",
+    "erf": "erf", "erfc": "erfc", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p", "ceil": "ceil", "floor": "floor", "trunc": "trunc",
+    "round": "round", "abs": "abs", "sgn": "sign",
+}  # fmt: skip
+_PI = {"sinpi": "sin", "cospi": "cos", "tanpi": "tan"}
+_OVER_PI = {"asinpi": "arcsin", "acospi": "arccos", "atanpi": "arctan"}
+
+
+def constant(name: str, t: str) -> Any:
+    """A constant of a module, or None."""
+    d = DTYPES.get(t)
+    if d is None:
+        return None
+    if d.is_float:
+        import numpy as np
+
+        info = np.finfo(d.numpy)
+        return {"highest": math.inf, "lowest": -math.inf, "inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e, "epsilon": float(info.eps)}.get(name)
+    low, high = d.limits() if d.is_integer else (0, 0)
+    return {"highest": high, "lowest": low}.get(name)
+
+
+def arity(name: str) -> int:
+    """How many arguments a function of a scalar module takes; 0 for a constant."""
+    if name in ("highest", "lowest", "inf", "nan", "pi", "e", "epsilon", "num_bits"):
+        return 0
+    if name in ("mad", "fma", "lerp", "set_bit", "mad_hi"):
+        return 3
+    two = {*_PLAIN, *_COMPARE, "/", "%", "//", "%%", "<<", ">>", ">>>", "max", "min", "atan2", "atan2pi", "hypot", "from_fraction", "get_bit", "mul_hi", "nextafter", "ldexp", "copysign", "replicate"}
+    return 2 if name in two else 1
+
+
+def call(b: Build, module: str, name: str, args: list[E]) -> Code:
+    """module.name on numbers."""
+    if module == "f16":
+        feature(b.span, "arithmetic in f16")
+    if name in SCALARS and name not in ("c64", "c128"):
+        if name == "f16":
+            feature(b.span, "arithmetic in f16")
+        return Code(convert(b, args[0], module))
+    if len(args) == 2 and (name in _PLAIN or name in _COMPARE or name in ("/", "%", "//", "%%", "<<", ">>", ">>>")):
+        return binary(b, name, *args)
+    t = SCALARS[module]
+    d = t.dtype
+
+    def real(x: float) -> E:
+        return ir.Lit(x, type=t)
+
+    if name == "num_bits":
+        return b.lit(d.bits, "i32")
+    if not args:
+        return Code(ir.Lit(constant(name, module), type=t))
+    x = args[0]
+    if name in ("max", "min"):
+        return b.prim(name, *args)
+    if name == "neg":
+        return negated(b, x)
+    if name == "to_i64":
+        return Code(convert(b, x, "i64"))
+    if name == "to_f64":
+        return Code(convert(b, x, "f64"))
+    if name in ("abs", "sgn") and d.kind == "u":
+        return Code(x) if name == "abs" else Code(b.cast(b.prim("ne", x, ir.Lit(0, type=t), bool_=True).e, module))
+    if name in _UNARY:
+        return b.prim(_UNARY[name], x)
+    if name == "not":
+        return b.prim("not", x)
+    if name == "recip":
+        return b.prim("div", real(1.0), x)
+    if name == "rsqrt":
+        return b.prim("div", real(1.0), b.prim("sqrt", x).e)
+    if name in _PI:
+        return b.prim(_PI[name], b.prim("mul", x, real(math.pi)).e)
+    if name in _OVER_PI:
+        return b.prim("div", b.prim(_OVER_PI[name], x).e, real(math.pi))
+    if name in ("atan2", "hypot", "copysign"):
+        return b.prim({"atan2": "arctan2"}.get(name, name), *args)
+    if name == "atan2pi":
+        return b.prim("div", b.prim("arctan2", *args).e, real(math.pi))
+    if name in ("isinf", "isnan"):
+        return b.prim(name, x, bool_=True)
+    if name == "from_fraction":
+        return b.prim("div", convert(b, args[0], module), convert(b, args[1], module))
+    if name == "lerp":
+        low, high, at = (b.name(a) for a in args)
+        inside = b.prim("max", real(0.0), b.prim("min", real(1.0), at).e).e
+        return b.prim("add", low, b.prim("mul", b.prim("sub", high, low).e, inside).e)
+    if name in ("mad", "fma"):
+        return b.prim("fma", *args) if name == "fma" else b.prim("add", b.prim("mul", args[0], args[1]).e, args[2])
+    if name == "ldexp":
+        return b.prim("mul", x, b.prim("exp2", convert(b, args[1], module)).e)
+    if d.is_integer:
+        found = _bits(b, module, name, args)
+        if found is not None:
+            return found
+    feature(b.span, f"the function {module}.{name}")
+
+
+def _bits(b: Build, module: str, name: str, args: list[E]) -> Code | None:
+    d = SCALARS[module].dtype
+    wide = f"u{d.bits}"
+
+    def word(value: int, t: str = wide) -> E:
+        return ir.Lit(value, type=SCALARS[t])
+
+    if name == "get_bit":
+        at, x = b.cast(args[0], wide), b.cast(args[1], wide)
+        return Code(b.cast(b.prim("and", b.prim("shr", x, at).e, word(1)).e, "i32"))
+    if name == "set_bit":
+        at, x, bit = b.name(b.cast(args[0], wide)), b.cast(args[1], wide), b.cast(args[2], wide)
+        cleared = b.prim("and", x, b.prim("not", b.prim("shl", word(1), at).e).e).e
+        return Code(b.cast(b.prim("or", cleared, b.prim("shl", bit, at).e).e, module))
+    if name in ("popc", "clz", "ctz"):
+        x = b.name(b.cast(args[0], wide))
+        total: E = word(0)
+        if name == "popc":
+            for k in range(d.bits):
+                total = b.prim("add", total, b.prim("and", b.prim("shr", x, word(k)).e, word(1)).e).e
+            return Code(b.cast(total, "i32"))
+        count: E = ir.Lit(d.bits, type=SCALARS["i32"])
+        order = range(d.bits) if name == "clz" else range(d.bits - 1, -1, -1)
+        for k in order:
+            bit = b.prim("ne", b.prim("and", b.prim("shr", x, word(k)).e, word(1)).e, word(0), bool_=True).e
+            count = b.name(b.prim("select", bit, ir.Lit(d.bits - 1 - k if name == "clz" else k, type=SCALARS["i32"]), count).e)
+        return Code(count)
+    if name in ("mul_hi", "mad_hi") and d.bits < 64:
+        big = f"{d.kind}{d.bits * 2}"
+        product = b.prim("mul", b.cast(args[0], big), b.cast(args[1], big)).e
+        high = b.cast(b.prim("shr", product, ir.Lit(d.bits, type=SCALARS[big])).e, module)
+        return Code(high) if name == "mul_hi" else b.prim("add", high, args[2])
+    return None
+
+
+Emitter = Callable[..., Code]
+__all__ = ["BOOL_T", "MONOIDS", "arity", "binary", "call", "constant", "convert", "negated"]

@@ -1,0 +1,187 @@
+"""Running the test blocks of a Futhark program: by the reference interpreter, or compiled."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from atoll.core import interpret
+from atoll.core import values as v
+from atoll.errors import Error
+from atoll.errors.base import RunError
+from atoll.futhark.blocks import Case, Spec, read_spec
+from atoll.futhark.data import read_values
+from atoll.types.types import Array, Index, Scalar, Tuple, Type, shape_of
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one case: passed, failed, rejected (by the compiler), skipped."""
+
+    name: str
+    state: str
+    text: str = ""
+
+
+class Wrong(Exception):
+    pass
+
+
+def test_file(path: Path, compiled: bool = False) -> list[Outcome]:
+    """Every case of a file."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return run_spec(read_spec(text, str(path)), text, path, compiled)
+
+
+def run_spec(spec: Spec, text: str, path: Path, compiled: bool) -> list[Outcome]:
+    from atoll.futhark.api import Module
+
+    try:
+        module = Module(text, str(path), path.parent)
+        made = {}
+        if spec.error is not None or not spec.cases:
+            made = {d: getattr(module, d) for d in dir(module)}
+        del made
+    except Error as error:
+        if spec.error is not None:
+            state = "skipped" if error.code == "E1408" else "passed"
+            return [Outcome("rejected", state, str(error))]
+        return [Outcome("compile", "rejected", str(error))]
+    if spec.error is not None:
+        return [Outcome("rejected", "failed", f"the program is accepted; expected: {spec.error}")]
+    if not spec.cases:
+        return [Outcome("compile", "passed")]
+    return [run_case(module, case, path, compiled) for case in spec.cases]
+
+
+def run_case(module: Any, case: Case, path: Path, compiled: bool) -> Outcome:
+    shown = (case.input or case.input_file or "").strip().replace("\n", " ")
+    name = f"{case.entry}: {case.name or shown[:60]}"
+    if case.kind != "plain" or case.auto or (case.output is None and case.output_file is None and case.error is None):
+        return Outcome(name, "skipped", "no expected values")
+    try:
+        fn = getattr(module, case.entry)
+    except Error as error:
+        return Outcome(name, "rejected", str(error))
+    try:
+        given = read_values(_text(case.input, case.input_file, path))
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            found = _run(fn, given, compiled)
+    except RunError as error:
+        if case.error is not None:
+            return Outcome(name, "passed", str(error))
+        return Outcome(name, "failed", str(error))
+    except Wrong as error:
+        return Outcome(name, "failed", str(error))
+    except Error as error:
+        if case.error is not None and error.code[:3] in ("E03", "E07"):
+            return Outcome(name, "passed", str(error))
+        return Outcome(name, "failed", str(error))
+    if case.error is not None:
+        return Outcome(name, "failed", f"it ran; expected error: {case.error}")
+    wanted = read_values(_text(case.output, case.output_file, path))
+    problem = compare(found, wanted)
+    return Outcome(name, "passed" if problem is None else "failed", problem or "")
+
+
+def _text(text: str | None, file: str | None, path: Path) -> str:
+    if text is not None:
+        return text
+    if file is None:
+        return ""
+    try:
+        return (path.parent / file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise Wrong(f"{file} cannot be read: {problem}") from None
+
+
+def _run(fn: Any, given: list[Any], compiled: bool) -> list[Any]:
+    core = fn.core
+    pending = list(given)
+
+    def take(t: Type) -> Any:
+        sizes, elem = shape_of(t)
+        if isinstance(elem, Tuple):
+            parts = tuple(take(_under(sizes, item)) for item in elem.items)
+            return parts
+        if not pending:
+            raise Wrong(f"{fn.name} is given too few values")
+        assert isinstance(elem, (Scalar, Index))
+        return fitted(pending.pop(0), len(sizes), elem)
+
+    args = tuple(take(t) for _, t in core.params)
+    if pending:
+        raise Wrong(f"{fn.name} is given too many values")
+    if compiled:
+        from atoll.runtime.arguments import result_to_python
+
+        del result_to_python
+        result = fn(*(_python(t, a) for (_, t), a in zip(core.params, args, strict=True)))
+        return _flat(core.result, result)
+    return v.leaves(interpret.call(core, args)) if not _is_unit(core.result) else []
+
+
+def _python(t: Type, value: Any) -> Any:
+    sizes, elem = shape_of(t)
+    if isinstance(elem, Tuple) and sizes:
+        raise Wrong("arrays of tuples are given by the interpreter only")
+    if isinstance(elem, Tuple):
+        return tuple(_python(item, x) for item, x in zip(elem.items, value, strict=True))
+    return value
+
+
+def _flat(t: Type, value: Any) -> list[Any]:
+    return [np.asarray(x) for x in (v.leaves(value) if isinstance(value, tuple) else [value])]
+
+
+def _is_unit(t: Type) -> bool:
+    return isinstance(t, Tuple) and not t.items
+
+
+def _under(sizes: Any, t: Type) -> Type:
+    for size in reversed(list(sizes)):
+        t = Array(t, size)
+    return t
+
+
+def fitted(value: Any, rank: int, elem: Any) -> Any:
+    """A value as a parameter of that rank and type; numbers without a suffix are of any type that fits."""
+    dtype = elem.dtype.numpy
+    array = np.asarray(value)
+    if array.ndim != rank and not (array.size == 0 and array.ndim < rank):
+        raise Wrong(f"the value has {array.ndim} dimensions, not {rank}")
+    if array.ndim < rank:
+        array = np.zeros((*array.shape, *([0] * (rank - array.ndim))), dtype)
+    if array.dtype != dtype:
+        if array.dtype.kind not in "iu" and array.dtype.kind != dtype.kind:
+            raise Wrong(f"the value is of type {array.dtype}, not {dtype}")
+        array = array.astype(dtype)
+    return array[()] if rank == 0 else array
+
+
+def compare(found: list[Any], wanted: list[Any]) -> str | None:
+    """What differs, in words."""
+    if len(found) != len(wanted):
+        return f"{len(found)} values, expected {len(wanted)}"
+    for k, (a, b) in enumerate(zip(found, wanted, strict=True)):
+        a, b = np.asarray(a), np.asarray(b)
+        if a.shape != b.shape and not (a.size == 0 and b.size == 0):
+            return f"value {k} has the shape {a.shape}, expected {b.shape}"
+        if a.dtype != b.dtype and a.dtype.kind != b.dtype.kind and b.dtype.kind not in "iu":
+            return f"value {k} is of type {a.dtype}, expected {b.dtype}"
+        if a.size == 0:
+            continue
+        if a.dtype.kind == "f":
+            tolerance = 2e-3 if a.dtype.itemsize == 2 else 1e-4 if a.dtype.itemsize == 4 else 1e-6
+            near = np.isclose(a.astype(float), b.astype(float), rtol=tolerance, atol=tolerance * 1e-2, equal_nan=True)
+        else:
+            near = a == b.astype(a.dtype)
+        if not np.all(near):
+            at = tuple(int(i) for i in np.argwhere(~near)[0]) if a.shape else ()
+            return f"value {k}{list(at) if at else ''} is {a[at]}, expected {b[at]}"
+    return None

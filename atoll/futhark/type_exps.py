@@ -1,0 +1,290 @@
+"""Type expressions to types. Sizes are expressions over the variables in scope; `[]` is what the place of the type says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from atoll.errors import Span, fail
+from atoll.futhark import syntax as s
+from atoll.futhark.env import Binding, Env, TypeAbbr, substitute
+from atoll.futhark.ftypes import (
+    I64,
+    PRIMS,
+    Arr,
+    Con,
+    DExp,
+    Dim,
+    DOp,
+    DRef,
+    DVar,
+    Fun,
+    Prim,
+    Rec,
+    Sum,
+    Type,
+    has_function,
+    prune,
+    show,
+)
+from atoll.futhark.unify import Mismatch, SizeMismatch, is_dim, unify
+
+Diet = Any  # True: consumed; a dict of them by fields; None
+
+
+class TypeExps:
+    """The part of the checker that knows about types."""
+
+    level: int = 0
+    strict: bool = True
+
+    def exp(self, e: Any, env: Env, wanted: Type | None = None) -> Type:
+        raise NotImplementedError
+
+    def unknown(self, name: str = "unknown") -> Binding:
+        """A size that only a value knows."""
+        return Binding(name, I64, "size", level=self.level)
+
+    def equal(self, a: Type, b: Type, span: Span, what: str = "") -> None:
+        late: list[SizeMismatch] = []
+        try:
+            unify(a, b, late)
+        except Mismatch as problem:
+            fail("E1403", span, found=show(a), expected=show(b), why=str(problem))
+        if late and self.strict:
+            fail("E1404", span, found=show(a), expected=show(b), why=str(late[0]))
+
+    # -- sizes
+
+    def dim_of(self, e: Any, env: Env, check: bool = True) -> Dim:
+        """A size expression as a size."""
+        if check:
+            self.equal(self.exp(e, env), I64, e.span)
+        return self.dim_of_checked(e)
+
+    def dim_of_checked(self, e: Any) -> Dim:
+        match e:
+            case s.Lit(value=int(n)) if not isinstance(n, bool):
+                return n
+            case s.Var() if e.info is not None and not hasattr(e.info, "fields"):
+                return DRef(e.info.binding)
+            case s.BinOp(op=(op,)) if op in ("+", "-", "*", "/", "//", "%", "**"):
+                return DOp(op, self.dim_of_checked(e.left), self.dim_of_checked(e.right))
+            case s.Ascribe(value=value) | s.Attr(value=value):
+                return self.dim_of_checked(value)
+        return DExp(e, key_of(e))
+
+    # -- types
+
+    def type_exp(self, t: Any, env: Env, anonymous: Callable[[], Dim], diet: list[Diet] | None = None) -> Type:
+        """The type an expression denotes; `diet` gets what is marked as unique."""
+        match t:
+            case s.TName() | s.TApply():
+                return self.named(t, env, anonymous, diet)
+            case s.TArray(size, elem):
+                dim = anonymous() if size.value is None else self.dim_of(size.value, env)
+                inner = self.type_exp(elem, env, anonymous, diet)
+                if has_function(inner) and isinstance(prune(inner), (Fun, Con)):
+                    fail("E1403", t.span, found=show(inner), expected="an element of an array", why="arrays of functions, or of types that may be functions, do not exist")
+                return Arr(dim, inner)
+            case s.TRecord(fields):
+                diets: dict[str, Diet] = {}
+                made: dict[str, Type] = {}
+                for name, x in fields:
+                    if name in made:
+                        fail("E1406", t.span, what=f"Duplicate field {name!r} in record type")
+                    part: list[Diet] = []
+                    made[name] = self.type_exp(x, env, anonymous, part)
+                    if part:
+                        diets[name] = part[0]
+                if diets and diet is not None:
+                    diet.append(diets)
+                return Rec(made)
+            case s.TSum(cases):
+                found: dict[str, tuple[Type, ...]] = {}
+                for name, items in cases:
+                    if name in found:
+                        fail("E1406", t.span, what=f"Duplicate constructor #{name} in sum type")
+                    found[name] = tuple(self.type_exp(x, env, anonymous) for x in items)
+                return Sum(found)
+            case s.TArrow():
+                return self.arrow(t, env)
+            case s.TUnique(inner):
+                if diet is not None:
+                    diet.append(True)
+                return self.type_exp(inner, env, anonymous)
+            case s.TExists(names, inner):
+                scope = Env(env)
+                made_sizes = [self.unknown(n) for n in names]
+                for b in made_sizes:
+                    scope.values[b.name] = b
+                result = self.type_exp(inner, scope, anonymous, diet)
+                self.opened(made_sizes)
+                return result
+        raise AssertionError(t)
+
+    def opened(self, sizes: list[Binding]) -> None:
+        """Sizes bound by ?[n]. in a type; the arrow around takes them."""
+        self.exists.extend(sizes)
+
+    exists: list[Binding]
+
+    def arrow(self, t: s.TArrow, env: Env) -> Type:
+        diet: list[Diet] = []
+        self.level += 1
+        try:
+            own: list[Binding] = []
+
+            def fresh_param() -> Dim:
+                own.append(self.unknown(""))
+                return DRef(own[-1])
+
+            param = self.type_exp(t.param, env, lambda: DVar(self.level), diet)
+            scope = Env(env)
+            name = None
+            if t.name is not None:
+                name = Binding(t.name, param, "local", level=self.level)
+                scope.values[t.name] = name
+            made: list[Binding] = []
+
+            def fresh() -> Dim:
+                made.append(self.unknown(""))
+                return DRef(made[-1])
+
+            before, self.exists = self.exists, []
+            result_diet: list[Diet] = []
+            result = self.type_exp(t.result, scope, fresh, result_diet)
+            made += self.exists
+            self.exists = before
+        finally:
+            self.level -= 1
+        return Fun(param, result, name, tuple(made), diet[0] if diet else None, bool(result_diet))
+
+    def named(self, t: Any, env: Env, anonymous: Callable[[], Dim], diet: list[Diet] | None = None) -> Type:
+        args: list[Any] = []
+        head = t
+        while isinstance(head, s.TApply):
+            args.insert(0, head.arg)
+            head = head.fn
+        if not isinstance(head, s.TName):
+            fail("E1403", t.span, found="this type", expected="a type constructor", why="only names of types take arguments")
+        if len(head.name) == 1 and head.name[0] in PRIMS and env.find("types", head.name[0]) is None:
+            if args:
+                fail("E1403", t.span, found=head.name[0], expected="a type constructor", why="it takes no arguments")
+            return Prim(head.name[0])
+        abbr: TypeAbbr = env.qualified("types", head.name, head.span, "type")
+        if len(args) != len(abbr.params):
+            fail("E1403", t.span, found=f"{len(args)} arguments", expected=f"{len(abbr.params)}", why=f"Type constructor {abbr.name!r} requires {len(abbr.params)} arguments")
+        types: dict[int, Type] = {}
+        sizes: dict[int, Dim] = {}
+        for param, arg in zip(abbr.params, args, strict=True):
+            if isinstance(param, Binding):
+                if not isinstance(arg, s.Size):
+                    fail("E1403", arg.span, found="a type", expected="a size in brackets", why=f"the parameter {param.name!r} is a size")
+                sizes[id(param)] = anonymous() if arg.value is None else self.dim_of(arg.value, env)
+            else:
+                if isinstance(arg, s.Size):
+                    fail("E1403", arg.span, found="a size", expected="a type", why=f"the parameter {param.name!r} is a type")
+                types[id(param)] = self.type_exp(arg, env, anonymous)
+                if param.kind != "lifted" and has_function(types[id(param)]):
+                    fail("E1403", arg.span, found=show(types[id(param)]), expected="a type without functions", why=f"the parameter {param.name!r} is not lifted")
+        for b in abbr.anonymous:
+            sizes[id(b)] = anonymous()
+        if diet is not None and abbr.diet is not None:
+            diet.append(abbr.diet)
+        made = substitute(abbr.type, types, sizes)
+        if isinstance(made, Con) and abbr.params and isinstance(abbr.type, Con) and abbr.type.key is abbr.type and not abbr.type.args:
+            raise AssertionError
+        return made
+
+    def parameters(self, params: list[s.TypeParam], scope: Env) -> tuple[list[Con], list[Binding]]:
+        """Type and size parameters, put into scope."""
+        cons: list[Con] = []
+        sizes: list[Binding] = []
+        seen: set[str] = set()
+        for p in params:
+            if p.name in seen:
+                fail("E1406", p.span, what=f"Type parameter {p.name!r} is given twice")
+            seen.add(p.name)
+            if p.kind == "size":
+                b = Binding(p.name, I64, "size", level=self.level, declared=True)
+                scope.values[p.name] = b
+                sizes.append(b)
+            else:
+                con = Con(p.name, kind=p.kind)
+                con.key = con
+                scope.types[p.name] = TypeAbbr(p.name, (), con)
+                cons.append(con)
+        return cons, sizes
+
+    def abbreviation(self, d: s.TypeDef, env: Env) -> TypeAbbr:
+        """type x params = t"""
+        assert d.type is not None
+        scope = Env(env)
+        cons, sizes = self.parameters(d.params, scope)
+        made: list[Binding] = []
+
+        def fresh() -> Dim:
+            made.append(self.unknown(""))
+            return DRef(made[-1])
+
+        before, self.exists = self.exists, []
+        diet: list[Diet] = []
+        body = self.type_exp(d.type, scope, fresh, diet)
+        made += self.exists
+        self.exists = before
+        if made and not d.lifted:
+            fail("E1404", d.span, found=show(body), expected="a type of known size", why="Non-size-lifted type abbreviations may not contain anonymous sizes: write type~")
+        if has_function(body) and d.lifted != "^":
+            fail("E1403", d.span, found=show(body), expected="a type without functions", why="Non-lifted type abbreviations may not contain functions: write type^")
+        used: set[int] = set()
+        _occurring(body, used)
+        for b in sizes:
+            if id(b) not in used:
+                fail("E1404", d.span, found=show(body), expected=f"a type with {b.name}", why=f"Size parameter {b.name!r} unused.")
+        by_name: dict[str, Any] = {c.name: c for c in cons} | {b.name: b for b in sizes}
+        return TypeAbbr(d.name, tuple(by_name[p.name] for p in d.params), body, tuple(made), d.lifted, diet[0] if diet else None)
+
+
+def _occurring(t: Type, found: set[int]) -> None:
+    from atoll.futhark.ftypes import map_dim, map_type
+
+    def leaf(d: Dim) -> Dim:
+        if isinstance(d, DRef):
+            found.add(id(d.binding))
+        if isinstance(d, DExp):
+            found.update(_names_in(d.key))
+        return d
+
+    map_type(t, lambda x: None, lambda d: map_dim(d, leaf))
+
+
+def _names_in(key: Any) -> set[int]:
+    if isinstance(key, tuple):
+        if len(key) == 2 and key[0] == "var":
+            return {key[1]}
+        return {n for part in key for n in _names_in(part)}
+    return set()
+
+
+def key_of(e: Any) -> Any:
+    """What makes two expressions the same size: their form and what their names mean."""
+    if isinstance(e, s.Var):
+        return ("var", id(e.info.binding)) if not hasattr(e.info, "fields") else ("path", ("var", id(e.info.binding)), e.info.fields)
+    if isinstance(e, s.Lit):
+        return "lit", e.value
+    if isinstance(e, (s.Ascribe, s.Attr)):
+        return key_of(e.value)
+    if isinstance(e, s.Node):
+        from dataclasses import fields
+
+        parts = [key_of(getattr(e, f.name)) for f in fields(e) if f.name not in ("span", "ty", "info", "fn") or (f.name == "fn" and isinstance(e, s.Apply))]
+        return (type(e).__name__, *parts)
+    if isinstance(e, (list, tuple)):
+        return tuple(map(key_of, e))
+    if isinstance(e, s.Dim):
+        return key_of([e.low, e.high, e.step])
+    return e
+
+
+__all__ = ["Diet", "TypeExps", "is_dim", "key_of"]

@@ -1,0 +1,241 @@
+"""Unification of Futhark's types. Sizes that differ are told by `SizeMismatch`, other types by `Mismatch`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atoll.futhark.ftypes import (
+    Arr,
+    Con,
+    Dim,
+    DOp,
+    DRef,
+    DVar,
+    Fun,
+    Prim,
+    Rec,
+    Sum,
+    TVar,
+    Type,
+    free_vars,
+    has_function,
+    map_dim,
+    map_type,
+    prune,
+    prune_dim,
+    same_dim,
+    show,
+    show_dim,
+)
+
+
+class Mismatch(Exception):
+    pass
+
+
+class SizeMismatch(Mismatch):
+    pass
+
+
+class Scope(SizeMismatch):
+    """A size is used where its variable does not exist."""
+
+
+def unify(a: Type, b: Type, late: list[SizeMismatch] | None = None) -> None:
+    """Make both the same. Sizes that differ are raised, or put into `late` and the rest goes on."""
+    a, b = prune(a), prune(b)
+    if a is b:
+        return
+    if isinstance(a, TVar):
+        _bind(a, b, late)
+        return
+    if isinstance(b, TVar):
+        _bind(b, a, late)
+        return
+    match a, b:
+        case Prim(x), Prim(y) if x == y:
+            return
+        case Arr(d, x), Arr(e, y):
+            _dims(d, e, late)
+            unify(x, y, late)
+            return
+        case Rec(fs), Rec(gs) if fs.keys() == gs.keys():
+            for f in fs:
+                unify(fs[f], gs[f], late)
+            return
+        case Sum(cs), Sum(ds) if cs.keys() == ds.keys() and all(len(cs[c]) == len(ds[c]) for c in cs):
+            for c in cs:
+                for x, y in zip(cs[c], ds[c], strict=True):
+                    unify(x, y, late)
+            return
+        case Fun(), Fun():
+            unify(a.param, b.param, late)
+            unify(a.result, matching_names(a, b), late)
+            return
+        case Con(), Con() if a.key is b.key and len(a.args) == len(b.args):
+            for p, q in zip(a.args, b.args, strict=True):
+                if is_dim(p):
+                    _dims(p, q, late)
+                else:
+                    unify(p, q, late)
+            return
+    raise Mismatch(f"{show(a)} is not {show(b)}")
+
+
+def _dims(d: Dim, e: Dim, late: list[SizeMismatch] | None) -> None:
+    try:
+        unify_dims(d, e)
+    except SizeMismatch as problem:
+        if late is None:
+            raise
+        late.append(problem)
+
+
+def matching_names(a: Fun, b: Fun) -> Type:
+    """The result of b, with its parameter and its own sizes called as in a."""
+    names: dict[int, Dim] = {}
+    if b.name is not None and a.name is not None:
+        names[id(b.name)] = DRef(a.name)
+    for x, y in zip(a.exists, b.exists, strict=False):
+        names[id(y)] = DRef(x)
+    if not names:
+        return b.result
+    return rename(b.result, names)
+
+
+def rename(t: Type, names: dict[int, Dim]) -> Type:
+    def leaf(d: Dim) -> Dim:
+        return names.get(id(d.binding), d) if isinstance(d, DRef) else d
+
+    return map_type(t, lambda x: None, lambda d: map_dim(d, leaf))
+
+
+def is_dim(x: Any) -> bool:
+    return not isinstance(x, (Prim, Arr, Rec, Sum, Fun, Con, TVar))
+
+
+def unify_dims(d: Dim, e: Dim) -> None:
+    d, e = prune_dim(d), prune_dim(e)
+    if same_dim(d, e):
+        return
+    if isinstance(d, DVar):
+        bind_dim(d, e)
+    elif isinstance(e, DVar):
+        bind_dim(e, d)
+    elif isinstance(d, DOp) and isinstance(e, DOp) and d.op == e.op:
+        unify_dims(d.left, e.left)
+        unify_dims(d.right, e.right)
+    else:
+        raise SizeMismatch(f'the size "{show_dim(d)}" is not "{show_dim(e)}"')
+
+
+def bind_dim(var: DVar, d: Dim) -> None:
+    def leaf(x: Dim) -> Dim:
+        if x is var:
+            raise SizeMismatch(f'the size "{show_dim(d)}" contains itself')
+        if isinstance(x, DVar):
+            x.level = min(x.level, var.level)
+        if isinstance(x, DRef) and getattr(x.binding, "level", 0) > var.level:
+            raise Scope(f'the size "{show_dim(x)}" is not in scope')
+        return x
+
+    map_dim(d, leaf)
+    var.link = d
+
+
+def _bind(var: TVar, t: Type, late: list[SizeMismatch] | None) -> None:
+    kept = {**(var.fields or {})}, {**(var.cases or {})}
+    if isinstance(t, TVar):
+        _join(var, t, late)
+        return
+    if var.kinds is not None and not (isinstance(t, Prim) and t.name in var.kinds):
+        raise Mismatch(f"{show(t)} is not {show(var)}" if len(var.kinds) > 1 else f"{show(t)} is not {var.kinds[0]}")
+    types: list[TVar] = []
+    dims: list[DVar] = []
+    free_vars(t, types, dims)
+    if var in types:
+        raise Mismatch(f"Occurs check: the type would contain itself: {show(t)}")
+    if var.equality and has_function(t):
+        raise Mismatch(f"{show(t)} does not support equality")
+    if var.unlifted and has_function(t):
+        raise Mismatch(f"{show(t)} is functional, or may be: it cannot stand here")
+    _levels(t, var.level, late)
+    fields, cases = kept
+    var.link = t
+    if fields:
+        if not isinstance(t, Rec):
+            raise Mismatch(f"{show(t)} has no field {next(iter(fields))!r}")
+        for f, x in fields.items():
+            if f not in t.fields:
+                raise Mismatch(f"Attempt to access field {f!r} of {show(t)}, which has none of this name")
+            unify(t.fields[f], x, late)
+    if cases:
+        if not isinstance(t, Sum):
+            raise Mismatch(f"{show(t)} has no constructor #{next(iter(cases))}")
+        for c, xs in cases.items():
+            if c not in t.cases or len(t.cases[c]) != len(xs):
+                raise Mismatch(f"constructor #{c} is not one of {show(t)}")
+            for x, y in zip(t.cases[c], xs, strict=True):
+                unify(x, y, late)
+
+
+def _levels(t: Type, level: int, late: list[SizeMismatch] | None) -> None:
+    def on_type(x: Type) -> Type | None:
+        if isinstance(x, TVar):
+            x.level = min(x.level, level)
+            for part in [*(x.fields or {}).values(), *(p for ps in (x.cases or {}).values() for p in ps)]:
+                _levels(part, level, late)
+        return None
+
+    own: set[int] = set()
+
+    def functions(x: Type) -> Type | None:
+        if isinstance(x, Fun):
+            own.update(map(id, (x.name, *x.exists)))
+        return None
+
+    map_type(t, functions, lambda d: d)
+
+    def leaf(d: Dim) -> Dim:
+        if isinstance(d, DVar):
+            d.level = min(d.level, level)
+        if isinstance(d, DRef) and getattr(d.binding, "level", 0) > level and id(d.binding) not in own:
+            problem = Scope(f'the size "{show_dim(d)}" is not in scope here')
+            if late is None:
+                raise problem
+            late.append(problem)
+        return d
+
+    map_type(t, on_type, lambda d: map_dim(d, leaf))
+
+
+def _join(var: TVar, t: TVar, late: list[SizeMismatch] | None) -> None:
+    """Two variables become one, with the bounds of both."""
+    if var.kinds is not None and t.kinds is not None:
+        both = tuple(k for k in t.kinds if k in var.kinds)
+        if not both:
+            raise Mismatch(f"{show(var)} is not {show(t)}")
+        t.kinds = both
+    else:
+        t.kinds = t.kinds or var.kinds
+    if t.kinds is not None and (t.fields or var.fields or t.cases or var.cases):
+        raise Mismatch(f"{show(var)} is not {show(t)}")
+    t.level = min(t.level, var.level)
+    t.equality, t.unlifted = t.equality or var.equality, t.unlifted or var.unlifted
+    t.span = t.span or var.span
+    mine, other = var.fields, t.fields
+    var.link = t
+    if mine is not None:
+        t.fields = {**mine, **(other or {})}
+        for f in mine:
+            if other and f in other:
+                unify(mine[f], other[f], late)
+    cases, others = var.cases, t.cases
+    if cases is not None:
+        t.cases = {**cases, **(others or {})}
+        for c, xs in cases.items():
+            if others and c in others:
+                if len(xs) != len(others[c]):
+                    raise Mismatch(f"constructor #{c} has different numbers of parts")
+                for x, y in zip(xs, others[c], strict=True):
+                    unify(x, y, late)

@@ -1,0 +1,62 @@
+"""Futhark programs of ours: their test blocks by the interpreter, some compiled, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import atoll as at
+from atoll.errors import Error
+from atoll.futhark.blocks import read_spec
+from atoll.futhark.data import read_values
+from atoll.futhark.testing import test_file as run_file
+
+PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.fut"))
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+def test_blocks(path: Path) -> None:
+    outcomes = run_file(path)
+    assert outcomes and all(o.state == "passed" for o in outcomes), outcomes
+
+
+def test_entry_points_are_functions() -> None:
+    fut = at.futhark(source="entry dot [n] (xs: [n]f64) (ys: [n]f64) : f64 = reduce (+) 0 (map2 (*) xs ys)")
+    x, y = np.arange(4.0), np.ones(4)
+    assert fut.dot.type == "dot(xs: f64[n], ys: f64[n]) -> f64"
+    assert fut.dot(x, y) == fut.dot.interpret(x, y) == 6.0
+    np.testing.assert_array_equal(at.grad(fut.dot)(x, y), y)
+    assert "reduce(add" in fut.dot.show("core")
+
+
+WRONG = {
+    "E1401": "def main = let x = 2",
+    "E1402": "def main = y + 1",
+    "E1403": "def main (x: i32) : bool = x + 1",
+    "E1404": "def main [n] [m] (xs: [n]i32) (ys: [m]i32) = map2 (+) xs ys",
+    "E1406": "def f = 1\ndef f = 2",
+    "E1407": "def main (x: #a | #b) : i32 = match x case #a -> 1",
+    "E1408": "entry main (x: f32) = f16.f32 x",
+    "E1409": "def other = 1",
+}
+
+
+@pytest.mark.parametrize("code", WRONG)
+def test_refused(code: str) -> None:
+    with pytest.raises(Error) as found:
+        _ = at.futhark(source=WRONG[code]).main
+    assert found.value.code == code, str(found.value)
+
+
+def test_blocks_are_read() -> None:
+    spec = read_spec('-- Words.\n-- ==\n-- tags { autodiff }\n-- entry: f g\n-- "one" compiled input { 1 [2i64] }\n-- output { true }\n-- input { 0 } error: zero\n')
+    assert spec.tags == ["autodiff"] and [c.entry for c in spec.cases] == ["f", "g", "f", "g"]
+    assert spec.cases[0].name == "one" and spec.cases[0].tags == ["compiled"] and spec.cases[2].error == "zero"
+
+
+def test_values_are_read() -> None:
+    a, b, c, d = read_values('[1i8, -2] empty([0][3]f32) f32.nan "ab"')
+    assert a.dtype == np.int8 and a.tolist() == [1, -2]
+    assert b.shape == (0, 3) and np.isnan(c) and d.tolist() == [97, 98]
