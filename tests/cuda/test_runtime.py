@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import atoll as at
+from atoll import f64, i64
 from atoll.runtime.cuda.devices import EMULATED, device
 from atoll.runtime.cuda.program import DeviceProgram
 from tests.cuda.by_hand import KERNELS, by_hand, program, scaled
@@ -142,3 +143,18 @@ def test_names_of_targets():
     for wrong in ("gpu", "cuda:", "cuda:x", "CUDA", ""):
         with pytest.raises(at.CompileError, match="E0840"):
             device(wrong)
+
+
+m, k = at.sizes("m k")
+
+
+@at.fn
+def repeated(x: f64[m], k: i64):
+    return [[v * 2.0 for v in x] for _ in range(k)]
+
+
+def test_sizes_that_are_arguments():
+    there = repeated.on(EMULATED)
+    for count in (3, 1, 0):
+        assert there(np.arange(4.0), count).shape == (count, 4)
+        assert there(at.DeviceArray(np.arange(4.0), EMULATED), count).shape == (count, 4)

@@ -137,6 +137,8 @@ def run_function(f: at.Function, case: Case, stages: Sequence[str], outcome: Out
     by_level: dict[str, Any] = {}
     for stage in stages:
         found = _attempt(runs, stage, args)
+        if found is None:  # a target that says it cannot
+            continue
         outcome.runs += 1
         outcome.stages[stage] += 1
         if isinstance(found, Failure):
@@ -165,7 +167,7 @@ def _argument_leaves(args: tuple[Any, ...]) -> list[Any]:
     return leaves(args)
 
 
-def _attempt(runs: Stages, stage: str, args: tuple[Any, ...]) -> tuple[str, Any] | Failure:
+def _attempt(runs: Stages, stage: str, args: tuple[Any, ...]) -> tuple[str, Any] | Failure | None:
     try:
         with time_limit(TIME_LIMIT), contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -173,6 +175,8 @@ def _attempt(runs: Stages, stage: str, args: tuple[Any, ...]) -> tuple[str, Any]
     except (TooSlow, KeyboardInterrupt):  # compiled code that is interrupted raises the latter
         return Failure("slow", stage, f"more than {TIME_LIMIT} s", stage)
     except at.CompileError as error:
+        if error.code == "E0838":
+            return None
         return Failure("crash", stage, str(error)[:3000], f"{error.code}")
     except at.Error as error:
         return "error", error.code

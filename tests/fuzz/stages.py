@@ -40,6 +40,7 @@ class Stages:
         self._ainf: Any = None
         self._loops: Any = None
         self._rewritten: Any = None
+        self._kernels: Any = None
 
     def runner(self, stage: str) -> Runner:
         if stage == "interpret":
@@ -51,6 +52,10 @@ class Stages:
             return lambda args: self.run_loops(args, piece)
         if stage == "rewritten":
             return self.run_rewritten
+        if stage == "kernels":
+            return self.run_kernels
+        if stage.startswith("cuda"):
+            return lambda args: leaves(self.f.on(stage)(*args))
         if stage.startswith("O"):
             level, _, threads = stage[1:].partition("T")
             return lambda args: self.run_compiled(args, level, int(threads or "2"))
@@ -103,6 +108,16 @@ class Stages:
         if self._rewritten is None:
             self._rewritten = compiled_loops(self.f.core)
         return execute(self._rewritten, given, sizes, 3)
+
+    def run_kernels(self, args: tuple[Any, ...]) -> list[Any]:
+        """The kernels for a GPU, executed with every access looked at."""
+        from atoll.backends.cuda.execute import execute
+        from atoll.backends.cuda.generate import lowered
+
+        given, sizes = self._prepare(args)
+        if self._kernels is None:
+            self._kernels = lowered(self.f.core)
+        return execute(self._kernels, given, sizes)
 
 
 FAST = ("interpret", "ainf", "loops1", "loops3", "loops100", "rewritten")

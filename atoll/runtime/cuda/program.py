@@ -256,7 +256,7 @@ class _Run:
                 self.given[k] = x.pointer
             elif scalar is not None:
                 scalar[()] = x
-                self.given[k] = scalar.ctypes.data
+                self.given[k] = self.inputs[k] = scalar.ctypes.data  # sizes may depend on it
             else:
                 self.given[k], self.bytes[k] = x.ctypes.data, x.nbytes
             if axes:
