@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from atoll.functions.program import FunctionProgram
     from atoll.roofline import Roofline
     from atoll.runtime.cuda.program import DeviceProgram
+    from atoll.runtime.first_version import Beginning
     from atoll.runtime.program import Program
 
 # Set while the command line imports a file: a wrong function is told when it is asked for, so that all of them can be.
@@ -97,6 +98,7 @@ class Function(Beyond):
         self.returns_function = gives_functions(self.signature.result)  # then calls of it are expanded
         self._core: ir.Function | None = None
         self._session: Session | None = None
+        self._beginning: Beginning | None = None
         self._programs: dict[str, Program | FunctionProgram | DeviceProgram] = {}
         self._fast: Callable[..., Any] | None = None
         self._watched: Captures | None = None  # what must not have changed when a call is made
@@ -261,8 +263,25 @@ class Function(Beyond):
             self._freeze()
             if optimise not in self._programs:
                 with telling(f"compiling {self.name}"):
-                    self._programs[optimise] = self._program(optimise)
+                    begun = self._beginning if optimise == "3" else None
+                    self._programs[optimise] = begun.result() if begun is not None else self._program(optimise)
             return self._programs[optimise]
+
+    def _begin(self) -> Beginning | None:
+        """What answers the first call of a program that takes long to compile (runtime/first_version.py)."""
+        from atoll.runtime import first_version
+
+        with _lock:
+            self._freeze()
+            if "3" in self._programs or self._beginning is not None or self.target != CPU or not first_version.wanted():
+                return None
+            with telling(f"compiling {self.name}"):
+                made = self._program("3", first_version.begin)
+            if isinstance(made, first_version.Beginning):
+                self._beginning = made
+                return made
+            self._programs["3"] = made
+            return None
 
     @property
     def target(self) -> str:
@@ -285,7 +304,8 @@ class Function(Beyond):
         return self._derived[key]
 
     @as_deep_as_needed
-    def _program(self, optimise: str) -> Program | FunctionProgram | DeviceProgram:
+    def _program(self, optimise: str, begin: Callable[..., Any] | None = None) -> Any:
+        """A program, or what `begin` makes of a program of loops."""
         from atoll.functions.needs import needs_functions
 
         if self.target != CPU:
@@ -302,7 +322,7 @@ class Function(Beyond):
 
         if self.options.copies == "explicit":
             refuse_copies(self.core, self._returned)
-        program = Program(self.core, self._arguments, optimise, lifted=self._lifted)
+        program = (begin or Program)(self.core, self._arguments, optimise, lifted=self._lifted)
         if os.environ.get("ATOLL_CHECK") == "certify":
             from atoll.check.compiled import certify
 
@@ -338,6 +358,14 @@ class Function(Beyond):
             return made(*others)
         if os.environ.get("ATOLL_INTERPRET") == "1":
             return self.interpret(*args, **keywords)
+        beginning = self._begin()
+        if beginning is not None:
+            from atoll.runtime.first_version import Superseded
+
+            try:
+                return beginning.call(self._arguments(args, keywords))
+            except Superseded:
+                pass
         call = self.compile().call
         if self._by_name_only:  # the native call takes them in order
             ordered, call = call, lambda *args, **keywords: ordered(*self._arguments(args, keywords))
@@ -371,7 +399,7 @@ class Function(Beyond):
 
     def refresh(self) -> None:
         """Forget what was compiled, so that captured values are read anew."""
-        self._core = self._session = self._fast = self._ready = None
+        self._core = self._session = self._fast = self._ready = self._beginning = None
         self._used = False
         self._programs.clear()
         self._derived.clear()

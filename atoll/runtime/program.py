@@ -7,9 +7,9 @@ import functools
 import math
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from atoll.sizes.describe import condition
 from atoll.types.binding import bind_call
 from atoll.types.types import Index, Record, Tuple, Type, dtype_of, flatten, shape_of
 from atoll.uncollected import uncollected
+
+if TYPE_CHECKING:
+    from atoll.backends.c.jit import Generated
 
 
 def make_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Function:
@@ -80,6 +83,7 @@ class Program:
     """A core function as native code."""
 
     donations: dict[int, int] = {}  # an input to the result that may live in its memory, when the caller gives it away
+    look: Callable[[], None] | None = None  # called now and then while it runs, which stops when this raises
 
     def __init__(
         self,
@@ -88,20 +92,19 @@ class Program:
         optimise: str = "3",
         choices: Choices | None = None,
         lifted: Lifted = not_lifted,
+        prepared: Prepared | None = None,
     ) -> None:
         refuse_axes(fn)
         self.fn = fn
         self.arrange = arrange
         self.lifted = lifted
         self.choices = choices if choices is not None else chosen(fn)
-        from atoll.loops.optimise import passes_wanted
+        self.key, spans = identity(fn, self.choices, optimise)
 
-        digest, spans = fingerprint(fn)
-        digest += "".join(f" {name}={value}" for name, value in self.choices.changed().items())
-        digest += f" passes={most}" if (most := passes_wanted()) is not None else ""
-        extra = os.environ.get("ATOLL_CFLAGS", "").split()
-        self.key = build_key(digest, optimise=optimise, extra=extra)
-        library, path, meta = cache.use(self.key, lambda folder: _build(fn, spans, folder, optimise, extra, self.choices), load)
+        def build(folder: Path) -> dict[str, Any]:
+            return compiled(prepared or prepare(fn, spans, self.choices), folder, optimise)
+
+        library, path, meta = cache.use(self.key, build, load)
         owned = {k for k, mine in enumerate(own for (_, p), own in zip(fn.params, fn.owned, strict=True) for _ in flatten(p)) if mine}
         self.donations = {k: j for k, j in meta["donations"] if k in owned}
         self._open(library, path, meta, spans)
@@ -140,6 +143,7 @@ class Program:
                 self._slow if plain else self._never,
                 self._fail,
                 self._show,
+                self.look,
             )
             self.run_leaves: Callable[..., Any] = functools.partial(module.run_leaves, self.entry)
             self.try_leaves: Callable[..., Any] = functools.partial(module.try_leaves, self.entry)
@@ -313,24 +317,52 @@ def _address(function: Any) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
+def identity(fn: ir.Function, choices: Choices, optimise: str) -> tuple[str, list[Span]]:
+    """The key of a program, and the places its messages speak of."""
+    from atoll.loops.optimise import passes_wanted
+
+    digest, spans = fingerprint(fn)
+    digest += "".join(f" {name}={value}" for name, value in choices.changed().items())
+    digest += f" passes={most}" if (most := passes_wanted()) is not None else ""
+    return build_key(digest, optimise=optimise, extra=_extra()), spans
+
+
+def _extra() -> list[str]:
+    return os.environ.get("ATOLL_CFLAGS", "").split()
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A program before the C compiler: its text, and what must be remembered of it."""
+
+    generated: Generated
+    meta: dict[str, Any]
+
+
+def compiled(prepared: Prepared, folder: Path, optimise: str, files: list[str] | None = None, levels: list[str] | None = None) -> dict[str, Any]:
+    """Compile into a folder; returns what must be remembered. `files`: the program in other files, each optimised as far as `levels` says."""
+    files = files or prepared.generated.files
+    sources = [folder / ("program.c" if k == 0 else f"part{k}.c") for k in range(len(files))]
+    for source, text in zip(sources, files, strict=True):
+        source.write_text(text)
+    expect_products(prepared.generated.text)
+    compile_files(sources, folder / "program.so", optimise, _extra(), levels)
+    sources[0].write_text(prepared.generated.text)
+    return prepared.meta
+
+
 @uncollected
-def _build(fn: ir.Function, spans: list[Span], folder: Path, optimise: str, extra: list[str], choices: Choices) -> dict[str, Any]:
-    """Compile into a folder; returns what must be remembered."""
+def prepare(fn: ir.Function, spans: list[Span], choices: Choices) -> Prepared:
+    """Everything before the C compiler."""
     from atoll.backends.c.jit import generate
 
     loops = compiled_loops(fn, choices)
     generated = generate(fn, loops)
-    sources = [folder / ("program.c" if k == 0 else f"part{k}.c") for k in range(len(generated.files))]
-    for source, text in zip(sources, generated.files, strict=True):
-        source.write_text(text)
-    expect_products(generated.text)
-    compile_files(sources, folder / "program.so", optimise, extra)
-    sources[0].write_text(generated.text)
     number = {id(span): k for k, span in reversed(list(enumerate(spans)))}
     sites = [site_to_json(s, kinds, number) for s, kinds in zip(generated.sites, generated.kinds, strict=True)]
     copies = [[text, number.get(id(span), -1)] for text, span in repeated(loops)]
     prints = [_print_to_json(p) for p in generated.prints]
-    return {"kind": "program", "name": fn.name, "donations": donations(loops), "sites": sites, "copies": copies, "prints": prints}
+    return Prepared(generated, {"kind": "program", "name": fn.name, "donations": donations(loops), "sites": sites, "copies": copies, "prints": prints})
 
 
 def site_to_json(site: Site, kinds: str, number: dict[int, int]) -> dict[str, Any]:

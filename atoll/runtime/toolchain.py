@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,6 +116,14 @@ def _version(command: tuple[str, ...]) -> str | None:
     return text.splitlines()[0] if status == 0 and text.strip() else None
 
 
+_given_up = threading.Event()
+
+
+def give_up() -> None:
+    """End the compilers that run: the process ends, and its user does not want to wait."""
+    _given_up.set()
+
+
 def started(command: list[str], seconds: float, folder: Path | None = None) -> tuple[int, str]:
     """Run a command to its end: its status and the beginning of what it printed. After `seconds` it is ended with all it started: TimeoutExpired."""
     end = time.monotonic() + seconds
@@ -127,7 +136,7 @@ def started(command: list[str], seconds: float, folder: Path | None = None) -> t
         with selectors.DefaultSelector() as ready:
             ready.register(process.stdout, selectors.EVENT_READ)
             while True:
-                if time.monotonic() > end:
+                if time.monotonic() > end or _given_up.is_set():
                     raise subprocess.TimeoutExpired(command, seconds)
                 if ready.select(0.5):
                     more = os.read(process.stdout.fileno(), 1 << 16)
@@ -177,9 +186,12 @@ def compile_c(source: Path, output: Path, optimise: str = "3", extra: list[str] 
     run_compiler(cc, command, output, patience())
 
 
-def compile_files(sources: list[Path], output: Path, optimise: str = "3", extra: list[str] | None = None) -> None:
-    """Compile files, side by side on as many cores as there are, to one shared object. Only the first file stays."""
-    if len(sources) == 1:
+def compile_files(
+    sources: list[Path], output: Path, optimise: str = "3", extra: list[str] | None = None, levels: list[str] | None = None
+) -> None:
+    """Compile files, side by side on as many cores as there are, to one shared object. Only the first file stays. `levels`: how far each is optimised,
+    where that is not the same for all."""
+    if len(sources) == 1 and levels is None:
         compile_c(sources[0], output, optimise, extra)
         return
     from concurrent.futures import ThreadPoolExecutor
@@ -187,16 +199,18 @@ def compile_files(sources: list[Path], output: Path, optimise: str = "3", extra:
     from atoll.runtime.probes import mending
 
     cc = compiler()
-    flags = [*(f for f in cc.flags(optimise) if f != "-shared"), *(extra or []), *mending(cc, optimise)]
     objects = [source.with_suffix(".o") for source in sources]
 
-    def one(source: Path, made: Path) -> None:
-        run_compiler(cc, [*cc.command, *flags, "-c", "-o", str(made.absolute()), str(source.absolute())], made, patience())
+    def flags(level: str) -> list[str]:
+        return [*(f for f in cc.flags(level) if f != "-shared"), *(extra or []), *mending(cc, optimise)]
+
+    def one(source: Path, made: Path, level: str) -> None:
+        run_compiler(cc, [*cc.command, *flags(level), "-c", "-o", str(made.absolute()), str(source.absolute())], made, patience())
 
     with ThreadPoolExecutor(cores()) as pool:
-        for done in [pool.submit(one, source, made) for source, made in zip(sources, objects, strict=True)]:
+        for done in [pool.submit(one, *job) for job in zip(sources, objects, levels or [optimise] * len(sources), strict=True)]:
             done.result()
-    run_compiler(cc, [*cc.command, "-shared", *flags, "-o", str(output.absolute()), *(str(o.absolute()) for o in objects), "-lm", "-lpthread"], output, patience())
+    run_compiler(cc, [*cc.command, "-shared", *flags(optimise), "-o", str(output.absolute()), *(str(o.absolute()) for o in objects), "-lm", "-lpthread"], output, patience())
     for path in (*sources[1:], *objects):
         path.unlink()
 

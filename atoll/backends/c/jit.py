@@ -96,6 +96,21 @@ class Generated:
     kinds: list[str]  # per site, whether each shown value is an integer or a double
     prints: list[lp.Print]
     files: list[str]  # the same program as files that are compiled side by side; one when it is short
+    consts: str  # what it is made of: constants, functions that do not depend on each other, and what calls them
+    units: list[str]
+    main: str
+
+    def split(self, groups: list[list[str]]) -> list[str]:
+        """The program as several files: the one that calls the units, then one for each group of them."""
+        known = shared(self.units)
+        files = [_file(_FIRST, "\n\n".join([self.consts, known, self.main]))]
+        return files + [_file(_OTHER, "\n\n".join([self.consts, known, *map(without_structs, group)])) for group in groups]
+
+
+def with_support(text: str) -> str:
+    """A piece of a program with the support code that it calls."""
+    sorting = sorts(text, True)
+    return "\n".join([text, *sorting, *needed("\n".join([text, *sorting]))])
 
 
 def abi() -> str:
@@ -114,12 +129,11 @@ def generate(core_fn: core.Function | None, fn: lp.Function, marks: Marks | None
     has_products = f"const int atoll_has_products = {kinds};\n\n" if kinds else ""
     last = [prepare, has_products + entry]
     text = _file(ALONE, "\n\n".join([kernel, *last]))
-    files = [text]
-    if len(apart := parts(emitter.units.texts)) > 1:
-        known, consts = shared(emitter.units.texts), emitter.const_arrays()
-        files = [_file(_FIRST, "\n\n".join([*consts, known, *emitter.texts, *last]))]
-        files += [_file(_OTHER, "\n\n".join([*consts, known, *map(without_structs, part)])) for part in apart]
-    return Generated(text, emitter.sites, emitter.kinds, emitter.prints, files)
+    units = emitter.units.texts
+    made = Generated(text, emitter.sites, emitter.kinds, emitter.prints, [text], "\n\n".join(emitter.const_arrays()), units, "\n\n".join([*emitter.texts, *last]))
+    if len(apart := parts(units)) > 1:
+        made.files = made.split(apart)
+    return made
 
 
 def _file(where: str, body: str) -> str:

@@ -1,6 +1,6 @@
 /* The call path: checks arguments, measures sizes, allocates results, runs the program without the interpreter lock.
  *
- * make(prepare, entry, params, results, single, sizes, values, slow, fail, show) returns a callable. `params` is a tuple of (type number,
+ * make(prepare, entry, params, results, single, sizes, values, slow, fail, show, look=None) returns a callable. `params` is a tuple of (type number,
  * axes) with axes -1 for scalars, `results` the same; `sizes` is how many sizes the program has, `values` the most that a check of it shows:
  * everything a call needs is as large as the program says. `slow(*args, **kw)` is called for anything out of the ordinary and may call the
  * callable's second form with arguments already in order; `fail(status, values)` raises; `show(number, items)` prints.
@@ -19,7 +19,7 @@ typedef struct {
     int (*prepare)(at_call *, const int64_t *, int64_t *, int64_t *);
     int (*entry)(at_call *);
     int inputs, outputs, sizes, shape_count, dim_count, values, single;
-    PyObject *slow, *fail, *show;
+    PyObject *slow, *fail, *show, *look;     /* look: called when a run looks whether to stop, which it does if that raises; or NULL */
     PyMethodDef method;
     leaf *out;                               /* after the last of `in` */
     leaf in[];
@@ -99,6 +99,11 @@ static int poll_signals(at_call *at) {
     if (h->failed) return 1;
     PyGILState_STATE state = PyGILState_Ensure();
     int stop = PyErr_CheckSignals() != 0;
+    if (!stop && h->p->look) {
+        PyObject *seen = PyObject_CallNoArgs(h->p->look);
+        stop = !seen;
+        Py_XDECREF(seen);
+    }
     if (stop) keep_error(h);
     PyGILState_Release(state);
     return stop;
@@ -275,6 +280,7 @@ static void drop(PyObject *capsule) {
     Py_XDECREF(p->slow);
     Py_XDECREF(p->fail);
     Py_XDECREF(p->show);
+    Py_XDECREF(p->look);
     PyMem_Free(p);
 }
 
@@ -291,10 +297,10 @@ static int read_leaves(PyObject *tuple, leaf *into, int *axes) {
 static PyObject *make(PyObject *module, PyObject *args) {
     (void)module;
     unsigned long long prepare, entry;
-    PyObject *params, *results, *slow, *fail, *show;
+    PyObject *params, *results, *slow, *fail, *show, *look = Py_None;
     int single, sizes, values;
-    if (!PyArg_ParseTuple(args, "KKO!O!piiOOO", &prepare, &entry, &PyTuple_Type, &params, &PyTuple_Type, &results, &single, &sizes,
-                          &values, &slow, &fail, &show))
+    if (!PyArg_ParseTuple(args, "KKO!O!piiOOO|O", &prepare, &entry, &PyTuple_Type, &params, &PyTuple_Type, &results, &single, &sizes,
+                          &values, &slow, &fail, &show, &look))
         return NULL;
     const size_t leaves = (size_t)(PyTuple_GET_SIZE(params) + PyTuple_GET_SIZE(results));
     program *p = PyMem_Calloc(1, sizeof *p + leaves * sizeof(leaf));
@@ -313,6 +319,7 @@ static PyObject *make(PyObject *module, PyObject *args) {
     p->slow = Py_NewRef(slow);
     p->fail = Py_NewRef(fail);
     p->show = Py_NewRef(show);
+    p->look = look == Py_None ? NULL : Py_NewRef(look);
     p->method = (PyMethodDef){"program", (PyCFunction)(void (*)(void))call, METH_FASTCALL | METH_KEYWORDS, NULL};
     p->inputs = read_leaves(params, p->in, &p->shape_count);
     p->outputs = p->inputs < 0 ? -1 : read_leaves(results, p->out, &p->dim_count);
@@ -415,7 +422,7 @@ static PyObject *caller(PyObject *module, PyObject *args) {
 }
 
 static PyMethodDef methods[] = {
-    {"make", make, METH_VARARGS, "make(prepare, entry, params, results, single, sizes, values, slow, fail, show)"},
+    {"make", make, METH_VARARGS, "make(prepare, entry, params, results, single, sizes, values, slow, fail, show, look=None)"},
     {"run_leaves", (PyCFunction)(void (*)(void))run_leaves, METH_FASTCALL, "run_leaves(callable, leaves)"},
     {"try_leaves", (PyCFunction)(void (*)(void))try_leaves, METH_FASTCALL, "try_leaves(callable, leaves)"},
     {"caller", caller, METH_VARARGS, "caller(Function, told)"},

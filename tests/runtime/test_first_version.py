@@ -1,0 +1,119 @@
+"""The version that answers the first call while the good one is compiled: the same bits, once, and only where that is sure."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import atoll as at
+from atoll.backends.c.jit import with_support
+from atoll.runtime import first_version
+from atoll.runtime.first_version import is_exact, levels
+
+HEAD = "import atoll as at\nfrom atoll import f32, f64, i64\nn, m = at.sizes('n m')\n"
+
+PROGRAMS = {
+    "sums": "def f(a: f32[n, m], x: f64[n]):\n    return sum(a * a), sum(x), max(x), [sum(a[i, j] / (1.0 + j) for j in range(m)) for i in range(n)]\n",
+    "exp beside plain loops": "def f(a: f32[n, m], x: f64[n]):\n    e = exp(a)\n    return e / sum(e, axis=0), tanh(x) * log(1.0 + x * x), a.T @ a, sum(a, axis=0)\n",
+    "state": "def f(a: f32[n, m], x: f64[n]):\n    y = x\n    for k in range(m):\n        y[k % n] = y[k % n] / 3.0 + x[(k + 1) % n] * 0.1\n    return y, a[:, 0] / a[:, 1]\n",
+    "sorting": "def f(a: f32[n, m], x: f64[n]):\n    return sort(x), argsort(a[0]), cumsum(x), sqrt(x * x) / 7.0\n",
+}
+
+
+def leaves(value: Any) -> list[Any]:
+    return [leaf for part in value for leaf in leaves(part)] if isinstance(value, tuple) else [np.asarray(value)]
+
+
+@pytest.fixture(autouse=True)
+def everything_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(first_version, "_SHORT", 0)
+    monkeypatch.delenv("ATOLL_FIRST", raising=False)
+    monkeypatch.setattr(first_version, "cache", SimpleNamespace(find=lambda key: None))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_same_bits(name: str) -> None:
+    rng = np.random.default_rng(0)
+    a, x = rng.random((67, 41), np.float32), rng.random(67)
+    f = at.fn(source=HEAD + PROGRAMS[name])
+    first = leaves(f(a, x))
+    good = leaves(f.compile().call(a, x))
+    assert [v.tobytes() for v in first] == [v.tobytes() for v in good]
+    assert all(np.isfinite(v).all() for v in first)
+
+
+def test_the_second_call_is_the_good_version() -> None:
+    f = at.fn(source=HEAD + PROGRAMS["sums"])
+    a, x = np.ones((3, 4), np.float32), np.ones(3)
+    f(a, x)
+    assert f._beginning is not None and not f._programs and f._ready is None
+    f(a, x)
+    assert f._programs["3"] is f._beginning.result() and f._ready is f._programs["3"].call
+
+
+def test_a_long_first_call_ends_when_the_good_version_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    f = at.fn(source=HEAD + "def f(x: f64[n], rounds: i64):\n    y = x\n    for r in range(rounds):\n        for i in range(n):\n            y[i] = y[i] / 3.0 + x[n - 1 - i]\n    return y\n")
+    monkeypatch.setattr(first_version.Beginning, "is_there", lambda self: True)
+    found = f(np.ones(1000), 50_000)
+    assert f._programs, "the first version went on"
+    np.testing.assert_allclose(found, 1.5)
+
+
+def test_what_is_given_away_is_overwritten_once() -> None:
+    f = at.fn(source=HEAD + "def f(x: at.own[f64[n]]):\n    x[0] = x[0] + 1.0\n    return x\n")
+    assert f(at.donate(np.zeros(3)))[0] == 1.0
+    assert f._programs
+
+
+def test_errors_of_a_first_call_are_the_usual_ones() -> None:
+    f = at.fn(source=HEAD + "def f(x: f64[n], i: i64):\n    return x[i]\n")
+    with pytest.raises(IndexError, match="E07"):
+        f(np.ones(3), 3)
+    assert f(np.ones(3), 2) == 1.0
+
+
+def test_what_prints_is_not_begun_twice() -> None:
+    from atoll.runtime.program import chosen, identity, prepare
+
+    f = at.fn(source=HEAD + "def f(x: f64[n]):\n    print(x)\n    return x\n")
+    _, spans = identity(f.core, chosen(f.core), "3")
+    assert levels(prepare(f.core, spans, chosen(f.core)).generated) is None
+
+
+@pytest.mark.parametrize("text", ["y = expf(x);", "y = pow (x, 2.0);", "double complex z;", "csqrt(z)", "atan2f(y, x)"])
+def test_what_the_library_computes_is_not_exact(text: str) -> None:
+    assert not is_exact(text)
+
+
+@pytest.mark.parametrize("text", ["y = x / z + sqrt(x);", "fabs(x) * floor(x) + ceil(x)", "copysign(x, y)", "fma(a, b, c)", "at_export(x)"])
+def test_arithmetic_is_exact(text: str) -> None:
+    assert is_exact(text)
+
+
+def test_support_code_counts() -> None:
+    """A function of ours that calls the library is no more exact than the library."""
+    assert is_exact(with_support("y = at_fdiv(x, z);"))
+    assert not is_exact(with_support("y = at_digamma_f64(x);"))
+
+
+def test_a_process_that_ends_waits_for_the_good_version(tmp_path: Any) -> None:
+    text = f"""
+import numpy as np, atoll as at
+from atoll.runtime import first_version
+first_version._SHORT = 0
+f = at.fn(source={HEAD + PROGRAMS["state"]!r})
+f(np.ones((3, 4), np.float32), np.ones(3))
+assert f._beginning is not None
+print(at.cache.stats()["entries"])
+"""
+    env = {**os.environ, "ATOLL_CACHE_DIR": str(tmp_path)}
+    env.pop("ATOLL_FIRST", None)
+    run = subprocess.run([sys.executable, "-c", text], env=env, capture_output=True, text=True, check=True)
+    entries = [p for p in tmp_path.iterdir() if (p / "program.c").exists() and "at_program" in (p / "program.c").read_text()]
+    assert len(entries) == 1, run
