@@ -55,6 +55,7 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0943", _P, "{what} has no effect", "", "A statement is an equation, or says something about a value: its type, its place, its first value. One that only computes is mostly a typo: `==` for `=`, a forgotten operator or `;`."),
     ("E0970", _P, "match: {what}", "", "A match has one case for every value of what it looks at: labels are constants of one type, each stands once, and `else` takes what is left."),
     ("E0971", _P, "automaton: {what}", "", "An automaton is in one state per cycle. `unless` and `until` stand in the bodies of its states and name states of the same automaton."),
+    ("E0972", _P, "foreach: {what}", "", "In a foreach every element has state of its own, which lives from cycle to cycle."),
     # -- recursion, imports
     ("E0950", _P, "the size of a recursive call must be a number", "write it: {name}<<n/2>>(..)", "An operator made with `let rec` is expanded for each size it is used at, so sizes must be numbers when it is used."),
     ("E0951", _P, "{name} does not end: {why}", "give it a case that does not call itself: if n == 1 then .. else .. end", "A recursive operator is expanded for each size it is used at."),

@@ -207,6 +207,8 @@ class Printer(Emitter):
     def expr(self, e: lp.Expr) -> str:
         if isinstance(e, lp.Const) and e.dtype.kind == "u" and e.dtype.bits <= 32:
             return f"{int(e.value)}U"
+        if isinstance(e, lp.Call) and e.op == "select" and e.dtype.is_integer and e.dtype.bits < 32 and all(isinstance(a, lp.Const) for a in e.args[1:]):
+            return f"({e.dtype.c_name}){super().expr(e)}"  # gcc takes `c ? 0U : 1U` for a wider number
         if isinstance(e, lp.Cast) and e.dtype is BOOL:
             return f"({self.expr(e.arg)} != {self.expr(lp.Const(0, e.arg.dtype))})"
         if isinstance(e, lp.Call) and e.op.startswith("madl_"):

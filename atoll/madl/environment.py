@@ -137,7 +137,7 @@ def _defined(statement: Any, found: Names) -> None:
         case s.Equation(pattern, value):
             pattern_names(pattern, found)
             _defined(value, found)
-        case s.Forward(levels, _, _):
+        case s.Forward(levels=levels):
             for level in levels:
                 _result_names(level.results, found)
         case s.Block(interface, _, _):

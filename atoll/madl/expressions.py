@@ -176,6 +176,8 @@ def _aggregate(el: Elaborator, e: s.Aggregate, env: Env) -> list[g.Wire]:
 
 def _accumulate(el: Elaborator, e: s.Accumulate, env: Env) -> list[g.Wire]:
     inner = _brackets(el, e, env)
+    if inner.scope.each:
+        fail("E0972", e.span, what=f"{s.text(e)} would be the last value of one element", help="every element has state of its own; take them all: [..], or use forward", where=el.operator.name)
     last_value = _inside(el, e.arg, inner)
     whole = el.wire(env, e, last_value.type)
     if not el.dry:

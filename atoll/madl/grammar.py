@@ -8,7 +8,7 @@ bracket that must be one or the other by what stands behind its partner. `state`
 
 KEYWORDS = (
     "let rec and patt view func node size type data returns of at as init last forward block end restart resume reset "
-    "if then else elif with not true false import const assume guarantee match case automaton unless until"
+    "if then else elif with not true false import const assume guarantee match case automaton unless until foreach"
 ).split()
 
 GRAMMAR = r"""
@@ -60,11 +60,12 @@ done_list: done | done_list done
 ?open_equation: group "=" open_right -> equation
     | group OPERATE open_right -> operate
 ?open_right: open_forward | open_block
-open_forward: "forward" levels ":" open_body -> forward
+open_forward: each levels ":" open_body -> forward
 open_block: "block" interface ":" open_body -> block
 open_body: statements? -> closed
 
-forward: "forward" levels (":" closed)?
+forward: each levels (":" closed)?
+!each: "forward" | "foreach"
 closed: statements? (reset | "end")
 levels: level ("," level)*
 level: rounds? index? argument* returns?

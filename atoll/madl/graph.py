@@ -211,6 +211,7 @@ class Scope:
         self.number = next(_numbers)
         self.nodes: list[Computing] = []
         self.reset = "resume"
+        self.each = False  # a loop of which every round has state of its own
         self.condition: Wire | None = None  # of `reset c`
         self.starts: list[Start] = []
         self.lasts: list[tuple[Wire, Wire]] = []  # flow, its previous value

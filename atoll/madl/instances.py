@@ -81,7 +81,12 @@ def use(el: Elaborator, e: s.Apply, env: Env, args: list[g.Wire]) -> list[g.Wire
         return open_call(el, item.operator, e, env, args, site)
     if isinstance(item, Defined) and site in el.inlined:
         return expand_call(el, item.operator, e, env, args, site)
-    return call(el, el.library.scheme(item, el, e, env), e, env, args, site)
+    scheme = el.library.scheme(item, el, e, env)
+    if scheme.stateful and isinstance(item, Defined) and any(scope.each for scope in state.up_to_start(env.scope)):
+        if item.operator.recursive:
+            fail("E0972", e.span, what=f"{e.name} is recursive and has state", help="in a foreach, use operators that are not recursive", where=el.operator.name)
+        return expand_call(el, item.operator, e, env, args, site)  # its state is one element of an array
+    return call(el, scheme, e, env, args, site)
 
 
 def undo(el: Elaborator, e: s.Apply, env: Env, wires: list[g.Wire]) -> list[g.Wire]:

@@ -84,6 +84,7 @@ def forward(el: Elaborator, e: s.Forward, env: Env) -> list[g.Wire]:
     inner = env.inner(scope)
     scope.extent = el.size(level.size, env) if level.size is not None else el.typer.fresh_size(env.level, "n")
     scope.low = el.size(level.low, env) if level.low is not None else poly(0)
+    scope.each = e.each
     _index(el, level, scope, inner)
     names: Names = {}
     for clause in level.args:

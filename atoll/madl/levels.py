@@ -46,8 +46,8 @@ def nested(expr: s.Forward) -> s.Forward:
     body: tuple[s.Expr, ...] = expr.body
     resume = s.Reset("resume", span=expr.span)
     for level in reversed(levels[1:]):
-        body = (s.Forward((level,), body, resume, span=level.span if level.span.line else expr.span),)
-    return s.Forward((levels[0],), body, expr.reset, span=expr.span)
+        body = (s.Forward((level,), body, resume, expr.each, span=level.span if level.span.line else expr.span),)
+    return s.Forward((levels[0],), body, expr.reset, expr.each, span=expr.span)
 
 
 def _distribute(clauses: list[tuple[s.Clause, ...]], kind: str) -> list[list[s.Clause]]:

@@ -196,8 +196,13 @@ class Reader:
         return s.Equation(pattern, s.Operation(_OPERATES[op], (before, value), span=span), span=span)
 
     def read_forward(self, parts: list[Any], span: Span) -> s.Forward:
-        levels, (body, reset) = parts if len(parts) == 2 else (parts[0], ((), None))
-        return s.Forward(levels, body, reset or s.Reset("restart", span=span), span=span)
+        each, levels, (body, reset) = parts if len(parts) == 3 else (*parts, ((), None))
+        if each and reset is not None and reset.kind != "reset":
+            fail("E0972", reset.span, what=f"`{reset.kind}` closes it", help="its state lives from cycle to cycle: close it with `end`, or `reset c`")
+        return s.Forward(levels, body, reset or s.Reset("resume" if each else "restart", span=span), each, span=span)
+
+    def read_each(self, parts: list[Any], span: Span) -> bool:
+        return bool(parts[0] == "foreach")
 
     def read_levels(self, parts: list[Any], span: Span) -> tuple[s.Level, ...]:
         return tuple(parts)

@@ -16,7 +16,9 @@ from atoll.madl import syntax as s
 from atoll.madl.elaborate import Elaborator
 from atoll.madl.environment import Env, used_variables
 from atoll.madl.levels import rank
-from atoll.views.functor import ONE
+from atoll.sizes import poly
+from atoll.types.types import Array
+from atoll.views.functor import ONE, functor, prim
 
 
 def last(el: Elaborator, e: s.Last, env: Env) -> list[g.Wire]:
@@ -56,16 +58,25 @@ def restarting(scope: g.Scope) -> tuple[g.Scope, list[g.Scope]]:
     return scope, conditional
 
 
-def start_env(el: Elaborator, env: Env, scope: g.Scope, span: Span) -> tuple[Env, g.Scope, list[g.Scope]]:
-    """Names and scope for code that runs when the scope around `scope` starts."""
-    owner, conditional = restarting(scope)
-    starting = g.Scope("init", owner.parent, span, depth=owner.parent.depth if owner.parent else 0)
+def up_to_start(scope: g.Scope, target: g.Scope | None = None) -> list[g.Scope]:
+    """The scopes from `scope` to the one that starts it (or to one in between), both included."""
+    last_ = target if target is not None else restarting(scope)[0]
+    found = []
+    for here in scope.chain():
+        found.append(here)
+        if here is last_:
+            break
+    return found
+
+
+def _start_env(el: Elaborator, env: Env, owner: g.Scope, target: g.Scope, span: Span) -> Env:
+    """Names and scope for code that runs when `target` starts: the names are those outside `owner`."""
+    starting = g.Scope("init", target.parent, span, depth=target.parent.depth if target.parent else 0)
     operator = env.outermost()
     outside = el.around.get(owner)
     if outside is not None and outside.inside(operator):
-        return outside.inner(starting), owner, conditional
-    closed = Env(starting, starting.depth, None, env.metas, sizes=dict(operator.sizes), types=dict(operator.types), path=env.path, root=True)
-    return closed, owner, conditional
+        return outside.inner(starting)
+    return Env(starting, starting.depth, None, env.metas, sizes=dict(operator.sizes), types=dict(operator.types), path=env.path, root=True)
 
 
 def initialise(el: Elaborator, wires: list[g.Wire], e: s.Initial, env: Env) -> None:
@@ -75,16 +86,45 @@ def initialise(el: Elaborator, wires: list[g.Wire], e: s.Initial, env: Env) -> N
     scope = el.interface.scope if el.interface is not None and rank(e.arg) > 0 else env.scope
     if scope.kind == "init":
         fail("E0908", e.span, what="`init` inside `init`", where=el.operator.name)
-    starting, owner, conditional = start_env(el, env, scope, e.span)
+    owner, conditional = restarting(scope)
+    made: dict[tuple[g.Scope, ...], g.Start] = {}
+    for target in dict.fromkeys([owner, *conditional]):
+        each = tuple(x for x in up_to_start(scope, target) if x.each)
+        if each not in made:  # a scope inside a foreach starts one element, one outside it all of them
+            made[each] = _start(el, _wholes(el, wires, each, s.bare(e.arg)), each, e, env, scope, owner, owner if not made else target)
+        target.starts.append(made[each])
+
+
+def _wholes(el: Elaborator, wires: list[g.Wire], each: tuple[g.Scope, ...], flow: s.Expr) -> list[g.Wire]:
+    """The arrays that hold the state of every element of the loops, innermost first."""
+    for loop in each:
+        assert loop.index is not None and loop.parent is not None
+        view = functor(prim("index", poly(loop.index), loop.extent))
+        around = []
+        for wire in wires:
+            whole = g.Wire(Array(wire.type, loop.extent), loop.parent, wire.span, wire.text)
+            whole.hint = flow.name.partition("#")[0] if isinstance(flow, s.Variable) else wire.name
+            el.graph.wires.append(whole)
+            el.graph.relations.append(g.Relation(whole, ((view, wire),), None, "foreach", wire.span))
+            around.append(whole)
+        wires = around
+    return wires
+
+
+def _start(
+    el: Elaborator, wires: list[g.Wire], each: tuple[g.Scope, ...], e: s.Initial, env: Env, scope: g.Scope, owner: g.Scope, target: g.Scope
+) -> g.Start:
+    starting = _start_env(el, env, owner, target, e.span)
     saved, el.interface = el.interface, None
-    first = expressions.values(el, e.value, starting)
+    first = expressions.values(el, e.value, starting) if not each else []
+    if each:
+        for item in s.items(e.value):  # [_]c: the same for every element
+            for _ in each:
+                item = s.Constant(s.SizeHole(span=e.span), item, span=e.value.span)
+            first += expressions.values(el, item, starting)
     el.interface = saved
     if len(first) != len(wires):
         fail("E0905", e.span, what=f"init {s.text(e.value)}", given=f"{len(first)} values", wanted=f"{len(wires)}", where=el.operator.name)
     for wire, value in zip(wires, first, strict=True):
         el.same_place(wire, value, "init", e.span)
-    start = g.Start(starting.scope, list(zip(wires, first, strict=True)), owner, scope, e.span)
-    owner.starts.append(start)
-    for crossed in conditional:
-        if crossed is not owner:
-            crossed.starts.append(start)
+    return g.Start(starting.scope, list(zip(wires, first, strict=True)), target, scope, e.span)

@@ -25,7 +25,7 @@
         | e.[s] | e.[e] | e.name | e with [s].name = e              part, and the whole with a part replaced
         | e + e, e < e, e && e, -e, not e, if e then e else e       scalar operations
         | e & e, e | e, e ^ e, ~e                                   bits
-        | forward level, .. : body [end]                            iteration
+        | forward level, .. : body [end] | foreach level, ..        iteration; each element with state of its own
         | block interface [: body] [end]                            scope
         | assume e | guarantee e                                    what must hold, checked in simulation
         | if e then body { else if e then body } else body end      one of several bodies
@@ -289,9 +289,12 @@ class Reset(Node):
 
 @dataclass(frozen=True, slots=True)
 class Forward(Node):
+    """With `each`, every round has state of its own."""
+
     levels: tuple[Level, ...]
     body: tuple[Expr, ...]
     reset: Reset
+    each: bool = False
 
 
 @dataclass(frozen=True, slots=True)

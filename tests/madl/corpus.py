@@ -378,6 +378,16 @@ let ctl (go of bool, x of int) returns (y, m of mode):
     state fault: unless go then idle; total = 0; y = -1
   end
 """,
+    "foreach": """
+let acc (x of int, c of bool) returns (y): block returns (y = s): s init 0 = last s + x reset c
+let bank (x of [3]int, c of [3]bool) returns (y): foreach ([a] = x) ([r] = c) returns (y = [b]): b = !acc(a, r) end
+""",
+    "foreach grid": """
+let grid (x of [2][3]int, go of bool) returns (y):
+  foreach, ([[a]] = x) returns (y = [[b]]):
+    automaton: state off: b = 0; until go then on state on: n init 10 = last n + a; b = !n; until n > 14 resume off end
+  end
+""",
     "types": """
 let mix (a of [_]f32, k of i8, b of bool) returns (s, n):
   forward ([x] = a) returns (s = {t}): t init 0.0 = last t + x*f32(k) end
