@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: proofs demo test test-browser site same-text validate certify odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench gradbench costs docs clean test-cluster
+.PHONY: proofs demo test test-browser site same-text validate certify odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench gradbench scaling costs docs clean test-cluster
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -121,6 +121,10 @@ test-firmware: $(VENV)/.ready
 
 bench: $(VENV)/.ready
 	$(RUN) bench/run.py
+
+# Weak and strong scaling on Dask against dask.array and NumPy
+scaling: $(VENV)/.ready
+	$(RUN) -m bench.scaling --write
 
 # The twelve evals of GradBench against the manual C++ (and JAX, PyTorch) of a checkout: make gradbench GRADBENCH=/path/to/gradbench
 # (cpp/json.hpp there: `make -C cpp`, or a link to Debian's nlohmann-json3-dev)
