@@ -239,6 +239,30 @@ def row_sums(keys: i64[n], rows: f64[n, m]) -> f64[9, m]:
     return hist(add, zeros(m), 9, keys, rows)
 
 
+@at.fn
+def mean_of_each(r: f64[n], w: f64[n]) -> (f64[5], f64[5]):
+    at_ = [minimum(i64(v * 5.0), 4) for v in r]
+    return hist(add, 0.0, 5, at_, w), hist(add, 0.0, 5, at_, [1.0 for v in r])
+
+
+@pytest.mark.parametrize("size", [0, 1, 63, 64 * 5, 1024, 5000, 8 * 1024 + 3])
+def test_histograms_of_the_same_rounds_are_made_together(size):
+    """One loop, whose places are computed once, beside their checks."""
+    from tests.agreement import fails
+
+    shown = mean_of_each.show("rewritten")
+    both = shown[shown.index("result0_own") :]
+    assert "place__" in both and both.count("for in order r in 0..n") == 1
+    r, w = rng.random(size), rng.random(size)
+    total, many = agree(mean_of_each, r, w)
+    places = np.minimum((r * 5).astype(int), 4)
+    assert np.array_equal(many, np.bincount(places, minlength=5))
+    np.testing.assert_allclose(total, np.bincount(places, w, 5), rtol=1e-12)
+    if size > 1:
+        r[size // 2] = -0.7
+        fails(mean_of_each, r, w, code="E0708")
+
+
 def test_checks_are_made_before_the_loop():
     from tests.agreement import fails
 

@@ -8,6 +8,8 @@ becomes, when there are many more elements than bins,
 The number of parts is fixed, so the result does not depend on threads. With few bins each part has four copies that take turns, because
 two additions into one bin would wait for each other (notes/c_shapes.md 5).
 
+Histograms of the same rounds are made together: what both compute, as the place, is computed once (`_together`).
+
 A loop before it that does nothing but check the places is made part of it: a few thousand at a time are checked and then added, so that memory is read
 once. The result of a program that fails is not seen.
 """
@@ -27,35 +29,78 @@ from atoll.types.dtypes import BOOL, I64
 PARTS = 8
 TURNS = 4
 FEW_BINS = 1024
-BLOCK = 4096  # rounds that are checked before they are made
+BLOCK = 1024  # rounds that are checked before they are made
 _MONOID = {op: name for name, (op, _) in MONOIDS.items()}
 
 
 def privatise(stmts: list[lp.Stmt], decisions: list[str], reassociate: bool = True) -> list[lp.Stmt]:
     """Loops of the program itself, not those inside pieces or other loops."""
     out: list[lp.Stmt] = []
-    for stmt in stmts:
+    for stmt in _together(stmts, decisions):
         if isinstance(stmt, lp.If):
             stmt.then, stmt.orelse = privatise(stmt.then, decisions, reassociate), privatise(stmt.orelse, decisions, reassociate)
-        update = _only_update(stmt) if isinstance(stmt, lp.For) else None
-        if update is None or not (reassociate or update.buffer.dtype.is_integer):
+        updates = _only_updates(stmt) if isinstance(stmt, lp.For) else []
+        if not updates or not (reassociate or all(u.buffer.dtype.is_integer for u in updates)):
             out.append(stmt)
             continue
         assert isinstance(stmt, lp.For)
-        decisions.append(f"{update.buffer.shown} is added up in {PARTS} private copies when there are many more rounds of {stmt.sym} than elements")
-        many = lp.Test("ge", stmt.high - stmt.low - 4 * PARTS * _turns(update) * product(update.buffer.extents))
-        found = _checks_before(out, stmt, update)
+        shown = " and ".join(u.buffer.shown for u in updates)
+        decisions.append(f"{shown} {'is' if len(updates) == 1 else 'are'} added up in {PARTS} private copies when there are many more rounds of {stmt.sym} than elements")
+        bins = sum((product(u.buffer.extents) for u in updates), poly(0))
+        many = lp.Test("ge", stmt.high - stmt.low - 4 * PARTS * _turns(updates) * bins)
+        found = _checks_before(out, stmt, updates)
         if found is None:
-            out.append(lp.If((many,), _private(stmt, update, None), [stmt]))
+            out.append(lp.If((many,), _private(stmt, updates, None), [stmt]))
             continue
         pieces, checks = found
         out = [s for s in out if s is not pieces]
         decisions.append(f"{BLOCK} rounds of {stmt.sym} are checked before they are made")
-        out.append(lp.If((many,), _private(stmt, update, checks), [pieces, stmt]))
+        out.append(lp.If((many,), _private(stmt, updates, checks), [pieces, stmt]))
     return out
 
 
-def _checks_before(out: list[lp.Stmt], loop: lp.For, update: lp.Update) -> tuple[lp.Chunks, lp.For] | None:
+def _together(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+    """Loops over the same rounds that each add to memory of their own, one loop where only fills of other memory stand between them."""
+    out: list[lp.Stmt] = []
+    for stmt in stmts:
+        updates = _only_updates(stmt) if isinstance(stmt, lp.For) else []
+        k = len(out) - 1
+        while updates and k >= 0 and (_only_fills(out[k]) or isinstance(out[k], lp.Alloc)):
+            k -= 1
+        before = out[k] if updates and k >= 0 else None
+        earlier = _only_updates(before) if isinstance(before, lp.For) else []
+        if not earlier or not isinstance(before, lp.For) or not isinstance(stmt, lp.For) or before.high != stmt.high or not _apart(before, earlier, stmt, updates, out[k + 1 :]):
+            out.append(stmt)
+            continue
+        decisions.append(f"{', '.join(u.buffer.shown for u in [*earlier, *updates])} are added up in the same rounds of {before.sym}")
+        known = {s.value: s.var for s in before.body if isinstance(s, lp.Let)}
+        out = [*out[:k], *out[k + 1 :], lp.For(before.sym, before.low, before.high, [*before.body, *_Shared({stmt.sym: poly(before.sym)}, known).stmts(stmt.body)], False)]
+    return out
+
+
+def _apart(first: lp.For, one: list[lp.Update], second: lp.For, other: list[lp.Update], between: list[lp.Stmt]) -> bool:
+    """Neither loop reads what either adds to, and what is filled between them is not the first one's."""
+    added = {u.buffer for u in (*one, *other)}
+    read = {x.buffer for s in (*first.body, *second.body) for x in loads(s)}
+    filled = {s.buffer for s in lp.walk(between) if isinstance(s, lp.Store)}
+    return len(added) == len(one) + len(other) and not added & read and not filled & (read | {u.buffer for u in one})
+
+
+class _Shared(Copier):
+    """A copy that uses what is known already."""
+
+    def __init__(self, env: dict[Atom, Poly], known: dict[lp.Expr, lp.Var]) -> None:
+        super().__init__(env)
+        self.known = known
+
+    def stmt(self, s: lp.Stmt) -> list[lp.Stmt]:
+        if isinstance(s, lp.Let) and (var := self.known.get(self.expr(s.value))) is not None:
+            self.vars[s.var], self.env[s.var.atom] = var, poly(var.atom)
+            return []
+        return super().stmt(s)
+
+
+def _checks_before(out: list[lp.Stmt], loop: lp.For, updates: list[lp.Update]) -> tuple[lp.Chunks, lp.For] | None:
     """Pieces that check the rounds of the loop and do nothing else, and their loop. What stands between only fills memory they do not read."""
     k = len(out) - 1
     while k > 0 and _only_fills(out[k]):
@@ -66,7 +111,7 @@ def _checks_before(out: list[lp.Stmt], loop: lp.For, update: lp.Update) -> tuple
     (checks,) = pieces.body
     if not isinstance(checks, lp.For) or checks.low != poly(pieces.low) or checks.high != poly(pieces.high):
         return None
-    filled = {s.buffer for s in lp.walk(out[k + 1 :]) if isinstance(s, lp.Store)} | {update.buffer}
+    filled = {s.buffer for s in lp.walk(out[k + 1 :]) if isinstance(s, lp.Store)} | {u.buffer for u in updates}
     plain = all(isinstance(s, (lp.Let, lp.Check)) for s in checks.body)
     return (pieces, checks) if plain and not any(x.buffer in filled for s in checks.body for x in loads(s)) else None
 
@@ -75,34 +120,36 @@ def _only_fills(stmt: lp.Stmt) -> bool:
     return all(isinstance(s, (lp.For, lp.Chunks, lp.Store, lp.Alloc)) for s in lp.walk([stmt])) and not loads(stmt)
 
 
-def _only_update(loop: lp.For) -> lp.Update | None:
-    """The one update of memory a loop makes, at an index that is data."""
+def _only_updates(loop: lp.For) -> list[lp.Update]:
+    """The updates of memory that are all a loop does, at places that are data, each of memory of its own."""
     if loop.parallel or loop.vector or loop.unroll or loop.low.const() != 0 or not copyable(loop.body):
-        return None
+        return []
     writes = [s for s in lp.walk(loop.body) if isinstance(s, (lp.Store, lp.Update, lp.Check, lp.Add, lp.Accumulate))]
-    if len(writes) != 1 or not isinstance(writes[0], lp.Update):
-        return None
-    update = writes[0]
-    data = any(isinstance(a, lp.VarAtom) for p in update.index for a in p.leaves())
-    if not data or update.op not in _MONOID or update.buffer.dtype.is_complex or update.buffer.rows is not None:
-        return None
-    if any(x.buffer is update.buffer for s in loop.body for x in loads(s)):
-        return None
+    updates = [s for s in writes if isinstance(s, lp.Update)]
+    buffers = {u.buffer for u in updates}
+    if len(updates) != len(writes) or len(buffers) != len(updates):
+        return []
+    for u in updates:
+        data = any(isinstance(a, lp.VarAtom) for p in u.index for a in p.leaves())
+        if not data or u.op not in _MONOID or u.buffer.dtype.is_complex or u.buffer.rows is not None:
+            return []
+    if any(x.buffer in buffers for s in loop.body for x in loads(s)):
+        return []
     made = {s.var for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare))}
     assigned = {s.var for s in lp.walk(loop.body) if isinstance(s, lp.Assign)}
-    return update if assigned <= made else None
+    return updates if assigned <= made else []
 
 
 class _Redirected(Copier):
-    """A copy whose update goes to a private copy."""
+    """A copy whose updates go to private copies."""
 
-    def __init__(self, env: dict[Atom, Poly], own: lp.Buffer, number: Poly) -> None:
+    def __init__(self, env: dict[Atom, Poly], own: dict[lp.Buffer, lp.Buffer], number: Poly) -> None:
         super().__init__(env)
         self.own, self.number = own, number
 
     def stmt(self, s: lp.Stmt) -> list[lp.Stmt]:
         if isinstance(s, lp.Update):
-            return [lp.Update(self.own, (self.number, *self.index(s.index)), s.op, self.expr(s.value))]
+            return [lp.Update(self.own[s.buffer], (self.number, *self.index(s.index)), s.op, self.expr(s.value))]
         if isinstance(s, lp.For) and len([x for x in lp.walk(s.body) if isinstance(x, lp.Update)]) == 1:
             (new,) = super().stmt(s)
             assert isinstance(new, lp.For)
@@ -112,12 +159,20 @@ class _Redirected(Copier):
         return super().stmt(s)
 
 
-def _private(loop: lp.For, update: lp.Update, checks: lp.For | None) -> list[lp.Stmt]:
-    target, dtype = update.buffer, update.buffer.dtype
-    turns = _turns(update)
-    own = lp.Buffer(fresh_like(f"{target.name}_own", dtype).name, dtype, (poly(PARTS * turns), *target.extents), "temp", "private copies of an array that is added up", target.span).called(target.shown)
+def _own(target: lp.Buffer, copies: int) -> lp.Buffer:
+    name = fresh_like(f"{target.name}_own", target.dtype).name
+    return lp.Buffer(name, target.dtype, (poly(copies), *target.extents), "temp", "private copies of an array that is added up", target.span).called(target.shown)
+
+
+def _start(update: lp.Update) -> lp.Const:
+    dtype = update.buffer.dtype
     neutral = MONOIDS[_MONOID[update.op]][1](dtype)
-    start = lp.Const(bool(neutral) if dtype is BOOL else neutral, dtype)
+    return lp.Const(bool(neutral) if dtype is BOOL else neutral, dtype)
+
+
+def _private(loop: lp.For, updates: list[lp.Update], checks: lp.For | None) -> list[lp.Stmt]:
+    turns = _turns(updates)
+    own = {u.buffer: _own(u.buffer, PARTS * turns) for u in updates}
     low, high, part = Sym("part_lo"), Sym("part_hi"), Sym("part")
     step = (loop.high + (PARTS - 1)) // PARTS
     first, last, most = fresh_like("first", I64), fresh_like("last", I64), fresh_like("most", I64)
@@ -127,22 +182,44 @@ def _private(loop: lp.For, update: lp.Update, checks: lp.For | None) -> list[lp.
         lp.Let(last, lp.Index(poly(most.atom))),
     ]
     begin, end = poly(first.atom), poly(last.atom)
-    body = [*_filled(own, turns, part, start), *bounds]
+    body = [*(s for u in updates for s in _filled(own[u.buffer], turns, part, _start(u))), *bounds]
     if checks is None:
         body += _rounds(loop, own, turns, part, begin, end)
     else:
         block, stop = Sym(f"{loop.sym.name}_block"), fresh_like("stop", I64)
         here = begin + BLOCK * poly(block)
         tested = Sym(checks.sym.name)
-        look = lp.For(tested, here, poly(stop.atom), Copier({checks.sym: poly(tested)}).stmts(checks.body), True)
+        looking = Copier({checks.sym: poly(tested)})
+        look = lp.For(tested, here, poly(stop.atom), looking.stmts(checks.body), True)
+        kept = {made: lp.Buffer(fresh_like("place", I64).name, I64, (poly(BLOCK),), "temp", "places that were checked") for made in _computed_twice(checks, loop, updates)}
+        for (checked, _), buffer in kept.items():
+            look.body.append(lp.Store(buffer, (poly(tested) - here,), lp.Use(looking.vars[checked])))
+        lets = {var: lp.Load(buffer, (poly(loop.sym) - here,)) for (_, var), buffer in kept.items()}
+        known = lp.For(loop.sym, loop.low, loop.high, [lp.Let(s.var, lets[s.var]) if isinstance(s, lp.Let) and s.var in lets else s for s in loop.body], False)
         until = lp.Let(stop, lp.Call("min", (lp.Index(here + BLOCK), lp.Index(end)), I64))
-        body.append(lp.For(block, poly(0), (end - begin + (BLOCK - 1)) // BLOCK, [until, look, *_rounds(loop, own, turns, part, here, poly(stop.atom))], False))
+        rounds = [until, look, *_rounds(known, own, turns, part, here, poly(stop.atom))]
+        body += [*map(lp.Alloc, kept.values()), lp.For(block, poly(0), (end - begin + (BLOCK - 1)) // BLOCK, rounds, False), *map(lp.Free, kept.values())]
     work = step * 4
     pieces = lp.Chunks(low, high, poly(PARTS), work, [lp.For(part, poly(low), poly(high), body, True)])
-    return [lp.Alloc(own), pieces, *_combined(target, own, PARTS * turns, update.op), lp.Free(own)]
+    combined = [s for u in updates for s in _combined(u.buffer, own[u.buffer], PARTS * turns, u.op)]
+    return [*map(lp.Alloc, own.values()), pieces, *combined, *map(lp.Free, own.values())]
 
 
-def _rounds(loop: lp.For, own: lp.Buffer, turns: int, part: Sym, begin: Poly, end: Poly) -> list[lp.Stmt]:
+def _computed_twice(checks: lp.For, loop: lp.For, updates: list[lp.Update]) -> list[tuple[lp.Var, lp.Var]]:
+    """Places that the checks compute and the rounds would compute again, where that is more than a look at memory: the variable of each."""
+    again = {s.value: s.var for s in loop.body if isinstance(s, lp.Let)}
+    places = {a.var for u in updates for p in u.index for a in p.leaves() if isinstance(a, lp.VarAtom)}
+    same = Copier({checks.sym: poly(loop.sym)})
+    found = []
+    for s in checks.body:
+        if isinstance(s, lp.Let) and (var := again.get(same.expr(s.value))) is not None:
+            same.vars[s.var], same.env[s.var.atom] = var, poly(var.atom)
+            if var in places and var.dtype is I64 and not isinstance(s.value, (lp.Load, lp.Use)):
+                found.append((s.var, var))
+    return found
+
+
+def _rounds(loop: lp.For, own: dict[lp.Buffer, lp.Buffer], turns: int, part: Sym, begin: Poly, end: Poly) -> list[lp.Stmt]:
     """Rounds begin..end of a part, into its own copies; each starts with the first of them."""
     out: list[lp.Stmt] = []
     if turns > 1:
@@ -154,9 +231,9 @@ def _rounds(loop: lp.For, own: lp.Buffer, turns: int, part: Sym, begin: Poly, en
     return [*out, lp.For(loop.sym, begin, end, _Redirected({}, own, turns * poly(part)).stmts(loop.body), False)]
 
 
-def _turns(update: lp.Update) -> int:
-    bins = product(update.buffer.extents).const()
-    return TURNS if bins is not None and bins <= FEW_BINS else 1
+def _turns(updates: list[lp.Update]) -> int:
+    bins = [product(u.buffer.extents).const() for u in updates]
+    return TURNS if all(n is not None and n <= FEW_BINS for n in bins) else 1
 
 
 def _over(buffer: lp.Buffer, body: list[lp.Stmt], syms: list[Sym]) -> list[lp.Stmt]:

@@ -57,7 +57,13 @@ def histogram(r: Chooser) -> Program:
     op = one_of(r, "add", "add", "maximum", "minimum")
     ne = zero(t) if op == "add" else f"{t}({-100 if op == 'maximum' else 100})"
     e = value(r, t, ["x[i]", "y[i]"], 1)
-    if r.random() < 0.5:
+    kind = r.random()
+    if kind < 0.25:  # several of the same rounds, at the same places or others, all of them checked
+        place = one_of(r, f"(q[i] * 3) % {k}", f"minimum(q[i] + {r.choice((0, 0, 1))}, {k - 1})", f"i64(x[i] * 0.0) + q[i] % {k}")
+        second = one_of(r, "at", "at", f"[i % {k} for i in range(n)]", f"[minimum(q[i], {k - 1}) for i in range(n)]")
+        more = one_of(r, "", "", f", hist(add, 0, {k}, at, [i for i in range(n)])")
+        body = f"at = [{place} for i in range(n)]\nreturn hist({op}, {ne}, {k}, at, [{e} for i in range(n)]), hist(add, 0, {k}, {second}, [1 for i in range(n)]){more}"
+    elif kind < 0.6:
         body = f"return hist({op}, {ne}, {k}, [q[i] % {k} for i in range(n)], [{e} for i in range(n)])"
     else:
         loop = f"for i in range({span(r, 'n')}):"
