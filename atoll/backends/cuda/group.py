@@ -82,7 +82,7 @@ class Group(Single):
             return []
         return [k.WarpBarrier() if self.lanes == k.WARP else k.Barrier()]
 
-    def stmt(self, stmt: lp.Stmt) -> list[k.Statement]:
+    def stmt(self, stmt: k.Statement) -> list[k.Statement]:
         if self.alone:
             return super().stmt(stmt)
         match stmt:
@@ -90,10 +90,10 @@ class Group(Single):
                 return self.spread(stmt)
             case lp.Accumulate() if _rounds(stmt, self.env):
                 return self.reduce(stmt)
-            case lp.Store() | lp.Update():
+            case lp.Store() | lp.Update() | k.Atomic():
                 return [*self.barrier(), lp.If((lp.Test("eq", self.lane),), super().stmt(stmt)), *self.barrier()]  # type: ignore[arg-type]
             case lp.Alloc(buffer):
-                return [self.alloc_together(buffer)]
+                return [self.alloc_together(self.made_here(buffer))]
             case lp.CopyBuffer(target, source):
                 syms = [self.names.sym("c") for _ in target.extents]
                 index = tuple(poly(s) for s in syms)

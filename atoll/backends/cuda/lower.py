@@ -20,9 +20,11 @@ from atoll.backends.cuda import language as k
 from atoll.backends.cuda.check import check
 from atoll.backends.cuda.free import Mentioned, parameters
 from atoll.backends.cuda.group import by_size, is_wide
+from atoll.backends.cuda.histograms import find_histogram, histogram_kernels
 from atoll.backends.cuda.matrix import has_kernel, matrix_product
 from atoll.backends.cuda.points import Nest, flat_kernel, points
 from atoll.backends.cuda.reduce import reducible, reduction
+from atoll.backends.cuda.scans import find_scan, scan_kernels
 from atoll.backends.cuda.sorting import Sorting
 from atoll.backends.cuda.threads import Names, Scratch, Thread, refuse
 from atoll.core.prims import MONOIDS
@@ -80,9 +82,9 @@ class _Lowering:
         """A cell that counts blocks; 0 between kernels."""
         return self.cell(self.names.var("arrived", U32))
 
-    def launch(self, what: str, body: list[k.Statement], threads: int, grid: Poly, shared: tuple[lp.Buffer, ...] = (), sets: tuple[lp.Var, ...] = (), note: str = "", grid_y: Poly = ONE, resident: int = 0) -> list[k.Statement]:
+    def launch(self, what: str, body: list[k.Statement], threads: int, grid: Poly, shared: tuple[lp.Buffer, ...] = (), sets: tuple[lp.Var, ...] = (), note: str = "", grid_y: Poly = ONE, resident: int = 0, own: tuple[lp.Var, ...] = ()) -> list[k.Statement]:
         """A kernel of these statements, and its launch. Scalars in cells are read first, those in `sets` written last."""
-        used = [v for v in Mentioned(body).vars if v not in self.host and v not in sets]
+        used = [v for v in Mentioned(body).vars if v not in self.host and v not in sets and v not in own]
         before = [lp.Let(v, lp.Load(self.cell(v), ())) for v in used]
         whole = (*before, *body)
         kernel = k.Kernel(f"k{len(self.kernels)}_{what}", parameters(whole, shared), threads, whole, shared, resident, note)
@@ -155,6 +157,8 @@ class _Lowering:
                 return True
             case lp.Check(tests, _, args):
                 return not self.is_host((tests, args))
+            case lp.For(parallel=False) if _is_long(stmt) and (find_histogram(stmt) is not None or find_scan(stmt, self.reassociate) is not None):
+                return False
             case lp.For() | lp.Accumulate() | lp.If() | lp.Forever():
                 return not spreads(stmt)
         return False
@@ -179,6 +183,10 @@ class _Lowering:
                 return [*self.known((target.extents, source.extents)), stmt]
             case lp.For() if stmt.parallel:
                 return self.parallel([stmt])
+            case lp.For() if _is_long(stmt) and (histogram := find_histogram(stmt)) is not None:
+                return histogram_kernels(self, histogram)
+            case lp.For() if _is_long(stmt) and (scan := find_scan(stmt, self.reassociate)) is not None:
+                return scan_kernels(self, scan)
             case lp.For(sym, low, high, body):
                 fetched = self.known((low, high))
                 return [*fetched, lp.For(sym, low, high, self.inner(body), parallel=False)]
@@ -310,6 +318,11 @@ def spreads(stmt: lp.Stmt) -> bool:
             if rounds is None or rounds > FEW:
                 return True
     return False
+
+
+def _is_long(loop: lp.For) -> bool:
+    rounds = (loop.high - loop.low).const()
+    return rounds is None or rounds > FEW
 
 
 # -- what the host computes itself

@@ -128,7 +128,7 @@ def _at(stmts: list[lp.Stmt], env: dict[Any, Poly], shared: tuple[Poly, Poly], i
 class Single(Thread):
     """A thread at one point: a loop of exactly one round is no loop."""
 
-    def stmt(self, stmt: lp.Stmt) -> list[k.Statement]:
+    def stmt(self, stmt: k.Statement) -> list[k.Statement]:
         if isinstance(stmt, (lp.For, lp.Accumulate)) and self.poly(stmt.high - stmt.low) == poly(1):
             saved = self.env
             self.env = {**saved, stmt.sym: self.poly(stmt.low)}

@@ -59,6 +59,14 @@ static inline int at_told(at_failure *f, uint64_t rank, int32_t site) {
 """
 
 
+_CPP_WORDS = re.compile(
+    r"\b(alignas|alignof|and|and_eq|asm|bitand|bitor|catch|char16_t|char32_t|char8_t|class|compl|concept|const_cast|consteval|constexpr|constinit|co_await|co_return|co_yield"
+    r"|decltype|delete|dynamic_cast|explicit|export|friend|mutable|namespace|new|noexcept|not|not_eq|nullptr|operator|or|or_eq|private|protected|public|reinterpret_cast|requires"
+    r"|static_assert|static_cast|template|this|thread_local|throw|try|typeid|typename|using|virtual|wchar_t|xor|xor_eq|warpSize|blockDim)\b"
+)
+"""Names that C has free and CUDA C has not; the text of kernels uses none of these words itself."""
+
+
 class KernelText(Emitter):
     """Prints the kernels of a program, one after the other."""
 
@@ -216,7 +224,7 @@ def kernels_text(program: k.Program) -> tuple[str, list[tuple[str, tuple[str, ..
     """The file of the kernels; each kernel's name with the types of its parameters; the checks that may fail in them."""
     printer = KernelText(program)
     texts = printer.kernels()
-    body = "\n\n".join([*printer.const_arrays(), *texts])
+    body = _CPP_WORDS.sub(r"\1_", "\n\n".join([*printer.const_arrays(), *texts]))
     support = [_QUICK_FDIV if "at_fdiv(int64_t a, int64_t b) {" in text else text for text in needed(body)]
     pieces = [FAILURE, SUPPORT if printer.may_fail else "", *(COMPLEX if "complex" in body else ()), *support, body]
     text = with_complex("\n".join(p for p in pieces if p) + "\n").replace("static const ", "__device__ static const ")

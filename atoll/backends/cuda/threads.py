@@ -61,9 +61,23 @@ class Thread:
     def __init__(self, names: Names, env: dict[Atom, Poly], rank: Poly, scratch: Scratch | None = None, cells: dict[lp.Var, lp.Buffer] | None = None) -> None:
         self.names, self.env, self.rank, self.scratch = names, dict(env), rank, scratch
         self.adders: dict[lp.Var, lp.Var] = {}
+        self.declared: set[lp.Var] = set()
+        self.own: dict[lp.Buffer, lp.Buffer] = {}  # arrays of the thread, whose extents are those of this point
         self.ranges: dict[Atom, tuple[Poly, Poly]] = {}  # least and greatest value of indices around
 
     # -- expressions
+
+    def array(self, buffer: lp.Buffer) -> lp.Buffer:
+        return self.own.get(buffer, buffer)
+
+    def made_here(self, buffer: lp.Buffer) -> lp.Buffer:
+        """The array that an allocation makes: with its extents as they are at this point."""
+        extents = self.index(buffer.extents)
+        if extents != buffer.extents:
+            made = self.names.buffer(buffer.name, buffer.dtype, extents, buffer.kind, buffer.reason)
+            made.span, made.label, made.origin, made.rows, made.local = buffer.span, buffer.label, buffer.origin, buffer.rows, buffer.local
+            self.own[buffer] = made
+        return self.array(buffer)
 
     def poly(self, p: Poly) -> Poly:
         return p.subst(self.env) if self.env else p
@@ -78,7 +92,7 @@ class Thread:
             case lp.Index(p):
                 return lp.Index(self.poly(p))
             case lp.Load(buffer, index):
-                return lp.Load(buffer, self.index(index))
+                return lp.Load(self.array(buffer), self.index(index))
             case lp.Call(op, args, dtype, origin):
                 return lp.Call(op, tuple(map(self.expr, args)), dtype, origin)
             case lp.Cast(arg, dtype, origin):
@@ -100,18 +114,22 @@ class Thread:
     def inner(self, stmts: list[lp.Stmt]) -> list[lp.Stmt]:
         return self.stmts(stmts)  # type: ignore[return-value]
 
-    def stmt(self, stmt: lp.Stmt) -> list[k.Statement]:
+    def stmt(self, stmt: k.Statement) -> list[k.Statement]:
         match stmt:
             case lp.Let(var, value):
+                self.declared.add(var)
                 return [lp.Let(var, self.expr(value))]
             case lp.Declare(var, value):
+                self.declared.add(var)
                 return [lp.Declare(var, None if value is None else self.expr(value))]
             case lp.Assign(var, value):
                 return [lp.Assign(var, self.expr(value))]
             case lp.Store(buffer, index, value):
-                return [lp.Store(buffer, self.index(index), self.expr(value))]
+                return [lp.Store(self.array(buffer), self.index(index), self.expr(value))]
             case lp.Update(buffer, index, op, value):
-                return [lp.Update(buffer, self.index(index), op, self.expr(value))]
+                return [lp.Update(self.array(buffer), self.index(index), op, self.expr(value))]
+            case k.Atomic(buffer, index, op, value):
+                return [k.Atomic(buffer, self.index(index), op, self.expr(value))]
             case lp.Add(var, monoid, value):
                 into = self.adders.get(var, var)
                 return [lp.Assign(into, lp.Call(MONOIDS[monoid][0], (lp.Use(into), self.expr(value)), var.dtype))]
@@ -130,19 +148,21 @@ class Thread:
             case lp.Check(tests, site, args):
                 return [k.Ensure(self.tests(tests), site, tuple(map(self.expr, args)), self.rank)]
             case lp.Alloc(buffer):
-                return [self.alloc(buffer)]
+                return [self.alloc(self.made_here(buffer))]
             case lp.Free():
                 return []
             case lp.CopyBuffer(target, source):
-                return self.copy(target, source)
-            case lp.Swap() | lp.Note():
+                return self.copy(self.array(target), self.array(source))
+            case lp.Swap(one, other):
+                return [lp.Swap(self.array(one), self.array(other))]
+            case lp.Note():
                 return [stmt]
             case lp.Product(body=body, after=after):
                 return [*self.stmts(body), *self.stmts(after)]
             case lp.Section(_, body):
                 return self.stmts(body)
             case lp.Helper("argsort" | "sort", ((keys, first), (out, at)), (n,)):
-                made = sort_in_thread(self.names, stmt.name, keys, self.index(first), out, self.index(at), self.poly(n))
+                made = sort_in_thread(self.names, stmt.name, self.array(keys), self.index(first), self.array(out), self.index(at), self.poly(n))
                 return [x for s in made for x in ([self.alloc(s.buffer)] if isinstance(s, lp.Alloc) else [s])]
             case lp.Print(_, span):
                 refuse("print", span)
@@ -164,6 +184,7 @@ class Thread:
         low, high = self.poly(loop.low), self.poly(loop.high)
         self.ranges[loop.sym] = (low, high - 1)
         out: list[k.Statement] = [lp.Declare(a.var, neutral(a)) for a in loop.accs]
+        self.declared |= {a.var for a in loop.accs}
         rounded = [a for a in loop.accs if a.monoid == "add" and (a.var.dtype.is_float or a.var.dtype.is_complex)]
         count = (high - low).const()
         if loop.exact or not rounded or (count is not None and count <= 2 * BLOCK):
@@ -211,7 +232,7 @@ class Thread:
                 refuse("an array whose size depends on an index in this way", buffer.span)
             grows = all(c > 0 for c in rest.terms.values())
             p = p.subst({atom: most if grows else least})
-        if any(isinstance(a, lp.VarAtom) for a in p.leaves()):
+        if any(isinstance(a, lp.VarAtom) and a.var in self.declared for a in p.leaves()):
             refuse("an array inside a parallel loop whose size is computed there", buffer.span)
         return p
 

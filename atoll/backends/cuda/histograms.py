@@ -1,0 +1,176 @@
+"""Loops in order whose rounds do nothing but combine a value into an element that data choose: histograms and scatters with an operator.
+
+    for r in 0..n: if test(r): for j in 0..m: b[key(r), j] op= v(r, j)
+
+Integers of 32 and 64 bits by atomics: their order does not matter. Others by sorting the rounds by their key, which keeps rounds of one key in their order;
+then a group of threads for every (key, j) adds up the rounds of its key. The bits depend on sizes and keys only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from atoll.backends.cuda import language as k
+from atoll.backends.cuda.free import Mentioned
+from atoll.core.prims import MONOIDS
+from atoll.loops import ir as lp
+from atoll.loops.questions import loads
+from atoll.sizes import Poly, Sym, poly
+from atoll.sizes.poly import product
+from atoll.types.dtypes import I64
+
+_MONOID = {op: name for name, (op, _) in MONOIDS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """A loop of updates: `first` is declared in every round, `tests` decide whether it updates, `inner` loops go through parts of an element."""
+
+    loop: lp.For
+    first: list[lp.Stmt]
+    tests: tuple[lp.Test, ...]
+    inner: list[lp.For]
+    last: list[lp.Stmt]  # declared inside the inner loops
+    update: lp.Update
+
+
+def find_histogram(loop: lp.For) -> Histogram | None:
+    """The histogram that a loop in order is, if it is one."""
+    first: list[lp.Stmt] = []
+    last: list[lp.Stmt] = []
+    tests: tuple[lp.Test, ...] = ()
+    inner: list[lp.For] = []
+    body = loop.body
+    while True:
+        body = [s for s in body if not isinstance(s, lp.Note)]
+        if not body or not all(isinstance(s, lp.Let) for s in body[:-1]):
+            return None
+        for s in body[:-1]:  # what does not change in the inner loops belongs to the round
+            changing = {x.sym for x in inner} | {x.var.atom for x in last if isinstance(x, lp.Let)}
+            (last if inner and _leaves(s) & changing else first).append(s)
+        end = body[-1]
+        if isinstance(end, lp.Update):
+            break
+        if isinstance(end, lp.If) and not end.orelse and not inner and not tests and not last:
+            tests, body = end.tests, end.then
+            if any(isinstance(s, lp.Let) for s in body):
+                return None  # what is declared under the test may be read only there
+        elif isinstance(end, lp.For) and end.parallel and not loop_indices(loop, first) & (end.high - end.low).leaves() and end.low == poly(0):
+            inner.append(end)
+            body = end.body
+        else:
+            return None
+    update = end
+    if update.op not in _MONOID or any(x.buffer is update.buffer for x in loads(loop.body)):
+        return None
+    syms = [x.sym for x in inner]
+    for q in update.index:
+        if any(s in q.leaves() for s in syms) and q.single() not in syms:
+            return None
+        if any(v in {s.var for s in last if isinstance(s, lp.Let)} for v in lp.used_vars(q)):
+            return None
+    used = [q.single() for q in update.index if q.single() in syms]
+    return Histogram(loop, first, tests, inner, last, update) if sorted(map(id, used)) == sorted(map(id, syms)) else None
+
+
+def _leaves(s: lp.Stmt) -> set[Any]:
+    """Indices and variables that a statement reads."""
+    found = Mentioned([s])
+    return {*found.syms, *(v.atom for v in found.vars)}
+
+
+def loop_indices(loop: lp.For, first: list[lp.Stmt]) -> set[Any]:
+    return {loop.sym, *(s.var.atom for s in first if isinstance(s, lp.Let))}
+
+
+def histogram_kernels(lowering: Any, h: Histogram) -> list[k.Statement]:
+    """The launches of a histogram."""
+    dtype = h.update.buffer.dtype
+    if dtype.is_integer and dtype.bits >= 32 and h.update.op in k.ATOMIC_OPS:
+        return _by_atomics(lowering, h)
+    return _by_sorting(lowering, h)
+
+
+def _by_atomics(lowering: Any, h: Histogram) -> list[k.Statement]:
+    u = h.update
+    body: list[Any] = [k.Atomic(u.buffer, u.index, u.op, u.value)]
+    body = [*h.last, *body]
+    for loop in reversed(h.inner):
+        body = [lp.For(loop.sym, loop.low, loop.high, body, parallel=True)]
+    if h.tests:
+        body = [lp.If(h.tests, body)]
+    return lowering.parallel([lp.For(h.loop.sym, h.loop.low, h.loop.high, [*h.first, *body], parallel=True)])  # type: ignore[no-any-return]
+
+
+def _by_sorting(lowering: Any, h: Histogram) -> list[k.Statement]:
+    names, u, loop = lowering.names, h.update, h.loop
+    syms = [x.sym for x in h.inner]
+    own = [a for a, q in enumerate(u.index) if q.single() not in syms]
+    extents = [u.buffer.extents[a] for a in own]
+    out: list[k.Statement] = []
+    n = lowering.extent(loop.high - loop.low, out)
+    out += lowering.known(u.buffer.extents)
+    keys = names.buffer("keys", I64, (n,), "temp", "where the rounds of a histogram go")
+    order = names.buffer("rounds", I64, (n,), "temp", "the rounds of a histogram, sorted by where they go")
+    sorted_keys = names.buffer("sorted", I64, (n,), "temp", "where the sorted rounds go")
+    key = poly(0)
+    for a in own:
+        key = key * u.buffer.extents[a] + u.index[a]
+    bins = product(extents)
+    made = names.var("key", I64, True)
+    r = poly(loop.sym) - loop.low
+    there: list[lp.Stmt] = [lp.Assign(made, lp.Index(key))]
+    body: list[lp.Stmt] = [*h.first, lp.Declare(made, lp.Index(bins)), *([lp.If(h.tests, there)] if h.tests else there), lp.Store(keys, (r,), lp.Use(made))]
+    out += [lp.Alloc(keys), lp.Alloc(order), lp.Alloc(sorted_keys)]
+    out += lowering.parallel([lp.For(loop.sym, loop.low, loop.high, body, parallel=True)])
+    out += lowering.sort(lp.Helper("argsort", ((keys, (poly(0),)), (order, (poly(0),))), (n,), dtype=I64))
+    p, at = names.sym("p"), names.var("at", I64, True)
+    out += lowering.parallel([lp.For(p, poly(0), n, [lp.Let(at, lp.Load(order, (poly(p),))), lp.Store(sorted_keys, (poly(p),), lp.Load(keys, (poly(at.atom),)))], parallel=True)])
+    out += lowering.parallel(_bins(names, h, n, order, sorted_keys, own, extents, lowering.reassociate))
+    return [*out, lp.Free(sorted_keys), lp.Free(order), lp.Free(keys)]
+
+
+def _bins(names: Any, h: Histogram, n: Poly, order: lp.Buffer, keys: lp.Buffer, own: list[int], extents: list[Poly], reassociate: bool) -> list[lp.Stmt]:
+    """For every key and part of an element: what the rounds of the key add."""
+    u, loop = h.update, h.loop
+    indices = [names.sym("b") for _ in own]
+    b = poly(0)
+    for s, extent in zip(indices, extents, strict=True):
+        b = b * extent + poly(s)
+    body: list[lp.Stmt] = []
+    low = _first_at_least(names, keys, n, b, body)
+    high = _first_at_least(names, keys, n, b + 1, body)
+    q, at = names.sym("q"), names.var("round", I64, True)
+    acc = lp.Acc(names.var("sum", u.buffer.dtype), _MONOID[u.op])
+    here = loop.low + poly(at.atom)
+    each = [lp.Let(at, lp.Load(order, (poly(q),))), *_replaced([*h.first, *h.last, lp.Add(acc.var, acc.monoid, u.value)], loop.sym, here)]
+    place = list(u.index)
+    for a, s in zip(own, indices, strict=True):
+        place[a] = poly(s)
+    body.append(lp.Accumulate(q, low, high, each, [acc], exact=not reassociate))
+    body.append(lp.If((lp.Test("ge", high - low - 1),), [lp.Update(u.buffer, tuple(place), u.op, lp.Use(acc.var))]))
+    for x in reversed(h.inner):
+        body = [lp.For(x.sym, x.low, x.high, body, parallel=True)]
+    for s, extent in zip(reversed(indices), reversed(extents), strict=True):
+        body = [lp.For(s, poly(0), extent, body, parallel=True)]
+    return body
+
+
+def _replaced(stmts: list[lp.Stmt], sym: Sym, by: Poly) -> list[lp.Stmt]:
+    """Statements of one round: the index is what was looked up."""
+    return [lp.For(sym, by, by + 1, stmts, parallel=False)]
+
+
+def _first_at_least(names: Any, keys: lp.Buffer, n: Poly, key: Poly, out: list[lp.Stmt]) -> Poly:
+    """Where keys that are in order reach a key."""
+    a, b, half, there = (names.var(x, I64, True) for x in ("from", "to", "half", "there"))
+    lo, hi, mid = poly(a.atom), poly(b.atom), poly(half.atom)
+    step: list[lp.Stmt] = [
+        lp.BreakUnless((lp.Test("ge", hi - lo - 1),)),
+        lp.Let(half, lp.Index((lo + hi) // 2)),
+        lp.Let(there, lp.Load(keys, (mid,))),
+        lp.If((lp.Test("ge", poly(there.atom) - key),), [lp.Assign(b, lp.Index(mid))], [lp.Assign(a, lp.Index(mid + 1))]),
+    ]
+    out += [lp.Declare(a, lp.Const(0, I64)), lp.Declare(b, lp.Index(n)), lp.Forever(step)]
+    return lo
