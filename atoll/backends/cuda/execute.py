@@ -92,6 +92,7 @@ class _Block:
     def __init__(self, host: Host, kernel: k.Kernel, place: dict[Any, int], order: Block, told: bool, found: list[tuple[int, Site, list[Any]]]) -> None:
         self.host, self.kernel, self.order, self.told, self.found = host, kernel, order, told, found
         self.waiting = {id(s) for s in k.walk(kernel.body) if any(isinstance(x, _TOGETHER) for x in k.walk([s]))}  # statements in which a thread may wait
+        self.begun: set[tuple[lp.Buffer, int]] = set()  # memory of threads that has been given out
         self.tracked = k.written(kernel) | set(kernel.shared)
         shared = {b: Memory(tuple(p.const() or 0 for p in b.extents), b.dtype.numpy) for b in kernel.shared}
         values: dict[Any, Any] = {p: host.values[p] for p in kernel.parameters if not isinstance(p, lp.Buffer)}
@@ -163,6 +164,9 @@ class _Thread(Executor):
             match stmt:
                 case k.Barrier() | k.WarpBarrier() | k.Shuffle():
                     yield stmt
+                case k.Region(body):  # no check is inside: the kernel has none
+                    if not self.block.told:
+                        yield from self.go(body)
                 case lp.If(tests, then, orelse):
                     yield from self.go(then if self.tests(tests) else orelse)
                 case lp.For(sym, low, high, body):
@@ -209,8 +213,10 @@ class _Thread(Executor):
                 if start < 0 or start + count > whole.cells.size:
                     raise Stuck(f"{b} is outside {home}")
                 made = Memory((0,), b.dtype.numpy)
-                made.cells, made.written = whole.cells[start : start + count].reshape(shape), whole.written[start : start + count].reshape(shape)
-                made.written[...] = False
+                made.cells, made.written = (x.reshape(-1)[start : start + count].reshape(shape) for x in (whole.cells, whole.written))
+                if home.kind == "temp" and b.kind == "temp" and (home, start) not in self.block.begun:  # memory of threads, perhaps of several together
+                    self.block.begun.add((home, start))
+                    made.written[...] = False
                 self.memory[b] = made
                 self.parts[b] = home, start
             case lp.Update(b, index, _, _):
