@@ -5,11 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from atoll.errors import fail
-from atoll.futhark.env import Binding, Env
+from atoll.futhark.consume import Consumption
+from atoll.futhark.env import Binding, Env, arrows
 from atoll.futhark.expressions import Expressions
 from atoll.futhark.ftypes import F64, I32, I64, Con, DRef, DVar, Fun, Prim, TVar, Type, free_vars, prune, show
 
 _LIMITS = {f"{k}{n}": ((-(2 ** (n - 1)) if k == "i" else 0), 2 ** (n - (k == "i")) - 1) for k in "iu" for n in (8, 16, 32, 64)}
+
+
+def consumption(name: str, t: Type, params: Any, declared: bool, body: Any) -> None:
+    """The rules of uniqueness, for one definition."""
+    fns, _ = arrows(t)
+    Consumption().function(params, fns, declared, body, name)
 
 
 class Definitions(Expressions):
@@ -23,6 +30,7 @@ class Definitions(Expressions):
         for p in params:
             self.irrefutable(p)
         if self.level == 0:
+            self.later.append(lambda: consumption(name, t, params, result is not None, body))
             self.decide()
         more_types, more_sizes = self.general(t, bool(params) or isinstance(prune(t), Fun))
         binding = Binding(name, t, "def" if self.level == 0 else "function", (*cons, *more_types), (*sizes, *more_sizes), self.level, node)

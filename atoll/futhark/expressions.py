@@ -303,22 +303,17 @@ class Expressions(Patterns):
                 at = self.indexed(at, what, env, span, update=True)
             else:
                 known = prune(at)
-                if isinstance(known, TVar):
-                    fail("E1403", span, found=show(known), expected="a record of known type", why="Full type of the record is not known at this point. Add a type annotation to the original record to disambiguate")
                 path.append((k, known))
                 at = self.project(at, what, span)
         if all(kind == "field" for kind, _ in steps):
             made: Type = new_type
-            late_ok = False
+            late: list[Any] = []
             try:
-                unify(new_type, at, [])
-                late_ok = True
-            except Mismatch:
-                pass
-            if late_ok:
-                self.equal(new_type, at, span)
+                unify(new_type, at, late)
+            except Mismatch as problem:
+                fail("E1403", span, found=show(new_type), expected=show(at), why=f"the new value of a field has the type of the old one: {problem}")
+            if not late or not all(isinstance(record, Rec) for _, record in path):
                 return t
-            fail("E1403", span, found=show(new_type), expected=show(at), why="the new value of a field has the type of the old one")
             for (_, record), (_, name) in zip(reversed(path), reversed(steps), strict=True):
                 assert isinstance(record, Rec)
                 made = Rec({**record.fields, name: made})
@@ -340,6 +335,8 @@ class Expressions(Patterns):
         right = self.exp(e.right, env)
         if e.op in (("==",), ("!=",)) and e.fn.info.binding.kind == "builtin":
             self.compared(left, right, e.span)
+            for var in e.fn.info.types.values():
+                var.link = prune(left)
             return BOOL
         return self.apply(self.apply(fn, left, e.left, e.left.span), right, e.right, e.right.span)
 
@@ -398,7 +395,7 @@ class Expressions(Patterns):
             diet: list[Any] = []
             typed.append((p, self.pattern(p, scope, None, diet, seen), diet))
         made: list[Binding] = []
-        fresh_result = False
+        fresh_result: Any = False
         if result is not None:
             before, self.exists = self.exists, []
 
@@ -408,7 +405,7 @@ class Expressions(Patterns):
 
             result_diet: list[Any] = []
             declared = self.type_exp(result, scope, anonymous, result_diet)
-            fresh_result = bool(result_diet)
+            fresh_result = result_diet[0] if result_diet else False
             made += self.exists
             self.exists = before
             found = self.exp(body, scope)

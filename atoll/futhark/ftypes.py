@@ -39,7 +39,7 @@ class Sum:
     cases: dict[str, tuple[Type, ...]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Fun:
     """`name` is what the result's sizes call the parameter; `exists` are the sizes of the result that each call makes anew."""
 
@@ -48,7 +48,7 @@ class Fun:
     name: Any = None
     exists: tuple[Any, ...] = ()
     consumes: Any = None  # which parts of the argument are consumed
-    fresh: bool = False  # the result is unique: it aliases nothing
+    fresh: Any = False  # True, or the fields of the result that are unique: they alias nothing
 
 
 @dataclass(slots=True, eq=False)

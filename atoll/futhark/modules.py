@@ -113,7 +113,7 @@ class Modules(Definitions):
         for fn in params:
             if has_function(fn.param):
                 fail("E1406", d.span, what="Entry point functions may not be higher-order")
-        if has_function(result) or len(params) > len(d.params):
+        if has_function(result):
             fail("E1406", d.span, what="Entry point functions may not be higher-order")
 
     def file(self, path: str, span: Span) -> Env:

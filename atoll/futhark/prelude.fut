@@ -13,6 +13,11 @@ def iterate 'a (n: i32) (f: a -> a) (x: a) : a = loop x for _i < n do f x
 def iterate_until 'a (p: a -> bool) (f: a -> a) (x: a) : a = loop x while !(p x) do f x
 def iterate_while 'a (p: a -> bool) (f: a -> a) (x: a) : a = loop x while p x do f x
 
+def not (x: bool) : bool = !x
+def opaque 't (x: t) : t = x
+def trace 't (x: t) : t = x
+def break 't (x: t) : t = x
+
 def length [n] 't (_: [n]t) : i64 = n
 def null [n] 't (_: [n]t) : bool = n == 0
 def head [n] 't (x: [n]t) : t = x[0]
@@ -88,3 +93,13 @@ def jmp 'a 'b [n] (f: a -> b) (x: a) (dxs: [n]a) : [n]b = map (jvp f x) dxs
 def mjp 'a 'b [n] (f: a -> b) (x: a) (dys: [n]b) : [n]a = map (vjp f x) dys
 def jmp2 'a 'b [n] (f: a -> b) (x: a) (dxs: [n]a) : (b, [n]b) = (f x, map (jvp f x) dxs)
 def mjp2 'a 'b [n] (f: a -> b) (x: a) (dys: [n]b) : (b, [n]a) = (f x, map (vjp f x) dys)
+
+def flatmap [n] 'a 'b 'c (f: a -> ?[k].([k]b, c)) (as: [n]a) : ?[m].([n]i64, [m]bool, [n]i64, [m]b, [n]c) =
+  let sizes = map (\x -> let (ys, _) = f x in length ys) as
+  let starts = exscan (+) 0 sizes
+  let [m] (data: [m]b) = loop (done: []b) = [] for x in as do let (ys, _) = f x in done ++ ys
+  let flags = scatter (replicate m false) (map2 (\s o -> if s == 0 then -1 else o) sizes starts) (replicate n true)
+  in (sizes, flags, starts, data, map (\x -> let (_, c) = f x in c) as)
+def flatmap' [n] 'a 'b (f: a -> ?[k].[k]b) (as: [n]a) : ?[m].([n]i64, [m]bool, [n]i64, [m]b) =
+  let (sizes, flags, starts, data, _) = flatmap (\x -> (f x, 0i8)) as
+  in (sizes, flags, starts, data)

@@ -51,8 +51,17 @@ class TypeExps:
             unify(a, b, late)
         except Mismatch as problem:
             fail("E1403", span, found=show(a), expected=show(b), why=str(problem))
+        self.same_diets(a, b, span)
         if late and self.strict:
             fail("E1404", span, found=show(a), expected=show(b), why=str(late[0]))
+
+    def same_diets(self, found: Type, expected: Type, span: Span) -> None:
+        """A function that consumes its argument does not stand for one that does not."""
+        found, expected = prune(found), prune(expected)
+        while isinstance(found, Fun) and isinstance(expected, Fun):
+            if found.consumes and not expected.consumes:
+                fail("E1405", span, what=f"A function of type {show(found)} consumes its argument, but one that does not is expected here")
+            found, expected = prune(found.result), prune(expected.result)
 
     # -- sizes
 
@@ -158,7 +167,7 @@ class TypeExps:
             self.exists = before
         finally:
             self.level -= 1
-        return Fun(param, result, name, tuple(made), diet[0] if diet else None, bool(result_diet))
+        return Fun(param, result, name, tuple(made), diet[0] if diet else None, result_diet[0] if result_diet else False)
 
     def named(self, t: Any, env: Env, anonymous: Callable[[], Dim], diet: list[Diet] | None = None) -> Type:
         args: list[Any] = []

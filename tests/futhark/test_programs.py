@@ -36,6 +36,7 @@ WRONG = {
     "E1402": "def main = y + 1",
     "E1403": "def main (x: i32) : bool = x + 1",
     "E1404": "def main [n] [m] (xs: [n]i32) (ys: [m]i32) = map2 (+) xs ys",
+    "E1405": "def main (xs: *[3]i32) = let ys = xs with [0] = 1 in (xs[0], ys)",
     "E1406": "def f = 1\ndef f = 2",
     "E1407": "def main (x: #a | #b) : i32 = match x case #a -> 1",
     "E1408": "entry main (x: f32) = f16.f32 x",
