@@ -113,17 +113,19 @@ os.register_at_fork(after_in_child=_under_way.clear)
 
 def levels(generated: Generated) -> tuple[list[str], list[str]] | None:
     """The files of the first version and how far each is optimised; None where it would not be much sooner."""
-    if len(generated.text) < _SHORT or generated.prints or not is_exact(with_support(generated.main)):
+    if len(generated.text) < _SHORT or generated.prints:
         return None
     exact: list[str] = []
     rounded: list[str] = []
     for text in generated.units:
         (exact if is_exact(with_support(text)) else rounded).append(text)
-    if sum(map(len, rounded)) > sum(map(len, exact)) + len(generated.main):
+    main = generated.main
+    main_is_exact = is_exact(with_support(main))
+    if sum(map(len, [main, *exact] if main_is_exact else exact)) < sum(map(len, rounded if main_is_exact else [main, *rounded])):
         return None
     groups = [(exact, "0"), *((part, "3") for part in parts(rounded))]
     groups = [group for group in groups if group[0]]
-    return generated.split([texts for texts, _ in groups]), ["0", *(level for _, level in groups)]
+    return generated.split([texts for texts, _ in groups]), ["0" if main_is_exact else "3", *(level for _, level in groups)]
 
 
 class FirstProgram(Program):

@@ -21,6 +21,7 @@ HEAD = "import atoll as at\nfrom atoll import f32, f64, i64\nn, m = at.sizes('n 
 PROGRAMS = {
     "sums": "def f(a: f32[n, m], x: f64[n]):\n    return sum(a * a), sum(x), max(x), [sum(a[i, j] / (1.0 + j) for j in range(m)) for i in range(n)]\n",
     "exp beside plain loops": "def f(a: f32[n, m], x: f64[n]):\n    e = exp(a)\n    return e / sum(e, axis=0), tanh(x) * log(1.0 + x * x), a.T @ a, sum(a, axis=0)\n",
+    "log outside of units": "def f(a: f32[n, m], x: f64[n]):\n    s = log(sum(a, axis=None))\n    return exp(s) * x, a.T @ a, sort(x), cumsum(x), [sum(a[i, j] / (1.0 + j) for j in range(m)) for i in range(n)]\n",
     "state": "def f(a: f32[n, m], x: f64[n]):\n    y = x\n    for k in range(m):\n        y[k % n] = y[k % n] / 3.0 + x[(k + 1) % n] * 0.1\n    return y, a[:, 0] / a[:, 1]\n",
     "sorting": "def f(a: f32[n, m], x: f64[n]):\n    return sort(x), argsort(a[0]), cumsum(x), sqrt(x * x) / 7.0\n",
 }

@@ -244,3 +244,16 @@ def test_a_library_can_do_it_and_a_wrong_one_is_refused(tmp_path):
     run = lambda path: subprocess.run([sys.executable, str(file)], env={**os.environ, "ATOLL_BLAS": path, "PYTHONPATH": os.getcwd()}, capture_output=True, text=True)
     assert run(str(tmp_path / "blas.so")).stdout.strip() == "7.0"
     assert "E0812" in run("/nowhere.so").stderr
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+def test_tiny_products_are_one_function(dtype: str) -> None:
+    """Below 64 multiplications no loops of the program's own are compiled: one function does them all, of every number of levels."""
+    head = "import atoll as at\nfrom atoll import *\nn, m, k = at.sizes('n m k')\n"
+    f = at.fn(source=f"{head}def f(x: {dtype}[n, k], y: {dtype}[k, m]):\n    return x @ y, (x @ y) @ y.T, tanh(x @ y)\n")
+    assert f.show("c").count("at_tiny_" + dtype + "(const") == 1
+    rng = np.random.default_rng(0)
+    for n, m, k in [(0, 0, 0), (1, 1, 0), (0, 3, 2), (1, 1, 1), (2, 3, 4), (3, 3, 3), (1, 1, 63), (63, 1, 1), (1, 62, 1), (4, 4, 4), (5, 5, 5)]:
+        x, y = (rng.standard_normal(s).astype(np.float32 if dtype == "f32" else np.float64) for s in ((n, k), (k, m)))
+        for found, expected in zip(f(x, y), (x @ y, (x @ y) @ y.T, np.tanh(x @ y)), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)

@@ -2,7 +2,7 @@
 one (units.py).
 
 A nest takes what it reads by value, arrays by `restrict` pointers as pieces do, and the variables it sets by address: it works on copies, which it
-gives back. Code that runs only when there is next to nothing to do is a function too, which is compiled for size (AT_COLD).
+gives back.
 """
 
 from __future__ import annotations
@@ -22,14 +22,7 @@ class Apart(Pieces):
             return False
         return lines([loop]) >= _SHORT and _is_closed([loop])
 
-    def cold(self, stmts: list[lp.Stmt]) -> None:
-        """Statements that hardly ever run."""
-        if all(isinstance(s, lp.For) for s in stmts) and _is_closed(stmts):
-            self.apart(stmts, "AT_COLD")
-        else:
-            self.stmts(stmts)
-
-    def apart(self, nests: list[lp.Stmt], kind: str) -> None:
+    def apart(self, nests: list[lp.Stmt]) -> None:
         """Loops as a function, and its call."""
         used = collect(nests, set())
         set_here = {s.var for s in lp.walk(nests) if isinstance(s, lp.Assign)}
@@ -44,7 +37,7 @@ class Apart(Pieces):
             self.spacious = self.is_long([inner for nest in nests for body in lp.bodies(nest) for inner in body])
             given = ["at_call *at", *(f"{t} {n}" for t, n, _ in params), *(f"{v.dtype.c_name} *{safe(v.name)}_io" for v in changed)]
             start = len(self.lines)
-            with self.braces(f"{kind} int {name}({', '.join(given)})"):
+            with self.braces(f"AT_PIECE int {name}({', '.join(given)})"):
                 self.locals()
                 for v in changed:
                     self.declare(v, f"*{safe(v.name)}_io", False)

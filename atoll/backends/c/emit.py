@@ -53,7 +53,7 @@ class Emitter(Apart):
             case lp.Free(buffer):
                 self.free(buffer)
             case lp.For() if self.is_apart(stmt):
-                self.apart([stmt], "AT_PIECE")
+                self.apart([stmt])
             case lp.For():
                 self.loop(stmt)
             case lp.Accumulate():
@@ -94,20 +94,14 @@ class Emitter(Apart):
                 self.put(f"/* {text} */")
 
     def product(self, p: lp.Product) -> None:
-        """A contraction by the runtime's matrix kernel; its own loops when there is no runtime or it is tiny."""
+        """A contraction by the runtime's matrix kernel, or by a function for tiny ones; its own loops when there is no runtime."""
         if not self.dialect.hosted:
             self.stmts(p.body)
             self.stmts(p.after)
             return
         rows = self.rows_after(p.after[0]) if p.after and isinstance(p.after[0], lp.Chunks) else None
         work = " * ".join(self.factor(x) for x in (p.rows, p.columns, *p.sums))
-        with self.braces(f"if ({work} < 64)"):
-            self.quiet += 1
-            self.cold(p.body)
-            self.quiet -= 1
-            if rows is not None:
-                self.put(f"if ((status = {rows.whole}) != 0) goto done;")
-        with self.braces("else"):
+        with self.braces(""):
             lists = [", ".join(map(self.poly, each)) for each in (p.sums, p.left_sums, p.right_sums)]
             given = [self.poly(x) for x in (p.rows, p.columns)] + [f"{{{text}}}" for text in lists]
             given += [self.poly(x) for x in (p.left_row, p.right_column, p.target_row)]
@@ -118,8 +112,13 @@ class Emitter(Apart):
                 tail = f", {rows.function}, &at_context, {rows.work}"
             self.put(f"const at_product at_p = {{{', '.join(given)}, {len(p.sums)}, {int(p.adds)}{tail}}};")
             self.uses_done = True
-            double = int(p.target.dtype.name == "f64")
-            self.put(f"if ((status = at_rt->product(at, &at_p, {double})) != 0) goto done;")
+            tiny, double = f"at_tiny_{p.target.dtype.name}(&at_p)", int(p.target.dtype.name == "f64")
+            if rows is not None:
+                tiny, ending = f"{{ {tiny}; if ((status = {rows.whole}) != 0) goto done; }}", ""
+            else:
+                ending = ";"
+            self.put(f"if ({work} < 64) {tiny}{ending}")
+            self.put(f"else if ((status = at_rt->product(at, &at_p, {double})) != 0) goto done;")
 
     # -- memory
 

@@ -52,7 +52,6 @@ MACROS = f"#define AT_UNITS (-(uint64_t){UNITS})" + """
 #define AT_SIMD
 #endif
 #define AT_PIECE AT_OURS __attribute__((noipa))
-#define AT_COLD AT_OURS __attribute__((noipa, cold))
 
 AT_HERE const at_runtime *at_rt;
 

@@ -307,6 +307,33 @@ def _sum_helpers() -> dict[str, str]:
     return found
 
 
+def _product_helpers() -> dict[str, str]:
+    """Products of a few numbers, which are not worth a call of the runtime's: one function for all of them, so that no program has loops of its own to compile."""
+    found: dict[str, str] = {}
+    for d in (DTYPES["f32"], DTYPES["f64"]):
+        t = d.c_name
+        found[f"at_tiny_{d.name}"] = f"""static __attribute__((noinline, unused)) void at_tiny_{d.name}(const at_product *p) {{
+    int64_t n[4] = {{1, 1, 1, 1}}, left[4] = {{0}}, right[4] = {{0}};
+    for (int l = 0; l < p->levels; l++) {{
+        const int to = 4 - p->levels + l;
+        n[to] = p->extent[l], left[to] = p->a_k[l], right[to] = p->b_k[l];
+    }}
+    for (int64_t i = 0; i < p->m; i++)
+        for (int64_t j = 0; j < p->n; j++) {{
+            {t} *c = ({t} *)p->c + i * p->c_m + j, s = p->adds ? *c : 0;
+            for (int64_t k0 = 0; k0 < n[0]; k0++)
+                for (int64_t k1 = 0; k1 < n[1]; k1++)
+                    for (int64_t k2 = 0; k2 < n[2]; k2++) {{
+                        const {t} *a = (const {t} *)p->a + i * p->a_m + k0 * left[0] + k1 * left[1] + k2 * left[2];
+                        const {t} *b = (const {t} *)p->b + j * p->b_n + k0 * right[0] + k1 * right[1] + k2 * right[2];
+                        for (int64_t k3 = 0; k3 < n[3]; k3++, a += left[3], b += right[3]) s += *a * *b;
+                    }}
+            *c = s;
+        }}
+}}"""
+    return found
+
+
 def _vector_helpers() -> dict[str, str]:
     """Vectors of floats that lie anywhere; what is held stays in a register."""
     found = {
@@ -345,6 +372,7 @@ HELPERS: dict[str, str] = {
     **STORAGE_HELPERS,
     **_sum_helpers(),
     **_vector_helpers(),
+    **_product_helpers(),
     **_copy_helpers(),
     **_stream_helpers(),
     **_compress_helpers(),

@@ -79,7 +79,7 @@ def parts(texts: Sequence[str]) -> list[list[str]]:
 
 
 _TYPEDEF = re.compile(r"^typedef struct .*\n", re.M)
-_HEAD = re.compile(r"^((?:AT_PIECE|AT_COLD) .*\)) \{$", re.M)
+_HEAD = re.compile(r"^(AT_PIECE .*\)) \{$", re.M)
 
 
 def shared(texts: Sequence[str]) -> str:
