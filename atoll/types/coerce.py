@@ -150,7 +150,7 @@ def map_arrays(
 def element_value(el: Elaborator, sym: Sym, core_type: Type, t: Type) -> Value:
     """The value of a lambda's parameter; an i64 parameter is immutable and so can be a size."""
     known = None
-    if isinstance(t, Index) or (isinstance(t, Scalar) and t.dtype is I64 and not t.weak):
+    if isinstance(t, Index) or (isinstance(t, Scalar) and t.dtype is I64 and t.weak != 2):
         known = poly(sym)
         el.solver.rigid[sym] = el.level + 1
     return Value(ir.Var(sym, type=core_type), t, known)

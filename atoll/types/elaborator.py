@@ -127,7 +127,7 @@ class Elaborator:
         if isinstance(value.expr, ir.Closure):
             self.made_of[sym] = next((entity for expr, entity in reversed(self.made) if expr is value.expr), None)
         known = value.poly
-        if known is None and isinstance(value.type, (Scalar, Index)) and value.type.dtype.name == "i64" and not value.weak:
+        if known is None and isinstance(value.type, (Scalar, Index)) and value.type.dtype.name == "i64" and getattr(value.type, "weak", 0) != 2:
             known = poly(sym)
             if isinstance(value.type, Index):
                 self.assume(known, value.type.size - 1 - known)
