@@ -38,6 +38,8 @@ def nodes(body: Body, origins: Iterator[Origin | None]) -> tuple[Node, ...]:
     for s in body:
         origin = next(origins)
         inner = bodies(s)
+        if s[0] == "chunks" and not s[5] and not s[6]:
+            s = (*s[:7], ())  # how large pieces are, nothing depends on
         made.append(Node(with_bodies(s, tuple(() for _ in inner)), tuple(nodes(b, origins) for b in inner), origin))
     return tuple(made)
 

@@ -16,6 +16,8 @@ from atoll.check.rewrites.region import Region
 from atoll.check.sums import Poly, Rejected, const, sub, var
 
 LARGEST = 1 << 60
+MANY = 60  # statements of a list that is looked at as one part
+MOVED = ("an origin outside", "all", "another statement")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,19 @@ def validate(sizes: tuple[str, ...], before: Body, after: Body, origins: list[Or
     around = Around(moving, facts=[c for s in sizes for c in (("ge", var(s)), ("ge", sub(const(LARGEST), var(s))))])
     numbers: Iterator[Origin | None] = iter((k, {}) for k in range(1 << 40))
     old, new = _own_rounds(nodes(before, numbers), ()), nodes(after, iter(origins))
-    return [_part(a, b, at, roots, outside) for a, b, at, outside in _differing(old, new, around, frozenset())]
+    return _level(old, new, around, roots, frozenset())
+
+
+def _level(before: tuple[Node, ...], after: tuple[Node, ...], at: Around, roots: Mapping[str, str], outside: frozenset[str]) -> list[Part]:
+    """The smallest parts of two lists of statements; all of both, where a statement has gone from one part to another."""
+    found: list[Part] = []
+    for a, b, inner, used, deeper in _differing(before, after, at, outside):
+        found += _level(a, b, inner, roots, used) if deeper else [_part(a, b, inner, roots, used)]
+    if any(p.why.startswith(MOVED) for p in found) and len(before) + len(after) <= MANY:
+        all_ = _part(before, after, at, roots, outside)
+        if not all_.why:
+            return [Part("", all_.asked + sum(p.asked for p in found), all_.notes)]
+    return found
 
 
 def _moving(body: Body) -> set[str]:
@@ -111,8 +125,8 @@ def _same(a: Node, b: Node) -> bool:
     return a.stmt == b.stmt and len(a.bodies) == len(b.bodies) and all(len(x) == len(y) and all(map(_same, x, y)) for x, y in zip(a.bodies, b.bodies, strict=True))
 
 
-def _differing(before: tuple[Node, ...], after: tuple[Node, ...], at: Around, outside: frozenset[str]) -> Iterator[tuple[tuple[Node, ...], tuple[Node, ...], Around, frozenset[str]]]:
-    """The parts, with what is known there and the names used around them."""
+def _differing(before: tuple[Node, ...], after: tuple[Node, ...], at: Around, outside: frozenset[str]) -> Iterator[tuple[tuple[Node, ...], tuple[Node, ...], Around, frozenset[str], bool]]:
+    """The parts, with what is known there and the names used around them; the last says that it is a list inside a statement that is the same."""
     first = 0
     while first < min(len(before), len(after)) and _same(before[first], after[first]):
         first += 1
@@ -138,9 +152,10 @@ def _differing(before: tuple[Node, ...], after: tuple[Node, ...], at: Around, ou
                 for branch, (p, q) in enumerate(zip(x.bodies, y.bodies, strict=True)):
                     others = tuple(z for j, z in enumerate(b) if j != k)
                     beside = tuple(z for j, other in enumerate(y.bodies) if j != branch for z in other)
-                    yield from _differing(p, q, _inside(at, x, branch), outside | _names(others) | _names(beside) | _head_names(y))
+                    if len(p) != len(q) or not all(map(_same, p, q)):
+                        yield p, q, _inside(at, x, branch), outside | _names(others) | _names(beside) | _head_names(y), True
         return
-    yield a, b, at, outside
+    yield a, b, at, outside, False
 
 
 def _names(body: tuple[Node, ...]) -> frozenset[str]:
