@@ -25,6 +25,7 @@ SECONDS = 8.0  # of the bounded validator, for a function
 TRUSTED = (
     "index arithmetic stays below 64 bits: sizes are checked to be below 2**46 when the program is called",
     "rounds that lowering says are independent are believed to be (the bounded validator runs them in both orders)",
+    "where a range is cut into pieces is believed not to matter (the bounded validator cuts it in two ways)",
     "sums that lowering leaves without an order (not `exact`) may be added in any: the program's own licence",
     "products, sorts and the vector functions of the runtime do what their loops say",
 )
@@ -49,13 +50,13 @@ def make_data(core: ir.Function, choices: Choices | None = None, seconds: float 
 
 def validated(watched: Watched, notes: dict[str, None] | None = None) -> list[str]:
     """For each rewrite, why it is not proved; empty when it is. `notes`: what is taken on trust of those that are."""
-    data: dict[str, Any] = {"format": FORMAT, "sizes": [s.name for s in watched.loops.sizes], **watched.data.tables()}
+    data: dict[str, Any] = {"format": FORMAT, "sizes": [s.name for s in watched.loops.sizes], "reassociate": watched.core.reassociate, **watched.data.tables()}
     chain = Chain(data)
     now = chain.reader.body(watched.lowered)
     found = []
     for r in watched.rewrites:
         after = chain.reader.body(r.after)
-        parts = chain.step(now, after, {"origins": r.origins, "roots": r.roots})
+        parts = chain.step(now, after, {"origins": r.origins, "roots": r.roots, "regroups": r.regroups})
         found.append(next((p.why for p in parts if p.why), ""))
         if notes is not None and not found[-1]:
             notes.update(dict.fromkeys(f"{r.name}: {note}" for p in parts for note in p.notes))
@@ -66,7 +67,7 @@ def validated(watched: Watched, notes: dict[str, None] | None = None) -> list[st
 def _row(r: Rewrite, why: str) -> dict[str, Any]:
     row: dict[str, Any] = {"name": r.name, "status": "open" if why else "proved", "why": why, "after": r.after}
     if not why:
-        return {**row, "origins": r.origins, "roots": r.roots}
+        return {**row, "origins": r.origins, "roots": r.roots, "regroups": r.regroups}
     b = r.bounded
     if b is not None and b.kind != "unseen" and (b.ran or not b.new):
         row |= {"status": "bounded", "bounded": {"sizes": b.sizes, "ran": b.ran, "new": b.new, "kind": b.kind}}

@@ -42,7 +42,7 @@ class Chain:
         self.final = now
 
     def step(self, before: Body, after: Body, row: dict[str, Any]) -> list[Part]:
-        return validate(self.sizes, before, after, [self.origin(o) for o in row["origins"]], {unknown(a): unknown(b) for a, b in row["roots"]})
+        return validate(self.sizes, before, after, [self.origin(o) for o in row["origins"]], {unknown(a): unknown(b) for a, b in row["roots"]}, bool(self.data["reassociate"] and row["regroups"]))
 
     def origin(self, o: Any) -> Origin | None:
         if o is None or type(o) is int:

@@ -15,7 +15,7 @@ from typing import Any
 
 from atoll.check.rewrites.language import changed, mapped, read, rename
 from atoll.check.rewrites.leaves import Node, whole
-from atoll.check.sums import subst, var
+from atoll.check.sums import Poly, subst, var
 
 BELIEVED = "what a round reads that fails is inside its array"
 
@@ -62,7 +62,7 @@ def _back(scan: Node, after: Node, others: list[Node], roots: Mapping[str, str],
         else:
             if bad in read((whole(n),))[0]:
                 return None
-            kept.append(_renamed(n, instead))
+            kept.append(renamed(n, instead))
     if not failing <= seen:
         return None
     if instead:
@@ -91,8 +91,7 @@ def _only_repeats(n: Node, again: Node, roots: Mapping[str, str]) -> bool:
 def _texts(body: tuple[Node, ...], roots: Mapping[str, str]) -> list[Any]:
     found: list[Any] = []
     for n in body:
-        s = _renamed(n, dict(roots)).stmt
-        found.append((s[0], roots.get(s[1], s[1]), *s[2:]) if s[0] == "let" else s)
+        found.append(renamed(n, dict(roots)).stmt)
     return found
 
 
@@ -113,11 +112,11 @@ def _rooted(t: Any, roots: Mapping[str, str]) -> Any:
     return (kind, None if p is None else subst(p, env), None if e is None else mapped(e, lambda q: subst(q, env), use))
 
 
-def _renamed(n: Node, names_: dict[str, str]) -> Node:
-    """The statement with some variables replaced by others, also inside it."""
-    if not names_:
+def renamed(n: Node, names_: dict[str, str], numbers: Mapping[str, Poly] = {}) -> Node:
+    """The statement with some names replaced by others, and some indices by polynomials, also inside it."""
+    if not names_ and not numbers:
         return n
-    env = rename(names_)
+    env = {**rename(names_), **numbers}
     use = lambda x: ("use", names_.get(x[1], x[1])) if x[0] == "use" else None  # noqa: E731
 
     def go(e: Any) -> Any:
@@ -126,9 +125,9 @@ def _renamed(n: Node, names_: dict[str, str]) -> Node:
     s = n.stmt
     match s[0]:
         case "let" | "declare" | "add":
-            s = (*s[:3], None if s[3] is None else go(s[3]))
+            s = (s[0], names_.get(s[1], s[1]), s[2], None if s[3] is None else go(s[3]))
         case "assign":
-            s = (*s[:2], go(s[2]))
+            s = (s[0], names_.get(s[1], s[1]), go(s[2]))
         case "store":
             s = ("store", s[1], tuple(map(go, s[2])), go(s[3]))
         case "update":
@@ -137,5 +136,7 @@ def _renamed(n: Node, names_: dict[str, str]) -> Node:
             s = ("check", go(("truth", s[1]))[1], s[2], tuple(map(go, s[3])))
         case "if":
             s = ("if", go(("truth", s[1]))[1], *s[2:])
-    return replace(n, stmt=s, bodies=tuple(tuple(_renamed(x, names_) for x in b) for b in n.bodies))
-
+        case "for" | "accumulate":
+            s = (*s[:2], go(s[2]), go(s[3]), *s[4:])
+    origin = None if n.origin is None else (n.origin[0], {i: subst(p, env) for i, p in n.origin[1].items()})
+    return replace(n, stmt=s, origin=origin, bodies=tuple(tuple(renamed(x, names_, numbers) for x in b) for b in n.bodies))

@@ -62,6 +62,7 @@ class Leaf:
     syms: list[str]
     scope: dict[str, Leaf | None]  # names made in the region: by a leaf, or (None) an integer that the rewrite counts by
     apart: tuple[Any, ...] = ()
+    pieces: tuple[tuple[str, str], ...] = ()  # ranges that are cut around it: where a piece begins and ends
 
 
 @dataclass(slots=True)
@@ -75,10 +76,11 @@ class Around:
     known: list[Group] = field(default_factory=list)
     place: list[Place] = field(default_factory=list)
     syms: list[str] = field(default_factory=list)
+    pieces: tuple[tuple[str, str], ...] = ()
 
     def inside(self, place: Place, conds: list[Cond] = [], groups: list[Group] = [], sym: str | None = None) -> Around:  # noqa: B006  never changed
         syms = self.syms if sym is None else [*self.syms, sym]
-        return Around(self.moving, [*self.conds, *conds], [*self.groups, *groups], list(self.facts), list(self.known), [*self.place, place], syms)
+        return Around(self.moving, [*self.conds, *conds], [*self.groups, *groups], list(self.facts), list(self.known), [*self.place, place], syms, self.pieces)
 
 
 def test_cond(t: Any, moving: frozenset[str]) -> Cond:
@@ -159,6 +161,15 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
                     raise No("an index twice")
                 inside = at.inside((here, k, i, s[0] == "for" and s[5][0]), [("ge", sub(var(i), low)), ("ge", sub(sub(high, var(i)), const(1)))], sym=i)
                 yield from leaves(n.bodies[0], inside, scope, new)
+            case "chunks" if not s[5] and not s[6]:
+                _, low, high, extent = s[:4]
+                if low in at.syms:
+                    raise No("an index twice")
+                inside = at.inside((here, k, low, True), sym=low)
+                inside.facts += [("ge", var(low)), ("ge", sub(extent, var(high))), ("ge", sub(sub(var(high), var(low)), const(1)))]
+                inside.pieces = (*at.pieces, (low, high))
+                scope[high] = None
+                yield from leaves(n.bodies[0], inside, scope, new)
             case "if":
                 on = conditions(s[1], at.moving)
                 yield from leaves(n.bodies[0], at.inside(place, on), scope, new)
@@ -189,4 +200,4 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
 
 
 def _leaf(s: Stmt, number: Any, round_: Mapping[str, Poly], at: Around, place: Place, scope: dict[str, Leaf | None]) -> Leaf:
-    return Leaf(s, number, round_, at.conds, at.groups, list(at.facts), list(at.known), [*at.place, place], at.syms, dict(scope))
+    return Leaf(s, number, round_, at.conds, at.groups, list(at.facts), list(at.known), [*at.place, place], at.syms, dict(scope), (), at.pieces)

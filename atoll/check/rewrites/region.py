@@ -33,7 +33,8 @@ from atoll.check.rewrites.language import (
     read,
     subexprs,
 )
-from atoll.check.rewrites.leaves import Around, Leaf, No, Node, Place, conditions, leaves
+from atoll.check.rewrites.leaves import Around, Leaf, No, Node, Place, cases, conditions, leaves
+from atoll.check.rewrites.parts_back import parts_back
 from atoll.check.rewrites.refute import Cond, Group, cannot, negations, refuted
 from atoll.check.rewrites.storage import in_one, undone
 from atoll.check.sums import Poly, add, const, div, divisors, mul, sub, subst, value, var
@@ -48,13 +49,16 @@ OPERATORS = {"add": "add", "mul": "mul", "minimum": "min", "maximum": "max", "an
 
 
 class Region:
-    def __init__(self, before: tuple[Node, ...], after: tuple[Node, ...], around: Around, roots: Mapping[str, str], outside: frozenset[str]) -> None:
-        """`roots`: what variables are copies of; `outside`: names that are used elsewhere in the program."""
+    def __init__(
+        self, before: tuple[Node, ...], after: tuple[Node, ...], around: Around, roots: Mapping[str, str], outside: frozenset[str], licensed: bool = False
+    ) -> None:
+        """`roots`: what variables are copies of; `outside`: names that are used elsewhere in the program; `licensed`: sums into memory may be regrouped."""
+        self.licensed = licensed
         self.asked, self.roots = 0, roots
         self._rounds: dict[str, list[str]] = {}
         self.moving = around.moving
         self.notes: set[str] = set()
-        before, after = in_one(before), in_one(checks_back(after, roots, self.notes))
+        before, after = in_one(before), in_one(checks_back(parts_back(after, self.notes) if licensed else after, roots, self.notes))
         self.old: dict[Any, Leaf] = {}
         for x in leaves(before, around.inside((0, 0, None, False)), {}, False):
             if x.number in self.old:
@@ -99,7 +103,8 @@ class Region:
         return self._rounds[root]
 
     def root(self, v: str) -> str:
-        return self.roots.get(v, v)
+        plain = v.split("%")[0] or v  # parts that are written out have names of their own
+        return self.roots.get(plain, plain)
 
     def no(self, what: str, conds: Sequence[Cond], groups: Sequence[Group] = ()) -> None:
         self.count()
@@ -242,8 +247,8 @@ class Region:
             return self.alike(found, b, x)
         if b[0] == "choose" and (found := self.decided(b, x)) is not None:
             return self.alike(a, found, x)
-        if a[0] != b[0]:
-            return False
+        if a[0] != b[0] or (a[0] == "call" and a[1] != b[1]):
+            return self.same_integer(a, b, x)
         match a[0]:
             case "index":
                 return self.equal(a[1], b[1], x)
@@ -257,6 +262,16 @@ class Region:
                 tests, others = self.left(a[1], x), self.left(b[1], x)
                 return self.same_tests(tests, others, x) and all(self.alike(p, q, x) for p, q in zip(a[2:], b[2:], strict=True))
         return False
+
+    def same_integer(self, a: Expr, b: Expr, x: Leaf) -> bool:
+        """Two integers in other words: in every case the same polynomial."""
+        one, two = cases(a, self.moving), cases(b, self.moving)
+        if one is None or two is None:
+            return False
+        self.count()
+        return all(
+            cannot([*x.conds, *x.facts, *c, *d, n], [*x.groups, *x.known]) for c, p in one for d, q in two for n in negations(("eq", sub(p, q)))
+        )
 
     def same_tests(self, a: Sequence[Any], b: Sequence[Any], x: Leaf) -> bool:
         if a == b:
@@ -331,7 +346,7 @@ class Region:
             for b in copies[i:]:
                 conds, groups, round_, env = self.other(b)
                 same = [("eq", sub(a.round[s], round_[s])) for s in old.syms]
-                both, choice = self.settled([*mine, *conds, *same]), [*map(self.settled_group, (*a.groups, *a.known, *groups))]
+                both, choice = self.settled([*mine, *conds, *same]), [*map(self.settled_group, (*a.groups, *a.known, *groups)), *_pieces(a, b, env)]
                 if a is not b:
                     self.no("once", both, choice)
                 else:
@@ -408,7 +423,7 @@ class Region:
                 now = list(_not_before(a.place, b.place, env))
                 if not now:
                     continue
-                groups = [*map(self.settled_group, (*a.groups, *a.known, *groups))]
+                groups = [*map(self.settled_group, (*a.groups, *a.known, *groups)), *_pieces(a, b, env)]
                 for p, q in dict.fromkeys(meet):
                     cells = [] if p is None or q is None else _equal(p, tuple(subst(v, env) for v in q))
                     base = self.settled([*a.conds, *a.facts, *conds, *cells])
@@ -427,7 +442,7 @@ class Region:
         if a.stmt[0] in ("add", "assign") and b.stmt[0] in ("add", "assign") and self.root(a.stmt[1]) == self.root(b.stmt[1]):
             if self.root(a.stmt[1]) in self.inexact and self.old[a.number].stmt[0] == self.old[b.number].stmt[0] == "add":
                 return True
-        return False
+        return self.licensed and a.stmt[0] == b.stmt[0] == "update" and a.stmt[1] == b.stmt[1] and a.stmt[3] == b.stmt[3] in ("add", "mul", "min", "max", "and", "or")
 
     def cells(self, x: Leaf) -> Iterator[Cell]:
         """What an instance touches: elements and variables in their round, and whether it writes them. None: any element.
@@ -487,6 +502,16 @@ def _may_trap(e: Any) -> bool:
     if is_poly(e):
         return any(value(d) is None for d in divisors(e))
     return bool(e[0] == "call" and e[3][0] in "iu" and e[1] not in HARMLESS)
+
+
+def _pieces(a: Leaf, b: Leaf, env: Mapping[str, Poly]) -> list[Group]:
+    """Two instances in pieces of one range: it is the same piece, or one ends before the other begins."""
+    found: list[Group] = []
+    for low, high in a.pieces:
+        if (low, high) in b.pieces:
+            same: list[Cond] = [("eq", sub(var(low), env[low])), ("eq", sub(var(high), env[high]))]
+            found.append([same, [("ge", sub(env[low], var(high)))], [("ge", sub(var(low), env[high]))]])
+    return found
 
 
 def _equal(a: Sequence[Poly], b: Sequence[Poly]) -> list[Cond]:

@@ -29,22 +29,23 @@ class Part:
     notes: tuple[str, ...] = ()  # what is taken on trust of it
 
 
-def validate(sizes: tuple[str, ...], before: Body, after: Body, origins: list[Origin | None], roots: Mapping[str, str]) -> list[Part]:
-    """`origins` of all statements after the rewrite, in the order of a walk; `roots`: which variables are copies of which."""
+def validate(sizes: tuple[str, ...], before: Body, after: Body, origins: list[Origin | None], roots: Mapping[str, str], licensed: bool = False) -> list[Part]:
+    """`origins` of all statements after the rewrite, in the order of a walk; `roots`: which variables are copies of which; `licensed`: sums into memory
+    may be made in another order."""
     moving = frozenset(_moving(before) | _moving(after))
     around = Around(moving, facts=[c for s in sizes for c in (("ge", var(s)), ("ge", sub(const(LARGEST), var(s))))])
     numbers: Iterator[Origin | None] = iter((k, {}) for k in range(1 << 40))
     old, new = _own_rounds(nodes(before, numbers), ()), nodes(after, iter(origins))
-    return _level(old, new, around, roots, frozenset())
+    return _level(old, new, around, roots, frozenset(), licensed)
 
 
-def _level(before: tuple[Node, ...], after: tuple[Node, ...], at: Around, roots: Mapping[str, str], outside: frozenset[str]) -> list[Part]:
+def _level(before: tuple[Node, ...], after: tuple[Node, ...], at: Around, roots: Mapping[str, str], outside: frozenset[str], licensed: bool) -> list[Part]:
     """The smallest parts of two lists of statements; all of both, where a statement has gone from one part to another."""
     found: list[Part] = []
     for a, b, inner, used, deeper in _differing(before, after, at, outside):
-        found += _level(a, b, inner, roots, used) if deeper else [_part(a, b, inner, roots, used)]
+        found += _level(a, b, inner, roots, used, licensed) if deeper else [_part(a, b, inner, roots, used, licensed)]
     if any(p.why.startswith(MOVED) for p in found) and len(before) + len(after) <= MANY:
-        all_ = _part(before, after, at, roots, outside)
+        all_ = _part(before, after, at, roots, outside, licensed)
         if not all_.why:
             return [Part("", all_.asked + sum(p.asked for p in found), all_.notes)]
     return found
@@ -57,19 +58,19 @@ def _moving(body: Body) -> set[str]:
 def _own_rounds(body: tuple[Node, ...], syms: tuple[str, ...]) -> tuple[Node, ...]:
     out = []
     for n in body:
-        inner = (*syms, n.stmt[1]) if n.stmt[0] in ("for", "accumulate") else syms
+        inner = (*syms, n.stmt[1]) if n.stmt[0] in ("for", "accumulate", "chunks") else syms
         assert n.origin is not None
         out.append(Node(n.stmt, tuple(_own_rounds(b, inner) for b in n.bodies), (n.origin[0], {s: var(s) for s in syms})))
     return tuple(out)
 
 
-def _part(a: tuple[Node, ...], b: tuple[Node, ...], at: Around, roots: Mapping[str, str], outside: frozenset[str]) -> Part:
+def _part(a: tuple[Node, ...], b: tuple[Node, ...], at: Around, roots: Mapping[str, str], outside: frozenset[str], licensed: bool) -> Part:
     region = None
     try:
         asked = _only_guarded(a, b, at)
         if asked:
             return Part("", asked)
-        region = Region(a, b, at, roots, outside)
+        region = Region(a, b, at, roots, outside, licensed)
         asked = region.check()
         return Part("", asked, tuple(sorted(region.notes)))
     except No as problem:

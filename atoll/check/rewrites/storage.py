@@ -74,11 +74,12 @@ def begins_sum(s: Stmt, sums: dict[str, str]) -> bool:
     """`declare v = neutral` of a variable that stands for a sum."""
     if s[0] != "declare" or s[1] not in sums or s[3] is None or s[3][0] != "const":
         return False
-    return _neutral(s[3][1], sums[s[1]], s[2])
+    return is_neutral(s[3][1], sums[s[1]], s[2])
 
 
-def _neutral(text: str, monoid: str, d: str) -> bool:
+def is_neutral(text: str, monoid: str, d: str) -> bool:
     """The text of a constant is the neutral element of an operator."""
+    monoid = {"min": "minimum", "max": "maximum"}.get(monoid, monoid)
     plain = {"{'f': '0x0.0p+0'}": "0", "{'f': '0x1.0000000000000p+0'}": "1", "False": "0", "True": "1", "{'f': 'inf'}": "inf", "{'f': '-inf'}": "-inf"}.get(text, text)
     if monoid in ("minimum", "maximum"):
         if d[0] == "f":

@@ -224,10 +224,10 @@ def _clamped(loop: lp.For) -> list[lp.Stmt] | None:
     middle: list[lp.Stmt] = []
     for s in loop.body:
         if isinstance(s, lp.Let) and s.var in inside:
-            middle.append(lp.Let(copier.var(s.var), lp.Index(inside[s.var])))
+            middle.append(lp.Let(copier.var(s.var), lp.Index(inside[s.var]), instance=s.instance))
             copier.env[s.var.atom] = inside[s.var]
         else:
-            middle += copier.stmt(s)
+            middle += copier.stmts([s])
 
     def part(low: Poly, high: Poly, body: list[lp.Stmt]) -> lp.Stmt:
         return lp.For(loop.sym, low, high, body, True)

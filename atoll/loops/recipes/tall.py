@@ -66,7 +66,7 @@ def _in_parts(pieces: lp.Chunks) -> lp.Stmt | None:
         return lp.Let(var, lp.Call("min", (lp.Index(rounds.low + k * step), lp.Index(rounds.high)), I64))
 
     j = Sym(columns.sym.name)
-    adding = [lp.Update(own, (poly(part), poly(j)), s.op, s.value) if isinstance(s, lp.Update) else s for s in Copier({columns.sym: poly(j)}).stmts(columns.body)]
+    adding = [lp.Update(own, (poly(part), poly(j)), s.op, s.value, instance=s.instance) if isinstance(s, lp.Update) else s for s in Copier({columns.sym: poly(j)}).stmts(columns.body)]
     zero = Sym(columns.sym.name)
     body: list[lp.Stmt] = [
         bound(first, poly(part)),
