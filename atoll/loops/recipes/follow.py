@@ -40,11 +40,13 @@ def join(stmts: list[lp.Stmt], pairs: Pairs, decisions: list[str]) -> list[lp.St
         if not isinstance(stmt, (lp.Chunks, lp.Product)):
             for body in lp.bodies(stmt):
                 body[:] = join(body, pairs, decisions)
-    for product, after, _ in pairs:
-        places = [next((k for k, s in enumerate(out) if s is x), None) for x in (product, after)]
-        if places[0] is None or places[1] is None or _next_pieces(product, out[places[0] + 1 :]) is not after:
+    for found, pieces, _ in pairs:
+        first = next((k for k, s in enumerate(out) if _is(s, found)), None)
+        product = None if first is None else out[first]
+        after = _next_pieces(product, out[first + 1 :]) if first is not None and isinstance(product, lp.Product) else None
+        if first is None or not isinstance(product, lp.Product) or after is None or after.low is not pieces.low:
             continue
-        first, last = places[0], places[1]
+        last = next(k for k, s in enumerate(out) if s is after)
         between = out[first + 1 : last]
         frees: list[lp.Stmt] = [s for s in between if isinstance(s, lp.Free)]
         out[first : last + 1] = [*(s for s in between if not isinstance(s, lp.Free)), product, *frees]
@@ -53,11 +55,21 @@ def join(stmts: list[lp.Stmt], pairs: Pairs, decisions: list[str]) -> list[lp.St
     return out
 
 
+def _is(stmt: lp.Stmt, found: lp.Product) -> bool:
+    """The product that was found first, whatever became of the loops that say what it is."""
+    return isinstance(stmt, lp.Product) and stmt.target is found.target
+
+
 def in_place(fn: lp.Function, pairs: Pairs) -> None:
     """Products into the memory of what is made of them, when nobody else reads them. After `join`."""
-    for product, pieces, made in pairs:
-        own = product.target.buffer
-        if not product.after or made is None or own.kind != "temp" or not copyable([*product.body, *pieces.body]):
+    for found, _, made in pairs:
+        product = next((s for s in lp.walk(fn.body) if _is(s, found)), None)
+        own = found.target.buffer
+        if not isinstance(product, lp.Product) or not product.after or made is None or own.kind != "temp":
+            continue
+        pieces = product.after[0]
+        assert isinstance(pieces, lp.Chunks)
+        if not copyable([*product.body, *pieces.body]):
             continue
         inside = {id(s) for s in (*lp.walk(product.body), *lp.walk([pieces]), product)}
         if any(_mentions(s, own) and not isinstance(s, (lp.Alloc, lp.Free)) and id(s) not in inside for s in lp.walk(fn.body)):
