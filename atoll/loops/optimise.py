@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from atoll.errors import fail
@@ -59,6 +59,7 @@ from atoll.loops.recipes.unroll import unroll
 from atoll.loops.recipes.wave import wave
 from atoll.loops.recipes.window import window
 from atoll.loops.transform.copier import restart_names
+from atoll.loops.transform.walk import innermost_first
 
 
 @dataclass
@@ -182,22 +183,14 @@ def _find_followers(fn: lp.Function, work: Work) -> list[lp.Stmt]:
 
 
 def _in_place(fn: lp.Function, work: Work) -> list[lp.Stmt]:
-    in_place(fn, work.following)
-    return fn.body
+    return in_place(fn.body, work.following)
 
 
 def _set_grain(fn: lp.Function, work: Work) -> list[lp.Stmt]:
-    for stmt in lp.walk(fn.body):
-        if isinstance(stmt, lp.Chunks):
-            stmt.grain = work.choices.grain
-    return fn.body
+    grain = work.choices.grain
+    return innermost_first(fn.body, lambda stmt, known: [replace(stmt, grain=grain)] if isinstance(stmt, lp.Chunks) and stmt.grain != grain else None)
 
 
 def _plain_products(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
     """Products as the loops that say what they are."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            body[:] = _plain_products(body)
-        out += stmt.body if isinstance(stmt, lp.Product) else [stmt]
-    return out
+    return innermost_first(stmts, lambda stmt, known: stmt.body if isinstance(stmt, lp.Product) else None)

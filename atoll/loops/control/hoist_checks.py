@@ -15,11 +15,12 @@ find that none fails (the test before it is stricter than it must be); then no r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import I64
 
@@ -30,14 +31,16 @@ LONG = 1 << 40  # rounds up to which ends tell about everything between: no sum 
 
 def hoist_checks(stmts: list[lp.Stmt], decisions: list[str], again: bool = False) -> list[lp.Stmt]:
     """`again`: after it was done once; loops of nothing but checks are what it left where they fail."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            body[:] = hoist_checks(body, decisions, again)
-        wanted = isinstance(stmt, (lp.For, lp.Accumulate)) and not (again and all(isinstance(s, (lp.Let, lp.Check)) for s in stmt.body))
-        found = _Loop(stmt).without_checks(decisions) if wanted else None  # type: ignore[arg-type]
-        out += [stmt] if found is None else found
-    return out
+
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        if not isinstance(stmt, (lp.For, lp.Accumulate)) or (again and all(isinstance(s, (lp.Let, lp.Check)) for s in stmt.body)):
+            return None
+        once = _once(stmt.body)
+        loop = stmt if len(once) == len(stmt.body) else replace(stmt, body=once)
+        found = _Loop(loop).without_checks(decisions)
+        return [loop] if found is None else found
+
+    return innermost_first(stmts, rewrite)
 
 
 @dataclass
@@ -58,7 +61,6 @@ class _Loop:
 
     def without_checks(self, decisions: list[str]) -> list[lp.Stmt] | None:
         loop = self.loop
-        loop.body = _once(loop.body)
         checks = [s for s in loop.body if isinstance(s, lp.Check)]
         scheduled = isinstance(loop, lp.For) and (loop.vector or loop.unroll)
         if not checks or len(checks) > MOST or scheduled or any(isinstance(s, lp.Print) for s in lp.walk(loop.body)):

@@ -11,49 +11,50 @@ several checks is reported first is not part of the meaning of a program.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from atoll.loops import ir as lp
 from atoll.loops.control.same_checks import only_checks
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable
+from atoll.loops.transform.walk import in_turn
 from atoll.sizes import Atom, Poly, poly
 
 
 def join_checks(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            body[:] = join_checks(body, decisions)
-        while out and only_checks(out[-1]) and _join(out[-1], stmt, {}):
-            out.pop()
+    def step(before: list[lp.Stmt], stmt: lp.Stmt) -> None:
+        while before and only_checks(before[-1]) and (joined := _join(before[-1], stmt, {})) is not None:
+            before.pop()
+            stmt = joined
             decisions.append("checks are made in the loop that uses what they look at")
-        out.append(stmt)
-    return out
+        before.append(stmt)
+
+    return in_turn(stmts, step)
 
 
-def _join(checks: lp.Stmt, stmt: lp.Stmt, env: dict[Atom, Poly]) -> bool:
-    """Put the checks of one loop into another over the same range; False when that cannot be done."""
+def _join(checks: lp.Stmt, stmt: lp.Stmt, env: dict[Atom, Poly]) -> lp.Stmt | None:
+    """A loop with the checks of another one over the same range; None when that cannot be done."""
     written = {s.buffer for s in lp.walk([stmt]) if isinstance(s, (lp.Store, lp.Update))}
     if any(x.buffer in written for s in lp.walk([checks]) for x in loads(s)) or any(isinstance(s, lp.Print) for s in lp.walk([stmt])):
-        return False
+        return None
     if isinstance(checks, lp.Chunks) and isinstance(stmt, lp.Chunks):
         inner = {**env, checks.low: poly(stmt.low), checks.high: poly(stmt.high)}
         loop = _only_loop(stmt.body)
-        if checks.extent != stmt.extent or len(checks.body) != 1 or loop is None or not _join(checks.body[0], loop, inner):
-            return False
-        stmt.work = stmt.work + checks.work
-        return True
+        if checks.extent != stmt.extent or len(checks.body) != 1 or loop is None or (made := _join(checks.body[0], loop, inner)) is None:
+            return None
+        return replace(stmt, body=[made], work=stmt.work + checks.work)
     if not isinstance(checks, lp.For) or not isinstance(stmt, lp.For) or not stmt.parallel or stmt.vector or stmt.unroll or not copyable(stmt.body):
-        return False
+        return None
     if checks.low.subst(env) != stmt.low or checks.high.subst(env) != stmt.high:
-        return False
+        return None
     env = {**env, checks.sym: poly(stmt.sym)}
     if len(checks.body) == 1 and isinstance(checks.body[0], lp.For):
         loop = _only_loop(stmt.body)
-        return loop is not None and _join(checks.body[0], loop, env)
+        made = _join(checks.body[0], loop, env) if loop is not None else None
+        return None if made is None else replace(stmt, body=[made])
     if any(isinstance(s, lp.For) for s in checks.body) or any(isinstance(s, (lp.For, lp.Accumulate)) for s in stmt.body):
-        return False
-    stmt.body = _once([*Copier(env).stmts(checks.body), *stmt.body], written)
-    return True
+        return None
+    return replace(stmt, body=_once([*Copier(env).stmts(checks.body), *stmt.body], written))
 
 
 def _only_loop(stmts: list[lp.Stmt]) -> lp.For | None:

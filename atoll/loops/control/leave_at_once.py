@@ -14,23 +14,20 @@ from __future__ import annotations
 from typing import Any
 
 from atoll.loops import ir as lp
+from atoll.loops.transform.walk import in_turn, plain_parts
 from atoll.types.dtypes import BOOL
 
 
 def leave_at_once(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        if not isinstance(stmt, (lp.Product, lp.Section)):
-            for body in lp.bodies(stmt):
-                body[:] = leave_at_once(body, decisions)
-        if isinstance(stmt, lp.Forever) and (found := _flag(stmt.body, out)) is not None:
+    def step(before: list[lp.Stmt], stmt: lp.Stmt) -> None:
+        if isinstance(stmt, lp.Forever) and (found := _flag(stmt.body, before)) is not None:
             place, flag = found
             rest = [s for k, s in enumerate(stmt.body) if k != place]
             decisions.append(f"the loop is left in the round that sets {flag.shown}")
-            out.append(lp.Forever([*_while_it_holds(rest, flag), stmt.body[place]]))
-        else:
-            out.append(stmt)
-    return out
+            stmt = lp.Forever([*_while_it_holds(rest, flag), stmt.body[place]])
+        before.append(stmt)
+
+    return in_turn(stmts, step, plain_parts)
 
 
 def _flag(body: list[lp.Stmt], before: list[lp.Stmt]) -> tuple[int, lp.Var] | None:

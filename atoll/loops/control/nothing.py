@@ -9,6 +9,7 @@ done in inner loops, the outer one runs under the test that they have some, as f
 from __future__ import annotations
 
 from atoll.loops import ir as lp
+from atoll.loops.transform.walk import Known, outermost_first
 from atoll.sizes import Atom, Poly, Sym, poly
 
 Needs = dict[Poly, None]  # each must be at least 1, or nothing is done
@@ -17,19 +18,18 @@ _SORTS = ("sort", "argsort")  # of the elements of a row
 
 def nothing(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     """Every outermost loop that is not run where its rounds are known to do nothing."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
+
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         needs = _needs(stmt) if isinstance(stmt, (lp.For, lp.Chunks)) else []
         if isinstance(stmt, lp.Product) and not stmt.after and stmt.columns.const() is None:
             needs = [stmt.columns]
-        if needs:
-            out.append(lp.If(tuple(lp.Test("ge", p - 1) for p in needs), [stmt]))
-            continue
+        return [lp.If(tuple(lp.Test("ge", p - 1) for p in needs), [stmt])] if needs else None
+
+    def enter(stmt: lp.Stmt) -> bool:
         rounds = isinstance(stmt, lp.For) and any(isinstance(s, lp.Chunks) for s in stmt.body)  # of a time loop
-        for body in lp.bodies(stmt) if rounds or isinstance(stmt, (lp.If, lp.Section)) else ():
-            body[:] = nothing(body, decisions)
-        out.append(stmt)
-    return out
+        return rounds or isinstance(stmt, (lp.If, lp.Section))
+
+    return outermost_first(stmts, rewrite, enter)
 
 
 def _needs(loop: lp.For | lp.Chunks) -> list[Poly]:

@@ -9,25 +9,25 @@ import re
 
 from atoll.loops import ir as lp
 from atoll.loops.show import statements
+from atoll.loops.transform.walk import every_block
 
 
 def same_checks(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    out: list[lp.Stmt] = []
-    seen: set[str] = set()
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            body[:] = same_checks(body, decisions)
-        if not only_checks(stmt):
-            seen.clear()
+    def block(body: list[lp.Stmt]) -> list[lp.Stmt]:
+        out: list[lp.Stmt] = []
+        seen: set[str] = set()
+        for stmt in body:
+            if not only_checks(stmt):
+                seen.clear()
+            elif (text := _text(stmt)) in seen:
+                decisions.append("a check that was just made is not made again")
+                continue
+            else:
+                seen.add(text)
             out.append(stmt)
-            continue
-        text = _text(stmt)
-        if text in seen:
-            decisions.append("a check that was just made is not made again")
-            continue
-        seen.add(text)
-        out.append(stmt)
-    return out
+        return out
+
+    return every_block(stmts, block)
 
 
 def only_checks(stmt: lp.Stmt) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from atoll.loops import ir as lp
 from atoll.loops.questions import divides, loads
+from atoll.loops.transform.walk import plain_parts, with_bodies
 
 
 def same_conditions(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
@@ -34,7 +35,7 @@ def same_conditions(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]
             continue
         if isinstance(stmt, lp.If):
             at = len(out)
-            out.append(lp.If(stmt.tests, list(stmt.then), list(stmt.orelse)))
+            out.append(stmt)
         elif isinstance(branch, lp.If) and _goes_before(stmt, branch):
             out.insert(at, stmt)
             at += 1
@@ -43,11 +44,7 @@ def same_conditions(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]
             out.append(stmt)
     if joined:
         decisions.append(f"{joined} statements join a branch on the same condition")
-    for stmt in out:
-        if not isinstance(stmt, (lp.Product, lp.Section)):
-            for body in lp.bodies(stmt):
-                body[:] = same_conditions(body, decisions)
-    return out
+    return [with_bodies(stmt, lambda body: same_conditions(body, decisions)) if plain_parts(stmt) else stmt for stmt in out]
 
 
 def _positive(stmt: lp.If) -> lp.If:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.transform.copier import Copier, fresh_like
+from atoll.loops.transform.walk import Known, innermost_first, with_bodies
 from atoll.sizes import Sym, poly
 from atoll.types.dtypes import BOOL, I32, I64
 
@@ -27,18 +28,17 @@ LONG = 4096  # a block whose best is found before it is compared: stays in the c
 
 def first_best(stmts: list[lp.Stmt], decisions: list[str], alone: bool = True) -> list[lp.Stmt]:
     """alone: not in a loop, so that blocks may be shared by threads."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            body[:] = first_best(body, decisions, alone and isinstance(stmt, lp.If))
+
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        if alone and not isinstance(stmt, lp.If):
+            stmt = with_bodies(stmt, lambda body: first_best(body, decisions, False))
         found = _in_blocks(stmt, alone) if isinstance(stmt, lp.For) else None
-        if found is not None:
-            assert isinstance(stmt, lp.For)
-            decisions.append(f"the best over {stmt.sym} is found by blocks and then looked for")
-            out.append(lp.If((lp.Test("ge", stmt.high - SHORT),), found, _one_by_one(stmt)))
-        else:
-            out.append(stmt)
-    return out
+        if found is None or not isinstance(stmt, lp.For):
+            return [stmt]
+        decisions.append(f"the best over {stmt.sym} is found by blocks and then looked for")
+        return [lp.If((lp.Test("ge", stmt.high - SHORT),), found, _one_by_one(stmt))]
+
+    return innermost_first(stmts, rewrite, lambda stmt: not alone or isinstance(stmt, lp.If))
 
 
 def _in_blocks(loop: lp.For, alone: bool) -> list[lp.Stmt] | None:

@@ -10,24 +10,28 @@ floats they are not quite, because of NaN and the sign of zero.) gcc would put t
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from atoll.loops import ir as lp
 from atoll.loops.transform.copier import Copier
+from atoll.loops.transform.walk import Known, innermost_first
 
 _OPS = ("min", "max")
 _STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
 
 
 def late(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            body[:] = late(body, decisions)
-        if isinstance(stmt, lp.For) and not stmt.parallel and all(isinstance(s, _STRAIGHT) for s in stmt.body):
-            waiting = _waiting(stmt.body)
-            order = _Order(waiting)
-            changed = [order.in_place(s) for s in stmt.body] if waiting else []
-            if any(changed):
-                decisions.append(f"what a round of {stmt.sym} waits for comes last")
-    return stmts
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        if not isinstance(stmt, lp.For) or stmt.parallel or not all(isinstance(s, _STRAIGHT) for s in stmt.body) or not (waiting := _waiting(stmt.body)):
+            return None
+        order = _Order(waiting)
+        body = [order.settled(s) for s in stmt.body]
+        if not order.changed:
+            return None
+        decisions.append(f"what a round of {stmt.sym} waits for comes last")
+        return [replace(stmt, body=body)]
+
+    return innermost_first(stmts, rewrite)
 
 
 def _waiting(body: list[lp.Stmt]) -> set[lp.Var]:
@@ -48,18 +52,15 @@ def _waiting(body: list[lp.Stmt]) -> set[lp.Var]:
 
 
 class _Order(Copier):
-    """Puts what waits last, in one statement."""
+    """Puts what waits last, in each statement."""
 
     def __init__(self, waiting: set[lp.Var]) -> None:
         super().__init__({})
         self.waiting = waiting
         self.changed = False
 
-    def in_place(self, s: lp.Stmt) -> bool:
-        self.changed = False
-        if isinstance(s, (lp.Let, lp.Declare, lp.Assign, lp.Store)) and s.value is not None:
-            s.value = self.expr(s.value)
-        return self.changed
+    def settled(self, s: lp.Stmt) -> lp.Stmt:
+        return replace(s, value=self.expr(s.value)) if isinstance(s, (lp.Let, lp.Declare, lp.Assign, lp.Store)) and s.value is not None else s
 
     def expr(self, e: lp.Expr) -> lp.Expr:
         if not isinstance(e, lp.Call) or e.op not in _OPS or not e.dtype.is_integer:

@@ -16,11 +16,14 @@ once. The result of a program that fails is not seen.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.control.same_checks import only_checks
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.walk import with_bodies
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.meeting import tells
 from atoll.sizes.poly import product
@@ -38,7 +41,7 @@ def privatise(stmts: list[lp.Stmt], decisions: list[str], reassociate: bool = Tr
     out: list[lp.Stmt] = []
     for stmt in _together(stmts, decisions):
         if isinstance(stmt, lp.If):
-            stmt.then, stmt.orelse = privatise(stmt.then, decisions, reassociate), privatise(stmt.orelse, decisions, reassociate)
+            stmt = with_bodies(stmt, lambda body: privatise(body, decisions, reassociate))
         updates = _only_updates(stmt) if isinstance(stmt, lp.For) else []
         if not updates or not (reassociate or all(u.buffer.dtype.is_integer for u in updates)):
             out.append(stmt)
@@ -53,9 +56,8 @@ def privatise(stmts: list[lp.Stmt], decisions: list[str], reassociate: bool = Tr
             out.append(lp.If((many,), _private(stmt, updates, None), [stmt]))
             continue
         pieces, checks = found
-        out = [s for s in out if s is not pieces]
         decisions.append(f"{BLOCK} rounds of {stmt.sym} are checked before they are made")
-        out.append(lp.If((many,), _private(stmt, updates, checks), [pieces, stmt]))
+        out = [*(s for s in out if s is not pieces), lp.If((many,), _private(stmt, updates, checks), [pieces, stmt])]
     return out
 
 
@@ -154,8 +156,7 @@ class _Redirected(Copier):
             (new,) = super().stmt(s)
             assert isinstance(new, lp.For)
             update = next(x for x in lp.walk(new.body) if isinstance(x, lp.Update))
-            new.parallel = tells(update.index, new.sym)
-            return [new]
+            return [replace(new, parallel=tells(update.index, new.sym))]
         return super().stmt(s)
 
 

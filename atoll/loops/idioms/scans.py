@@ -19,6 +19,7 @@ from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.types.dtypes import BOOL, I64
 
@@ -31,20 +32,17 @@ _CHEAP = {"add", "sub", "mul", "neg", "min", "max", "abs", "lt", "le", "gt", "ge
 
 def scans(stmts: list[lp.Stmt], decisions: list[str], reassociate: bool = True) -> list[lp.Stmt]:
     """Loops of the program itself, not those inside pieces or other loops."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        if isinstance(stmt, lp.If):
-            stmt.then, stmt.orelse = scans(stmt.then, decisions, reassociate), scans(stmt.orelse, decisions, reassociate)
+
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         step = _step(stmt) if isinstance(stmt, lp.For) else None
-        if step is None or not (reassociate or step.var.dtype.is_integer):
-            out.append(stmt)
-            continue
-        assert isinstance(stmt, lp.For)
+        if not isinstance(stmt, lp.For) or step is None or not (reassociate or step.var.dtype.is_integer):
+            return None
         number, length = _runs(step)
         decisions.append(f"the scan over {stmt.sym} is made in runs of {length} elements, in parallel")
         long = lp.Test("ge", stmt.high - 2 * number * length)
-        out.append(lp.If((long,), _in_runs(stmt, step), [stmt]))
-    return out
+        return [lp.If((long,), _in_runs(stmt, step), [stmt])]
+
+    return innermost_first(stmts, rewrite, lambda stmt: isinstance(stmt, lp.If))
 
 
 def _step(loop: lp.For) -> lp.Assign | None:

@@ -13,113 +13,100 @@ import dataclasses
 from typing import Any
 
 from atoll.loops import ir as lp
+from atoll.loops.questions import loads, mentions
+from atoll.loops.transform.walk import outermost_first, replaced, without_memory
 from atoll.sizes import Poly, poly
 
 
 def sorted_values(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    for holder in [stmts, *(body for s in list(lp.walk(stmts)) for body in lp.bodies(s))]:
-        for h in [s for s in holder if isinstance(s, lp.Helper) and s.name == "argsort"]:
-            _in_rows(h, holder, stmts)
-            found = _sorted(h, holder, stmts)
-            if found is not None:
-                decisions.append(found)
+    for h in [s for s in lp.walk(stmts) if isinstance(s, lp.Helper) and s.name == "argsort"]:
+        stmts, h = _in_rows(stmts, h)
+        found = _sorted(stmts, h)
+        if found is not None:
+            decisions.append(f"{h.buffers[0][0].name} is sorted itself, not its places")
+            stmts = found
     return stmts
 
 
-def _in_rows(h: lp.Helper, holder: list[lp.Stmt], whole: list[lp.Stmt]) -> None:
+def _around(stmts: list[lp.Stmt], h: lp.Stmt) -> list[lp.Stmt]:
+    """The block that a statement stands in."""
+    return next(body for body in (stmts, *(b for s in lp.walk(stmts) for b in lp.bodies(s))) if any(s is h for s in body))
+
+
+def _instead(stmts: list[lp.Stmt], new: dict[int, list[lp.Stmt]]) -> list[lp.Stmt]:
+    """With others in the place of some statements."""
+    return outermost_first(stmts, lambda stmt, known: new.get(id(stmt)))
+
+
+def _in_rows(stmts: list[lp.Stmt], h: lp.Helper) -> tuple[list[lp.Stmt], lp.Helper]:
     """keys[r] = x[i, r] for all r, just before the sort and for nothing else: the row is read where it is."""
     (keys, first), out = h.buffers
-    place = holder.index(h)
-    fill = holder[place - 1] if place else None
+    block = _around(stmts, h)
+    place = next(k for k, s in enumerate(block) if s is h)
+    fill = block[place - 1] if place else None
     if keys.kind != "temp" or not isinstance(fill, lp.For) or fill.low.const() != 0 or fill.high != h.sizes[0] or first != (poly(0),) or len(fill.body) != 1:
-        return
+        return stmts, h
     store = fill.body[0]
     row = poly(fill.sym)
     if not isinstance(store, lp.Store) or store.buffer is not keys or store.index != (row,) or not isinstance(store.value, lp.Load):
-        return
+        return stmts, h
     x, index = store.value.buffer, store.value.index
-    if index[-1] != row or any(fill.sym in p.leaves() for p in index[:-1]) or x.rows is not None or x is out[0] or used(whole, keys) != 2:
-        return
-    holder.remove(fill)
-    h.buffers = ((x, (*index[:-1], poly(0))), out)
-    _forget(whole, keys)
+    if index[-1] != row or any(fill.sym in p.leaves() for p in index[:-1]) or x.rows is not None or x is out[0] or used(stmts, keys) != 2:
+        return stmts, h
+    new = dataclasses.replace(h, buffers=((x, (*index[:-1], poly(0))), out))
+    return without_memory(_instead(stmts, {id(fill): [], id(h): [new]}), (keys,)), new
 
 
-def _sorted(h: lp.Helper, holder: list[lp.Stmt], whole: list[lp.Stmt]) -> str | None:
+def _sorted(stmts: list[lp.Stmt], h: lp.Helper) -> list[lp.Stmt] | None:
     (x, first), (order, at) = h.buffers
     if order.kind != "temp" or at != (poly(0),) or order.extents != h.sizes or first[-1].const() != 0:
         return None
-    after = holder[holder.index(h) + 1 :]
+    block = _around(stmts, h)
+    after = block[next(k for k, s in enumerate(block) if s is h) + 1 :]
     reads = [s for s in lp.walk(after) if isinstance(s, lp.Let) and isinstance(s.value, lp.Load) and s.value.buffer is order]
-    if not reads or used(whole, order) != 1 + len(reads):
+    if not reads or used(stmts, order) != 1 + len(reads):
         return None
     last = max(k for k, s in enumerate(after) if used([s], order))
     within = after[: last + 1]
     places = {s.var: s.value.index for s in reads if isinstance(s.value, lp.Load)}
-    elements = [e for e in _loads(within) if e.buffer is x and e.index[:-1] == first[:-1] and e.index[-1] in [poly(v.atom) for v in places]]
-    if len(elements) != sum(v in places for v in lp.used_vars(whole)) or _changes(within, x, first):
+    elements = [e for e in loads(within) if e.buffer is x and e.index[:-1] == first[:-1] and e.index[-1] in [poly(v.atom) for v in places]]
+    if len(elements) != sum(v in places for v in lp.used_vars(stmts)) or _changes(within, x, first):
         return None
     values = lp.Buffer(order.name, x.dtype, order.extents, "temp", "the values of a sort", order.span)
+    sort = dataclasses.replace(h, name="sort", buffers=((x, first), (values, at)), dtype=x.dtype)
     new = {poly(v.atom): lp.Load(values, index) for v, index in places.items()}
     known = set(elements)
-    _replace(within, lambda e: new[e.index[-1]] if isinstance(e, lp.Load) and e in known else e)
-    for body in [holder, *(b for s in lp.walk(holder) for b in lp.bodies(s))]:
-        body[:] = [s for s in body if s not in reads]
-    for s in lp.walk(whole):
-        if isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is order:
-            s.buffer = values
-    h.name, h.buffers, h.dtype = "sort", ((x, first), (values, at)), x.dtype
-    _straight(h, holder, whole)
-    return f"{x.name} is sorted itself, not its places"
+    less = {id(s): list[lp.Stmt]() for s in reads}
+    instead = {id(s): [replaced(t, lambda e: new[e.index[-1]] if isinstance(e, lp.Load) and e in known else e) for t in _instead([s], less)] for s in within}
+    memory: dict[int, list[lp.Stmt]] = {id(s): [type(s)(values)] for s in lp.walk(stmts) if isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is order}
+    return _straight(_instead(stmts, {**instead, **memory, id(h): [sort]}), sort)
 
 
-def _straight(h: lp.Helper, holder: list[lp.Stmt], whole: list[lp.Stmt]) -> None:
+def _straight(stmts: list[lp.Stmt], h: lp.Helper) -> list[lp.Stmt]:
     """y[i] = s[i] for all i, just after the sort and for nothing else: sorted into y."""
     x, (values, _) = h.buffers
-    rest = [s for s in holder[holder.index(h) + 1 :] if not isinstance(s, lp.Free)]
+    block = _around(stmts, h)
+    rest = [s for s in block[next(k for k, s in enumerate(block) if s is h) + 1 :] if not isinstance(s, lp.Free)]
     copy = rest[0] if rest else None
     loop: Any = copy
     low, high = poly(0), h.sizes[0]
     if isinstance(copy, lp.Chunks) and not copy.accs and not copy.buffers and copy.extent == high and len(copy.body) == 1:
         loop, low, high = copy.body[0], poly(copy.low), poly(copy.high)
     if not isinstance(loop, lp.For) or loop.low != low or loop.high != high or len(loop.body) != 1:
-        return
+        return stmts
     store = loop.body[0]
-    if not isinstance(store, lp.Store) or store.value != lp.Load(values, (poly(loop.sym),)) or used(whole, values) != 2:
-        return
+    if not isinstance(store, lp.Store) or store.value != lp.Load(values, (poly(loop.sym),)) or used(stmts, values) != 2:
+        return stmts
     y, index = store.buffer, store.index
     if y is x[0] or not index or index[-1] != poly(loop.sym) or any(loop.sym in p.leaves() for p in index[:-1]) or y.rows is not None or y.dtype is not values.dtype:
-        return
-    assert copy is not None
-    holder.remove(copy)
-    h.buffers = (x, (y, (*index[:-1], poly(0))))
-    _forget(whole, values)
-
-
-def _forget(stmts: list[lp.Stmt], buffer: lp.Buffer) -> None:
-    for body in [stmts, *(b for s in lp.walk(stmts) for b in lp.bodies(s))]:
-        body[:] = [s for s in body if not (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is buffer)]
+        return stmts
+    sort = dataclasses.replace(h, buffers=(x, (y, (*index[:-1], poly(0)))))
+    return without_memory(_instead(stmts, {id(copy): [], id(h): [sort]}), (values,))
 
 
 def used(stmts: list[lp.Stmt], buffer: lp.Buffer) -> int:
     """How often statements mention a buffer, apart from where it is made and given back."""
-
-    def count(x: Any) -> int:
-        if x is buffer:
-            return 1
-        if isinstance(x, (list, tuple)):
-            return sum(count(item) for item in x)
-        if isinstance(x, (lp.Alloc, lp.Free)) or not dataclasses.is_dataclass(x) or type(x).__module__ != lp.__name__:
-            return 0
-        return sum(count(getattr(x, f.name)) for f in dataclasses.fields(x))
-
-    return count(stmts)
-
-
-def _loads(x: Any) -> list[lp.Load]:
-    from atoll.loops.questions import loads
-
-    return loads(x)
+    return mentions(stmts)[buffer]
 
 
 def _changes(stmts: list[lp.Stmt], x: lp.Buffer, first: tuple[Poly, ...]) -> bool:
@@ -132,18 +119,3 @@ def _changes(stmts: list[lp.Stmt], x: lp.Buffer, first: tuple[Poly, ...]) -> boo
         if isinstance(s, (lp.Assign, lp.Declare, lp.Let)) and s.var in set(lp.used_vars(first)):
             return True
     return False
-
-
-def _replace(x: Any, new: Any) -> Any:
-    """Statements changed in place, expressions made anew from the leaves."""
-    if isinstance(x, list):
-        x[:] = [_replace(item, new) for item in x]
-        return x
-    if isinstance(x, tuple):
-        return tuple(_replace(item, new) for item in x)
-    if isinstance(x, (lp.Call, lp.Cast, lp.Choose, lp.Truth, lp.Test, lp.Load)):
-        return new(dataclasses.replace(x, **{f.name: _replace(getattr(x, f.name), new) for f in dataclasses.fields(x)}))
-    if isinstance(x, lp.Stmt.__args__):  # type: ignore[attr-defined]
-        for f in dataclasses.fields(x):
-            setattr(x, f.name, _replace(getattr(x, f.name), new))
-    return x

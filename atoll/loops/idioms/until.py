@@ -16,6 +16,7 @@ from atoll.loops import ir as lp
 from atoll.loops.questions import loads, straight
 from atoll.loops.transform.copier import Copier, fresh_like
 from atoll.loops.transform.split import first_of, started_blocks
+from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import Sym, poly
 from atoll.types.dtypes import BOOL, I8, I16, I32, I64, DType
 
@@ -24,18 +25,14 @@ _WIDE = {1: I8, 2: I16, 4: I32}
 
 
 def until(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            if not isinstance(stmt, lp.Product):
-                body[:] = until(body, decisions)
-        if isinstance(stmt, lp.Accumulate) and _is_question(stmt):
-            name = stmt.accs[0].var.label or ("any" if stmt.accs[0].monoid == "or" else "all")
-            decisions.append(f"{name}: in blocks of {BLOCK}, until it is known")
-            out += _in_blocks(stmt)
-        else:
-            out.append(stmt)
-    return out
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        if not isinstance(stmt, lp.Accumulate) or not _is_question(stmt):
+            return None
+        name = stmt.accs[0].var.label or ("any" if stmt.accs[0].monoid == "or" else "all")
+        decisions.append(f"{name}: in blocks of {BLOCK}, until it is known")
+        return _in_blocks(stmt)
+
+    return innermost_first(stmts, rewrite, not_products)
 
 
 def _is_question(loop: lp.Accumulate) -> bool:

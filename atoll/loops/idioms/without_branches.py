@@ -10,10 +10,11 @@ as the range; what is stored must be readable in every round.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
+from atoll.loops.transform.walk import every_block
 from atoll.sizes import poly
 from atoll.types.dtypes import I64
 
@@ -21,19 +22,22 @@ _COSTLY = {"exp", "log", "sin", "cos", "tan", "pow", "floordiv", "mod", "div", "
 
 
 def without_branches(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    starts: set[lp.Var] = set()
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            body[:] = without_branches(body, decisions)
-        if isinstance(stmt, lp.Declare) and stmt.value == lp.Const(0, I64):
-            starts.add(stmt.var)
-        elif isinstance(stmt, lp.For):
-            found = _plain(stmt, starts)
-            if found is not None:
-                stmt.body = found
-                decisions.append(f"what is kept over {stmt.sym} is stored without branches")
-            starts.clear()
-    return stmts
+    def block(body: list[lp.Stmt]) -> list[lp.Stmt]:
+        starts: set[lp.Var] = set()
+        out: list[lp.Stmt] = []
+        for stmt in body:
+            if isinstance(stmt, lp.Declare) and stmt.value == lp.Const(0, I64):
+                starts.add(stmt.var)
+            elif isinstance(stmt, lp.For):
+                found = _plain(stmt, starts)
+                if found is not None:
+                    stmt = replace(stmt, body=found)
+                    decisions.append(f"what is kept over {stmt.sym} is stored without branches")
+                starts.clear()
+            out.append(stmt)
+        return out
+
+    return every_block(stmts, block)
 
 
 @dataclass

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
-from atoll.loops.questions import loads, straight, told
+from atoll.loops.questions import loads, straight
 from atoll.loops.transform.copier import Copier, fresh_like
 from atoll.loops.transform.split import first_of, in_blocks, started_blocks
+from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import I64, DType
 
@@ -23,20 +24,14 @@ BYTES = 256  # of the sums that are made at once: four vectors, so that addition
 ROUNDS = 256  # of a sum of floats, before they are added to the total
 
 
-def across(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
-    """`known`: what is not negative here, from the loops around."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            body[:] = across(body, decisions, (*known, *told(stmt)))
+def across(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         found = _side_by_side(stmt, known) if isinstance(stmt, lp.For) else None
-        if found is not None:
-            assert isinstance(stmt, lp.For)
+        if found is not None and isinstance(stmt, lp.For):
             decisions.append(f"sums of neighbouring {stmt.sym} side by side")
-            out += found
-        else:
-            out.append(stmt)
-    return out
+        return found
+
+    return innermost_first(stmts, rewrite)
 
 
 def _side_by_side(loop: lp.For, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:

@@ -10,23 +10,21 @@ from __future__ import annotations
 
 from atoll.loops import ir as lp
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Atom, Poly, poly
 
 _STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.If)
 
 
 def carry(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            body[:] = carry(body, decisions)
-        if isinstance(stmt, lp.For) and (found := _carried(stmt)):
-            for store, _ in found:
-                decisions.append(f"the element of {store.buffer.shown} a round of {stmt.sym} stores is kept for the next")
-            out += _in_variables(stmt, found)
-        else:
-            out.append(stmt)
-    return out
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        if not isinstance(stmt, lp.For) or not (found := _carried(stmt)):
+            return None
+        for store, _ in found:
+            decisions.append(f"the element of {store.buffer.shown} a round of {stmt.sym} stores is kept for the next")
+        return _in_variables(stmt, found)
+
+    return innermost_first(stmts, rewrite)
 
 
 def _carried(loop: lp.For) -> list[tuple[lp.Store, tuple[Poly, ...]]]:

@@ -10,26 +10,21 @@ C compilers do the same for what it costs; here it makes tests on k tests on som
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from atoll.loops import ir as lp
+from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Poly
 
 
 def early(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            body[:] = early(body, decisions)
-        if not isinstance(stmt, lp.For) or stmt.scan:
-            out.append(stmt)
-            continue
-        made = _leading(stmt)
-        if not made:
-            out.append(stmt)
-            continue
-        stmt.body = stmt.body[len(made) :]
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        if not isinstance(stmt, lp.For) or stmt.scan or not (made := _leading(stmt)):
+            return None
         decisions.append(f"{', '.join(s.var.name for s in made)}: read before {stmt.sym} runs")
-        out.append(lp.If((lp.Test("ge", stmt.high - stmt.low - 1),), [*made, stmt]))
-    return out
+        return [lp.If((lp.Test("ge", stmt.high - stmt.low - 1),), [*made, replace(stmt, body=stmt.body[len(made) :])])]
+
+    return innermost_first(stmts, rewrite)
 
 
 def _leading(loop: lp.For) -> list[lp.Let]:

@@ -20,8 +20,9 @@ from collections import Counter
 from typing import Any
 
 from atoll.loops import ir as lp
-from atoll.loops.questions import loads
+from atoll.loops.questions import loads, mentions
 from atoll.loops.transform.copier import fresh_like
+from atoll.loops.transform.walk import replaced, with_bodies
 
 MOST = 32  # elements of an array
 Place = tuple[int, ...]
@@ -29,9 +30,7 @@ Place = tuple[int, ...]
 
 def elements(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     known = _known(stmts)
-    if known:
-        _allocated(stmts, known, decisions)
-    return stmts
+    return _allocated(stmts, known, decisions) if known else stmts
 
 
 def _known(stmts: list[lp.Stmt]) -> dict[lp.Buffer, list[lp.Swap]]:
@@ -93,16 +92,10 @@ def _direct_loads(s: lp.Stmt) -> list[lp.Load]:
 
 
 def _mentioned(x: Any) -> set[lp.Buffer]:
-    if isinstance(x, lp.Buffer):
-        return {x}
-    if isinstance(x, (list, tuple)):
-        return set().union(*map(_mentioned, x))
-    if isinstance(x, (lp.Alloc, lp.Free)) or not dataclasses.is_dataclass(x) or type(x).__module__ != lp.__name__:
-        return set()
-    return set().union(*(_mentioned(getattr(x, f.name)) for f in dataclasses.fields(x)))
+    return set(mentions(x))
 
 
-def _allocated(stmts: list[lp.Stmt], known: dict[lp.Buffer, list[lp.Swap]], decisions: list[str]) -> None:
+def _allocated(stmts: list[lp.Stmt], known: dict[lp.Buffer, list[lp.Swap]], decisions: list[str]) -> list[lp.Stmt]:
     """Where arrays begin, their places are found; then all of them are replaced."""
     places: dict[lp.Buffer, list[lp.Stmt]] = {}
     _find(stmts, known, places)
@@ -112,11 +105,11 @@ def _allocated(stmts: list[lp.Stmt], known: dict[lp.Buffer, list[lp.Swap]], deci
         for b in refused:
             del places[b]
     if not places:
-        return
+        return stmts
     making = _Variables(places)
     for b in places:
         decisions.append(f"{b.shown}: its elements are variables")
-    making.stmts(stmts)
+    return making.stmts(stmts)
 
 
 def _find(stmts: list[lp.Stmt], known: dict[lp.Buffer, list[lp.Swap]], places: dict[lp.Buffer, list[lp.Stmt]]) -> None:
@@ -200,7 +193,7 @@ class _Variables:
         """Only the other array is read after an exchange."""
         return self.fresh[source] and source is (s.second if self.fresh.get(s.second) else s.first)
 
-    def stmts(self, stmts: list[lp.Stmt]) -> None:
+    def stmts(self, stmts: list[lp.Stmt]) -> list[lp.Stmt]:
         begin = dict.fromkeys(b for b, where in self.places.items() if where == id(stmts))
         out: list[lp.Stmt] = []
         for s in stmts:
@@ -210,13 +203,9 @@ class _Variables:
                 del begin[b]
                 out += [lp.Declare(var, None) for place, var in self.vars[b].items() if place not in self.once[b]]
             inner = [id(body) for body in lp.bodies(s)]
-            for f in dataclasses.fields(s):
-                if id(value := getattr(s, f.name)) not in inner and (new := self.expr(value)) is not value:
-                    setattr(s, f.name, new)
-            for body in lp.bodies(s):
-                self.stmts(body)
-            out += self.stmt(s)
-        stmts[:] = out
+            own = {f.name: new for f in dataclasses.fields(s) if id(value := getattr(s, f.name)) not in inner and (new := replaced(value, self.expr)) is not value}
+            out += self.stmt(with_bodies(dataclasses.replace(s, **own) if own else s, self.stmts))
+        return out
 
     def stmt(self, s: lp.Stmt) -> list[lp.Stmt]:
         match s:
@@ -244,10 +233,4 @@ class _Variables:
             place = _number(e)
             assert place is not None
             return lp.Use(self.vars[e.buffer][place])
-        if isinstance(e, (list, tuple)):
-            new = [self.expr(x) for x in e]
-            return e if all(a is b for a, b in zip(e, new, strict=True)) else type(e)(new)
-        if isinstance(e, (lp.Call, lp.Cast, lp.Choose, lp.Truth, lp.Test)):
-            changed = {f.name: new for f in dataclasses.fields(e) if (new := self.expr(old := getattr(e, f.name))) is not old}
-            return dataclasses.replace(e, **changed) if changed else e
         return e

@@ -10,9 +10,12 @@ the product is read once, to make the element of another array in its place, the
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable
+from atoll.loops.transform.walk import every_block, outermost_first, without_memory
 from atoll.sizes import Poly, Sym, poly
 
 Pairs = list[tuple[lp.Product, lp.Chunks, lp.Buffer | None]]  # the array that the product may go into
@@ -35,24 +38,22 @@ def followers(stmts: list[lp.Stmt]) -> Pairs:
 
 def join(stmts: list[lp.Stmt], pairs: Pairs, decisions: list[str]) -> list[lp.Stmt]:
     """The same statements, with the pieces in their products. What stood between goes before the product, memory is freed after it."""
-    out = list(stmts)
-    for stmt in stmts:
-        if not isinstance(stmt, (lp.Chunks, lp.Product)):
-            for body in lp.bodies(stmt):
-                body[:] = join(body, pairs, decisions)
-    for found, pieces, _ in pairs:
-        first = next((k for k, s in enumerate(out) if _is(s, found)), None)
-        product = None if first is None else out[first]
-        after = _next_pieces(product, out[first + 1 :]) if first is not None and isinstance(product, lp.Product) else None
-        if first is None or not isinstance(product, lp.Product) or after is None or after.low is not pieces.low:
-            continue
-        last = next(k for k, s in enumerate(out) if s is after)
-        between = out[first + 1 : last]
-        frees: list[lp.Stmt] = [s for s in between if isinstance(s, lp.Free)]
-        out[first : last + 1] = [*(s for s in between if not isinstance(s, lp.Free)), product, *frees]
-        product.after = [after]
-        decisions.append(f"what follows the product {product.target.buffer.shown} is done with its rows as they are finished")
-    return out
+
+    def block(out: list[lp.Stmt]) -> list[lp.Stmt]:
+        for found, pieces, _ in pairs:
+            first = next((k for k, s in enumerate(out) if _is(s, found)), None)
+            product = None if first is None else out[first]
+            after = _next_pieces(product, out[first + 1 :]) if first is not None and isinstance(product, lp.Product) else None
+            if first is None or not isinstance(product, lp.Product) or after is None or after.low is not pieces.low:
+                continue
+            last = next(k for k, s in enumerate(out) if s is after)
+            between = out[first + 1 : last]
+            frees = [s for s in between if isinstance(s, lp.Free)]
+            out = [*out[:first], *(s for s in between if not isinstance(s, lp.Free)), replace(product, after=[after]), *frees, *out[last + 1 :]]
+            decisions.append(f"what follows the product {product.target.buffer.shown} is done with its rows as they are finished")
+        return out
+
+    return every_block(stmts, block, lambda stmt: not isinstance(stmt, (lp.Chunks, lp.Product)))
 
 
 def _is(stmt: lp.Stmt, found: lp.Product) -> bool:
@@ -60,10 +61,10 @@ def _is(stmt: lp.Stmt, found: lp.Product) -> bool:
     return isinstance(stmt, lp.Product) and stmt.target is found.target
 
 
-def in_place(fn: lp.Function, pairs: Pairs) -> None:
+def in_place(stmts: list[lp.Stmt], pairs: Pairs) -> list[lp.Stmt]:
     """Products into the memory of what is made of them, when nobody else reads them. After `join`."""
     for found, _, made in pairs:
-        product = next((s for s in lp.walk(fn.body) if _is(s, found)), None)
+        product = next((s for s in lp.walk(stmts) if _is(s, found)), None)
         own = found.target.buffer
         if not isinstance(product, lp.Product) or not product.after or made is None or own.kind != "temp":
             continue
@@ -72,13 +73,17 @@ def in_place(fn: lp.Function, pairs: Pairs) -> None:
         if not copyable([*product.body, *pieces.body]):
             continue
         inside = {id(s) for s in (*lp.walk(product.body), *lp.walk([pieces]), product)}
-        if any(_mentions(s, own) and not isinstance(s, (lp.Alloc, lp.Free)) and id(s) not in inside for s in lp.walk(fn.body)):
+        if any(_mentions(s, own) and not isinstance(s, (lp.Alloc, lp.Free)) and id(s) not in inside for s in lp.walk(stmts)):
             continue
         moved = _Moved(own, made)
-        product.body = moved.stmts(product.body)
-        product.target = lp.Load(made, product.target.index)
-        pieces.body = moved.stmts(pieces.body)
-        fn.body = _without_memory(fn.body, own)
+        body, after = moved.stmts(product.body), replace(pieces, body=moved.stmts(pieces.body))
+        there = replace(product, body=body, target=lp.Load(made, product.target.index), after=[after])
+        stmts = without_memory(_exchanged(stmts, product, there), (own,))
+    return stmts
+
+
+def _exchanged(stmts: list[lp.Stmt], old: lp.Stmt, new: lp.Stmt) -> list[lp.Stmt]:
+    return outermost_first(stmts, lambda stmt, known: [new] if stmt is old else None)
 
 
 def _made_of(product: lp.Product, pieces: lp.Chunks) -> lp.Buffer | None:
@@ -125,11 +130,7 @@ class _Moved(Copier):
         return lp.Load(self.buffer(made.buffer), made.index) if isinstance(made, lp.Load) else made
 
     def stmt(self, s: lp.Stmt) -> list[lp.Stmt]:
-        made = super().stmt(s)
-        for x in made:
-            if isinstance(x, (lp.Store, lp.Update)):
-                x.buffer = self.buffer(x.buffer)
-        return made
+        return [replace(x, buffer=self.buffer(x.buffer)) if isinstance(x, (lp.Store, lp.Update)) else x for x in super().stmt(s)]
 
 
 def _mentions(s: lp.Stmt, buffer: lp.Buffer) -> bool:
@@ -148,16 +149,6 @@ def _buffers(x: object, skip: set[int]) -> list[lp.Buffer]:
     if hasattr(x, "__dataclass_fields__") and type(x).__module__ == lp.__name__:
         return [b for name in x.__dataclass_fields__ for b in _buffers(getattr(x, name), skip)]
     return []
-
-
-def _without_memory(stmts: list[lp.Stmt], buffer: lp.Buffer) -> list[lp.Stmt]:
-    out = []
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            body[:] = _without_memory(body, buffer)
-        if not (isinstance(stmt, (lp.Alloc, lp.Free)) and stmt.buffer is buffer):
-            out.append(stmt)
-    return out
 
 
 def _next_pieces(product: lp.Product, rest: list[lp.Stmt]) -> lp.Chunks | None:

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from atoll.loops import ir as lp
 from atoll.loops.dependence import rounds_apart
-from atoll.loops.questions import loads, mentions, told
+from atoll.loops.questions import loads, mentions
 from atoll.loops.recipes.rows import ROWS
+from atoll.loops.transform.walk import Known, outermost_first, without_memory
 from atoll.sizes import Atom, Poly, Sym, poly
 
 FEW = 8  # rounds that are not worth pieces
@@ -25,30 +26,22 @@ SHARE = 4  # such loops stand in others and are met often: pieces of four times 
 
 def in_pieces(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     moved: dict[lp.Buffer, lp.Chunks] = {}
-    out = _go(stmts, decisions, (), stmts, moved)
+
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        chunk = _cut(stmt, known, stmts, moved) if isinstance(stmt, lp.For) else None
+        if chunk is None or not isinstance(stmt, lp.For):
+            return None
+        decisions.append(f"the rounds of {stmt.sym} are seen to be independent: in pieces for threads")
+        return [chunk]
+
+    out = outermost_first(stmts, rewrite, lambda stmt: isinstance(stmt, (lp.For, lp.If, lp.Forever)))
     for buffer, chunk in moved.items():
-        _forget(out, buffer, chunk)
+        out = without_memory(out, (buffer,), chunk)  # memory that pieces have for themselves is not made outside them
     return out
 
 
-def _go(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...], whole: list[lp.Stmt], moved: dict[lp.Buffer, lp.Chunks]) -> list[lp.Stmt]:
-    """`whole` is the body of the function, `moved` are arrays that pieces have for themselves now."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        chunk = _cut(stmt, known, whole, moved) if isinstance(stmt, lp.For) else None
-        if chunk is not None:
-            assert isinstance(stmt, lp.For)
-            decisions.append(f"the rounds of {stmt.sym} are seen to be independent: in pieces for threads")
-        elif isinstance(stmt, (lp.For, lp.If, lp.Forever)):
-            inside = (*known, *told(stmt))
-            for body in lp.bodies(stmt):
-                body[:] = _go(body, decisions, inside, whole, moved)
-        out.append(stmt if chunk is None else chunk)
-    return out
-
-
-def _cut(loop: lp.For, known: tuple[Poly, ...], whole: list[lp.Stmt], moved: dict[lp.Buffer, lp.Chunks]) -> lp.Chunks | None:
-    """The pieces of a loop, if it may be cut."""
+def _cut(loop: lp.For, known: Known, whole: list[lp.Stmt], moved: dict[lp.Buffer, lp.Chunks]) -> lp.Chunks | None:
+    """The pieces of a loop, if it may be cut. `whole` is the body of the function, `moved` are arrays that pieces have for themselves now."""
     count = (loop.high - loop.low).const()
     if loop.vector or loop.unroll or loop.scan or (count is not None and count < FEW):
         return None
@@ -92,15 +85,6 @@ def _filled(buffer: lp.Buffer, body: list[lp.Stmt]) -> bool:
             return False
         first = inner[0]
     return isinstance(first, lp.Store) and first.buffer is buffer and first.index == tuple(index)
-
-
-def _forget(stmts: list[lp.Stmt], buffer: lp.Buffer, chunk: lp.Stmt) -> None:
-    """Memory that pieces have for themselves is not made outside them."""
-    stmts[:] = [s for s in stmts if not (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is buffer)]
-    for s in stmts:
-        if s is not chunk:
-            for body in lp.bodies(s):
-                _forget(body, buffer, chunk)
 
 
 def _operations(stmts: list[lp.Stmt], middle: dict[Atom, Poly]) -> Poly:

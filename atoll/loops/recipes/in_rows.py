@@ -18,29 +18,25 @@ from typing import Any
 
 from atoll.loops import ir as lp
 from atoll.loops.questions import mentions
+from atoll.loops.transform.walk import every_block, not_products, replaced, without_memory
 from atoll.sizes import Atom, Poly, poly
 
 
 def in_rows(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     everywhere = mentions(stmts)
     made: set[lp.Buffer] = set()
-    _look(stmts, everywhere, made, decisions)
-    _drop(stmts, made)
-    return stmts
 
+    def block(body: list[lp.Stmt]) -> list[lp.Stmt]:
+        while (row := next((found for k in range(len(body)) if (found := _row(body, k, everywhere)) is not None), None)) is not None:
+            at, own, target, prefix = row
+            decisions.append(f"each {own.shown} is made where all of them are kept, not copied there")
+            body = [_moved(s, own, target, prefix) for k, s in enumerate(body) if k != at]
+            made.add(own)
+            own.home = own.home or target
+        return body
 
-def _look(stmts: list[lp.Stmt], everywhere: Counter[lp.Buffer], made: set[lp.Buffer], decisions: list[str]) -> None:
-    for stmt in stmts:
-        if not isinstance(stmt, lp.Product):
-            for body in lp.bodies(stmt):
-                _look(body, everywhere, made, decisions)
-    while (row := next((found for k in range(len(stmts)) if (found := _row(stmts, k, everywhere)) is not None), None)) is not None:
-        at, own, target, prefix = row
-        decisions.append(f"each {own.shown} is made where all of them are kept, not copied there")
-        stmts[at : at + 1] = []
-        stmts[:] = [_moved(s, own, target, prefix) for s in stmts]
-        made.add(own)
-        own.home = own.home or target
+    found = every_block(stmts, block, not_products)
+    return without_memory(found, made) if made else found
 
 
 def _row(stmts: list[lp.Stmt], at: int, everywhere: Counter[lp.Buffer]) -> tuple[int, lp.Buffer, lp.Buffer, tuple[Poly, ...]] | None:
@@ -153,26 +149,12 @@ def _stays(prefix: tuple[Poly, ...], stmts: list[lp.Stmt]) -> bool:
     return all(changed.isdisjoint(p.leaves()) for p in prefix)
 
 
-def _moved(x: Any, own: lp.Buffer, target: lp.Buffer, prefix: tuple[Poly, ...]) -> Any:
-    """Statements and expressions with the row in its place."""
-    if isinstance(x, (lp.Load, lp.Store, lp.Update)) and x.buffer is own:
-        x = dataclasses.replace(x, buffer=target, index=(*prefix, *x.index))
-    if isinstance(x, list):
-        x[:] = [_moved(item, own, target, prefix) for item in x]
-        return x
-    if isinstance(x, tuple):
-        new = tuple(_moved(item, own, target, prefix) for item in x)
-        return x if all(a is b for a, b in zip(x, new, strict=True)) else new
-    if not dataclasses.is_dataclass(x) or isinstance(x, (type, lp.Alloc, lp.Free)) or type(x).__module__ != lp.__name__:
-        return x
-    changed = {f.name: new for f in dataclasses.fields(x) if (new := _moved(old := getattr(x, f.name), own, target, prefix)) is not old}
-    return dataclasses.replace(x, **changed) if changed else x
+def _moved(s: lp.Stmt, own: lp.Buffer, target: lp.Buffer, prefix: tuple[Poly, ...]) -> lp.Stmt:
+    """A statement with the row in its place."""
 
+    def at_home(x: Any) -> Any:
+        here = isinstance(x, (lp.Load, lp.Store, lp.Update)) and x.buffer is own
+        return dataclasses.replace(x, buffer=target, index=(*prefix, *x.index)) if here else x
 
-def _drop(stmts: list[lp.Stmt], made: set[lp.Buffer]) -> None:
-    """Rows that are made elsewhere need no memory."""
-    if made:
-        stmts[:] = [s for s in stmts if not (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer in made)]
-        for s in stmts:
-            for body in lp.bodies(s):
-                _drop(body, made)
+    found: lp.Stmt = replaced(s, at_home)
+    return found

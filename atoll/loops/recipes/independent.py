@@ -9,38 +9,34 @@ Two rounds are apart where an index is the same in both accesses and moves with 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from atoll.loops import ir as lp
 from atoll.loops.dependence import small_for_apart
-from atoll.loops.questions import told
 from atoll.loops.transform.copier import Copier
-from atoll.sizes import Poly, poly
+from atoll.loops.transform.walk import Known, innermost_first, not_products
+from atoll.sizes import poly
 
 _STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
 SMALL = 1 << 40
 
 
-def independent(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
-    """`known`: what is not negative here, from the loops around."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        inside = (*known, *told(stmt))
-        for body in lp.bodies(stmt):
-            if not isinstance(stmt, lp.Product):
-                body[:] = independent(body, decisions, inside)
-        found: list[lp.Stmt] = [stmt]
-        if isinstance(stmt, lp.For) and not stmt.parallel and not stmt.vector and not stmt.unroll and all(isinstance(s, _STRAIGHT) for s in stmt.body):
-            small = small_for_apart(stmt, known)
-            if small is not None:
-                decisions.append(f"the rounds of {stmt.sym} are seen to be independent")
-                found = _marked(stmt, small)
-        out += found
-    return out
+def independent(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        if not isinstance(stmt, lp.For) or stmt.parallel or stmt.vector or stmt.unroll or not all(isinstance(s, _STRAIGHT) for s in stmt.body):
+            return None
+        small = small_for_apart(stmt, known)
+        if small is None:
+            return None
+        decisions.append(f"the rounds of {stmt.sym} are seen to be independent")
+        return _marked(stmt, small)
+
+    return innermost_first(stmts, rewrite, not_products)
 
 
 def _marked(loop: lp.For, small: frozenset[lp.VarAtom]) -> list[lp.Stmt]:
     """The loop, any order where some variables are small."""
     if not small:
-        loop.parallel = True
-        return [loop]
+        return [replace(loop, parallel=True)]
     tests = [t for a in sorted(small, key=lambda a: a.uid) for t in (lp.Test("ge", poly(a) + SMALL), lp.Test("ge", SMALL - poly(a)))]
     return [lp.If(tuple(tests), [lp.For(loop.sym, loop.low, loop.high, Copier({}).stmts(loop.body), True)], [loop])]

@@ -21,6 +21,7 @@ from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.questions import divides, told
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.walk import Known, innermost_first, outermost_first, with_bodies
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.prover import Facts, facts
 from atoll.types.dtypes import I64
@@ -31,21 +32,18 @@ Decide = Callable[[lp.Test], bool | None]
 
 
 def interior(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
-    """`known`: what is not negative here, from the loops around."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
+
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt]:
         if isinstance(stmt, (lp.For, lp.Accumulate)) and any(t.kind in ("eq", "ne") for guard in _guards(stmt.body) for t in guard):
             stmt = _signed(stmt, known)
         found = _cut(stmt, known) if isinstance(stmt, lp.For) and _candidate(stmt) else None
-        if found is not None:
-            assert isinstance(stmt, lp.For)
+        if found is not None and isinstance(stmt, lp.For):
             decisions.append(f"the range of {stmt.sym} is cut where its tests change")
-            out += _sums(found, decisions, known)
-            continue
-        for body in lp.bodies(stmt):
-            body[:] = interior(body, decisions, (*known, *told(stmt)))
-        out += _sums([stmt], decisions, known) if isinstance(stmt, lp.Accumulate) else [stmt]
-    return out
+            return _sums(found, decisions, known)
+        stmt = with_bodies(stmt, lambda body: interior(body, decisions, (*known, *told(stmt))))
+        return _sums([stmt], decisions, known) if isinstance(stmt, lp.Accumulate) else [stmt]
+
+    return outermost_first(stmts, rewrite, known=known)
 
 
 def _signed(loop: lp.For | lp.Accumulate, known: tuple[Poly, ...]) -> lp.For | lp.Accumulate:
@@ -93,16 +91,14 @@ def _signed(loop: lp.For | lp.Accumulate, known: tuple[Poly, ...]) -> lp.For | l
 
 def _sums(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...]) -> list[lp.Stmt]:
     """The sums of some loops shortened."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            body[:] = _sums(body, decisions, (*known, *told(stmt)))
+
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         found = _shorter(stmt, known) if isinstance(stmt, lp.Accumulate) and _straight(stmt) else None
-        if found is not None:
-            assert isinstance(stmt, lp.Accumulate)
+        if found is not None and isinstance(stmt, lp.Accumulate):
             decisions.append(f"{stmt.accs[0].var.shown} runs over the range of {stmt.sym} where its tests hold")
-        out += [stmt] if found is None else found
-    return out
+        return found
+
+    return innermost_first(stmts, rewrite, known=known)
 
 
 def _candidate(loop: lp.For) -> bool:

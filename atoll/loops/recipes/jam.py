@@ -15,31 +15,24 @@ import math
 
 from atoll.loops import ir as lp
 from atoll.loops.dependence import own_elements
-from atoll.loops.questions import loads, told
+from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.split import first_of, in_blocks
+from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Poly, Sym
 from atoll.types.dtypes import BOOL
 
 _BETTER = {"min": "lt", "max": "gt"}
 
 
-def jam(stmts: list[lp.Stmt], decisions: list[str], rounds: int = 8, known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
-    """`known`: what is not negative here, from the loops around."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            body[:] = jam(body, decisions, rounds, (*known, *told(stmt)))
+def jam(stmts: list[lp.Stmt], decisions: list[str], rounds: int = 8) -> list[lp.Stmt]:
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         found = _jammed(stmt, rounds, known) if isinstance(stmt, lp.For) else None
-        if found is not None:
-            assert isinstance(stmt, lp.For)
-            inner = stmt.body[0]
-            assert isinstance(inner, lp.For)
+        if found is not None and isinstance(stmt, lp.For) and isinstance(inner := stmt.body[0], lp.For):
             decisions.append(f"{rounds} rounds of {stmt.sym} at a time add along {inner.sym}")
-            out += found
-        else:
-            out.append(stmt)
-    return out
+        return found
+
+    return innermost_first(stmts, rewrite)
 
 
 def _jammed(loop: lp.For, together: int, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:

@@ -10,11 +10,12 @@ and the second loop must not write what the first one reads.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.walk import every_block
 from atoll.sizes import Poly, poly
 
 
@@ -27,27 +28,13 @@ class _Maker:
 
 
 def join_loops(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            body[:] = join_loops(body, decisions)
-    makers = [s for s in stmts if isinstance(s, lp.Chunks) and _maker(s) is not None]
-    users = _users(stmts) if makers else {}
-    for stmt in makers:
-        maker = _maker(stmt)  # again: another loop may have joined it
-        if maker is not None and _joined(stmts, stmt, maker, users):
-            decisions.append(f"{maker.store.buffer.shown} is computed where it is read")
-    return stmts
+    return every_block(stmts, lambda body: _Block(body).joined(decisions))
 
 
-def _users(stmts: list[lp.Stmt]) -> dict[lp.Buffer, list[lp.Stmt]]:
-    """The statements that mention each buffer, in order."""
-    found: dict[lp.Buffer, list[lp.Stmt]] = {}
-    for stmt in stmts:
-        mentioned = {x.buffer for x in loads(stmt)}
-        for s in lp.walk([stmt]):
-            mentioned |= {s.buffer} if isinstance(s, (lp.Alloc, lp.Free, lp.Store, lp.Update)) else set(_buffers(s))
-        for buffer in mentioned:
-            found.setdefault(buffer, []).append(stmt)
+def _mentioned(stmt: lp.Stmt) -> set[lp.Buffer]:
+    found = {x.buffer for x in loads(stmt)}
+    for s in lp.walk([stmt]):
+        found |= {s.buffer} if isinstance(s, (lp.Alloc, lp.Free, lp.Store, lp.Update)) else set(_buffers(s))
     return found
 
 
@@ -63,42 +50,65 @@ def _maker(chunk: lp.Chunks) -> _Maker | None:
     return _Maker(loop, store) if all(isinstance(s, lp.Let) for s in loop.body[:-1]) else None
 
 
-def _joined(stmts: list[lp.Stmt], chunk: lp.Chunks, maker: _Maker, users: dict[lp.Buffer, list[lp.Stmt]]) -> bool:
+class _Block:
+    """Statements by their places, which stay while loops are joined, and the places where each buffer is mentioned."""
+
+    def __init__(self, stmts: list[lp.Stmt]) -> None:
+        self.at: list[lp.Stmt | None] = list(stmts)
+        self.makers = [k for k, s in enumerate(stmts) if isinstance(s, lp.Chunks) and _maker(s) is not None]
+        self.users: dict[lp.Buffer, list[int]] = {}
+        for k, stmt in enumerate(stmts) if self.makers else ():
+            for buffer in _mentioned(stmt):
+                self.users.setdefault(buffer, []).append(k)
+
+    def joined(self, decisions: list[str]) -> list[lp.Stmt]:
+        for k in self.makers:
+            chunk = self.at[k]  # as it is now: another loop may have joined it
+            maker = _maker(chunk) if isinstance(chunk, lp.Chunks) else None
+            if maker is not None and isinstance(chunk, lp.Chunks) and self.join(k, chunk, maker):
+                decisions.append(f"{maker.store.buffer.shown} is computed where it is read")
+        return [s for s in self.at if s is not None]
+
+    def join(self, here: int, chunk: lp.Chunks, maker: _Maker) -> bool:
+        """Put the one loop that reads what a loop makes in the place of both, if that may be done."""
+        buffer = maker.store.buffer
+        places = self.users.get(buffer, [])
+        if [type(self.at[k]) for k in places] != [lp.Alloc, lp.Chunks, lp.Chunks, lp.Free] or places[1] != here:
+            return False
+        there = places[2]
+        user = self.at[there]
+        assert isinstance(user, lp.Chunks)
+        between = [s for s in self.at[here + 1 : there] if s is not None]
+        loops = [s for s in user.body if buffer in _mentioned(s)]
+        if user.extent != chunk.extent or not all(isinstance(s, (lp.Declare, lp.Alloc)) for s in between) or len(loops) != 1:
+            return False
+        loop = loops[0]
+        if not isinstance(loop, (lp.For, lp.Accumulate)) or loop.low != poly(user.low) or loop.high != poly(user.high) or not copyable(loop.body):
+            return False
+        read = [x for s in loop.body for x in loads(s) if x.buffer is buffer]
+        if not read or any(x.index != (poly(loop.sym),) for x in read) or buffer in _written(loop.body):
+            return False
+        if any(x.buffer in _written([user]) for s in maker.loop.body for x in loads(s)):
+            return False
+        new = replace(loop, body=_with(maker, loop))
+        self.at[there] = replace(user, body=[new if s is loop else s for s in user.body], work=user.work + chunk.work)
+        for k in (places[0], here, places[3]):
+            self.at[k] = None
+        del self.users[buffer]
+        for those in self.users.values():  # what the first loop read, the second one reads now
+            if here in those:
+                those[:] = sorted({there, *those} - {here})
+        return True
+
+
+def _with(maker: _Maker, loop: lp.For | lp.Accumulate) -> list[lp.Stmt]:
+    """The body of a loop that makes what it reads."""
     buffer = maker.store.buffer
-    mentions = users.get(buffer, [])
-    if [type(s) for s in mentions] != [lp.Alloc, lp.Chunks, lp.Chunks, lp.Free] or mentions[1] is not chunk:
-        return False
-    user = mentions[2]
-    assert isinstance(user, lp.Chunks)
-    where = {id(s): k for k, s in enumerate(stmts)}
-    between = stmts[where[id(chunk)] + 1 : where[id(user)]]
-    if user.extent != chunk.extent or not all(isinstance(s, (lp.Declare, lp.Alloc)) for s in between):
-        return False
-    loops = [s for s in user.body if buffer in _users([s])]
-    if len(loops) != 1:
-        return False
-    loop = loops[0]
-    if not isinstance(loop, (lp.For, lp.Accumulate)) or loop.low != poly(user.low) or loop.high != poly(user.high) or not copyable(loop.body):
-        return False
-    read = [x for s in loop.body for x in loads(s) if x.buffer is buffer]
-    if not read or any(x.index != (poly(loop.sym),) for x in read) or buffer in _written(loop.body):
-        return False
-    if any(x.buffer in _written([user]) for s in maker.loop.body for x in loads(s)):
-        return False
     copier = Copier({maker.loop.sym: poly(loop.sym)})
     made = copier.stmts(list(maker.loop.body[:-1]))
     value = fresh_like(buffer.name, buffer.dtype)
     made.append(lp.Let(value, copier.expr(maker.store.value)))
-    loop.body = [*made, *_Read(buffer, (poly(loop.sym),), value).stmts(loop.body)]
-    user.work = user.work + chunk.work
-    gone = {id(s) for s in (mentions[0], chunk, mentions[3])}
-    stmts[:] = [s for s in stmts if id(s) not in gone]
-    del users[buffer]
-    for those in users.values():  # what the first loop read, the second one reads now
-        if any(s is chunk for s in those):
-            those[:] = [s for s in those if s is not chunk and s is not user] + [user]
-            those.sort(key=lambda s: where[id(s)])
-    return True
+    return [*made, *_Read(buffer, (poly(loop.sym),), value).stmts(loop.body)]
 
 
 def _buffers(s: lp.Stmt) -> list[lp.Buffer]:

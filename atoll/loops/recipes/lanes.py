@@ -24,7 +24,8 @@ from typing import Any
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads, mentions, slow
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
-from atoll.loops.transform.split import counted, first_of, left_over, length, started_blocks, summed_in_blocks
+from atoll.loops.transform.split import Aligned, counted, first_of, left_over, length, started_blocks, summed_in_blocks
+from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.types.dtypes import I64
@@ -37,25 +38,21 @@ _STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
 
 
 def lanes(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    return _lanes(stmts, decisions, mentions(stmts), None)
+    everywhere = mentions(stmts)
+    aligned = Aligned()
 
-
-def _lanes(stmts: list[lp.Stmt], decisions: list[str], everywhere: Counter[lp.Buffer], pieces: lp.Chunks | None) -> list[lp.Stmt]:
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            if not isinstance(stmt, lp.Product):
-                body[:] = _lanes(body, decisions, everywhere, stmt if isinstance(stmt, lp.Chunks) else pieces)
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        if isinstance(stmt, lp.Chunks):
+            return [aligned.pieces(stmt)]
         alone = isinstance(stmt, lp.Accumulate) or (isinstance(stmt, lp.For) and stmt.parallel and not stmt.vector and not stmt.unroll)
         rounds = _Rounds(stmt) if alone and isinstance(stmt, (lp.For, lp.Accumulate)) else None
         if rounds is None or not rounds.are_recurrences(everywhere):
-            out.append(stmt)
-        else:
-            decisions.append(f"{rounds.lanes}{' or fewer' if rounds.along else ''} rounds of {rounds.loop.sym} side by side, as each of them waits for itself")
-            out += rounds.loops()
-            if pieces is not None and pieces.low in rounds.loop.low.leaves():
-                pieces.align = -(-pieces.align // rounds.lanes) * rounds.lanes  # so that pieces fill the lanes
-    return out
+            return None
+        decisions.append(f"{rounds.lanes}{' or fewer' if rounds.along else ''} rounds of {rounds.loop.sym} side by side, as each of them waits for itself")
+        aligned.from_its_low(rounds.loop, rounds.lanes)
+        return rounds.loops()
+
+    return innermost_first(stmts, rewrite, not_products)
 
 
 class _Rounds:

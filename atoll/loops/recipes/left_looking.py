@@ -24,6 +24,7 @@ from atoll.loops.dependence import Access, Place, accesses, never_meet, place, p
 from atoll.loops.questions import loads, straight, told
 from atoll.loops.transform.copier import Copier, fresh_like
 from atoll.loops.transform.split import first_of, started_blocks
+from atoll.loops.transform.walk import Known, not_products, outermost_first, with_bodies
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import I64
@@ -36,20 +37,19 @@ _PLAIN = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.Accumul
 
 
 def left_looking(stmts: list[lp.Stmt], decisions: list[str], together: int = 16, known: tuple[Poly, ...] = (), nested: bool = False) -> list[lp.Stmt]:
-    """`known`: what is not negative here, from the loops around; `nested`: this is in a piece already."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
+    """`nested`: this is in a piece already."""
+
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        if isinstance(stmt, lp.Chunks) and not nested:
+            return [with_bodies(stmt, lambda body: left_looking(body, decisions, together, (*known, *told(stmt)), True))]
         found = _blocks(stmt, together, known, nested) if isinstance(stmt, lp.For) else None
-        if found is not None:
-            names = " and ".join(r.loop.sym.name for r in found.rows)
-            decisions.append(f"{together} rounds of {found.loop.sym} at a time, {GROUP} in a tile: sums over what earlier rounds made are shared by rows {names}, which are in pieces for threads")
-            out += found.loops()
-            continue
-        for body in lp.bodies(stmt):
-            if not isinstance(stmt, lp.Product):
-                body[:] = left_looking(body, decisions, together, (*known, *told(stmt)), nested or isinstance(stmt, lp.Chunks))
-        out.append(stmt)
-    return out
+        if found is None:
+            return None
+        names = " and ".join(r.loop.sym.name for r in found.rows)
+        decisions.append(f"{together} rounds of {found.loop.sym} at a time, {GROUP} in a tile: sums over what earlier rounds made are shared by rows {names}, which are in pieces for threads")
+        return found.loops()
+
+    return outermost_first(stmts, rewrite, not_products, known)
 
 
 def _blocks(loop: lp.For, together: int, known: tuple[Poly, ...], nested: bool) -> _Blocks | None:

@@ -11,32 +11,33 @@ as fast with one thread, 1.5 with two).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from atoll.loops import ir as lp
-from atoll.loops.questions import QUICK, loads, told
+from atoll.loops.questions import QUICK, loads
 from atoll.loops.transform.copier import Copier
 from atoll.loops.transform.split import first_of, in_blocks
-from atoll.sizes import Poly, Sym, poly
+from atoll.loops.transform.walk import Known, innermost_first, not_products
+from atoll.sizes import Sym, poly
 
 MOST = 40  # operations of one element
 SAVED = 0.75  # of the reads may be left
 
 
-def overlap(stmts: list[lp.Stmt], decisions: list[str], together: int = 4, known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
-    """`known`: what is not negative here, from the loops around."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            if not isinstance(stmt, lp.Product):
-                said = len(decisions)
-                body[:] = overlap(body, decisions, together, (*known, *told(stmt)))
-                if isinstance(stmt, lp.Chunks) and len(decisions) > said:
-                    stmt.align = -(-stmt.align // together) * together  # so that pieces are whole blocks
-        if isinstance(stmt, lp.For) and _shares(stmt, together):
-            decisions.append(f"{together} rounds of {stmt.sym} at a time share what they read")
-            out += _blocks(stmt, together, known)
-        else:
-            out.append(stmt)
-    return out
+def overlap(stmts: list[lp.Stmt], decisions: list[str], together: int = 4) -> list[lp.Stmt]:
+    made: set[Sym] = set()  # blocks
+
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        if isinstance(stmt, lp.Chunks) and any(isinstance(s, lp.For) and s.sym in made for s in lp.walk(stmt.body)):
+            return [replace(stmt, align=-(-stmt.align // together) * together)]  # so that pieces are whole blocks
+        if not isinstance(stmt, lp.For) or not _shares(stmt, together):
+            return None
+        decisions.append(f"{together} rounds of {stmt.sym} at a time share what they read")
+        block = Sym(f"{stmt.sym.name}_by_{together}")
+        made.add(block)
+        return _blocks(stmt, together, block, known)
+
+    return innermost_first(stmts, rewrite, not_products)
 
 
 def _shares(loop: lp.For, together: int) -> bool:
@@ -74,8 +75,7 @@ def _is_row(inner: lp.For, outer: Sym) -> bool:
     return operations <= MOST
 
 
-def _blocks(loop: lp.For, together: int, known: tuple[Poly, ...]) -> list[lp.Stmt]:
-    block = Sym(f"{loop.sym.name}_by_{together}")
+def _blocks(loop: lp.For, together: int, block: Sym, known: Known) -> list[lp.Stmt]:
     rows: list[lp.Stmt] = []
     for inner in loop.body:
         assert isinstance(inner, lp.For)

@@ -20,6 +20,7 @@ from atoll.loops.dependence import own_elements
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.split import length, may_be_negative
+from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import I64
 
@@ -29,22 +30,17 @@ BLOCK = 256
 def pairwise(stmts: list[lp.Stmt], decisions: list[str], reassociate: bool = True) -> list[lp.Stmt]:
     if not reassociate:
         return stmts
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            if not isinstance(stmt, lp.Product):
-                body[:] = pairwise(body, decisions)
-        updates = _updates(stmt) if isinstance(stmt, lp.For) else []
-        if not updates:
-            out.append(stmt)
-            continue
-        assert isinstance(stmt, lp.For)
+
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        if not isinstance(stmt, lp.For) or not (updates := _updates(stmt)):
+            return None
         decisions.append(f"sums over {stmt.sym} into memory are made of sums of {BLOCK} rounds")
         many, inner = lp.Test("ge", length(stmt) - 2 * BLOCK), stmt.body[0]
         assert isinstance(inner, lp.For)
         some = (lp.Test("ge", length(inner)),) if may_be_negative(length(inner)) else ()  # else there is no memory of that size
-        out.append(lp.If((many, *some), _Blocks(stmt, updates).loops(), [stmt]))
-    return out
+        return [lp.If((many, *some), _Blocks(stmt, updates).loops(), [stmt])]
+
+    return innermost_first(stmts, rewrite, not_products)
 
 
 def _updates(loop: lp.For) -> list[lp.Update]:

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from atoll.loops import ir as lp
 from atoll.loops.dependence import rounds_apart
-from atoll.loops.questions import loads, straight, told
+from atoll.loops.questions import loads, straight
 from atoll.loops.transform.copier import Copier
 from atoll.loops.transform.split import counted, first_of, left_over
+from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
 
@@ -26,27 +27,20 @@ LONG = 16384  # bytes of x that do not stay in the first-level cache beside a ro
 NEAR = 2 << 20  # bytes of all rows that are in a cache anyway
 
 
-def rows(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
-    """`known`: what is not negative here, from the loops around."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        inside = (*known, *told(stmt))
-        for body in lp.bodies(stmt):
-            if not isinstance(stmt, lp.Product):
-                body[:] = rows(body, decisions, inside)
-        few = _all_at_once(stmt) if isinstance(stmt, lp.For) else None
-        found = _together(stmt, known) if isinstance(stmt, lp.For) and few is None else None
+def rows(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        if not isinstance(stmt, lp.For):
+            return None
+        few = _all_at_once(stmt)
         if few is not None:
-            assert isinstance(stmt, lp.For)
             decisions.append(f"the sums of all rounds of {stmt.sym} at once")
-            out += few
-        elif found is None:
-            out.append(stmt)
-        else:
-            assert isinstance(stmt, lp.For)
+            return few
+        found = _together(stmt, known)
+        if found is not None:
             decisions.append(f"sums of {ROWS} rounds of {stmt.sym} at a time, where rows are long or all are near")
-            out += found
-    return out
+        return found
+
+    return innermost_first(stmts, rewrite, not_products)
 
 
 def _all_at_once(loop: lp.For) -> list[lp.Stmt] | None:

@@ -21,6 +21,7 @@ from atoll.loops import ir as lp
 from atoll.loops.questions import QUICK, divides, loads, slow, told
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.split import first_of, in_blocks, summed_in_blocks
+from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import BOOL, I64
@@ -30,20 +31,15 @@ STEPS = 4  # between two looks whether some lane is going
 _STRAIGHT = (lp.Let, lp.Declare, lp.Assign)
 
 
-def searches(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
-    """`known`: what is not negative here, from the loops around."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            if not isinstance(stmt, lp.Product):
-                body[:] = searches(body, decisions, (*known, *told(stmt)))
+def searches(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         found = _search(stmt) if isinstance(stmt, (lp.For, lp.Accumulate)) else None
-        if found is not None and found.may_go_on((*known, *told(stmt))):
-            decisions.append(f"{found.lanes} rounds of {found.loop.sym} side by side until the last of them ends")
-            out += found.loops(known)
-        else:
-            out.append(stmt)
-    return out
+        if found is None or not found.may_go_on((*known, *told(stmt))):
+            return None
+        decisions.append(f"{found.lanes} rounds of {found.loop.sym} side by side until the last of them ends")
+        return found.loops(known)
+
+    return innermost_first(stmts, rewrite, not_products)
 
 
 def _search(loop: lp.For | lp.Accumulate) -> _Search | None:

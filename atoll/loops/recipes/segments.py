@@ -19,6 +19,7 @@ from typing import Any
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
 from atoll.types.dtypes import I64
 
@@ -27,22 +28,19 @@ _LARGEST, _LEAST = 2**63 - 1, -(2**63)
 
 
 def segments(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            body[:] = segments(body, decisions)
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         if not isinstance(stmt, lp.For) or not _candidate(stmt):
-            out.append(stmt)
-            continue
+            return None
         found: list[lp.Stmt] | None = _around(stmt)
         if found is not None:
             decisions.append(f"the range of {stmt.sym} is cut where indices go round")
-        else:
-            found = _clamped(stmt)
-            if found is not None:
-                decisions.append(f"the range of {stmt.sym} is cut where indices stop at an edge")
-        out += found or [stmt]
-    return out
+            return found
+        found = _clamped(stmt)
+        if found is not None:
+            decisions.append(f"the range of {stmt.sym} is cut where indices stop at an edge")
+        return found or None
+
+    return innermost_first(stmts, rewrite)
 
 
 def _candidate(loop: lp.For) -> bool:

@@ -15,32 +15,29 @@ All of it is proved from the indices, for each pair of the four rounds; what is 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from atoll.loops import ir as lp
 from atoll.loops.dependence import Access, Place, accesses, never_meet, place, plain
-from atoll.loops.questions import loads, may_fail, told
+from atoll.loops.questions import loads, may_fail
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.split import counted, first_of, left_over, length
+from atoll.loops.transform.walk import Known, not_products, outermost_first
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.prover import facts
 
 ENOUGH = 32  # rows, for which it pays
 
 
-def several_rounds(stmts: list[lp.Stmt], decisions: list[str], together: int = 4, known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
-    """`known`: what is not negative here, from the loops around."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        inside = (*known, *told(stmt))
+def several_rounds(stmts: list[lp.Stmt], decisions: list[str], together: int = 4) -> list[lp.Stmt]:
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         found = _elimination(stmt, together) if isinstance(stmt, lp.For) else None
-        if found is not None and found.holds(known):
-            decisions.append(f"{together} rounds of {found.loop.sym} at a time: first what the next ones read, then the rest of {found.store.buffer.shown} in one pass")
-            out += found.loops()
-            continue
-        for body in lp.bodies(stmt):
-            if not isinstance(stmt, lp.Product):
-                body[:] = several_rounds(body, decisions, together, inside)
-        out.append(stmt)
-    return out
+        if found is None or not found.holds(known):
+            return None
+        decisions.append(f"{together} rounds of {found.loop.sym} at a time: first what the next ones read, then the rest of {found.store.buffer.shown} in one pass")
+        return found.loops()
+
+    return outermost_first(stmts, rewrite, not_products)
 
 
 def _elimination(loop: lp.For, together: int) -> _Elimination | None:
@@ -198,9 +195,7 @@ class _Elimination:
             cells += mine.stmts(self.columns.body[:-1])
             cells.append(lp.Assign(value, mine.expr(self.store.value), instance=self.store.instance and self.store.instance.subst(mine.env)))
         kept: dict[lp.Load, lp.Var] = {}
-        for s in cells:
-            assert isinstance(s, (lp.Declare, lp.Let, lp.Assign))
-            s.value = None if s.value is None else self.once(s.value, here, there, start, kept)
+        cells = [replace(s, value=self.once(s.value, here, there, start, kept)) if isinstance(s, (lp.Declare, lp.Let, lp.Assign)) and s.value is not None else s for s in cells]
         row += [lp.Let(var, load) for load, var in kept.items()]
         cells.append(lp.Store(self.store.buffer, tuple(place), lp.Use(value)))
         end = self.end.subst({self.here: poly(here), **start})

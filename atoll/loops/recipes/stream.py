@@ -11,10 +11,13 @@ the like are slower in lines (1.2 to 1.3 times).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, fresh_like
 from atoll.loops.transform.split import first_of, length
+from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Poly, Sym, poly
 
 LEAST = 1 << 25  # bytes of a result: what a last cache usually has for one of them at most
@@ -27,23 +30,13 @@ def stream(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     """Pieces of the program itself, which run once."""
     read = {load.buffer for load in loads(stmts)}
     moved = {b for s in lp.walk(stmts) if isinstance(s, (lp.Swap, lp.CopyBuffer, lp.Helper, lp.Product, lp.Update)) for b in _touched(s)}
-    for chunk in _pieces(stmts):
-        if chunk.buffers:
-            continue
-        body = _streamed(chunk.body, read | moved, decisions)
-        if body is not None:
-            chunk.body = [*body, lp.Helper("fence", (), ())]
-    return stmts
 
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        if not isinstance(stmt, lp.Chunks) or stmt.buffers or (body := _streamed(stmt.body, read | moved, decisions)) is None:
+            return None
+        return [replace(stmt, body=[*body, lp.Helper("fence", (), ())])]
 
-def _pieces(stmts: list[lp.Stmt]) -> list[lp.Chunks]:
-    out: list[lp.Chunks] = []
-    for s in stmts:
-        if isinstance(s, lp.Chunks):
-            out.append(s)
-        elif isinstance(s, lp.If):
-            out += _pieces(s.then) + _pieces(s.orelse)
-    return out
+    return innermost_first(stmts, rewrite, lambda stmt: isinstance(stmt, lp.If))
 
 
 def _touched(s: lp.Stmt) -> list[lp.Buffer]:
@@ -143,10 +136,7 @@ def _in_lines(loop: lp.For, stores: list[lp.Store], count: int) -> list[lp.Stmt]
         line = lp.Buffer(fresh_like(f"{s.buffer.name}_line", s.buffer.dtype).name, s.buffer.dtype, (poly(count),), "temp", "a line of a result")
         line.local = True
         lines[s.buffer] = line
-    body = copier.stmts(loop.body)
-    for made in body:
-        if isinstance(made, lp.Store):
-            made.buffer, made.index = lines[made.buffer], (poly(k),)
+    body = [replace(s, buffer=lines[s.buffer], index=(poly(k),)) if isinstance(s, lp.Store) else s for s in copier.stmts(loop.body)]
     whole = length(loop) // count  # only made for two lines and more
     work: list[lp.Stmt] = [lp.Alloc(b) for b in lines.values()]
     work.append(lp.For(k, poly(0), poly(count), body, True))

@@ -16,6 +16,7 @@ from atoll.loops import ir as lp
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.split import is_wide, started_blocks
+from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.machine import MOST_ROUNDS
 from atoll.types.dtypes import BOOL, I64
@@ -30,17 +31,15 @@ def tall(stmts: list[lp.Stmt], decisions: list[str], reassociate: bool = True) -
     """Pieces of the program itself, not those inside other loops."""
     if not reassociate:
         return stmts
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        if isinstance(stmt, lp.If):
-            stmt.then, stmt.orelse = tall(stmt.then, decisions), tall(stmt.orelse, decisions)
+
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         found = _in_parts(stmt) if isinstance(stmt, lp.Chunks) else None
         if found is None:
-            out.append(stmt)
-            continue
+            return None
         decisions.append(f"sums along the first axis in {PARTS} parts of the rows, when there are many more rows than that")
-        out.append(found)
-    return out
+        return [found]
+
+    return innermost_first(stmts, rewrite, lambda stmt: isinstance(stmt, lp.If))
 
 
 def _in_parts(pieces: lp.Chunks) -> lp.Stmt | None:

@@ -15,7 +15,8 @@ from __future__ import annotations
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads, slow
 from atoll.loops.transform.copier import Copier, fresh_like
-from atoll.loops.transform.split import first_of, length, started_blocks
+from atoll.loops.transform.split import Aligned, first_of, length, started_blocks
+from atoll.loops.transform.walk import Known, not_products, outermost_first, with_bodies
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.types.dtypes import I64
@@ -26,24 +27,19 @@ APART = 1024  # bytes: rows that are a multiple of this apart meet in a cache
 
 
 def tiles(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    return _tiles(stmts, decisions, None)
+    aligned = Aligned()
 
-
-def _tiles(stmts: list[lp.Stmt], decisions: list[str], pieces: lp.Chunks | None) -> list[lp.Stmt]:
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        if isinstance(stmt, lp.Chunks):
+            return [aligned.pieces(with_bodies(stmt, lambda body: outermost_first(body, rewrite, not_products)))]
         inner = stmt.body[-1] if isinstance(stmt, lp.For) and stmt.body else None
-        if isinstance(stmt, lp.For) and isinstance(inner, lp.For) and _crosses(stmt, inner):
-            decisions.append(f"{stmt.sym} and {inner.sym} in tiles of {LONG} by {SHORT}, as rows meet columns")
-            out += _in_tiles(stmt, inner)
-            if pieces is not None and pieces.low in stmt.low.leaves():
-                pieces.align = -(-pieces.align // LONG) * LONG
-            continue
-        for body in lp.bodies(stmt):
-            if not isinstance(stmt, lp.Product):
-                body[:] = _tiles(body, decisions, stmt if isinstance(stmt, lp.Chunks) else pieces)
-        out.append(stmt)
-    return out
+        if not isinstance(stmt, lp.For) or not isinstance(inner, lp.For) or not _crosses(stmt, inner):
+            return None
+        decisions.append(f"{stmt.sym} and {inner.sym} in tiles of {LONG} by {SHORT}, as rows meet columns")
+        aligned.from_its_low(stmt, LONG)
+        return _in_tiles(stmt, inner)
+
+    return outermost_first(stmts, rewrite, not_products)
 
 
 def _crosses(outer: lp.For, inner: lp.For) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads, mentions
+from atoll.loops.transform.walk import replaced
 from atoll.sizes import Sym, poly
 
 
@@ -21,7 +22,7 @@ def turned(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     """Statements of the program itself, which run once."""
     for stmt in list(stmts):
         found = _copy(stmt)
-        if found is None or stmt not in stmts:
+        if found is None:
             continue
         own, target = found
         here, at = mentions(stmts), stmts.index(stmt)
@@ -31,8 +32,8 @@ def turned(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
         if len(makers) != 1 or not any(isinstance(s, lp.Alloc) and s.buffer is own for s in stmts[:at]) or not _is_made_in_columns(makers[0], own):
             continue
         decisions.append(f"{own.shown} is made where it is returned, a row of all columns at a time")
-        stmts[:] = [s for s in stmts if s is not stmt and not (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is own)]
-        _move(makers[0], own, target)
+        gone = [s for s in stmts if s is stmt or (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is own)]
+        stmts = [_moved(s, own, target) if s is makers[0] else s for s in stmts if not any(s is x for x in gone)]
         own.home = target
     return stmts
 
@@ -82,18 +83,11 @@ def _turns(index: tuple[Any, ...], i: Sym, r: Sym) -> bool:
     return len(index) == 2 and index[0] == poly(i) and index[1].coefficient(r) == poly(1) and i not in index[1].leaves()
 
 
-def _move(x: Any, own: lp.Buffer, target: lp.Buffer) -> Any:
+def _moved(s: lp.Stmt, own: lp.Buffer, target: lp.Buffer) -> lp.Stmt:
     """Elements of t as those of y, turned."""
-    if isinstance(x, (lp.Load, lp.Store)) and x.buffer is own:
-        x = dataclasses.replace(x, buffer=target, index=(x.index[1], x.index[0]))
-    if isinstance(x, list):
-        x[:] = [_move(item, own, target) for item in x]
-        return x
-    if isinstance(x, tuple):
-        return tuple(_move(item, own, target) for item in x)
-    if dataclasses.is_dataclass(x) and not isinstance(x, type) and type(x).__module__ == lp.__name__:
-        changed = {f.name: new for f in dataclasses.fields(x) if (new := _move(old := getattr(x, f.name), own, target)) is not old}
-        if isinstance(x, (lp.Chunks, lp.For)):
-            return x  # their bodies are changed in place
-        return dataclasses.replace(x, **changed) if changed else x
-    return x
+
+    def turn(x: Any) -> Any:
+        return dataclasses.replace(x, buffer=target, index=(x.index[1], x.index[0])) if isinstance(x, (lp.Load, lp.Store)) and x.buffer is own else x
+
+    found: lp.Stmt = replaced(s, turn)
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.transform.copier import Copier, copyable
+from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import Atom, Poly, poly
 
 STATEMENTS = 320  # after writing out, without elements of constant arrays
@@ -12,19 +13,14 @@ STATEMENTS = 320  # after writing out, without elements of constant arrays
 
 def unroll(stmts: list[lp.Stmt], decisions: list[str], most: int = 9) -> list[lp.Stmt]:
     """Innermost first; a sum of a few terms is added from left to right."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        if isinstance(stmt, lp.Product):
-            out.append(stmt)
-            continue
-        for body in lp.bodies(stmt):
-            body[:] = unroll(body, decisions, most)
-        if isinstance(stmt, (lp.For, lp.Accumulate)) and (rounds := _rounds(stmt, most)) is not None:
-            decisions.append(f"the {rounds} rounds of {stmt.sym} are written out")
-            out += _written_out(stmt, rounds)
-        else:
-            out.append(stmt)
-    return out
+
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        if not isinstance(stmt, (lp.For, lp.Accumulate)) or (rounds := _rounds(stmt, most)) is None:
+            return None
+        decisions.append(f"the {rounds} rounds of {stmt.sym} are written out")
+        return _written_out(stmt, rounds)
+
+    return innermost_first(stmts, rewrite, not_products)
 
 
 def _rounds(loop: lp.For | lp.Accumulate, most: int) -> int | None:

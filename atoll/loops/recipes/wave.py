@@ -22,6 +22,7 @@ from atoll.loops.dependence import out_of_reach
 from atoll.loops.questions import loads, told
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.split import counted, first_of, left_over, length
+from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import BOOL
@@ -32,21 +33,15 @@ _STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
 _MONOID = {op: name for name, (op, _) in MONOIDS.items()}
 
 
-def wave(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
-    """`known`: what is not negative here, from the loops around."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        inside = (*known, *told(stmt))
-        for body in lp.bodies(stmt):
-            if not isinstance(stmt, lp.Product):
-                body[:] = wave(body, decisions, inside)
-        nest = _nest(stmt, inside) if isinstance(stmt, lp.For) else None
+def wave(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        nest = _nest(stmt, (*known, *told(stmt))) if isinstance(stmt, lp.For) else None
         if nest is None:
-            out.append(stmt)
-        else:
-            decisions.append(f"{nest.count} rounds of {nest.outer.sym} at a time, each one step of {nest.inner.sym} behind the one before")
-            out += nest.loops()
-    return out
+            return None
+        decisions.append(f"{nest.count} rounds of {nest.outer.sym} at a time, each one step of {nest.inner.sym} behind the one before")
+        return nest.loops()
+
+    return innermost_first(stmts, rewrite, not_products)
 
 
 def _nest(outer: lp.For, known: tuple[Poly, ...]) -> _Nest | None:

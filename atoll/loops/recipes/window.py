@@ -14,6 +14,7 @@ from atoll.loops import ir as lp
 from atoll.loops.control.same_conditions import changed
 from atoll.loops.questions import loads, may_fail, mentions
 from atoll.loops.transform.copier import Copier, copyable
+from atoll.loops.transform.walk import every_block, plain_parts
 from atoll.sizes import Poly, poly
 
 MOST = 16  # rows of a window
@@ -21,10 +22,10 @@ AGAIN = 8  # rows of a piece for every row it makes again
 
 
 def window(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    for stmt in stmts:
-        if not isinstance(stmt, (lp.Product, lp.Section)):
-            for body in lp.bodies(stmt):
-                body[:] = window(body, decisions)
+    return every_block(stmts, lambda body: _windows(body, decisions), plain_parts)
+
+
+def _windows(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     place = 0
     while place < len(stmts):
         found = _pair(stmts, place)

@@ -10,14 +10,35 @@ So blocks are made only where there are rounds, unless the length is seen not to
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from atoll.loops import ir as lp
 from atoll.loops.transform.copier import fresh_like
-from atoll.sizes import Poly, Quot, Sym, poly
+from atoll.sizes import Atom, Poly, Quot, Sym, poly
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import I64
 
 Rounds = lp.For | lp.Accumulate
 Known = tuple[Poly, ...]
+
+
+class Aligned:
+    """Pieces whose loop was cut into blocks are cut at whole blocks. Right because where pieces are cut is no part of what is computed."""
+
+    def __init__(self) -> None:
+        self.by_low: dict[Atom, list[int]] = {}
+
+    def from_its_low(self, loop: Rounds, size: int) -> None:
+        """This loop begins where a piece does, and is in blocks now."""
+        for leaf in loop.low.leaves():
+            self.by_low.setdefault(leaf, []).append(size)
+
+    def pieces(self, chunk: lp.Chunks) -> lp.Chunks:
+        """The pieces, as the blocks made in them want them."""
+        align = chunk.align
+        for size in self.by_low.get(chunk.low, ()):
+            align = -(-align // size) * size
+        return chunk if align == chunk.align else replace(chunk, align=align)
 
 
 def may_be_negative(extent: Poly, known: Known = ()) -> bool:
