@@ -154,11 +154,11 @@ class _Decoder:
         sym = self.sym(name)
         assert isinstance(sym, Sym)
         start, end = self.poly(low), self.poly(high)
-        made = lp.For(sym, start, end, self.stmts(body), parallel, vector, bool(unroll))
+        inside = self.stmts(body)
         if not pieces:
-            return made
+            return lp.For(sym, start, end, inside, parallel, vector, bool(unroll))
         first, last = Sym(f"{sym.name}_lo"), Sym(f"{sym.name}_hi")
-        made.low, made.high = start + poly(first), start + poly(last)
+        made = lp.For(sym, start + poly(first), start + poly(last), inside, parallel, vector, bool(unroll))
         return lp.Chunks(first, last, end - start, self.poly(self.work[name]), [made])
 
     def tests(self, tests: Any) -> tuple[lp.Test, ...]:

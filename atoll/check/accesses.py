@@ -93,7 +93,7 @@ class _Walker:
     def path(self, frames: Frames) -> tuple[Poly, ...]:
         return self.known + tuple(p for f in frames for p in f.known())
 
-    def stmts(self, stmts: list[lp.Stmt], frames: Frames) -> None:
+    def stmts(self, stmts: lp.Stmts, frames: Frames) -> None:
         for stmt in stmts:
             self.order += 1
             self.stmt(stmt, frames)

@@ -180,7 +180,7 @@ class _Writer:
         work = [[self.e.name(x.body[0].sym), self.e.poly(x.work)] for x in pieces if isinstance(x.body[0], lp.For) and x.body[0].sym in self.e.names]
         return {"outputs": outputs, "body": body, "work": work}
 
-    def stmts(self, stmts: list[lp.Stmt]) -> list[Any]:
+    def stmts(self, stmts: lp.Stmts) -> list[Any]:
         return [self.stmt(x) for x in stmts if not isinstance(x, lp.Note)]
 
     def stmt(self, x: lp.Stmt) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from atoll.check.encode import Encoder, number
@@ -64,7 +65,7 @@ class LoopsData(Encoder):
     def tests(self, tests: tuple[lp.Test, ...]) -> list[Any]:
         return [[t.kind, None if t.poly is None else self.poly(t.poly), None if t.expr is None else self.expr(t.expr)] for t in tests]
 
-    def body(self, stmts: list[lp.Stmt]) -> list[int]:
+    def body(self, stmts: lp.Stmts) -> list[int]:
         return [self._row(self.stmts, self._stmt_rows, self._stmt(s)) for s in stmts if not isinstance(s, lp.Note)]
 
     def _stmt(self, s: lp.Stmt) -> Any:
@@ -141,7 +142,7 @@ class LoopsData(Encoder):
                     exprs.append(self.expr(x))
         return ["print", repr(text), buffers, exprs]
 
-    def accs(self, accs: list[lp.Acc]) -> list[Any]:
+    def accs(self, accs: Sequence[lp.Acc]) -> list[Any]:
         return [[self.name(a.var), a.monoid, a.var.dtype.name] for a in accs]
 
     def site(self, site: Any) -> int:

@@ -6,7 +6,7 @@ has no mark afterwards was made by the rewrite itself. check/rewrites/ validates
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from atoll.check.loops_data import LoopsData
@@ -14,6 +14,7 @@ from atoll.core import ir as core_ir
 from atoll.loops import ir as lp
 from atoll.loops.choices import Choices
 from atoll.loops.optimise import Pass, optimise
+from atoll.loops.transform.walk import with_bodies
 from atoll.runtime.program import chosen, make_loops
 from atoll.sizes import Poly, Sym, poly
 from atoll.validate.bounded import Verdict, Watch
@@ -43,32 +44,28 @@ class Watched:
 
 
 class _Marks:
-    def __init__(self, loops: lp.Function) -> None:
-        self.instances: dict[int, lp.Instance] = {}
-        self.kept: list[lp.Stmt] = []
-        self.vars: set[lp.Var] = set()
-        self.mark(loops.body, ())
+    """Marks on all statements of a function, which are made anew with them."""
 
-    def mark(self, stmts: list[lp.Stmt], syms: tuple[Sym, ...]) -> None:
+    def __init__(self, loops: lp.Function) -> None:
+        self.count = 0
+        self.vars: set[lp.Var] = set()
+        loops.body = self.marked(loops.body, ())
+
+    def marked(self, stmts: lp.Stmts, syms: tuple[Sym, ...]) -> list[lp.Stmt]:
+        out: list[lp.Stmt] = []
         for s in stmts:
             if isinstance(s, lp.Note):
+                out.append(s)
                 continue
-            instance = lp.Instance(len(self.kept), {x: poly(x) for x in syms})
-            self.kept.append(s)
-            if hasattr(s, "instance"):
-                s.instance = instance
-            else:
-                self.instances[id(s)] = instance
+            instance = lp.Instance(self.count, {x: poly(x) for x in syms})
+            self.count += 1
             if isinstance(s, (lp.Let, lp.Declare)):
                 self.vars.add(s.var)
             if isinstance(s, (lp.Accumulate, lp.Chunks)):
                 self.vars |= {a.var for a in s.accs}
             inner = (*syms, s.sym) if isinstance(s, (lp.For, lp.Accumulate)) else syms
-            for body in lp.bodies(s):
-                self.mark(body, inner)
-
-    def instance(self, s: lp.Stmt) -> lp.Instance | None:
-        return s.instance if hasattr(s, "instance") else self.instances.get(id(s))
+            out.append(replace(with_bodies(s, lambda body, inner=inner: self.marked(body, inner)), instance=instance))  # type: ignore[misc]
+        return out
 
     def root(self, v: lp.Var) -> lp.Var | None:
         """The variable of the program before that this is a copy of."""
@@ -95,7 +92,7 @@ class _Watcher:
             for s in lp.walk(loops.body):
                 if isinstance(s, lp.Note):
                     continue
-                origins.append(self.origin(self.marks.instance(s)))
+                origins.append(self.origin(s.instance))
                 made = [s.var] if isinstance(s, (lp.Let, lp.Declare)) else [a.var for a in s.accs] if isinstance(s, (lp.Accumulate, lp.Chunks)) else []
                 for v in made:
                     root = self.marks.root(v)

@@ -62,7 +62,7 @@ def shape_of_box(box: Box) -> tuple[int, ...]:
     return tuple(max(0, high - low) for low, high in box)
 
 
-def assigned(stmts: list[lp.Stmt]) -> set[lp.Var]:
+def assigned(stmts: lp.Stmts) -> set[lp.Var]:
     """Variables that change, so that their first value says nothing."""
     found = {s.var for s in lp.walk(stmts) if isinstance(s, (lp.Assign, lp.Add))}
     return found | {s.result for s in lp.walk(stmts) if isinstance(s, lp.Helper) and s.result is not None}
@@ -71,7 +71,7 @@ def assigned(stmts: list[lp.Stmt]) -> set[lp.Var]:
 class Looker:
     """Walks statements with an interval for every index and integer variable."""
 
-    def __init__(self, shapes: dict[lp.Buffer, tuple[int, ...]], env: dict[Any, Interval], stmts: list[lp.Stmt], threads: int = 1) -> None:
+    def __init__(self, shapes: dict[lp.Buffer, tuple[int, ...]], env: dict[Any, Interval], stmts: lp.Stmts, threads: int = 1) -> None:
         self.shapes = shapes
         self.env = dict(env)
         self.touched = Touched()
@@ -142,7 +142,7 @@ class Looker:
 
     # -- statements
 
-    def stmts(self, stmts: list[lp.Stmt]) -> None:
+    def stmts(self, stmts: lp.Stmts) -> None:
         for s in stmts:
             self.stmt(s)
 
@@ -233,7 +233,7 @@ class Looker:
         """What is allocated now, and `more` for a moment."""
         self.touched.bytes = max(self.touched.bytes, sum(self.live.values()) + more * self.times)
 
-    def loop(self, sym: Any, low: Interval, high: Interval, body: list[lp.Stmt]) -> None:
+    def loop(self, sym: Any, low: Interval, high: Interval, body: lp.Stmts) -> None:
         if low is not None and high is not None and high[1] <= low[0]:
             return
         if low is None or high is None:
@@ -284,7 +284,7 @@ def packed(p: lp.Product, env: dict[Any, Interval]) -> int:
     return min(PACKED, (rows + columns + 64) * (terms + 64) * p.target.dtype.size + 16 * (terms if len(sums) > 1 else min(terms, 512)))
 
 
-def touched(stmts: list[lp.Stmt], shapes: dict[lp.Buffer, tuple[int, ...]], env: dict[Any, Interval], threads: int = 1) -> Touched:
+def touched(stmts: lp.Stmts, shapes: dict[lp.Buffer, tuple[int, ...]], env: dict[Any, Interval], threads: int = 1) -> Touched:
     """What statements read and write of the arrays that exist outside of them."""
     looker = Looker(shapes, env, stmts, threads)
     looker.stmts(stmts)

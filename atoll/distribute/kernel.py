@@ -135,7 +135,7 @@ class Local:
 class Made:
     """A kernel being made: the statements moved to local arrays, and what its arguments are."""
 
-    def __init__(self, name: str, body: list[lp.Stmt], inputs: list[Local], outputs: list[Local], scalars: list[lp.Var], first: tuple[Sym, ...], consts: list[lp.Buffer], accs: list[lp.Acc]) -> None:
+    def __init__(self, name: str, body: lp.Stmts, inputs: list[Local], outputs: list[Local], scalars: list[lp.Var], first: tuple[Sym, ...], consts: list[lp.Buffer], accs: Sequence[lp.Acc]) -> None:
         self.extents: dict[Sym, tuple[str, lp.Buffer, int]] = {}
         self.local: dict[lp.Buffer, tuple[lp.Buffer, tuple[Poly, ...]]] = {}
         for kind, each in (("in", inputs), ("out", outputs)):
@@ -200,7 +200,7 @@ class Made:
             return (buffer if found is None else found[0]), index
         return found[0], tuple(p - start for p, start in zip(index, found[1], strict=True))
 
-    def stmts(self, stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+    def stmts(self, stmts: lp.Stmts) -> list[lp.Stmt]:
         return [self.move(s) for s in stmts]
 
     def move(self, x: Any) -> Any:

@@ -12,7 +12,7 @@ Every array is a version that tasks make blocks of, so tasks that do not need ea
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import prod
@@ -109,7 +109,7 @@ class Tracer:
 
     # -- statements
 
-    def stmts(self, stmts: list[lp.Stmt]) -> None:
+    def stmts(self, stmts: lp.Stmts) -> None:
         for s in stmts:
             self.stmt(s)
 
@@ -230,7 +230,7 @@ class Tracer:
             self.known.pop(v, None)
         self.emit(body, [(found, ())], kind, values=changed)
 
-    def refuse_gathering(self, body: list[lp.Stmt], found: Touched) -> None:
+    def refuse_gathering(self, body: lp.Stmts, found: Touched) -> None:
         """What needs everything in one place."""
         for s in lp.walk(body):
             exact = isinstance(s, lp.Accumulate) and s.exact and self.is_cut_anywhere(found)
@@ -311,7 +311,7 @@ class Tracer:
             self.opened(s.body)
             self.flush("in order")
 
-    def opened(self, stmts: list[lp.Stmt]) -> None:
+    def opened(self, stmts: lp.Stmts) -> None:
         for s in stmts:
             if not isinstance(s, lp.For):
                 self.stmt(s)
@@ -366,7 +366,7 @@ class Tracer:
     # -- tasks
 
     def emit(
-        self, body: list[lp.Stmt], found: list[tuple[Touched, tuple[tuple[int, int], ...]]], kind: str, chunk: lp.Chunks | None = None, values: list[lp.Var] | None = None, axis: str = "",
+        self, body: lp.Stmts, found: list[tuple[Touched, tuple[tuple[int, int], ...]]], kind: str, chunk: lp.Chunks | None = None, values: list[lp.Var] | None = None, axis: str = "",
         extra: list[dict[Sym, int]] | None = None, only_first: bool = False,
     ) -> list[list[Source]]:
         """Tasks for parts of the same statements; where their partial sums are, per accumulator."""
@@ -470,7 +470,7 @@ class Tracer:
             return Value(self.known[v])
         return Value(0)  # declared without a value
 
-    def kernel(self, body: list[lp.Stmt], inputs: list[Local], outputs: list[Local], values: list[lp.Var], first: tuple[Sym, ...], accs: list[lp.Acc]) -> tuple[int, Made]:
+    def kernel(self, body: lp.Stmts, inputs: list[Local], outputs: list[Local], values: list[lp.Var], first: tuple[Sym, ...], accs: Sequence[lp.Acc]) -> tuple[int, Made]:
         key = (tuple(map(id, body)), tuple(inputs), tuple(outputs), tuple(values))
         if key not in self.made:
             name = f"{self.fn.name} part {len(self.kernels)}"
@@ -505,18 +505,18 @@ class Tracer:
         self.vars[acc.var] = Source("task", at, 0)
         self.known.pop(acc.var, None)
 
-    def check_memory(self, task: Task, body: list[lp.Stmt]) -> None:
+    def check_memory(self, task: Task, body: lp.Stmts) -> None:
         if self.settings.memory is not None and task.bytes > self.settings.memory:
             text = f"one part of it needs {words_of(task.bytes)}, and {words_of(self.settings.memory)} are allowed"
             refuse(self.fn.name, self.span(body), text, "allow more memory, or cut the arrays into more parts")
 
     # -- words
 
-    def span(self, body: list[lp.Stmt]) -> Span:
+    def span(self, body: lp.Stmts) -> Span:
         """A line for statements: that of an array they make, else that of the result."""
         return next((b.span for b in _outputs(body) if b.span is not NOWHERE and b.span.line), self.returned)
 
-    def words(self, body: list[lp.Stmt], chunk: lp.Chunks | None) -> str:
+    def words(self, body: lp.Stmts, chunk: lp.Chunks | None) -> str:
         found = _outputs(body)
         names = ", ".join(dict.fromkeys(b.shown for b in found)) or ", ".join(dict.fromkeys(a.var.shown for a in (chunk.accs if chunk is not None else []))) or ", ".join(dict.fromkeys(v.shown for v in _set_by(body))) or "checks"
         return names
@@ -539,7 +539,7 @@ def _total(t: Touched) -> int:
     return sum(prod(shape_of_box(box)) * b.dtype.size for boxes in (t.reads, t.writes) for b, box in boxes.items())
 
 
-def _stretches(body: list[lp.Stmt]) -> bool:
+def _stretches(body: lp.Stmts) -> bool:
     """Is there a loop in order, of which parts can be done one after the other?"""
     return any(isinstance(s, lp.For) and not s.parallel and not s.scan for s in lp.walk(body))
 
@@ -564,7 +564,7 @@ def _overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:
     return max(a[0], b[0]) < min(a[1], b[1])
 
 
-def _set_by(body: list[lp.Stmt]) -> list[lp.Var]:
+def _set_by(body: lp.Stmts) -> list[lp.Var]:
     """Variables that statements set, of those around them or at their top."""
     found: list[lp.Var] = []
     for s in body:
@@ -581,11 +581,11 @@ def _set_by(body: list[lp.Stmt]) -> list[lp.Var]:
     return list(dict.fromkeys(found))
 
 
-def _used_outside(v: lp.Var, body: list[lp.Stmt], fn: lp.Function) -> bool:
+def _used_outside(v: lp.Var, body: lp.Stmts, fn: lp.Function) -> bool:
     return sum(x is v for x in lp.used_vars(fn.body)) > sum(x is v for x in lp.used_vars(body))
 
 
-def _outputs(body: list[lp.Stmt]) -> list[lp.Buffer]:
+def _outputs(body: lp.Stmts) -> list[lp.Buffer]:
     own = {s.buffer for s in lp.walk(body) if isinstance(s, lp.Alloc)}
     return [s.buffer for s in lp.walk(body) if isinstance(s, (lp.Store, lp.Update)) and s.buffer not in own]
 

@@ -76,7 +76,7 @@ class Needs:
                 self.add(getattr(e, name))
 
 
-def _allocated(stmts: list[lp.Stmt], found: set[lp.Buffer]) -> None:
+def _allocated(stmts: lp.Stmts, found: set[lp.Buffer]) -> None:
     for stmt in stmts:
         if type(stmt) is lp.Alloc:
             found.add(stmt.buffer)
@@ -110,7 +110,7 @@ class _Checker:
 
     # -- statements
 
-    def block(self, stmts: list[lp.Stmt]) -> None:
+    def block(self, stmts: lp.Stmts) -> None:
         """Variables declared inside end with the block; buffers do not."""
         outside, self.here = self.here, []
         for stmt in stmts:
@@ -128,7 +128,7 @@ class _Checker:
             self.vars.add(var)
             self.here.append(var)
 
-    def loop(self, syms: tuple[Sym, ...], body: list[lp.Stmt]) -> None:
+    def loop(self, syms: tuple[Sym, ...], body: lp.Stmts) -> None:
         new = set(syms) - self.syms
         self.syms |= new
         self.block(body)

@@ -325,7 +325,7 @@ class _Walk:
 
     # -- statements
 
-    def stmts(self, stmts: list[lp.Stmt], place: Place, leaving: Place | None = None) -> None:
+    def stmts(self, stmts: lp.Stmts, place: Place, leaving: Place | None = None) -> None:
         """`leaving`: where the only break of a loop is that these are the body of, how often the loop is entered."""
         for stmt in stmts:
             if isinstance(stmt, lp.BreakUnless):

@@ -37,7 +37,7 @@ class Access:
     loops: tuple[Loop, ...]
 
 
-def accesses(stmts: list[lp.Stmt], loops: tuple[Loop, ...] = ()) -> tuple[dict[Access, None], dict[Access, None]]:
+def accesses(stmts: lp.Stmts, loops: tuple[Loop, ...] = ()) -> tuple[dict[Access, None], dict[Access, None]]:
     """What statements write, and what they read. The ends of pieces are somewhere in the range that is cut."""
     written: dict[Access, None] = {}
     read: dict[Access, None] = {}

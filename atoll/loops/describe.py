@@ -31,7 +31,7 @@ def describe(fn: core.Function) -> str:
     return "\n".join(lines)
 
 
-def _structure(stmts: list[lp.Stmt], depth: int) -> list[str]:
+def _structure(stmts: lp.Stmts, depth: int) -> list[str]:
     out: list[str] = []
     pad = "  " * depth
     for s in stmts:

@@ -144,7 +144,7 @@ class Executor:
 
     # -- statements
 
-    def stmts(self, stmts: list[lp.Stmt]) -> None:
+    def stmts(self, stmts: lp.Stmts) -> None:
         for stmt in stmts:
             self.stmt(stmt)
 

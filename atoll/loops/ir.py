@@ -20,7 +20,7 @@ checks the rest at concrete sizes.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Union
 
@@ -246,69 +246,71 @@ class Instance:
         return Instance(self.number, {s: p.subst(env) for s, p in self.round.items()}) if env else self
 
 
-@dataclass(slots=True)
-class Let:
-    var: Var
-    value: Expr
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What every statement has, beside what it is."""
+
     instance: Instance | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(slots=True)
-class Declare:
+@dataclass(frozen=True, slots=True)
+class Let(Statement):
+    var: Var
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Declare(Statement):
     var: Var
     value: Expr | None
-    instance: Instance | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(slots=True)
-class Assign:
+@dataclass(frozen=True, slots=True)
+class Assign(Statement):
     var: Var
     value: Expr
-    instance: Instance | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(slots=True)
-class Store:
+@dataclass(frozen=True, slots=True)
+class Store(Statement):
     buffer: Buffer
     index: tuple[Poly, ...]
     value: Expr
-    instance: Instance | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(slots=True)
-class Update:
+@dataclass(frozen=True, slots=True)
+class Update(Statement):
     """buffer[index] = op(buffer[index], value)"""
 
     buffer: Buffer
     index: tuple[Poly, ...]
     op: str
     value: Expr
-    instance: Instance | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(slots=True)
-class Alloc:
+@dataclass(frozen=True, slots=True)
+class Alloc(Statement):
     buffer: Buffer
 
 
-@dataclass(slots=True)
-class Free:
+@dataclass(frozen=True, slots=True)
+class Free(Statement):
     buffer: Buffer
 
 
-@dataclass(slots=True)
-class For:
+@dataclass(frozen=True, slots=True)
+class For(Statement):
     sym: Sym
     low: Poly
     high: Poly
-    body: list[Stmt]
+    body: Stmts
     parallel: bool  # rounds are independent of each other
     vector: int = 0  # rounds run this many at a time; they are independent
     unroll: bool = False  # the body is repeated instead of looping; literal bounds
     scan: bool = False  # all that rounds leave to the next is the variable assigned, by a known operator, which may be regrouped
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Acc:
     """A scalar that a loop accumulates into by a known operator, starting from its neutral element."""
 
@@ -316,30 +318,29 @@ class Acc:
     monoid: str
 
 
-@dataclass(slots=True)
-class Accumulate:
+@dataclass(frozen=True, slots=True)
+class Accumulate(Statement):
     """A loop whose `add` statements combine into scalars. The order is fixed by the sizes, not by the machine."""
 
     sym: Sym
     low: Poly
     high: Poly
-    body: list[Stmt]
-    accs: list[Acc]
+    body: Stmts
+    accs: Sequence[Acc]
     exact: bool = False  # left to right
 
 
-@dataclass(slots=True)
-class Add:
+@dataclass(frozen=True, slots=True)
+class Add(Statement):
     """acc = op(acc, value), inside the Accumulate that has the acc."""
 
     var: Var
     monoid: str
     value: Expr
-    instance: Instance | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(slots=True)
-class Chunks:
+@dataclass(frozen=True, slots=True)
+class Chunks(Statement):
     """low..high run through pieces of 0..extent. `work` is an estimate of operations per index; `partials` are combined
     over pieces in a fixed tree: scalars of `accs`, or whole private buffers added into shared ones. With `rows`, pieces have at
     least so many indices once there are sixteen."""
@@ -348,42 +349,41 @@ class Chunks:
     high: Sym
     extent: Poly
     work: Poly
-    body: list[Stmt]
-    accs: list[Acc] = field(default_factory=list)
-    buffers: list[tuple[Buffer, Buffer, str]] = field(default_factory=list)  # private, shared, monoid
+    body: Stmts
+    accs: Sequence[Acc] = ()
+    buffers: Sequence[tuple[Buffer, Buffer, str]] = ()  # private, shared, monoid
     align: int = 1
     most: int = 256
     grain: int = 32768  # operations in a piece, at least
     rows: int = 0
 
 
-@dataclass(slots=True)
-class If:
+@dataclass(frozen=True, slots=True)
+class If(Statement):
     tests: tuple[Test, ...]
-    then: list[Stmt]
-    orelse: list[Stmt] = field(default_factory=list)
+    then: Stmts
+    orelse: Stmts = ()
 
 
-@dataclass(slots=True)
-class Forever:
-    body: list[Stmt]
+@dataclass(frozen=True, slots=True)
+class Forever(Statement):
+    body: Stmts
 
 
-@dataclass(slots=True)
-class BreakUnless:
+@dataclass(frozen=True, slots=True)
+class BreakUnless(Statement):
     tests: tuple[Test, ...]
 
 
-@dataclass(slots=True)
-class Check:
+@dataclass(frozen=True, slots=True)
+class Check(Statement):
     tests: tuple[Test, ...]
     site: Site
     args: tuple[Expr, ...]
-    instance: Instance | None = field(default=None, compare=False, repr=False, kw_only=True)
 
 
-@dataclass(slots=True)
-class Helper:
+@dataclass(frozen=True, slots=True)
+class Helper(Statement):
     """A call of a library routine on whole buffers: sort, compress, unique."""
 
     name: str
@@ -394,36 +394,36 @@ class Helper:
     dtype: DType | None = None
 
 
-@dataclass(slots=True)
-class CopyBuffer:
+@dataclass(frozen=True, slots=True)
+class CopyBuffer(Statement):
     target: Buffer
     source: Buffer
 
 
-@dataclass(slots=True)
-class Swap:
+@dataclass(frozen=True, slots=True)
+class Swap(Statement):
     """Exchange the memory of two buffers."""
 
     first: Buffer
     second: Buffer
 
 
-@dataclass(slots=True)
-class Print:
+@dataclass(frozen=True, slots=True)
+class Print(Statement):
     parts: tuple[Any, ...]  # text, or (type, [buffer or expression], format)
     span: Span
 
 
-@dataclass(slots=True)
-class Section:
+@dataclass(frozen=True, slots=True)
+class Section(Statement):
     """Statements that belong to one opaque part; nothing is checked inside."""
 
     label: str
-    body: list[Stmt]
+    body: Stmts
 
 
-@dataclass(slots=True)
-class Product:
+@dataclass(frozen=True, slots=True)
+class Product(Statement):
     """target[i, j] = sum over k of left[i, k] * right[k, j]: `body` says it in loops, the rest how a matrix kernel finds its elements.
 
     `left`, `right` and `target` are the elements at index 0 of everything; steps are in elements. The last step of the target is 1.
@@ -440,13 +440,13 @@ class Product:
     right_sums: tuple[Poly, ...]
     target: Load
     target_row: Poly
-    body: list[Stmt]
-    after: list[Stmt] = field(default_factory=list)
+    body: Stmts
+    after: Stmts = ()
     adds: bool = False
 
 
-@dataclass(slots=True)
-class Note:
+@dataclass(frozen=True, slots=True)
+class Note(Statement):
     """A comment for the reader of the C."""
 
     text: str
@@ -476,6 +476,8 @@ Stmt = Union[
     Product,
     Note,
 ]
+Stmts = Sequence[Stmt]
+"""Statements in order, to be read: what a rewrite makes of them is made anew."""
 
 
 @dataclass(slots=True)
@@ -486,7 +488,7 @@ class Function:
     sizes: tuple[Sym, ...]
     inputs: list[Buffer | Var]
     outputs: list[Output]
-    body: list[Stmt]
+    body: Stmts
     consts: list[Buffer]
     sites: list[Site] = field(default_factory=list)
     copied: list[Copied] = field(default_factory=list)
@@ -519,7 +521,7 @@ class Output:
     open_sizes: tuple[Var | None, ...] = ()
 
 
-_PLAIN = frozenset("site span dtype origin op kind monoid parallel vector unroll scan exact align most grain label text".split())
+_PLAIN = frozenset("site span dtype origin op kind monoid parallel vector unroll scan exact align most grain label text instance".split())
 
 FIELDS: dict[type, tuple[str, ...]] = {
     kind: tuple(name for name in kind.__dataclass_fields__ if name not in _PLAIN)
@@ -528,7 +530,7 @@ FIELDS: dict[type, tuple[str, ...]] = {
 """Of statements and expressions, the fields in which others, polynomials, variables or arrays can stand: for those who visit everything."""
 
 
-def bodies(stmt: Stmt) -> Iterator[list[Stmt]]:
+def bodies(stmt: Stmt) -> Iterator[Stmts]:
     """Statement lists directly inside a statement."""
     if isinstance(stmt, (For, Accumulate, Chunks, Forever, Section, Product)):
         yield stmt.body
@@ -547,7 +549,7 @@ BODIES: dict[type, tuple[str, ...]] = {
 """Fields that hold statements, the last first."""
 
 
-def walk(stmts: list[Stmt]) -> Iterator[Stmt]:
+def walk(stmts: Iterable[Stmt]) -> Iterator[Stmt]:
     """Statements and those inside them, in the order of the text. One generator for all depths: every pass walks all of a program, some for each loop."""
     stack = [iter(stmts)]
     while stack:

@@ -59,7 +59,7 @@ from atoll.loops.recipes.unroll import unroll
 from atoll.loops.recipes.wave import wave
 from atoll.loops.recipes.window import window
 from atoll.loops.transform.copier import restart_names
-from atoll.loops.transform.walk import innermost_first
+from atoll.loops.transform.walk import innermost_first, same
 
 
 @dataclass
@@ -79,7 +79,7 @@ class Pass:
     name: str
     why: str  # it stands here, and not earlier or later
     wanted: Callable[[Choices], object]
-    run: Callable[[lp.Function, Work], list[lp.Stmt]]
+    run: Callable[[lp.Function, Work], lp.Stmts]
     regroups: bool = False  # sums and products may be made in another order; every other pass keeps every bit (validate/ holds them to it)
 
 
@@ -87,12 +87,12 @@ def always(choices: Choices) -> bool:
     return True
 
 
-def plain(rewrite: Callable[[list[lp.Stmt], list[str]], list[lp.Stmt]]) -> Callable[[lp.Function, Work], list[lp.Stmt]]:
+def plain(rewrite: Callable[[lp.Stmts, list[str]], lp.Stmts]) -> Callable[[lp.Function, Work], lp.Stmts]:
     """A rewrite without settings."""
     return lambda fn, w: rewrite(fn.body, w.decisions)
 
 
-def regrouping(rewrite: Callable[..., list[lp.Stmt]]) -> Callable[[lp.Function, Work], list[lp.Stmt]]:
+def regrouping(rewrite: Callable[..., lp.Stmts]) -> Callable[[lp.Function, Work], lp.Stmts]:
     """A rewrite that may add floats in another order, where the program allows it."""
     return lambda fn, w: rewrite(fn.body, w.decisions, reassociate=w.reassociate)
 
@@ -160,8 +160,10 @@ def optimise(
     for p in PASSES[: passes_wanted() if at_most is None else at_most]:
         if p.wanted(choices):
             said = len(work.decisions)
-            fn.body = p.run(fn, work)
-            check(fn, p.name, known)
+            found = p.run(fn, work)
+            if not same(found, fn.body):  # statements are frozen: what is the same was checked before
+                fn.body = found
+                check(fn, p.name, known)
             if after is not None:
                 after(p, fn, work.decisions[said:])
     return work.decisions
@@ -177,20 +179,20 @@ def passes_wanted() -> int | None:
     return int(text)
 
 
-def _find_followers(fn: lp.Function, work: Work) -> list[lp.Stmt]:
+def _find_followers(fn: lp.Function, work: Work) -> lp.Stmts:
     work.following = followers(fn.body)
     return fn.body
 
 
-def _in_place(fn: lp.Function, work: Work) -> list[lp.Stmt]:
+def _in_place(fn: lp.Function, work: Work) -> lp.Stmts:
     return in_place(fn.body, work.following)
 
 
-def _set_grain(fn: lp.Function, work: Work) -> list[lp.Stmt]:
+def _set_grain(fn: lp.Function, work: Work) -> lp.Stmts:
     grain = work.choices.grain
     return innermost_first(fn.body, lambda stmt, known: [replace(stmt, grain=grain)] if isinstance(stmt, lp.Chunks) and stmt.grain != grain else None)
 
 
-def _plain_products(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+def _plain_products(stmts: lp.Stmts) -> lp.Stmts:
     """Products as the loops that say what they are."""
     return innermost_first(stmts, lambda stmt, known: stmt.body if isinstance(stmt, lp.Product) else None)

@@ -51,12 +51,12 @@ def mentions(x: Any) -> Counter[lp.Buffer]:
     return found
 
 
-def may_fail(stmts: list[lp.Stmt]) -> bool:
+def may_fail(stmts: lp.Stmts) -> bool:
     """Something in here can stop the program, or is seen from outside while it runs."""
     return any(isinstance(s, (lp.Check, lp.Alloc, lp.Print)) for s in lp.walk(stmts))
 
 
-def straight(stmts: list[lp.Stmt]) -> bool:
+def straight(stmts: lp.Stmts) -> bool:
     """No loops inside, nothing that can fail, and a Copier knows it all."""
     return copyable(stmts) and not may_fail(stmts) and not any(isinstance(s, (lp.For, lp.Accumulate)) for s in lp.walk(stmts))
 

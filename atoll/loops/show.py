@@ -25,7 +25,7 @@ def show(fn: lp.Function, marks: Marks | None = None) -> str:
     return "\n".join([head, *_stmts(fn.body, 1, mark)])
 
 
-def statements(stmts: list[lp.Stmt]) -> list[str]:
+def statements(stmts: lp.Stmts) -> list[str]:
     """Lines of text for statements alone."""
     return _stmts(stmts, 0)
 
@@ -41,7 +41,7 @@ def _unmarked(stmt: lp.Stmt) -> str:
     return ""
 
 
-def _stmts(stmts: list[lp.Stmt], depth: int, mark: Callable[[lp.Stmt], str] = _unmarked) -> list[str]:
+def _stmts(stmts: lp.Stmts, depth: int, mark: Callable[[lp.Stmt], str] = _unmarked) -> list[str]:
     out: list[str] = []
     for stmt in stmts:
         pad = mark(stmt) + "  " * depth

@@ -200,7 +200,7 @@ class BlockLowerer(Memory):
             total = total + cost
         return total
 
-    def _operations(self, stmts: list[lp.Stmt], group: Group, unknown: int = 16) -> Poly:
+    def _operations(self, stmts: lp.Stmts, group: Group, unknown: int = 16) -> Poly:
         """Operations of statements, for one index of the group's outer loop. Rounds that depend on data or outer loops count as 16, as 4 inside
         such rounds, as 1 inside these."""
         total = poly(0)
@@ -288,7 +288,7 @@ class BlockLowerer(Memory):
         main_code(self, stage, scope)
 
 
-def _has_effects(stmts: list[lp.Stmt]) -> bool:
+def _has_effects(stmts: lp.Stmts) -> bool:
     return any(isinstance(s, lp.Print) for s in lp.walk(stmts))
 
 

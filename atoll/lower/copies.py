@@ -64,7 +64,7 @@ def _note(
     b.fn.copied.append(lp.Copied(target, source, found, line.copied, total, why.format(name=name), " ".join(each), span, name=name))
 
 
-def note_settled(body: list[lp.Stmt], results: list[ir.Abs], outputs: list[lp.Buffer], copied: list[lp.Copied]) -> None:
+def note_settled(body: lp.Stmts, results: list[ir.Abs], outputs: list[lp.Buffer], copied: list[lp.Copied]) -> None:
     """Remember results that loops exchange with other memory, and that may be in the wrong one after the last round."""
     for stmt in lp.walk(body):
         if isinstance(stmt, lp.Helper) and stmt.name == "settle":

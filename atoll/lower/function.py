@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import keyword
+from dataclasses import replace
 from typing import Any
 
 from atoll.ainf import ir
 from atoll.loops import ir as lp
+from atoll.loops.transform.walk import Known, every_block, in_turn, innermost_first, plain_parts
 from atoll.lower.block import BlockLowerer, BufferSink, Sink
 from atoll.lower.copies import note_settled
 from atoll.lower.handed_over import handed_over
@@ -121,69 +123,57 @@ class FunctionLowerer:
             if not self.is_open(buffer):
                 buffer.extents = tuple(block.translate(p, {}, scope) for p in buffer.extents)
         block.lower(scope)
-        body = tidy(drop_unused(scope.stmts))
-        close_scopes(body)
-        handed_over(body)
-        live_together(body)
+        body = live_together(handed_over(close_scopes(tidy(drop_unused(scope.stmts)))))
         note_settled(body, program.results, [o.buffer for o in outputs], self.copied)
-        allocate_outside(body)
+        body = allocate_outside(body)
         return lp.Function(program.name, program.sizes, inputs, outputs, body, self.consts, copied=self.copied, span=program.span)
 
 
-def tidy(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+def tidy(stmts: lp.Stmts) -> list[lp.Stmt]:
     """Drop loops that do nothing; join neighbouring tests of one condition."""
-    out: list[lp.Stmt] = []
-    for stmt in stmts:
-        if isinstance(stmt, (lp.For, lp.Accumulate, lp.Chunks, lp.Forever)):
-            stmt.body = tidy(stmt.body)
-            if not stmt.body and not isinstance(stmt, lp.Forever):
-                continue
-        elif isinstance(stmt, lp.If):
-            stmt.then, stmt.orelse = tidy(stmt.then), tidy(stmt.orelse)
+
+    def step(before: list[lp.Stmt], stmt: lp.Stmt) -> None:
+        if isinstance(stmt, (lp.For, lp.Accumulate, lp.Chunks)) and not stmt.body:
+            return
+        if isinstance(stmt, lp.If):
             if not stmt.then and not stmt.orelse:
-                continue
-            last = out[-1] if out else None
+                return
+            last = before[-1] if before else None
             if isinstance(last, lp.If) and last.tests == stmt.tests and not last.orelse and not stmt.orelse:
-                last.then += stmt.then
-                continue
-        out.append(stmt)
-    return out
+                before[-1] = replace(last, then=[*last.then, *stmt.then])
+                return
+        before.append(stmt)
+
+    return in_turn(stmts, step, plain_parts)
 
 
-def drop_unused(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+def drop_unused(stmts: lp.Stmts) -> list[lp.Stmt]:
     """Drop variables nobody reads; their values have no effect."""
     while True:
         used = set(lp.used_vars(stmts))
         used.update(s.var for s in lp.walk(stmts) if isinstance(s, lp.Add))
         removed = False
 
-        def sweep(body: list[lp.Stmt]) -> list[lp.Stmt]:
+        def unread(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
             nonlocal removed
-            kept: list[lp.Stmt] = []
-            for stmt in body:
-                if isinstance(stmt, (lp.Let, lp.Declare, lp.Assign)) and stmt.var not in used:
-                    removed = True
-                    continue
-                if isinstance(stmt, (lp.For, lp.Accumulate, lp.Chunks, lp.Forever)):
-                    stmt.body = sweep(stmt.body)
-                elif isinstance(stmt, lp.If):
-                    stmt.then, stmt.orelse = sweep(stmt.then), sweep(stmt.orelse)
-                kept.append(stmt)
-            return kept
+            if isinstance(stmt, (lp.Let, lp.Declare, lp.Assign)) and stmt.var not in used:
+                removed = True
+                return []
+            return None
 
-        stmts = sweep(stmts)
+        stmts = innermost_first(stmts, unread, plain_parts)
         if not removed:
             return stmts
 
 
-def close_scopes(stmts: list[lp.Stmt]) -> None:
+def close_scopes(stmts: lp.Stmts) -> list[lp.Stmt]:
     """Buffers allocated in a statement list and not freed there are freed at its end; loops inside loops alike."""
-    freed = {s.buffer for s in stmts if isinstance(s, lp.Free)}
-    for stmt in list(stmts):
-        if isinstance(stmt, lp.Alloc) and stmt.buffer not in freed and stmt.buffer.kind != "out":
-            stmts.append(lp.Free(stmt.buffer))
-        for body in lp.bodies(stmt):
-            close_scopes(body)
+
+    def block(body: lp.Stmts) -> lp.Stmts:
+        freed = {s.buffer for s in body if isinstance(s, lp.Free)}
+        return [*body, *(lp.Free(s.buffer) for s in body if isinstance(s, lp.Alloc) and s.buffer not in freed and s.buffer.kind != "out")]
+
+    return every_block(stmts, block)
 
 
 @uncollected

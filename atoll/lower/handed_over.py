@@ -17,42 +17,43 @@ from typing import Any
 
 from atoll.loops import ir as lp
 from atoll.loops.questions import mentions
+from atoll.loops.transform.walk import every_block, replaced
 from atoll.sizes import Poly, poly
 
 
-def handed_over(stmts: list[lp.Stmt]) -> None:
-    """Drop such copies, innermost first."""
-    for stmt in stmts:
-        for body in lp.bodies(stmt):
-            handed_over(body)
+def handed_over(stmts: lp.Stmts) -> list[lp.Stmt]:
+    """Without such copies, innermost first."""
+    return every_block(stmts, _block)
+
+
+def _block(stmts: lp.Stmts) -> lp.Stmts:
     for at in reversed(range(len(stmts))):
-        _one_round(stmts, at)
-    while (found := next((at for at in range(len(stmts)) if _whole_copy(stmts, at) is not None), None)) is not None:
-        target, own = _whole_copy(stmts, found)  # type: ignore[misc]
-        del stmts[found]
+        stmts = _one_round(stmts, at)
+    while (found := next(((at, *copy) for at in range(len(stmts)) if (copy := _whole_copy(stmts, at)) is not None), None)) is not None:
+        at, target, own = found
         allocated = next((s for s in stmts if isinstance(s, lp.Alloc) and s.buffer is target), None)
-        if allocated is not None:
-            stmts.remove(allocated)
-        stmts[:] = [_with(s, own, target) for s in stmts if not (isinstance(s, lp.Free) and s.buffer is own) and not (isinstance(s, lp.Alloc) and s.buffer is own and target.kind == "out")]
+        rest = [s for k, s in enumerate(stmts) if k != at and s is not allocated and not (isinstance(s, lp.Free) and s.buffer is own)]
+        stmts = [_with(s, own, target) for s in rest if not (isinstance(s, lp.Alloc) and s.buffer is own and target.kind == "out")]
         own.home = own.home or target
+    return stmts
 
 
-def _one_round(stmts: list[lp.Stmt], at: int) -> None:
+def _one_round(stmts: lp.Stmts, at: int) -> lp.Stmts:
     loop = stmts[at]
     if not isinstance(loop, lp.For) or loop.low != poly(0) or loop.high != poly(1) or not loop.body or not isinstance(loop.body[-1], lp.Swap):
-        return
+        return stmts
     target, own = loop.body[-1].first, loop.body[-1].second
     rest = loop.body[:-1]
     others = [s for k, s in enumerate(stmts) if k != at and not (isinstance(s, lp.Helper) and s.name == "settle" and s.buffers[0][0] is target and s.buffers[1][0] is own)]
     if own.kind != "temp" or mentions(rest)[target] or mentions(others)[own] or not any(isinstance(s, lp.Alloc) and s.buffer is own for s in others):
-        return
+        return stmts
     if any(loop.sym in p.leaves() for s in lp.walk(rest) for p in _polys(s)) or any(isinstance(s, lp.BreakUnless) for s in lp.walk(rest)):
-        return
+        return stmts
     kept_ids = {id(s) for s in others}
     place = sum(id(s) in kept_ids for s in stmts[:at])
     kept = [*others[:place], *(_with(s, own, target) for s in rest), *others[place:]]
-    stmts[:] = [s for s in kept if not (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is own)]
     own.home = own.home or target
+    return [s for s in kept if not (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is own)]
 
 
 def _polys(x: Any) -> Iterator[Poly]:
@@ -65,17 +66,18 @@ def _polys(x: Any) -> Iterator[Poly]:
         for item in x:
             yield from _polys(item)
     elif dataclasses.is_dataclass(x) and not isinstance(x, (type, lp.Var)) and type(x).__module__ == lp.__name__:
+        inside = [id(body) for body in lp.bodies(x)] if isinstance(x, lp.Stmt.__args__) else []  # type: ignore[attr-defined]
         for f in dataclasses.fields(x):
             value = getattr(x, f.name)
-            if not isinstance(value, list):
+            if id(value) not in inside:
                 yield from _polys(value)
 
 
-def _whole_copy(stmts: list[lp.Stmt], at: int) -> tuple[lp.Buffer, lp.Buffer] | None:
+def _whole_copy(stmts: lp.Stmts, at: int) -> tuple[lp.Buffer, lp.Buffer] | None:
     """(target, source) of a copy of all of an array that may be left out."""
     stmt = stmts[at]
     loops: list[lp.For] = []
-    body = [stmt]
+    body: lp.Stmts = [stmt]
     while len(body) == 1 and isinstance(body[0], lp.For):
         loops.append(body[0])
         body = body[0].body
@@ -102,18 +104,9 @@ def _whole_copy(stmts: list[lp.Stmt], at: int) -> tuple[lp.Buffer, lp.Buffer] | 
     return target, own
 
 
-def _with(x: Any, own: lp.Buffer, target: lp.Buffer) -> Any:
-    """Statements and expressions with another array in the place of one."""
-    if x is own:
-        return target
-    if isinstance(x, list):
-        x[:] = [_with(item, own, target) for item in x]
-        return x
-    if isinstance(x, tuple):
-        new = tuple(_with(item, own, target) for item in x)
-        return x if all(a is b for a, b in zip(x, new, strict=True)) else new
-    if isinstance(x, (type, lp.Buffer, lp.Var)) or not dataclasses.is_dataclass(x) or type(x).__module__ != lp.__name__:
-        return x
-    changed = {f.name: new for f in dataclasses.fields(x) if (new := _with(old := getattr(x, f.name), own, target)) is not old}
-    made: Any = x
-    return dataclasses.replace(made, **changed) if changed else x
+def _with(s: lp.Stmt, own: lp.Buffer, target: lp.Buffer) -> lp.Stmt:
+    """A statement with another array in the place of one."""
+    if isinstance(s, (lp.Alloc, lp.Free)):
+        return type(s)(target) if s.buffer is own else s
+    found: lp.Stmt = replaced(s, lambda x: target if x is own else x)
+    return found

@@ -8,19 +8,35 @@ Pieces of a loop run on several threads, so what they need is theirs.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from atoll.loops import ir as lp
+from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Atom, Poly
 
 FEW = 32
 
 
-def allocate_outside(body: list[lp.Stmt]) -> None:
+def allocate_outside(body: lp.Stmts) -> list[lp.Stmt]:
     """Move allocations out of loops, innermost first."""
     swapped = {b for s in lp.walk(body) if isinstance(s, lp.Swap) for b in (s.first, s.second)}
-    _go(body, swapped)
-    for stmt in lp.walk(body):
+
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        if not isinstance(stmt, (lp.For, lp.Accumulate, lp.Forever)):
+            return None
+        moved = _invariant(stmt)
+        if not {b for b in moved if b in swapped} >= {b for b in _allocated(stmt.body) if b in swapped}:
+            moved = [b for b in moved if b not in swapped]  # what is exchanged lives equally long
+        if not moved:
+            return None
+        rest = replace(stmt, body=[s for s in stmt.body if not (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer in moved)])
+        return [*(lp.Alloc(b) for b in moved), rest, *(lp.Free(b) for b in moved)]
+
+    out = innermost_first(body, rewrite)
+    for stmt in lp.walk(out):
         if isinstance(stmt, lp.Alloc) and stmt.buffer.kind == "temp" and stmt.buffer not in swapped and _is_small(stmt.buffer):
             stmt.buffer.local = True
+    return out
 
 
 def _is_small(buffer: lp.Buffer) -> bool:
@@ -33,25 +49,7 @@ def _is_small(buffer: lp.Buffer) -> bool:
     return count <= FEW
 
 
-def _go(body: list[lp.Stmt], swapped: set[lp.Buffer]) -> None:
-    place = 0
-    while place < len(body):
-        stmt = body[place]
-        for inner in lp.bodies(stmt):
-            _go(inner, swapped)
-        if isinstance(stmt, (lp.For, lp.Accumulate, lp.Forever)):
-            moved = _invariant(stmt)
-            if not {b for b in moved if b in swapped} >= {b for b in _allocated(stmt.body) if b in swapped}:
-                moved = [b for b in moved if b not in swapped]  # what is exchanged lives equally long
-            if moved:
-                gone = set(moved)
-                stmt.body[:] = [s for s in stmt.body if not (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer in gone)]
-                body[place : place + 1] = [*(lp.Alloc(b) for b in moved), stmt, *(lp.Free(b) for b in moved)]
-                place += 2 * len(moved)
-        place += 1
-
-
-def _allocated(body: list[lp.Stmt]) -> list[lp.Buffer]:
+def _allocated(body: lp.Stmts) -> list[lp.Buffer]:
     return [s.buffer for s in body if isinstance(s, lp.Alloc) and s.buffer.kind == "temp" and not s.buffer.local]
 
 

@@ -88,7 +88,7 @@ class _Nest:
     low: dict[ir.Binder, Poly] = field(default_factory=dict)
     high: dict[ir.Binder, Poly] = field(default_factory=dict)
 
-    def around(self, binders: Sequence[ir.Binder], body: list[lp.Stmt], parallel: bool) -> list[lp.Stmt]:
+    def around(self, binders: Sequence[ir.Binder], body: lp.Stmts, parallel: bool) -> lp.Stmts:
         for binder in reversed(binders):
             body = [lp.For(self.syms[binder], self.low[binder], self.high[binder], body, parallel)]
         return body
@@ -117,7 +117,7 @@ def _operand(b: BlockLowerer, side: ir.Ref, found: Contraction, nest: _Nest, env
     return lp.Load(buffer, tuple(poly(nest.syms[x]) - nest.low[x] for x in order))
 
 
-def _loops(nest: _Nest, line: ir.Line, target: lp.Load, left: lp.Expr, right: lp.Expr, adds: bool, b: BlockLowerer) -> list[lp.Stmt]:
+def _loops(nest: _Nest, line: ir.Line, target: lp.Load, left: lp.Expr, right: lp.Expr, adds: bool, b: BlockLowerer) -> lp.Stmts:
     """For every row: zeros, then row by row of the right side; without columns, its sum. `adds`: to what is there."""
     dtype = target.dtype
     if not nest.columns and not adds:
@@ -130,7 +130,7 @@ def _loops(nest: _Nest, line: ir.Line, target: lp.Load, left: lp.Expr, right: lp
     return nest.around(nest.rows, [*start, *nest.around(nest.sums, nest.around(nest.columns, [step], True), False)], True)
 
 
-def _product(nest: _Nest, target: lp.Load, left: lp.Load, right: lp.Load, adds: bool, body: list[lp.Stmt]) -> lp.Product | None:
+def _product(nest: _Nest, target: lp.Load, left: lp.Load, right: lp.Load, adds: bool, body: lp.Stmts) -> lp.Product | None:
     """The nest as a product, when memory is laid out as it needs."""
     rows, columns, sums, syms = nest.rows, nest.columns, nest.sums, nest.syms
     inside: set[Atom] = set(syms.values())

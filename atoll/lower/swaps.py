@@ -8,19 +8,18 @@ is allocated before it and freed after it, unless all of it is. After the outerm
 from __future__ import annotations
 
 from atoll.loops import ir as lp
+from atoll.loops.transform.walk import Known, innermost_first, outermost_first, without_memory
 
 _LOOPS = (lp.For, lp.Accumulate, lp.Chunks, lp.Forever)
 
 
-def live_together(body: list[lp.Stmt]) -> None:
+def live_together(body: lp.Stmts) -> lp.Stmts:
     """Move allocations, and settle results after the outermost loops that exchange them."""
     partners = _partners(body)
-    if partners:
-        _hoist(body, partners)
-        _settle(body, partners)
+    return _settled(_hoisted(body, partners), partners) if partners else body
 
 
-def _partners(body: list[lp.Stmt]) -> dict[lp.Buffer, set[lp.Buffer]]:
+def _partners(body: lp.Stmts) -> dict[lp.Buffer, set[lp.Buffer]]:
     """Everything a buffer's memory may come from, itself included."""
     found: dict[lp.Buffer, set[lp.Buffer]] = {}
     for stmt in lp.walk(body):
@@ -31,40 +30,24 @@ def _partners(body: list[lp.Stmt]) -> dict[lp.Buffer, set[lp.Buffer]]:
     return found
 
 
-def _hoist(body: list[lp.Stmt], partners: dict[lp.Buffer, set[lp.Buffer]]) -> None:
-    place = 0
-    while place < len(body):
-        stmt = body[place]
-        for inner in lp.bodies(stmt):
-            _hoist(inner, partners)
-        if isinstance(stmt, _LOOPS):
-            inside = {s.buffer for s in lp.walk([stmt]) if isinstance(s, lp.Alloc)}
-            moved = [b for b in sorted(inside, key=lambda b: b.number) if not partners.get(b, inside) <= inside]
-            if moved:
-                _remove(stmt, set(moved))
-                body[place : place + 1] = [*(lp.Alloc(b) for b in moved), stmt, *(lp.Free(b) for b in moved)]
-                place += 2 * len(moved)
-        place += 1
+def _hoisted(body: lp.Stmts, partners: dict[lp.Buffer, set[lp.Buffer]]) -> list[lp.Stmt]:
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        inside = {s.buffer for s in lp.walk([stmt]) if isinstance(s, lp.Alloc)} if isinstance(stmt, _LOOPS) else set()
+        moved = [b for b in sorted(inside, key=lambda b: b.number) if not partners.get(b, inside) <= inside]
+        return [*(lp.Alloc(b) for b in moved), *without_memory([stmt], moved), *(lp.Free(b) for b in moved)] if moved else None
+
+    return innermost_first(body, rewrite)
 
 
-def _remove(stmt: lp.Stmt, buffers: set[lp.Buffer]) -> None:
-    for inner in lp.bodies(stmt):
-        inner[:] = [s for s in inner if not (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer in buffers)]
-        for s in inner:
-            _remove(s, buffers)
-
-
-def _settle(body: list[lp.Stmt], partners: dict[lp.Buffer, set[lp.Buffer]]) -> None:
-    place = 0
-    while place < len(body):
-        stmt = body[place]
-        place += 1
+def _settled(body: lp.Stmts, partners: dict[lp.Buffer, set[lp.Buffer]]) -> list[lp.Stmt]:
+    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         if not isinstance(stmt, _LOOPS):
-            for inner in lp.bodies(stmt):
-                _settle(inner, partners)
-            continue
+            return None
+        out: list[lp.Stmt] = [stmt]
         swapped = {b for s in lp.walk([stmt]) if isinstance(s, lp.Swap) for b in (s.first, s.second)}
-        for out in sorted((b for b in swapped if b.kind == "out"), key=lambda b: b.number):
-            others = sorted((partners[out] & swapped) - {out}, key=lambda b: b.number)
-            body.insert(place, lp.Helper("settle", ((out, ()), *((b, ()) for b in others)), ()))
-            place += 1
+        for result in sorted((b for b in swapped if b.kind == "out"), key=lambda b: b.number):
+            others = sorted((partners[result] & swapped) - {result}, key=lambda b: b.number)
+            out.append(lp.Helper("settle", ((result, ()), *((b, ()) for b in others)), ()))
+        return out
+
+    return outermost_first(body, rewrite)

@@ -9,7 +9,7 @@ from atoll.sizes import Atom, Sym
 _PLAIN = (lp.Store, lp.Update, lp.Let, lp.Declare, lp.Assign, lp.For, lp.If)
 
 
-def tests_outside(stmts: list[lp.Stmt], syms: set[Sym]) -> tuple[tuple[lp.Test, ...], list[lp.Stmt]]:
+def tests_outside(stmts: lp.Stmts, syms: set[Sym]) -> tuple[tuple[lp.Test, ...], lp.Stmts]:
     """Tests that all of a loop's body is under and that no round changes, and the body without them."""
     if len(stmts) != 1 or not isinstance(stmts[0], lp.If) or stmts[0].orelse or not all(isinstance(s, _PLAIN) for s in lp.walk(stmts[0].then)):
         return (), stmts

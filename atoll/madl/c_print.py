@@ -12,6 +12,7 @@ compute without sign. `wrap=False` prints C's own operators, for -fwrapv. Only w
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from atoll.backends.c import ops
@@ -237,7 +238,7 @@ def _buffers(body: list[Any]) -> list[lp.Buffer]:
     return [s.buffer for s in lp.walk(body) if isinstance(s, lp.Alloc)]
 
 
-def _is_read(body: list[Any], buffer: lp.Buffer) -> bool:
+def _is_read(body: Sequence[Any], buffer: lp.Buffer) -> bool:
     """Whether anything reads a local buffer; C compilers complain when nothing does."""
     for stmt in lp.walk(body):
         match stmt:

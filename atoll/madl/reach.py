@@ -6,7 +6,7 @@ itself. What is computed on the way to a subscript is a part of that sum, so it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from atoll.loops import ir as lp
@@ -30,7 +30,7 @@ def _function(file: CFile, fn: Lowered, sizes: dict[Atom, Poly]) -> Iterator[Pol
     yield from _body(file, fn.body, dict(sizes))
 
 
-def _body(file: CFile, body: list[Any], env: dict[Atom, Poly]) -> Iterator[Poly]:
+def _body(file: CFile, body: Sequence[Any], env: dict[Atom, Poly]) -> Iterator[Poly]:
     for stmt in body:
         match stmt:
             case lp.For(sym, low, high, inner):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ def count(file: CFile, fn: Lowered) -> Counts:
     return found
 
 
-def _count(file: CFile, body: list[Any], env: dict[Any, Poly], times: Poly, depth: int, found: Counts) -> None:
+def _count(file: CFile, body: Sequence[Any], env: dict[Any, Poly], times: Poly, depth: int, found: Counts) -> None:
     for stmt in body:
         match stmt:
             case lp.For(sym, low, high, inner):
@@ -85,7 +86,7 @@ def _rounds(low: Poly, high: Poly, env: dict[Any, Poly]) -> Poly:
     return difference if difference.const() is not None else most(difference, env) if all(c > 0 for c in difference.terms.values()) else most(high, env)
 
 
-def _both(file: CFile, bodies: list[list[Any]], env: dict[Any, Poly], times: Poly, depth: int, found: Counts) -> None:
+def _both(file: CFile, bodies: Sequence[Sequence[Any]], env: dict[Any, Poly], times: Poly, depth: int, found: Counts) -> None:
     """Of two branches the larger of each count, where that is known; else their sum."""
     sides = []
     for body in bodies:

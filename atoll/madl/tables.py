@@ -6,12 +6,14 @@ reads that value, whenever it runs. The statements that fill it go, and it is no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from atoll.core.prims import PRIMS
 from atoll.loops import ir as lp
+from atoll.loops.transform.walk import with_bodies
 from atoll.madl.scalars import convert
 from atoll.sizes import Atom, Poly
 
@@ -88,7 +90,7 @@ class _Filled:
         self.array[index], self.done[index] = value, True
 
 
-def _fill(body: list[Any], env: dict[Any, int], found: dict[lp.Buffer, _Filled], known: bool) -> None:
+def _fill(body: Sequence[Any], env: dict[Any, int], found: dict[lp.Buffer, _Filled], known: bool) -> None:
     """Run the stores to the candidates; one that is not known makes its buffer no table."""
     for stmt in body:
         if isinstance(stmt, lp.Store) and stmt.buffer in found and found[stmt.buffer].array is not None:
@@ -146,17 +148,16 @@ def _value(e: lp.Expr, env: dict[Any, int]) -> Any:
     raise _NotKnown
 
 
-def _without(body: list[Any], tables: dict[lp.Buffer, Any]) -> list[Any]:
+def _without(body: Sequence[Any], tables: dict[lp.Buffer, Any]) -> list[Any]:
     """The statements without those that fill tables, and without what is then empty."""
     kept: list[Any] = []
     for stmt in body:
         if isinstance(stmt, (lp.Store, lp.Alloc)) and stmt.buffer in tables:
             continue
-        inner = list(lp.bodies(stmt)) if isinstance(stmt, (lp.For, lp.If)) else []
-        for part in inner:
-            part[:] = _without(part, tables)
-        if inner and not any(inner):
-            continue
+        if isinstance(stmt, (lp.For, lp.If)):
+            stmt = with_bodies(stmt, lambda body: _without(body, tables))
+            if not any(lp.bodies(stmt)):
+                continue
         kept.append(stmt)
     return kept
 

@@ -43,6 +43,5 @@ def nest_loops(
         BlockLowerer(fl, None, block, arrays, sinks, places, {}, True, set()).lower(scope)
     finally:
         block.lines = saved
-    body = tidy(drop_unused(scope.stmts))
-    close_scopes(body)
+    body = close_scopes(tidy(drop_unused(scope.stmts)))
     return lp.Section(routine.label, body)

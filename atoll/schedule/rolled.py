@@ -11,6 +11,7 @@ Rows are written in increasing order, so a read of row p in round j finds it if 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from atoll.loops import ir as lp
@@ -62,8 +63,8 @@ def rolled_let(
     loop = next((s for s in stmts if isinstance(s, lp.For) and s.sym is j), None)
     if loop is None:
         raise NotLowered(f"{t.name} is rolled, so {j} must run in order")
-    loop.body[:0] = now
-    loop.parallel, loop.vector, loop.unroll = False, 0, False
+    rolled = replace(loop, body=[*now, *loop.body], parallel=False, vector=0, unroll=False)
+    stmts = [rolled if s is loop else s for s in stmts]
     warm: list[lp.Stmt] = [lp.For(first, poly(0), body.low + lead, before, False)] if before else []
     return [lp.Alloc(buffer), *warm, *stmts, lp.Free(buffer)], inner
 

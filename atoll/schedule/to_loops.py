@@ -235,17 +235,16 @@ class Lowerer:
 
         return self.loop(t, body, parallel), cover
 
-    def loop(self, t: tm.Gen | tm.Sum, body: list[lp.Stmt], parallel: bool = False) -> list[lp.Stmt]:
+    def loop(self, t: tm.Gen | tm.Sum, body: lp.Stmts, parallel: bool = False) -> list[lp.Stmt]:
         if not body:
             return []
         low, high = self.poly(t.low), self.poly(t.high)
         independent = isinstance(t, tm.Gen)
-        made = lp.For(t.sym, low, high, body, independent, self.notes.vector.get(t.sym, 0), t.sym in self.notes.unroll)
+        how = independent, self.notes.vector.get(t.sym, 0), t.sym in self.notes.unroll
         if not parallel:
-            return [made]
+            return [lp.For(t.sym, low, high, body, *how)]
         first, last = Sym(f"{t.sym.name}_lo"), Sym(f"{t.sym.name}_hi")
-        made.low, made.high = low + first, low + last
-        return [lp.Chunks(first, last, high - low, work(t.body, self.sizes), [made])]
+        return [lp.Chunks(first, last, high - low, work(t.body, self.sizes), [lp.For(t.sym, low + first, low + last, body, *how)])]
 
     def sum(self, t: tm.Sum, context: Context, place: Place) -> Lowering:
         place = self.same_monoid(t, place)

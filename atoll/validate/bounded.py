@@ -12,7 +12,6 @@ It is bounded: sizes up to a few dozen. It covers every pass, and needs nothing 
 
 from __future__ import annotations
 
-import copy
 import random
 import time
 from collections.abc import Iterable
@@ -144,23 +143,11 @@ def same_results(one: lp.Function, other: lp.Function, reassociate: bool, many: 
 
 
 def snapshot(loops: lp.Function) -> lp.Function:
-    """The function as it is now: passes change statements in place."""
-    return replace(loops, body=_copied(loops.body), outputs=list(loops.outputs))
+    """The function as it is now: a pass gives the function other statements."""
+    return replace(loops, outputs=list(loops.outputs))
 
 
-def _copied(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
-    out = []
-    for s in stmts:
-        new = copy.copy(s)
-        for name in ("body", "then", "orelse", "after"):
-            inner = getattr(s, name, None)
-            if isinstance(inner, list):
-                setattr(new, name, _copied(inner))
-        out.append(new)
-    return out
-
-
-def _new_leaves(before: list[lp.Stmt], after: list[lp.Stmt]) -> list[lp.Stmt]:
+def _new_leaves(before: lp.Stmts, after: lp.Stmts) -> list[lp.Stmt]:
     """Statements that compute and that the loops did not have before, by their text."""
     old = {repr(s) for s in lp.walk(before)}
     return [s for s in lp.walk(after) if not isinstance(s, lp.Note) and not any(True for _ in lp.bodies(s)) and repr(s) not in old]

@@ -73,7 +73,7 @@ class Fingerprints(Executor):
     def _alloc(self, b: lp.Buffer) -> None:
         self.memory[b] = Memory(tuple(max(0, self.poly(p)) for p in b.extents), object, rows=b.rows)
 
-    def stmts(self, stmts: list[lp.Stmt]) -> None:
+    def stmts(self, stmts: lp.Stmts) -> None:
         self.steps += len(stmts)
         if self.steps > MOST_STEPS:
             raise TooLong

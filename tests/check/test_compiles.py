@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -87,8 +88,7 @@ def careless(plain: Any) -> Any:
 
     def count(name: str, loop: lp.For, width: int, *rest: Any) -> Any:
         made, blocks = plain(name, loop, width, *rest)
-        made.value = lp.Index((loop.high - loop.low) // width)
-        return made, blocks
+        return dataclasses.replace(made, value=lp.Index((loop.high - loop.low) // width)), blocks
 
     return count
 

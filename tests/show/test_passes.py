@@ -67,6 +67,7 @@ import atoll as at
 from atoll import f64
 from atoll.loops import ir as lp
 from atoll.loops import optimise as table
+from atoll.loops.transform.walk import innermost_first
 
 n, m = at.sizes("n m")
 
@@ -76,10 +77,7 @@ def smooth(a: f64[n, m]) -> f64[n, m]:
 """
 WRONG = """
 def wrong(fn, work):
-    for s in lp.walk(fn.body):
-        if isinstance(s, lp.Store):
-            s.value = lp.Const(7.0, s.value.dtype)
-    return fn.body
+    return innermost_first(fn.body, lambda s, known: [lp.Store(s.buffer, s.index, lp.Const(7.0, s.value.dtype))] if isinstance(s, lp.Store) else None)
 
 good = next(p for p in table.PASSES if p.name == "carry")
 table.PASSES = tuple(table.Pass("carry", good.why, good.wanted, wrong) if p is good else p for p in table.PASSES)

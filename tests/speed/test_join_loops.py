@@ -1,5 +1,7 @@
 """Arrays that one loop makes for the next are not made; where they are needed otherwise they are."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import atoll as at
@@ -54,8 +56,8 @@ def test_chains_of_loops():
     middle = lp.For(i, poly(low), poly(high), [lp.Store(u, (poly(i),), lp.Call("mul", (read, read), F64))], True)
     loop = user.body[0]
     assert isinstance(loop, lp.Accumulate)
-    loop.body = [lp.Add(loop.accs[0].var, "add", lp.Load(u, (poly(loop.sym),)))]
-    stmts[2:2] = [lp.Alloc(u), lp.Chunks(low, high, n, poly(1), [middle])]
+    reads = replace(loop, body=[lp.Add(loop.accs[0].var, "add", lp.Load(u, (poly(loop.sym),)))])
+    stmts[2:4] = [lp.Alloc(u), lp.Chunks(low, high, n, poly(1), [middle]), stmts[2], replace(user, body=[reads])]
     text = "\n".join(statements(join_loops([*stmts, lp.Free(u)], decisions := [])))
     assert len(decisions) == 2 and "alloc" not in text and text.count("pieces") == 1
     assert "t[" not in text and "u[" not in text

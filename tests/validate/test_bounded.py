@@ -14,6 +14,7 @@ from atoll.loops import ir as lp
 from atoll.loops import optimise as table
 from atoll.loops.recipes import rows
 from atoll.loops.transform import split
+from atoll.loops.transform.walk import innermost_first
 from atoll.validate.bounded import validate
 
 from .small import CHOICES, small_blocks
@@ -83,7 +84,7 @@ def test_order_of_sums_is_seen() -> None:
     assert verdicts(running)["scans"].kind == "regrouped"
 
 
-def _changed(monkeypatch: pytest.MonkeyPatch, name: str, change: Callable[[list[lp.Stmt]], list[lp.Stmt]]) -> None:
+def _changed(monkeypatch: pytest.MonkeyPatch, name: str, change: Callable[[lp.Stmts], list[lp.Stmt]]) -> None:
     """A pass that does what it did, and then something more."""
     at_ = next(k for k, p in enumerate(table.PASSES) if p.name == name)
     good = table.PASSES[at_]
@@ -91,26 +92,27 @@ def _changed(monkeypatch: pytest.MonkeyPatch, name: str, change: Callable[[list[
     monkeypatch.setattr(table, "PASSES", (*table.PASSES[:at_], bad, *table.PASSES[at_ + 1 :]))
 
 
-def _loops(stmts: list[lp.Stmt]) -> list[lp.For]:
+def _loops(stmts: lp.Stmts) -> list[lp.For]:
     return [s for s in lp.walk(stmts) if isinstance(s, lp.For)]
 
 
-def _one_round_less(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
-    _loops(stmts)[-1].high = _loops(stmts)[-1].high - 1
-    return stmts
+def _with(stmts: lp.Stmts, old: lp.Stmt, new: lp.Stmt) -> list[lp.Stmt]:
+    return innermost_first(stmts, lambda s, known: [new] if s is old else None)
 
 
-def _one_round_twice(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+def _one_round_less(stmts: lp.Stmts) -> list[lp.Stmt]:
+    loop = _loops(stmts)[-1]
+    return _with(stmts, loop, dataclasses.replace(loop, high=loop.high - 1))
+
+
+def _one_round_twice(stmts: lp.Stmts) -> list[lp.Stmt]:
     """The last loop begins one early: where that is a sum into memory, something is added twice."""
     loop = _loops(stmts)[-1]
-    loop.low = loop.low - 1
-    return stmts
+    return _with(stmts, loop, dataclasses.replace(loop, low=loop.low - 1))
 
 
-def _everything_independent(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
-    for loop in _loops(stmts):
-        loop.parallel = True
-    return stmts
+def _everything_independent(stmts: lp.Stmts) -> list[lp.Stmt]:
+    return innermost_first(stmts, lambda s, known: [dataclasses.replace(s, parallel=True)] if isinstance(s, lp.For) else None)
 
 
 @pytest.mark.parametrize(
@@ -135,8 +137,7 @@ def test_the_corruption_of_rows_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def careless(name: str, loop: lp.For, width: int, *rest: Any) -> Any:
         made, blocks = plain(name, loop, width, *rest)
-        made.value = lp.Index((loop.high - loop.low) // width)
-        return made, blocks
+        return dataclasses.replace(made, value=lp.Index((loop.high - loop.low) // width)), blocks
 
     monkeypatch.setattr(rows, "counted", careless)
     assert verdicts(below)["rows"].kind == "wrong"

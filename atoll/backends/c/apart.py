@@ -22,7 +22,7 @@ class Apart(Pieces):
             return False
         return lines([loop]) >= _SHORT and _is_closed([loop])
 
-    def apart(self, nests: list[lp.Stmt]) -> None:
+    def apart(self, nests: lp.Stmts) -> None:
         """Loops as a function, and its call."""
         used = collect(nests, set())
         set_here = {s.var for s in lp.walk(nests) if isinstance(s, lp.Assign)}
@@ -54,7 +54,7 @@ class Apart(Pieces):
         self.put(f"if ((status = {call}) != 0) goto done;" if may_stop else f"{call};")
 
 
-def _is_closed(nests: list[lp.Stmt]) -> bool:
+def _is_closed(nests: lp.Stmts) -> bool:
     """Nothing is left to the code around but elements of arrays and variables that are set."""
     inside = list(lp.walk(nests))
     made = {a.var for s in inside if isinstance(s, lp.Accumulate) for a in s.accs} | {s.var for s in inside if isinstance(s, lp.Declare)}

@@ -22,7 +22,7 @@ class Emitter(Apart):
 
     # -- statements
 
-    def stmts(self, stmts: list[lp.Stmt]) -> None:
+    def stmts(self, stmts: lp.Stmts) -> None:
         for stmt in stmts:
             self.stmt(stmt)
 

@@ -28,7 +28,7 @@ def rounds(loop: lp.For | lp.Accumulate) -> int | None:
     return max(0, found) if found is not None else None
 
 
-def operations(stmts: list[lp.Stmt]) -> int:
+def operations(stmts: lp.Stmts) -> int:
     """About how many quick operations statements take once."""
     total = 0
     for stmt in stmts:
@@ -53,7 +53,7 @@ def _in_expressions(x: Any) -> int:
     return sum(_in_expressions(getattr(x, f.name)) for f in dataclasses.fields(x))
 
 
-def units(stmts: list[lp.Stmt]) -> int:
+def units(stmts: lp.Stmts) -> int:
     """What a round counts: a power of two."""
     return 1 << min(12, max(0, (operations(stmts) - 1) // UNIT).bit_length())
 
@@ -64,6 +64,6 @@ def is_short(loop: lp.For | lp.Accumulate) -> bool:
     return known is not None and known * units(loop.body) <= UNITS and not looks(loop.body)
 
 
-def looks(stmts: list[lp.Stmt]) -> bool:
+def looks(stmts: lp.Stmts) -> bool:
     """Whether there are loops inside that may take long."""
     return any(isinstance(s, _LOOK) or (isinstance(s, _Loop) and not is_short(s)) for s in lp.walk(stmts))

@@ -30,7 +30,7 @@ _SCANNED = {"add": "+", "mul": "*", "min": "min", "max": "max"}  # operators of 
 class Loops(Vectors):
     strides = 0  # variables that go up with an index, so far
 
-    def is_innermost(self, stmts: list[lp.Stmt]) -> bool:
+    def is_innermost(self, stmts: lp.Stmts) -> bool:
         return not any(isinstance(s, (lp.For, lp.Accumulate, lp.Chunks, lp.Forever)) for s in lp.walk(stmts))
 
     def loop(self, loop: lp.For) -> None:
@@ -125,7 +125,7 @@ class Loops(Vectors):
             self.put(self.look("at_end - at_i" if units == 1 else f"(at_end - at_i) * {units}"))
             yield "at_i", "at_end"
 
-    def forever(self, body: list[lp.Stmt]) -> None:
+    def forever(self, body: lp.Stmts) -> None:
         self.nesting += 1
         with self.braces("for (;;)"):
             if self.dialect.hosted and not self.quiet:

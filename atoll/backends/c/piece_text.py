@@ -19,7 +19,7 @@ _LONG = 160  # lines of a function that are many
 _SUM = 24  # lines that a sum in lanes takes, beside twice its body
 
 
-def lines(stmts: list[lp.Stmt]) -> int:
+def lines(stmts: lp.Stmts) -> int:
     """About how many lines of C statements are, without those of functions of their own."""
     total = 0
     for stmt in stmts:
@@ -43,7 +43,7 @@ class Rows:
 
 
 class Pieces(Loops):
-    def is_long(self, body: list[lp.Stmt]) -> bool:
+    def is_long(self, body: lp.Stmts) -> bool:
         """A function of these statements takes compilers long: its nests become functions."""
         return self.dialect.hosted and lines(body) > _LONG
 
@@ -79,7 +79,7 @@ class Pieces(Loops):
         self.names.leave(chunk.low)
         self.names.leave(chunk.high)
 
-    def params(self, used: Used, body: list[lp.Stmt]) -> list[tuple[str, str, str]]:
+    def params(self, used: Used, body: lp.Stmts) -> list[tuple[str, str, str]]:
         """(type, name, argument) for everything a piece needs."""
         written = written_buffers(body)
         found: list[tuple[str, str, str]] = []

@@ -17,7 +17,7 @@ _MASK = (1 << 64) - 1
 _STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.Add)
 
 
-def strides(body: list[lp.Stmt], index: Sym, number: int) -> tuple[list[lp.Stmt], list[tuple[lp.Var, int]]]:
+def strides(body: lp.Stmts, index: Sym, number: int) -> tuple[lp.Stmts, list[tuple[lp.Var, int]]]:
     """The body with multiples of the index as variables; each with its multiple. They are numbered from `number`."""
     if not all(isinstance(s, _STRAIGHT) for s in body):
         return body, []

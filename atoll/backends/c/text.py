@@ -270,7 +270,7 @@ class Text:
         text = self.expr(t.expr)
         return text if t.kind == "true" else f"!{text}"
 
-    def stmts(self, stmts: list[lp.Stmt]) -> None:
+    def stmts(self, stmts: lp.Stmts) -> None:
         """Print statements; the class that knows them all says how."""
         raise NotImplementedError
 

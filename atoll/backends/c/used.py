@@ -20,7 +20,7 @@ class Used:
     buffers: dict[lp.Buffer, None]
 
 
-def written_buffers(stmts: list[lp.Stmt]) -> set[lp.Buffer]:
+def written_buffers(stmts: lp.Stmts) -> set[lp.Buffer]:
     found: set[lp.Buffer] = set()
     for stmt in lp.walk(stmts):
         if isinstance(stmt, (lp.Store, lp.Update)):
@@ -57,7 +57,7 @@ def _buffers(x: Any) -> Iterator[lp.Buffer]:
             yield from _buffers(item)
 
 
-def collect(stmts: list[lp.Stmt], own: set[Sym]) -> Used:
+def collect(stmts: lp.Stmts, own: set[Sym]) -> Used:
     """Names a piece of code uses from outside."""
     used = Used({}, {}, {})
     made_vars: set[lp.Var] = set()

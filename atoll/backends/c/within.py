@@ -27,7 +27,7 @@ class _Guard:
     def __init__(self, bounds: dict[lp.Buffer, Poly]) -> None:
         self.bounds = bounds
 
-    def stmts(self, stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+    def stmts(self, stmts: lp.Stmts) -> list[lp.Stmt]:
         out: list[lp.Stmt] = []
         for stmt in stmts:
             if isinstance(stmt, lp.CopyBuffer) and stmt.source in self.bounds:

@@ -29,12 +29,12 @@ SHORT = 32  # rounds of inner loops that a thread does as well
 LONG = 2048  # that are better for a block than for a warp
 FEW = 4096  # points that are too few for warps
 
-def is_wide(body: list[lp.Stmt], env: dict[Any, Poly]) -> bool:
+def is_wide(body: lp.Stmts, env: dict[Any, Poly]) -> bool:
     """There are loops inside for many threads, and nothing that a group cannot do."""
     return any(_rounds(s, env) for s in _level(body, env)) and not any(isinstance(s, (lp.Check, lp.Helper, lp.Print, lp.Chunks)) for s in lp.walk(body))
 
 
-def _level(stmts: list[lp.Stmt], env: dict[Any, Poly]) -> list[lp.Stmt]:
+def _level(stmts: lp.Stmts, env: dict[Any, Poly]) -> list[lp.Stmt]:
     """Statements that a group does together: not those inside the loops it spreads."""
     out: list[lp.Stmt] = []
     for s in stmts:
@@ -54,7 +54,7 @@ def _rounds(s: lp.Stmt, env: dict[Any, Poly]) -> bool:
     return isinstance(s, lp.Accumulate) and not s.exact and reducible(s)
 
 
-def inner_extent(body: list[lp.Stmt], env: dict[Any, Poly]) -> list[Poly]:
+def inner_extent(body: lp.Stmts, env: dict[Any, Poly]) -> list[Poly]:
     """Numbers of rounds of the loops that a group spreads."""
     return [(s.high - s.low).subst(env) for s in _level(body, env) if isinstance(s, (lp.For, lp.Accumulate)) and _rounds(s, env)]
 
@@ -70,7 +70,7 @@ class Group(Single):
         self.alone = 0  # inside a loop that is spread: this thread's own rounds
         self.careful = True
 
-    def whole(self, body: list[lp.Stmt]) -> list[k.Statement]:
+    def whole(self, body: lp.Stmts) -> list[k.Statement]:
         stored = {s.buffer for s in lp.walk(body) if isinstance(s, (lp.Store, lp.Update))} | {s.target for s in lp.walk(body) if isinstance(s, lp.CopyBuffer)}
         read = {x.buffer for x in loads(body)} | {s.source for s in lp.walk(body) if isinstance(s, lp.CopyBuffer)}
         updated = {s.buffer for s in lp.walk(body) if isinstance(s, lp.Update)}

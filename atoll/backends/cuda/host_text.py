@@ -56,7 +56,7 @@ class HostText(Emitter):
         self.fetched = list(dict.fromkeys(s.var for s in k.walk(program.body) if isinstance(s, k.Fetch)))
         self.has_state = bool(program.cells) or self.may_fail
 
-    def is_long(self, body: list[lp.Stmt]) -> bool:
+    def is_long(self, body: lp.Stmts) -> bool:
         return False
 
     def program_text(self) -> str:

@@ -98,7 +98,7 @@ class _Lowering:
         self.current |= set(needed)
         return [k.Fetch(v, self.cell(v)) for v in needed]
 
-    def one_thread(self, stmts: list[lp.Stmt]) -> list[k.Statement]:
+    def one_thread(self, stmts: lp.Stmts) -> list[k.Statement]:
         """Statements that one thread does."""
         scratch = Scratch(poly(0), poly(1))
         body = Thread(self.names, {}, poly(0), scratch).stmts(stmts)
@@ -135,7 +135,7 @@ class _Lowering:
 
     # -- statements
 
-    def stmts(self, stmts: list[lp.Stmt]) -> list[k.Statement]:
+    def stmts(self, stmts: lp.Stmts) -> list[k.Statement]:
         """Statements on the host; those that need not be there are put together for one thread."""
         out: list[k.Statement] = []
         waiting: list[lp.Stmt] = []
@@ -166,7 +166,7 @@ class _Lowering:
     def is_host(self, x: Any) -> bool:
         return is_host_value(x, self.host)
 
-    def inner(self, stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+    def inner(self, stmts: lp.Stmts) -> list[lp.Stmt]:
         """A body that may run any number of times."""
         self.current = set()
         made = self.stmts(stmts)
@@ -234,7 +234,7 @@ class _Lowering:
 
     # -- parallel work
 
-    def parallel(self, stmts: list[lp.Stmt], env: dict[Any, Poly] | None = None) -> list[k.Statement]:
+    def parallel(self, stmts: lp.Stmts, env: dict[Any, Poly] | None = None) -> list[k.Statement]:
         """A nest of parallel loops: a thread for every point."""
         out: list[k.Statement] = []
         nest = points(stmts, env or {}, self.names)
@@ -292,7 +292,7 @@ class _Lowering:
         return [*out, lp.Free(s.order), lp.Free(s.merged)]
 
 
-def _declared_in_order(stmts: list[lp.Stmt]) -> list[lp.Var]:
+def _declared_in_order(stmts: lp.Stmts) -> list[lp.Var]:
     found: list[lp.Var] = []
     for s in stmts:
         if isinstance(s, (lp.Let, lp.Declare)):
@@ -369,7 +369,7 @@ def _host_variables(fn: lp.Function) -> set[lp.Var]:
     sets: dict[lp.Var, list[Any]] = {}
     elsewhere: set[lp.Var] = set()
 
-    def visit(stmts: list[lp.Stmt]) -> None:
+    def visit(stmts: lp.Stmts) -> None:
         for s in stmts:
             match s:
                 case lp.Let(var, value) | lp.Declare(var, value) | lp.Assign(var, value):

@@ -31,10 +31,10 @@ class Nest:
     syms: tuple[Sym, ...]
     extents: tuple[Poly, ...]
     env: dict[Atom, Poly]
-    body: list[lp.Stmt]
+    body: lp.Stmts
 
 
-def points(stmts: list[lp.Stmt], env: dict[Any, Poly], names: Names, given: tuple[tuple[Sym, Poly], ...] = ()) -> Nest:
+def points(stmts: lp.Stmts, env: dict[Any, Poly], names: Names, given: tuple[tuple[Sym, Poly], ...] = ()) -> Nest:
     """The loops around a body that can all run at once. `given` are indices that are there already."""
     syms, extents, env = [s for s, _ in given], [e for _, e in given], dict(env)
     while len(stmts) == 1 and isinstance(stmts[0], lp.For) and stmts[0].parallel:
@@ -60,12 +60,12 @@ def points(stmts: list[lp.Stmt], env: dict[Any, Poly], names: Names, given: tupl
     return Nest(tuple(syms), tuple(extents), env, stmts)
 
 
-def common_axis(stmts: list[lp.Stmt], env: dict[Any, Poly]) -> tuple[Poly, Poly] | None:
+def common_axis(stmts: lp.Stmts, env: dict[Any, Poly]) -> tuple[Poly, Poly] | None:
     """The range of one parallel loop that all statements consist of, perhaps inside loops in order, such that what a round stores it alone reads:
     rows added up one after the other are columns added up at once."""
     loops: list[lp.For] = []
 
-    def visit(body: list[lp.Stmt]) -> bool:
+    def visit(body: lp.Stmts) -> bool:
         for s in body:
             if isinstance(s, lp.For) and s.parallel:
                 loops.append(s)
@@ -90,7 +90,7 @@ def common_axis(stmts: list[lp.Stmt], env: dict[Any, Poly]) -> tuple[Poly, Poly]
     return (low, high) if _own_elements(stmts, loops) else None
 
 
-def _own_elements(stmts: list[lp.Stmt], loops: list[lp.For]) -> bool:
+def _own_elements(stmts: lp.Stmts, loops: list[lp.For]) -> bool:
     """Every buffer that rounds store into is stored and read, wherever it is, at the index of the round along one axis."""
     stored: dict[lp.Buffer, int] = {}
     for loop in loops:
@@ -110,7 +110,7 @@ def _own_elements(stmts: list[lp.Stmt], loops: list[lp.For]) -> bool:
     return not any(x.buffer in stored and id(x) not in inner for x in outside)
 
 
-def _at(stmts: list[lp.Stmt], env: dict[Any, Poly], shared: tuple[Poly, Poly], i: Poly) -> list[lp.Stmt]:
+def _at(stmts: lp.Stmts, env: dict[Any, Poly], shared: tuple[Poly, Poly], i: Poly) -> list[lp.Stmt]:
     """The statements with the common loop at one round: loops of exactly that round, which are none (Single)."""
     out: list[lp.Stmt] = []
     for s in stmts:
@@ -143,7 +143,7 @@ class Single(Thread):
         return super().stmt(stmt)
 
 
-def is_light(stmts: list[lp.Stmt]) -> bool:
+def is_light(stmts: lp.Stmts) -> bool:
     """So little that a thread does it several times: no loops, no checks, few statements."""
     allowed = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.If, lp.Note)
     found = list(lp.walk(stmts))

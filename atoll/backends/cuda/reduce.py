@@ -10,6 +10,7 @@ How many blocks there are is a formula of the number of elements, so the bits de
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from atoll.backends.cuda import language as k
@@ -52,7 +53,7 @@ def combine(acc: lp.Acc, a: lp.Expr, b: lp.Expr) -> lp.Call:
     return lp.Call(MONOIDS[acc.monoid][0], (a, b), acc.var.dtype)
 
 
-def in_warp(names: Names, accs: list[lp.Acc], values: list[lp.Var], lanes: int = k.WARP) -> list[k.Statement]:
+def in_warp(names: Names, accs: Sequence[lp.Acc], values: list[lp.Var], lanes: int = k.WARP) -> list[k.Statement]:
     """values := what all lanes of a warp have together, in lane 0; every lane takes part."""
     out: list[k.Statement] = []
     lane = poly(k.THREAD) % k.WARP
@@ -66,7 +67,7 @@ def in_warp(names: Names, accs: list[lp.Acc], values: list[lp.Var], lanes: int =
     return out
 
 
-def in_block(names: Names, accs: list[lp.Acc], values: list[lp.Var], threads: int, shared: list[lp.Buffer]) -> list[k.Statement]:
+def in_block(names: Names, accs: Sequence[lp.Acc], values: list[lp.Var], threads: int, shared: list[lp.Buffer]) -> list[k.Statement]:
     """values := what all threads of a block have together, in thread 0. `shared`: a place for each warp and value."""
     out = in_warp(names, accs, values)
     warps = threads // k.WARP
@@ -86,7 +87,7 @@ def in_block(names: Names, accs: list[lp.Acc], values: list[lp.Var], threads: in
     return [*out, *inner]
 
 
-def reduction(lowering: Any, accs: list[lp.Acc], body: list[lp.Stmt], env: dict[Atom, Poly], i: Sym, extent: Poly) -> list[k.Statement]:
+def reduction(lowering: Any, accs: Sequence[lp.Acc], body: lp.Stmts, env: dict[Atom, Poly], i: Sym, extent: Poly) -> list[k.Statement]:
     """accs := what body adds to them for i in 0..extent."""
     names: Names = lowering.names
     blocks = names.var("grid", I64, True)
@@ -135,7 +136,7 @@ def reduction(lowering: Any, accs: list[lp.Acc], body: list[lp.Stmt], env: dict[
     return [*out, *lowering.with_scratch(scratch, launch)]
 
 
-def _renamed(stmts: list[lp.Stmt], names: dict[lp.Var, lp.Var]) -> list[lp.Stmt]:
+def _renamed(stmts: lp.Stmts, names: dict[lp.Var, lp.Var]) -> list[lp.Stmt]:
     """The same statements adding to other variables."""
     out: list[lp.Stmt] = []
     for s in stmts:

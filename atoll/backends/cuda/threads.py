@@ -108,10 +108,10 @@ class Thread:
 
     # -- statements
 
-    def stmts(self, stmts: list[lp.Stmt]) -> list[k.Statement]:
+    def stmts(self, stmts: lp.Stmts) -> list[k.Statement]:
         return [made for stmt in stmts for made in self.stmt(stmt)]
 
-    def inner(self, stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+    def inner(self, stmts: lp.Stmts) -> list[lp.Stmt]:
         return self.stmts(stmts)  # type: ignore[return-value]
 
     def stmt(self, stmt: k.Statement) -> list[k.Statement]:
@@ -168,7 +168,7 @@ class Thread:
                 refuse("print", span)
         raise AssertionError(f"{type(stmt).__name__} in a thread")
 
-    def loop(self, loop: lp.For, body: list[lp.Stmt] | None = None) -> lp.For:
+    def loop(self, loop: lp.For, body: lp.Stmts | None = None) -> lp.For:
         low, high = self.poly(loop.low), self.poly(loop.high)
         self.ranges[loop.sym] = (low, high - 1)
         return lp.For(loop.sym, low, high, self.inner(loop.body), parallel=False)

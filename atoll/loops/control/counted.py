@@ -21,7 +21,7 @@ from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import I64
 
 
-def counted(body: list[lp.Stmt], steps: Mapping[lp.Var, int], fits: Callable[[Poly], bool]) -> list[lp.Stmt] | None:
+def counted(body: lp.Stmts, steps: Mapping[lp.Var, int], fits: Callable[[Poly], bool]) -> list[lp.Stmt] | None:
     """The loop as a range, if it counts. `steps`: by how much a round changes variables; `fits`: far from overflow before the loop."""
     place = next((k for k, s in enumerate(body) if isinstance(s, lp.BreakUnless)), None)
     if place is None:
@@ -52,7 +52,7 @@ def counted(body: list[lp.Stmt], steps: Mapping[lp.Var, int], fits: Callable[[Po
     return [*still, lp.Let(first, lp.Use(var)), lp.For(sym, poly(0), rounds, inside, False), lp.Assign(var, after)]
 
 
-def _stands_still(s: lp.Let, assigned: set[lp.Var], body: list[lp.Stmt]) -> bool:
+def _stands_still(s: lp.Let, assigned: set[lp.Var], body: lp.Stmts) -> bool:
     """The same in every round: made of what the loop does not change."""
     written = {x.buffer for x in lp.walk(body) if isinstance(x, (lp.Store, lp.Update))}
     made = assigned | {x.var for x in lp.walk(body) if isinstance(x, (lp.Let, lp.Declare))}
@@ -67,7 +67,7 @@ def _test(leave: lp.BreakUnless) -> Poly | None:
     return tests[0].poly if len(tests) == 1 and tests[0].kind == "ge" else None
 
 
-def _once_at_top(stmts: list[lp.Stmt], var: lp.Var) -> bool:
+def _once_at_top(stmts: lp.Stmts, var: lp.Var) -> bool:
     every = [s for s in lp.walk(stmts) if isinstance(s, (lp.Assign, lp.Add)) and s.var is var]
     return len(every) == 1 and any(s is every[0] for s in stmts)
 

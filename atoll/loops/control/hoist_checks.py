@@ -29,7 +29,7 @@ STEP = 1 << 20  # of an index from round to round, and
 LONG = 1 << 40  # rounds up to which ends tell about everything between: no sum wraps around on the way
 
 
-def hoist_checks(stmts: list[lp.Stmt], decisions: list[str], again: bool = False) -> list[lp.Stmt]:
+def hoist_checks(stmts: lp.Stmts, decisions: list[str], again: bool = False) -> list[lp.Stmt]:
     """`again`: after it was done once; loops of nothing but checks are what it left where they fail."""
 
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
@@ -164,13 +164,13 @@ class _Loop:
     def exact(self) -> lp.Stmt:
         return lp.For(self.loop.sym, self.loop.low, self.loop.high, Copier({}).stmts(list(self.needs)), False)
 
-    def again(self, body: list[lp.Stmt]) -> lp.Stmt:
+    def again(self, body: lp.Stmts) -> lp.Stmt:
         loop = self.loop
         if isinstance(loop, lp.Accumulate):
             return lp.Accumulate(loop.sym, loop.low, loop.high, body, loop.accs, loop.exact)
         return lp.For(loop.sym, loop.low, loop.high, body, loop.parallel)
 
-    def data_checks(self, body: list[lp.Stmt]) -> list[lp.Stmt] | None:
+    def data_checks(self, body: lp.Stmts) -> list[lp.Stmt] | None:
         """The loop without the checks that depend on data, or None when they must stay where they are."""
         loop = self.loop
         if not self.data:
@@ -186,7 +186,7 @@ class _Loop:
                 return found
         return self.first(body) if isinstance(loop, lp.For) else None
 
-    def first(self, body: list[lp.Stmt]) -> list[lp.Stmt] | None:
+    def first(self, body: lp.Stmts) -> list[lp.Stmt] | None:
         """The data are tested in a loop of their own."""
         loop = self.loop
         seen = False
@@ -209,7 +209,7 @@ class _Loop:
             found.append(self.again(rest))
         return found
 
-    def in_place(self, body: list[lp.Stmt]) -> list[lp.Stmt] | None:
+    def in_place(self, body: lp.Stmts) -> list[lp.Stmt] | None:
         """The data are tested where they are used; what fails is replaced by something that may be read."""
         loop = self.loop
         ranges: dict[lp.Var, list[_Range]] = {}
@@ -254,7 +254,7 @@ class _Loop:
         exact = loop.exact if isinstance(loop, lp.Accumulate) else False
         return [lp.Accumulate(loop.sym, loop.low, loop.high, out, accs, exact), _if_bad(bad, self.exact())]
 
-    def protected(self, body: list[lp.Stmt], var: lp.Var, those: list[_Range]) -> bool:
+    def protected(self, body: lp.Stmts, var: lp.Var, those: list[_Range]) -> bool:
         """Every index that mentions the variable is one that is checked, of an axis as long as the check says: any value in its range will do."""
         known = {(r.index, r.last + 1) for r in those}
         accesses = [(x.buffer, x.index) for s in body for x in loads(s)]
@@ -266,7 +266,7 @@ class _Loop:
         return True
 
 
-def _once(body: list[lp.Stmt]) -> list[lp.Stmt]:
+def _once(body: lp.Stmts) -> list[lp.Stmt]:
     """Without checks whose tests were made before in the same round; the values they look at are set once."""
     seen: set[tuple[lp.Test, ...]] = set()
     out: list[lp.Stmt] = []

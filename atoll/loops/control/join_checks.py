@@ -21,7 +21,7 @@ from atoll.loops.transform.walk import in_turn
 from atoll.sizes import Atom, Poly, poly
 
 
-def join_checks(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def join_checks(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     def step(before: list[lp.Stmt], stmt: lp.Stmt) -> None:
         while before and only_checks(before[-1]) and (joined := _join(before[-1], stmt, {})) is not None:
             before.pop()
@@ -57,11 +57,11 @@ def _join(checks: lp.Stmt, stmt: lp.Stmt, env: dict[Atom, Poly]) -> lp.Stmt | No
     return replace(stmt, body=_once([*Copier(env).stmts(checks.body), *stmt.body], written))
 
 
-def _only_loop(stmts: list[lp.Stmt]) -> lp.For | None:
+def _only_loop(stmts: lp.Stmts) -> lp.For | None:
     return stmts[0] if len(stmts) == 1 and isinstance(stmts[0], lp.For) else None
 
 
-def _once(body: list[lp.Stmt], written: set[lp.Buffer]) -> list[lp.Stmt]:
+def _once(body: lp.Stmts, written: set[lp.Buffer]) -> list[lp.Stmt]:
     """Equal values under one name, equal checks once."""
     seen: dict[lp.Expr, lp.Var] = {}
     tested: set[tuple[lp.Test, ...]] = set()

@@ -18,7 +18,7 @@ from atoll.loops.transform.walk import in_turn, plain_parts
 from atoll.types.dtypes import BOOL
 
 
-def leave_at_once(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def leave_at_once(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     def step(before: list[lp.Stmt], stmt: lp.Stmt) -> None:
         if isinstance(stmt, lp.Forever) and (found := _flag(stmt.body, before)) is not None:
             place, flag = found
@@ -30,7 +30,7 @@ def leave_at_once(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     return in_turn(stmts, step, plain_parts)
 
 
-def _flag(body: list[lp.Stmt], before: list[lp.Stmt]) -> tuple[int, lp.Var] | None:
+def _flag(body: lp.Stmts, before: lp.Stmts) -> tuple[int, lp.Var] | None:
     """Where a loop looks at a flag that holds when it begins, with nothing before it but other ways out."""
     for place, stmt in enumerate(body):
         match stmt:
@@ -42,7 +42,7 @@ def _flag(body: list[lp.Stmt], before: list[lp.Stmt]) -> tuple[int, lp.Var] | No
     return None
 
 
-def _holds(flag: lp.Var, before: list[lp.Stmt]) -> bool:
+def _holds(flag: lp.Var, before: lp.Stmts) -> bool:
     """It is declared as true in this block, and not assigned since."""
     for k, stmt in enumerate(before):
         if isinstance(stmt, lp.Declare) and stmt.var is flag:
@@ -51,7 +51,7 @@ def _holds(flag: lp.Var, before: list[lp.Stmt]) -> bool:
     return False
 
 
-def _while_it_holds(stmts: list[lp.Stmt], flag: lp.Var) -> list[lp.Stmt]:
+def _while_it_holds(stmts: lp.Stmts, flag: lp.Var) -> list[lp.Stmt]:
     """The statements of a round in which the flag holds, until it is assigned."""
     out: list[lp.Stmt] = []
     for k, stmt in enumerate(stmts):

@@ -35,7 +35,7 @@ Fact = tuple[str, Poly]  # ge, eq or ne, and what is compared with 0
 Case = tuple[tuple[Poly, ...], Poly]  # under these facts the value is this
 
 
-def needless_checks(fn: lp.Function, decisions: list[str]) -> list[lp.Stmt]:
+def needless_checks(fn: lp.Function, decisions: list[str]) -> lp.Stmts:
     """The statements of a function without the checks that cannot fail."""
     if not any(isinstance(s, (lp.Check, lp.Forever)) for s in lp.walk(fn.body)):
         return fn.body
@@ -314,13 +314,13 @@ class _Walk:
         elif _followed(var.dtype):
             state.values[var] = self.fresh(var.dtype, state, var.name) if value is None else self.value(value, state)
 
-    def block(self, stmts: list[lp.Stmt], state: _State) -> list[lp.Stmt]:
+    def block(self, stmts: lp.Stmts, state: _State) -> lp.Stmts:
         out: list[lp.Stmt] = []
         for s in stmts:
             out += self.stmt(s, state)
         return out
 
-    def stmt(self, s: lp.Stmt, state: _State) -> list[lp.Stmt]:
+    def stmt(self, s: lp.Stmt, state: _State) -> lp.Stmts:
         match s:
             case lp.Let(var, value) | lp.Declare(var, value) | lp.Assign(var, value):
                 self.bind(var, value, state)
@@ -355,7 +355,7 @@ class _Walk:
                 return [replace(s, body=made_body)] if made_body or s.accs or (isinstance(s, lp.Chunks) and s.buffers) else []
         return [s]
 
-    def check(self, s: lp.Check, state: _State) -> list[lp.Stmt]:
+    def check(self, s: lp.Check, state: _State) -> lp.Stmts:
         left: list[lp.Test] = []
         for t in s.tests:
             found = self.test(t, state, True)
@@ -406,7 +406,7 @@ class _Walk:
 
     # -- loops
 
-    def loop(self, s: lp.For | lp.Forever, state: _State) -> list[lp.Stmt]:
+    def loop(self, s: lp.For | lp.Forever, state: _State) -> lp.Stmts:
         before = state.copy()
         numbers = self.forget(s, state)
         heads = {v: state.values[v] for v in numbers}
@@ -437,13 +437,13 @@ class _Walk:
                 return [*first, *found]
         return [*first, replace(s, body=body)] if body or isinstance(s, lp.Forever) else []
 
-    def first(self, s: lp.For | lp.Forever, body: list[lp.Stmt], before: _State) -> tuple[list[lp.Stmt], list[lp.Stmt]]:
+    def first(self, s: lp.For | lp.Forever, body: lp.Stmts, before: _State) -> tuple[lp.Stmts, lp.Stmts]:
         """Elements that are the same in every round and there in any case are read before the loop, although a round may need them under a
         condition only (loop-invariant code motion, of what C compilers do not dare to move); and the body without them."""
         made, written = changed(body)
         moved: list[lp.Stmt] = []
 
-        def go(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+        def go(stmts: lp.Stmts) -> lp.Stmts:
             out: list[lp.Stmt] = []
             for x in stmts:
                 if isinstance(x, lp.Let) and isinstance(x.value, lp.Load) and len(moved) < MOVED and self.there(x.value, s, made, written, before):
@@ -470,7 +470,7 @@ class _Walk:
                 return False
         return True
 
-    def round(self, s: lp.For | lp.Forever, inside: _State) -> tuple[_State, list[lp.Stmt]]:
+    def round(self, s: lp.For | lp.Forever, inside: _State) -> tuple[_State, lp.Stmts]:
         """One round from a state at its beginning: the state at its end, and the body."""
         self.exits.append([])
         if isinstance(s, lp.For):

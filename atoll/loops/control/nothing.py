@@ -16,7 +16,7 @@ Needs = dict[Poly, None]  # each must be at least 1, or nothing is done
 _SORTS = ("sort", "argsort")  # of the elements of a row
 
 
-def nothing(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def nothing(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     """Every outermost loop that is not run where its rounds are known to do nothing."""
 
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
@@ -41,7 +41,7 @@ def _needs(loop: lp.For | lp.Chunks) -> list[Poly]:
     return [p for p in shared if p.single() is not None] or shared[:1]
 
 
-def _collect(stmts: list[lp.Stmt], bound: frozenset[Atom], around: Needs, found: list[Needs]) -> bool:
+def _collect(stmts: lp.Stmts, bound: frozenset[Atom], around: Needs, found: list[Needs]) -> bool:
     """For each statement that does something, what the loops around it need to have rounds; False where that is not seen.
     `bound` is what the loops around bind, from the outermost on."""
     for stmt in stmts:

@@ -12,8 +12,8 @@ from atoll.loops.show import statements
 from atoll.loops.transform.walk import every_block
 
 
-def same_checks(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    def block(body: list[lp.Stmt]) -> list[lp.Stmt]:
+def same_checks(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
+    def block(body: lp.Stmts) -> list[lp.Stmt]:
         out: list[lp.Stmt] = []
         seen: set[str] = set()
         for stmt in body:

@@ -17,7 +17,7 @@ from atoll.loops.questions import divides, loads
 from atoll.loops.transform.walk import plain_parts, with_bodies
 
 
-def same_conditions(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def same_conditions(stmts: lp.Stmts, decisions: list[str]) -> lp.Stmts:
     out: list[lp.Stmt] = []
     at = -1  # where in `out` the branch stands that later statements may join
     joined = 0
@@ -67,7 +67,7 @@ def _conjuncts(e: lp.Expr | None) -> tuple[lp.Test, ...] | None:
     return None
 
 
-def _under(stmt: lp.Stmt) -> tuple[tuple[lp.Test, ...], list[lp.Stmt], list[lp.Stmt]] | None:
+def _under(stmt: lp.Stmt) -> tuple[tuple[lp.Test, ...], lp.Stmts, lp.Stmts] | None:
     """A statement as a branch."""
     match stmt:
         case lp.If(tests, then, orelse):
@@ -77,7 +77,7 @@ def _under(stmt: lp.Stmt) -> tuple[tuple[lp.Test, ...], list[lp.Stmt], list[lp.S
     return None
 
 
-def _joined(branch: lp.If, tests: tuple[lp.Test, ...], then: list[lp.Stmt], orelse: list[lp.Stmt]) -> lp.If | None:
+def _joined(branch: lp.If, tests: tuple[lp.Test, ...], then: lp.Stmts, orelse: lp.Stmts) -> lp.If | None:
     """The branch with more in it, if that is what happens anyway."""
     if len(tests) == 1 and len(branch.tests) == 1 and tests[0].negated() == branch.tests[0]:
         tests, then, orelse = branch.tests, orelse, then
@@ -118,7 +118,7 @@ def _polys(e: lp.Expr) -> list[Any]:
     return [t.poly for t in e.tests if t.poly is not None] if isinstance(e, (lp.Choose, lp.Truth)) else []
 
 
-def changed(stmts: list[lp.Stmt]) -> tuple[set[lp.Var], set[lp.Buffer]]:
+def changed(stmts: lp.Stmts) -> tuple[set[lp.Var], set[lp.Buffer]]:
     """Variables and arrays that statements make or change."""
     variables: set[lp.Var] = set()
     buffers: set[lp.Buffer] = set()

@@ -21,7 +21,7 @@ from atoll.types.dtypes import BOOL, I64
 BLOCK = 2048
 
 
-def filters(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def filters(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     """Only outside of other loops: those have their own pieces."""
     out: list[lp.Stmt] = []
     k = 0
@@ -41,13 +41,13 @@ def filters(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     return out
 
 
-def _touched(before: list[lp.Stmt], loop: lp.For, zero: set[lp.Var]) -> bool:
+def _touched(before: lp.Stmts, loop: lp.For, zero: set[lp.Var]) -> bool:
     """A counter that is not 0 any more."""
     counters = {s.var for s in lp.walk(loop.body) if isinstance(s, lp.Assign)} & zero
     return any(isinstance(s, lp.Assign) and s.var in counters for s in lp.walk(before))
 
 
-def _in_blocks(loop: lp.For, found: Kept, after: list[lp.Stmt]) -> tuple[list[lp.Stmt], int]:
+def _in_blocks(loop: lp.For, found: Kept, after: lp.Stmts) -> tuple[list[lp.Stmt], int]:
     """The statements instead of the loop, and how many of those after it they do as well."""
     n = loop.high
     blocks = (n + (BLOCK - 1)) // BLOCK
@@ -112,7 +112,7 @@ def _put(to: lp.Buffer, store: lp.Store, starts: lp.Buffer, b: Sym, apart: bool)
     ]
 
 
-def _copied(found: Kept, after: list[lp.Stmt]) -> tuple[list[lp.Stmt], list[tuple[lp.Store, lp.Buffer]]] | None:
+def _copied(found: Kept, after: lp.Stmts) -> tuple[list[lp.Stmt], list[tuple[lp.Store, lp.Buffer]]] | None:
     """Results as long as what is kept, each a copy of one of its arrays, which are not used otherwise: their making, and which is which."""
     made = [s for s in after if isinstance(s, lp.Alloc) and s.buffer.kind == "out" and s.buffer.extents == (poly(found.counter.atom),)]
     if after[: len(made)] != made:

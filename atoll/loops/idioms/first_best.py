@@ -26,7 +26,7 @@ SHARED = 1 << 16  # elements that are shared by threads
 LONG = 4096  # a block whose best is found before it is compared: stays in the cache, and its tree of lanes costs little
 
 
-def first_best(stmts: list[lp.Stmt], decisions: list[str], alone: bool = True) -> list[lp.Stmt]:
+def first_best(stmts: lp.Stmts, decisions: list[str], alone: bool = True) -> list[lp.Stmt]:
     """alone: not in a loop, so that blocks may be shared by threads."""
 
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:

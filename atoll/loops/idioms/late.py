@@ -20,7 +20,7 @@ _OPS = ("min", "max")
 _STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
 
 
-def late(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def late(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         if not isinstance(stmt, lp.For) or stmt.parallel or not all(isinstance(s, _STRAIGHT) for s in stmt.body) or not (waiting := _waiting(stmt.body)):
             return None
@@ -34,7 +34,7 @@ def late(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     return innermost_first(stmts, rewrite)
 
 
-def _waiting(body: list[lp.Stmt]) -> set[lp.Var]:
+def _waiting(body: lp.Stmts) -> set[lp.Var]:
     """Variables whose value in a round depends on a chain through the round before."""
     made = {s.var for s in body if isinstance(s, (lp.Let, lp.Declare))}
     carried = {s.var for s in body if isinstance(s, lp.Assign)} - made

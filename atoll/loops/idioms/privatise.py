@@ -36,7 +36,7 @@ BLOCK = 1024  # rounds that are checked before they are made
 _MONOID = {op: name for name, (op, _) in MONOIDS.items()}
 
 
-def privatise(stmts: list[lp.Stmt], decisions: list[str], reassociate: bool = True) -> list[lp.Stmt]:
+def privatise(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -> lp.Stmts:
     """Loops of the program itself, not those inside pieces or other loops."""
     out: list[lp.Stmt] = []
     for stmt in _together(stmts, decisions):
@@ -61,7 +61,7 @@ def privatise(stmts: list[lp.Stmt], decisions: list[str], reassociate: bool = Tr
     return out
 
 
-def _together(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def _together(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     """Loops over the same rounds that each add to memory of their own, one loop where only fills of other memory stand between them."""
     out: list[lp.Stmt] = []
     for stmt in stmts:
@@ -80,7 +80,7 @@ def _together(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     return out
 
 
-def _apart(first: lp.For, one: list[lp.Update], second: lp.For, other: list[lp.Update], between: list[lp.Stmt]) -> bool:
+def _apart(first: lp.For, one: list[lp.Update], second: lp.For, other: list[lp.Update], between: lp.Stmts) -> bool:
     """Neither loop reads what either adds to, and what is filled between them is not the first one's."""
     added = {u.buffer for u in (*one, *other)}
     read = {x.buffer for s in (*first.body, *second.body) for x in loads(s)}
@@ -102,7 +102,7 @@ class _Shared(Copier):
         return super().stmt(s)
 
 
-def _checks_before(out: list[lp.Stmt], loop: lp.For, updates: list[lp.Update]) -> tuple[lp.Chunks, lp.For] | None:
+def _checks_before(out: lp.Stmts, loop: lp.For, updates: list[lp.Update]) -> tuple[lp.Chunks, lp.For] | None:
     """Pieces that check the rounds of the loop and do nothing else, and their loop. What stands between only fills memory they do not read."""
     k = len(out) - 1
     while k > 0 and _only_fills(out[k]):
@@ -191,10 +191,10 @@ def _private(loop: lp.For, updates: list[lp.Update], checks: lp.For | None) -> l
         here = begin + BLOCK * poly(block)
         tested = Sym(checks.sym.name)
         looking = Copier({checks.sym: poly(tested)})
-        look = lp.For(tested, here, poly(stop.atom), looking.stmts(checks.body), True)
+        tests = looking.stmts(checks.body)
         kept = {made: lp.Buffer(fresh_like("place", I64).name, I64, (poly(BLOCK),), "temp", "places that were checked") for made in _computed_twice(checks, loop, updates)}
-        for (checked, _), buffer in kept.items():
-            look.body.append(lp.Store(buffer, (poly(tested) - here,), lp.Use(looking.vars[checked])))
+        tests += [lp.Store(buffer, (poly(tested) - here,), lp.Use(looking.vars[checked])) for (checked, _), buffer in kept.items()]
+        look = lp.For(tested, here, poly(stop.atom), tests, True)
         lets = {var: lp.Load(buffer, (poly(loop.sym) - here,)) for (_, var), buffer in kept.items()}
         known = lp.For(loop.sym, loop.low, loop.high, [lp.Let(s.var, lets[s.var]) if isinstance(s, lp.Let) and s.var in lets else s for s in loop.body], False)
         until = lp.Let(stop, lp.Call("min", (lp.Index(here + BLOCK), lp.Index(end)), I64))
@@ -237,13 +237,13 @@ def _turns(updates: list[lp.Update]) -> int:
     return TURNS if all(n is not None and n <= FEW_BINS for n in bins) else 1
 
 
-def _over(buffer: lp.Buffer, body: list[lp.Stmt], syms: list[Sym]) -> list[lp.Stmt]:
+def _over(buffer: lp.Buffer, body: lp.Stmts, syms: list[Sym]) -> lp.Stmts:
     for sym, n in zip(reversed(syms), reversed(buffer.extents), strict=True):
         body = [lp.For(sym, poly(0), n, body, True)]
     return body
 
 
-def _filled(own: lp.Buffer, turns: int, part: Sym, start: lp.Const) -> list[lp.Stmt]:
+def _filled(own: lp.Buffer, turns: int, part: Sym, start: lp.Const) -> lp.Stmts:
     copy = Sym("copy")
     syms = [Sym("ijklmn"[k % 6]) for k in range(len(own.extents) - 1)]
     body: list[lp.Stmt] = [lp.Store(own, (poly(copy), *map(poly, syms)), start)]
@@ -252,7 +252,7 @@ def _filled(own: lp.Buffer, turns: int, part: Sym, start: lp.Const) -> list[lp.S
     return [lp.For(copy, turns * poly(part), turns * poly(part) + turns, body, True)]
 
 
-def _combined(target: lp.Buffer, own: lp.Buffer, copies: int, op: str) -> list[lp.Stmt]:
+def _combined(target: lp.Buffer, own: lp.Buffer, copies: int, op: str) -> lp.Stmts:
     """Every element with its private ones, in order: a row of a copy at a time."""
     syms = [Sym("ijklmn"[k % 6]) for k in range(len(target.extents))]
     copy = Sym("copy")

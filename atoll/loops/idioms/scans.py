@@ -30,7 +30,7 @@ _MONOID = {op: name for name, (op, _) in MONOIDS.items()}
 _CHEAP = {"add", "sub", "mul", "neg", "min", "max", "abs", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "xor", "select"}
 
 
-def scans(stmts: list[lp.Stmt], decisions: list[str], reassociate: bool = True) -> list[lp.Stmt]:
+def scans(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -> list[lp.Stmt]:
     """Loops of the program itself, not those inside pieces or other loops."""
 
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
@@ -75,7 +75,7 @@ def _step(loop: lp.For) -> lp.Assign | None:
     return step
 
 
-def _wanted(value: lp.Expr, before: list[lp.Stmt]) -> set[lp.Var]:
+def _wanted(value: lp.Expr, before: lp.Stmts) -> set[lp.Var]:
     wanted = set(lp.used_vars(value))
     for s in reversed(before):
         if isinstance(s, lp.Let) and s.var in wanted:

@@ -18,7 +18,7 @@ from atoll.loops.transform.walk import outermost_first, replaced, without_memory
 from atoll.sizes import Poly, poly
 
 
-def sorted_values(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def sorted_values(stmts: lp.Stmts, decisions: list[str]) -> lp.Stmts:
     for h in [s for s in lp.walk(stmts) if isinstance(s, lp.Helper) and s.name == "argsort"]:
         stmts, h = _in_rows(stmts, h)
         found = _sorted(stmts, h)
@@ -28,17 +28,17 @@ def sorted_values(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     return stmts
 
 
-def _around(stmts: list[lp.Stmt], h: lp.Stmt) -> list[lp.Stmt]:
+def _around(stmts: lp.Stmts, h: lp.Stmt) -> lp.Stmts:
     """The block that a statement stands in."""
     return next(body for body in (stmts, *(b for s in lp.walk(stmts) for b in lp.bodies(s))) if any(s is h for s in body))
 
 
-def _instead(stmts: list[lp.Stmt], new: dict[int, list[lp.Stmt]]) -> list[lp.Stmt]:
+def _instead(stmts: lp.Stmts, new: dict[int, list[lp.Stmt]]) -> lp.Stmts:
     """With others in the place of some statements."""
     return outermost_first(stmts, lambda stmt, known: new.get(id(stmt)))
 
 
-def _in_rows(stmts: list[lp.Stmt], h: lp.Helper) -> tuple[list[lp.Stmt], lp.Helper]:
+def _in_rows(stmts: lp.Stmts, h: lp.Helper) -> tuple[lp.Stmts, lp.Helper]:
     """keys[r] = x[i, r] for all r, just before the sort and for nothing else: the row is read where it is."""
     (keys, first), out = h.buffers
     block = _around(stmts, h)
@@ -57,7 +57,7 @@ def _in_rows(stmts: list[lp.Stmt], h: lp.Helper) -> tuple[list[lp.Stmt], lp.Help
     return without_memory(_instead(stmts, {id(fill): [], id(h): [new]}), (keys,)), new
 
 
-def _sorted(stmts: list[lp.Stmt], h: lp.Helper) -> list[lp.Stmt] | None:
+def _sorted(stmts: lp.Stmts, h: lp.Helper) -> lp.Stmts | None:
     (x, first), (order, at) = h.buffers
     if order.kind != "temp" or at != (poly(0),) or order.extents != h.sizes or first[-1].const() != 0:
         return None
@@ -82,7 +82,7 @@ def _sorted(stmts: list[lp.Stmt], h: lp.Helper) -> list[lp.Stmt] | None:
     return _straight(_instead(stmts, {**instead, **memory, id(h): [sort]}), sort)
 
 
-def _straight(stmts: list[lp.Stmt], h: lp.Helper) -> list[lp.Stmt]:
+def _straight(stmts: lp.Stmts, h: lp.Helper) -> lp.Stmts:
     """y[i] = s[i] for all i, just after the sort and for nothing else: sorted into y."""
     x, (values, _) = h.buffers
     block = _around(stmts, h)
@@ -104,12 +104,12 @@ def _straight(stmts: list[lp.Stmt], h: lp.Helper) -> list[lp.Stmt]:
     return without_memory(_instead(stmts, {id(copy): [], id(h): [sort]}), (values,))
 
 
-def used(stmts: list[lp.Stmt], buffer: lp.Buffer) -> int:
+def used(stmts: lp.Stmts, buffer: lp.Buffer) -> int:
     """How often statements mention a buffer, apart from where it is made and given back."""
     return mentions(stmts)[buffer]
 
 
-def _changes(stmts: list[lp.Stmt], x: lp.Buffer, first: tuple[Poly, ...]) -> bool:
+def _changes(stmts: lp.Stmts, x: lp.Buffer, first: tuple[Poly, ...]) -> bool:
     """x, or what says where its row is, may be something else before these statements are done."""
     for s in lp.walk(stmts):
         if isinstance(s, (lp.Store, lp.Update, lp.Alloc, lp.Free)) and s.buffer is x:

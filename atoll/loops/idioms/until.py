@@ -24,7 +24,7 @@ BLOCK = 1024
 _WIDE = {1: I8, 2: I16, 4: I32}
 
 
-def until(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def until(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         if not isinstance(stmt, lp.Accumulate) or not _is_question(stmt):
             return None

@@ -21,8 +21,8 @@ from atoll.types.dtypes import I64
 _COSTLY = {"exp", "log", "sin", "cos", "tan", "pow", "floordiv", "mod", "div", "sqrt", "erf", "tanh"}
 
 
-def without_branches(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    def block(body: list[lp.Stmt]) -> list[lp.Stmt]:
+def without_branches(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
+    def block(body: lp.Stmts) -> list[lp.Stmt]:
         starts: set[lp.Var] = set()
         out: list[lp.Stmt] = []
         for stmt in body:

@@ -24,17 +24,17 @@ BYTES = 256  # of the sums that are made at once: four vectors, so that addition
 ROUNDS = 256  # of a sum of floats, before they are added to the total
 
 
-def across(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+def across(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
+    def rewrite(stmt: lp.Stmt, known: Known) -> lp.Stmts | None:
         found = _side_by_side(stmt, known) if isinstance(stmt, lp.For) else None
         if found is not None and isinstance(stmt, lp.For):
             decisions.append(f"sums of neighbouring {stmt.sym} side by side")
         return found
 
-    return innermost_first(stmts, rewrite)
+    return innermost_first(stmts, rewrite, known=())
 
 
-def _side_by_side(loop: lp.For, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
+def _side_by_side(loop: lp.For, known: tuple[Poly, ...]) -> lp.Stmts | None:
     sums = [s for s in loop.body if isinstance(s, lp.Accumulate)]
     if not loop.parallel or loop.vector or loop.unroll or len(sums) != 1:
         return None
@@ -55,7 +55,7 @@ def _side_by_side(loop: lp.For, known: tuple[Poly, ...]) -> list[lp.Stmt] | None
     return _Stretch(loop, inner, before, after, lanes).loops(known)
 
 
-def _neighbours(body: list[lp.Stmt], i: Sym) -> bool:
+def _neighbours(body: lp.Stmts, i: Sym) -> bool:
     """Every element read is the same for all i, or the next one for the next i; and some are."""
     near = False
     for load in loads(body):
@@ -70,7 +70,7 @@ def _neighbours(body: list[lp.Stmt], i: Sym) -> bool:
 class _Stretch:
     """The loops that are made of one loop."""
 
-    def __init__(self, loop: lp.For, inner: lp.Accumulate, before: list[lp.Stmt], after: list[lp.Stmt], lanes: int) -> None:
+    def __init__(self, loop: lp.For, inner: lp.Accumulate, before: lp.Stmts, after: lp.Stmts, lanes: int) -> None:
         self.loop, self.inner, self.before, self.after, self.lanes = loop, inner, before, after, lanes
         self.block = Sym(f"{loop.sym.name}_by_{lanes}")
         self.locals: list[lp.Buffer] = []
@@ -81,13 +81,13 @@ class _Stretch:
         self.locals.append(buffer)
         return buffer
 
-    def each(self, make: list[lp.Stmt], lane: Sym) -> lp.For:
+    def each(self, make: lp.Stmts, lane: Sym) -> lp.For:
         return lp.For(lane, poly(0), poly(self.lanes), make, True)
 
     def copier(self, lane: Sym) -> Copier:
         return Copier({self.loop.sym: first_of(self.loop, self.lanes, self.block) + poly(lane)})
 
-    def loops(self, known: tuple[Poly, ...]) -> list[lp.Stmt]:
+    def loops(self, known: tuple[Poly, ...]) -> lp.Stmts:
         inner = self.inner
         lets = [s for s in self.before if isinstance(s, lp.Let)]
         kept = {s.var: self.local(s.var.name, s.var.dtype) for s in lets}

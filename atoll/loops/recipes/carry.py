@@ -16,7 +16,7 @@ from atoll.sizes import Atom, Poly, poly
 _STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.If)
 
 
-def carry(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def carry(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         if not isinstance(stmt, lp.For) or not (found := _carried(stmt)):
             return None

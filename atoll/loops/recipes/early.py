@@ -17,7 +17,7 @@ from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Poly
 
 
-def early(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def early(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         if not isinstance(stmt, lp.For) or stmt.scan or not (made := _leading(stmt)):
             return None

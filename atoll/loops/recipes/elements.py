@@ -28,12 +28,12 @@ MOST = 32  # elements of an array
 Place = tuple[int, ...]
 
 
-def elements(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def elements(stmts: lp.Stmts, decisions: list[str]) -> lp.Stmts:
     known = _known(stmts)
     return _allocated(stmts, known, decisions) if known else stmts
 
 
-def _known(stmts: list[lp.Stmt]) -> dict[lp.Buffer, list[lp.Swap]]:
+def _known(stmts: lp.Stmts) -> dict[lp.Buffer, list[lp.Swap]]:
     """Arrays of which the program knows nothing but elements with numbers, and what they are exchanged with."""
     every = list(lp.walk(stmts))
     count = Counter(s.buffer for s in every if isinstance(s, lp.Alloc))
@@ -95,9 +95,9 @@ def _mentioned(x: Any) -> set[lp.Buffer]:
     return set(mentions(x))
 
 
-def _allocated(stmts: list[lp.Stmt], known: dict[lp.Buffer, list[lp.Swap]], decisions: list[str]) -> list[lp.Stmt]:
+def _allocated(stmts: lp.Stmts, known: dict[lp.Buffer, list[lp.Swap]], decisions: list[str]) -> lp.Stmts:
     """Where arrays begin, their places are found; then all of them are replaced."""
-    places: dict[lp.Buffer, list[lp.Stmt]] = {}
+    places: dict[lp.Buffer, lp.Stmts] = {}
     _find(stmts, known, places)
     refused = set(known) - set(places)
     while refused:  # what is exchanged with one that stays
@@ -112,7 +112,7 @@ def _allocated(stmts: list[lp.Stmt], known: dict[lp.Buffer, list[lp.Swap]], deci
     return making.stmts(stmts)
 
 
-def _find(stmts: list[lp.Stmt], known: dict[lp.Buffer, list[lp.Swap]], places: dict[lp.Buffer, list[lp.Stmt]]) -> None:
+def _find(stmts: lp.Stmts, known: dict[lp.Buffer, list[lp.Swap]], places: dict[lp.Buffer, lp.Stmts]) -> None:
     for s in stmts:
         if isinstance(s, lp.Alloc) and s.buffer in known:
             where = _narrow(stmts, s.buffer)
@@ -122,7 +122,7 @@ def _find(stmts: list[lp.Stmt], known: dict[lp.Buffer, list[lp.Swap]], places: d
             _find(body, known, places)
 
 
-def _narrow(stmts: list[lp.Stmt], b: lp.Buffer) -> list[lp.Stmt] | None:
+def _narrow(stmts: lp.Stmts, b: lp.Buffer) -> lp.Stmts | None:
     """The innermost statements to which a value of the array is known; None: nobody knows it."""
     users = [s for s in stmts if b in _mentioned(s)]
     if not users:
@@ -136,7 +136,7 @@ def _narrow(stmts: list[lp.Stmt], b: lp.Buffer) -> list[lp.Stmt] | None:
     return stmts if rounds and not _fresh(inner[0], b) else _narrow(inner[0], b)
 
 
-def _fresh(body: list[lp.Stmt], b: lp.Buffer) -> bool:
+def _fresh(body: lp.Stmts, b: lp.Buffer) -> bool:
     """Every element is written before it is read, in each round. What an exchange puts into the array counts as not written."""
     written: set[Place] = set()
     every = _places(b)
@@ -170,7 +170,7 @@ def _written_apart(s: lp.Stmt, b: lp.Buffer, apart: bool = False) -> bool:
 class _Variables:
     """The program with variables for elements."""
 
-    def __init__(self, places: dict[lp.Buffer, list[lp.Stmt]]) -> None:
+    def __init__(self, places: dict[lp.Buffer, lp.Stmts]) -> None:
         self.places = {b: id(where) for b, where in places.items()}
         self.vars = {b: {place: fresh_like(f"{b.name}_{'_'.join(map(str, place))}", b.dtype) for place in sorted(_places(b))} for b in places}
         for b, made in self.vars.items():
@@ -179,7 +179,7 @@ class _Variables:
         self.fresh = {b: _fresh(where, b) for b, where in places.items()}
         self.once = {b: self.written_once(where, b) for b, where in places.items()}
 
-    def written_once(self, where: list[lp.Stmt], b: lp.Buffer) -> set[Place]:
+    def written_once(self, where: lp.Stmts, b: lp.Buffer) -> set[Place]:
         """Elements that one statement writes, at the place where they begin."""
         inside = list(lp.walk(where))
         if not self.fresh[b]:
@@ -193,7 +193,7 @@ class _Variables:
         """Only the other array is read after an exchange."""
         return self.fresh[source] and source is (s.second if self.fresh.get(s.second) else s.first)
 
-    def stmts(self, stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+    def stmts(self, stmts: lp.Stmts) -> lp.Stmts:
         begin = dict.fromkeys(b for b, where in self.places.items() if where == id(stmts))
         out: list[lp.Stmt] = []
         for s in stmts:
@@ -207,7 +207,7 @@ class _Variables:
             out += self.stmt(with_bodies(dataclasses.replace(s, **own) if own else s, self.stmts))
         return out
 
-    def stmt(self, s: lp.Stmt) -> list[lp.Stmt]:
+    def stmt(self, s: lp.Stmt) -> lp.Stmts:
         match s:
             case lp.Store(b, _, value) if b in self.vars:
                 place = _number(s)

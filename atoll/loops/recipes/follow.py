@@ -22,7 +22,7 @@ Pairs = list[tuple[lp.Product, lp.Chunks, lp.Buffer | None]]  # the array that t
 _INSIDE = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.Alloc, lp.Free, lp.For, lp.Accumulate, lp.Add, lp.If, lp.Check, lp.Note)
 
 
-def followers(stmts: list[lp.Stmt]) -> Pairs:
+def followers(stmts: lp.Stmts) -> Pairs:
     """Products with the pieces that can be joined to them. Seen before other rewrites, which change how indices are written."""
     found: Pairs = []
     for k, stmt in enumerate(stmts):
@@ -36,10 +36,10 @@ def followers(stmts: list[lp.Stmt]) -> Pairs:
     return found
 
 
-def join(stmts: list[lp.Stmt], pairs: Pairs, decisions: list[str]) -> list[lp.Stmt]:
+def join(stmts: lp.Stmts, pairs: Pairs, decisions: list[str]) -> lp.Stmts:
     """The same statements, with the pieces in their products. What stood between goes before the product, memory is freed after it."""
 
-    def block(out: list[lp.Stmt]) -> list[lp.Stmt]:
+    def block(out: lp.Stmts) -> lp.Stmts:
         for found, pieces, _ in pairs:
             first = next((k for k, s in enumerate(out) if _is(s, found)), None)
             product = None if first is None else out[first]
@@ -61,7 +61,7 @@ def _is(stmt: lp.Stmt, found: lp.Product) -> bool:
     return isinstance(stmt, lp.Product) and stmt.target is found.target
 
 
-def in_place(stmts: list[lp.Stmt], pairs: Pairs) -> list[lp.Stmt]:
+def in_place(stmts: lp.Stmts, pairs: Pairs) -> lp.Stmts:
     """Products into the memory of what is made of them, when nobody else reads them. After `join`."""
     for found, _, made in pairs:
         product = next((s for s in lp.walk(stmts) if _is(s, found)), None)
@@ -82,7 +82,7 @@ def in_place(stmts: list[lp.Stmt], pairs: Pairs) -> list[lp.Stmt]:
     return stmts
 
 
-def _exchanged(stmts: list[lp.Stmt], old: lp.Stmt, new: lp.Stmt) -> list[lp.Stmt]:
+def _exchanged(stmts: lp.Stmts, old: lp.Stmt, new: lp.Stmt) -> lp.Stmts:
     return outermost_first(stmts, lambda stmt, known: [new] if stmt is old else None)
 
 
@@ -151,7 +151,7 @@ def _buffers(x: object, skip: set[int]) -> list[lp.Buffer]:
     return []
 
 
-def _next_pieces(product: lp.Product, rest: list[lp.Stmt]) -> lp.Chunks | None:
+def _next_pieces(product: lp.Product, rest: lp.Stmts) -> lp.Chunks | None:
     """The next statement that is pieces, if what stands between may go elsewhere."""
     target = product.target.buffer
     for stmt in rest:

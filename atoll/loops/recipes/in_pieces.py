@@ -24,7 +24,7 @@ UNKNOWN = 16  # rounds of a loop whose length is data
 SHARE = 4  # such loops stand in others and are met often: pieces of four times as many operations pay for waking a thread
 
 
-def in_pieces(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def in_pieces(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     moved: dict[lp.Buffer, lp.Chunks] = {}
 
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
@@ -34,13 +34,13 @@ def in_pieces(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
         decisions.append(f"the rounds of {stmt.sym} are seen to be independent: in pieces for threads")
         return [chunk]
 
-    out = outermost_first(stmts, rewrite, lambda stmt: isinstance(stmt, (lp.For, lp.If, lp.Forever)))
+    out = outermost_first(stmts, rewrite, lambda stmt: isinstance(stmt, (lp.For, lp.If, lp.Forever)), ())
     for buffer, chunk in moved.items():
         out = without_memory(out, (buffer,), chunk)  # memory that pieces have for themselves is not made outside them
     return out
 
 
-def _cut(loop: lp.For, known: Known, whole: list[lp.Stmt], moved: dict[lp.Buffer, lp.Chunks]) -> lp.Chunks | None:
+def _cut(loop: lp.For, known: Known, whole: lp.Stmts, moved: dict[lp.Buffer, lp.Chunks]) -> lp.Chunks | None:
     """The pieces of a loop, if it may be cut. `whole` is the body of the function, `moved` are arrays that pieces have for themselves now."""
     count = (loop.high - loop.low).const()
     if loop.vector or loop.unroll or loop.scan or (count is not None and count < FEW):
@@ -61,7 +61,7 @@ def _cut(loop: lp.For, known: Known, whole: list[lp.Stmt], moved: dict[lp.Buffer
     return chunk
 
 
-def _private(loop: lp.For, whole: list[lp.Stmt]) -> list[lp.Buffer]:
+def _private(loop: lp.For, whole: lp.Stmts) -> list[lp.Buffer]:
     """Arrays that nothing else mentions and every round fills before it reads them; their size is known before the loop."""
     candidates = dict.fromkeys(s.buffer for s in lp.walk(loop.body) if isinstance(s, lp.Store) and s.buffer.kind == "temp")
     found = [b for b in candidates if not b.local and b.rows is None and _filled(b, loop.body)]
@@ -72,7 +72,7 @@ def _private(loop: lp.For, whole: list[lp.Stmt]) -> list[lp.Buffer]:
     return [b for b in found if here[b] == everywhere[b] and not any(made & p.leaves() for p in b.extents)]
 
 
-def _filled(buffer: lp.Buffer, body: list[lp.Stmt]) -> bool:
+def _filled(buffer: lp.Buffer, body: lp.Stmts) -> bool:
     """The first statement that mentions an array writes all of it."""
     first = next(s for s in body if mentions([s])[buffer])
     index: list[Poly] = []
@@ -87,7 +87,7 @@ def _filled(buffer: lp.Buffer, body: list[lp.Stmt]) -> bool:
     return isinstance(first, lp.Store) and first.buffer is buffer and first.index == tuple(index)
 
 
-def _operations(stmts: list[lp.Stmt], middle: dict[Atom, Poly]) -> Poly:
+def _operations(stmts: lp.Stmts, middle: dict[Atom, Poly]) -> Poly:
     """Operations of a round, about: indices are in the middle of their ranges. What is read is not counted: it is mostly shared. A term of a
     sum is one: the columns of a Cholesky factor of 400 rows take 4 microseconds, which two threads do not make shorter."""
     total = poly(0)

@@ -22,11 +22,11 @@ from atoll.loops.transform.walk import every_block, not_products, replaced, with
 from atoll.sizes import Atom, Poly, poly
 
 
-def in_rows(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def in_rows(stmts: lp.Stmts, decisions: list[str]) -> lp.Stmts:
     everywhere = mentions(stmts)
     made: set[lp.Buffer] = set()
 
-    def block(body: list[lp.Stmt]) -> list[lp.Stmt]:
+    def block(body: lp.Stmts) -> lp.Stmts:
         while (row := next((found for k in range(len(body)) if (found := _row(body, k, everywhere)) is not None), None)) is not None:
             at, own, target, prefix = row
             decisions.append(f"each {own.shown} is made where all of them are kept, not copied there")
@@ -39,7 +39,7 @@ def in_rows(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     return without_memory(found, made) if made else found
 
 
-def _row(stmts: list[lp.Stmt], at: int, everywhere: Counter[lp.Buffer]) -> tuple[int, lp.Buffer, lp.Buffer, tuple[Poly, ...]] | None:
+def _row(stmts: lp.Stmts, at: int, everywhere: Counter[lp.Buffer]) -> tuple[int, lp.Buffer, lp.Buffer, tuple[Poly, ...]] | None:
     """The statement that copies a row, the row, the array it is put into and where; None if it is none or may not be done."""
     found = _copy(stmts[at])
     if found is None:
@@ -79,10 +79,10 @@ def _copy(stmt: lp.Stmt) -> tuple[lp.Buffer, lp.Buffer, tuple[Poly, ...]] | None
     return None if any(not syms.isdisjoint(p.leaves()) for p in prefix) else (own, target, prefix)
 
 
-def _nest(stmt: lp.Stmt) -> tuple[list[lp.For], list[lp.Stmt]]:
+def _nest(stmt: lp.Stmt) -> tuple[list[lp.For], lp.Stmts]:
     """Loops around one body; what comes before the next loop in it belongs to nobody."""
     loops: list[lp.For] = []
-    body = [stmt]
+    body: lp.Stmts = [stmt]
     while len(body) == 1 and isinstance(body[0], lp.For):
         loops.append(body[0])
         body = body[0].body
@@ -102,7 +102,7 @@ def _covers(loops: list[lp.For], places: list[tuple[Poly, ...]], own: lp.Buffer)
 def _fills(stmt: lp.Stmt, own: lp.Buffer) -> bool:
     """True when a statement writes all of a row and reads none of it."""
     loops: list[lp.For] = []
-    body = [stmt]
+    body: lp.Stmts = [stmt]
     while body and isinstance(body[-1], lp.For) and not any(mentions(s)[own] for s in body[:-1]):
         loops.append(body[-1])
         body = body[-1].body
@@ -117,12 +117,12 @@ def _plain(s: lp.Stmt, own: lp.Buffer) -> bool:
     return True
 
 
-def _leaves_early(stmts: list[lp.Stmt]) -> bool:
+def _leaves_early(stmts: lp.Stmts) -> bool:
     """A loop around may end before the copy."""
     return any(isinstance(s, lp.BreakUnless) or (isinstance(s, lp.If) and any(_leaves_early(body) for body in lp.bodies(s))) for s in stmts)
 
 
-def _checked_late(stmts: list[lp.Stmt], own: lp.Buffer, target: lp.Buffer, prefix: tuple[Poly, ...]) -> bool:
+def _checked_late(stmts: lp.Stmts, own: lp.Buffer, target: lp.Buffer, prefix: tuple[Poly, ...]) -> bool:
     """Whether there is a place for the row may be checked only after the row is begun."""
     begun = next(k for k, s in enumerate(stmts) if mentions(s)[own])
     place = {leaf for p in prefix for leaf in p.leaves()} or {leaf for p in target.extents[: len(prefix)] for leaf in p.leaves()}
@@ -136,7 +136,7 @@ def _checked_late(stmts: list[lp.Stmt], own: lp.Buffer, target: lp.Buffer, prefi
     return False
 
 
-def _stays(prefix: tuple[Poly, ...], stmts: list[lp.Stmt]) -> bool:
+def _stays(prefix: tuple[Poly, ...], stmts: lp.Stmts) -> bool:
     """True when a place means the same at the start of these statements as after them."""
     changed: set[Atom] = set()
     for s in lp.walk(stmts):

@@ -21,7 +21,7 @@ _STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
 SMALL = 1 << 40
 
 
-def independent(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def independent(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         if not isinstance(stmt, lp.For) or stmt.parallel or stmt.vector or stmt.unroll or not all(isinstance(s, _STRAIGHT) for s in stmt.body):
             return None
@@ -31,7 +31,7 @@ def independent(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
         decisions.append(f"the rounds of {stmt.sym} are seen to be independent")
         return _marked(stmt, small)
 
-    return innermost_first(stmts, rewrite, not_products)
+    return innermost_first(stmts, rewrite, not_products, known=())
 
 
 def _marked(loop: lp.For, small: frozenset[lp.VarAtom]) -> list[lp.Stmt]:

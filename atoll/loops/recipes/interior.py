@@ -31,7 +31,7 @@ MOST = 120  # statements of a loop that is copied
 Decide = Callable[[lp.Test], bool | None]
 
 
-def interior(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
+def interior(stmts: lp.Stmts, decisions: list[str], known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
 
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt]:
         if isinstance(stmt, (lp.For, lp.Accumulate)) and any(t.kind in ("eq", "ne") for guard in _guards(stmt.body) for t in guard):
@@ -89,7 +89,7 @@ def _signed(loop: lp.For | lp.Accumulate, known: tuple[Poly, ...]) -> lp.For | l
     return dataclasses.replace(loop, body=Signed({}).stmts(loop.body))
 
 
-def _sums(stmts: list[lp.Stmt], decisions: list[str], known: tuple[Poly, ...]) -> list[lp.Stmt]:
+def _sums(stmts: lp.Stmts, decisions: list[str], known: tuple[Poly, ...]) -> list[lp.Stmt]:
     """The sums of some loops shortened."""
 
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
@@ -212,7 +212,7 @@ def _shorter(loop: lp.Accumulate, known: tuple[Poly, ...]) -> list[lp.Stmt] | No
     return [*before, lp.Accumulate(loop.sym, start, stop, copier.stmts(loop.body), loop.accs, loop.exact)]
 
 
-def _common(stmts: list[lp.Stmt]) -> list[lp.Test]:
+def _common(stmts: lp.Stmts) -> list[lp.Test]:
     """Tests without which none of the statements adds anything."""
     found: list[lp.Test] | None = None
     for s in stmts:

@@ -25,17 +25,17 @@ from atoll.types.dtypes import BOOL
 _BETTER = {"min": "lt", "max": "gt"}
 
 
-def jam(stmts: list[lp.Stmt], decisions: list[str], rounds: int = 8) -> list[lp.Stmt]:
-    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+def jam(stmts: lp.Stmts, decisions: list[str], rounds: int = 8) -> list[lp.Stmt]:
+    def rewrite(stmt: lp.Stmt, known: Known) -> lp.Stmts | None:
         found = _jammed(stmt, rounds, known) if isinstance(stmt, lp.For) else None
         if found is not None and isinstance(stmt, lp.For) and isinstance(inner := stmt.body[0], lp.For):
             decisions.append(f"{rounds} rounds of {stmt.sym} at a time add along {inner.sym}")
         return found
 
-    return innermost_first(stmts, rewrite)
+    return innermost_first(stmts, rewrite, known=())
 
 
-def _jammed(loop: lp.For, together: int, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
+def _jammed(loop: lp.For, together: int, known: tuple[Poly, ...]) -> lp.Stmts | None:
     if loop.parallel or loop.vector or loop.unroll or len(loop.body) != 1 or not isinstance(loop.body[0], lp.For):
         return None
     inner = loop.body[0]

@@ -27,7 +27,7 @@ class _Maker:
     store: lp.Store
 
 
-def join_loops(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def join_loops(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     return every_block(stmts, lambda body: _Block(body).joined(decisions))
 
 
@@ -53,7 +53,7 @@ def _maker(chunk: lp.Chunks) -> _Maker | None:
 class _Block:
     """Statements by their places, which stay while loops are joined, and the places where each buffer is mentioned."""
 
-    def __init__(self, stmts: list[lp.Stmt]) -> None:
+    def __init__(self, stmts: lp.Stmts) -> None:
         self.at: list[lp.Stmt | None] = list(stmts)
         self.makers = [k for k, s in enumerate(stmts) if isinstance(s, lp.Chunks) and _maker(s) is not None]
         self.users: dict[lp.Buffer, list[int]] = {}
@@ -125,7 +125,7 @@ def _buffers(s: lp.Stmt) -> list[lp.Buffer]:
     return []
 
 
-def _written(stmts: list[lp.Stmt]) -> set[lp.Buffer]:
+def _written(stmts: lp.Stmts) -> set[lp.Buffer]:
     found = {s.buffer for s in lp.walk(stmts) if isinstance(s, (lp.Store, lp.Update))}
     return found | {b for s in lp.walk(stmts) for b in _buffers(s)}
 

@@ -37,7 +37,7 @@ MOST = 4 << 20  # bytes of the arrays that rounds have for themselves, which sho
 _STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
 
 
-def lanes(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def lanes(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     everywhere = mentions(stmts)
     aligned = Aligned()
 
@@ -214,7 +214,7 @@ class _Rounds:
         buffer.local = True
         return buffer
 
-    def each(self, stmts: list[lp.Stmt]) -> lp.For:
+    def each(self, stmts: lp.Stmts) -> lp.For:
         """These statements for every lane."""
         lane = Sym("lane")
         copier = _Lane({self.loop.sym: first_of(self.loop, self.lanes, self.block) + lane}, self.wide, self.terms, poly(lane))

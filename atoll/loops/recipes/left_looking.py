@@ -36,7 +36,7 @@ PAIRS = 400  # of elements that are held against each other
 _PLAIN = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.Accumulate, lp.Add, lp.If, lp.Note, lp.Chunks, lp.Check)
 
 
-def left_looking(stmts: list[lp.Stmt], decisions: list[str], together: int = 16, known: tuple[Poly, ...] = (), nested: bool = False) -> list[lp.Stmt]:
+def left_looking(stmts: lp.Stmts, decisions: list[str], together: int = 16, known: tuple[Poly, ...] = (), nested: bool = False) -> list[lp.Stmt]:
     """`nested`: this is in a piece already."""
 
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
@@ -80,9 +80,9 @@ class _Rows:
 
     stmt: lp.Stmt
     loop: lp.For
-    before: list[lp.Stmt]
+    before: lp.Stmts
     inner: lp.Accumulate
-    after: list[lp.Stmt]
+    after: lp.Stmts
     down: Poly
     top: Poly
     bottom: Poly
@@ -268,7 +268,7 @@ class _Blocks:
             found.append((*here, poly(g) - bottom))
         return found
 
-    def touched(self, stmts: list[lp.Stmt]) -> list[tuple[Access, bool]]:
+    def touched(self, stmts: lp.Stmts) -> list[tuple[Access, bool]]:
         """Elements, and whether they are written."""
         written, read = accesses(stmts)
         return [(x, True) for x in written] + [(x, False) for x in read]
@@ -424,7 +424,7 @@ class _Blocks:
         return mine.stmts(rows.inner.body)
 
 
-def _once(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+def _once(stmts: lp.Stmts) -> list[lp.Stmt]:
     """Elements that are read whatever happens are read once, where they are first needed: C compilers would read them again for every row."""
     kept: dict[lp.Load, lp.Var] = {}
     out: list[lp.Stmt] = []
@@ -450,7 +450,7 @@ def _once(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
     return out
 
 
-def _assigned(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+def _assigned(stmts: lp.Stmts) -> list[lp.Stmt]:
     """Additions to a sum as assignments to a variable."""
     out: list[lp.Stmt] = []
     for s in stmts:

@@ -24,10 +24,10 @@ MOST = 40  # operations of one element
 SAVED = 0.75  # of the reads may be left
 
 
-def overlap(stmts: list[lp.Stmt], decisions: list[str], together: int = 4) -> list[lp.Stmt]:
+def overlap(stmts: lp.Stmts, decisions: list[str], together: int = 4) -> list[lp.Stmt]:
     made: set[Sym] = set()  # blocks
 
-    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+    def rewrite(stmt: lp.Stmt, known: Known) -> lp.Stmts | None:
         if isinstance(stmt, lp.Chunks) and any(isinstance(s, lp.For) and s.sym in made for s in lp.walk(stmt.body)):
             return [replace(stmt, align=-(-stmt.align // together) * together)]  # so that pieces are whole blocks
         if not isinstance(stmt, lp.For) or not _shares(stmt, together):
@@ -37,7 +37,7 @@ def overlap(stmts: list[lp.Stmt], decisions: list[str], together: int = 4) -> li
         made.add(block)
         return _blocks(stmt, together, block, known)
 
-    return innermost_first(stmts, rewrite, not_products)
+    return innermost_first(stmts, rewrite, not_products, known=())
 
 
 def _shares(loop: lp.For, together: int) -> bool:
@@ -75,7 +75,7 @@ def _is_row(inner: lp.For, outer: Sym) -> bool:
     return operations <= MOST
 
 
-def _blocks(loop: lp.For, together: int, block: Sym, known: Known) -> list[lp.Stmt]:
+def _blocks(loop: lp.For, together: int, block: Sym, known: Known) -> lp.Stmts:
     rows: list[lp.Stmt] = []
     for inner in loop.body:
         assert isinstance(inner, lp.For)

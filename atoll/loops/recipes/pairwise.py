@@ -27,11 +27,11 @@ from atoll.types.dtypes import I64
 BLOCK = 256
 
 
-def pairwise(stmts: list[lp.Stmt], decisions: list[str], reassociate: bool = True) -> list[lp.Stmt]:
+def pairwise(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -> lp.Stmts:
     if not reassociate:
         return stmts
 
-    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+    def rewrite(stmt: lp.Stmt, known: Known) -> lp.Stmts | None:
         if not isinstance(stmt, lp.For) or not (updates := _updates(stmt)):
             return None
         decisions.append(f"sums over {stmt.sym} into memory are made of sums of {BLOCK} rounds")
@@ -77,11 +77,11 @@ class _Blocks:
         self.inner = inner
         self.own: list[lp.Buffer] = []
 
-    def loops(self) -> list[lp.Stmt]:
+    def loops(self) -> lp.Stmts:
         body = self.level(2, self.loop.low, self.loop.high, None)
         return [*(lp.Alloc(b) for b in self.own), *body, *(lp.Free(b) for b in self.own)]
 
-    def level(self, level: int, low: Poly, high: Poly, into: dict[lp.Buffer, lp.Buffer] | None) -> list[lp.Stmt]:
+    def level(self, level: int, low: Poly, high: Poly, into: dict[lp.Buffer, lp.Buffer] | None) -> lp.Stmts:
         """Rounds low..high added to `into` (None: to where the loop adds them)."""
         if level == 0:
             return [self.rounds(low, high, into)]

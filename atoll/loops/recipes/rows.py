@@ -27,7 +27,7 @@ LONG = 16384  # bytes of x that do not stay in the first-level cache beside a ro
 NEAR = 2 << 20  # bytes of all rows that are in a cache anyway
 
 
-def rows(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def rows(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         if not isinstance(stmt, lp.For):
             return None
@@ -40,7 +40,7 @@ def rows(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
             decisions.append(f"sums of {ROWS} rounds of {stmt.sym} at a time, where rows are long or all are near")
         return found
 
-    return innermost_first(stmts, rewrite, not_products)
+    return innermost_first(stmts, rewrite, not_products, known=())
 
 
 def _all_at_once(loop: lp.For) -> list[lp.Stmt] | None:

@@ -31,15 +31,15 @@ STEPS = 4  # between two looks whether some lane is going
 _STRAIGHT = (lp.Let, lp.Declare, lp.Assign)
 
 
-def searches(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
-    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+def searches(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
+    def rewrite(stmt: lp.Stmt, known: Known) -> lp.Stmts | None:
         found = _search(stmt) if isinstance(stmt, (lp.For, lp.Accumulate)) else None
         if found is None or not found.may_go_on((*known, *told(stmt))):
             return None
         decisions.append(f"{found.lanes} rounds of {found.loop.sym} side by side until the last of them ends")
         return found.loops(known)
 
-    return innermost_first(stmts, rewrite, not_products)
+    return innermost_first(stmts, rewrite, not_products, known=())
 
 
 def _search(loop: lp.For | lp.Accumulate) -> _Search | None:
@@ -58,7 +58,7 @@ def _search(loop: lp.For | lp.Accumulate) -> _Search | None:
 
 
 class _Search:
-    def __init__(self, loop: lp.For | lp.Accumulate, before: list[lp.Stmt], step: list[lp.Stmt], after: list[lp.Stmt]) -> None:
+    def __init__(self, loop: lp.For | lp.Accumulate, before: lp.Stmts, step: lp.Stmts, after: lp.Stmts) -> None:
         self.loop, self.before, self.step, self.after = loop, before, step, after
         self.local = {s.var for s in step if isinstance(s, (lp.Let, lp.Declare))}  # of a step
         made = {s.var for s in before if isinstance(s, (lp.Let, lp.Declare))}
@@ -93,7 +93,7 @@ class _Search:
 
     # -- what becomes of it
 
-    def loops(self, known: tuple[Poly, ...]) -> list[lp.Stmt]:
+    def loops(self, known: tuple[Poly, ...]) -> lp.Stmts:
         loop = self.loop
         self.block = Sym(f"{loop.sym.name}_by_lanes")
         self.across = {v: self.lane_array(v) for v in self.kept}

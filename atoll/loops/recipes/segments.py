@@ -27,7 +27,7 @@ MOST = 6  # cuts of a loop
 _LARGEST, _LEAST = 2**63 - 1, -(2**63)
 
 
-def segments(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def segments(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         if not isinstance(stmt, lp.For) or not _candidate(stmt):
             return None
@@ -227,7 +227,7 @@ def _clamped(loop: lp.For) -> list[lp.Stmt] | None:
         else:
             middle += copier.stmts([s])
 
-    def part(low: Poly, high: Poly, body: list[lp.Stmt]) -> lp.Stmt:
+    def part(low: Poly, high: Poly, body: lp.Stmts) -> lp.Stmt:
         return lp.For(loop.sym, low, high, body, True)
 
     out = [*before]

@@ -29,7 +29,7 @@ from atoll.sizes.prover import facts
 ENOUGH = 32  # rows, for which it pays
 
 
-def several_rounds(stmts: list[lp.Stmt], decisions: list[str], together: int = 4) -> list[lp.Stmt]:
+def several_rounds(stmts: lp.Stmts, decisions: list[str], together: int = 4) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         found = _elimination(stmt, together) if isinstance(stmt, lp.For) else None
         if found is None or not found.holds(known):
@@ -37,7 +37,7 @@ def several_rounds(stmts: list[lp.Stmt], decisions: list[str], together: int = 4
         decisions.append(f"{together} rounds of {found.loop.sym} at a time: first what the next ones read, then the rest of {found.store.buffer.shown} in one pass")
         return found.loops()
 
-    return outermost_first(stmts, rewrite, not_products)
+    return outermost_first(stmts, rewrite, not_products, known=())
 
 
 def _elimination(loop: lp.For, together: int) -> _Elimination | None:
@@ -67,7 +67,7 @@ def _axis(index: tuple[Poly, ...], sym: Sym) -> int | None:
 
 
 class _Elimination:
-    def __init__(self, loop: lp.For, before: list[lp.Stmt], rows: lp.For, columns: lp.For, store: lp.Store, together: int) -> None:
+    def __init__(self, loop: lp.For, before: lp.Stmts, rows: lp.For, columns: lp.For, store: lp.Store, together: int) -> None:
         self.loop, self.before, self.rows, self.columns, self.store, self.together = loop, before, rows, columns, store, together
         self.last: dict[Atom, Poly] = {loop.sym: poly(loop.sym) + together - 1}  # of the rounds, when loop.sym is the first
 

@@ -26,7 +26,7 @@ WORK = 24  # operations for an element, at most
 _SLOW = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "pow", "tanh", "sinh", "cosh", "erf", "erfc", "mod", "floordiv"}
 
 
-def stream(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def stream(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     """Pieces of the program itself, which run once."""
     read = {load.buffer for load in loads(stmts)}
     moved = {b for s in lp.walk(stmts) if isinstance(s, (lp.Swap, lp.CopyBuffer, lp.Helper, lp.Product, lp.Update)) for b in _touched(s)}
@@ -52,7 +52,7 @@ def _touched(s: lp.Stmt) -> list[lp.Buffer]:
     return []
 
 
-def _streamed(stmts: list[lp.Stmt], busy: set[lp.Buffer], decisions: list[str]) -> list[lp.Stmt] | None:
+def _streamed(stmts: lp.Stmts, busy: set[lp.Buffer], decisions: list[str]) -> list[lp.Stmt] | None:
     """Statements with the innermost loops in them in lines; None: nothing to do."""
     out: list[lp.Stmt] = []
     found = False

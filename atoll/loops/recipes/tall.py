@@ -27,12 +27,12 @@ MOST_BYTES = 32768  # of a part's sums: they stay in the first-level cache
 _MONOID = {op: name for name, (op, _) in MONOIDS.items()}
 
 
-def tall(stmts: list[lp.Stmt], decisions: list[str], reassociate: bool = True) -> list[lp.Stmt]:
+def tall(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -> lp.Stmts:
     """Pieces of the program itself, not those inside other loops."""
     if not reassociate:
         return stmts
 
-    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+    def rewrite(stmt: lp.Stmt, known: Known) -> lp.Stmts | None:
         found = _in_parts(stmt) if isinstance(stmt, lp.Chunks) else None
         if found is None:
             return None

@@ -26,7 +26,7 @@ MANY = 2048  # rows whose lines a cache does not keep for the next column
 APART = 1024  # bytes: rows that are a multiple of this apart meet in a cache
 
 
-def tiles(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def tiles(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     aligned = Aligned()
 
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:

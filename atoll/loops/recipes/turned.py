@@ -18,7 +18,7 @@ from atoll.loops.transform.walk import replaced
 from atoll.sizes import Sym, poly
 
 
-def turned(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def turned(stmts: lp.Stmts, decisions: list[str]) -> lp.Stmts:
     """Statements of the program itself, which run once."""
     for stmt in list(stmts):
         found = _copy(stmt)

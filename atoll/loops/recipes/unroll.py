@@ -11,7 +11,7 @@ from atoll.sizes import Atom, Poly, poly
 STATEMENTS = 320  # after writing out, without elements of constant arrays
 
 
-def unroll(stmts: list[lp.Stmt], decisions: list[str], most: int = 9) -> list[lp.Stmt]:
+def unroll(stmts: lp.Stmts, decisions: list[str], most: int = 9) -> list[lp.Stmt]:
     """Innermost first; a sum of a few terms is added from left to right."""
 
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:

@@ -33,7 +33,7 @@ _STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
 _MONOID = {op: name for name, (op, _) in MONOIDS.items()}
 
 
-def wave(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def wave(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         nest = _nest(stmt, (*known, *told(stmt))) if isinstance(stmt, lp.For) else None
         if nest is None:
@@ -41,7 +41,7 @@ def wave(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
         decisions.append(f"{nest.count} rounds of {nest.outer.sym} at a time, each one step of {nest.inner.sym} behind the one before")
         return nest.loops()
 
-    return innermost_first(stmts, rewrite, not_products)
+    return innermost_first(stmts, rewrite, not_products, known=())
 
 
 def _nest(outer: lp.For, known: tuple[Poly, ...]) -> _Nest | None:
@@ -55,7 +55,7 @@ def _nest(outer: lp.For, known: tuple[Poly, ...]) -> _Nest | None:
     return nest if nest.is_wave(known) else None
 
 
-def _settled(parts: list[list[lp.Stmt]]) -> list[list[lp.Stmt]]:
+def _settled(parts: list[lp.Stmts]) -> list[list[lp.Stmt]]:
     """Variables that are assigned once, before they are read, in the part that declares them or after the columns, as names of their values."""
     assigned: dict[lp.Var, int] = {}
     for s in lp.walk([s for part in parts for s in part]):
@@ -75,7 +75,7 @@ def _settled(parts: list[list[lp.Stmt]]) -> list[list[lp.Stmt]]:
     return [[lp.Let(s.var, s.value, instance=s.instance) if isinstance(s, lp.Assign) and s.var in once else s for s in part] for part in out]
 
 
-def _made(stmts: list[lp.Stmt]) -> set[lp.Var]:
+def _made(stmts: lp.Stmts) -> set[lp.Var]:
     return {s.var for s in lp.walk(stmts) if isinstance(s, (lp.Let, lp.Declare))}
 
 
@@ -103,7 +103,7 @@ def _operator(value: lp.Expr, var: lp.Var) -> str | None:
 class _Nest:
     """outer: before; inner: cell; after."""
 
-    def __init__(self, outer: lp.For, inner: lp.For, before: list[lp.Stmt], cell: list[lp.Stmt], after: list[lp.Stmt]) -> None:
+    def __init__(self, outer: lp.For, inner: lp.For, before: lp.Stmts, cell: lp.Stmts, after: lp.Stmts) -> None:
         self.outer, self.inner, self.before, self.cell, self.after = outer, inner, before, cell, after
         self.totals: dict[lp.Var, tuple[lp.Var, str]] = {}  # of a row, by the variable of the whole table and its operator
         self.count = LANES
@@ -162,7 +162,7 @@ class _Nest:
         self.before = [s for s in self.before if s is not starts[0]]
         return row, op
 
-    def copies(self, var: lp.Var, stmts: list[lp.Stmt]) -> list[lp.Stmt] | None:
+    def copies(self, var: lp.Var, stmts: lp.Stmts) -> list[lp.Stmt] | None:
         """The statements that say this variable's value again, when no others read it."""
         names = {var}
         found: list[lp.Stmt] = []

@@ -21,11 +21,11 @@ MOST = 16  # rows of a window
 AGAIN = 8  # rows of a piece for every row it makes again
 
 
-def window(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def window(stmts: lp.Stmts, decisions: list[str]) -> lp.Stmts:
     return every_block(stmts, lambda body: _windows(body, decisions), plain_parts)
 
 
-def _windows(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
+def _windows(stmts: lp.Stmts, decisions: list[str]) -> lp.Stmts:
     place = 0
     while place < len(stmts):
         found = _pair(stmts, place)
@@ -40,7 +40,7 @@ def _windows(stmts: list[lp.Stmt], decisions: list[str]) -> list[lp.Stmt]:
     return stmts
 
 
-def _pair(stmts: list[lp.Stmt], place: int) -> tuple[int, lp.Buffer, int, int] | None:
+def _pair(stmts: lp.Stmts, place: int) -> tuple[int, lp.Buffer, int, int] | None:
     """A loop that makes rows of an array, and the next one, which alone reads them: its place, the array, and which rows a round reads."""
     making = _over_rows(stmts[place])
     reader = next((k for k in range(place + 1, len(stmts)) if not isinstance(stmts[k], (lp.Alloc, lp.Free, lp.Note))), None)
@@ -106,7 +106,7 @@ def _joined(making: lp.Stmt, reading: lp.Stmt, array: lp.Buffer, first: int, las
 
     beyond = (making.extent - reading.extent - last).const()
 
-    def row(at: Poly) -> list[lp.Stmt]:
+    def row(at: Poly) -> lp.Stmts:
         """Only rows that exist are made: a round at an edge reads fewer of them."""
         tests = [lp.Test("ge", at)] if first < 0 else []
         tests += [lp.Test("ge", making.extent - 1 - at)] if beyond is None or beyond < 0 else []

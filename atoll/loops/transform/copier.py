@@ -5,11 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from atoll.loops import ir as lp
 from atoll.sizes import Atom, Poly, poly
 
+HOLDERS = (lp.For, lp.Accumulate, lp.Chunks, lp.If, lp.Forever, lp.Section, lp.Product)
+"""Statements with statements inside."""
 _counter = itertools.count(1)
 _COPY = re.compile(r"__\d+$")
 
@@ -88,14 +91,13 @@ class Copier:
                 left.append(lp.Test(t.kind, None if t.poly is None else self.poly(t.poly), None if t.expr is None else self.expr(t.expr)))
         return tuple(left)
 
-    def stmts(self, stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+    def stmts(self, stmts: lp.Stmts) -> list[lp.Stmt]:
         made: list[lp.Stmt] = []
         for s in stmts:
             new = self.stmt(s)
-            instance: lp.Instance | None = getattr(s, "instance", None)
-            for x in new if instance is not None else ():
-                if getattr(x, "instance", self) is None:
-                    x.instance = instance.subst(self.env)  # type: ignore[union-attr]
+            if s.instance is not None and not isinstance(s, HOLDERS):
+                here = s.instance.subst(self.env)
+                new = [replace(x, instance=here) if x.instance is None and not isinstance(x, HOLDERS) else x for x in new]
             made += new
         return made
 
@@ -137,7 +139,7 @@ class Copier:
         raise NotImplementedError(type(s).__name__)
 
 
-def copyable(stmts: list[lp.Stmt]) -> bool:
+def copyable(stmts: lp.Stmts) -> bool:
     """True when a Copier knows all of these statements."""
     known = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.Add, lp.If, lp.For, lp.Accumulate, lp.Check, lp.Note)
     return all(isinstance(s, known) for s in lp.walk(stmts))

@@ -72,7 +72,7 @@ def is_wide(p: Poly) -> bool:
     return any(isinstance(a, lp.VarAtom) and not a.var.small for a in p.leaves())
 
 
-def where_any(loop: Rounds, made: list[lp.Stmt], known: Known = ()) -> list[lp.Stmt]:
+def where_any(loop: Rounds, made: lp.Stmts, known: Known = ()) -> lp.Stmts:
     """Statements that are right only where the loop's length is not negative."""
     return [lp.If((lp.Test("ge", length(loop) - 1),), made)] if may_be_negative(length(loop), known) else made
 
@@ -82,13 +82,13 @@ def left_over(loop: Rounds, size: int, blocks: Poly) -> lp.For:
     return lp.For(loop.sym, loop.low + size * blocks, loop.high, loop.body, isinstance(loop, lp.For) and loop.parallel)
 
 
-def in_blocks(loop: lp.For, size: int, block: Sym, body: list[lp.Stmt], known: Known = ()) -> list[lp.Stmt]:
+def in_blocks(loop: lp.For, size: int, block: Sym, body: lp.Stmts, known: Known = ()) -> lp.Stmts:
     """`body` for every whole block, then the rounds that are left."""
     whole = length(loop) // size
     return where_any(loop, [lp.For(block, poly(0), whole, body, loop.parallel), left_over(loop, size, whole)], known)
 
 
-def summed_in_blocks(loop: lp.Accumulate, size: int, block: Sym, work: list[lp.Stmt], blocks: Poly | None = None) -> lp.Accumulate:
+def summed_in_blocks(loop: lp.Accumulate, size: int, block: Sym, work: lp.Stmts, blocks: Poly | None = None) -> lp.Accumulate:
     """A sum of which every block adds `work`; a last one adds the rounds that are left. Of a range without rounds there is no block."""
     whole = length(loop) // size if blocks is None else blocks
     rest = left_over(loop, size, whole)

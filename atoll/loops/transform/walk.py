@@ -8,17 +8,19 @@
     without_memory(stmts, arrays)     arrays that nothing mentions are not allocated
 
 Right because nothing is moved: a statement that is not rewritten stays the same object, and where something inside it is new it is a copy with new bodies. No walk
-changes what it is given. `known` is what the loops around say is not negative. A rewrite that has to know more of what is around keeps it in its own walk.
+changes what it is given. `known` is what the loops around say is not negative, for those who ask by giving what is known at first. A rewrite that has to know more of what is around keeps it in its own walk.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterable, Sequence
+from operator import is_
 from typing import Any, TypeVar
 
 from atoll.loops import ir as lp
 from atoll.loops.questions import told
+from atoll.loops.transform.copier import HOLDERS
 from atoll.sizes import Poly
 
 Known = tuple[Poly, ...]
@@ -41,26 +43,29 @@ def plain_parts(stmt: lp.Stmt) -> bool:
     return not isinstance(stmt, (lp.Product, lp.Section))
 
 
-def innermost_first(stmts: Iterable[lp.Stmt], rewrite: Rewrite, enter: Enter = everywhere, known: Known = ()) -> list[lp.Stmt]:
+def innermost_first(stmts: Iterable[lp.Stmt], rewrite: Rewrite, enter: Enter = everywhere, known: Known | None = None) -> list[lp.Stmt]:
     out: list[lp.Stmt] = []
     for stmt in stmts:
         new = stmt
-        if enter(stmt):
-            inside = (*known, *told(stmt))
+        if isinstance(stmt, HOLDERS) and enter(stmt):
+            inside = None if known is None else (*known, *told(stmt))
             new = with_bodies(stmt, lambda body, inside=inside: innermost_first(body, rewrite, enter, inside))  # type: ignore[misc]
-        found = rewrite(new, known)
-        out += (new,) if found is None else found
+        found = rewrite(new, known or ())
+        if found is None:
+            out.append(new)
+        else:
+            out += found
     return out
 
 
-def outermost_first(stmts: Iterable[lp.Stmt], rewrite: Rewrite, enter: Enter = everywhere, known: Known = ()) -> list[lp.Stmt]:
+def outermost_first(stmts: Iterable[lp.Stmt], rewrite: Rewrite, enter: Enter = everywhere, known: Known | None = None) -> list[lp.Stmt]:
     out: list[lp.Stmt] = []
     for stmt in stmts:
-        found = rewrite(stmt, known)
+        found = rewrite(stmt, known or ())
         if found is not None:
             out += found
-        elif enter(stmt):
-            inside = (*known, *told(stmt))
+        elif isinstance(stmt, HOLDERS) and enter(stmt):
+            inside = None if known is None else (*known, *told(stmt))
             out.append(with_bodies(stmt, lambda body, inside=inside: outermost_first(body, rewrite, enter, inside)))  # type: ignore[misc]
         else:
             out.append(stmt)
@@ -70,15 +75,15 @@ def outermost_first(stmts: Iterable[lp.Stmt], rewrite: Rewrite, enter: Enter = e
 def in_turn(stmts: Iterable[lp.Stmt], step: Callable[[list[lp.Stmt], lp.Stmt], None], enter: Enter = everywhere) -> list[lp.Stmt]:
     out: list[lp.Stmt] = []
     for stmt in stmts:
-        step(out, with_bodies(stmt, lambda body: in_turn(body, step, enter)) if enter(stmt) else stmt)
+        step(out, with_bodies(stmt, lambda body: in_turn(body, step, enter)) if isinstance(stmt, HOLDERS) and enter(stmt) else stmt)
     return out
 
 
-def every_block(stmts: Sequence[lp.Stmt], change: Callable[[list[lp.Stmt]], list[lp.Stmt]], enter: Enter = everywhere) -> list[lp.Stmt]:
-    return change([with_bodies(s, lambda body: every_block(body, change, enter)) if enter(s) else s for s in stmts])
+def every_block(stmts: lp.Stmts, change: Callable[[lp.Stmts], lp.Stmts], enter: Enter = everywhere) -> list[lp.Stmt]:
+    return list(change([with_bodies(s, lambda body: every_block(body, change, enter)) if isinstance(s, HOLDERS) and enter(s) else s for s in stmts]))
 
 
-def with_bodies(stmt: S, change: Callable[[list[lp.Stmt]], list[lp.Stmt]]) -> S:
+def with_bodies(stmt: S, change: Callable[[lp.Stmts], lp.Stmts]) -> S:
     """The statement with each of its bodies changed; itself where they stay as they are."""
     if isinstance(stmt, lp.If):
         then, orelse = change(stmt.then), change(stmt.orelse)
@@ -94,11 +99,13 @@ def with_bodies(stmt: S, change: Callable[[list[lp.Stmt]], list[lp.Stmt]]) -> S:
 
 def same(first: Sequence[Any], second: Sequence[Any]) -> bool:
     """The very same things."""
-    return len(first) == len(second) and all(a is b for a, b in zip(first, second, strict=True))
+    return len(first) == len(second) and all(map(is_, first, second))
 
 
 def replaced(x: Any, change: Callable[[Any], Any]) -> Any:
-    """Statements and expressions with every one in them changed, from the inside out; memory that is allocated or freed is not looked into."""
+    """Statements, expressions and arrays with every one in them changed, from the inside out; what is allocated or freed stays."""
+    if isinstance(x, lp.Buffer):
+        return change(x)
     if isinstance(x, (list, tuple)):
         new = [replaced(item, change) for item in x]
         return x if same(new, x) else type(x)(new)
@@ -108,10 +115,10 @@ def replaced(x: Any, change: Callable[[Any], Any]) -> Any:
     return change(dataclasses.replace(x, **parts) if parts else x)
 
 
-def without_memory(stmts: Sequence[lp.Stmt], arrays: Collection[lp.Buffer], but: lp.Stmt | None = None) -> list[lp.Stmt]:
+def without_memory(stmts: lp.Stmts, arrays: Collection[lp.Buffer], but: lp.Stmt | None = None) -> list[lp.Stmt]:
     """Without what makes and frees these arrays, but in one statement."""
 
-    def block(body: list[lp.Stmt]) -> list[lp.Stmt]:
+    def block(body: lp.Stmts) -> list[lp.Stmt]:
         return [s for s in body if not (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer in arrays)]
 
     return every_block(stmts, block, lambda s: s is not but)
