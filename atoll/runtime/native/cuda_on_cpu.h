@@ -4,7 +4,7 @@
  * race to win by luck: ATOLL_EMULATED_ORDER=1 turns the order of blocks and threads round, 2 and above shuffle it, and results must not change. Barriers
  * that not all threads reach (or not the same one), reads from lanes that take no part, writes beyond an array's end and launches that no GPU
  * would take are reported; memory that nobody wrote holds bytes 0xff. Warp functions follow the masks; threads that ended take no part in them.
- * The launches of one program are made one at a time. */
+ * Launches are made one at a time. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

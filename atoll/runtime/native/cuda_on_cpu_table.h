@@ -2,12 +2,11 @@
 
 enum { AT_MARGIN = 256 };
 static const uint64_t at_marked = 0xa701a701a701a701u;
-static pthread_mutex_t at_one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 /* What stands before every array; the rest of the margin, and the word after the array, hold marks. */
 struct at_front { int64_t bytes; at_front *before, *after; };
-struct at_memory { pthread_mutex_t lock; at_front *first; int64_t used; };
-static at_memory at_all = {PTHREAD_MUTEX_INITIALIZER, 0, 0}; /* a queue names the one it takes from, so that all programs share one */
+struct at_memory { pthread_mutex_t lock, running; at_front *first; int64_t used; char *stacks; };
+static at_memory at_all = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, 0, 0, 0}; /* a queue names the one it uses, so that all programs share one */
 
 static int64_t at_room() {
     const char *text = getenv("ATOLL_EMULATED_MEMORY"); /* bytes */
@@ -98,12 +97,14 @@ static int at_emu_launch(at_queue *q, int kernel, int64_t gx, int64_t gy, int64_
     if (shared < 0 || shared > AT_MOST_SHARED) return at_refuse(q, "a launch asks for too much shared memory");
     const char *given = getenv("ATOLL_EMULATED_ORDER");
     const int order = given ? atoi(given) : 0;
-    pthread_mutex_lock(&at_one_at_a_time);
+    at_memory *all = (at_memory *)q->stream;
+    pthread_mutex_lock(&all->running); /* one launch at a time, of all programs */
     int status = 0;
-    if (!at_stacks) {
+    if (!all->stacks) {
         void *made = mmap(0, (size_t)AT_MOST_THREADS * AT_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        at_stacks = made == MAP_FAILED ? 0 : (char *)made;
+        all->stacks = made == MAP_FAILED ? 0 : (char *)made;
     }
+    at_stacks = all->stacks;
     at_message[0] = 0;
     if (!at_stacks) status = AT_NO_ROOM;
     else {
@@ -127,7 +128,7 @@ static int at_emu_launch(at_queue *q, int kernel, int64_t gx, int64_t gy, int64_
         }
         if (at_message[0]) q->error = 1, q->doing = at_message, status = AT_DEVICE;
     }
-    pthread_mutex_unlock(&at_one_at_a_time);
+    pthread_mutex_unlock(&all->running);
     return status;
 }
 

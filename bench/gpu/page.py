@@ -1,0 +1,61 @@
+"""The table of bench/gpu/run.py as bench/results/gpu.md:  python -m bench.gpu.page [bench/results/gpu.json]"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+from bench.gpu.reasons import REASONS
+
+RESULTS = Path(__file__).parents[1] / "results"
+ENOUGH = 0.9
+
+
+def row_text(row: dict[str, Any]) -> tuple[str, float | None]:
+    times = row["times"]
+    ours = times.get("atoll")
+    peers = {tool: t for tool, t in times.items() if tool != "atoll"}
+    best = min(peers, key=peers.__getitem__) if peers else None
+    ratio = peers[best] / ours if best is not None and ours else None
+    cells = [row["kernel"], f"{row['numbers']:.0e}".replace("+0", ""), str(row.get("size", ""))]
+    cells += [f"{1e6 * times[t]:.1f}" if t in times else "" for t in ("atoll", "jax", "torch", "compile", "cupy")]
+    cells.append("" if ratio is None else f"{ratio:.2f}")
+    speed = f"{row['bytes'] / ours / 1e9:.0f}" if ours and "bytes" in row else ""
+    wrong = row["errors"].get("atoll", "")
+    note = f"**not run**: {wrong.splitlines()[0][:120]}" if wrong else "" if ratio is None or ratio >= ENOUGH else REASONS.get(row["kernel"], "slower")
+    if "relative error" in row.get("checked", ""):
+        note += f" ({row['checked']})"
+    return "| " + " | ".join([*cells, speed, note]) + " |", ratio
+
+
+def main() -> None:
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else RESULTS / "gpu.json"
+    data = json.loads(path.read_text())
+    rows = sorted(data["rows"], key=lambda r: (r["numbers"],))
+    lines, ratios = [], []
+    for row in rows:
+        text, ratio = row_text(row)
+        lines.append(text)
+        if ratio is not None:
+            ratios.append(ratio)
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else float("nan")
+    below = sum(r < ENOUGH for r in ratios)
+    facts = ", ".join(f"{k} {v}" for k, v in data["facts"].items() if v)
+    head = f"""# The bench on a GPU
+
+Made by `python -m bench.gpu.run` and `python -m bench.gpu.page` ({facts}). Microseconds a call, arrays on the device; "x" is the time of the best peer over ours (above 1: ours
+is faster). torch.compile at the largest size only. {len(rows)} of {data['asked']} rows were run in the time there was; {len(ratios)} have a peer: geometric mean {mean:.2f}, {below} below {ENOUGH}.
+Rows say why where it is known.
+
+| kernel | numbers | size | atoll | jax | torch | compile | cupy | x | GB/s | remarks |
+|---|---|---|---|---|---|---|---|---|---|---|
+"""
+    (RESULTS / "gpu.md").write_text(head + "\n".join(lines) + "\n")
+    print(f"{len(rows)} rows, geometric mean {mean:.2f}, {below} of {len(ratios)} below {ENOUGH}")
+
+
+if __name__ == "__main__":
+    main()

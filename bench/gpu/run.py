@@ -1,0 +1,212 @@
+"""The bench on a GPU: Atoll against JAX, PyTorch (eager and compiled) and CuPy in one run, on arrays that are on the device already.
+
+    python -m bench.gpu.run [--seconds 300] [--only TEXT] [--warm K/N] [--out bench/results/gpu.json]
+
+Every kernel of bench/kernels at sizes whose arrays hold about 10^4, 10^6 and 10^8 numbers. A time is that of K calls and one wait for the device, divided by K,
+the median of 5; so for small arrays it is what a call costs the host. Results are compared with those of a peer first. JAX multiplies matrices at its
+`highest` precision, as the others do. torch.compile compiles for one size, the largest. --warm compiles a part for all caches and times nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import atoll as at
+from bench.kernel import Kernel, jax, jnp, torch
+from bench.kernels import all_kernels
+from bench.measure import difference
+
+NUMBERS = (10**4, 10**6, 10**8)
+try:
+    import cupy
+except ImportError:
+    cupy = None
+
+
+def wait() -> None:
+    torch.cuda.synchronize()
+
+
+def size_for(kernel: Kernel, numbers: int) -> int:
+    """The size at which the arguments hold about so many numbers; less where the work grows faster than they do."""
+    base = kernel.size
+    small, large = (sum(a.size for a in kernel.data(n) if isinstance(a, np.ndarray)) for n in (base, 2 * base))
+    if small == large:
+        return base
+    slope = float(np.log2(large / small))  # numbers grow like size ** slope
+    found = base * (numbers / small) ** (1 / max(slope, 0.5))
+    if kernel.growth > slope + 0.5:
+        found = min(found, 3 * numbers ** (1 / kernel.growth))
+    return max(8, int(min(found, 4096) if kernel.growth >= 3 else found))
+
+
+def contenders(kernel: Kernel, args: tuple[Any, ...], compiled: bool) -> dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]]:
+    """A call of every tool, and how its result comes to the host."""
+    there = kernel.atoll.on("cuda")
+    ours = tuple(at.DeviceArray(a) if isinstance(a, np.ndarray) else a for a in args)
+    found: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {"atoll": (lambda: there(*ours), _host)}
+    if jax is not None and (kernel.jax is not None or kernel.shared is not None):
+        jitted = jax.jit(kernel.jax or (lambda *a: kernel.shared(jnp, *a)))
+        given = tuple(jnp.asarray(a) if isinstance(a, np.ndarray) else a for a in args)
+        found["jax"] = (lambda: jitted(*given), _host)
+    if torch is not None and kernel.torch is not None:
+        tensors = tuple(torch.from_numpy(a).cuda() if isinstance(a, np.ndarray) else a for a in args)
+        found["torch"] = (lambda: kernel.torch(*tensors), _of_torch)
+        if compiled:
+            by_inductor = torch.compile(kernel.torch, dynamic=False)
+            found["compile"] = (lambda: by_inductor(*tensors), _of_torch)
+    if cupy is not None and kernel.shared is not None:
+        cupys = tuple(cupy.asarray(a) if isinstance(a, np.ndarray) else a for a in args)
+        found["cupy"] = (lambda: kernel.shared(cupy, *cupys), _of_cupy)
+    return found
+
+
+def _host(value: Any) -> Any:
+    return tuple(map(_host, value)) if isinstance(value, (tuple, list)) else np.asarray(value)
+
+
+def _of_torch(value: Any) -> Any:
+    return tuple(map(_of_torch, value)) if isinstance(value, (tuple, list)) else value.cpu().numpy() if hasattr(value, "cpu") else np.asarray(value)
+
+
+def _of_cupy(value: Any) -> Any:
+    return tuple(map(_of_cupy, value)) if isinstance(value, (tuple, list)) else cupy.asnumpy(value)
+
+
+def finished(tool: str, result: Any) -> None:
+    if tool == "jax":
+        jax.block_until_ready(result)
+    else:
+        wait()
+
+
+def timed(tool: str, call: Callable[[], Any], seconds: float = 0.05) -> float:
+    """Seconds a call."""
+    finished(tool, call())
+    start = time.perf_counter()
+    finished(tool, call())
+    once = max(time.perf_counter() - start, 2e-6)
+    count = int(min(200, max(1, seconds / once)))
+    times = []
+    for _ in range(5 if once < 0.2 else 1):
+        start = time.perf_counter()
+        for _ in range(count):
+            result = call()
+        finished(tool, result)
+        times.append((time.perf_counter() - start) / count)
+    return sorted(times)[len(times) // 2]
+
+
+@contextlib.contextmanager
+def patience(seconds: int) -> Any:
+    import signal
+
+    def ring(*_: Any) -> None:
+        raise TimeoutError(f"more than {seconds} s")
+
+    old = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, old)
+
+
+def one(kernel: Kernel, numbers: int, warm: bool) -> dict[str, Any]:
+    """A row of the table."""
+    size = size_for(kernel, numbers)
+    args = kernel.data(size)
+    held = sum(a.nbytes for a in args if isinstance(a, np.ndarray))
+    row: dict[str, Any] = {"kernel": kernel.name, "numbers": numbers, "size": size, "bytes in": held, "times": {}, "errors": {}}
+    values: dict[str, Any] = {}
+    calls = contenders(kernel, args, numbers == NUMBERS[-1])
+    for tool, (call, to_host) in calls.items():
+        try:
+            with patience(40):
+                result = call()
+                finished(tool, result)
+                if not warm:
+                    if numbers <= NUMBERS[1]:
+                        values[tool] = to_host(result)
+                    row["times"][tool] = timed(tool, call)
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  compiled code that is interrupted raises the latter
+            row["errors"][tool] = f"{type(error).__name__}: {error}"[:300]
+        result = None
+    if "atoll" in values:
+        for tool in ("jax", "torch", "cupy"):
+            if tool in values:
+                wrong = difference(values["atoll"], values[tool], max(kernel.rtol, 2e-4 if any(getattr(a, "dtype", None) == np.float32 for a in args) else 1e-8))
+                row["checked"] = f"{tool}: {wrong or 'the same'}"
+                break
+    if not warm and jax is not None:
+        if kernel.bytes is not None:
+            with contextlib.suppress(Exception):
+                row["bytes"] = float(kernel.bytes(*args))
+        if kernel.flops is not None:
+            with contextlib.suppress(Exception):
+                row["flops"] = float(kernel.flops(*args))
+    return row
+
+
+def chosen(only: str) -> list[Kernel]:
+    """One kernel of each function: those that differ in size only are one."""
+    seen: set[Any] = set()
+    found = []
+    for kernel in all_kernels():
+        if kernel.atoll in seen or not any(word in kernel.name for word in only.split(",")):
+            continue
+        seen.add(kernel.atoll)
+        found.append(kernel)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.gpu.run", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=400)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--warm", default="")
+    parser.add_argument("--out", type=Path, default=Path("bench/results/gpu.json"))
+    options = parser.parse_args()
+    if torch is None or not torch.cuda.is_available():
+        print("this bench needs PyTorch and a GPU", file=sys.stderr)
+        return 1
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    if jax is not None:
+        jax.config.update("jax_default_matmul_precision", "highest")
+        jax.config.update("jax_compilation_cache_dir", "/tmp/atoll-bench-jax")
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+    part, parts = (int(x) for x in options.warm.split("/")) if options.warm else (0, 1)
+    rows: list[dict[str, Any]] = []
+    start = time.monotonic()
+    asked = [(kernel, numbers) for numbers in (NUMBERS[1], NUMBERS[2], NUMBERS[0]) for kernel in chosen(options.only)]
+    for kernel, numbers in asked[part::parts]:
+        if time.monotonic() - start > options.seconds:
+            break
+        try:
+            row = one(kernel, numbers, bool(options.warm))
+        except Exception as error:  # noqa: BLE001  one kernel must not end the table
+            row = {"kernel": kernel.name, "numbers": numbers, "times": {}, "errors": {"bench": f"{type(error).__name__}: {error}"[:300]}}
+        rows.append(row)
+        torch.cuda.empty_cache()
+        if not options.warm:
+            shown = ", ".join(f"{tool} {1e6 * t:.1f}" for tool, t in row["times"].items())
+            print(f"{row['kernel']} {numbers:.0e} ({row.get('size')}): {shown} us; {row.get('checked', '')} {row['errors'] or ''}", flush=True)
+            facts = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "jax": getattr(jax, "__version__", None), "cupy": getattr(cupy, "__version__", None)}
+            options.out.write_text(json.dumps({"facts": facts, "asked": len(asked), "rows": rows}, indent=1))
+    print(f"{len(rows)} of {len(asked[part::parts])} rows in {time.monotonic() - start:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""Every function of the corpus (tools/corpus.py) on a target, against the interpreter: the same values or the same error. For machines with a GPU: `make test-cuda`.
+
+    python -m tests.cuda.corpus [--target cuda-emulated] [--jobs 8] [--seconds 200] [--only WORD]
+
+What a GPU refuses by name (E0838) is counted. Failures are listed with the module and the function.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import subprocess
+import sys
+import time
+import warnings
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+import atoll as at
+from atoll.command_data import random_arguments
+from atoll.runtime.cuda.devices import EMULATED
+from tests.fuzz.harness import TooSlow, compare, time_limit
+from tests.fuzz.stages import leaves
+from tools.corpus import functions, modules
+
+SIZES = (5, 1, 300)  # of everything; the last only where the interpreter is quick
+PATIENCE = 20  # seconds for one function
+
+
+def _outcome(call: Any, args: list[Any]) -> tuple[str, Any]:
+    try:
+        return "value", leaves(call(*args))
+    except at.Error as error:
+        return "error", error.code
+
+
+def _arguments(f: at.Function, size: int) -> list[Any] | None:
+    """Random arguments with all sizes alike; None where there is no such data."""
+    names = {s.name for s in f.core.sizes}
+    numbers = {sym.name for sym, t in f.core.params if getattr(getattr(t, "dtype", None), "kind", "") == "i"}
+    try:
+        return random_arguments(f, dict.fromkeys(sorted(names | numbers), size))
+    except Exception:  # noqa: BLE001  sizes that do not go together
+        return None
+
+
+def tried(f: at.Function, target: str) -> str:
+    """In a word how it went; what is wrong is told in more."""
+    if f.signature.is_generic:
+        return "generic"
+    there = f.on(target)
+    word = "no arguments"
+    for size in SIZES:
+        args = _arguments(f, size)
+        if args is None:
+            continue
+        begun = time.monotonic()
+        expected = _outcome(f.interpret, args)
+        found = _outcome(there, args)
+        if found == ("error", "E0838"):
+            return "refused"
+        if found[0] == "error" and found[1] in ("E0842", "E0844", "E0803"):
+            return f"WRONG {found[1]}"
+        loose = any(np.asarray(x).dtype.name in ("float32", "complex64", "float16", "bfloat16") for x in [*args, *(expected[1] if expected[0] == "value" else ())] if not isinstance(x, tuple))
+        difference = compare(expected, found, 2e-3 if loose else 1e-6)
+        if difference is not None:
+            return f"WRONG {difference[0]} at size {size}: {difference[1]}"[:600]
+        word = "right"
+        if time.monotonic() - begun > 2.0:
+            break
+    return word
+
+
+def share(target: str, part: int, parts: int, seconds: float, only: list[str]) -> None:
+    """A part of the corpus, in this process: a line for every function."""
+    end = time.monotonic() + seconds
+    for module in list(modules(only))[part::parts]:
+        for name, f in functions(module):
+            if time.monotonic() > end:
+                print(json.dumps([name, "no time"]), flush=True)
+                continue
+            try:
+                with time_limit(PATIENCE), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+                    warnings.simplefilter("ignore")
+                    word = tried(f, target)
+            except (TooSlow, KeyboardInterrupt):
+                word = "slow"
+            except at.Error as error:
+                word = f"not compiled: {error.code}"
+            except Exception as error:  # noqa: BLE001  finding those is the purpose
+                word = f"WRONG {type(error).__name__}: {error}"[:600]
+            print(json.dumps([name, word]), flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.cuda.corpus", description=__doc__)
+    parser.add_argument("--target", default=EMULATED)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=200)
+    parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--part", type=int)
+    options = parser.parse_args()
+    if options.part is not None:
+        share(options.target, options.part, options.jobs, options.seconds, options.only)
+        return 0
+    command = [sys.executable, "-W", "ignore", "-m", "tests.cuda.corpus", "--target", options.target, "--jobs", str(options.jobs), "--seconds", str(options.seconds)]
+    command += ["--only", *options.only] if options.only else []
+    running = [subprocess.Popen([*command, "--part", str(k)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for k in range(options.jobs)]
+    words: Counter[str] = Counter()
+    wrong = []
+    for process in running:
+        text = process.communicate()[0]
+        for line in text.splitlines():
+            if not line.startswith("["):
+                continue
+            name, word = json.loads(line)
+            words[word.split(" at size")[0].split(":")[0]] += 1
+            if word.startswith("WRONG"):
+                wrong.append((name, word))
+        if process.returncode:
+            wrong.append((f"part that ended after {text.splitlines()[-1:]}", f"WRONG exit {process.returncode}"))
+    for name, word in wrong:
+        print(f"{name}: {word}")
+    print(f"{sum(words.values())} functions on {options.target}:", ", ".join(f"{word} {count}" for word, count in words.most_common()))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
