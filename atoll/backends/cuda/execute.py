@@ -93,7 +93,8 @@ class _Block:
         self.host, self.kernel, self.order, self.told, self.found = host, kernel, order, told, found
         self.waiting = {id(s) for s in k.walk(kernel.body) if any(isinstance(x, _TOGETHER) for x in k.walk([s]))}  # statements in which a thread may wait
         self.begun: set[tuple[lp.Buffer, int]] = set()  # memory of threads that has been given out
-        self.tracked = k.written(kernel) | set(kernel.shared)
+        alone = {s.buffer for s in k.walk(kernel.body) if isinstance(s, lp.Alloc)}  # arrays that every thread has for itself
+        self.tracked = (k.written(kernel) | set(kernel.shared)) - alone
         shared = {b: Memory(tuple(p.const() or 0 for p in b.extents), b.dtype.numpy) for b in kernel.shared}
         values: dict[Any, Any] = {p: host.values[p] for p in kernel.parameters if not isinstance(p, lp.Buffer)}
         values |= {p.atom: values[p] for p in kernel.parameters if isinstance(p, lp.Var)}

@@ -35,6 +35,7 @@ from atoll.types.dtypes import I64, U32, DType
 
 _ON_HOST = {"add", "sub", "mul", "neg", "min", "max", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "xor", "not", "select", "abs", "floordiv", "mod", "extent", "rounds", "sign"}
 _SPREADS = (lp.Chunks, lp.Helper, lp.Product, lp.CopyBuffer, lp.Swap, lp.Alloc, lp.Free)
+_FOLLOWS = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update)
 ONE = poly(1)
 FEW = 64  # points of a parallel loop that one thread does as well
 
@@ -63,6 +64,7 @@ class _Lowering:
         self.cells: dict[lp.Var, lp.Buffer] = {}
         self.current: set[lp.Var] = set()  # cells whose host copy is right
         self.decisions: list[str] = []
+        self.tail: list[lp.Stmt] = []  # statements that a reduction may do at its end
         self.host = _host_variables(fn)
 
     def program(self) -> k.Program:
@@ -139,15 +141,40 @@ class _Lowering:
         """Statements on the host; those that need not be there are put together for one thread."""
         out: list[k.Statement] = []
         waiting: list[lp.Stmt] = []
-        for stmt in stmts:
+        taken = 0
+        for place, stmt in enumerate(stmts):
+            if place < taken:
+                continue
             if self.is_for_one_thread(stmt):
                 waiting.append(stmt)
                 continue
+            accs = self.reduced(stmt)
+            if accs:  # it sets them whatever they were, and its last block may do what follows
+                waiting = [s for s in waiting if not (isinstance(s, lp.Declare) and s.var in accs)] if not accs & _read(waiting) else waiting
+                taken = place + 1
+                while taken < len(stmts) and isinstance(stmts[taken], _FOLLOWS) and self.is_for_one_thread(stmts[taken]):
+                    taken += 1
             if waiting:
                 out += self.one_thread(waiting)
                 waiting = []
+            self.tail = stmts[place + 1 : taken] if accs else []
             out += self.stmt(stmt)
         return [*out, *self.one_thread(waiting)] if waiting else out
+
+    def reduced(self, stmt: lp.Stmt) -> set[lp.Var]:
+        """What a statement reduces to, by a kernel."""
+        if isinstance(stmt, lp.Chunks) or (isinstance(stmt, lp.Accumulate) and not stmt.exact and self.reassociate and reducible(stmt)):
+            return {a.var for a in stmt.accs}
+        return set()
+
+    def following(self) -> tuple[list[k.Statement], list[lp.Var]]:
+        """What one thread does after a reduction, and the scalars it sets."""
+        tail, self.tail = self.tail, []
+        body = Thread(self.names, {}, poly(0)).stmts(tail)
+        made = _declared_in_order(tail)
+        changed = [v for v in dict.fromkeys(s.var for s in tail if isinstance(s, lp.Assign)) if v not in made]
+        first: list[k.Statement] = [lp.Declare(v, lp.Load(self.cell(v), ())) for v in changed]
+        return [*first, *body, *(lp.Store(self.cell(v), (), lp.Use(v)) for v in (*changed, *made))], [*changed, *made]
 
     def is_for_one_thread(self, stmt: lp.Stmt) -> bool:
         match stmt:
@@ -318,6 +345,10 @@ def spreads(stmt: lp.Stmt) -> bool:
             if rounds is None or rounds > FEW:
                 return True
     return False
+
+
+def _read(stmts: list[lp.Stmt]) -> set[lp.Var]:
+    return {v for s in stmts for v in lp.used_vars(s)}
 
 
 def _is_long(loop: lp.For) -> bool:

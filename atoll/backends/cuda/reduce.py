@@ -115,6 +115,8 @@ def reduction(lowering: Any, accs: Sequence[lp.Acc], body: lp.Stmts, env: dict[A
     cells = [lowering.cell(a.var) for a in accs]
     arrived = names.var("arrived", U32)
     zero = lp.Test("eq", poly(k.THREAD))
+    tail, sets = lowering.following()
+    tail = [*(lp.Let(a.var, lp.Use(v)) for a, v in zip(accs, mine, strict=True)), *tail] if tail else []
     code: list[k.Statement] = [*declared, k.Region(tuple(s for s in made if not isinstance(s, lp.Declare)))]
     code += in_block(names, own, mine, THREADS, shared)
     told: list[lp.Stmt] = [lp.Store(p, (poly(k.BLOCK),), lp.Use(v)) for p, v in zip(parts, mine, strict=True)]
@@ -128,11 +130,11 @@ def reduction(lowering: Any, accs: Sequence[lp.Acc], body: lp.Stmts, env: dict[A
     gather: list[lp.Stmt] = [lp.Assign(v, combine(a, lp.Use(v), lp.Load(p, (at,)))) for v, a, p in zip(mine, own, parts, strict=True)]
     end.append(lp.For(q, poly(0), (poly(k.BLOCKS) - poly(k.THREAD) + (THREADS - 1)) // THREADS, gather, parallel=False))
     end += in_block(names, own, mine, THREADS, shared)  # type: ignore[arg-type]
-    end.append(lp.If((zero,), [*(lp.Store(c, (), lp.Use(v)) for c, v in zip(cells, mine, strict=True)), lp.Store(counter, (), lp.Const(0, U32))]))
+    end.append(lp.If((zero,), [*(lp.Store(c, (), lp.Use(v)) for c, v in zip(cells, mine, strict=True)), lp.Store(counter, (), lp.Const(0, U32)), *tail]))
     code.append(lp.If((lp.Test("true", None, done),), end))
     scratch.buffers += parts
     note = "reduce " + ", ".join(a.var.name for a in accs)
-    launch = lambda: lowering.launch("reduce", code, THREADS, grid, (*shared, last), sets=tuple(a.var for a in accs), note=note)  # noqa: E731
+    launch = lambda: lowering.launch("reduce", code, THREADS, grid, (*shared, last), sets=(*(a.var for a in accs), *sets), own=tuple(a.var for a in accs), note=note)  # noqa: E731
     return [*out, *lowering.with_scratch(scratch, launch)]
 
 
