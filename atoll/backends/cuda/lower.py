@@ -157,7 +157,7 @@ class _Lowering:
             if waiting:
                 out += self.one_thread(waiting)
                 waiting = []
-            self.tail = stmts[place + 1 : taken] if accs else []
+            self.tail = list(stmts[place + 1 : taken]) if accs else []
             out += self.stmt(stmt)
         return [*out, *self.one_thread(waiting)] if waiting else out
 
