@@ -15,7 +15,7 @@ import numpy as np
 from atoll.ad.rules import NOT_DIFFERENTIABLE, RULES, only_one
 from atoll.core import ir
 from atoll.core import values as v
-from atoll.core.prims import PRIMS
+from atoll.core.prims import PRIMS, DivisionByZero
 from atoll.errors import Span, fail
 from atoll.types.types import Type, dtype_of, flatten, shape_of
 
@@ -41,6 +41,17 @@ class _Numbers:
         return then if PRIMS[test].means(v.primal(a), v.primal(b)) else orelse
 
 
+# Futhark differentiates integers in their own arithmetic: a quotient's slope is a quotient of integers.
+_ON_INTEGERS: dict[str, Any] = {
+    **{name: RULES[name] for name in ("add", "sub", "mul", "neg", "abs", "min", "max")},
+    "floordiv": lambda c, a, b, y: (c.op("floordiv", c.const(1), b), c.op("neg", c.op("floordiv", a, c.op("mul", b, b)))),
+    "mod": lambda c, a, b, y: (c.const(1), c.op("neg", c.op("floordiv", a, b))),
+    "pow": lambda c, a, b, y: (c.op("mul", b, c.op("pow", a, c.choose("gt", b, c.const(0), c.op("sub", b, c.const(1)), c.const(0)))), None),
+    **dict.fromkeys(("and", "or", "xor", "shl", "shr"), lambda c, a, b, y: (None, None)),
+    **dict.fromkeys(("not", "sign"), lambda c, a, y: (None,)),
+}
+
+
 class _NoRule(Exception):
     """A primitive, perhaps in the derivative of another one, that has no derivative."""
 
@@ -55,9 +66,10 @@ def _apply(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
     y = _apply(name, primals, dtype)
     c = _Numbers(dtype)
     total: Any = None
-    if name not in RULES:
+    if name not in (_ON_INTEGERS if dtype.kind in "iu" else RULES):
         raise _NoRule(name)
-    for partial, a in zip(RULES[name](c, *primals, y), args, strict=True):
+    rule = _ON_INTEGERS[name] if dtype.kind in "iu" else RULES[name]
+    for partial, a in zip(rule(c, *primals, y), args, strict=True):
         if partial is None or not (isinstance(a, v.Dual) and a.tag == tag):
             continue
         term = c.op("mul", partial, a.tangent)
@@ -72,17 +84,23 @@ def apply(inter: Interpreter, e: ir.Prim, args: tuple[Any, ...]) -> Any:
         return args[1] if args[0] else args[2]
     if dtype.is_complex or any(np.asarray(v.primal(a)).dtype.kind == "c" for a in args):
         fail("E1001", e.span, what="a complex number", where=inter.name)
-    if not dtype.is_float:
-        return dtype.numpy.type(PRIMS[e.op].means(*map(v.primal, args)))
+    if not dtype.is_float and not (dtype.is_integer and e.op in _ON_INTEGERS):
+        try:
+            return dtype.numpy.type(PRIMS[e.op].means(*map(v.primal, args)))
+        except DivisionByZero:
+            fail("E0702", e.span, where=inter.name)
     try:
         return _apply(e.op, args, dtype.numpy)
+    except DivisionByZero:
+        fail("E0702", e.span, where=inter.name)
     except _NoRule as error:
         op = str(error)
         fail("E1001", e.span, what=NOT_DIFFERENTIABLE.get(op, op), where=inter.name)
 
 
-def _floats(t: Type) -> list[bool]:
-    return [dtype_of(shape_of(leaf)[1]).is_float for _, leaf in flatten(t)]
+def _floats(t: Type, integers: bool = False) -> list[bool]:
+    """Which leaves have derivatives."""
+    return [d.is_float or (integers and d.is_integer) for _, leaf in flatten(t) for d in [dtype_of(shape_of(leaf)[1])]]
 
 
 def _with_leaves(value: Any, new: list[Any]) -> Any:
@@ -90,9 +108,9 @@ def _with_leaves(value: Any, new: list[Any]) -> Any:
     return v.map_leaves(lambda _: next(items), value)
 
 
-def _seeded(tag: int, t: Type, value: Any, tangent: Any) -> Any:
+def _seeded(tag: int, t: Type, value: Any, tangent: Any, integers: bool = False) -> Any:
     """A value whose float leaves carry tangents."""
-    pairs = zip(_floats(t), v.leaves(value), v.leaves(tangent), strict=True)
+    pairs = zip(_floats(t, integers), v.leaves(value), v.leaves(tangent), strict=True)
     return _with_leaves(value, [v.Dual(tag, x, dx) if is_float else x for is_float, x, dx in pairs])
 
 
@@ -110,7 +128,7 @@ def _split(tag: int, value: Any) -> tuple[Any, Any]:
 
 def _along(inter: Interpreter, e: ir.Jvp | ir.Vjp, args: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
     tag = 2 * next(_tags) + isinstance(e, ir.Vjp)
-    seeded = tuple(_seeded(tag, t, a, d) for t, a, d in zip(e.fn.types, args, tangents, strict=True))
+    seeded = tuple(_seeded(tag, t, a, d, e.integers) for t, a, d in zip(e.fn.types, args, tangents, strict=True))
     return _split(tag, inter.apply(e.fn, *seeded))
 
 
@@ -127,7 +145,7 @@ def vjp(inter: Interpreter, e: ir.Vjp) -> Any:
     results = []
     for k, (t, arg) in enumerate(zip(e.fn.types, args, strict=True)):
         new = []
-        for position, (is_float, leaf) in enumerate(zip(_floats(t), v.leaves(arg), strict=True)):
+        for position, (is_float, leaf) in enumerate(zip(_floats(t, e.integers), v.leaves(arg), strict=True)):
             new.append(_gradient(inter, e, args, zeros, k, position, leaf, seed) if is_float else v.zeros_like(leaf))
         results.append(_with_leaves(arg, new))
     adjoints = tuple(results)
@@ -167,7 +185,7 @@ def _gradient(inter: Interpreter, e: ir.Vjp, args: Any, zeros: list[Any], k: int
         tangents = list(zeros)
         tangents[k] = unit
         _, column = _along(inter, e, args, tuple(tangents))
-        cells.append(_dot(column, seed, dtype))
+        cells.append(_dot(column, seed, dtype, "fiu" if e.integers else "f"))
     return _collected(cells, np.shape(v.primal(leaf)), dtype)
 
 
@@ -197,11 +215,11 @@ def _reshape(x: Any, shape: tuple[int, ...]) -> Any:
     return x.reshape(shape)
 
 
-def _dot(a: Any, b: Any, dtype: Any) -> Any:
-    """The sum of products of the float leaves of two values."""
+def _dot(a: Any, b: Any, dtype: Any, kinds: str = "f") -> Any:
+    """The sum of products of the leaves of two values that have derivatives."""
     total: Any = dtype.type(0)
     for x, y in zip(v.leaves(a), v.leaves(b), strict=True):
-        if np.asarray(v.primal(x)).dtype.kind != "f":
+        if np.asarray(v.primal(x)).dtype.kind not in kinds:
             continue
         for index in np.ndindex(*np.shape(v.primal(x))):
             left, right = (z[index] if index else z for z in (x, y))

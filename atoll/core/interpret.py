@@ -219,6 +219,7 @@ class Interpreter:
         return v.stack(e.type.elem, items, self.size)
 
     def index(self, i: Any, n: int, span: Span, unsigned: bool = False) -> int:
+        i = v.primal(i)
         if not 0 <= i < n:
             fail("E0701", span, index=int(i), size=n, where=self.name, unsigned=unsigned)
         return int(i)
@@ -433,7 +434,8 @@ def cast(value: Any, to: Type, span: Span = NOWHERE, where: str = "") -> Any:
     if isinstance(value, v.Dual):
         if target.is_storage:  # rounding has the slope 1
             return v.Dual(value.tag, cast(value.primal, to, span, where), value.tangent)
-        if not target.is_float:
+        integral = np.asarray(v.primal(value)).dtype.kind in "iu"
+        if not target.is_float and not (target.is_integer and integral):
             return cast(v.primal(value), to, span, where)
         return v.Dual(value.tag, cast(value.primal, to, span, where), cast(value.tangent, to, span, where))
     kind = np.asarray(value).dtype.kind

@@ -461,6 +461,7 @@ class Jvp(Node):
     args: tuple[Expr, ...]
     tangents: tuple[Expr, ...]
     value: bool = False
+    integers: bool = False  # integers have derivatives too, in their own arithmetic (Futhark's); the interpreter only
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -471,6 +472,7 @@ class Vjp(Node):
     args: tuple[Expr, ...]
     seed: Expr
     value: bool = False
+    integers: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

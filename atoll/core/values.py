@@ -47,6 +47,11 @@ class Dual:
     def __getitem__(self, index: Any) -> Dual:
         return Dual(self.tag, self.primal[index], self.tangent[index])
 
+    def __int__(self) -> int:
+        return int(self.primal)
+
+    __index__ = __int__  # an integer may be an index and have a derivative
+
     def copy(self) -> Dual:
         return Dual(self.tag, self.primal.copy(), self.tangent.copy())
 

@@ -23,6 +23,10 @@ module type builtins = {
   val builtin_concat [n] [m] 't : [n]t -> [m]t -> *[n + m]t
   val builtin_flatten [n] [m] 't : [n][m]t -> [n * m]t
   val builtin_unflatten [k] 't : (n: i64) -> (m: i64) -> [k]t -> [n][m]t
+  type~ builtin_acc 't
+  val builtin_scatter_stream [k] [n] 'a 'b : *[k]a -> (*builtin_acc ([k]a) -> b -> builtin_acc ([k]a)) -> [n]b -> *[k]a
+  val builtin_hist_stream [k] [n] 'a 'b : *[k]a -> (a -> a -> a) -> a -> (*builtin_acc ([k]a) -> b -> builtin_acc ([k]a)) -> [n]b -> *[k]a
+  val builtin_acc_write [k] 'a : *builtin_acc ([k]a) -> i64 -> a -> *builtin_acc ([k]a)
   val jvp2 'a 'b : (a -> b) -> a -> a -> (b, b)
   val vjp2 'a 'b : (a -> b) -> a -> b -> (b, a)
   val with_vjp 'a 'b : (a -> b) -> (b -> b -> a) -> a -> b

@@ -18,7 +18,7 @@ from atoll.types.types import BOOL_T, I64_T, SCALARS, sizes_in
 _ARITY = {
     "map": 2, "map2": 3, "map3": 4, "map4": 5, "map5": 6, "reduce": 3, "scan": 3, "filter": 2, "scatter": 3, "reduce_by_index": 5, "tabulate": 2, "iota": 1,
     "replicate": 2, "copy": 1, "manifest": 1, "zip": 2, "unzip": 1, "transpose": 1, "builtin_concat": 2, "builtin_flatten": 1, "builtin_unflatten": 3,
-    "jvp2": 3, "vjp2": 3, "with_vjp": 3,
+    "builtin_scatter_stream": 3, "builtin_hist_stream": 5, "builtin_acc_write": 3, "jvp2": 3, "vjp2": 3, "with_vjp": 3,
 }  # fmt: skip
 _SUMS = {"sum": ("+", 0), "product": ("*", 1), "maximum": ("max", "lowest"), "minimum": ("min", "highest")}
 
@@ -209,7 +209,8 @@ class Program(Elaborate):
         new = self.outer(new, at.type.size)
         want = core.Array(array.type.elem, at.type.size)
         new = self.resized(new, want, "what is written has the size of where it is written")
-        return Code(ir.Scatter(array, at, new, None, drop=True, type=array.type, span=self.span))
+        lam, _ = self.operator(Fn(2, lambda args: args[1]), array.type.elem)  # of several values for one place the last is kept
+        return Code(ir.Scatter(array, at, new, lam, None, drop=True, type=array.type, span=self.span))
 
     def do_reduce_by_index(self, dest: V, f: V, ne: V, indices: V, values: V) -> V:
         array, at, new = self.array(dest), self.array(indices), self.array(values)
@@ -217,6 +218,46 @@ class Program(Elaborate):
         new = self.resized(self.outer(new, at.type.size), core.Array(array.type.elem, at.type.size), "elements have one size")
         lam, monoid = self.operator(f, array.type.elem)
         return Code(ir.Scatter(array, at, new, lam, monoid, drop=True, type=array.type, span=self.span))
+
+    # -- accumulators: an accumulator is the array itself, and its operator is known where the stream is
+
+    def stream(self, dest: V, f: V, values: V, operator: Any) -> V:
+        array, given = self.array(dest), self.array(values)
+        assert isinstance(given.type, core.Array)
+        acc, i = Sym("acc"), Sym("i")
+        self.operators.append(operator)
+
+        def body() -> V:
+            x = Code(ir.At(given, ir.Var(i, type=I64_T), type=given.type.elem, span=self.span))  # type: ignore[attr-defined]
+            made = self.reify(self.apply(f, Code(ir.Var(acc, type=array.type)), self.named(x)))
+            return Record({"0": Code(self.resized(made, array.type))})
+
+        code = self.closed(body)
+        self.operators.pop()
+        t = core.Tuple((array.type,))
+        made = self.name(ir.For(i, given.type.size, ((acc, array),), code, type=t, span=self.span))
+        return Code(ir.Proj(made, 0, type=array.type, span=self.span))
+
+    def do_builtin_scatter_stream(self, dest: V, f: V, values: V) -> V:
+        return self.stream(dest, f, values, None)
+
+    def do_builtin_hist_stream(self, dest: V, op: V, ne: V, f: V, values: V) -> V:
+        return self.stream(dest, f, values, op)
+
+    def do_builtin_acc_write(self, acc: V, index: V, value: V) -> V:
+        array, at, new = self.array(acc), self.name(self.reify(index)), self.named(value)
+        assert isinstance(array.type, core.Array)
+        size = self.size(array.type.size).e
+        inside = self.prim("and", self.prim("ge", at, ir.Lit(0, type=I64_T), bool_=True).e, self.prim("lt", at, size, bool_=True).e).e
+
+        def written() -> V:
+            v = new
+            if self.operators[-1] is not None:
+                v = self.apply(self.operators[-1], self.named(Code(ir.At(array, at, type=array.type.elem, span=self.span))), new)  # type: ignore[attr-defined]
+            e = self.resized(self.reify(v), array.type.elem)  # type: ignore[attr-defined]
+            return Code(ir.Update(array, (at,), e, type=array.type, span=self.span))
+
+        return Code(ir.If(inside, self.closed(written), array, type=array.type, span=self.span))
 
     # -- reshapes
 
@@ -283,12 +324,16 @@ class Program(Elaborate):
         code = self.closed(body)
         return ir.Lam(syms, tuple(e.type for e in given), code), form[0]
 
+    def on_integers(self, lam: ir.Lam) -> bool:
+        """Whether integers are among what is differentiated."""
+        return any(core.dtype_of(core.shape_of(leaf)[1]).is_integer for t in lam.types for _, leaf in core.flatten(t))
+
     def do_jvp2(self, f: V, x: V, dx: V) -> V:
         x = self.named(x)
         lam, _ = self.lambda_of(f, x)
         tangents = tuple(self.resized(d, e.type, "a tangent is like its argument") for d, e in zip(split(self, dx, x), leaves(x), strict=True))
         t = lam.body.type
-        e = self.name(ir.Jvp(lam, tuple(leaves(x)), tangents, True, type=core.Tuple((t, t)), span=self.span))
+        e = self.name(ir.Jvp(lam, tuple(leaves(x)), tangents, True, self.on_integers(lam), type=core.Tuple((t, t)), span=self.span))
         return Record({str(k): Code(ir.Proj(e, k, type=t, span=self.span)) for k in range(2)})
 
     def do_vjp2(self, f: V, x: V, dy: V) -> V:
@@ -296,7 +341,7 @@ class Program(Elaborate):
         lam, _ = self.lambda_of(f, x)
         seed = self.resized(self.reify(dy), lam.body.type, "a seed is like the result")
         adjoints = core.Tuple(lam.types)
-        e = self.name(ir.Vjp(lam, tuple(leaves(x)), seed, True, type=core.Tuple((lam.body.type, adjoints)), span=self.span))
+        e = self.name(ir.Vjp(lam, tuple(leaves(x)), seed, True, self.on_integers(lam), type=core.Tuple((lam.body.type, adjoints)), span=self.span))
         value = Code(ir.Proj(e, 0, type=lam.body.type, span=self.span))
         parts = self.name(ir.Proj(e, 1, type=adjoints, span=self.span))
         back = like(x, [ir.Proj(parts, k, type=t, span=self.span) for k, t in enumerate(lam.types)])

@@ -507,17 +507,21 @@ def without(a: Alias, keys: set[Key]) -> Alias:
 
 
 def mentioned(e: Any) -> set[int]:
+    return {id(b) for b in variables(e)}
+
+
+def variables(e: Any) -> list[Binding]:
     """The variables an expression mentions."""
     from dataclasses import fields
 
-    found: set[int] = set()
+    found: list[Binding] = []
     todo: list[Any] = [e]
     while todo:
         x = todo.pop()
         if isinstance(x, s.Var) and x.info is not None:
-            found.add(id(x.info.binding))
+            found.append(x.info.binding)
         if isinstance(x, s.LetWith):
-            found.add(id(x.info[0].binding))
+            found.append(x.info[0].binding)
         if isinstance(x, (s.Node, s.Dim)):
             todo += [getattr(x, f.name) for f in fields(x) if f.name not in ("span", "ty", "info", "type", "result")]
         elif isinstance(x, (list, tuple)):

@@ -33,6 +33,8 @@ class Elaborate(Build):
         self.root = Frame()
         self.constants: dict[Any, V] = {}
         self.top: list[ir.Stmt] = []
+        self.unsafe = False  # under #[unsafe] assertions are not made
+        self.operators: list[Any] = []  # what accumulators combine with, innermost last
 
     # -- types
 
@@ -81,8 +83,16 @@ class Elaborate(Build):
                 return self.poly(scalars.binary(self, op, self.size(a).e, self.size(b).e).e)
             case DVar():
                 return None
+        inner = Frame(frame)
+        for b, given in d.given:
+            leaf = prune_dim(given)
+            value = frame.find(leaf.binding) if isinstance(leaf, DRef) else None
+            if value is None and (size := self.dim(given, frame)) is not None:
+                value = self.size(size)
+            if value is not None:
+                inner.bind(b, value)
         try:
-            v = self.eval(d.exp, frame)
+            v = self.eval(d.exp, inner)
         except _Unbound:
             return None
         return self.poly(v.e) if isinstance(v, Code) else None
@@ -565,9 +575,31 @@ class Elaborate(Build):
 
     def index(self, v: V, dims: list[s.Dim], frame: Frame) -> V:
         array = self.reify(v)
+        if len(dims) == 1 and dims[0].step is not None:
+            step = self.name(self.code(dims[0].step, frame), "step")
+            if self.poly(step).const() is None:
+                return self.strided(self.name(array), dims[0], self.poly(step), frame)
         if any(d.slice for d in dims):
             array = self.name(array)
         return self.taken(array, self.items(array.type, dims, frame))
+
+    def strided(self, array: ir.Expr, d: s.Dim, step: Poly, frame: Frame) -> V:
+        """A slice whose step is only known when the program runs."""
+        assert isinstance(array.type, core.Array)
+        n = array.type.size
+        up = self.prim("gt", self.size(step).e, ir.Lit(0, type=I64_T), bool_=True).e
+
+        def end(e: Any, for_up: Poly, for_down: Poly) -> Poly:
+            if e is not None:
+                return self.poly(self.code(e, frame))
+            return self.poly(self.name(self.prim("select", up, self.size(for_up).e, self.size(for_down).e).e, "end"))
+
+        low, high = end(d.low, poly(0), n - 1), end(d.high, n, poly(-1))
+        count = self.poly(self.name(ir.Prim("rounds", (self.size(low).e, self.size(high).e, self.size(step).e), type=I64_T, span=self.span), "count"))
+        self.stmts.append(ir.Assert(self.prim("ne", self.size(step).e, ir.Lit(0, type=I64_T), bool_=True).e, "the step of a slice is not 0", self.span))
+        i = Sym("i")
+        at = ir.At(array, self.size(low + step * poly(i)).e, type=array.type.elem, span=self.span)
+        return Code(ir.Build(i, count, at, type=core.Array(array.type.elem, count), span=self.span))
 
     def items(self, t: core.Type, dims: list[s.Dim], frame: Frame) -> list[Any]:
         made: list[Any] = []
@@ -583,7 +615,7 @@ class Elaborate(Build):
         if d.step is not None:
             found = self.poly(self.code(d.step, frame)).const()
             if found is None:
-                feature(self.span, "a slice whose step is not a constant")
+                feature(self.span, "a slice whose step is not a constant, as the target of an update or beside other slices")
             step = int(found)
         if step == 0:
             fail("E1406", self.span, what="the step of a slice is 0")
@@ -646,12 +678,18 @@ class Elaborate(Build):
         return arm(0)
 
     def eval_Assert(self, e: s.Assert, frame: Frame) -> V:
+        if self.unsafe:
+            return self.eval(e.value, frame)
         cond = self.code(e.cond, frame)
         self.stmts.append(ir.Assert(cond, e.cond.span.text(), e.span))
         return self.eval(e.value, frame)
 
     def eval_Attr(self, e: s.Attr, frame: Frame) -> V:
-        return self.eval(e.value, frame)
+        before, self.unsafe = self.unsafe, self.unsafe or e.text.strip() == "unsafe"
+        try:
+            return self.eval(e.value, frame)
+        finally:
+            self.unsafe = before
 
     def eval_Ascribe(self, e: s.Ascribe, frame: Frame) -> V:
         return self.conform_known(self.eval(e.value, frame), e.ty, frame)

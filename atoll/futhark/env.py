@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from atoll.errors import Span, fail
 from atoll.futhark import syntax as s
-from atoll.futhark.ftypes import INTS, NUMBERS, PRIMS, Con, Dim, DRef, DVar, Fun, TVar, Type, map_dim, map_type
+from atoll.futhark.ftypes import INTS, NUMBERS, PRIMS, Con, Dim, DVar, Fun, TVar, Type, map_dim, map_type, replaced
 
 KINDS = {"num": NUMBERS, "int": INTS, "bits": (*INTS, "bool"), "prim": PRIMS}
 
@@ -126,10 +126,7 @@ def substitute(t: Type, types: dict[int, Type], sizes: dict[int, Dim]) -> Type:
     def on_type(x: Type) -> Type | None:
         return types.get(id(x)) if isinstance(x, Con) and not x.args else None
 
-    def leaf(d: Dim) -> Dim:
-        return sizes.get(id(d.binding), d) if isinstance(d, DRef) else d
-
-    return map_type(t, on_type, lambda d: map_dim(d, leaf))
+    return map_type(t, on_type, lambda d: map_dim(d, lambda x: replaced(x, sizes)))
 
 
 def instantiate(binding: Binding, level: int, span: Span) -> Use:

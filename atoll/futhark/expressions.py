@@ -30,12 +30,12 @@ from atoll.futhark.ftypes import (
     has_function,
     map_dim,
     map_type,
+    names_in,
     prune,
     same_dim,
     show,
 )
 from atoll.futhark.patterns import Patterns, bound, single_name
-from atoll.futhark.type_exps import _names_in
 from atoll.futhark.unify import Mismatch, unify
 
 
@@ -76,7 +76,7 @@ class Expressions(Patterns):
         def leaf(d: Dim) -> Dim:
             if isinstance(d, DRef) and id(d.binding) in ids:
                 return unknown(id(d.binding))
-            if isinstance(d, DExp) and ids & _names_in(d.key):
+            if isinstance(d, DExp) and ids & names_in(d.key):
                 return unknown(d.key)
             return d
 
@@ -333,7 +333,7 @@ class Expressions(Patterns):
         fn = self.exp(e.fn, env)
         left = self.exp(e.left, env)
         right = self.exp(e.right, env)
-        if e.op in (("==",), ("!=",)) and e.fn.info.binding.kind == "builtin":
+        if e.fn.info.binding.kind == "builtin" and e.fn.info.binding.name in ("==", "!="):
             self.compared(left, right, e.span)
             for var in e.fn.info.types.values():
                 var.link = prune(left)
@@ -549,7 +549,8 @@ class Expressions(Patterns):
 
                 d = prune_dim(d)
                 if isinstance(d, DVar):
-                    d.link = prune_dim(a)
+                    if prune_dim(a) is not d:
+                        d.link = prune_dim(a)
                     return Arr(a, self.loop_type(x, y, z))
                 if same_dim(d, a) and same_dim(d, b):
                     return Arr(d, self.loop_type(x, y, z))

@@ -91,10 +91,11 @@ class DOp:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DExp:
-    """Another expression; equal to one with the same text about the same variables."""
+    """Another expression; equal to one with the same text about the same variables. `given` says what stands for some of its variables."""
 
     exp: Any
     key: Any
+    given: tuple[tuple[Any, Dim], ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -171,6 +172,50 @@ def same_dim(a: Dim, b: Dim) -> bool:
         case DExp(_, x), DExp(_, y):
             return bool(x == y)
     return False
+
+
+def names_in(key: Any) -> set[int]:
+    """The variables that a key is about."""
+    if isinstance(key, tuple):
+        if len(key) == 2 and key[0] == "var":
+            return {key[1]}
+        return {n for part in key for n in names_in(part)}
+    return set()
+
+
+def key_of_dim(d: Dim) -> Any:
+    match prune_dim(d):
+        case int(n):
+            return "lit", n
+        case DRef(binding):
+            return "var", id(binding)
+        case DOp(op, left, right):
+            return "BinOp", (op,), key_of_dim(left), key_of_dim(right), False
+        case DExp(_, key):
+            return key
+    return "size", id(d)
+
+
+def replaced(d: Dim, sizes: dict[int, Dim]) -> Dim:
+    """A size without operators, with variables replaced."""
+    if isinstance(d, DRef):
+        return sizes.get(id(d.binding), d)
+    if not isinstance(d, DExp) or not names_in(d.key) & sizes.keys():
+        return d
+
+    def key(k: Any) -> Any:
+        if isinstance(k, tuple):
+            if len(k) == 2 and k[0] == "var":
+                return key_of_dim(sizes[k[1]]) if k[1] in sizes else k
+            return tuple(map(key, k))
+        return k
+
+    known = {id(b) for b, _ in d.given}
+    given = [(b, map_dim(x, lambda y: replaced(y, sizes))) for b, x in d.given]
+    from atoll.futhark.consume import variables
+
+    given += [(b, sizes[id(b)]) for b in variables(d.exp) if id(b) in sizes and id(b) not in known]
+    return DExp(d.exp, key(d.key), tuple(given))
 
 
 def free_vars(t: Type, types: list[TVar], dims: list[DVar]) -> None:

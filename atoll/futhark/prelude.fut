@@ -103,3 +103,23 @@ def flatmap [n] 'a 'b 'c (f: a -> ?[k].([k]b, c)) (as: [n]a) : ?[m].([n]i64, [m]
 def flatmap' [n] 'a 'b (f: a -> ?[k].[k]b) (as: [n]a) : ?[m].([n]i64, [m]bool, [n]i64, [m]b) =
   let (sizes, flags, starts, data, _) = flatmap (\x -> (f x, 0i8)) as
   in (sizes, flags, starts, data)
+
+module intrinsics = {
+  type~ acc 't = builtin_acc t
+  def scatter_stream [k] [n] 'a 'b (dest: *[k]a) (f: *acc ([k]a) -> b -> acc ([k]a)) (bs: [n]b) : *[k]a = builtin_scatter_stream dest f bs
+  def hist_stream [k] [n] 'a 'b (dest: *[k]a) (op: a -> a -> a) (ne: a) (f: *acc ([k]a) -> b -> acc ([k]a)) (bs: [n]b) : *[k]a =
+    builtin_hist_stream dest op ne f bs
+  def acc_write [k] 'a (xs: *acc ([k]a)) (i: i64) (v: a) : *acc ([k]a) = builtin_acc_write xs i v
+  def flat_index_2d [n] 'a (as: [n]a) (o: i64) (n1: i64) (s1: i64) (n2: i64) (s2: i64) : [n1][n2]a =
+    tabulate_2d n1 n2 (\i j -> as[o + i * s1 + j * s2])
+  def flat_index_3d [n] 'a (as: [n]a) (o: i64) (n1: i64) (s1: i64) (n2: i64) (s2: i64) (n3: i64) (s3: i64) : [n1][n2][n3]a =
+    tabulate n1 (\i -> flat_index_2d as (o + i * s1) n2 s2 n3 s3)
+  def flat_index_4d [n] 'a (as: [n]a) (o: i64) (n1: i64) (s1: i64) (n2: i64) (s2: i64) (n3: i64) (s3: i64) (n4: i64) (s4: i64) : [n1][n2][n3][n4]a =
+    tabulate n1 (\i -> flat_index_3d as (o + i * s1) n2 s2 n3 s3 n4 s4)
+  def flat_update_2d [n] [k] [l] 'a (as: *[n]a) (o: i64) (s1: i64) (s2: i64) (bs: [k][l]a) : *[n]a =
+    loop as for i < k do loop as for j < l do as with [o + i * s1 + j * s2] = bs[i, j]
+  def flat_update_3d [n] [k] [l] [p] 'a (as: *[n]a) (o: i64) (s1: i64) (s2: i64) (s3: i64) (bs: [k][l][p]a) : *[n]a =
+    loop as for i < k do flat_update_2d as (o + i * s1) s2 s3 bs[i]
+  def flat_update_4d [n] [k] [l] [p] [q] 'a (as: *[n]a) (o: i64) (s1: i64) (s2: i64) (s3: i64) (s4: i64) (bs: [k][l][p][q]a) : *[n]a =
+    loop as for i < k do flat_update_3d as (o + i * s1) s2 s3 s4 bs[i]
+}

@@ -33,11 +33,12 @@ def prelude() -> Env:
     for name, binding in made.values.items():
         binding.kind = "builtin"
         env.values[name] = binding
+    acc = made.types["builtin_acc"]
+    acc.type.real = lambda args: args[0]
+    env.types["builtin_acc"] = acc
     text = files("atoll.futhark").joinpath("prelude.fut").read_text(encoding="utf-8")
     own = Env(env)
     checker.decs(parse(text, "<prelude>"), own)
-    for name in [n for n in own.values if n.startswith("builtin_")]:
-        del own.values[name]
     return own
 
 

@@ -256,24 +256,16 @@ class TypeExps:
 
 
 def _occurring(t: Type, found: set[int]) -> None:
-    from atoll.futhark.ftypes import map_dim, map_type
+    from atoll.futhark.ftypes import map_dim, map_type, names_in
 
     def leaf(d: Dim) -> Dim:
         if isinstance(d, DRef):
             found.add(id(d.binding))
         if isinstance(d, DExp):
-            found.update(_names_in(d.key))
+            found.update(names_in(d.key))
         return d
 
     map_type(t, lambda x: None, lambda d: map_dim(d, leaf))
-
-
-def _names_in(key: Any) -> set[int]:
-    if isinstance(key, tuple):
-        if len(key) == 2 and key[0] == "var":
-            return {key[1]}
-        return {n for part in key for n in _names_in(part)}
-    return set()
 
 
 def key_of(e: Any) -> Any:

@@ -23,6 +23,7 @@ from atoll.futhark.ftypes import (
     map_type,
     prune,
     prune_dim,
+    replaced,
     same_dim,
     show,
     show_dim,
@@ -104,10 +105,7 @@ def matching_names(a: Fun, b: Fun) -> Type:
 
 
 def rename(t: Type, names: dict[int, Dim]) -> Type:
-    def leaf(d: Dim) -> Dim:
-        return names.get(id(d.binding), d) if isinstance(d, DRef) else d
-
-    return map_type(t, lambda x: None, lambda d: map_dim(d, leaf))
+    return map_type(t, lambda x: None, lambda d: map_dim(d, lambda x: replaced(x, names)))
 
 
 def is_dim(x: Any) -> bool:

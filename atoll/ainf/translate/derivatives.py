@@ -16,7 +16,7 @@ from atoll.ainf.translate.context import Env, index_name
 from atoll.ainf.translate.loops import Loops
 from atoll.ainf.values import Scalar, Value, VTuple, rows
 from atoll.core import ir as core
-from atoll.errors import Span
+from atoll.errors import Span, fail
 from atoll.sizes import Poly, poly
 from atoll.types.dtypes import DType
 from atoll.types.types import Record, Tuple, Type, flatten, shape_of
@@ -128,6 +128,8 @@ class Derivatives(Loops):
         return self.from_arrays(fn.result, arrays)
 
     def applied(self, e: core.Jvp | core.Vjp, env: Env) -> tuple[list[list[Leaf]], list[ir.Abs], list[ir.Line]]:
+        if e.integers:
+            fail("E1408", e.span, what="a compiled derivative with respect to integers (the interpreter has it: .interpret(...))")
         """The function's result at active arguments, and the lines that computed it."""
         values = [self.eval(arg, env) for arg in e.args]
         start = self.b._count
