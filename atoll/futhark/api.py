@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from atoll.core.check import check
+from atoll.core.check import Malformed, check
 from atoll.deep import as_deep_as_needed
 from atoll.errors import fail
 from atoll.errors.misuse import kind_of
@@ -92,7 +92,10 @@ def _function(d: s.Def, binding: Binding) -> Function:
     from atoll.futhark.entries import entry
 
     core = entry(d, binding)
-    check(core)
+    try:
+        check(core)
+    except Malformed as problem:
+        fail("E1408", d.span, what=f"a size that is only known inside a part of the program ({problem})")
     names = [sym.name for sym, _ in core.params]
     written = f"def {core.name}({', '.join(names)}):\n    return {core.name}\n"
     source, tree = text.parse_text(written, text.remember(written))

@@ -41,14 +41,24 @@ class Program(Elaborate):
                 return Code(same) if name == "==" else self.prim("not", same)
 
             return Fn(2, equal, op=name)
-        return Fn(2, lambda args: scalars.binary(self, name, self.reify(args[0]), self.reify(args[1])), op=name)
+        return self.overloaded(name, use, frame)
+
+    def overloaded(self, name: str, use: Use, frame: Frame) -> V:
+        """An operator on numbers."""
+        half = any(prune(self.resolve(t, frame)) == Prim("f16") for t in use.types.values())
+
+        def run(args: list[V]) -> V:
+            made = scalars.binary(self, name, self.reify(args[0]), self.reify(args[1]))
+            return scalars.rounded_code(self, made) if half and made.e.type == SCALARS["f32"] else made
+
+        return Fn(2, run, op=None if half else name)
 
     def scalar_member(self, module: str, member: str) -> V:
         if member in _SUMS:
             op, start = _SUMS[member]
             value: Any = scalars.constant(start, module) if isinstance(start, str) else start
-            neutral = self.lit(float(value) if module[0] == "f" else value, module)
-            fn = Fn(2, lambda args: scalars.call(self, module, op, [self.reify(a) for a in args]), op=op)
+            neutral = self.lit(float(value) if module[0] == "f" else value, "f32" if module == "f16" else module)
+            fn = Fn(2, lambda args: scalars.call(self, module, op, [self.reify(a) for a in args]), op=None if module == "f16" else op)
             return Fn(1, lambda args: self.do_reduce(fn, neutral, args[0]))
         if member == "iota":
             return Fn(1, lambda args: self.iota(args[0], module))
@@ -57,7 +67,7 @@ class Program(Elaborate):
         count = scalars.arity(member)
         if count == 0:
             return scalars.call(self, module, member, [])
-        return Fn(count, lambda args: scalars.call(self, module, member, [self.reify(a) for a in args]), op=member)
+        return Fn(count, lambda args: scalars.call(self, module, member, [self.reify(a) for a in args]), op=None if module == "f16" else member)
 
     # -- equality
 

@@ -11,7 +11,7 @@ from typing import Any
 from atoll.errors import Span, fail
 from atoll.futhark import syntax as s
 from atoll.futhark.env import Binding
-from atoll.futhark.ftypes import Arr, Con, Fun, Prim, Rec, Sum, TVar, Type, prune
+from atoll.futhark.ftypes import Arr, Con, Fun, Prim, Rec, Sum, TVar, Type, has_function, prune
 from atoll.futhark.patterns import bound
 
 Key = tuple[Any, ...]  # a variable, by the identity of its binding, and the way to a part of it
@@ -203,7 +203,7 @@ class Consumption:
         use = e.info
         b = use.binding
         if b.kind in ("def", "builtin", "alias", "abstract"):
-            if b.kind == "def" and not isinstance(prune(b.type), Fun) and not is_plain(b.type):
+            if b.kind == "def" and not has_function(b.type) and not is_plain(b.type):
                 self.names.setdefault((id(b),), b.name)
                 self.globals.add((id(b),))
                 return frozenset(((id(b),),))

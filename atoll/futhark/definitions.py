@@ -19,6 +19,9 @@ def consumption(name: str, t: Type, params: Any, declared: bool, body: Any) -> N
     Consumption().function(params, fns, declared, body, name)
 
 
+_MOST = {"f16": 65520.0, "f32": 3.4028235677973366e38, "f64": 1.7976931348623157e308}
+
+
 class Definitions(Expressions):
     def define(self, name: str, node: Any, type_params: Any, params: Any, result: Any, body: Any, env: Env) -> Binding:
         """A definition: its type is general in what its text leaves open."""
@@ -82,10 +85,20 @@ class Definitions(Expressions):
 
             fail("E1403", var.span or NOWHERE, found=show(var), expected="one type", why=f"Type is ambiguous (must be a record with at least the fields {', '.join(var.fields)})" if var.fields else "Type is ambiguous: the other constructors of the sum type are not known. Add a type annotation to disambiguate the type")
 
+    def float_fits(self, e: Any) -> None:
+        if isinstance(prune(e.ty), TVar):
+            self.decide_var(prune(e.ty))  # type: ignore[arg-type]
+        t = prune(e.ty)
+        if isinstance(t, Prim) and t.name in _MOST and abs(e.value) > _MOST[t.name]:
+            fail("E1403", e.span, found=str(e.value), expected=t.name, why=f"Literal {e.value} out of bounds for inferred type {t.name}")
+
     def decide(self) -> None:
         """The end of a definition: literals that nothing decided get their usual types, and what waited for types is checked."""
         literals, self.literals = self.literals, []
         for e in literals:
+            if e.kind == "float":
+                self.float_fits(e)
+                continue
             t = prune(e.ty)
             if isinstance(t, TVar):
                 self.decide_var(t)

@@ -53,7 +53,7 @@ def entry(d: s.Def, binding: Binding) -> ir.Function:
         try:
             v = p.apply(p.used(use, frame), *args)
         except _Unbound as problem:
-            fail("E1408", d.span, what=f"a size that nothing says ({problem})")
+            fail("E1404", d.span, found="[]", expected="a size", why=f'the size "{problem}" is ambiguous: nothing says it')
         v = p.named(v, "result")
         result = p.reify(v) if not isinstance(v, Record) or v.fields else p.lit(0, "i8").e
     whole = [*p.top, *stmts] if args else stmts

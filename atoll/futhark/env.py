@@ -134,7 +134,7 @@ def instantiate(binding: Binding, level: int, span: Span) -> Use:
         return Use(binding, {}, {}, binding.type)
     types: dict[int, Type] = {}
     for con in binding.types:
-        types[id(con)] = TVar(level, kinds=KINDS.get(con.kind), unlifted=con.kind != "lifted", span=span)
+        types[id(con)] = TVar(level, kinds=KINDS.get(con.kind), unlifted=con.kind != "lifted", sized=con.kind == "type", span=span)
     sizes: dict[int, Dim] = {id(b): DVar(level) for b in binding.sizes}
     return Use(binding, types, sizes, substitute(binding.type, types, sizes))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from atoll.errors import Span, fail
 from atoll.futhark import syntax as s
-from atoll.futhark.env import Binding, Env, Use, instantiate, substitute
+from atoll.futhark.env import Binding, Env, Use, feature, instantiate, substitute
 from atoll.futhark.ftypes import (
     BOOL,
     FLOATS,
@@ -32,11 +32,12 @@ from atoll.futhark.ftypes import (
     map_type,
     names_in,
     prune,
+    prune_dim,
     same_dim,
     show,
 )
 from atoll.futhark.patterns import Patterns, bound, single_name
-from atoll.futhark.unify import Mismatch, unify
+from atoll.futhark.unify import BOTTOM, Mismatch, unify
 
 
 class Expressions(Patterns):
@@ -157,6 +158,8 @@ class Expressions(Patterns):
                 return instantiate(found, self.level, span), name[cut:]
         if len(name) > 1 and env.find("mods", name[0]) is not None:
             env.qualified("values", name, span, "value")
+        if name == (self.defining,):
+            feature(span, f"recursive functions ({name[0]} calls itself)")
         fail("E1402", span, what="variable", name=name[0] if len(name) == 1 else ".".join(name))
 
     def look(self, name: s.Name, env: Env) -> Binding | None:
@@ -181,6 +184,8 @@ class Expressions(Patterns):
             self.equal(TVar(self.level, fields={field: result}), t, span)
             return result
         fail("E1403", span, found=show(t), expected=f"a record with the field {field!r}", why=f"Attempt to access field {field!r} of a value of type {show(t)}")
+
+    defining: str | None = None  # the definition that is checked
 
     # -- leaves
 
@@ -235,8 +240,6 @@ class Expressions(Patterns):
 
     def exp_Case(self, e: s.Case, env: Env) -> Type:
         parts = tuple(self.exp(item, env) for item in e.items)
-        for part, item in zip(parts, e.items, strict=True):
-            self.no_function(part, item.span, "what a constructor holds")
         return self.var(cases={e.name: parts}, span=e.span)
 
     # -- indexing
@@ -407,10 +410,15 @@ class Expressions(Patterns):
             declared = self.type_exp(result, scope, anonymous, result_diet)
             fresh_result = result_diet[0] if result_diet else False
             made += self.exists
+            explicit_sizes = list(self.exists)
             self.exists = before
             found = self.exp(body, scope)
-            self.equal(found, substitute(declared, {}, {id(b): DVar(self.level) for b in made}), body.span)
-            t = declared
+            explicit = {id(b) for b in explicit_sizes}
+            free = {id(b): DVar(self.level) for b in made}
+            self.equal(found, substitute(declared, {}, {**free}), body.span)
+            anonymous_ones = {key: d for key, d in free.items() if key not in explicit and not isinstance(prune_dim(d), DVar)}
+            t = substitute(declared, {}, {**anonymous_ones})  # what [] stands for is found out
+            made = [b for b in made if id(b) not in anonymous_ones]
         else:
             t = self.exp(body, scope)
         self.level -= 1
@@ -421,6 +429,8 @@ class Expressions(Patterns):
             t = Fun(pt, t, name, tuple(made) if p is params[-1] else (), diet[0] if diet else None, fresh_result if p is params[-1] else False)
         if params:
             self.lower(t)
+            for b in (*(n for n in names if n is not None), *made):
+                b.level = BOTTOM  # outside, they are names of the type only
         return t
 
     def existential(self, t: Type, made: list[Binding], hidden: list[Binding]) -> Type:
@@ -549,6 +559,9 @@ class Expressions(Patterns):
 
                 d = prune_dim(d)
                 if isinstance(d, DVar):
+                    if prune_dim(b) is not d:  # every round has another size
+                        d.link = DRef(self.unknown())
+                        return Arr(d, self.loop_type(x, y, z))
                     if prune_dim(a) is not d:
                         d.link = prune_dim(a)
                     return Arr(a, self.loop_type(x, y, z))

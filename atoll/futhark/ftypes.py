@@ -69,6 +69,7 @@ class TVar:
     link: Type | None = None
     equality: bool = False  # compared with ==
     unlifted: bool = False
+    sized: bool = False  # stands for types of known size only
     span: Any = field(default=None, repr=False)
 
 

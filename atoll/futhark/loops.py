@@ -106,20 +106,25 @@ def _attempt(b: Any, e: s.Loop, frame: Frame, first: V, start: list[ir.Expr], hi
         state.append((sym, value if t == x.type else x))
         inside.append(ir.Var(sym, type=t, span=b.span))
         types.append(t)
-    scope = Frame(frame)
-    current = like(first, list(inside))
-    b.bind_sizes(e.pat.ty, current, scope)
-    b.bind(e.pat, current, scope)
+
+    def enter() -> Frame:
+        """The state under its names, in the block that is open: what they need is computed there."""
+        scope = Frame(frame)
+        current = like(first, list(inside))
+        b.bind_sizes(e.pat.ty, current, scope)
+        b.bind(e.pat, current, scope)
+        return scope
+
     index = Sym(clean(e.var.name) if isinstance(e.var, s.PName) else "i")
     cond: ir.Expr | None = None
     if e.kind == "while":
         with b.block() as stmts:
-            test = b.code(e.high, scope)
+            test = b.code(e.high, enter())
         cond = test if not stmts else ir.Block(tuple(stmts), test, type=BOOL_T, span=e.high.span)
 
     def body() -> tuple[list[ir.Stmt], list[ir.Expr]]:
         with b.block() as stmts:
-            inner = Frame(scope)
+            inner = Frame(enter())
             at = ir.Var(index, type=I64_T, span=b.span)
             if e.kind == "for":
                 b.bind(e.var, Code(b.cast(at, bound.type.dtype.name)), inner)

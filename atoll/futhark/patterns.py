@@ -76,6 +76,7 @@ class Patterns(TypeExps):
     def literal(self, e: s.Lit) -> Type:
         if e.suffix is not None:
             e.ty = Prim(e.suffix)
+            self.literals.append(e)
         else:
             e.ty = TVar(self.level, kinds=FLOATS if e.kind == "float" else NUMBERS, span=e.span)
             self.literals.append(e)

@@ -100,16 +100,30 @@ _OVER_PI = {"asinpi": "arcsin", "acospi": "arccos", "atanpi": "arctan"}
 
 def constant(name: str, t: str) -> Any:
     """A constant of a module, or None."""
+    import numpy as np
+
+    if t == "f16":
+        found = {"highest": math.inf, "lowest": -math.inf, "inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e, "epsilon": 2.0**-10}.get(name)
+        return None if found is None else rounded(found)
     d = DTYPES.get(t)
     if d is None:
         return None
     if d.is_float:
-        import numpy as np
-
         info = np.finfo(d.numpy)
         return {"highest": math.inf, "lowest": -math.inf, "inf": math.inf, "nan": math.nan, "pi": math.pi, "e": math.e, "epsilon": float(info.eps)}.get(name)
     low, high = d.limits() if d.is_integer else (0, 0)
     return {"highest": high, "lowest": low}.get(name)
+
+
+def rounded(x: float) -> float:
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        return float(np.float16(x))
+
+
+def rounded_code(b: Build, v: Code) -> Code:
+    return b.prim("rounded_f16", v.e)
 
 
 def arity(name: str) -> int:
@@ -125,10 +139,13 @@ def arity(name: str) -> int:
 def call(b: Build, module: str, name: str, args: list[E]) -> Code:
     """module.name on numbers."""
     if module == "f16":
-        feature(b.span, "arithmetic in f16")
+        if not args and constant(name, "f16") is not None:
+            return b.lit(constant(name, "f16"), "f32")
+        if name == "num_bits":
+            return b.lit(16, "i32")
+        made = call(b, "f32", "f32" if name == "f16" else name, args)
+        return rounded_code(b, made) if made.e.type == SCALARS["f32"] else made
     if name in SCALARS and name not in ("c64", "c128"):
-        if name == "f16":
-            feature(b.span, "arithmetic in f16")
         return Code(convert(b, args[0], module))
     if len(args) == 2 and (name in _PLAIN or name in _COMPARE or name in ("/", "%", "//", "%%", "<<", ">>", ">>>")):
         return binary(b, name, *args)
@@ -144,7 +161,11 @@ def call(b: Build, module: str, name: str, args: list[E]) -> Code:
         return Code(ir.Lit(constant(name, module), type=t))
     x = args[0]
     if name in ("max", "min"):
-        return b.prim(name, *args)
+        if not d.is_float:
+            return b.prim(name, *args)
+        x, y = b.name(args[0]), b.name(args[1])  # what is not a number loses
+        other = b.prim("select", b.prim("isnan", y, bool_=True).e, x, b.prim(name, x, y).e).e
+        return b.prim("select", b.prim("isnan", x, bool_=True).e, y, other)
     if name == "neg":
         return negated(b, x)
     if name == "to_i64":

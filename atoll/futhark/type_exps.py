@@ -27,7 +27,7 @@ from atoll.futhark.ftypes import (
     prune,
     show,
 )
-from atoll.futhark.unify import Mismatch, SizeMismatch, is_dim, unify
+from atoll.futhark.unify import BOTTOM, Mismatch, SizeMismatch, is_dim, unify
 
 Diet = Any  # True: consumed; a dict of them by fields; None
 
@@ -152,7 +152,7 @@ class TypeExps:
             scope = Env(env)
             name = None
             if t.name is not None:
-                name = Binding(t.name, param, "local", level=self.level)
+                name = Binding(t.name, param, "local", level=BOTTOM)
                 scope.values[t.name] = name
             made: list[Binding] = []
 
@@ -167,6 +167,8 @@ class TypeExps:
             self.exists = before
         finally:
             self.level -= 1
+        for b in made:
+            b.level = BOTTOM
         return Fun(param, result, name, tuple(made), diet[0] if diet else None, result_diet[0] if result_diet else False)
 
     def named(self, t: Any, env: Env, anonymous: Callable[[], Dim], diet: list[Diet] | None = None) -> Type:

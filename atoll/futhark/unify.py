@@ -29,6 +29,8 @@ from atoll.futhark.ftypes import (
     show_dim,
 )
 
+BOTTOM = 1_000_000  # the level of what exists inside one type only
+
 
 class Mismatch(Exception):
     pass
@@ -99,6 +101,8 @@ def matching_names(a: Fun, b: Fun) -> Type:
         names[id(b.name)] = DRef(a.name)
     for x, y in zip(a.exists, b.exists, strict=False):
         names[id(y)] = DRef(x)
+    for y in b.exists[len(a.exists) :]:  # any size will do
+        names[id(y)] = DVar(BOTTOM)
     if not names:
         return b.result
     return rename(b.result, names)
@@ -157,6 +161,8 @@ def _bind(var: TVar, t: Type, late: list[SizeMismatch] | None) -> None:
         raise Mismatch(f"{show(t)} does not support equality")
     if var.unlifted and has_function(t):
         raise Mismatch(f"{show(t)} is functional, or may be: it cannot stand here")
+    if not var.sized:
+        t = opened(t, var.level)
     _levels(t, var.level, late)
     fields, cases = kept
     var.link = t
@@ -175,6 +181,26 @@ def _bind(var: TVar, t: Type, late: list[SizeMismatch] | None) -> None:
                 raise Mismatch(f"constructor #{c} is not one of {show(t)}")
             for x, y in zip(t.cases[c], xs, strict=True):
                 unify(x, y, late)
+
+
+def opened(t: Type, level: int) -> Type:
+    """A function's result outside of the function's type: sizes that each call makes are unknown ones."""
+    own: set[int] = set()
+    loose: dict[int, Dim] = {}
+
+    def functions(x: Type) -> Type | None:
+        if isinstance(x, Fun):
+            own.update(map(id, (x.name, *x.exists)))
+        return None
+
+    def leaf(d: Dim) -> Dim:
+        if isinstance(d, DRef) and d.binding.level == BOTTOM and id(d.binding) not in own:
+            loose.setdefault(id(d.binding), DRef(type(d.binding)("unknown", d.binding.type, "size", level=level)))
+        return d
+
+    map_type(t, functions, lambda d: d)
+    map_type(t, lambda x: None, lambda d: map_dim(d, leaf))
+    return rename(t, loose) if loose else t
 
 
 def _levels(t: Type, level: int, late: list[SizeMismatch] | None) -> None:
@@ -219,7 +245,7 @@ def _join(var: TVar, t: TVar, late: list[SizeMismatch] | None) -> None:
     if t.kinds is not None and (t.fields or var.fields or t.cases or var.cases):
         raise Mismatch(f"{show(var)} is not {show(t)}")
     t.level = min(t.level, var.level)
-    t.equality, t.unlifted = t.equality or var.equality, t.unlifted or var.unlifted
+    t.equality, t.unlifted, t.sized = t.equality or var.equality, t.unlifted or var.unlifted, t.sized or var.sized
     t.span = t.span or var.span
     mine, other = var.fields, t.fields
     var.link = t
