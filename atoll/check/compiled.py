@@ -48,15 +48,16 @@ def make_data(core: ir.Function, choices: Choices | None = None, seconds: float 
     return {**_head(core), "sizes": [s.name for s in watched.loops.sizes], "lowered": watched.lowered, "rewrites": rows, "notes": list(notes), **watched.data.tables()}
 
 
-def validated(watched: Watched, notes: dict[str, None] | None = None) -> list[str]:
-    """For each rewrite, why it is not proved; empty when it is. `notes`: what is taken on trust of those that are."""
+def validated(watched: Watched, notes: dict[str, None] | None = None, only: str | None = None) -> list[str]:
+    """For each rewrite, why it is not proved; empty when it is. `notes`: what is taken on trust of those that are; `only` one of
+    them is looked at."""
     data: dict[str, Any] = {"format": FORMAT, "sizes": [s.name for s in watched.loops.sizes], "reassociate": watched.core.reassociate, **watched.data.tables()}
     chain = Chain(data)
     now = chain.reader.body(watched.lowered)
     found = []
     for r in watched.rewrites:
         after = chain.reader.body(r.after)
-        parts = chain.step(now, after, {"origins": r.origins, "roots": r.roots, "regroups": r.regroups})
+        parts = [] if only not in (None, r.name) else chain.step(now, after, {"origins": r.origins, "roots": r.roots, "regroups": r.regroups})
         found.append(next((p.why for p in parts if p.why), ""))
         if notes is not None and not found[-1]:
             notes.update(dict.fromkeys(f"{r.name}: {note}" for p in parts for note in p.notes))

@@ -125,7 +125,7 @@ def mutant(core: Any, name: str, seed: int) -> tuple[str, str, str]:
         watched = watch(core, CHOICES)
         if watched is None or not done or not watched.rewrites or watched.rewrites[-1].name != name:
             return "", "", ""
-        why = validated(watched)[-1]
+        why = validated(watched, only=name)[-1]
         if why:
             return done[0], why, ""
         del done[:]

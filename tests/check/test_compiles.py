@@ -20,6 +20,9 @@ from atoll.cli import main
 from atoll.loops import ir as lp
 from atoll.loops.recipes import rows
 from atoll.loops.transform import split
+from atoll.sizes import poly
+from tests.check.rewrite_mutations import lists, mutant
+from tests.validate.small import small_blocks
 from tests.validate.test_bounded import (
     _changed,
     _everything_independent,
@@ -51,10 +54,10 @@ def other(a: f64[n, m], x: f64[m]) -> f64[n]:
 """
 
 
-def status(f: Any) -> dict[str, str]:
+def status(f: Any, only: str | None = None) -> dict[str, str]:
     watched = watch(f.core)
     assert watched is not None
-    return {r.name: why for r, why in zip(watched.rewrites, validated(watched), strict=True)}
+    return {r.name: why for r, why in zip(watched.rewrites, validated(watched, only=only), strict=True)}
 
 
 @pytest.mark.parametrize(
@@ -80,7 +83,34 @@ def test_what_is_proved_for_all_sizes(f: Any, proved: set[str]) -> None:
 )
 def test_what_is_wrong_is_not_proved(f: Any, name: str, change: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     _changed(monkeypatch, name, change)
-    assert status(f)[name]
+    assert status(f, name)[name]
+
+
+def test_what_is_read_instead_must_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds whose check fails read something else meanwhile: found by rewrite_mutations, when it was an element before the first."""
+
+    def before_the_first(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+        for block in lists(stmts):
+            for k, s in enumerate(block):
+                if isinstance(s, lp.Let) and isinstance(s.value, lp.Choose) and s.value.orelse == lp.Index(poly(0)):
+                    block[k] = lp.Let(s.var, lp.Choose(s.value.tests, s.value.then, lp.Index(poly(-1))))
+        return stmts
+
+    assert not status(picked, "hoist_checks")["hoist_checks"]
+    _changed(monkeypatch, "hoist_checks", before_the_first)
+    assert status(picked, "hoist_checks")["hoist_checks"]
+
+
+@at.fn
+def picked(x: f64[m], k: at.i64[n]) -> f64[n]:
+    return [x[k[i]] for i in range(n)]
+
+
+def test_wrong_at_random() -> None:
+    """A share of `python -m tests.check.rewrite_mutations`."""
+    with small_blocks():
+        found = [mutant(f.core, name, seed) for f, name in ((distances, "rows"), (picked, "hoist_checks"), (smooth, "interior")) for seed in range(4)]
+    assert any(why for _, why, _ in found) and not [x for x in found if x[2].startswith("wrong")]
 
 
 def careless(plain: Any) -> Any:
@@ -98,7 +128,7 @@ def test_the_corruption_of_rows_is_found_when_compiling(monkeypatch: pytest.Monk
     monkeypatch.setattr(rows, "counted", careless(split.counted))
     monkeypatch.setattr(rows, "LONG", 8)
     monkeypatch.setattr(rows, "NEAR", 1 << 30)
-    assert status(below)["rows"]
+    assert status(below, "rows")["rows"]
     monkeypatch.setenv("ATOLL_CHECK", "certify")
     with pytest.raises(at.Error) as error:
         at.fn(source=BELOW).compile("0")

@@ -4,7 +4,8 @@
     if bad:  for r:  k = e;  check t(k)                                                           for r:  k = e;  f(k)
 
 If no check fails, k' is k in every round and the second loop does nothing. If one fails, both ways end with the failure of the first that does: the first loop
-makes values that nobody sees. That it reads nothing outside of an array then (o is a place that exists) is taken on trust, and said.
+makes values that nobody sees. It touches nothing outside of an array then, because o passes the checks as well (t(o) is a literal truth or was tested before: where it is
+not so, all checks are made first), and the program before would do the same with data that say o.
 """
 
 from __future__ import annotations
@@ -15,26 +16,24 @@ from typing import Any
 
 from atoll.check.rewrites.language import changed, mapped, read, rename
 from atoll.check.rewrites.leaves import Node, whole
-from atoll.check.sums import Poly, subst, var
-
-BELIEVED = "what a round reads that fails is inside its array"
+from atoll.check.sums import Poly, subst, value, var
 
 
-def checks_back(body: tuple[Node, ...], roots: Mapping[str, str], notes: set[str]) -> tuple[Node, ...]:
+def checks_back(body: tuple[Node, ...], roots: Mapping[str, str]) -> tuple[Node, ...]:
     out = list(body)
     k = 0
     while k + 1 < len(out):
-        found = _back(out[k], out[k + 1], [*out[:k], *out[k + 2 :]], roots, notes)
+        found = _back(out[k], out[k + 1], out[:k], out[k + 2 :], roots)
         if found is not None:
             out[k : k + 2] = found
             if k and _only_repeats(out[k - 1], found[0], roots):
                 del out[k - 1]
                 k -= 1
         k += 1
-    return tuple(replace(n, bodies=tuple(checks_back(b, roots, notes) for b in n.bodies)) for n in out)
+    return tuple(replace(n, bodies=tuple(checks_back(b, roots) for b in n.bodies)) for n in out)
 
 
-def _back(scan: Node, after: Node, others: list[Node], roots: Mapping[str, str], notes: set[str]) -> list[Node] | None:
+def _back(scan: Node, after: Node, earlier: list[Node], later: list[Node], roots: Mapping[str, str]) -> list[Node] | None:
     if scan.stmt[0] != "accumulate" or after.stmt[0] != "if" or after.bodies[1] or len(after.bodies[0]) != 1:
         return None
     flags = [v for v, monoid, _ in scan.stmt[5] if monoid == "or" and _says(after.stmt[1], v)]
@@ -42,10 +41,11 @@ def _back(scan: Node, after: Node, others: list[Node], roots: Mapping[str, str],
     if len(flags) != 1 or again.stmt[0] != "for" or again.stmt[2:4] != scan.stmt[2:4] or any(n.stmt[0] not in ("let", "check") for n in again.bodies[0]):
         return None
     bad = flags[0]
-    if any(bad in read((whole(n),))[0] | changed((whole(n),))[0] for n in others) or changed((whole(scan),))[1] & read((whole(again),))[1]:
+    if any(bad in read((whole(n),))[0] | changed((whole(n),))[0] for n in (*earlier, *later)) or changed((whole(scan),))[1] & read((whole(again),))[1]:
         return None
     rooted = {**roots, scan.stmt[1]: "%round", again.stmt[1]: "%round"}
     failing = {_rooted(t, rooted) for n in again.bodies[0] if n.stmt[0] == "check" for t in n.stmt[1]}
+    tested = _guards(earlier[-1]) if earlier and _only_repeats(earlier[-1], again, roots) else set()
     seen: set[Any] = set()
     instead: dict[str, str] = {}
     kept = []
@@ -56,7 +56,7 @@ def _back(scan: Node, after: Node, others: list[Node], roots: Mapping[str, str],
                 return None
             seen |= {_rooted(t, rooted) for t in s[3][1]}
         elif s[0] == "let" and n.origin is None and s[3][0] == "choose" and s[3][2][0] == "use" and s[3][3][0] == "index":
-            if not {_rooted(t, rooted) for t in s[3][1]} <= failing:
+            if not {_rooted(t, rooted) for t in s[3][1]} <= failing or not all(_passes(t, s[3][2][1], s[3][3][1], tested) for t in s[3][1]):
                 return None
             instead[s[1]] = s[3][2][1]
         else:
@@ -65,8 +65,6 @@ def _back(scan: Node, after: Node, others: list[Node], roots: Mapping[str, str],
             kept.append(renamed(n, instead))
     if not failing <= seen:
         return None
-    if instead:
-        notes.add(BELIEVED)
     accs = tuple(a for a in scan.stmt[5] if a[0] != bad)
     _, i, low, high, _, _, exact = scan.stmt
     made: list[Node] = [again]
@@ -74,6 +72,24 @@ def _back(scan: Node, after: Node, others: list[Node], roots: Mapping[str, str],
         head = ("accumulate", i, low, high, (), accs, exact) if accs else ("for", i, low, high, (), (True, 0, False, False))
         made.append(Node(head, (tuple(kept),), scan.origin))
     return made
+
+
+def _guards(n: Node) -> set[Any]:
+    """Tests where all checks are made when one of them fails."""
+    if n.stmt[0] != "if":
+        return set()
+    here = set(n.stmt[1]) if not n.bodies[0] and n.bodies[1] else set()
+    return here.union(*(_guards(x) for x in n.bodies[0]))
+
+
+def _passes(t: Any, k: str, o: Poly, tested: set[Any]) -> bool:
+    """The check's test holds for o in place of k."""
+    kind, p, e = t
+    if kind != "ge" or e is not None:
+        return False
+    found = subst(p, {k: o})
+    number = value(found)
+    return number >= 0 if number is not None else ("ge", found, None) in tested
 
 
 def _only_repeats(n: Node, again: Node, roots: Mapping[str, str]) -> bool:

@@ -7,15 +7,16 @@ two facts that define it. What is found is sound: a refutation is a sum of multi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import gcd
 from typing import Any
 
-from atoll.check.sums import Monomial, Poly, Quotient, add, const, mul, sub, value, var
+from atoll.check.sums import Monomial, Poly, Quotient, add, const, free, mul, sub, value, var
 
 Cond = tuple[Any, ...]
 Case = list[Cond]
 Group = list[Case]  # one of the cases holds
-Row = dict[Monomial, int]
+Row = dict[int, int]  # by the number of a monomial, odd where it has a quotient; 0 is the constant
 LIMIT = 300  # rows of one question; then it is given up
 
 
@@ -25,7 +26,8 @@ def refuted(conds: Sequence[Cond]) -> bool:
     for c in conds:
         if c[0] == "op" and held.setdefault(c[1], c[2]) != c[2]:
             return True
-    found = _without_equations(*_rows(conds))
+    equations, rows = _rows(conds)
+    found = _without_equations(equations, rows)
     return found is None or _eliminated(found)
 
 
@@ -33,6 +35,16 @@ def _rows(conds: Sequence[Cond]) -> tuple[list[Row], list[Row]]:
     equations: list[Row] = []
     rows: list[Row] = []
     seen: set[Quotient] = set()
+    numbers: dict[Monomial, int] = {(): 0}
+
+    def row(p: Poly) -> Row:
+        made = {}
+        for m, c in p:
+            k = numbers.get(m)
+            if k is None:
+                k = numbers[m] = 2 * len(numbers) + any(isinstance(a, Quotient) for a in m)
+            made[k] = c
+        return made
 
     def quotients(p: Poly) -> None:
         for monomial, _ in p:
@@ -43,18 +55,18 @@ def _rows(conds: Sequence[Cond]) -> tuple[list[Row], list[Row]]:
                     divisor = value(a.den)
                     if divisor is not None and divisor > 0:
                         scaled = mul(a.den, var(a))
-                        rows.append(dict(sub(a.num, scaled)))
-                        rows.append(dict(sub(add(scaled, const(divisor - 1)), a.num)))
+                        rows.append(row(sub(a.num, scaled)))
+                        rows.append(row(sub(add(scaled, const(divisor - 1)), a.num)))
 
     for c in conds:
         if c[0] in ("ge", "eq"):
-            (rows if c[0] == "ge" else equations).append(dict(c[1]))
+            (rows if c[0] == "ge" else equations).append(row(c[1]))
             quotients(c[1])
     return equations, rows
 
 
-def _has_quotient(m: Monomial) -> bool:
-    return any(isinstance(a, Quotient) for a in m)
+def _has_quotient(m: int) -> int:
+    return m & 1
 
 
 def _shared(row: Row) -> int:
@@ -65,7 +77,7 @@ def _without_equations(equations: list[Row], rows: list[Row]) -> list[Row] | Non
     """The rows with every equation used up that gives an unknown; None: the equations have no solution."""
     while equations:
         e = equations.pop()
-        g, k = _shared(e), e.get((), 0)
+        g, k = _shared(e), e.get(0, 0)
         if g == 0:
             if k:
                 return None
@@ -83,7 +95,7 @@ def _without_equations(equations: list[Row], rows: list[Row]) -> list[Row] | Non
     return rows
 
 
-def _put(row: Row, m: Monomial, rest: Row) -> Row:
+def _put(row: Row, m: int, rest: Row) -> Row:
     c = row.get(m, 0)
     if not c:
         return row
@@ -93,12 +105,12 @@ def _put(row: Row, m: Monomial, rest: Row) -> Row:
     return {x: v for x, v in made.items() if v}
 
 
-Rows = dict[frozenset[tuple[Monomial, int]], int]  # of the same coefficients only the strictest is kept: its constant
+Rows = dict[frozenset[tuple[int, int]], int]  # of the same coefficients only the strictest is kept: its constant
 
 
 def _keep(rows: Rows, row: Row) -> bool:
     """True: this row alone cannot hold."""
-    g, k = _shared(row), row.get((), 0)
+    g, k = _shared(row), row.get(0, 0)
     if g == 0:
         return k < 0
     key = frozenset((m, c // g) for m, c in row.items() if m and c)
@@ -116,11 +128,11 @@ def _eliminated(given: list[Row]) -> bool:
             other = rows.get(frozenset((m, -c) for m, c in key))
             if other is not None and k + other < 0:
                 return True
-        count: dict[Monomial, list[int]] = {}
+        count: dict[int, list[int]] = {}
         for key in rows:
             for m, c in key:
                 count.setdefault(m, [0, 0])[c > 0] += 1
-        m = min(count, key=lambda x: (_has_quotient(x), count[x][0] * count[x][1] - sum(count[x]), repr(x)))  # quotients last: rows of them alone are cut
+        m = min(count, key=lambda x: (_has_quotient(x), count[x][0] * count[x][1] - sum(count[x]), x))  # quotients last: rows of them alone are cut
         low: list[tuple[Row, int]] = []
         high: list[tuple[Row, int]] = []
         for key, k in list(rows.items()):
@@ -135,7 +147,7 @@ def _eliminated(given: list[Row]) -> bool:
             for b, n in high:
                 p, q = -b[m], a[m]
                 made = {x: p * a.get(x, 0) + q * b.get(x, 0) for x in (*a, *(x for x in b if x not in a)) if x != m}
-                made[()] = p * k + q * n
+                made[0] = p * k + q * n
                 if _keep(rows, made):
                     return True
         if len(rows) > LIMIT:
@@ -147,6 +159,7 @@ def cannot(conds: Sequence[Cond], groups: Sequence[Group] = ()) -> bool:
     """No integers satisfy the conditions and one case of every group."""
     if refuted(conds):
         return True
+    groups = _near(conds, groups)
     if groups:
         return all(cannot([*conds, *case], groups[1:]) for case in groups[0])
     for k, c in enumerate(conds):
@@ -154,6 +167,30 @@ def cannot(conds: Sequence[Cond], groups: Sequence[Group] = ()) -> bool:
             others = [*conds[:k], *conds[k + 1 :]]
             return cannot([*others, ("ge", sub(c[1], const(1)))]) and cannot([*others, ("ge", sub(const(-1), c[1]))])
     return False
+
+
+@lru_cache(1 << 16)
+def _unknowns(p: Poly) -> frozenset[str]:
+    return frozenset(free(p))
+
+
+def _near(conds: Sequence[Cond], groups: Sequence[Group]) -> Sequence[Group]:
+    """The groups about unknowns of the conditions, or of other groups that are: what else is known has no part in a refutation."""
+    if not groups:
+        return groups
+    known: set[str] = set()
+    for c in conds:
+        if c[0] != "op":
+            known |= _unknowns(c[1])
+    mine = [(g, frozenset().union(*(_unknowns(c[1]) for case in g for c in case if c[0] != "op")), any(c[0] == "op" for case in g for c in case)) for g in groups]
+    kept: set[int] = set()
+    while True:
+        more = [k for k, (_, names, data) in enumerate(mine) if k not in kept and (data or names & known)]
+        if not more:
+            return [g for k, (g, _, _) in enumerate(mine) if k in kept]
+        for k in more:
+            kept.add(k)
+            known |= mine[k][1]
 
 
 def negations(c: Cond) -> list[Cond]:

@@ -58,7 +58,7 @@ class Region:
         self._rounds: dict[str, list[str]] = {}
         self.moving = around.moving
         self.notes: set[str] = set()
-        before, after = in_one(before), in_one(checks_back(parts_back(after, self.notes) if licensed else after, roots, self.notes))
+        before, after = in_one(before), in_one(checks_back(parts_back(after, self.notes) if licensed else after, roots))
         self.old: dict[Any, Leaf] = {}
         for x in leaves(before, around.inside((0, 0, None, False)), {}, False):
             if x.number in self.old:
