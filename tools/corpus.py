@@ -3,6 +3,7 @@
     python -m tools.corpus record before.json [--grad]       # every @at.fn at module level of tests/, bench/ and examples/
     python -m tools.corpus compare before.json               # what is different now, by name and stage
     python -m tools.corpus record a.json --only bench        # files whose path contains a word
+    python -m tools.corpus passes out.json                   # how many functions each rewrite of loops changes
 
 Two processes give the same text whatever PYTHONHASHSEED is (tests/loops/test_same_text.py).
 """
@@ -21,6 +22,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import atoll as at
+from atoll.loops import ir as lp
+from atoll.loops.optimise import PASSES, Pass, optimise
+from atoll.loops.transform.walk import same
+from atoll.runtime.program import make_loops
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("examples", "bench", "tests")
@@ -87,14 +92,46 @@ def differences(before: dict[str, dict[str, str]], after: dict[str, dict[str, st
     return lines
 
 
+def firing(only: Sequence[str] = ()) -> dict[str, list[str]]:
+    """The functions whose loops each pass changes; a pass that changes none is of no use here."""
+    found: dict[str, list[str]] = {p.name: [] for p in PASSES}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for module in modules(only):
+            for name, fn in functions(module):
+                with contextlib.suppress(at.Error):
+                    _watch(fn, name, found)
+    return found
+
+
+def _watch(fn: at.Function, name: str, found: dict[str, list[str]]) -> None:
+    loops = make_loops(fn.core)
+    if not isinstance(loops, lp.Function):
+        return
+    before = loops.body
+
+    def after(p: Pass, now: lp.Function, said: list[str]) -> None:
+        nonlocal before
+        if not same(now.body, before):
+            found[p.name].append(name)
+        before = now.body
+
+    optimise(loops, fn.core.reassociate, after=after)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("record", "compare"))
+    parser.add_argument("what", choices=("record", "compare", "passes"))
     parser.add_argument("file", type=Path)
     parser.add_argument("--only", nargs="*", default=[], help="files whose path contains one of these")
     parser.add_argument("--grad", action="store_true", help="gradients too, where they exist")
     parser.add_argument("--whole", action="store_true", help="keep the texts, not their digests")
     args = parser.parse_args()
+    if args.what == "passes":
+        uses = firing(args.only)
+        args.file.write_text(json.dumps(uses, indent=1))
+        print("\n".join(f"{len(names):5}  {name}" for name, names in sorted(uses.items(), key=lambda u: -len(u[1]))))
+        return 0
     if args.what == "record":
         found = record(args.only, args.grad, args.whole)
         args.file.write_text(json.dumps(found, indent=1))

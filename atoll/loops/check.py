@@ -2,7 +2,7 @@
 
     scope     expressions mention variables declared before, in this block or one around it, loop indices around them, and sizes
     buffers   are arguments, results, constants, or allocated before and not freed; have as many indices as axes; inputs are not written
-    names     of two things that are alive together differ
+    names     of two things that are alive together differ; a loop's index is not that of a loop around it
     breaks    stand in a `forever`
 """
 
@@ -129,10 +129,11 @@ class _Checker:
             self.here.append(var)
 
     def loop(self, syms: tuple[Sym, ...], body: lp.Stmts) -> None:
-        new = set(syms) - self.syms
-        self.syms |= new
+        for sym in syms:
+            self.need(sym not in self.syms, f"two loops, one in the other, have the index {sym.name}")
+        self.syms.update(syms)
         self.block(body)
-        self.syms -= new
+        self.syms.difference_update(syms)
 
     def stmt(self, stmt: Any) -> None:
         """Statements are looked up by their kind: a long `match` would be most of the time that checking takes."""

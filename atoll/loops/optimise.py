@@ -58,7 +58,7 @@ from atoll.loops.recipes.turned import turned
 from atoll.loops.recipes.unroll import unroll
 from atoll.loops.recipes.wave import wave
 from atoll.loops.recipes.window import window
-from atoll.loops.transform.copier import restart_names
+from atoll.loops.transform.copier import names
 from atoll.loops.transform.walk import innermost_first, same
 
 
@@ -154,18 +154,18 @@ def optimise(
     fn: lp.Function, reassociate: bool = True, choices: Choices = USUAL, *, after: After | None = None, at_most: int | None = None
 ) -> list[str]:
     """Rewrite the body in place; what was decided. `after` is told every pass that ran, the function and what the pass said."""
-    restart_names()
     work = Work(choices, reassociate)
     known: Known = {}
-    for p in PASSES[: passes_wanted() if at_most is None else at_most]:
-        if p.wanted(choices):
-            said = len(work.decisions)
-            found = p.run(fn, work)
-            if not same(found, fn.body):  # statements are frozen: what is the same was checked before
-                fn.body = found
-                check(fn, p.name, known)
-            if after is not None:
-                after(p, fn, work.decisions[said:])
+    with names():
+        for p in PASSES[: passes_wanted() if at_most is None else at_most]:
+            if p.wanted(choices):
+                said = len(work.decisions)
+                found = p.run(fn, work)
+                if not same(found, fn.body):  # statements are frozen: what is the same was checked before
+                    fn.body = found
+                    check(fn, p.name, known)
+                if after is not None:
+                    after(p, fn, work.decisions[said:])
     return work.decisions
 
 

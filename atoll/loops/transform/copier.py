@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -13,25 +15,29 @@ from atoll.sizes import Atom, Poly, poly
 
 HOLDERS = (lp.For, lp.Accumulate, lp.Chunks, lp.If, lp.Forever, lp.Section, lp.Product)
 """Statements with statements inside."""
-_counter = itertools.count(1)
+_numbers: ContextVar[Iterator[int]] = ContextVar("numbers of names", default=itertools.count(1))  # noqa: B039  the supply of who rewrites no function
 _COPY = re.compile(r"__\d+$")
 
 
-def restart_names() -> None:
-    """Names of copies are counted from 1 in every function, so that its text is always the same."""
-    global _counter
-    _counter = itertools.count(1)
+@contextmanager
+def names() -> Iterator[None]:
+    """A supply of names for the rewrites of one function: counted from 1, so that its text is always the same, whoever else rewrites meanwhile."""
+    before = _numbers.set(itertools.count(1))
+    try:
+        yield
+    finally:
+        _numbers.reset(before)
 
 
 def fresh(var: lp.Var) -> lp.Var:
     """Another variable like this one. Names stay unique because a mark no user can write is in them."""
-    made = lp.Var(f"{_COPY.sub('', var.name)}__{next(_counter)}", var.dtype, var.small)
+    made = lp.Var(f"{_COPY.sub('', var.name)}__{next(_numbers.get())}", var.dtype, var.small)
     made.label, made.origin, made.copy_of = var.label, var.origin, var
     return made
 
 
 def fresh_like(name: str, dtype: Any) -> lp.Var:
-    return lp.Var(f"{name}__{next(_counter)}", dtype)
+    return lp.Var(f"{name}__{next(_numbers.get())}", dtype)
 
 
 class Copier:
