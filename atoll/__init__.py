@@ -56,8 +56,9 @@ def load_ipython_extension(ipython: Any) -> None:
 
 MYPY = False  # mypy takes this for True
 if TYPE_CHECKING:
-    from atoll.function import Function, donate
-    from atoll.function import fn as fn
+    from atoll.function import Function
+    from atoll.making import donate
+    from atoll.making import fn as fn
 
     if not MYPY:  # to pyright an Atoll function is one it does not look into
         from typing import no_type_check as fn
@@ -95,9 +96,9 @@ _ = poly(Sym("_"))  # a size that is inferred: def dot(u: f64[_], v: f64[_])
 
 # Loaded when first asked for, so that `import atoll` is quick.
 _LATER = {
-    "fn": "atoll.function",
+    "fn": "atoll.making",
     "Function": "atoll.function",
-    "donate": "atoll.function",
+    "donate": "atoll.making",
     "DeviceArray": "atoll.runtime.cuda.arrays",
     "cache": "atoll.runtime.cache",
     "doctor": "atoll.installation",  # not atoll.doctor: importing that would put the module in place of the function

@@ -6,23 +6,20 @@ Exit status 0: fine; 1: the program is wrong; 2: the call is wrong.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib.util
 import io
 import os
 import sys
-import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from atoll.command_build import build
+from atoll.command_files import Broken, chosen, is_file, one, refuse, shorter, sizes_of, split_name
+from atoll.command_measure import bench, tune
 from atoll.errors import Error
 from atoll.errors.misuse import Misuse
-
-
-class Broken(Exception):
-    """The file cannot be read as a program: it has a syntax error, or running it fails."""
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -44,7 +41,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"atoll: {wrong}", file=sys.stderr)
         return 1
     except Error as error:
-        print(_shorter(error), file=sys.stderr)
+        print(shorter(error), file=sys.stderr)
         return 2 if args.run is _run and error.code.startswith("E06") else 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -57,17 +54,6 @@ def main(argv: list[str] | None = None) -> int:
         print(f"atoll: this is a bug in Atoll: {type(bug).__name__}: {bug}", file=sys.stderr)
         print("Please report it with the file; ATOLL_DEBUG=1 shows where it happened.", file=sys.stderr)
         return 1
-
-
-def _shorter(error: Error) -> str:
-    """The error's text, with files named as seen from here, as standard error takes it: in colours and cut to its width if it is a terminal."""
-    from atoll.command_looks import painted
-
-    try:
-        text = str(error).replace(f"--> {Path.cwd()}/", "--> ")
-    except OSError:  # the folder we are in is gone
-        text = str(error)
-    return painted(text, sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -115,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--target", default="gcc", help="gcc, clang, m32, cortex-m0 or cortex-m4")
     sub.add_argument("--optimise", default="-Os", metavar="-Os", help="how the C compiler optimises: --optimise=-O2")
     sub.add_argument("--index", default="int32_t", metavar="TYPE", help="the type of sizes and counters")
-    sub = command("build", _build, "write C: a .c, a .h and an example caller")
+    sub = command("build", build, "write C: a .c, a .h and an example caller")
     sub.add_argument("file", metavar="FILE[:FUNCTION]")
     sub.add_argument("-o", "--output", default=".", help="the folder to write to")
     sub.add_argument("--workspace", default=None, choices=("heap", "caller"))
@@ -131,10 +117,10 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--size", action="append", default=None, metavar="n=8", help=".madl: a size of a `let rec` operator")
     sub.add_argument("--shared", action="store_true", help="a shared library and a Python file that calls it with NumPy alone")
     sub.add_argument("--cpu", default=None, help="with --shared: the processors it is for, as the compiler's -march names them (x86-64-v3)")
-    sub = command("bench", _bench, "time a function on random data, or (without FILE) every kernel of bench/")
+    sub = command("bench", bench, "time a function on random data, or (without FILE) every kernel of bench/")
     sub.add_argument("file", metavar="FILE:FUNCTION", nargs="?")
     sub.add_argument("--size", action="append", default=[], metavar="n=1000")
-    sub = command("tune", _tune, "measure the compiler's choices for a function and pin the fastest in a file beside its source")
+    sub = command("tune", tune, "measure the compiler's choices for a function and pin the fastest in a file beside its source")
     sub.add_argument("file", metavar="FILE:FUNCTION")
     sub.add_argument("--size", action="append", default=[], metavar="n=1000", help="a size of the random data")
     sub.add_argument("--seconds", type=float, default=0.3, help="how long to time each alternative")
@@ -159,104 +145,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-# -- finding functions
-
-
-def _split(text: str) -> tuple[Path, str | None]:
-    head, sep, tail = text.rpartition(":")
-    if sep and tail.isidentifier():
-        return Path(head), tail
-    return Path(text), None
-
-
-def _is_file(path: Path) -> bool:
-    """False also for names that no file can have."""
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
-
-
-@contextlib.contextmanager
-def _running(path: Path) -> Iterator[None]:
-    """While a file of the user's is read and run: what goes wrong is the file's own problem, and told as such."""
-    try:
-        yield
-    except (Error, Misuse):
-        raise
-    except SyntaxError as error:
-        place = f"{path}:{error.lineno}" if error.lineno else f"{path}"
-        raise Broken(f"{place}: {error.msg}" + (f"\n    {error.text.strip()}" if error.text else "")) from None
-    except SystemExit as error:
-        raise Broken(f"{path} ends Python when it is imported (exit status {error.code})") from None
-    except Exception as error:
-        frames = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename in (str(path), str(path.resolve()))]
-        if not frames and not isinstance(error, (OSError, ValueError, RecursionError, MemoryError)):  # the file was not even reached
-            raise
-        place = f"{path}:{frames[-1]}" if frames else f"{path}"
-        raise Broken(f"{place}: the file does not run: {type(error).__name__}: {error}") from None
-
-
-def load(path: Path) -> dict[str, Any]:
-    """The functions of a .py file, by name."""
-    from atoll.function import CHECK_LATER, Function
-
-    if not _is_file(path):
-        raise Misuse(f"there is no file {path}")
-    if path.suffix == ".fut":
-        from atoll.futhark.command import functions
-
-        return functions(path)
-    name = path.stem if path.stem not in sys.modules else f"{path.stem}_file"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise Misuse(f"{path} is none of .py, .madl and .fut files")
-    module = importlib.util.module_from_spec(spec)
-    folder = str(path.resolve().parent)
-    sys.modules[name] = module  # classes with annotations as text look their names up here
-    sys.path.insert(0, folder)
-    later = CHECK_LATER.set(True)
-    try:
-        with _running(path):
-            spec.loader.exec_module(module)
-    finally:
-        CHECK_LATER.reset(later)
-        sys.modules.pop(name, None)
-        if folder in sys.path:
-            sys.path.remove(folder)
-    return {name: value for name, value in vars(module).items() if isinstance(value, Function) and value.name == name}
-
-
-def _chosen(text: str) -> list[Any]:
-    """The function that is named, or all functions of the file."""
-    path, name = _split(text)
-    functions = load(path)
-    if not functions:
-        raise Misuse(f"{path} has no Atoll functions")
-    if name is None:
-        return list(functions.values())
-    if name not in functions:
-        raise Misuse(f"{path} has no Atoll function {name} (there are: {', '.join(functions)})")
-    return [functions[name]]
-
-
-def _one(text: str) -> Any:
-    """The function that is named, or the only one of the file."""
-    found = _chosen(text)
-    if len(found) > 1:
-        raise Misuse(f"say which function: {_split(text)[0]}:NAME (there are: {', '.join(f.name for f in found)})")
-    return found[0]
-
-
 # -- commands
 
 
 def _check(args: argparse.Namespace) -> int:
-    path, name = _split(args.file)
+    path, name = split_name(args.file)
     if args.watch or args.json:
         from atoll.command_looks import as_json, checked, watch
 
-        if not _is_file(path):
+        if not is_file(path):
             raise Misuse(f"there is no file {path}")
         if args.watch:
             watch(path, lambda text: print(text, flush=True))
@@ -273,17 +170,17 @@ def _check(args: argparse.Namespace) -> int:
             print(problem, file=sys.stderr)
         return 1 if problems else 0
     status = 0
-    for f in _chosen(args.file):
+    for f in chosen(args.file):
         try:
             print(f"ok  {f.type}", flush=True)
         except Error as error:
-            print(_shorter(error), file=sys.stderr)
+            print(shorter(error), file=sys.stderr)
             status = 1
     return status
 
 
 def _show(args: argparse.Namespace) -> int:
-    path, name = _split(args.file)
+    path, name = split_name(args.file)
     if path.suffix == ".madl":
         from atoll.madl.command import show_file
 
@@ -298,12 +195,12 @@ def _show(args: argparse.Namespace) -> int:
         from atoll.stages import rows, text_of
 
         found = []
-        for f in _chosen(args.file):
+        for f in chosen(args.file):
             source = text_of(f).surface.span.source
             found.append({"function": f.name, "stage": args.stage, "rows": [{"text": r.text, "lines": list(r.lines(source))} for r in rows(f, args.stage)]})
         print(as_json(found))
         return 0
-    for number, f in enumerate(_chosen(args.file)):
+    for number, f in enumerate(chosen(args.file)):
         if number:
             print()
         print(f.show(args.stage, args.origins))
@@ -311,19 +208,19 @@ def _show(args: argparse.Namespace) -> int:
 
 
 def _cost(args: argparse.Namespace) -> int:
-    path, name = _split(args.file)
+    path, name = split_name(args.file)
     if path.suffix == ".madl":
         raise Misuse("costs are of functions in .py files")
-    sizes = _sizes(args.size)
+    sizes = sizes_of(args.size)
     status = 0
-    for f in _chosen(args.file):
+    for f in chosen(args.file):
         try:
             known = {k: v for k, v in sizes.items() if name is not None or k in {s.name for s in f.core.sizes}}
             print(f.cost(**known))
         except Error as error:
             if error.code == "E0610":
                 raise Misuse(str(error).splitlines()[0].removeprefix("E0610: ")) from None
-            print(_shorter(error), file=sys.stderr)
+            print(shorter(error), file=sys.stderr)
             status = 1
     return status
 
@@ -332,7 +229,7 @@ _SIMULATION = {"out": "--out", "golden": "--golden", "on": "--on", "tolerance": 
 
 
 def _run(args: argparse.Namespace) -> int:
-    path, _ = _split(args.file)
+    path, _ = split_name(args.file)
     if path.suffix == ".madl":
         from atoll.madl.command import run_file
 
@@ -342,18 +239,18 @@ def _run(args: argparse.Namespace) -> int:
 
             if args.args:
                 raise Misuse("give the arguments either in --in FILE.csv or on the line, not both")
-            operator, sizes = find(path, _split(args.file)[1]), _sizes(args.size)
+            operator, sizes = find(path, split_name(args.file)[1]), sizes_of(args.size)
             on = args.on.split(",") if args.on else []
             out, golden = (Path(p) if p is not None else None for p in (args.out, args.golden))
             if operator.recursive:
                 operator, sizes = operator.at(sizes), {}
             return simulate(operator, Path(args.stimuli), sizes=sizes, out=out, golden=golden, on=on, tolerance=args.tolerance or 0.0, covered=bool(args.coverage), plotted=bool(args.plot))
-        _refuse(args, _SIMULATION, "a run without --in")
-        return run_file(path, _split(args.file)[1], args.args, args.cycles, _sizes(args.size), args.interpret)
-    _refuse(args, {"stimuli": "--in", **_SIMULATION}, "a .py file")
+        refuse(args, _SIMULATION, "a run without --in")
+        return run_file(path, split_name(args.file)[1], args.args, args.cycles, sizes_of(args.size), args.interpret)
+    refuse(args, {"stimuli": "--in", **_SIMULATION}, "a .py file")
     from atoll.command_data import literal
 
-    f = _one(args.file)
+    f = one(args.file)
     params = f.signature.params
     if len(args.args) > len(params):
         raise Misuse(f"{f.name} takes {len(params)} argument{'' if len(params) == 1 else 's'}, not {len(args.args)}")
@@ -371,7 +268,7 @@ def _report(args: argparse.Namespace) -> int:
     from atoll.madl.c_file import INDEX_BITS
     from atoll.madl.report import report_file
 
-    path, name = _split(args.file)
+    path, name = split_name(args.file)
     if path.suffix != ".madl":
         raise Misuse("atoll report is for .madl files; f.memory() tells what a function needs")
     if args.index not in INDEX_BITS:
@@ -380,175 +277,28 @@ def _report(args: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse(args: argparse.Namespace, words: dict[str, str], what: str) -> None:
-    """Options that would do nothing are told."""
-    for name, shown in words.items():
-        if getattr(args, name) is not None:
-            raise Misuse(f"{shown} has no meaning for {what}")
-
-
 def _test(args: argparse.Namespace) -> int:
     path = Path(args.file)
     if path.suffix != ".fut":
         raise Misuse("atoll test is for .fut files, which have test blocks")
-    if not _is_file(path):
+    if not is_file(path):
         raise Misuse(f"there is no file {path}")
     from atoll.futhark.command import run_tests
 
     return run_tests(path, args.compiled)
 
 
-def _build(args: argparse.Namespace) -> int:
-    path, name = _split(args.file)
-    if path.suffix == ".madl":
-        from atoll.madl.command import build_file
-
-        _refuse(args, {"module": "--module", "workspace": "--workspace"}, "a .madl file")
-        options = {word: value for word in ("static", "index", "prefix", "wrap", "restrict") if (value := getattr(args, word)) is not None}
-        if args.origins is not None:
-            options["origins"] = args.origins
-        only = args.only.split(",") if args.only is not None else None
-        files, notes = build_file(path, name, Path(args.output), args.overwrite, only, _sizes(args.size or []), **options)
-        for file in files:
-            print(file)
-        for note in notes:
-            print(note, file=sys.stderr)
-        return 0
-    _refuse(args, {"static": "--static", "index": "--index", "prefix": "--prefix", "wrap": "--no-wrap", "restrict": "--restrict", "only": "--only", "size": "--size"}, "a .py file")
-    if args.module:
-        from atoll.functions.modules import build_module
-
-        if not _is_file(path):
-            raise Misuse(f"there is no file {path}")
-        try:
-            Path(args.output).mkdir(parents=True, exist_ok=True)
-        except (OSError, ValueError) as error:
-            raise Misuse(f"nothing can be written to {args.output}: {error}") from None
-        with _running(path):
-            files = build_module(path, Path(args.output))
-        for file in files:
-            print(file)
-        return 0
-    if args.shared:
-        return _build_shared(args, path, name)
-    failed = []
-    functions = _chosen(args.file)
-    for f in functions:
-        if f.signature.is_generic:
-            if name is not None:
-                raise Misuse(f"{name} is generic: there is C only for the functions that use it")
-            print(f"{f.name} is generic and is left out", file=sys.stderr)
-            continue
-        try:
-            for file in f.export_c(args.output, args.workspace or "heap", args.overwrite, args.origins or "none"):
-                print(file)
-        except Error as error:
-            if error.code == "E0832":
-                raise Misuse(str(error).splitlines()[0].removeprefix("E0832: ")) from None
-            print(_shorter(error), file=sys.stderr)
-            failed.append(f.name)
-    if failed and len(functions) > 1:
-        print(f"atoll: no C was written for {', '.join(failed)}", file=sys.stderr)
-    return 1 if failed else 0
-
-
-def _build_shared(args: argparse.Namespace, path: Path, name: str | None) -> int:
-    from atoll.backends.c.shared import build_shared
-
-    functions = _chosen(args.file)
-    if name is None:  # what can be called with arrays; named functions are refused with the reason
-        left_out = [f.name for f in functions if f.signature.is_generic]
-        if left_out:
-            print(f"generic and left out: {', '.join(left_out)}", file=sys.stderr)
-        functions = [f for f in functions if not f.signature.is_generic]
-    try:
-        for file in build_shared(functions, path.stem + "_compiled", args.output, args.cpu, args.overwrite):
-            print(file)
-    except Error as error:
-        print(_shorter(error), file=sys.stderr)
-        return 1
-    return 0
-
-
-def _bench(args: argparse.Namespace) -> int:
-    if args.file is None:
-        root = Path(__file__).parents[1] / "bench" / "run.py"
-        if not root.exists():
-            raise Misuse("bench/ is part of the source tree; give FILE:FUNCTION to time a function of yours")
-        import runpy
-
-        runpy.run_path(str(root), run_name="__main__")
-        return 0
-    sizes = _sizes(args.size)
-    path, name = _split(args.file)
-    if path.suffix == ".madl":
-        from atoll.madl.command import bench_file
-
-        print(bench_file(path, name, sizes))
-        return 0
-    from atoll.command_data import random_arguments
-
-    f = _one(args.file)
-    values = random_arguments(f, sizes)
-    start = time.perf_counter()
-    f(*values)
-    first = time.perf_counter() - start
-    times: list[float] = []
-    until = time.perf_counter() + 1.0
-    while len(times) < 5 or (time.perf_counter() < until and len(times) < 1000):
-        start = time.perf_counter()
-        f(*values)
-        times.append(time.perf_counter() - start)
-    times.sort()
-    shown = ", ".join(f"{k}={v}" for k, v in sizes.items())
-    median = times[len(times) // 2]
-    print(f"{f.name} [{shown}]: median {median * 1e3:.4f} ms of {len(times)} calls, first call {first * 1e3:.0f} ms{_rate(f, sizes, median)}")
-    return 0
-
-
-def _rate(f: Any, sizes: dict[str, int], seconds: float) -> str:
-    """Operations and bytes a second, where the cost is a number: what to hold against the machine's own."""
-    try:
-        cost = f.cost(**{k: v for k, v in sizes.items() if k in {s.name for s in f.core.sizes}})
-    except Error:  # it has no loops
-        return ""
-    if not (isinstance(cost.operations, int) and isinstance(cost.arrays, int)):
-        return ""
-    return f"; {cost.operations / seconds / 1e9:.3g} billion operations/s, {cost.arrays / seconds / 1e9:.3g} GB/s of its arrays"
-
-
-def _sizes(texts: list[str]) -> dict[str, int]:
-    sizes = {}
-    for text in texts:
-        key, sep, value = text.partition("=")
-        if not sep or not (value.isascii() and value.isdigit() and len(value) < 19):
-            raise Misuse(f"--size takes name=number, not {text[:60]!r}")
-        sizes[key] = int(value)
-    return sizes
-
-
-def _tune(args: argparse.Namespace) -> int:
-    from atoll.command_data import random_arguments
-    from atoll.tune import tune
-
-    f = _one(args.file)
-    if not args.seconds > 0:
-        raise Misuse(f"--seconds takes a time above 0, not {args.seconds:g}")
-    tune(f, random_arguments(f, _sizes(args.size)), seconds=args.seconds)
-    return 0
-
-
 def _prove(args: argparse.Namespace) -> int:
     path = Path(args.file)
-    if not _is_file(path):
+    if not is_file(path):
         raise Misuse(f"there is no file {path}")
     from atoll.check.prove import prove_file
 
     if args.c is not None and args.program is None:
         raise Misuse("--c needs --program FILE.py:NAME: the program says where its arguments and results are")
-    if args.c is not None and not _is_file(Path(args.c)):
+    if args.c is not None and not is_file(Path(args.c)):
         raise Misuse(f"there is no file {args.c}")
-    function = None if args.program is None else _one(args.program)
+    function = None if args.program is None else one(args.program)
 
     def further(data: dict[str, Any]) -> list[str]:
         """What needs the compiler; the verdict before it does not."""
@@ -577,13 +327,13 @@ def _explain(args: argparse.Namespace) -> int:
         return 0
     if args.what[:1].upper() == "E" and args.what[1:].isdigit():
         raise Misuse(f"there is no error code {args.what} (docs/errors.md lists them)")
-    path, name = _split(args.what)
+    path, name = split_name(args.what)
     if path.suffix == ".madl":
         from atoll.madl.command import explain_file
 
         print(explain_file(path, name))
         return 0
-    print(_one(args.what).explain())
+    print(one(args.what).explain())
     return 0
 
 
@@ -603,9 +353,9 @@ def _completion(args: argparse.Namespace) -> int:
 
 
 def _explore(args: argparse.Namespace) -> int:
-    path, name = _split(args.file)
-    if not _is_file(path) or path.suffix not in (".py", ".madl"):
-        raise Misuse(f"there is no file {path}" if not _is_file(path) else f"{path} is neither a .py nor a .madl file")
+    path, name = split_name(args.file)
+    if not is_file(path) or path.suffix not in (".py", ".madl"):
+        raise Misuse(f"there is no file {path}" if not is_file(path) else f"{path} is neither a .py nor a .madl file")
     from atoll.eyes.explore import run
 
     return run(path, name or "", not args.no_browser)

@@ -7,45 +7,39 @@ import dataclasses
 import functools
 import inspect
 import os
-import sys
 import threading
-import types as pytypes
 import warnings
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from atoll.core import ir
 from atoll.deep import as_deep_as_needed
 from atoll.distribute.methods import Beyond
-from atoll.errors import NOWHERE, CopyWarning, Error, Source, Span, fail
+from atoll.errors import CopyWarning, Error, Source, fail
 from atoll.errors.misuse import kind_of
-from atoll.errors.plain import all_plain, calling, of_call, plain, users_code
+from atoll.errors.plain import all_plain, calling, of_call
 from atoll.functions.from_python import takes_functions, with_functions
+from atoll.looking import Looking
 from atoll.progress import telling
-from atoll.surface import source as text
 from atoll.surface import syntax as s
 from atoll.surface.names import Liveness, binds
 from atoll.surface.parse import Parser
-from atoll.targets import CPU, device_memory, named, refuse_functions, usual
+from atoll.targets import CPU, named, refuse_functions, usual
 from atoll.types.captures import MISSING, Captures
 from atoll.types.namespace import Namespace
 from atoll.types.ownership import check_owned
 from atoll.types.session import Session
-from atoll.types.signature import Signature, constraints, read_signature, show_signature
+from atoll.types.signature import Signature, read_signature, show_signature
 from atoll.types.types import Index, Scalar, gives_functions
 from atoll.uncollected import uncollected
 
 if TYPE_CHECKING:
     from atoll.ad.residuals import Residuals
     from atoll.check.certificate import Certificate
-    from atoll.cost import Cost
-    from atoll.eyes.explore import Explorer
     from atoll.functions.program import FunctionProgram
-    from atoll.roofline import Roofline
     from atoll.runtime.cuda.program import DeviceProgram
     from atoll.runtime.first_version import Beginning
     from atoll.runtime.program import Program
@@ -77,7 +71,7 @@ class Options:
 
 
 @all_plain
-class Function(Beyond):
+class Function(Looking, Beyond):
     """A function of Atoll. Call it with NumPy arrays; look into it with .type, .explain(), .show(stage), .memory()."""
 
     def __init__(
@@ -404,94 +398,6 @@ class Function(Beyond):
         self._programs.clear()
         self._derived.clear()
 
-    # -- looking inside
-
-    @property
-    def type(self) -> str:
-        """`matmul(a: f32[n, k], b: f32[k, m]) -> f32[n, m]`"""
-        if self.signature.blanks and not self.signature.is_generic:
-            inferred = [dataclasses.replace(p, type=t) for p, (_, t) in zip(self.signature.params, self.core.params, strict=True)]
-            return show_signature(self.name, dataclasses.replace(self.signature, params=tuple(inferred)), self.core.result)
-        result = None if self.signature.is_generic else self.core.result
-        shown = show_signature(self.name, self.signature, result if result is not None else self.signature.result)
-        return shown + constraints(self) if self.signature.type_vars else shown
-
-    @as_deep_as_needed
-    def explain(self, what: str = "program") -> str:
-        """The program with every inserted map, rep and conversion written out, and the types and sizes that were inferred.
-
-        With "schedule": what was decided about its loops."""
-        if what == "schedule":
-            from atoll.loops.describe import describe
-
-            return describe(self.core)
-        if what != "program":
-            fail("E0814", given=what)
-        from atoll.types.explain import explain
-
-        return explain(self)
-
-    @as_deep_as_needed
-    def show(self, stage: str = "core", origins: bool = False) -> str:
-        """The program at a stage: surface, core, ainf, term, plan, loops, passes, rewritten, c or cuda. With `origins`, every line with the
-        lines of the source it comes from."""
-        from atoll.stages import show
-
-        return show(self, stage, origins)
-
-    @as_deep_as_needed
-    def memory(self, **sizes: int) -> Any:
-        """Every allocation and copy of the compiled program: place, bytes as a polynomial of the sizes, reason.
-
-        With sizes, f.memory(n=1000): how many bytes a call takes then, arguments, results and the most that is allocated at the same time."""
-        if sizes:
-            from atoll.distribute.budget import needs
-
-            return needs(self, sizes)
-        if self.target != CPU:
-            refuse_functions(self.core)
-            return device_memory(self.core, self._returned)
-        from atoll.runtime.memory import memory
-        from atoll.runtime.program import compiled_loops
-
-        return memory(compiled_loops(self.core), self.core, self._returned)
-
-    @as_deep_as_needed
-    def cost(self, **sizes: int) -> Cost:
-        """Operations, bytes read and written and rounds of loops of a call, as formulas of the sizes, or as numbers: f.cost(n=1000)."""
-        from atoll.cost import cost_of
-
-        return cost_of(self.core, sizes)
-
-    def roofline(self, **sizes: int) -> Roofline:
-        """How fast it runs at these sizes, measured on random arguments, against what memory and arithmetic of this machine allow: f.roofline(n=1000)."""
-        from atoll.roofline import roofline
-
-        return roofline(self, sizes)
-
-    def explore(self) -> Explorer:
-        """A page in the browser with the program at every stage, linked by where lines come from; its address is `.url`. Notebooks show it in place."""
-        from atoll.eyes.explore import of_function
-
-        return of_function(self)
-
-    @property
-    def _returned(self) -> Span:
-        """Where the body says what its result is."""
-        last = self.surface.body[-1] if self.surface.body else None
-        return last.span if isinstance(last, s.Return) else NOWHERE
-
-    @as_deep_as_needed
-    def export_c(self, folder: str | Path, workspace: str = "heap", overwrite: bool = False, origins: str = "none") -> list[Path]:
-        """Write readable C99 (a .c, a .h, an example caller) that needs neither Python nor a runtime library.
-
-        Files that Atoll did not write stay as they are unless `overwrite` is True. `origins="comments"` says beside every line of C which lines of
-        the source it comes from, `origins="lines"` says so by `#line`, for debuggers and compilers."""
-        from atoll.backends.c.export import export
-        from atoll.runtime.program import make_loops
-
-        return export(self.core, make_loops(self.core), folder, workspace, overwrite, origins)
-
     # -- derivatives
 
     def def_vjp(self, g: Any = None, *more: Any, check: bool = True, **keywords: Any) -> Any:
@@ -584,130 +490,5 @@ def _call_quickly() -> None:
         setattr(Function, "__call__", module.caller(Function, of_call))  # noqa: B010  a method is not assigned in words
 
 
-@plain
-def donate(x: Any) -> Any:
-    """Let a function overwrite this array, where its parameter is declared at.own[...]. The array's contents are then undefined."""
-    from atoll.runtime.arguments import Donated
-
-    return Donated(x)
-
-
-@overload
-def fn(function: Callable[..., Any], /) -> Function: ...
-@overload
-def fn(*, source: str, reassociate: bool = ..., copies: str = ...) -> Function: ...
-@overload
-def fn(*, reassociate: bool = ..., copies: str = ...) -> Callable[[Callable[..., Any]], Function]: ...
-@calling
-def fn(
-    function: Callable[..., Any] | None = None,
-    /,
-    *,
-    source: str | None = None,
-    reassociate: bool = True,
-    copies: str = "any",
-) -> Any:
-    """Make a Python function an Atoll function. The body is parsed, never run by Python.
-
-    >>> import atoll as at
-    >>> n = at.sizes("n")
-    >>> @at.fn
-    ... def double(x: at.f64[n]) -> at.f64[n]:
-    ...     return 2 * x
-    """
-    options = Options(reassociate, copies)
-    if source is None and function is None:
-        return calling(lambda given: _make(_from_function, given, options))
-    return _make(_from_function, function, options) if source is None else _make(_from_text, source, options)
-
-
-def _make(how: Callable[[Any, Options], Function], given: Any, options: Options) -> Function:
-    if options.copies not in ("any", "explicit"):
-        fail("E0808", given=options.copies)
-    return how(given, options)
-
-
-# What people decorate that is no plain function: the words for it, and what to write instead.
-_NOT_FUNCTIONS: dict[type, tuple[str, str]] = {
-    type: ("a class", "decorate a `def`; a class of data is a record: @at.record"),
-    classmethod: ("a classmethod", "make it a function without `cls`"),
-    property: ("a property", "make it a function of the fields it reads"),
-    functools.partial: ("a functools.partial", "write the function out: def f(...): return g(..., y=2.0)"),
-    pytypes.MethodType: ("a bound method", "make it a function without `self`, with the fields it needs as parameters"),
-    pytypes.BuiltinFunctionType: ("a function written in C", "use it by its name inside a body, if it has a meaning there"),
-}
-
-
-def _from_function(function: Any, options: Options) -> Function:
-    if isinstance(function, Function):
-        return function if options in (Options(), function.options) else function.with_options(options)
-    plain = text.unwrap(function)
-    if not isinstance(plain, pytypes.FunctionType):
-        words = (f"a value of type {type(function).__name__}", "use it as a decorator: @at.fn above a `def`")
-        for kind, known in _NOT_FUNCTIONS.items():
-            if isinstance(plain, kind):
-                words = known
-        fail("E0125", found=words[0], help=words[1])
-    source, node = text.find(plain)
-    parser = Parser(source)
-    if isinstance(node, ast.Lambda):
-        parser.refuse(node, "a lambda on its own", "write a `def` with annotated parameters; inside a body, lambdas are fine")
-    if not isinstance(node, ast.FunctionDef):
-        parser.refuse(node)
-        raise AssertionError
-    first = next(iter(node.args.posonlyargs + node.args.args), None)
-    if first is not None and first.arg in ("self", "cls") and first.annotation is None:
-        parser.refuse(first, f"`{first.arg}`", "make it a function outside the class, with the fields it needs as parameters")
-    made = Function(source, node, Namespace(plain), options)
-    made.__module__ = plain.__module__
-    made.__qualname__ = plain.__qualname__
-    made.__wrapped__ = plain
-    if not (plain.__module__ or "").startswith("atoll.std."):  # the library is checked by its tests, and by its users' programs
-        made.check_early()
-    return made
-
-
 def _shown_default(value: Any) -> str:
     return repr(value) if isinstance(value, (bool, int, float, complex)) else kind_of(value)
-
-
-def _undefined(source: Source, tree: ast.Module, error: NameError) -> None:
-    """A name in a declaration that nothing defines, most often a size, shown where it stands."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id == error.name:
-            end = node.end_col_offset or node.col_offset + 1
-            help_ = f'sizes are declared first: {node.id} = at.sizes("{node.id}")' if node.id.islower() and len(node.id) < 3 else None
-            fail("E0105", Span(source, node.lineno, node.col_offset, node.lineno, end), name=node.id, help=help_)
-
-
-def _from_text(module_text: str, options: Options) -> Function:
-    """The last function of a module given as text."""
-    if not isinstance(module_text, str):
-        fail("E0610", name="at.fn", text=f"source= takes the text of a module, not {kind_of(module_text)}", help="read the file first: at.fn(source=Path(...).read_text())")
-    name = text.remember(module_text)
-    source, tree = text.parse_text(module_text, name)
-    module = pytypes.ModuleType(name)
-    module.__file__ = name
-    namespace = module.__dict__
-    sys.modules[name] = module  # dataclasses looks there
-    try:
-        with users_code():
-            exec(text.compiled(source, tree), namespace)  # noqa: S102  the user's own text
-    except NameError as error:
-        _undefined(source, tree, error)
-        raise
-    finally:
-        del sys.modules[name]
-    definitions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    if not definitions:
-        fail("E0126")
-    last = definitions[-1]
-    found = namespace.get(last.name)
-    if isinstance(found, Function):
-        return _from_function(found, options)
-    plain = text.unwrap(found)
-    around = Namespace(plain) if isinstance(plain, pytypes.FunctionType) else Namespace(names=namespace)
-    made = Function(source, last, around, options)
-    made.__module__, made.__wrapped__ = name, found
-    made.check_early()
-    return made

@@ -72,7 +72,7 @@ def _try_it() -> list[Finding]:
     import numpy as np
 
     from atoll.errors import Error
-    from atoll.function import fn
+    from atoll.making import fn
     from atoll.runtime.cache import cache
     from atoll.runtime.library import threads
 

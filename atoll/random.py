@@ -138,7 +138,7 @@ def helper(name: str, axes: int = 1, rank: int = 0, extra: str = "") -> Function
 
 
 def _made(name: str, params: list[str], result: str, body: list[str], stored: Sequence[str] = ()) -> Function:
-    from atoll.function import fn
+    from atoll.making import fn
 
     head = "from __future__ import annotations\nimport atoll as at\nfrom atoll import bool_, f32, f64, i64, u32, u64\nfrom atoll.std import random as std\nm = at.sizes('m')\n"
     text = f"{head}def {name}({', '.join(params)}) -> {result}:\n" + "".join(f"    {line}\n" for line in body)

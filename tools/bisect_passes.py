@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from atoll.cli import _one, _sizes
 from atoll.command_data import random_arguments
+from atoll.command_files import one, sizes_of
 from atoll.loops.optimise import PASSES
 from atoll.runtime.program import Program
 
@@ -65,8 +65,8 @@ def main() -> int:
     parser.add_argument("--size", action="append", default=[], metavar="n=17")
     parser.add_argument("--same", action="store_true", help="compare bits with the program without rewrites")
     args = parser.parse_args()
-    f = _one(args.function)
-    arguments = random_arguments(f, _sizes(args.size))
+    f = one(args.function)
+    arguments = random_arguments(f, sizes_of(args.size))
     found = first_wrong(f, arguments, args.same)
     os.environ.pop("ATOLL_PASSES", None)
     if found is None:

@@ -17,7 +17,8 @@ from atoll.ad.api import _forward, _reverse, make, result_type
 from atoll.errors import NOWHERE, Error, Span, fail
 from atoll.errors.caller import caller
 from atoll.errors.misuse import kind_of
-from atoll.function import Function, fn
+from atoll.function import Function
+from atoll.making import fn
 from atoll.types.signature import ParamInfo
 from atoll.types.types import Index, Record, Scalar, Tuple, Type, array, shape_of
 

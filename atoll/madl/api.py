@@ -382,7 +382,7 @@ class Node:
 
     def step(self, *args: Any) -> Any:
         """One cycle: the output. A state declared `own` is updated in its own memory."""
-        from atoll.function import donate
+        from atoll.making import donate
 
         state = donate(self._state) if self._owned else self._state
         self._state, output = self._step(state, *args)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import atoll as at
-from atoll import cli, f64
+from atoll import cli, command_files, f64
 
 n, m = at.sizes("n m")
 
@@ -45,7 +45,7 @@ def load(tmp_path, pinned=None):
     file.write_text(PROGRAM)
     if pinned is not None:
         (tmp_path / "kernels.tune").write_text(pinned)
-    return cli.load(file)["columns"]
+    return command_files.load(file)["columns"]
 
 
 def test_pinned_choices(tmp_path):
@@ -104,7 +104,7 @@ def test_a_name_bound_to_a_function_may_be_pinned(tmp_path):
     file = tmp_path / "kernels.py"
     file.write_text(PROGRAM + "\n\nother = columns\n")
     (tmp_path / "kernels.tune").write_text("[columns]  ; a remark\njam = 4 # another\n\n[other]\ntall = off\n")
-    assert "by_4" in cli.load(file)["columns"].show("c")
+    assert "by_4" in command_files.load(file)["columns"].show("c")
 
 
 def test_tuning_writes_a_file(tmp_path, capsys):
