@@ -1,0 +1,115 @@
+"""The way down to kernels: every shape of kernel against the interpreter, checked for races; compiled by NVRTC without spills."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import atoll as at
+from atoll.backends.cuda import group, matrix, scans
+from atoll.backends.cuda import language as k
+from atoll.backends.cuda.check import Malformed, check
+from atoll.backends.cuda.generate import generate, lowered
+from atoll.loops import ir as lp
+from atoll.sizes import poly
+from atoll.types.dtypes import F64
+from tests.agreement import same
+from tests.cuda import programs
+from tests.cuda.test_nvrtc import needs
+from tests.fuzz.stages import Stages
+
+PROGRAMS = {f.name: f for f, _ in programs.arguments(np.random.default_rng(0), 1, 1)}
+
+
+@pytest.mark.parametrize("rows, width", [(0, 2), (3, 5)])
+def test_every_kernel_by_threads(rows, width, monkeypatch):
+    """Tiles of scans are small here, and products are left to the emulation: the executor takes a while for so many threads."""
+    monkeypatch.setattr(scans, "ROUNDS", 1)
+    monkeypatch.setattr(scans, "TILE", scans.THREADS)
+    for f, args in programs.arguments(np.random.default_rng(1), rows, width):
+        if f is programs.product and rows:
+            continue
+        same(tuple(Stages(f).run_kernels(args)), tuple(_flat(f.interpret(*args))), f.name)
+
+
+@pytest.mark.parametrize("lanes", ["warps", "blocks"])
+def test_rows_by_groups(lanes, monkeypatch):
+    """Sizes that would be done by threads, done by warps and blocks; no race, no barrier that some threads miss."""
+    monkeypatch.setattr(group, "SHORT", 1)
+    monkeypatch.setattr(group, "LONG", 0 if lanes == "blocks" else 1 << 40)
+    monkeypatch.setattr(group, "FEW", -1)
+    done = 0
+    for f, args in programs.arguments(np.random.default_rng(2), 2, 5):
+        if any(lanes in kernel.name for kernel in lowered(f.core).kernels):
+            same(tuple(Stages(f).run_kernels(args)), tuple(_flat(f.interpret(*args))), f.name)
+            done += 1
+    assert done >= 3
+
+
+@pytest.mark.parametrize("name", ["slope", "product", "scans"])
+def test_the_text_of_kernels_on_the_cpu(name):
+    """At sizes of several blocks, with rows for threads, warps and blocks."""
+    wanted = getattr(programs, name)
+    for rows, width in [(5000, 3), (70, 130), (2, 2500)] if name == "slope" else [(5000, 3), (70, 130)]:
+        for f, args in programs.arguments(np.random.default_rng(3), rows, width):
+            if f is wanted:
+                same(f.on("cuda-emulated")(*args), f(*args), f"{name} {rows} {width}")
+
+
+def test_large_products(monkeypatch):
+    monkeypatch.setattr(matrix, "MANY", 1)
+    program = lowered(programs.product.core)
+    assert sorted(kernel.resident for kernel in program.kernels) == [0, 2]
+    large = next(kernel for kernel in program.kernels if kernel.resident == 2)
+    assert k.shared_bytes(large) == 4 * 8 * (132 + 128)
+
+
+def test_a_sum_is_one_launch():
+    assert len(lowered(programs.loss.core).kernels) <= 4  # three ways to make the rows, one sum
+    one = lowered(at.fn(source="import atoll as at\nn = at.sizes('n')\n@at.fn\ndef f(x: at.f64[n]):\n    return 2.0 * sum(x)\n").core)
+    assert [kernel.name for kernel in one.kernels] == ["k0_reduce"]
+
+
+def test_failed_checks_tell_the_first():
+    x, places = np.arange(5.0), np.array([1, 9, 7, 2])
+    texts = []
+    for f in (programs.picked, programs.picked.on("cuda-emulated")):
+        with pytest.raises(at.RunError) as caught:
+            f(x, places)
+        texts.append(str(caught.value))
+    assert texts[0] == texts[1] and "9" in texts[0]
+
+
+@needs
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_kernels_compile_without_spills(arch):
+    from atoll.runtime.cuda.nvrtc import cubin
+
+    for name in ("total", "scans", "counts", "waves"):
+        made = cubin(generate(PROGRAMS[name].core).kernels_text, arch, name)
+        for kernel, use in made.uses.items():
+            assert use.registers <= 128 and use.spilled == 0, (name, kernel, use)
+
+
+def test_rules_of_the_language():
+    """Kernels that are not well formed are found."""
+    out = lp.Buffer("out", F64, (poly(4),), "out")
+    given = lp.Buffer("x", F64, (poly(4),), "in")
+    unknown = lp.Var("unknown", F64)
+    one = lp.Const(1.0, F64)
+    shared = lp.Buffer("s", F64, (poly(10000),), "shared")
+    wrong = {
+        "x is written": k.Kernel("k", (given,), 32, (lp.Store(given, (poly(0),), one),)),
+        "unknown is not known here": k.Kernel("k", (out,), 32, (lp.Store(out, (poly(0),), lp.Use(unknown)),)),
+        "a parallel loop in a thread": k.Kernel("k", (out,), 32, (lp.For(k.Sym("i"), poly(0), poly(4), [], True),)),
+        "too much shared memory": k.Kernel("k", (), 32, (), (shared,)),
+        "blocks of 2048 threads": k.Kernel("k", (), 2048, ()),
+        "shuffles without whole warps": k.Kernel("k", (), 40, (k.Shuffle(unknown, one, poly(0)),)),
+    }
+    for words, kernel in wrong.items():
+        with pytest.raises(Malformed, match=words):
+            check(k.Program(lp.Function("f", (), [given], [], [], []), (kernel,), (), ()))
+
+
+def _flat(value):
+    return [x for item in value for x in _flat(item)] if isinstance(value, tuple) else [value]
