@@ -16,7 +16,7 @@ from atoll.errors import Span
 from atoll.functions import arrays, ir
 from atoll.functions.builder import Builder, Env, Val, leaves, rebuild
 from atoll.functions.kernels import element_rep, leaf_types
-from atoll.functions.needs import first_order
+from atoll.functions.needs import first_order, grows
 from atoll.functions.operators import scalar
 from atoll.sizes import Poly, Sym
 from atoll.types.types import Array, Tuple, Type, elem_of, shape_of
@@ -65,7 +65,7 @@ def array_value(tr: Translator, e: core.Expr, env: Env, b: Builder) -> Val:
     """The value of an array operation."""
     if light(e):
         return _light(tr, e, env, b)
-    if all(first_order(part, tr.plain) for part in _inner(e)):
+    if not grows(e) and all(first_order(part, tr.plain) for part in _inner(e)):
         return _kernel(tr, e, env, b)
     return _LOOPS[type(e)](tr, e, env, b)
 

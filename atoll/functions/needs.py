@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from atoll.core import ir
 from atoll.core.rewrite import called, walk
 from atoll.errors import NOWHERE, Span, fail
-from atoll.types.types import Array, Fn, Record, Tuple, Type, Union
+from atoll.types.types import Array, Fn, Record, Tuple, Type, Union, sizes_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +51,29 @@ def reason(fn: ir.Function) -> Reason | None:
 
 def _inside(body: ir.Expr | None, name: str, span: Span) -> Reason | None:
     """What in an expression is not first order, leaving aside what it calls."""
-    node = next((node for node in walk(body) if isinstance(node, _NODES)), None)
+    node = next((node for node in walk(body) if isinstance(node, _NODES) or grows(node)), None)
     if node is None:
         return None
     instead = {
         ir.Extern: "take the derivative in the module itself and import that, or use the module's text instead of its compiled code",
         ir.Hide: "return arrays of one size from every branch",
+        ir.For: "make the array as large as it will be, and count what is in it",
+        ir.While: "make the array as large as it will be, and count what is in it",
         ir.Fix: "use a loop instead of a recursion",
         ir.Closure: "name the function where it is called, so that it is known when the program is compiled",
         ir.Apply: "name the function where it is called, so that it is known when the program is compiled",
     }
     return Reason(words(node, name), getattr(node, "span", span), instead.get(type(node)))
+
+
+def grows(node: object) -> bool:
+    """A loop whose arrays change their size from round to round: the size of what a round makes is made in it, or is itself a state."""
+    if not isinstance(node, (ir.For, ir.While)):
+        return False
+    inside = {sym for sym, _ in node.state}
+    for stmt in node.body.stmts if isinstance(node.body, ir.Block) else ():
+        inside |= set(stmt.sizes) if isinstance(stmt, ir.Open) else {stmt.sym} if isinstance(stmt, ir.Bind) else set()
+    return any(leaf in inside for size in sizes_in(node.body.type) for leaf in size.leaves())
 
 
 def words(node: object, name: str) -> str:
@@ -70,6 +82,8 @@ def words(node: object, name: str) -> str:
             return f"{name} uses {node.type if isinstance(node, ir.Inject) else node.value.type!r}"
         case ir.Hide():
             return f"{name} returns arrays of different sizes"
+        case ir.For() | ir.While():
+            return f"arrays in a loop of {name} change their size"
         case ir.Extern(unit):
             return f"{name} is compiled code of the module {unit.name}"
         case ir.Fix(defs):
@@ -97,7 +111,7 @@ def check_derivatives(fn: ir.Function, known: Iterable[int] = ()) -> None:
 def first_order(e: ir.Expr, known: dict[int, bool] | None = None) -> bool:
     """An expression array code can be made of. Data may pass through it untouched: see kernels.py."""
     for node in walk(e):
-        if isinstance(node, _NODES):
+        if isinstance(node, _NODES) or grows(node):
             return False
         if isinstance(node, ir.Call) and not _plain(node.fn, known if known is not None else {}):
             return False

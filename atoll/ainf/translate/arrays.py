@@ -14,7 +14,7 @@ from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple, abstractio
 from atoll.core import ir as core
 from atoll.errors import Span
 from atoll.sizes import Poly, poly
-from atoll.types.types import Array, Record, Tuple, Type, components, elem_of, flatten, shape_of
+from atoll.types.types import Array, Index, Record, Tuple, Type, components, elem_of, flatten, shape_of
 from atoll.types.types import Scalar as ScalarType
 from atoll.views.catalogue import VIEWS
 
@@ -57,9 +57,12 @@ class Arrays(Conditions):
             parts = [[item.items[k] for item in items] for k in range(len(t.items))]  # type: ignore[union-attr]
             return VTuple(tuple(self.pick(part, p, item, env, span) for part, item in zip(parts, t.items, strict=True)))
         if isinstance(t, Array):
-            first = items[0]
+            first = items[0] if items else VArray(self.poly(t.size, env), lambda q: self.pick([], q, t.elem, env, span))
             assert isinstance(first, VArray)
             return VArray(first.extent, lambda q: self.pick([self.get(i, q) for i in items], p, t.elem, env, span))
+        if not items:  # an element that nobody can ask for
+            assert isinstance(t, (ScalarType, Index))
+            return Scalar(scalars.constant(t.dtype.numpy.type(0), t.dtype))
         operands = [self.operand(i) for i in items]
         if all(o == operands[0] for o in operands):
             return Scalar(operands[0])
