@@ -65,7 +65,29 @@ def doctor() -> Report:
     for name, use in (("highspy", "rank inference"), ("lark", "MADL files"), ("rich", "coloured output")):
         there = importlib.util.find_spec(name) is not None
         found.append(Finding(name, there or name != "highspy", f"installed ({use})" if there else f"not installed ({use})"))
-    return Report(tuple(found))
+    return Report((*found, *_gpu()))
+
+
+def _gpu() -> list[Finding]:
+    """The GPU, its driver and the compiler of kernels. A machine without them is in order: nothing uses a GPU that was not asked to."""
+    from atoll.errors import Error
+    from atoll.runtime.cuda.devices import gpus
+    from atoll.runtime.cuda.nvrtc import nvrtc
+
+    found = []
+    try:
+        for k, gpu in enumerate(gpus()):
+            driver = f"driver of CUDA {gpu.driver // 1000}.{gpu.driver % 1000 // 10}"
+            found.append(Finding(f"cuda:{k}", gpu.pools, f"{gpu.name}, {gpu.arch}, {gpu.memory / 1e9:.0f} GB, {gpu.processors} multiprocessors, {driver}"))
+    except Error as error:
+        found.append(Finding("GPU", True, f"none: {str(error).splitlines()[0].partition('used: ')[2]}"))
+    try:
+        there = nvrtc()
+        known = int(there.version.partition(".")[0]) >= 11
+        found.append(Finding("NVRTC", known, f"{there.version} ({there.path})"))
+    except Error:
+        found.append(Finding("NVRTC", True, "not installed: kernels cannot be compiled (pip install 'atoll[cuda]')"))
+    return found
 
 
 def _try_it() -> list[Finding]:

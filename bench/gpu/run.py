@@ -1,10 +1,10 @@
 """The bench on a GPU: Atoll against JAX, PyTorch (eager and compiled) and CuPy in one run, on arrays that are on the device already.
 
-    python -m bench.gpu.run [--seconds 300] [--only TEXT] [--warm K/N] [--out bench/results/gpu.json]
+    python -m bench.gpu.run [--seconds 300] [--only TEXT] [--out bench/results/gpu.json]
 
 Every kernel of bench/kernels at sizes whose arrays hold about 10^4, 10^6 and 10^8 numbers. A time is that of K calls and one wait for the device, divided by K,
 the median of 5; so for small arrays it is what a call costs the host. Results are compared with those of a peer first. JAX multiplies matrices at its
-`highest` precision, as the others do. torch.compile compiles for one size, the largest. --warm compiles a part for all caches and times nothing.
+`highest` precision, as the others do. torch.compile compiles for one size, the largest.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from bench.kernels import all_kernels
 from bench.measure import difference
 
 NUMBERS = (10**4, 10**6, 10**8)
+PATIENCE = 12  # seconds for one tool with one kernel at one size, compiling included
 try:
     import cupy
 except ImportError:
@@ -47,6 +48,8 @@ def size_for(kernel: Kernel, numbers: int) -> int:
     found = base * (numbers / small) ** (1 / max(slope, 0.5))
     if kernel.growth > slope + 0.5:
         found = min(found, 3 * numbers ** (1 / kernel.growth))
+    if "fft" in kernel.name:  # by factors of two
+        found = 1 << int(np.log2(found))
     return max(8, int(min(found, 4096) if kernel.growth >= 3 else found))
 
 
@@ -123,7 +126,7 @@ def patience(seconds: int) -> Any:
         signal.signal(signal.SIGALRM, old)
 
 
-def one(kernel: Kernel, numbers: int, warm: bool) -> dict[str, Any]:
+def one(kernel: Kernel, numbers: int) -> dict[str, Any]:
     """A row of the table."""
     size = size_for(kernel, numbers)
     args = kernel.data(size)
@@ -133,13 +136,12 @@ def one(kernel: Kernel, numbers: int, warm: bool) -> dict[str, Any]:
     calls = contenders(kernel, args, numbers == NUMBERS[-1])
     for tool, (call, to_host) in calls.items():
         try:
-            with patience(40):
+            with patience(PATIENCE):
                 result = call()
                 finished(tool, result)
-                if not warm:
-                    if numbers <= NUMBERS[1]:
-                        values[tool] = to_host(result)
-                    row["times"][tool] = timed(tool, call)
+                if numbers <= NUMBERS[1]:
+                    values[tool] = to_host(result)
+                row["times"][tool] = timed(tool, call)
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  compiled code that is interrupted raises the latter
             row["errors"][tool] = f"{type(error).__name__}: {error}"[:300]
         result = None
@@ -149,13 +151,10 @@ def one(kernel: Kernel, numbers: int, warm: bool) -> dict[str, Any]:
                 wrong = difference(values["atoll"], values[tool], max(kernel.rtol, 2e-4 if any(getattr(a, "dtype", None) == np.float32 for a in args) else 1e-8))
                 row["checked"] = f"{tool}: {wrong or 'the same'}"
                 break
-    if not warm and jax is not None:
-        if kernel.bytes is not None:
+    for name, formula in (("bytes", kernel.bytes), ("flops", kernel.flops)):
+        if formula is not None:
             with contextlib.suppress(Exception):
-                row["bytes"] = float(kernel.bytes(*args))
-        if kernel.flops is not None:
-            with contextlib.suppress(Exception):
-                row["flops"] = float(kernel.flops(*args))
+                row[name] = float(formula(*args))
     return row
 
 
@@ -168,14 +167,13 @@ def chosen(only: str) -> list[Kernel]:
             continue
         seen.add(kernel.atoll)
         found.append(kernel)
-    return found
+    return sorted(found, key=lambda k: k.jax is None and k.shared is None and k.torch is None)  # those without a peer last
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.gpu.run", description=__doc__)
     parser.add_argument("--seconds", type=float, default=400)
     parser.add_argument("--only", default="")
-    parser.add_argument("--warm", default="")
     parser.add_argument("--out", type=Path, default=Path("bench/results/gpu.json"))
     options = parser.parse_args()
     if torch is None or not torch.cuda.is_available():
@@ -186,25 +184,23 @@ def main() -> int:
         jax.config.update("jax_default_matmul_precision", "highest")
         jax.config.update("jax_compilation_cache_dir", "/tmp/atoll-bench-jax")
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
-    part, parts = (int(x) for x in options.warm.split("/")) if options.warm else (0, 1)
     rows: list[dict[str, Any]] = []
     start = time.monotonic()
-    asked = [(kernel, numbers) for numbers in (NUMBERS[1], NUMBERS[2], NUMBERS[0]) for kernel in chosen(options.only)]
-    for kernel, numbers in asked[part::parts]:
+    asked = [(kernel, numbers) for numbers in (NUMBERS[1], NUMBERS[0], NUMBERS[2]) for kernel in chosen(options.only)]
+    for kernel, numbers in asked:
         if time.monotonic() - start > options.seconds:
             break
         try:
-            row = one(kernel, numbers, bool(options.warm))
+            row = one(kernel, numbers)
         except Exception as error:  # noqa: BLE001  one kernel must not end the table
             row = {"kernel": kernel.name, "numbers": numbers, "times": {}, "errors": {"bench": f"{type(error).__name__}: {error}"[:300]}}
         rows.append(row)
         torch.cuda.empty_cache()
-        if not options.warm:
-            shown = ", ".join(f"{tool} {1e6 * t:.1f}" for tool, t in row["times"].items())
-            print(f"{row['kernel']} {numbers:.0e} ({row.get('size')}): {shown} us; {row.get('checked', '')} {row['errors'] or ''}", flush=True)
-            facts = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "jax": getattr(jax, "__version__", None), "cupy": getattr(cupy, "__version__", None)}
-            options.out.write_text(json.dumps({"facts": facts, "asked": len(asked), "rows": rows}, indent=1))
-    print(f"{len(rows)} of {len(asked[part::parts])} rows in {time.monotonic() - start:.0f} s")
+        shown = ", ".join(f"{tool} {1e6 * t:.1f}" for tool, t in row["times"].items())
+        print(f"{row['kernel']} {numbers:.0e} ({row.get('size')}): {shown} us; {row.get('checked', '')} {row['errors'] or ''}", flush=True)
+        facts = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "jax": getattr(jax, "__version__", None), "cupy": getattr(cupy, "__version__", None)}
+        options.out.write_text(json.dumps({"facts": facts, "asked": len(asked), "rows": rows}, indent=1))
+    print(f"{len(rows)} of {len(asked)} rows in {time.monotonic() - start:.0f} s")
     return 0
 
 

@@ -27,7 +27,7 @@ from tests.fuzz.harness import TooSlow, compare, time_limit
 from tests.fuzz.stages import leaves
 from tools.corpus import functions, modules
 
-SIZES = (5, 1, 300)  # of everything; the last only where the interpreter is quick
+SIZES = (5, 1, 40)  # of everything; the last only where the interpreter is quick
 PATIENCE = 20  # seconds for one function
 
 

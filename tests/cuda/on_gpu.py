@@ -21,7 +21,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.cuda.on_gpu", description=__doc__)
     parser.add_argument("--seconds", type=float, default=560)
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "cuda")
-    parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) - 6))
+    parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) - 2))
     parser.add_argument("--skip", nargs="*", default=[])
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -44,24 +44,19 @@ def main() -> int:
         lines = (options.out / f"{name}.txt").read_text(errors="replace").splitlines()
         print(f"== {name}: {'no time' if results[name] is None else f'exit {results[name]}'} after {time.monotonic() - start:.0f} s", *lines[-25:], sep="\n", flush=True)
 
-    half = options.seconds * (0.45 if "bench" not in options.skip else 0.9)
     end("doctor", begin("doctor", "atoll", "doctor"), 30)
     end("tests", begin("tests", "pytest", "-q", "-p", "no:cacheprovider", "tests/cuda", "tests/cuda/libraries.py"), 0.3 * options.seconds)
-    left = max(20.0, half - (time.monotonic() - start))
+    if "bench" not in options.skip:  # alone, because it is timed
+        till = 0.65 * options.seconds
+        end("bench", begin("bench", "bench.gpu.run", "--seconds", f"{till - (time.monotonic() - start) - 15:.0f}", "--out", str(options.out / "gpu.json")), till)
+    left = max(20.0, options.seconds - (time.monotonic() - start) - 20)
     running = {}
     if "corpus" not in options.skip:
-        running["corpus"] = begin("corpus", "tests.cuda.corpus", "--target", "cuda", "--jobs", str(options.jobs), "--seconds", f"{left - 10:.0f}")
+        running["corpus"] = begin("corpus", "tests.cuda.corpus", "--target", "cuda", "--jobs", str(options.jobs), "--seconds", f"{left:.0f}")
     if "fuzz" not in options.skip:
-        running["fuzz"] = begin("fuzz", "tests.fuzz", "--stages", "interpret,cuda", "--seeds", "1000:100000", "--time", f"{left - 10:.0f}")
-    warm = [begin(f"warm{k}", "bench.gpu.run", "--warm", f"{k}/4", "--seconds", f"{left - 10:.0f}") for k in range(4) if "bench" not in options.skip]
+        running["fuzz"] = begin("fuzz", "tests.fuzz", "--stages", "interpret,cuda", "--seeds", "1000:100000", "--time", f"{left:.0f}")
     for name, process in running.items():
-        end(name, process, half + 20)
-    for process in warm:
-        process.kill()
-        process.wait()
-    if "bench" not in options.skip:
-        left = options.seconds - (time.monotonic() - start) - 15
-        end("bench", begin("bench", "bench.gpu.run", "--seconds", f"{left:.0f}", "--out", str(options.out / "gpu.json")), options.seconds)
+        end(name, process, options.seconds)
     print("\n".join(f"{name}: {'no time' if code is None else 'right' if code == 0 else f'exit {code}'}" for name, code in results.items()))
     return 0 if all(code == 0 for code in results.values()) else 1
 
