@@ -12,6 +12,7 @@ from typing import Any
 from bench.run import ROOT, TOOLS, geometric, ratio
 
 PAGE = ROOT / "docs" / "performance.md"
+NPBENCH = ROOT / "bench" / "results" / "npbench.json"
 MARK = "<!-- everything below is written by bench/standing.py -->"
 NAMES = {"numpy": "NumPy", "numba": "Numba", "jax": "JAX", "torch": "PyTorch", "inductor": "PyTorch, torch.compile", "halide": "Halide"}
 REASONS = {
@@ -74,7 +75,19 @@ def text(data: dict[str, Any]) -> str:
     lines += [f"Kernels below 0.9 of the best peer ({' and '.join(f'{t} threads' if t != '1' else 'one thread' for t in runs)}), and why:", "", "| kernel | ratio | why |", "|---|---|---|"]
     for name, found in sorted(slow.items(), key=lambda item: min(item[1].values())):
         lines.append(f"| {name} | {', '.join(f'{r:.2f}' for r in found.values())} | {REASONS.get(name, 'not examined')} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *npbench()]) + "\n"
+
+
+def npbench() -> list[str]:
+    """What bench/results/npbench.json says, where it is."""
+    if not NPBENCH.exists():
+        return []
+    lines = [f"NPBench's tasks (`{NPBENCH.relative_to(ROOT)}`, medians; with one thread the processor's time, on a machine that others used: its load is beside each), the best of NumPy, Numba and JAX over ours:", "", "| preset | tasks | geometric mean | at least as fast | below 0.9 |", "|---|---|---|---|---|"]
+    for run, tasks in json.loads(NPBENCH.read_text()).items():
+        found = {name: min(t for tool, t in times.items() if tool not in ("atoll", "load")) / times["atoll"] for name, times in tasks.items()}
+        below = ", ".join(f"{name} {r:.2f}" for name, r in sorted(found.items(), key=lambda item: item[1]) if r < 0.9)
+        lines.append(f"| {run} | {len(found)} | {geometric(list(found.values())):.2f} | {sum(r >= 1 for r in found.values())} | {below or 'none'} |")
+    return lines
 
 
 def main() -> None:

@@ -66,7 +66,7 @@ def popped(back: Backward, r: Restored, stack: Stack, version: Version) -> ir.Li
     def slot(number: int) -> Callable[[Poly], ir.Operand]:
         return lambda p: read(b, back.line, number, (*back.at, p))
 
-    return pop(b, version, first, end, slot(stack.old), [slot(number) for number in stack.places])
+    return pop(b, version, first, end, stack.certain, slot(stack.old), [slot(number) for number in stack.places])
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 from atoll.ad import lines as help_
 from atoll.ad.algebra import LineAlgebra, refuse
 from atoll.ad.indicator import accumulate, guarded, reach, zero
-from atoll.ad.loop_state import abs_reader, added_at
+from atoll.ad.loop_state import abs_reader, added_at, read
 from atoll.ad.rules import RULES
 from atoll.ad.vanishing import Vanishing
 from atoll.ainf import ir, scalars
@@ -372,7 +372,7 @@ class Reverse:
             axes = [a.subst(env) for a in line.results[0].axes]
             extra += tuple(ir.Cond("ge", q) for p, a in zip(index, axes, strict=True) for q in (p, a - 1 - p))
         with b.binding(*fresh, *own), b.under(*conds, *extra):
-            bar = adjoint((*at, *index))
+            bar = self._only_here(adjoint((*at, *index)))
         self.push(ir.subst_operand(prim.value, inner), bar, (*conds, *extra), [*fresh, *own])
         axes_b = tuple(b.fresh_binder(x.name, x.extent.subst(env)) for x in prim.base.binders)
         base_env = {**env, **{x: poly(y) for x, y in zip(prim.base.binders, axes_b, strict=True)}}
@@ -394,6 +394,13 @@ class Reverse:
                 with b.binding(*axes_b):
                     value = adjoint((*at, *where))
         self.push(body, value, conds, [*fresh, *axes_b])
+
+    def _only_here(self, value: ir.Operand) -> ir.Operand:
+        """An element of an array that is changed in place, read by itself: a line that reads all of it would be a copy of it."""
+        at = value
+        while isinstance(at, ir.Ref) and is_read(at.line, True):
+            at = ir.subst_operand(read_arg(at.line), dict(zip(at.line.dims, at.index, strict=True)))
+        return read(self.b, at.line, at.result, at.index) if isinstance(at, ir.Ref) and at is not value else value
 
     def _compress(self, line: ir.Line) -> None:
         prim = line.prim

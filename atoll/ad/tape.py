@@ -135,7 +135,9 @@ def make_tape(b: Builder, line: ir.Line, restored: set[int], in_blocks: bool) ->
         chain = nest(prim, k)
         if chain is None or not (k in restored or is_sparse(prim, chain, prim.block.params[k].results[0].axes)):
             return False
+        sweep, b.reverse = b.reverse, False  # filling the stack is no part of the reverse sweep
         made = push(b, line, k, {**tape.before, line: first}, state, done)
+        b.reverse = sweep
         if made is None:
             return False
         tape.stacks[k], before = made

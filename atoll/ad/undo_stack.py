@@ -39,6 +39,7 @@ class Stack:
     old: int
     places: list[int]
     each: Poly | None  # slots of every round, where all have as many
+    certain: bool = False  # every slot has a place: no update is under a condition
     tops: int = -1
     end: int = -1  # all slots that were taken
 
@@ -69,25 +70,21 @@ def nest(prim: Rounds, k: int) -> Chain | None:
 
 
 def is_sparse(prim: Rounds, chain: Chain, axes: tuple[Poly, ...]) -> bool:
-    """Whether a round writes fewer places, in order of growth, than the array has, or nobody knows how many."""
-    written = _degree(chain, prim)
-    return written is None or written < _order(math.prod(axes, start=poly(1)))
+    """Whether a round may write fewer places, in order of growth, than the array has."""
+    return _surely(chain, prim) < _order(math.prod(axes, start=poly(1)))
 
 
-def _degree(chain: Chain, prim: Rounds) -> int | None:
-    """The order of growth of the places a round writes, a loop's index as large as its range."""
+def _surely(chain: Chain, prim: Rounds) -> int:
+    """The order of growth of the places that every round writes, a loop's index as large as its range. What is under a condition or has a length that is data counts for nothing."""
     most = 0
     for line, k in chain:
         p = line.prim
         if isinstance(p, ir.Scatter):
-            if any(_is_data(x.extent, prim.block) for x in p.binders):
-                return None
-            here = sum(_order(x.extent) for x in p.binders)
+            here = 0 if p.when or any(_is_data(x.extent, prim.block) for x in p.binders) else sum(_order(x.extent) for x in p.binders)
+        elif isinstance(p, ir.Loop) and not p.when and not _is_data(p.size, prim.block):
+            here = _surely(nest(p, k) or [], p) + _order(p.size)
         else:
-            inside = _degree(nest(p, k) or [], p) if isinstance(p, ir.Loop) and not _is_data(p.size, prim.block) else None
-            if inside is None:
-                return None
-            here = inside + _order(p.size)  # type: ignore[union-attr]
+            here = 0
         most = max(most, here)
     return most
 
@@ -265,7 +262,7 @@ def push(b: Builder, line: ir.Line, k: int, before: dict[ir.Line, Before], state
         return None
     info = prim.block.params[k].results[0]
     made = [state("old" if n == 0 else "at", ir.Result(info.dtype if n == 0 else I64, (total,))) for n in range(1 + len(info.axes))]
-    stack = Stack(made[0][0], [number for number, _ in made[1:]], each)
+    stack = Stack(made[0][0], [number for number, _ in made[1:]], each, _certain(chain))
     with b.reenter(prim.block):
         walk = _Walk(b, [Version(param) for _, param in made])
         if each is not None:
@@ -291,7 +288,18 @@ def _settle(block: ir.Block | None) -> None:
         block = block.parent
 
 
-def pop(b: Builder, array: Version, first: Poly, end: Poly, old: Callable[[Poly], ir.Operand], places: list[Callable[[Poly], ir.Operand]]) -> ir.Line:
+def _certain(chain: Chain) -> bool:
+    """No update leaves its slot without a place."""
+    for line, k in chain:
+        p = line.prim
+        if isinstance(p, ir.Scatter) and set(p.when) - set(_asked(p)):
+            return False
+        if isinstance(p, (ir.Loop, ir.While)) and not _certain(nest(p, k) or []):
+            return False
+    return True
+
+
+def pop(b: Builder, array: Version, first: Poly, end: Poly, certain: bool, old: Callable[[Poly], ir.Operand], places: list[Callable[[Poly], ir.Operand]]) -> ir.Line:
     """The array with the slots from first to end taken off, the last one first."""
     index = Sym("q")
     size = end - first
@@ -307,7 +315,7 @@ def pop(b: Builder, array: Version, first: Poly, end: Poly, old: Callable[[Poly]
             found = scalars.as_poly(b, place(slot))
             assert found is not None
             where.append(found)
-        when = (ir.Cond("ge", where[0]),)
+        when = () if certain else (ir.Cond("ge", where[0]),)
         made, _ = b.emit(ir.Scatter(whole(b, param), (), tuple(where), old(slot), None, False, when), (info,), hint="u")
         result = whole(b, made)
     line, index_ = b.emit(ir.Loop(index, size, (start,), block, (result,)), (info,), hint="l")

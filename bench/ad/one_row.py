@@ -48,13 +48,13 @@ def _compile_time(f: Any) -> float:
     """Processor time to make native code, gcc included, with an empty cache."""
     from atoll.core.fingerprint import fingerprint
     from atoll.loops.choices import USUAL
-    from atoll.runtime.program import _build
+    from atoll.runtime.program import compiled, prepare
 
     core = f.core
     _, spans = fingerprint(core)
     with tempfile.TemporaryDirectory() as folder:
         start = os.times()
-        _build(core, spans, Path(folder), "3", [], USUAL)
+        compiled(prepare(core, spans, USUAL), Path(folder), "3")
         end = os.times()
     return sum(end[:4]) - sum(start[:4])
 

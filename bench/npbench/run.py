@@ -1,21 +1,25 @@
 """Times of the tasks of NPBench, each answer checked first.
 
-    python -m bench.npbench.run [--preset S] [--only TEXT,TEXT] [--threads 1] [--seconds 0.4]
+    python -m bench.npbench.run [--preset S] [--only TEXT,TEXT] [--threads 1] [--seconds 0.4] [--write]
 
 Run it with a Python that has the peers (numba, jax); those that are missing have no column. One thread by default: the clock is then the processor's, which other programs on
-the machine do not disturb. `best/atoll` is the time of the best peer over ours.
+the machine do not disturb. `best/atoll` is the time of the best peer over ours. --write puts what was measured into bench/results/npbench.json, beside what is there of other
+presets and tasks; `python -m bench.standing` tells it in docs/performance.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 _PEERS = ("numpy", "numba", "jax")
+RESULTS = Path(__file__).parents[1] / "results" / "npbench.json"
 
 
 def environment(threads: int) -> None:
@@ -76,6 +80,13 @@ def check(task: Any, args: tuple[Any, ...], found: Any, strict: bool = True) -> 
     return wrong(found, expected, like, task.rtol, strict)
 
 
+def keep(run: str, name: str, times: dict[str, float]) -> None:
+    """Times of one task, and how busy the machine was."""
+    data = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    data.setdefault(run, {})[name] = {**{tool: round(t * 1e3, 4) for tool, t in times.items()}, "load": round(os.getloadavg()[0], 1)}
+    RESULTS.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n")
+
+
 def every() -> list[Any]:
     from bench.npbench import dense, learning, others, solvers, stencils
 
@@ -88,6 +99,7 @@ def main() -> int:
     parser.add_argument("--only", default="")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0.4)
+    parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     environment(options.threads)
     from bench.timing import measure
@@ -124,6 +136,8 @@ def main() -> int:
             times[name] = clock() - start
         ratio = min(times[p] for p in times if p != "atoll") / times["atoll"]
         ratios[task.name] = ratio
+        if options.write:
+            keep(f"{options.preset}, {options.threads} thread{'s' if options.threads > 1 else ''}", task.name, times)
         print(f"{task.name:<26}{times['atoll'] * 1e3:>11.3f}" + "".join(f"{times[p] * 1e3:>11.3f}" if p in times else f"{'':>11}" for p in _PEERS) + f"{ratio:>12.2f}", flush=True)
     if ratios:
         mean = math.exp(sum(math.log(r) for r in ratios.values()) / len(ratios))
