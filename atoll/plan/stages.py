@@ -21,7 +21,7 @@ from atoll.sizes import Poly
 
 HEAVY = 12
 DEEP = 48  # expressions are not nested deeper than this
-REPEATED = 4  # what computing a row's scalar again for every element may cost
+REPEATED = 4  # what computing a row's scalar again for every element may cost; less where several loops do
 _CHEAP = (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent)
 _SOURCES = (ir.Input, ir.Param, ir.ConstArray)
 
@@ -111,7 +111,7 @@ class Inlining:
             seen = uses.get(line, ())
             many = len(seen) > 1
             heavy = bool(own >= HEAVY and (line.dims or many)) or (cost >= HEAVY and many)
-            invariant = line in repeated and cost >= (REPEATED if line.dims else 1)
+            invariant = line in repeated and cost >= (1 if not line.dims else REPEATED - 1 if many else REPEATED)
             stencil = many and cost >= 3 and len({index for _, index in seen if any(map(_is_shifted, index))}) > 1
             depth[line] = 1 + deep
             stage = depth[line] > DEEP or heavy or invariant or stencil or (own >= HEAVY and not line.dims)
