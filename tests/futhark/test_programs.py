@@ -13,7 +13,8 @@ from atoll.futhark.blocks import read_spec
 from atoll.futhark.data import read_values
 from atoll.futhark.testing import test_file as run_file
 
-PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.fut"))
+HERE = Path(__file__).parent
+PROGRAMS = [*sorted((HERE / "programs").glob("*.fut")), HERE.parent.parent / "examples/futhark/kmeans.fut"]
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
