@@ -28,6 +28,7 @@ from atoll.futhark.ftypes import (
     Type,
     free_vars,
     has_function,
+    key_of_dim,
     map_dim,
     map_type,
     names_in,
@@ -93,22 +94,28 @@ class Expressions(Patterns):
         for d in dims:
             d.level = min(d.level, self.level)
 
-    def join(self, a: Type, b: Type, span: Span) -> Type:
-        """The type of two branches: sizes in which they differ are unknown."""
+    def join(self, a: Type, b: Type, span: Span, seen: dict[Any, Dim] | None = None) -> Type:
+        """The type of two branches: sizes in which they differ are unknown, the same two the same unknown one."""
         a, b = prune(a), prune(b)
+        seen = {} if seen is None else seen
         match a, b:
             case Arr(d, x), Arr(e, y):
                 if same_dim(d, e):
-                    return Arr(d, self.join(x, y, span))
+                    return Arr(d, self.join(x, y, span, seen))
+                pair = key_of_dim(d), key_of_dim(e)
+                if pair in seen:
+                    return Arr(seen[pair], self.join(x, y, span, seen))
                 late: list[Any] = []
                 from atoll.futhark.unify import _dims
 
                 _dims(d, e, late)
-                return Arr(DRef(self.unknown()) if late else d, self.join(x, y, span))
+                if late:
+                    seen[pair] = d = DRef(self.unknown())
+                return Arr(d, self.join(x, y, span, seen))
             case Rec(fs), Rec(gs) if fs.keys() == gs.keys():
-                return Rec({f: self.join(fs[f], gs[f], span) for f in fs})
+                return Rec({f: self.join(fs[f], gs[f], span, seen) for f in fs})
             case Sum(cs), Sum(ds) if cs.keys() == ds.keys() and all(len(cs[c]) == len(ds[c]) for c in cs):
-                return Sum({c: tuple(self.join(x, y, span) for x, y in zip(cs[c], ds[c], strict=True)) for c in cs})
+                return Sum({c: tuple(self.join(x, y, span, seen) for x, y in zip(cs[c], ds[c], strict=True)) for c in cs})
         self.equal(b, a, span)
         return a
 
@@ -142,7 +149,7 @@ class Expressions(Patterns):
                 return self.is_size(a) and self.is_size(b)
             case s.Apply(fn, arg):
                 return self.is_size(fn) and self.is_size(arg)
-            case s.Project(value) | s.Neg(value) | s.Ascribe(value):
+            case s.Project(value) | s.Neg(value) | s.Ascribe(value) | s.Assert(_, value) | s.Attr(_, value):
                 return self.is_size(value)
             case s.Index(value, dims):
                 return self.is_size(value) and all(not d.slice and self.is_size(d.low) for d in dims)
@@ -466,6 +473,9 @@ class Expressions(Patterns):
             self.pattern(e.pat, scope, value)
         self.irrefutable(e.pat)
         result = self.exp(e.body, scope)
+        only = single_name(e.pat)
+        if only is not None and self.is_size(e.value) and prune(only.type) == I64:  # let m = n + 1 in ... [m]
+            result = substitute(result, {}, {id(only): self.dim_of_checked(e.value)})
         return self.hide(result, [*bound(e.pat), *sizes])
 
     def irrefutable(self, p: Any) -> None:

@@ -10,7 +10,7 @@ from atoll.errors import NOWHERE, Span, fail
 from atoll.futhark import syntax as s
 from atoll.futhark.definitions import Definitions
 from atoll.futhark.env import Binding, Env, Functor, Module, Sig, TypeAbbr, instantiate, substitute
-from atoll.futhark.ftypes import Con, Dim, DRef, Type, has_function, show
+from atoll.futhark.ftypes import I64, Con, Dim, DRef, Fun, Type, has_function, prune, show
 from atoll.futhark.unify import Mismatch, unify
 
 
@@ -222,9 +222,7 @@ class _Matching:
                 return self.match(found.exp, found.env)
             case s.SWith(inner, name, params, type_):
                 abbr = self.c.abbreviation(s.TypeDef(name[-1], "^", params, type_, span=sig.span), env)
-                if name in self.given:
-                    pass
-                self.check_type_exists(inner, env, name, sig.span)
+                self.check_type_exists(inner, env, name, abbr, sig.span)
                 self.given[name] = abbr
                 return self.match(inner, env, inside, outside)
             case s.SSpecs():
@@ -251,7 +249,7 @@ class _Matching:
                 return Functor(functor.name, functor.param, functor.result, functor.body, functor.env, abstract_result=functor.abstract_result)
         raise AssertionError(sig)
 
-    def check_type_exists(self, sig: Any, env: Env, name: s.Name, span: Span) -> None:
+    def check_type_exists(self, sig: Any, env: Env, name: s.Name, abbr: TypeAbbr, span: Span) -> None:
         shown = self.c.abstract(sig, env, span) if not self.given else None
         if isinstance(shown, Env):
             at: Any = shown
@@ -259,6 +257,8 @@ class _Matching:
                 at = at.mods.get(part)
             if at is None or name[-1] not in at.types:
                 fail("E1406", span, what=f"Module type does not define type {'.'.join(name)}")
+            if [isinstance(p, Binding) for p in at.types[name[-1]].params] != [isinstance(p, Binding) for p in abbr.params]:
+                fail("E1406", span, what=f"Cannot refine a type having other parameters: {'.'.join(name)}")
             if not isinstance(at.types[name[-1]].type, Con) or at.types[name[-1]].type.real is not None or at.types[name[-1]].type.key == "concrete":
                 fail("E1406", span, what=f"The type {'.'.join(name)} is not abstract in this module type")
 
@@ -377,6 +377,8 @@ class _Matching:
         actual = self.module.values.get(spec.name)
         if actual is None or ("values", spec.name) in self.module.hidden:
             fail("E1406", self.span, what=f"Missing definition of value {spec.name}")
+        if prune(actual.type) == I64:  # a size in later types
+            inside.values[spec.name] = actual
         wanted, cons, sizes = self.value_type(spec, inside)
         use = instantiate(actual, 1, spec.span if spec.span is not NOWHERE else self.span)
         late: list[Any] = []
@@ -386,8 +388,17 @@ class _Matching:
             fail("E1406", self.span, what=f"Module defines value {spec.name} : {show(actual.type)}, but the module type requires {show(wanted)}: {problem}")
         if late and self.c.strict:
             fail("E1406", self.span, what=f"Module defines value {spec.name} : {show(actual.type)}, but the module type requires {show(wanted)}: {late[0]}")
+        self.same_uniqueness(spec.name, use.type, wanted)
         alias.kind, alias.target = "alias", use
-        alias.attrs = list(zip(cons_out, cons, strict=True)), list(zip(sizes_out, sizes, strict=True))
+        alias.attrs = list(zip(cons_out, cons, strict=False)), list(zip(sizes_out, sizes, strict=False))
+
+    def same_uniqueness(self, name: str, found: Type, wanted: Type) -> None:
+        """What the module type says is unique must be, and what is consumed must be said to be."""
+        found, wanted = prune(found), prune(wanted)
+        while isinstance(found, Fun) and isinstance(wanted, Fun):
+            if (found.consumes and not wanted.consumes) or (wanted.fresh and not found.fresh):
+                fail("E1406", self.span, what=f"Module defines value {name} : {show(found)} with another uniqueness than the module type requires")
+            found, wanted = prune(found.result), prune(wanted.result)
 
     def value_type(self, spec: s.ValSpec, env: Env) -> tuple[Type, list[Con], list[Binding]]:
         scope = Env(env)

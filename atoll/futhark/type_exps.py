@@ -79,7 +79,7 @@ class TypeExps:
                 return DRef(e.info.binding)
             case s.BinOp(op=(op,)) if op in ("+", "-", "*", "/", "//", "%", "**"):
                 return DOp(op, self.dim_of_checked(e.left), self.dim_of_checked(e.right))
-            case s.Ascribe(value=value) | s.Attr(value=value):
+            case s.Ascribe(value=value) | s.Attr(value=value) | s.Assert(value=value):
                 return self.dim_of_checked(value)
         return DExp(e, key_of(e))
 
