@@ -23,7 +23,8 @@ from atoll.futhark.testing import run_spec
 SECONDS = 10
 # Words of Futhark's messages, and the codes that say the same here. The first row that matches is the reason.
 REASONS = [
-    (r"consum|uniqu|alias", {"E1405"}),
+    (r"consum|uniqu|alias|in-place", {"E1405"}),
+    (r"do not match|does not match|length|apply|occurs", {"E1403", "E1404"}),
     (r"size|causal|ambiguous|existential|anonymous|constructive|shape|scope|dimension|rank|\[", {"E1403", "E1404", "E1406"}),
     (r"module|missing|duplicate|previously|defin|import|entry|refine|bound|lifted", {"E1401", "E1402", "E1403", "E1404", "E1406"}),
     (r"match|constr|pattern|cases|refutable", {"E1401", "E1403", "E1406", "E1407"}),
@@ -41,7 +42,7 @@ def right_reason(expected: str, error: Error) -> bool:
             return True
     except re.error:
         pass
-    codes = next((codes for words, codes in REASONS if re.search(words, expected, re.IGNORECASE)), {"E1401", "E1402", "E1403", "E1406", "E1407"})
+    codes = next((codes for words, codes in REASONS if re.search(words, expected, re.IGNORECASE)), {"E1401", "E1402", "E1403", "E1404", "E1406", "E1407"})
     return error.code in codes
 
 

@@ -247,9 +247,9 @@ class Consumption:
                 self.dims(what)
 
     def exp_Update(self, e: s.Update) -> Alias:
-        old = self.exp(e.value)
         self.steps(e.steps)
         new = self.exp(e.new)
+        old = self.exp(e.value)
         return self.update(old, e.steps, new, e.span)
 
     def update(self, old: Alias, steps: list[s.Step], new: Alias, span: Span) -> Alias:
@@ -283,12 +283,13 @@ class Consumption:
 
     def applied(self, fn: Any, closure: Alias, args: list[tuple[Any, Span]]) -> Alias:
         held = flat(closure)
-        for arg, span in args:
+        given = [self.exp(arg) for arg, _ in args]  # all are computed before any is consumed
+        for k, (a, (_, span)) in enumerate(zip(given, args, strict=True)):
             fn = prune(fn)
-            a = self.exp(arg)
             diet = fn.consumes if isinstance(fn, Fun) else None
             if diet is not None:
-                self.consume_by(a, diet, held, span)
+                later = frozenset().union(*(flat(x) for x in given[k + 1 :]))
+                self.consume_by(a, diet, held | later, span)
                 a = NONE if diet is True else {f: NONE if isinstance(diet, dict) and f in diet else x for f, x in a.items()} if isinstance(a, dict) else a
             held |= flat(a)
             fresh = fn.fresh if isinstance(fn, Fun) else False
@@ -454,7 +455,7 @@ class Consumption:
                         for key in sorted(here, key=repr):
                             if key not in mine and (key not in self.own or key in self.outer):
                                 fail("E1405", span, what=f'The loop consumes "{p.name}", but its next value "{p.name}" aliases "{self.names.get(key, "?")}", which is not consumable')
-                            if key in mine and key[0] != id(p.info) and key in taken:
+                            if key in mine and key[0] != id(p.info) and key in self.consumed:
                                 fail("E1405", span, what=f'The next value of "{p.name}" aliases other consumed loop parameter "{self.names[key]}"')
                         if seen & here:
                             fail("E1405", span, what=f'The loop consumes "{p.name}", whose next value aliases previously returned value')

@@ -105,7 +105,7 @@ class Definitions(Expressions):
             t = prune(e.ty)
             if isinstance(t, Prim) and e.kind == "int" and t.name in _LIMITS:
                 low, high = _LIMITS[t.name]
-                if not low <= e.value <= high + (1 if low else 0):
+                if not low <= e.value <= high + (1 if low and e.info == "negated" else 0):
                     fail("E1403", e.span, found=str(e.value), expected=t.name, why=f"Literal {e.value} out of bounds for inferred type {t.name}")
         later, self.later = self.later, []
         for check in later:

@@ -365,6 +365,8 @@ class Expressions(Patterns):
             fail("E1403", span, found=show(t), expected="a type that can be compared", why=f"the type {show(t)} does not support equality (it may turn out to be functional)")
 
     def exp_Neg(self, e: s.Neg, env: Env) -> Type:
+        if isinstance(e.value, s.Lit):
+            e.value.info = "negated"
         t = self.exp(e.value, env)
         self.equal(t, self.var(kinds=NUMBERS), e.span)
         return t

@@ -85,6 +85,8 @@ def convert(b: Build, x: E, to: str) -> E:
         under = b.prim("lt", x, least, bool_=True).e
         clamped = b.prim("select", over, ir.Lit(high, type=SCALARS[to]), b.prim("select", under, ir.Lit(low, type=SCALARS[to]), inside).e).e
         return clamped
+    if d.kind == "i" and to[0] == "u" and int(to[1:]) > d.bits:  # filled with zeros
+        return b.cast(b.cast(x, f"u{d.bits}"), to)
     return b.cast(x, to)
 
 

@@ -182,7 +182,7 @@ def compare(found: list[Any], wanted: list[Any]) -> str | None:
         if a.size == 0:
             continue
         if a.dtype.kind == "f":
-            tolerance = 2e-3 if a.dtype.itemsize == 2 else 1e-4  # expected values are printed with 6 digits, or fewer
+            tolerance = 2e-3 if b.dtype.itemsize == 2 else 2e-4  # expected values are printed with 6 digits, or fewer
             near = np.isclose(a.astype(float), b.astype(float), rtol=tolerance, atol=tolerance * 1e-2 * max(1.0, _largest(b)), equal_nan=True)
         else:
             near = a == b.astype(a.dtype)
