@@ -28,6 +28,7 @@ class State:
 
     def __init__(self, place: Place, spare: lp.Buffer | None, var: lp.Var | None, next_var: lp.Var | None) -> None:
         self.place, self.spare, self.var, self.next_var = place, spare, var, next_var
+        self.comes_from: lp.Buffer | None = None  # the array of another state that its next value is, whole
         self.unfilled: ir.Abs | None = None  # the first value of an array that rounds write before anyone reads it
 
 
@@ -101,24 +102,63 @@ def _read_once(p: ir.Scatter, inside: set[ir.Ref]) -> bool:
 
 def _stays(inner: BlockLowerer, k: int) -> bool:
     """True when the result is the parameter's own array, unchanged or updated in place by all that change it."""
+    return _array_of(inner, k) is inner.block.params[k]
+
+
+def _array_of(inner: BlockLowerer, k: int) -> ir.Line | None:
+    """The parameter whose array the result is at the end of a round, unchanged or updated in place by all that change it."""
     found = identity_of(inner.results[k])
     if found in inner.inplace.taken:  # somebody else changes it
-        return False
+        return None
     while found is not None:
         line, result = found
-        if line is inner.block.params[k]:
-            return True
+        if line in inner.block.params:
+            return line
         if found not in inner.inplace.takes:
-            return False
+            return None
         bases: tuple[ir.Abs, ...] = line.prim.base if isinstance(line.prim, ir.ScatterFold) else ()
         if isinstance(line.prim, (ir.Loop, ir.While)):
             bases = line.prim.state
         found = identity_of(line.prim.base if isinstance(line.prim, ir.Scatter) else bases[result])
-    return False
+    return None
+
+
+def _exchange(b: BlockLowerer, stage: Stage, inner: BlockLowerer, states: list[State]) -> None:
+    """a, b = b, a: states whose next value is the whole array of another one, which goes on with something else. Their memory is exchanged, nothing is copied.
+
+    A result must be in its own memory after the loop (swaps.py), and what is there then is overwritten: so at most one of the states that exchange memory
+    is a result, and nobody reads the others after the loop; and only in loops that no other loop is around, whose exchanges would join these."""
+    line = stage.line
+    if line is None or line.dims or b.parent is not None:
+        return
+    moving = [k for k, state in enumerate(states) if isinstance(state.place, BufferPlace) and not _stays(inner, k)]
+    sources: dict[int, int] = {}
+    for k in moving:
+        found = _array_of(inner, k)
+        source = inner.block.params.index(found) if found is not None else -1
+        if source in moving and source not in sources.values() and _alike(states[k], states[source]):
+            sources[k] = source
+    linked = {*sources, *sources.values()}
+    results = [k for k in sorted(linked) if _buffer(states[k]).kind == "out"]
+    if len(results) > 1 or (results and any(ref.result in linked - set(results) for ref in b.all_refs_to(line))):
+        return
+    for k, source in sources.items():
+        states[k].comes_from = _buffer(states[source])
+
+
+def _buffer(state: State) -> lp.Buffer:
+    assert isinstance(state.place, BufferPlace)
+    return state.place.buffer
+
+
+def _alike(one: State, other: State) -> bool:
+    a, b = _buffer(one), _buffer(other)
+    return a.dtype is b.dtype and a.extents == b.extents
 
 
 def lower_inside(
-    b: BlockLowerer, stage: Stage, block: ir.Block, results: tuple[ir.Abs, ...], states: list[State], more: dict[Any, Place], env: Any, scope: Scope, pieces: bool = True
+    b: BlockLowerer, stage: Stage, block: ir.Block, results: tuple[ir.Abs, ...], states: list[State], more: dict[Any, Place], env: Any, scope: Scope, pieces: bool = True,
+    exchange: bool = False,
 ) -> BlockLowerer:
     """The lowerer of a body: parameters in their places, results to the next state."""
     from atoll.lower.block import BlockLowerer, BufferSink, Sink, VarSink
@@ -137,12 +177,17 @@ def lower_inside(
     pieces = pieces and b.pieces and b.piece is None and b.block.depth < 1
     inner = BlockLowerer(b.fn, b, block, list(results), sinks, places, env, pieces, writable)
     inner.loop_span = stage.line.span if stage.line is not None else NOWHERE
+    if exchange:
+        _exchange(b, stage, inner, states)
     for k, state in enumerate(states):
         if isinstance(state.place, BufferPlace) and not _stays(inner, k):
-            if state.spare is None:
-                _make_spare(b, stage, block.params[k], state, scope)
-            assert state.spare is not None
-            sinks[k] = BufferSink(state.spare)
+            if state.comes_from is not None:
+                sinks[k] = BufferSink(state.comes_from)
+            else:
+                if state.spare is None:
+                    _make_spare(b, stage, block.params[k], state, scope)
+                assert state.spare is not None
+                sinks[k] = BufferSink(state.spare)
             if state.unfilled is not None:
                 note_copy(b, state.unfilled, state.place.buffer, stage.dims, None, stage.line.span if stage.line is not None else NOWHERE)
                 b.fill(state.unfilled, state.place.buffer, (), b.env(stage), scope)
@@ -168,12 +213,20 @@ def one_round(inner: BlockLowerer, states: list[State], scope: Scope) -> None:
 
 
 def _advance(states: list[State], scope: Scope) -> None:
+    holds: dict[lp.Buffer, lp.Buffer] = {}  # what the name of a buffer stands for, once some are exchanged, by what it stood for
     for state in states:
         if state.next_var is not None and state.var is not None:
             scope.add(lp.Assign(state.var, lp.Use(state.next_var)))
-        elif state.spare is not None:
-            assert isinstance(state.place, BufferPlace)
-            scope.add(lp.Swap(state.place.buffer, state.spare))
+            continue
+        wanted = state.comes_from or state.spare
+        if wanted is None:
+            continue
+        own = _buffer(state)
+        there = holds.get(wanted, wanted)
+        if there is not own:
+            scope.add(lp.Swap(own, there))
+            before = next((x for x, y in holds.items() if y is own), own)
+            holds[wanted], holds[before] = own, there
 
 
 def _begin(b: BlockLowerer, stage: Stage, outer: Scope) -> tuple[tuple[lp.Test, ...], Scope]:
@@ -231,7 +284,7 @@ def loop_code(b: BlockLowerer, stage: Stage, outer: Scope) -> None:
     states = make_state(b, stage, prim.state, prim.block, scope, outer)
     sym = Sym(prim.index.name)
     b.fn.rounds[prim.index] = prim.size
-    inner = lower_inside(b, stage, prim.block, prim.results, states, {}, {**env, prim.index: poly(sym)}, scope)
+    inner = lower_inside(b, stage, prim.block, prim.results, states, {}, {**env, prim.index: poly(sym)}, scope, exchange=True)
     body = scope.child()
     one_round(inner, states, body)
     scope.add(lp.For(sym, poly(0), size, body.stmts, parallel=False))
@@ -253,7 +306,7 @@ def while_code(b: BlockLowerer, stage: Stage, outer: Scope) -> None:
         body.add(lp.BreakUnless((lp.Test("ge", rounds - 1 - poly(count.atom)),)))
         b.fn.rounds[prim.index] = prim.size
         env = {**env, prim.index: poly(count.atom)}
-    inner = lower_inside(b, stage, prim.block, prim.results, states, {}, env, scope)
+    inner = lower_inside(b, stage, prim.block, prim.results, states, {}, env, scope, exchange=True)
     for state in states:
         if state.next_var is not None:
             body.add(lp.Declare(state.next_var, inner.fn.zero(state.next_var.dtype)))
