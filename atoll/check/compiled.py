@@ -131,9 +131,21 @@ def certify(core: ir.Function, choices: Choices | None = None) -> None:
     make_data(core, choices, seconds=2.0)
 
 
+def without_rewrites(name: str, source: str, text: str) -> Certificate:
+    """Of an operator of MADL: its loops are printed as they are made."""
+    row = {"name": "madl", "status": "open", "why": "its loops are made by atoll/madl, which is tested against the oracle and not validated", "after": []}
+    digest, c = (hashlib.sha256(x.encode()).hexdigest() for x in (source, text))
+    head = {"format": FORMAT, "program": name, "digest": digest, "reassociate": False, "trusted": list(TRUSTED[:1])}
+    rest = {"sizes": [], "lowered": [], "rewrites": [row], "notes": [], "P": [], "Q": [], "E": [], "S": []}
+    return Certificate({**head, **rest, "c": {"text": text, "sha256": c}, "source": {"what": "none: an operator of MADL", "certificate": None}})
+
+
 def assumptions(f: Function) -> list[str]:
     """What the certificate leaves to trust, one line each."""
-    data = certificate(f).data
+    return left_open(certificate(f).data)
+
+
+def left_open(data: dict[str, Any]) -> list[str]:
     lines = [f"lowering: {data['source']['what']}"]
     for r in data["rewrites"]:
         if r["status"] == "bounded":

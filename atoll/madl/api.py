@@ -15,7 +15,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from atoll.errors import Error, fail
 from atoll.errors.misuse import kind_of
@@ -34,6 +34,9 @@ from atoll.madl.represented import python_enum
 from atoll.madl.typing import show_type
 from atoll.madl.values import is_represented, nest, shown
 from atoll.types.types import Type
+
+if TYPE_CHECKING:
+    from atoll.check.certificate import Certificate
 
 _PLANS = 64  # shapes of arguments an operator remembers
 
@@ -240,6 +243,18 @@ class Operator:
         """The C of this operator and what it calls."""
         return CFile(self.name, [self.compiled], _options(options)).source()
 
+    def certificate(self) -> Certificate:
+        """How it was compiled, as `f.certificate()` says it of functions: nothing rewrites an operator's loops, and nobody validates how they are made."""
+        from atoll.check.compiled import without_rewrites
+
+        return without_rewrites(self.name, self.source, self.c())
+
+    def assumptions(self) -> str:
+        """What is taken on trust about this operator, in words."""
+        from atoll.check.compiled import left_open
+
+        return "\n".join(f"- {line}" for line in left_open(self.certificate().data))
+
     def export_c(self, folder: str | os.PathLike[str], overwrite: bool = False, **options: Any) -> list[Path]:
         """Write the header, the source and an example caller of this operator."""
         return CFile(self.name, [self.compiled], _options(options)).write(folder, overwrite)
@@ -368,6 +383,14 @@ class Node:
         self._owned = isinstance(first, Own)
         self.__name__ = step.name
         self.reset()
+
+    def certificate(self) -> Certificate:
+        """That of its function: the state is kept outside of it."""
+        return self._step.certificate()  # type: ignore[no-any-return]
+
+    def assumptions(self) -> str:
+        """What is taken on trust about its function."""
+        return self._step.assumptions()  # type: ignore[no-any-return]
 
     @calling
     def reset(self) -> None:

@@ -185,6 +185,13 @@ def test_functions_and_derivatives() -> None:
     assert [r["status"] for r in data["rewrites"]] == ["open"] and "λANF" in prove(data)
 
 
+def test_operators_and_nodes_of_madl() -> None:
+    nd = at.madl(source="let twice (x of [_]f64) returns (y): forward ([a] = x) returns (y = [b]): b = 2.0 * a end")
+    assert "not looked at: madl" in nd.twice.certificate().check() and "madl: not validated" in nd.twice.assumptions()
+    counter = at.node(at.fn(source="import atoll as at\ndef f(s: at.i64, x: at.i64) -> (at.i64, at.i64):\n    return s + x, s\n"), 0)
+    assert counter.certificate().check().startswith("f: ")
+
+
 def lie(data: dict[str, Any]) -> None:
     for r in data["rewrites"]:
         if r["status"] != "proved":

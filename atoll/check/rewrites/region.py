@@ -9,7 +9,7 @@ Every leaf after the rewrite says which statement it is and in which round (its 
     order     of two that touch one cell, one writing: before stays before, in rounds that are said to be independent too
 
 "once" and "all" are asked of statements with effects; a name may be made again, or not at all. A check that is gone must be one that cannot fail.
-A check may come earlier than it did (a program that fails has no result), what it guards may not come before it. Sums that are not exact have no order.
+A check may come earlier than it did (a program that fails has no result), what it guards may not come before it. Where sums may be regrouped, those that are not exact have no order.
 """
 
 from __future__ import annotations
@@ -438,11 +438,12 @@ class Region:
                             self.no("order", [*base, *earlier, *later], groups)
 
     def free(self, a: Leaf, b: Leaf) -> bool:
-        """Additions into one sum that has no order."""
+        """Additions into one sum, where the rewrite and the program may regroup sums: into a variable whose sum is not exact, or into memory."""
+        if not self.licensed:
+            return False
         if a.stmt[0] in ("add", "assign") and b.stmt[0] in ("add", "assign") and self.root(a.stmt[1]) == self.root(b.stmt[1]):
-            if self.root(a.stmt[1]) in self.inexact and self.old[a.number].stmt[0] == self.old[b.number].stmt[0] == "add":
-                return True
-        return self.licensed and a.stmt[0] == b.stmt[0] == "update" and a.stmt[1] == b.stmt[1] and a.stmt[3] == b.stmt[3] in ("add", "mul", "min", "max", "and", "or")
+            return self.root(a.stmt[1]) in self.inexact and self.old[a.number].stmt[0] == self.old[b.number].stmt[0] == "add"
+        return bool(a.stmt[0] == b.stmt[0] == "update" and a.stmt[1] == b.stmt[1] and a.stmt[3] == b.stmt[3] in ("add", "mul", "min", "max", "and", "or"))
 
     def cells(self, x: Leaf) -> Iterator[Cell]:
         """What an instance touches: elements and variables in their round, and whether it writes them. None: any element.
