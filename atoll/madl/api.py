@@ -386,11 +386,11 @@ class Node:
 
     def certificate(self) -> Certificate:
         """That of its function: the state is kept outside of it."""
-        return self._step.certificate()  # type: ignore[no-any-return]
+        return self._step.certificate()
 
     def assumptions(self) -> str:
         """What is taken on trust about its function."""
-        return self._step.assumptions()  # type: ignore[no-any-return]
+        return self._step.assumptions()
 
     @calling
     def reset(self) -> None:
