@@ -136,7 +136,8 @@ def api(out: Path) -> None:
     parts += [entry(f"at.{name}", x) for name, x in own if (inspect.isfunction(x) or inspect.isclass(x)) and (getattr(x, "__module__", "") or "").startswith("atoll") and inspect.getdoc(x)]
     for title, cls in (("Functions", at.Function), ("Schedules", Schedule), ("Errors", at.Error), ("Memory", Memory)):
         parts.append(f"## {title}\n\n{inspect.getdoc(cls) or ''}")
-        members = [(name, x) for name, x in vars(cls).items() if not name.startswith("_")]
+        ours = [c for c in cls.__mro__ if c.__module__.startswith("atoll")]
+        members = [(name, x) for name, x in {n: x for c in reversed(ours) for n, x in vars(c).items()}.items() if not name.startswith("_")]
         for name, x in members:
             shown = x.fget if isinstance(x, property) else x
             if callable(shown) and inspect.getdoc(shown):

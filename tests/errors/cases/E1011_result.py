@@ -13,7 +13,7 @@ def f(x: f64[n]) -> (f64, i64):
 
 at.jacrev(f)
 
-#> E1011: jacrev: part 1 of the result must be a float or an array of floats, not idx[n]
+#> E1011: jacrev: part 1 of the result must be a float or an array of floats, not i64
 #>   --> E1011_result.py:14:1
 #>    14 | at.jacrev(f)
 #>       | ^^^^^^^^^^^^
