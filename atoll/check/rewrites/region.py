@@ -41,6 +41,7 @@ from atoll.check.sums import Poly, add, const, div, divisors, mul, sub, subst, v
 
 EFFECTS = ("store", "update", "add", "assign", "declare", "check", "acc")
 MOST = 6_000  # questions of one region
+DEEP = 40  # cases inside cases
 ONE = const(1)
 CHECK = ("check",)
 HARMLESS = frozenset(("add", "sub", "mul", "neg", "min", "max", "abs", "and", "or", "xor", "not", "select", "lt", "le", "gt", "ge", "eq", "ne"))
@@ -385,9 +386,11 @@ class Region:
             return cannot(conds, [*groups, *_none_of(c[1])])
         return c in conds or all(cannot([*conds, n], groups) for n in negations(c))
 
-    def covered(self, conds: list[Cond], rest: list[list[Cond]], groups: list[Group]) -> bool:
+    def covered(self, conds: list[Cond], rest: list[list[Cond]], groups: list[Group], depth: int = 0) -> bool:
         """Some copy is made wherever the conditions hold."""
         self.count()
+        if depth > DEEP:
+            return False
         if cannot(conds, groups):
             return True
         some = []
@@ -403,8 +406,9 @@ class Region:
         c = next((c for c in some[0] if c[0] != "or"), None)
         if c is None:
             split: Group = some[0][0][1]
-            return all(self.covered([*conds, *case], some, groups) for case in split) and self.covered(conds, some[1:], [*groups, *_none_of(split)])
-        return self.covered([*conds, c], some, groups) and all(self.covered([*conds, n], some, groups) for n in negations(c))
+            inside = all(self.covered([*conds, *case], some, groups, depth + 1) for case in split)
+            return inside and self.covered(conds, some[1:], [*groups, *_none_of(split)], depth + 1)
+        return self.covered([*conds, c], some, groups, depth + 1) and all(self.covered([*conds, n], some, groups, depth + 1) for n in negations(c))
 
     # -- order
 

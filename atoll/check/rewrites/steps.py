@@ -75,7 +75,7 @@ def _part(a: tuple[Node, ...], b: tuple[Node, ...], at: Around, roots: Mapping[s
         return Part("", asked, tuple(sorted(region.notes)))
     except No as problem:
         return Part(str(problem), region.asked if region is not None else 0)
-    except (KeyError, Rejected) as problem:
+    except (KeyError, Rejected, RecursionError) as problem:
         return Part(f"not followed: {type(problem).__name__} {problem}", region.asked if region is not None else 0)
 
 
