@@ -18,6 +18,7 @@ from typing import Any
 from atoll.backends.c.within import guarded
 from atoll.backends.cuda import language as k
 from atoll.backends.cuda.check import check
+from atoll.backends.cuda.columns import column_kernels, find_columns
 from atoll.backends.cuda.free import Mentioned, parameters
 from atoll.backends.cuda.group import by_size, is_wide
 from atoll.backends.cuda.histograms import find_histogram, histogram_kernels
@@ -206,6 +207,13 @@ class _Lowering:
                 return [stmt]
             case lp.Alloc(buffer):
                 return [*self.known(buffer.extents), stmt]
+            case lp.CopyBuffer(target, source) if source.kind == "const":  # it is in the text of kernels, where the host has no address of it
+                syms = [self.names.sym("c") for _ in target.extents]
+                index = tuple(poly(s) for s in syms)
+                copied: list[lp.Stmt] = [lp.Store(target, index, lp.Load(source, index))]
+                for sym, extent in zip(reversed(syms), reversed(target.extents), strict=True):
+                    copied = [lp.For(sym, poly(0), extent, copied, parallel=True)]
+                return self.parallel(copied)
             case lp.CopyBuffer(target, source):
                 return [*self.known((target.extents, source.extents)), stmt]
             case lp.For() if stmt.parallel:
@@ -279,6 +287,8 @@ class _Lowering:
 
     def at_points(self, nest: Nest, extents: tuple[Poly, ...]) -> list[k.Statement]:
         """A nest by threads, or by groups of them where there are loops inside."""
+        if self.reassociate and (columns := find_columns(nest)) is not None:
+            return column_kernels(self, nest, extents, columns)
         if not is_wide(nest.body, nest.env) or not self.reassociate:
             return flat_kernel(self, nest, extents)
         return by_size(self, nest, extents, flat_kernel)
