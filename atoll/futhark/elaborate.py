@@ -89,7 +89,7 @@ class Elaborate(Build):
             value = frame.find(leaf.binding) if isinstance(leaf, DRef) else None
             if value is None and (size := self.dim(given, frame)) is not None:
                 value = self.size(size)
-            if value is not None:
+            if value is not None and not isinstance(value, Frame):  # a local function is not what a size is made of
                 inner.bind(b, value)
         try:
             v = self.eval(d.exp, inner)
