@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from atoll.errors import fail
+from atoll.errors import NOWHERE, fail
 from atoll.futhark.consume import Consumption
 from atoll.futhark.env import Binding, Env, arrows
 from atoll.futhark.expressions import Expressions
@@ -30,6 +30,9 @@ class Definitions(Expressions):
         cons, sizes = self.parameters(type_params, scope)
         t = self.function(params, result, body, scope)
         self.level -= 1
+        self.not_also(sizes, params, node.span)
+        for con in cons:
+            con.level = 0  # outside, it is a name of the scheme only
         for p in params:
             self.irrefutable(p)
         if self.level == 0:
@@ -61,6 +64,8 @@ class Definitions(Expressions):
         for var in types:
             if var.level <= self.level or var.link is not None:
                 continue
+            if var.equality and var.kinds is None and self.level == 0 and function and var.fields is None and var.cases is None:
+                fail("E1403", var.span or NOWHERE, found="'a", expected="a type that can be compared", why="A type parameter does not support equality: add a type annotation")
             if var.kinds is not None or var.fields is not None or var.cases is not None or not function or var.equality:
                 var.level = self.level
                 if self.level == 0:
@@ -81,8 +86,6 @@ class Definitions(Expressions):
         if var.kinds is not None:
             var.link = I32 if "i32" in var.kinds else F64 if "f64" in var.kinds else Prim(var.kinds[0])
         elif var.fields is not None or var.cases is not None:
-            from atoll.errors import NOWHERE
-
             fail("E1403", var.span or NOWHERE, found=show(var), expected="one type", why=f"Type is ambiguous (must be a record with at least the fields {', '.join(var.fields)})" if var.fields else "Type is ambiguous: the other constructors of the sum type are not known. Add a type annotation to disambiguate the type")
 
     def float_fits(self, e: Any) -> None:
@@ -105,6 +108,8 @@ class Definitions(Expressions):
             t = prune(e.ty)
             if isinstance(t, Prim) and e.kind == "int" and t.name in _LIMITS:
                 low, high = _LIMITS[t.name]
+                if e.info == "negated" and low == 0 and e.value > 0:
+                    fail("E1403", e.span, found=f"-{e.value}", expected=t.name, why=f"Literal -{e.value} out of bounds for inferred type {t.name}")
                 if not low <= e.value <= high + (1 if low and e.info == "negated" else 0):
                     fail("E1403", e.span, found=str(e.value), expected=t.name, why=f"Literal {e.value} out of bounds for inferred type {t.name}")
         later, self.later = self.later, []

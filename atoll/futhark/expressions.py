@@ -126,7 +126,6 @@ class Expressions(Patterns):
             result = self.var(span=span)
             if fn.kinds or fn.fields or fn.cases:
                 fail("E1403", span, found=show(fn), expected="a function", why="Cannot apply it as a function")
-            fn.unlifted = False
             self.equal(fn, Fun(arg, result), span)
             return result
         if not isinstance(fn, Fun):
@@ -208,6 +207,8 @@ class Expressions(Patterns):
     def exp_Var(self, e: s.Var, env: Env) -> Type:
         use, fields = self.use(e.name, env, e.span)
         e.info = use
+        if use.binding.kind == "local" and use.binding.name.startswith("_"):
+            fail("E1402", e.span, what="variable that may be used (names that begin with an underscore may not)", name=use.binding.name)
         t = use.type
         for field in fields:
             t = self.project(t, field, e.span)
@@ -470,6 +471,7 @@ class Expressions(Patterns):
         e.info = sizes
         if sizes:
             t = self.pattern(e.pat, scope, None)
+            self.not_also(sizes, [e.pat], e.span)
             self.equal(value, substitute(t, {}, {id(b): DVar(self.level) for b in sizes}), e.pat.span)
         else:
             self.pattern(e.pat, scope, value)
@@ -479,6 +481,13 @@ class Expressions(Patterns):
         if only is not None and self.is_size(e.value) and prune(only.type) == I64:  # let m = n + 1 in ... [m]
             result = substitute(result, {}, {id(only): self.dim_of_checked(e.value)})
         return self.hide(result, [*bound(e.pat), *sizes])
+
+    def not_also(self, sizes: list[Binding], pats: list[Any], span: Span) -> None:
+        """A size has a name of its own."""
+        names = {b.name for p in pats for b in bound(p)}
+        for size in sizes:
+            if size.name in names:
+                fail("E1406", span, what=f"The name {size.name} is also bound as a size")
 
     def irrefutable(self, p: Any) -> None:
         from atoll.futhark.exhaustive import require_irrefutable

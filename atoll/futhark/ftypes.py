@@ -58,6 +58,7 @@ class Con:
     key: Any = None  # what makes it the same type: the declaration
     real: Callable[[tuple[Any, ...]], Type] | None = field(default=None, repr=False)
     kind: str = "type"
+    level: int = 0  # of the function whose parameter it is
 
 
 @dataclass(slots=True, eq=False)
@@ -148,7 +149,7 @@ def map_type(t: Type, on_type: Callable[[Type], Type | None], on_dim: Callable[[
             return Fun(map_type(param, on_type, on_dim), map_type(result, on_type, on_dim), name, exists, consumes, fresh)
         case Con() if t.args:
             args = tuple(on_dim(a) if isinstance(a, (int, DRef, DOp, DExp, DVar)) else map_type(a, on_type, on_dim) for a in t.args)
-            return Con(t.name, args, t.key, t.real, t.kind)
+            return Con(t.name, args, t.key, t.real, t.kind, t.level)
     return t
 
 

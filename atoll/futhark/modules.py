@@ -10,7 +10,7 @@ from atoll.errors import NOWHERE, Span, fail
 from atoll.futhark import syntax as s
 from atoll.futhark.definitions import Definitions
 from atoll.futhark.env import Binding, Env, Functor, Module, Sig, TypeAbbr, instantiate, substitute
-from atoll.futhark.ftypes import I64, Con, Dim, DRef, Fun, Type, has_function, prune, show
+from atoll.futhark.ftypes import I64, Con, Dim, DRef, Fun, Type, has_function, map_type, prune, prune_dim, show
 from atoll.futhark.unify import Mismatch, unify
 
 
@@ -39,6 +39,7 @@ class Modules(Definitions):
         self.files: dict[str, Env | None] = {}
         self.folder: FilePath | None = None
         self.at_top = True
+        self.in_module = False
 
     # -- declarations
 
@@ -69,6 +70,8 @@ class Modules(Definitions):
                 env.values[d.name] = binding
                 d.info = binding
                 env.hidden.discard(("values", d.name))
+                if d.entry and self.in_module:
+                    fail("E1406", d.span, what="Entry points may not be declared inside modules")
                 if self.at_top and (d.entry or d.name == "main"):
                     self.check_entry(d, binding)
                     self.entries.append((d, binding))
@@ -116,6 +119,10 @@ class Modules(Definitions):
                 fail("E1406", d.span, what="Entry point functions may not be higher-order")
         if has_function(result):
             fail("E1406", d.span, what="Entry point functions may not be higher-order")
+        plain = {id(dim.binding) for fn in params for dim in dims_of(fn.param) if isinstance(dim, DRef)}
+        for size in binding.sizes:
+            if size.name and params and id(size) not in plain:
+                fail("E1406", d.span, what=f"Entry point: the size [{size.name}] is not used constructively by the parameters")
 
     def file(self, path: str, span: Span) -> Env:
         if path.startswith("/prelude/"):
@@ -135,10 +142,11 @@ class Modules(Definitions):
         self.files[key] = None
         decs = parse(file.read_text(encoding="utf-8"), str(file))
         folder, top, self.folder, self.at_top = self.folder, self.at_top, file.parent, False
+        inside, self.in_module = self.in_module, False
         try:
             env = self.program(decs)
         finally:
-            self.folder, self.at_top = folder, top
+            self.folder, self.at_top, self.in_module = folder, top, inside
         self.files[key] = env
         return env
 
@@ -151,8 +159,9 @@ class Modules(Definitions):
             case s.MDecs(decs):
                 made = Env(env)
                 top, self.at_top = self.at_top, False
+                inside, self.in_module = self.in_module, True
                 self.decs(decs, made)
-                self.at_top = top
+                self.at_top, self.in_module = top, inside
                 return made
             case s.MImport(path):
                 return self.file(path, m.span)
@@ -198,6 +207,17 @@ class Modules(Definitions):
         return _Matching(self, module, span, opaque).match(sig, env)
 
 
+def dims_of(t: Type) -> list[Dim]:
+    found: list[Dim] = []
+
+    def on_dim(d: Dim) -> Dim:
+        found.append(prune_dim(d))
+        return d
+
+    map_type(t, lambda x: None, on_dim)
+    return found
+
+
 def env_copy(env: Env) -> Env:
     """What is in scope now; later definitions do not show."""
     made = Env(env.parent)
@@ -221,7 +241,7 @@ class _Matching:
                     return outside
                 return self.match(found.exp, found.env)
             case s.SWith(inner, name, params, type_):
-                abbr = self.c.abbreviation(s.TypeDef(name[-1], "^", params, type_, span=sig.span), env)
+                abbr = self.abbreviated(s.TypeDef(name[-1], "", params, type_, span=sig.span), env)
                 self.check_type_exists(inner, env, name, abbr, sig.span)
                 self.given[name] = abbr
                 return self.match(inner, env, inside, outside)
@@ -248,6 +268,12 @@ class _Matching:
                 functor = self.module
                 return Functor(functor.name, functor.param, functor.result, functor.body, functor.env, abstract_result=functor.abstract_result)
         raise AssertionError(sig)
+
+    def abbreviated(self, spec: s.TypeDef, env: Env) -> TypeAbbr:
+        """A type that a module type says, whatever it is."""
+        made = self.c.abbreviation(dataclasses.replace(spec, lifted="^"), env)
+        made.lifted = spec.lifted
+        return made
 
     def check_type_exists(self, sig: Any, env: Env, name: s.Name, abbr: TypeAbbr, span: Span) -> None:
         shown = self.c.abstract(sig, env, span) if not self.given else None
@@ -303,7 +329,7 @@ class _Matching:
 
     def include_other(self, sig: Any, inside: Env, outside: Env) -> None:
         if isinstance(sig, s.SWith):
-            abbr = self.c.abbreviation(s.TypeDef(sig.name[-1], "^", sig.params, sig.type, span=sig.span), inside)
+            abbr = self.abbreviated(s.TypeDef(sig.name[-1], "", sig.params, sig.type, span=sig.span), inside)
             before = dict(self.given)
             self.given[sig.name] = abbr
             self.spec(s.Include(sig.sig, span=sig.span), inside, outside, set())
@@ -320,13 +346,16 @@ class _Matching:
             fail("E1406", self.span, what=f"Module defines type {name} with other parameters than the module type says")
         given = self.given.get((name,))
         if spec.type is not None or given is not None:
-            wanted = given if given is not None else self.c.abbreviation(dataclasses.replace(spec, lifted="^"), inside)
+            wanted = given if given is not None else self.abbreviated(spec, inside)
             if actual is not None:
                 self.same(actual, wanted, name)
             inside.types[name] = wanted
-            outside.types[name] = wanted if given is not None else self.c.abbreviation(dataclasses.replace(spec, lifted="^"), outside)
+            outside.types[name] = wanted if given is not None else self.abbreviated(spec, outside)
             return
         if actual is not None:
+            order = {"": 0, "~": 1, "^": 2}
+            if order[actual.lifted] > order[spec.lifted]:
+                fail("E1406", self.span, what=f'The type "{name}" is more lifted than the module type says')
             if spec.lifted != "^" and has_function(actual.type):
                 fail("E1406", self.span, what=f"Type {name} is functional, but the module type says it is not lifted")
             if actual.anonymous and not spec.lifted:
@@ -400,14 +429,32 @@ class _Matching:
                 fail("E1406", self.span, what=f"Module defines value {name} : {show(found)} with another uniqueness than the module type requires")
             found, wanted = prune(found.result), prune(wanted.result)
 
+    def named_sizes(self, spec: s.ValSpec) -> None:
+        """Parameters of a value in a module type have sizes with names, and names of their own."""
+        t: Any = spec.type
+        names: set[str] = set()
+        while isinstance(t, s.TArrow):
+            if t.name is not None and t.name in names:
+                fail("E1406", spec.span, what=f"The parameter {t.name} of {spec.name} is named twice")
+            names.add(t.name or "")
+            p: Any = t.param.inner if isinstance(t.param, s.TUnique) else t.param
+            while isinstance(p, s.TArray):
+                if p.size.value is None:
+                    fail("E1406", spec.span, what=f"Parameters of {spec.name} in a module type have non-anonymous sizes: write [n]")
+                p = p.elem
+            t = t.result
+
     def value_type(self, spec: s.ValSpec, env: Env) -> tuple[Type, list[Con], list[Binding]]:
         scope = Env(env)
         c = self.c
+        self.named_sizes(spec)
         c.level += 1
         cons, sizes = c.parameters(spec.type_params, scope)
         before, c.exists = c.exists, []
         t = c.type_exp(copy_syntax(spec.type), scope, lambda: DRef(c.unknown("")))
         c.exists = before
         c.level -= 1
+        for con in cons:
+            con.level = 0
         more_types, more_sizes = c.general(t, True)
         return t, [*cons, *more_types], [*sizes, *more_sizes]

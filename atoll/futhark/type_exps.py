@@ -93,6 +93,7 @@ class TypeExps:
             case s.TArray(size, elem):
                 dim = anonymous() if size.value is None else self.dim_of(size.value, env)
                 inner = self.type_exp(elem, env, anonymous, diet)
+                self.not_lifted(elem, env, "an element of an array")
                 if has_function(inner) and isinstance(prune(inner), (Fun, Con)):
                     fail("E1403", t.span, found=show(inner), expected="an element of an array", why="arrays of functions, or of types that may be functions, do not exist")
                 return Arr(dim, inner)
@@ -131,6 +132,16 @@ class TypeExps:
                 self.opened(made_sizes)
                 return result
         raise AssertionError(t)
+
+    def not_lifted(self, t: Any, env: Env, where: str) -> None:
+        """The name of a type that may have no fixed size, or be a function, where that cannot be."""
+        head = t
+        while isinstance(head, s.TApply):
+            head = head.fn
+        if isinstance(head, s.TName):
+            abbr = env.find("types", head.name[0]) if len(head.name) == 1 else None
+            if isinstance(abbr, TypeAbbr) and abbr.lifted:
+                fail("E1403", t.span, found=abbr.name, expected=where, why=f'The type "{abbr.name}" is lifted: it may not contain size-lifted or functional types where it is {where}')
 
     def opened(self, sizes: list[Binding]) -> None:
         """Sizes bound by ?[n]. in a type; the arrow around takes them."""
@@ -197,6 +208,8 @@ class TypeExps:
                 if isinstance(arg, s.Size):
                     fail("E1403", arg.span, found="a size", expected="a type", why=f"the parameter {param.name!r} is a type")
                 types[id(param)] = self.type_exp(arg, env, anonymous)
+                if param.kind == "type":
+                    self.not_lifted(arg, env, "an argument of a type that is not lifted")
                 if param.kind != "lifted" and has_function(types[id(param)]):
                     fail("E1403", arg.span, found=show(types[id(param)]), expected="a type without functions", why=f"the parameter {param.name!r} is not lifted")
         for b in abbr.anonymous:
@@ -222,7 +235,7 @@ class TypeExps:
                 scope.values[p.name] = b
                 sizes.append(b)
             else:
-                con = Con(p.name, kind=p.kind)
+                con = Con(p.name, kind=p.kind, level=self.level)
                 con.key = con
                 scope.types[p.name] = TypeAbbr(p.name, (), con)
                 cons.append(con)

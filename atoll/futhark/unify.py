@@ -205,6 +205,8 @@ def opened(t: Type, level: int) -> Type:
 
 def _levels(t: Type, level: int, late: list[SizeMismatch] | None) -> None:
     def on_type(x: Type) -> Type | None:
+        if isinstance(x, Con) and x.level > level:
+            raise Mismatch(f'the type "{x.name}" is a parameter of an inner function: scope violation')
         if isinstance(x, TVar):
             x.level = min(x.level, level)
             for part in [*(x.fields or {}).values(), *(p for ps in (x.cases or {}).values() for p in ps)]:
