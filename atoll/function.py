@@ -37,9 +37,9 @@ from atoll.types.types import Index, Scalar, gives_functions
 from atoll.uncollected import uncollected
 
 if TYPE_CHECKING:
-    from atoll.ad.residuals import Residuals
     from atoll.check.certificate import Certificate
     from atoll.functions.program import FunctionProgram
+    from atoll.plan.residuals import Residuals
     from atoll.runtime.cuda.program import DeviceProgram
     from atoll.runtime.first_version import Beginning
     from atoll.runtime.program import Program
@@ -131,7 +131,7 @@ class Function(Looking, Beyond):
     @uncollected
     def _elaborate(self) -> tuple[Session, ir.Function]:
         from atoll.core.check import check
-        from atoll.functions.needs import check_derivatives
+        from atoll.core.needs import check_derivatives
 
         session = Session()
         core = session.instance(self, {}, None, self.surface.span)
@@ -300,7 +300,7 @@ class Function(Looking, Beyond):
     @as_deep_as_needed
     def _program(self, optimise: str, begin: Callable[..., Any] | None = None) -> Any:
         """A program, or what `begin` makes of a program of loops."""
-        from atoll.functions.needs import needs_functions
+        from atoll.core.needs import needs_functions
 
         if self.target != CPU:
             from atoll.runtime.cuda.program import DeviceProgram
@@ -383,7 +383,7 @@ class Function(Looking, Beyond):
     def with_plan(self, **values: str) -> Function:
         """The same function with the plan decided for some of its values, by their names: "store" in memory, compute "once" for each
         element where they are read, or "inline" at each use. Results do not change. What cannot be done is refused."""
-        from atoll.functions.needs import needs_functions
+        from atoll.core.needs import needs_functions
 
         made = self.with_options(dataclasses.replace(self.options, plan=tuple(sorted({**dict(self.options.plan), **values}.items()))))
         if needs_functions(made.core):
@@ -431,7 +431,7 @@ class Function(Looking, Beyond):
     @as_deep_as_needed
     def residuals(self) -> Residuals:
         """What the reverse sweep of a derivative keeps of the forward sweep: arrays and their bytes as polynomials of the sizes."""
-        from atoll.ad.residuals import residuals
+        from atoll.plan.residuals import residuals
 
         return residuals(self.core)
 

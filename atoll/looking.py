@@ -39,7 +39,7 @@ class Looking:
 
         With "schedule": what was decided about its loops."""
         if what == "schedule":
-            from atoll.loops.describe import describe
+            from atoll.runtime.describe import describe
 
             return describe(self.core)
         if what != "program":

@@ -52,7 +52,7 @@ def _text(fn: Function, stage: str, marks: Marks | None) -> str:
         from atoll.core.show import show as show_core
 
         return show_core(fn.core, marks)
-    from atoll.functions.needs import needs_functions
+    from atoll.core.needs import needs_functions
 
     if stage in ("ainf", "term", "c") and needs_functions(fn.core):
         from atoll.functions.stages import show as show_functions
@@ -71,8 +71,9 @@ def _text(fn: Function, stage: str, marks: Marks | None) -> str:
         return "\n".join(mark + line for line in str(schedule(fn)).split("\n"))
     if stage == "plan":
         from atoll.plan.show import show_plan_of
+        from atoll.runtime.program import chosen
 
-        return show_plan_of(fn.core, marks)
+        return show_plan_of(fn.core, dict(chosen(fn.core).plan), marks)
     if stage == "loops":
         from atoll.loops.show import show as show_loops
         from atoll.runtime.program import make_loops

@@ -36,7 +36,7 @@ def usual() -> str:
 
 def refuse_functions(fn: ir.Function) -> None:
     """What runs on a heap has no kernels."""
-    from atoll.functions.needs import reason
+    from atoll.core.needs import reason
 
     found = reason(fn)
     if found is not None:

@@ -33,13 +33,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 )
 
 UPWARDS = {
-    ("ainf", "functions"): "the words for what the normal form cannot say come from functions/needs.py",
-    ("ainf", "plan"): "marks that say how a line is to be stored",
-    ("ad", "plan"): "residuals asks the plan what would be kept",
-    ("core", "ad"): "the interpreter's dual numbers use the slopes of ad/rules.py",
-    ("loops", "runtime"): "describe asks for the loops of a function",
-    ("plan", "runtime"): "show asks for the choices of a function",
-    ("backends", "functions"): "a shared library says which functions it cannot hold in the words of functions/needs.py",
     ("backends", "runtime"): "the compiler's probes decide on options",
     ("runtime", "functions"): "data (unions, records) is exchanged by functions/exchange.py",
     ("std", "functions"): "lists and options are exchanged with Python's",

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from atoll.ad.kronecker import negative, product, total
-from atoll.ad.rules import NOT_DIFFERENTIABLE, RULES
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
+from atoll.core.slopes import NOT_DIFFERENTIABLE, RULES
 from atoll.errors import NOWHERE, Span, fail
 from atoll.types.dtypes import DType
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import numpy as np
 
-from atoll.ad.rules import RULES
+from atoll.core.slopes import RULES
 from atoll.errors import NOWHERE, Error, fail
 from atoll.errors.caller import caller
 from atoll.errors.misuse import kind_of

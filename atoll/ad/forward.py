@@ -13,11 +13,11 @@ from atoll.ad import lines as help_
 from atoll.ad.algebra import LineAlgebra, refuse
 from atoll.ad.indicator import guarded, sum_over, zero
 from atoll.ad.loop_state import abs_reader, line_reader, new_param
-from atoll.ad.rules import RULES
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.guards import guard_operand
 from atoll.ainf.replay import Replay
+from atoll.core.slopes import RULES
 from atoll.errors import NOWHERE, fail
 from atoll.sizes import Poly, poly
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
-from atoll.ad.rules import CONSTANT
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.replay import in_order
 from atoll.ainf.scan_prim import blocks, line_refs
+from atoll.core.slopes import CONSTANT
 from atoll.errors import NOWHERE
 from atoll.sizes import Poly, poly
 from atoll.types.dtypes import I64

@@ -19,12 +19,12 @@ from atoll.ad.indicator import guarded, zero
 from atoll.ad.lines import lines_since
 from atoll.ad.loop_state import HandedOn, abs_reader, whole
 from atoll.ainf import ir, scalars
+from atoll.ainf.associative import is_associative
 from atoll.ainf.builder import Builder
 from atoll.ainf.replay import Reader, Replay, in_order, make_param
 from atoll.ainf.scan_prim import blocks
 from atoll.core.prims import MONOIDS
 from atoll.errors import NOWHERE
-from atoll.plan.associative import is_associative
 from atoll.sizes import Poly, poly
 from atoll.types.dtypes import DType
 

@@ -14,12 +14,12 @@ from atoll.ad import lines as help_
 from atoll.ad.algebra import LineAlgebra, refuse
 from atoll.ad.indicator import accumulate, guarded, reach, zero
 from atoll.ad.loop_state import abs_reader, added_at, read
-from atoll.ad.rules import RULES
 from atoll.ad.vanishing import Vanishing
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.identity import is_read, read_arg
 from atoll.ainf.replay import Reader
+from atoll.core.slopes import RULES
 from atoll.errors import NOWHERE, fail
 from atoll.sizes import Poly, poly
 

@@ -15,8 +15,8 @@ from atoll.ainf.translate.context import Env
 from atoll.ainf.translate.derivatives import Derivatives
 from atoll.ainf.values import Scalar, Value
 from atoll.core import ir as core
+from atoll.core.needs import words
 from atoll.errors import Span, fail
-from atoll.functions.needs import words
 from atoll.sizes import Atom, Sym, poly
 from atoll.types.types import Index, Type, flatten, shape_of
 from atoll.types.types import Scalar as ScalarType

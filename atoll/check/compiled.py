@@ -92,7 +92,7 @@ def _without_loops(core: ir.Function) -> dict[str, Any]:
 
 def certificate(f: Function) -> Certificate:
     """The certificate of a compile, with its source and its C."""
-    from atoll.functions.needs import needs_functions
+    from atoll.core.needs import needs_functions
 
     core = f.core
     data = _without_loops(core) if needs_functions(core) else make_data(core)

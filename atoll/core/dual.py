@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atoll.ad.rules import NOT_DIFFERENTIABLE, RULES, only_one
 from atoll.core import ir
 from atoll.core import values as v
 from atoll.core.prims import PRIMS, DivisionByZero
+from atoll.core.slopes import NOT_DIFFERENTIABLE, RULES, only_one
 from atoll.errors import Span, fail
 from atoll.types.types import Type, dtype_of, flatten, shape_of
 

@@ -22,7 +22,7 @@ _loops: dict[Any, lp.Function] = {}
 
 def loops_of(f: Function) -> lp.Function:
     """The loops that are compiled. A trace only reads them, so they are made once."""
-    from atoll.functions.needs import needs_functions
+    from atoll.core.needs import needs_functions
     from atoll.runtime.program import compiled_loops
 
     core = f.core

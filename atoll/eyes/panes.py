@@ -62,7 +62,7 @@ def own_part(found: list[Row]) -> list[Row]:
 def reasons(f: Function) -> dict[int, list[str]]:
     """Why values are stored, fused, checked or copied, by line of the source."""
     from atoll.ainf import ir
-    from atoll.functions.needs import needs_functions
+    from atoll.core.needs import needs_functions
     from atoll.loops import ir as lp
     from atoll.plan.fuse import Fuser
     from atoll.plan.inplace import plan_block

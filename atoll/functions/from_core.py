@@ -19,6 +19,7 @@ from typing import Any
 
 from atoll.ainf.ir import Site
 from atoll.core import ir as core
+from atoll.core.needs import first_order, has_data
 from atoll.core.prims import PRIMS
 from atoll.core.rewrite import walk
 from atoll.errors import NOWHERE, Span, fail
@@ -27,7 +28,6 @@ from atoll.functions.builder import Builder, Env, Val, leaves, variables
 from atoll.functions.extern import extern
 from atoll.functions.from_core_match import inject, match, match_value
 from atoll.functions.kernels import Kernel, element_rep, free, heavy, kernel_operator, leaf_rep, leaf_types, make_kernel
-from atoll.functions.needs import first_order, has_data
 from atoll.functions.operators import cast, check, fits, scalar
 from atoll.sizes import Poly, Quot, Sym
 from atoll.sizes.machine import bounds

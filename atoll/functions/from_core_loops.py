@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from atoll.core import ir as core
+from atoll.core.needs import first_order, grows
 from atoll.errors import Span
 from atoll.functions import arrays, ir
 from atoll.functions.builder import Builder, Env, Val, leaves, rebuild
 from atoll.functions.kernels import element_rep, leaf_types
-from atoll.functions.needs import first_order, grows
 from atoll.functions.operators import scalar
 from atoll.sizes import Poly, Sym
 from atoll.types.types import Array, Tuple, Type, elem_of, shape_of

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from atoll.ainf import ir
+from atoll.ainf.associative import is_associative
 from atoll.loops import ir as lp
 from atoll.lower.loop_code import State, elements_at, finish, lower_inside, make_state, one_round
 from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
-from atoll.plan.associative import is_associative
 from atoll.plan.stages import Stage
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.poly import product

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from atoll.ainf import ir
 from atoll.ainf.scan_prim import line_refs
 from atoll.ainf.show import prim_text
@@ -16,12 +18,9 @@ from atoll.plan.stages import Inlining, Stage
 from atoll.plan.strips import in_strips
 
 
-def show_plan_of(fn: core.Function, marks: Marks | None = None) -> str:
+def show_plan_of(fn: core.Function, plan: Mapping[str, str], marks: Marks | None = None) -> str:
     """Groups, nests and stages of a function's outermost block."""
     marked = marks if marks is not None else Marks()
-    from atoll.runtime.program import chosen
-
-    plan = dict(chosen(fn).plan)
     program = planned(fn, plan)
     if not plan and program.reassociate:
         program = with_masks(program)

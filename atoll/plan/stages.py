@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from atoll.ainf import ir
+from atoll.ainf.keep import refuse
 from atoll.ainf.scan_prim import blocks, line_refs, own_binders, parts, subst
 from atoll.core.prims import PRIMS
 from atoll.plan.contract import Contraction
-from atoll.plan.override import MOST, refuse
+from atoll.plan.override import MOST
 from atoll.sizes import Poly
 
 HEAVY = 12

@@ -10,7 +10,7 @@ import pytest
 
 import atoll as at
 from atoll import f64, i64
-from atoll.functions.needs import needs_functions
+from atoll.core.needs import needs_functions
 from atoll.functions.program import FunctionProgram
 from atoll.std.lists import List, filter_list, fold_left, map_list, of_array
 

@@ -41,7 +41,7 @@ def test_same_seed_same_program() -> None:
 
 def test_a_wrong_rule_is_found() -> None:
     """With a wrong derivative of tanh everywhere (the table is shared), differences disagree, and the program shrinks."""
-    from atoll.ad import rules
+    from atoll.core import slopes as rules
 
     text = """import atoll as at
 from atoll import f64

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import atoll
-from atoll.ad import rules
 from atoll.backends.c import ops
+from atoll.core import slopes as rules
 from atoll.core.prims import PRIMS
 from atoll.types.dtypes import DTYPES
 
@@ -33,4 +33,4 @@ def test_c_for_every_dtype_it_takes(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(n for n, p in PRIMS.items() if "f" in p.takes and p.gives != "bool"))
 def test_a_slope_or_a_reason(name: str) -> None:
     places = [name in rules.RULES, name in rules.CONSTANT, name in rules.NOT_DIFFERENTIABLE]
-    assert any(places) or name in ELSEWHERE, f"{name}: in none of RULES, CONSTANT and NOT_DIFFERENTIABLE of ad/rules.py"
+    assert any(places) or name in ELSEWHERE, f"{name}: in none of RULES, CONSTANT and NOT_DIFFERENTIABLE of core/slopes.py"

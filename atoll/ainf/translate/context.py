@@ -291,7 +291,7 @@ class Context:
             if word == "inline":
                 return value
             operand = self.b.ref(ir.Op("read", (operand,)), ir.Result(operand.dtype, (), line.results[operand.result].bound), span, "r")
-        from atoll.plan.override import mark
+        from atoll.ainf.keep import mark
 
         mark(operand.line, name, word, span, self.where)
         return Scalar(operand)

@@ -10,12 +10,12 @@ from atoll.ad.forward import Forward
 from atoll.ad.indicator import zero
 from atoll.ad.lines import lines_since
 from atoll.ad.reverse import Reverse
-from atoll.ad.rules import only_one
 from atoll.ainf import ir
 from atoll.ainf.translate.context import Env, index_name
 from atoll.ainf.translate.loops import Loops
 from atoll.ainf.values import Scalar, Value, VTuple, rows
 from atoll.core import ir as core
+from atoll.core.slopes import only_one
 from atoll.errors import Span, fail
 from atoll.sizes import Poly, poly
 from atoll.types.dtypes import DType

@@ -64,7 +64,7 @@ def build_shared(functions: Sequence[Any], stem: str, folder: object, cpu: str |
 
 
 def _generated(f: Any) -> tuple[core.Function, Generated]:
-    from atoll.functions.needs import needs_functions
+    from atoll.core.needs import needs_functions
     from atoll.runtime.program import compiled_loops
 
     fn = f.core

@@ -5,13 +5,12 @@ from __future__ import annotations
 from atoll.core import ir as core
 from atoll.loops import ir as lp
 from atoll.loops.choices import file_of
+from atoll.loops.optimise import optimise
+from atoll.runtime.program import chosen, make_loops
 
 
 def describe(fn: core.Function) -> str:
     """Decisions in the order of the program, then those of the rewrites, then what is pinned."""
-    from atoll.loops.optimise import optimise
-    from atoll.runtime.program import chosen, make_loops
-
     choices = chosen(fn)
     loops = make_loops(fn, choices)
     lines = [f"{fn.name}: how it runs"]
