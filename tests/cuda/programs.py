@@ -90,6 +90,12 @@ def triangle(a: f64[n, n]) -> f64[n]:
 
 
 @at.fn
+def ragged(x: f64[n]) -> f64:
+    rows = [sum(exp(x[i] * x[j]) for j in range(i)) for i in range(n)]
+    return sum(rows[i] / (1.0 + sum(exp(x[i] * x[j]) * rows[i] for j in range(i))) for i in range(n))
+
+
+@at.fn
 def rounds(u: f64[n], t: i64) -> f64[n]:
     for _ in range(t):
         u = [0.5 * (u[max(i - 1, 0)] + u[min(i + 1, n - 1)]) for i in range(n)]
@@ -140,6 +146,6 @@ def arguments(rng: Any, rows: int, width: int) -> list[tuple[at.Function, tuple[
     return [
         (points, (2.0, x, y)), (grid, (a, w)), (total, (x,)), (spread, (a, w)), (slope, (a, w)), (softmax, (a,)), (columns, (a,)),
         (product, (real(rows, 3), real(3, width))), (scans, (x, keys)), (kept, (x, keys)), (counts, (keys,)), (sums_by_key, (keys, x, a)), (in_order, (x,)),
-        (rows_in_order, (a[:, :7],)), (triangle, (rng.normal(size=(width, width)),)), (rounds, (x, 3)), (until, (abs(x) + 1.0,)),
+        (rows_in_order, (a[:, :7],)), (triangle, (rng.normal(size=(width, width)),)), (ragged, (x[:7],)), (at.grad(ragged), (x[:7],)), (rounds, (x, 3)), (until, (abs(x) + 1.0,)),
         (powers, (rng.normal(size=(small, min(width, 6), min(width, 6))), w[:6])), (waves, (x + 1j * y,)), (picked, (x, rng.integers(0, max(rows, 1), width if rows else 0))),
     ]  # fmt: skip

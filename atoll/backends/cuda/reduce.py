@@ -100,12 +100,14 @@ def reduction(lowering: Any, accs: Sequence[lp.Acc], body: lp.Stmts, env: dict[A
     scratch = Scratch(worker, workers)
     t = names.sym(i.name.split("__")[0])
     here = worker + workers * poly(t)
-    rank = here
-    thread = Single(names, {s: q.subst({i: here}) for s, q in env.items()}, rank, scratch)
-    thread.ranges[t] = (poly(0), extent)
+    at_i = names.var("i", I64, True)
+    index = poly(at_i.atom)
+    thread = Single(names, {s: q.subst({i: index}) for s, q in env.items()}, index, scratch)
+    thread.ranges[at_i.atom] = (poly(0), extent - 1)
     mine = [names.var(a.var.name, a.var.dtype) for a in accs]
     own = [lp.Acc(v, a.monoid) for v, a in zip(mine, accs, strict=True)]
-    loop = lp.Accumulate(t, poly(0), (extent - worker + workers - 1) // workers, _renamed(body, {a.var: v for a, v in zip(accs, mine, strict=True)}), own)
+    each = [lp.Let(at_i, lp.Index(here)), *_renamed(body, {a.var: v for a, v in zip(accs, mine, strict=True)})]
+    loop = lp.Accumulate(t, poly(0), (extent - worker + workers - 1) // workers, each, own)
     made = thread.stmt(loop)
     declared = [s for s in made if isinstance(s, lp.Declare)]
     shared = [names.buffer("warps", a.var.dtype, (poly(WARPS),), "shared") for a in accs]

@@ -232,7 +232,7 @@ class Thread:
                 refuse("an array whose size depends on an index in this way", buffer.span)
             grows = all(c > 0 for c in rest.terms.values())
             p = p.subst({atom: most if grows else least})
-        if any(isinstance(a, lp.VarAtom) and a.var in self.declared for a in p.leaves()):
+        if any((isinstance(a, lp.VarAtom) and a.var in self.declared) or a in k.COORDINATES for a in p.leaves()):
             refuse("an array inside a parallel loop whose size is computed there", buffer.span)
         return p
 
