@@ -41,13 +41,13 @@ def mutate(body: list[lp.Stmt], old: set[str], rng: random.Random) -> str:
     step = rng.choice((-1, 1))
     match rng.randrange(7):
         case 0 if isinstance(s, (lp.For, lp.Accumulate)):
-            s.low = s.low + step
+            block[k] = dataclasses.replace(s, low=s.low + step)
             return f"low {step}"
         case 1 if isinstance(s, (lp.For, lp.Accumulate)):
-            s.high = s.high + step
+            block[k] = dataclasses.replace(s, high=s.high + step)
             return f"high {step}"
         case 2 if isinstance(s, lp.For) and not s.parallel:
-            s.parallel = True
+            block[k] = dataclasses.replace(s, parallel=True)
             return "independent"
         case 3 if isinstance(s, (lp.Store, lp.Update)) and s.index:
             at_ = rng.randrange(len(s.index))
@@ -59,7 +59,7 @@ def mutate(body: list[lp.Stmt], old: set[str], rng: random.Random) -> str:
                 block[k] = dataclasses.replace(s, value=changed)
                 return "value"
         case 5 if isinstance(s, lp.If) and s.tests[0].poly is not None:
-            s.tests = (dataclasses.replace(s.tests[0], poly=s.tests[0].poly + step), *s.tests[1:])
+            block[k] = dataclasses.replace(s, tests=(dataclasses.replace(s.tests[0], poly=s.tests[0].poly + step), *s.tests[1:]))
             return "test"
         case 6 if isinstance(s, (lp.Store, lp.Update, lp.Assign, lp.Add, lp.For)):
             how = rng.randrange(3)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import atoll as at
+from atoll.check.compiled import certify
 from atoll.core import values as v
 from atoll.function import Function
 from atoll.runtime.arguments import from_python
@@ -51,6 +53,8 @@ class Stages:
             piece = int(stage.removeprefix("loops") or "3")
             return lambda args: self.run_loops(args, piece)
         if stage == "rewritten":
+            if os.environ.get("ATOLL_CHECK") == "certify":
+                certify(self.f.core)
             return self.run_rewritten
         if stage == "kernels":
             return self.run_kernels

@@ -4,9 +4,12 @@
     refute.py     no integers satisfy these conditions: Gauss, Fourier and Motzkin, with cuts
     leaves.py     statements in their places: when they are done, in which order, what they touch
     storage.py    what is undone before instances are compared: elements kept in variables, pieces of ranges
+    texts.py      what a statement says, in other words too
+    places.py     what comes before what, and which instance of a copy is a given one
+    checks_back.py, parts_back.py    checks that left their loop and sums made in parts, undone likewise
     region.py     the same instances, each once, in an order that keeps every dependence
     steps.py      one rewrite: the smallest parts that differ, each validated
-    compiled.py   the certificate of a compile: all rewrites between the lowered loops and those that are printed
+    chain.py      the certificate of a compile: all rewrites between the lowered loops and those that are printed
 
 Python's standard library and check/sums.py are all it needs.
 """

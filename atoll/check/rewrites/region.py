@@ -23,8 +23,6 @@ from atoll.check.rewrites.language import (
     Expr,
     Stmt,
     changed,
-    coefficient,
-    constant,
     is_poly,
     loads,
     names,
@@ -33,20 +31,20 @@ from atoll.check.rewrites.language import (
     read,
     subexprs,
 )
-from atoll.check.rewrites.leaves import Around, Leaf, No, Node, Place, cases, conditions, leaves
+from atoll.check.rewrites.leaves import Around, Leaf, No, Node, cases, conditions, leaves
 from atoll.check.rewrites.parts_back import parts_back
+from atoll.check.rewrites.places import before, guess, not_before, pieces
 from atoll.check.rewrites.refute import Cond, Group, cannot, negations, refuted
 from atoll.check.rewrites.storage import in_one, undone
-from atoll.check.sums import Poly, add, const, div, divisors, mul, sub, subst, value, var
+from atoll.check.rewrites.texts import as_was, may_trap, texts
+from atoll.check.sums import Poly, const, sub, subst, var
 
 EFFECTS = ("store", "update", "add", "assign", "declare", "check", "acc")
 MOST = 6_000  # questions of one region
 DEEP = 40  # cases inside cases
 ONE = const(1)
 CHECK = ("check",)
-HARMLESS = frozenset(("add", "sub", "mul", "neg", "min", "max", "abs", "and", "or", "xor", "not", "select", "lt", "le", "gt", "ge", "eq", "ne"))
 Cell = tuple[Any, tuple[Poly, ...] | None, bool]  # what it is, which element, whether it is written
-OPERATORS = {"add": "add", "mul": "mul", "minimum": "min", "maximum": "max", "and": "and", "or": "or", "xor": "xor"}
 
 
 class Region:
@@ -198,7 +196,7 @@ class Region:
         if x.stmt[0] == "acc":
             return
         env, old = self.env(x), self.old[x.number].stmt
-        new = _as_was(old, x.stmt)
+        new = as_was(old, x.stmt)
         self.scoped(x, new, env)
         if old[0] not in LEAVES:
             if old != new:
@@ -206,7 +204,7 @@ class Region:
             return
         if old[0] == new[0] == "check":
             new = self.with_certain(put(("truth", old[1]), env)[1], new, x)
-        heads, tails = _texts(old), _texts(new)
+        heads, tails = texts(old), texts(new)
         target = old[1] if old[0] not in ("let", "declare", "check") else None
         if old[0] in ("assign", "add"):
             p = env.get(old[1])
@@ -347,7 +345,7 @@ class Region:
             for b in copies[i:]:
                 conds, groups, round_, env = self.other(b)
                 same = [("eq", sub(a.round[s], round_[s])) for s in old.syms]
-                both, choice = self.settled([*mine, *conds, *same]), [*map(self.settled_group, (*a.groups, *a.known, *groups)), *_pieces(a, b, env)]
+                both, choice = self.settled([*mine, *conds, *same]), [*map(self.settled_group, (*a.groups, *a.known, *groups)), *pieces(a, b, env)]
                 if a is not b:
                     self.no("once", both, choice)
                 else:
@@ -420,14 +418,14 @@ class Region:
                 if not meet or self.free(a, b):
                     continue
                 first, second = self.old[a.number], self.old[b.number]
-                was = list(_before(first.place, second.place))
+                was = list(before(first.place, second.place))
                 if not was:
                     continue
                 conds, groups, round_, env = self.other(b)
-                now = list(_not_before(a.place, b.place, env))
+                now = list(not_before(a.place, b.place, env))
                 if not now:
                     continue
-                groups = [*map(self.settled_group, (*a.groups, *a.known, *groups)), *_pieces(a, b, env)]
+                groups = [*map(self.settled_group, (*a.groups, *a.known, *groups)), *pieces(a, b, env)]
                 for p, q in dict.fromkeys(meet):
                     cells = [] if p is None or q is None else _equal(p, tuple(subst(v, env) for v in q))
                     base = self.settled([*a.conds, *a.facts, *conds, *cells])
@@ -484,7 +482,7 @@ class Region:
             yield self.variable(x, s[1], True)
         if s[0] == "check" or whole:  # which of them fails first, and what they guard
             yield CHECK, (), True
-        elif s[0] in ("store", "update") or reads or any(_may_trap(e) for p in parts(s) for e in subexprs(p)):
+        elif s[0] in ("store", "update") or reads or any(may_trap(e) for p in parts(s) for e in subexprs(p)):
             yield CHECK, (), False
 
     def variable(self, x: Leaf, v: str, writes: bool) -> Cell:
@@ -502,23 +500,6 @@ class Region:
         return ("array", b), (*around, *index), writes
 
 
-def _may_trap(e: Any) -> bool:
-    """Integer operations that not all operands have; quotients by what may be 0."""
-    if is_poly(e):
-        return any(value(d) is None for d in divisors(e))
-    return bool(e[0] == "call" and e[3][0] in "iu" and e[1] not in HARMLESS)
-
-
-def _pieces(a: Leaf, b: Leaf, env: Mapping[str, Poly]) -> list[Group]:
-    """Two instances in pieces of one range: it is the same piece, or one ends before the other begins."""
-    found: list[Group] = []
-    for low, high in a.pieces:
-        if (low, high) in b.pieces:
-            same: list[Cond] = [("eq", sub(var(low), env[low])), ("eq", sub(var(high), env[high]))]
-            found.append([same, [("ge", sub(env[low], var(high)))], [("ge", sub(var(low), env[high]))]])
-    return found
-
-
 def _equal(a: Sequence[Poly], b: Sequence[Poly]) -> list[Cond]:
     return [("eq", sub(p, q)) for p, q in zip(a, b, strict=True)]
 
@@ -534,110 +515,3 @@ def moved(c: Cond, env: Mapping[str, Poly]) -> Cond:
 
 def _none_of(cases: Group) -> list[Group]:
     return [[[n] for c in case for n in negations(c)] for case in cases]
-
-
-def _texts(s: Stmt) -> tuple[Any, list[Any]]:
-    """What must be the same, and what must be the same under the round."""
-    match s[0]:
-        case "let" | "declare":
-            return (s[0], s[2], s[3] is None), [] if s[3] is None else [s[3]]
-        case "assign":
-            return "assign", [s[2]]
-        case "store":
-            return ("store", s[1], len(s[2])), [*s[2], s[3]]
-        case "update":
-            return ("update", s[1], len(s[2]), s[3]), [*s[2], s[4]]
-        case "add":
-            return ("add", s[2]), [s[3]]
-    return ("check", s[2], len(s[3])), [("truth", s[1]), *s[3]]
-
-
-def _as_was(old: Stmt, new: Stmt) -> Stmt:
-    """Other ways to write a statement: a sum or an update written out, the only assignment of a variable as its name."""
-    if old[0] == "add" and new[0] == "assign" and new[2][0] == "call" and new[2][1] == OPERATORS.get(old[2]) and new[2][2][0] == ("use", new[1]):
-        return ("add", new[1], old[2], new[2][2][1])
-    if old[0] == "update" and new[0] == "store" and new[3][0] == "call" and new[3][1] == old[3] and new[3][2][0] == ("load", new[1], new[2]):
-        return ("update", new[1], new[2], old[3], new[3][2][1])
-    if old[0] == "let" and new[0] == "assign":
-        return ("let", new[1], old[2], new[2])
-    return new
-
-
-def _before(a: list[Place], b: list[Place]) -> Iterator[tuple[list[str], str | None]]:
-    """How an instance of a can come before one of b: indices that are equal, and one that is less. Rounds that are independent do not meet."""
-    same: list[str] = []
-    for (list_a, at_a, sym, parallel), (list_b, at_b, _, _) in zip(a, b, strict=False):
-        if list_a != list_b:
-            return
-        if at_a != at_b:
-            if at_a < at_b:
-                yield list(same), None
-            return
-        if sym is not None:
-            if not parallel:
-                yield list(same), sym
-            same.append(sym)
-
-
-def _not_before(a: list[Place], b: list[Place], env: Mapping[str, Poly]) -> Iterator[list[Cond]]:
-    same: list[Cond] = []
-    for (list_a, at_a, sym, parallel), (list_b, at_b, other, _) in zip(a, b, strict=False):
-        if list_a != list_b:
-            return
-        if at_a != at_b:
-            if at_a > at_b:
-                yield list(same)
-            return
-        if sym is not None and other is not None:
-            yield [*same, ("ge", sub(sub(var(sym), env[other]), ONE))]
-            if parallel:
-                yield [*same, ("ge", sub(sub(env[other], var(sym)), ONE))]
-            same.append(("eq", sub(var(sym), env[other])))
-
-
-def guess(x: Leaf, old: Leaf) -> dict[str, Poly] | None:
-    """Indices of a copy from those of the original: a witness, checked by whoever uses it."""
-    env: dict[str, Poly] = {}
-    for _ in range(3 * len(x.syms) + 3):
-        left = [s for s in x.syms if s not in env]
-        if not left:
-            return env
-        if not (_solved(x, old, env, left) or _bounded(x, env, left)):
-            return None
-    return None
-
-
-def _solved(x: Leaf, old: Leaf, env: dict[str, Poly], left: list[str]) -> bool:
-    for s in old.syms:
-        f = x.round[s]
-        inside = [y for y in left if y in names(f)]
-        steps = {y: coefficient(f, y) for y in inside}
-        if not inside or any(not c for c in steps.values()):
-            continue
-        y = max(inside, key=lambda y: abs(steps[y] or 0))
-        c = steps[y] or 1
-        rest = f
-        for z in inside:
-            rest = sub(rest, mul(const(steps[z] or 0), var(z)))
-        found = sub(var(s), subst(rest, env))
-        if c < 0:
-            found, c = mul(const(-1), found), -c
-        found = add(found, const(-constant(found) % c))  # copies that differ by a literal have the same quotient
-        env[y] = found if c == 1 else div(found, const(c))
-        return True
-    return False
-
-
-def _bounded(x: Leaf, env: dict[str, Poly], left: list[str]) -> bool:
-    """An index that only bounds others: the block of i where i is known."""
-    bounds = []
-    for c in x.conds:
-        if c[0] == "ge":
-            unknown = [y for y in left if y in names(c[1])]
-            if len(unknown) == 1 and (k := coefficient(c[1], unknown[0])) is not None and k < 0:
-                bounds.append((-k, unknown[0], c[1]))
-    if not bounds:
-        return False
-    k, y, p = max(bounds, key=lambda b: b[0])
-    env[y] = div(subst(add(p, mul(const(k), var(y))), env), const(k))
-    return True

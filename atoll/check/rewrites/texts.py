@@ -1,0 +1,45 @@
+"""What a statement says: its parts that must be the same, other ways to write it, and operations that a check may guard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atoll.check.rewrites.language import Stmt, is_poly
+from atoll.check.sums import divisors, value
+
+HARMLESS = frozenset(("add", "sub", "mul", "neg", "min", "max", "abs", "and", "or", "xor", "not", "select", "lt", "le", "gt", "ge", "eq", "ne"))
+OPERATORS = {"add": "add", "mul": "mul", "minimum": "min", "maximum": "max", "and": "and", "or": "or", "xor": "xor"}
+
+
+def may_trap(e: Any) -> bool:
+    """Integer operations that not all operands have; quotients by what may be 0."""
+    if is_poly(e):
+        return any(value(d) is None for d in divisors(e))
+    return bool(e[0] == "call" and e[3][0] in "iu" and e[1] not in HARMLESS)
+
+
+def texts(s: Stmt) -> tuple[Any, list[Any]]:
+    """What must be the same, and what must be the same under the round."""
+    match s[0]:
+        case "let" | "declare":
+            return (s[0], s[2], s[3] is None), [] if s[3] is None else [s[3]]
+        case "assign":
+            return "assign", [s[2]]
+        case "store":
+            return ("store", s[1], len(s[2])), [*s[2], s[3]]
+        case "update":
+            return ("update", s[1], len(s[2]), s[3]), [*s[2], s[4]]
+        case "add":
+            return ("add", s[2]), [s[3]]
+    return ("check", s[2], len(s[3])), [("truth", s[1]), *s[3]]
+
+
+def as_was(old: Stmt, new: Stmt) -> Stmt:
+    """Other ways to write a statement: a sum or an update written out, the only assignment of a variable as its name."""
+    if old[0] == "add" and new[0] == "assign" and new[2][0] == "call" and new[2][1] == OPERATORS.get(old[2]) and new[2][2][0] == ("use", new[1]):
+        return ("add", new[1], old[2], new[2][2][1])
+    if old[0] == "update" and new[0] == "store" and new[3][0] == "call" and new[3][1] == old[3] and new[3][2][0] == ("load", new[1], new[2]):
+        return ("update", new[1], new[2], old[3], new[3][2][1])
+    if old[0] == "let" and new[0] == "assign":
+        return ("let", new[1], old[2], new[2])
+    return new
