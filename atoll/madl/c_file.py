@@ -38,6 +38,7 @@ from atoll.madl.lower import CopyPiece, FunctionName, Invoke, Lowered, LoweredFi
 from atoll.madl.needs import needed_sizes, needs
 from atoll.madl.pieces import leaves_of
 from atoll.madl.represented import Enum
+from atoll.madl.share import share
 from atoll.madl.support import support
 from atoll.madl.tables import table_text
 from atoll.sizes import Poly, poly
@@ -337,7 +338,7 @@ class CFile:
         return self._stacks[id(fn)]
 
     def _stack(self, body: list[Any]) -> int:
-        own = sum(buffer_bytes(s.buffer).const() or 0 for s in body if isinstance(s, lp.Alloc))
+        own = share(body).bytes(body)
         inner = 0
         for stmt in body:
             if isinstance(stmt, Invoke):

@@ -20,6 +20,7 @@ from atoll.backends.c.emit import Dialect, Emitter, safe
 from atoll.loops import ir as lp
 from atoll.madl.c_names import OWN
 from atoll.madl.lower import Argument, CopyPiece, Invoke, Lowered
+from atoll.madl.share import share
 from atoll.sizes import Poly
 from atoll.types.dtypes import BOOL
 
@@ -51,6 +52,7 @@ class Printer(Emitter):
         super().__init__(lp.Function(fn.name, fn.sizes, list(fn.params), [], body, []), dialect, fn.name)
         self.lowered, self.function_names, self.index_type, self.keyword = fn, names, index, keyword
         self.pointers = set(fn.params) - fn.values  # scalars among them are *x
+        self.sharing = share(body)
         self.aliases: dict[lp.Buffer, str] = {}  # what is not a variable of the function: self->x
         self.names.reserved |= {safe(b.name) for b in _buffers(body)} | set(names.values()) | OWN
 
@@ -116,7 +118,7 @@ class Printer(Emitter):
 
     def called(self, buffer: lp.Buffer) -> str:
         """The name of a memory in this function."""
-        return self.aliases.get(buffer) or safe(buffer.name)
+        return self.aliases.get(buffer) or safe(self.sharing.home.get(buffer, buffer).name)
 
     def address(self, buffer: lp.Buffer, index: tuple[Poly, ...]) -> str:
         if not buffer.extents:
@@ -126,9 +128,15 @@ class Printer(Emitter):
         return f"&{self.element(buffer, index)}"
 
     def alloc(self, buffer: lp.Buffer) -> None:
-        sizes = "".join(f"[{max(1, n.const() or 0)}]" for n in buffer.extents)
-        self.put(f"{buffer.dtype.c_name} {safe(buffer.name)}{sizes};")
-        if not _is_read(self.fn.body, buffer):
+        if buffer in self.sharing.home:
+            return
+        lengths = [max(1, n.const() or 0) for n in buffer.extents]
+        guests = [safe(b.name) for b, home in self.sharing.home.items() if home is buffer]
+        if guests:
+            lengths[0] = self.sharing.rows[buffer]
+        sizes = "".join(f"[{n}]" for n in lengths)
+        self.put(f"{buffer.dtype.c_name} {safe(buffer.name)}{sizes};{f' /* later {c_list(guests)} */' if guests else ''}")
+        if not guests and not _is_read(self.fn.body, buffer):
             self.put(f"(void){safe(buffer.name)};")
 
     # -- statements
@@ -216,6 +224,10 @@ class Printer(Emitter):
             name = e.op if e.op in ("madl_clamp", "madl_wrap") else f"{e.op}_{e.dtype.name}"
             return f"{name}({', '.join(_bare(self.expr(a)) for a in e.args)})"
         return super().expr(e)
+
+
+def c_list(names: list[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
 
 
 def _bare(text: str) -> str:

@@ -217,6 +217,8 @@ def _operator(file: CFile, op: LoweredOperator, found: Measured) -> list[str]:
         words = list(dict.fromkeys(w.name for w in chunk.wires if w.name and w.role != "place"))
         if len(words) > 1:
             lines.append(f"  shared    {chunk.name}: {', '.join(words)}")
+    for guest, home in file.printer(op.cycle).sharing.home.items():
+        lines.append(f"  shared    {home.name}: later {guest.name}, a local that lives when {home.name} does not")
     return lines
 
 
