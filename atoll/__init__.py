@@ -65,7 +65,8 @@ if TYPE_CHECKING:
     from atoll.functions.modules import module
     from atoll.futhark.api import futhark
     from atoll.installation import doctor
-    from atoll.madl.api import madl, node
+    from atoll.madl.api import madl
+    from atoll.madl.node import node
     from atoll.runtime.cache import cache
     from atoll.runtime.cuda.arrays import DeviceArray
     from atoll.schedule.api import schedule
@@ -103,7 +104,7 @@ _LATER = {
     "cache": "atoll.runtime.cache",
     "doctor": "atoll.installation",  # not atoll.doctor: importing that would put the module in place of the function
     "module": "atoll.functions.modules",
-    "node": "atoll.madl.api",
+    "node": "atoll.madl.node",
     "schedule": "atoll.schedule",
     "vmap": "atoll.lifted",
     "torch": "atoll.foreign",

@@ -17,7 +17,7 @@ A program goes through analyses, never through transformations; each is a file, 
     oracle               the two-sided semantics, run: every read must meet the value it means
     lower, c_file        loops (atoll/loops) and C99; c_names: the names a C file may not use
     binding, plan        arguments from Python: their sizes, and which array is which memory
-    api, command         at.madl, at.node; the `atoll` command on .madl files
+    api, node, command   at.madl, at.node; the `atoll` command on .madl files
 
 Sources: notes/pauget1.md, notes/pauget2.md (the thesis), notes/madl_lessons.md (a trial). The language is described in docs/madl.md.
 """

@@ -10,7 +10,6 @@ Calls are pure: an operator that works in place is given a copy of its argument,
 
 from __future__ import annotations
 
-import copy
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from atoll.errors import Error, fail
 from atoll.errors.misuse import kind_of
-from atoll.errors.plain import all_plain, calling, plain
+from atoll.errors.plain import all_plain, plain
 from atoll.madl.binding import Arguments, bind, type_arguments, whole
 from atoll.madl.c_file import INDEX_BITS, CFile, Options
 from atoll.madl.compiled import Compiled
@@ -340,85 +339,3 @@ def _options(given: dict[str, Any]) -> Options:
     if not re.fullmatch(r"([A-Za-z][A-Za-z0-9_]*)?", given.get("prefix", "")):
         fail("E0960", name="prefix", text=f"takes what names of C begin with, such as 'ctl_', not {given['prefix']!r}")
     return Options(**given)
-
-
-# -- nodes from Atoll functions
-
-
-@calling
-def node(step: Any, init: Any) -> Node:
-    """A node from a function (state, input, ..) -> (state, output). `init` is the first state, or a function that makes it.
-
-    >>> import atoll as at
-    >>> @at.fn
-    ... def count(n: at.i64, by: at.i64) -> (at.i64, at.i64):
-    ...     return n + by, n
-    >>> c = node(count, 0)
-    >>> c.step(2), c.step(3), c.step(0)
-    (np.int64(0), np.int64(2), np.int64(5))
-    """
-    return Node(step, init)
-
-
-@all_plain
-class Node:
-    """A function with its state: `.step(..)` and `.reset()`. Called without arguments it makes another instance."""
-
-    def __init__(self, step: Any, init: Any) -> None:
-        from atoll.function import Function
-        from atoll.types.types import Own, Tuple
-
-        if not isinstance(step, Function):
-            fail("E0960", name="at.node", text=f"takes an Atoll function (made with @at.fn), not {step!r}")
-        core = step.core
-        result = core.result
-        if not core.params or not isinstance(result, Tuple) or len(result.items) != 2:
-            fail("E0960", name="at.node", text=f"{step.name} must take (state, input, ..) and give (state, output), not {step.type}")
-        first = core.params[0][1]
-        state = first.inner if isinstance(first, Own) else first
-        if repr(state) != repr(result.items[0]):
-            text = f"the state of {step.name} is {state!r} before a step and {result.items[0]!r} after it"
-            fail("E0960", name="at.node", text=text)
-        self._step, self._init = step, init
-        self._owned = isinstance(first, Own)
-        self.__name__ = step.name
-        self.reset()
-
-    def certificate(self) -> Certificate:
-        """That of its function: the state is kept outside of it."""
-        return self._step.certificate()
-
-    def assumptions(self) -> str:
-        """What is taken on trust about its function."""
-        return self._step.assumptions()
-
-    @calling
-    def reset(self) -> None:
-        """Put the state to its first value."""
-        if callable(self._init):
-            self._state = self._init()
-            return
-        try:
-            self._state = copy.deepcopy(self._init)
-        except Exception:  # noqa: BLE001  each class has its own way to say so
-            fail("E0960", name="at.node", text=f"{kind_of(self._init)} cannot be copied, so it is no first state")
-
-    def step(self, *args: Any) -> Any:
-        """One cycle: the output. A state declared `own` is updated in its own memory."""
-        from atoll.making import donate
-
-        state = donate(self._state) if self._owned else self._state
-        self._state, output = self._step(state, *args)
-        return output
-
-    @property
-    def state(self) -> Any:
-        """The state now, as a copy."""
-        return copy.deepcopy(self._state)
-
-    @calling
-    def __call__(self) -> Node:
-        return Node(self._step, self._init)
-
-    def __repr__(self) -> str:
-        return f"<node {self._step.type}>"
