@@ -232,6 +232,12 @@ class Operator:
             if c.role in ("memory", "state", "workspace", "local")
         ]
 
+    def contracts(self) -> list[dict[str, str]]:
+        """What it assumes and guarantees, and what is proved of it; the rest is checked in simulation."""
+        from atoll.madl.contracts import contracts
+
+        return [{"kind": c.kind, "text": c.text, "status": c.status} for c in contracts(self.compiled)]
+
     def copies(self) -> list[str]:
         """Every copy the program makes, as it was written."""
         from atoll.madl import graph as g

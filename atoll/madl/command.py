@@ -44,6 +44,8 @@ def _checked(module: Module) -> Iterator[str]:
             yield f"ok  {name} : checked for each size it is used at"
             continue
         yield f"ok  {name} : {operator.type}"
+        for c in operator.contracts():
+            yield f"      {c['kind']} {c['text']}: {c['status'] if c['status'] != 'checked' else 'checked in simulation'}"
         for word, span in operator.compiled.unused:
             yield f"    warning: {word} is never used (line {span.line})"
         lost = operator.overwritten()

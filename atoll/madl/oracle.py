@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from atoll.errors import Span, fail
-from atoll.madl import fixed
+from atoll.madl import fixed, mcdc
 from atoll.madl import graph as g
 from atoll.madl.compiled import Compiled
 from atoll.madl.layout import Chunk
@@ -84,6 +84,7 @@ class Oracle:
         self.instances: dict[g.Call, Oracle] = {}
         self.copies = 0  # elements copied
         self.decisions: dict[Span, set[bool]] = decisions if decisions is not None else {}  # what every choice has been
+        self.vectors: mcdc.Vectors = {}  # what the parts of every boolean expression have been
         self.sequences = {scope: order.sequence for scope, order in compiled.schedule.bodies.items()}
         self.start_sequences = {scope: order.sequence for scope, order in compiled.schedule.starts.items()}
         for p, what, _ in self.graph.requirements:
@@ -281,6 +282,8 @@ class Oracle:
                 return convert_literal(value, dtype_of(t, self.types))
             case g.SizeValue(size, t):
                 return convert_literal(self.number(size), dtype_of(t, self.types))
+        if mcdc.is_boolean(tree):
+            return np.bool_(mcdc.evaluate(tree, lambda part: self._tree(part, given, inputs), self.vectors))
         args = [self._tree(a, given, inputs) for a in tree.args]
         if tree.op == "select":
             self.decisions.setdefault(tree.span, set()).add(bool(args[0]))
@@ -303,6 +306,7 @@ class Oracle:
         sizes = {sym: self.number(p) for sym, p in call.sizes.items()}
         types = {generic: self._actual(t) for generic, t in call.types.items()}
         made = Oracle(compiled, sizes, types, self.tags, self.decisions)
+        made.vectors = self.vectors
         before = self.instances.get(call)
         if before is not None:
             made.state, made.instances = before.state, before.instances

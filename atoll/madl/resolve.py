@@ -202,6 +202,10 @@ def _requirements(el: Elaborator) -> None:
         if scope.parent is not None and not _is_loopy(graph, scope.extent):
             needed.setdefault(scope.extent, []).append(("this loop", scope.span, scope.parent))
     given = list(graph.requirements)
+    for wire, (kind, text, span) in graph.contracts.items():
+        made = graph.producer[wire]
+        if kind == "assume" and wire.scope is graph.body and isinstance(made, g.Op):
+            given += [(p, f"assume {text}", span) for p in _about_sizes(made.tree)]
     graph.requirements = []
     for p, what, span in given:
         _constant_ok(el, p, what, span)
@@ -222,6 +226,31 @@ def _requirements(el: Elaborator) -> None:
         if _is_loopy(graph, p) and not known.about(p).proves(p):
             fail("E0913", span, what=what, size=show_size_named(p, graph.size_names), where=graph.name)
     graph.requirements = [r for r in graph.requirements if not _is_loopy(graph, r[0])]
+
+
+def _about_sizes(tree: g.Tree) -> list[Poly]:
+    """What a condition asks of sizes alone: polynomials that must be >= 0."""
+
+    def size(e: g.Tree) -> Poly | None:
+        match e:
+            case g.SizeValue(p):
+                return p
+            case g.Literal(int() as value) if not isinstance(value, bool):
+                return poly(value)
+            case g.Operate("add" | "sub" | "mul" as op, (left, right)):
+                a, b = size(left), size(right)
+                if a is not None and b is not None:
+                    return a + b if op == "add" else a - b if op == "sub" else a * b
+        return None
+
+    match tree:
+        case g.Operate("and", args):
+            return [p for a in args for p in _about_sizes(a)]
+        case g.Operate("lt" | "le" | "gt" | "ge" | "eq" as op, (left, right)):
+            a, b = size(left), size(right)
+            if a is not None and b is not None:
+                return {"lt": [b - a - 1], "le": [b - a], "gt": [a - b - 1], "ge": [a - b], "eq": [a - b, b - a]}[op]
+    return []
 
 
 def _is_loopy(graph: g.Graph, p: Poly) -> bool:

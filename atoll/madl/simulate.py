@@ -16,6 +16,7 @@ import numpy as np
 from atoll.errors import Span
 from atoll.errors.misuse import Misuse
 from atoll.madl import graph as g
+from atoll.madl import mcdc
 from atoll.madl.api import Operator
 from atoll.madl.back_to_back import Caller
 from atoll.madl.compiled import Compiled
@@ -220,17 +221,11 @@ def _near(x: str, y: str, tolerance: float) -> bool:
 def decisions(op: Compiled) -> list[tuple[str, Span]]:
     """Every choice of an operator and of what it calls: (which operator, where)."""
     found: dict[Span, str] = {}
-    seen: set[int] = set()
 
     def visit(c: Compiled) -> None:
-        if id(c) in seen:
-            return
-        seen.add(id(c))
         for node in g.scope_nodes(c.graph.body):
             if isinstance(node, g.Nest) and node.condition is not None:
                 found.update({span: c.name for span in node.decisions() if span not in found})
-            elif isinstance(node, g.Call) and node.scheme.compiled is not None:
-                visit(node.scheme.compiled)
             elif isinstance(node, g.Op):
                 todo: list[Any] = [node.tree]
                 while todo:
@@ -243,7 +238,8 @@ def decisions(op: Compiled) -> list[tuple[str, Span]]:
             if scope.condition is not None and scope.kind != "branch":
                 found.setdefault(scope.condition.span, c.name)
 
-    visit(op)
+    for c in called(op):
+        visit(c)
     return [(name, span) for span, name in sorted(found.items(), key=lambda item: (item[0].line, item[0].column))]
 
 
@@ -257,7 +253,34 @@ def coverage(op: Compiled, oracle: Oracle) -> list[str]:
         which = {0: "never reached", 2: "both ways"}.get(len(seen), "only true" if True in seen else "only false")
         lines.append(f"  {name}, line {span.line}: {words[:50]}{'..' if len(words) > 50 else ''}: {which}")
     head = f"decisions: {reached} of {total} outcomes" if total else "decisions: there are none"
-    return [head, *lines]
+    return [head, *lines, *mcdc.report(conditions(op), oracle.vectors)]
+
+
+def conditions(op: Compiled) -> list[tuple[str, g.Operate, list[str]]]:
+    """Every boolean expression of several parts, of an operator and what it calls; contracts are no part of the code."""
+    found: dict[Span, tuple[str, g.Operate, list[str]]] = {}
+    for c in called(op):
+        for node in g.scope_nodes(c.graph.body):
+            if isinstance(node, g.Op) and node.output not in c.graph.contracts:
+                for tree in mcdc.expressions(node.tree):
+                    found.setdefault(tree.span, (c.name, tree, [_words(p, node.inputs) for p in mcdc.parts(tree)]))
+    return sorted(found.values(), key=lambda item: (item[1].span.line, item[1].span.column))
+
+
+def _words(tree: g.Tree, inputs: tuple[g.Wire, ...]) -> str:
+    return inputs[tree.number].shown if isinstance(tree, g.Input) else " ".join(tree.span.text().split()) if isinstance(tree, (g.Operate, g.Literal)) else "a size"
+
+
+def called(op: Compiled) -> list[Compiled]:
+    """An operator and every operator that it calls, itself or through others."""
+    found: list[Compiled] = []
+    todo = [op]
+    while todo:
+        c = todo.pop(0)
+        if not any(c is other for other in found):
+            found.append(c)
+            todo += [n.scheme.compiled for n in g.scope_nodes(c.graph.body) if isinstance(n, g.Call) and n.scheme.compiled is not None]
+    return found
 
 
 def _is_number(text: str) -> bool:
@@ -308,7 +331,7 @@ def simulate(
         if golden_names != names:
             raise Misuse(f"{golden} has the columns {', '.join(golden_names)}, the trace {', '.join(names)}")
         wrong += _tell(f"{golden}", differences(names, rows, [[r[n] for n in names] for r in golden_rows], tolerance))
-    for target in on:
+    for target in _targets(on):
         other = trace(op, solved, run_on(operator, target, solved, cycles))[1]
         wrong += _tell(target, differences(names, other, rows, tolerance))
     if covered:
@@ -316,6 +339,11 @@ def simulate(
     if plotted:
         print("\n".join(plot(names, rows)))
     return 1 if wrong else 0
+
+
+def _targets(on: list[str]) -> list[str]:
+    """`all` is every machine that is here."""
+    return list(dict.fromkeys(t for name in on for t in (["python", *(n for n, x in TARGETS.items() if x.missing() is None)] if name == "all" else [name])))
 
 
 def _tell(what: str, found: list[str]) -> int:

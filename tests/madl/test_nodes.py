@@ -24,7 +24,7 @@ def count(k: at.i64, by: at.i64) -> (at.i64, at.i64):
 
 @at.fn
 def delay(line: at.own[at.f64[n]], x: at.f64) -> (at.f64[n], at.f64):
-    return concat(line[1:], [x]), line[0]  # noqa: F821
+    return concat(line[1:], [x]), line[0]
 
 
 @at.fn

@@ -99,3 +99,33 @@ def test_mistakes_are_told(folder: Path, capsys: pytest.CaptureFixture[str], wor
     (folder / "bad.csv").write_text("kp,r,y\n1,2,much\n")
     assert run(*words) == 2
     assert told in capsys.readouterr().err
+
+
+def test_conditions_are_covered_when_they_decide() -> None:
+    """MC/DC against its definition: a pair of cycles that differ in the part and the outcome, all other parts masked or equal."""
+    import itertools
+
+    import numpy as np
+
+    from atoll.madl.simulate import conditions, coverage, run_oracle
+    from tests.madl.harness import last
+
+    op = last("let f (a of bool, b of bool, c of bool) returns (y): guarantee y || not y; y = if a && (b || not c) then 1 == 1 else false")
+    assert [words for _, _, words in conditions(op)] == [["a", "b", "c"]]
+
+    def told(*cycles: str) -> list[str]:
+        rows = [tuple(np.bool_(x == "1") for x in cycle) for cycle in cycles]
+        return coverage(op, run_oracle(op, {}, rows)[1])[2:]
+
+    assert told("111", "011", "101", "100") == ["conditions: 6 of 6 have decided (MC/DC)"]
+    for chosen in itertools.combinations(["".join(x) for x in itertools.product("01", repeat=3)], 3):
+        reached = 0
+        for k, value in itertools.product(range(3), "01"):
+            flips = [cycle for cycle in chosen if cycle[k] == value and _outcome(cycle) != _outcome(cycle[:k] + "10"[int(cycle[k])] + cycle[k + 1 :])]
+            reached += bool(flips)
+        assert told(*chosen)[0] == f"conditions: {reached} of 6 have decided (MC/DC)"
+
+
+def _outcome(cycle: str) -> bool:
+    a, b, c = (x == "1" for x in cycle)
+    return a and (b or not c)
