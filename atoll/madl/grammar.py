@@ -8,7 +8,7 @@ bracket that must be one or the other by what stands behind its partner. `state`
 
 KEYWORDS = (
     "let rec and patt view func node size type data returns of at as init last forward block end restart resume reset "
-    "if then else elif with not true false import const assume guarantee match case automaton unless until foreach"
+    "if then else elif with not true false import const assume guarantee match case automaton unless until foreach where"
 ).split()
 
 GRAMMAR = r"""
@@ -24,7 +24,9 @@ enumeration: "type" NAME "=" NAME ("|" NAME)+ ";"?
 
 lets: "let" rec? operator ("and" operator)*
 rec: "rec"
-operator: kind? NAME interface short? (":" body)? "end"? ";"?
+operator: kind? NAME interface short? (":" body)? where? "end"? ";"?
+where: "where" place ("," place)*
+place: joined "at" joined
 short: "=" "(" group? ")"
 !kind: "patt" | "view" | "func" | "node"
 

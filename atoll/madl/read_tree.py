@@ -71,6 +71,13 @@ class _Clauses:
 
 
 @dataclass
+class _Places:
+    """The section of an operator that says what lies where."""
+
+    places: tuple[s.Located, ...]
+
+
+@dataclass
 class _Rounds:
     size: s.Size | None
     low: s.Size | None
@@ -133,12 +140,20 @@ class Reader:
         body: tuple[s.Expr, ...] = ()
         reset = s.Reset("resume", span=span)
         for part in parts[2:]:
-            if isinstance(part, _Clauses):
+            if isinstance(part, _Places):
+                interface, body = _placed(interface, part.places), (*body, *part.places)
+            elif isinstance(part, _Clauses):
                 interface = s.Interface(interface.params, interface.sizes, interface.args, part.clauses, span=interface.span)
             else:
                 body, written = part
                 reset = written or reset
         return s.Operator(kind, name, interface, body, reset, span=span)
+
+    def read_where(self, parts: list[Any], span: Span) -> _Places:
+        return _Places(tuple(parts))
+
+    def read_place(self, parts: list[Any], span: Span) -> s.Located:
+        return s.Located(parts[0], parts[1], span=span)
 
     def read_short(self, parts: list[Any], span: Span) -> _Clauses:
         return _Clauses("short", tuple(s.Clause(None, p, span=p.span) for p in parts))
@@ -380,6 +395,22 @@ def _index(e: s.Expr) -> s.Size:
         return None
 
     return size(e) or s.SizeValue(e, span=e.span)
+
+
+def _placed(interface: s.Interface, places: tuple[s.Located, ...]) -> s.Interface:
+    """The interface with what `where` says of its arguments and results: callers see it there."""
+    said = {place.arg.name: place.place for place in places if isinstance(place.arg, s.Variable)}
+
+    def put(e: Any) -> Any:
+        if isinstance(e, s.Variable) and e.name in said:
+            return s.Located(e, said[e.name], span=e.span)
+        if isinstance(e, s.Group):
+            return replace(e, items=tuple(put(item) for item in e.items))
+        return replace(e, arg=put(e.arg)) if isinstance(e, s.Typed) else e
+
+    args = tuple(replace(c, right=put(c.right)) for c in interface.args)
+    results = tuple(replace(c, right=put(c.right)) if c.left is None else replace(c, left=put(c.left)) for c in interface.results)
+    return replace(interface, args=args, results=results)
 
 
 def _applied(forward: s.Forward, arg: s.Expr) -> s.Forward:

@@ -5,7 +5,7 @@
     const     ::= const name = e                                    a number, or an array of numbers
     import    ::= import "file.py" : name, ...                      Atoll functions
     let       ::= let [rec] operator { and operator }
-    operator  ::= [patt | view | func | node] name interface [= (e)] [: body] [end]
+    operator  ::= [patt | view | func | node] name interface [= (e)] [: body] [where e at e, ..] [end]
     interface ::= { (size n ..) | (type t ..) | (data d ..) } [<<s, ..>>] { (clause) } [returns { (clause) }]
     clause    ::= e [= e]                                           one side inside, the other in the enclosing scope
     body      ::= { e ; } [restart | resume | reset e]
