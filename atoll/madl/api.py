@@ -10,6 +10,7 @@ Calls are pure: an operator that works in place is given a copy of its argument,
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -70,8 +71,11 @@ def madl(
 class Module:
     """The operators of a file, as attributes."""
 
+    __atoll_module__ = True  # inside @at.fn: nd.f(x)
+
     def __init__(self, library: Library, name: str) -> None:
         self._library, self._name = library, name
+        self.__name__ = f"{name}.madl"
         self._native: dict[Any, NativeFile] = {}
         self._made: dict[str, Operator] = {}
 
@@ -231,6 +235,17 @@ class Operator:
             for c in op.layout.chunks
             if c.role in ("memory", "state", "workspace", "local")
         ]
+
+    def __atoll_function__(self) -> Any:
+        """What a call of it means inside @at.fn."""
+        return self.function
+
+    @functools.cached_property
+    def function(self) -> Any:
+        """The operator as an Atoll function, for operators without state: it can be differentiated, and it is what a call inside @at.fn means."""
+        from atoll.madl.as_function import as_function
+
+        return as_function(self._module._library, self.compiled)
 
     def contracts(self) -> list[dict[str, str]]:
         """What it assumes and guarantees, and what is proved of it; the rest is checked in simulation."""

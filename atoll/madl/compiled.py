@@ -53,6 +53,16 @@ class Compiled:
         return self.scheme.name
 
 
+class Everything(frozenset[Any]):
+    """The set of all calls."""
+
+    def __contains__(self, site: object) -> bool:
+        return True
+
+    def __or__(self, more: Any) -> Any:
+        return self
+
+
 def compile_operator(
     library: Library,
     operator: s.Operator,
@@ -61,9 +71,10 @@ def compile_operator(
     types: dict[str, Type] | None = None,
     sizes: dict[str, int] | None = None,
     separate: bool = False,
+    expand: bool = False,
 ) -> Compiled:
-    """All analyses. `types` says what the (type ..) parameters are, `sizes` what a recursive operator's sizes are."""
-    inlined: frozenset[Any] = frozenset()
+    """All analyses. `types` says what the (type ..) parameters are, `sizes` what a recursive operator's sizes are; with `expand` every call is expanded that can be."""
+    inlined: frozenset[Any] = Everything() if expand else frozenset()
     opened: frozenset[Any] = frozenset()
     while True:
         el = elaborate(library, operator, inlined, types, sizes, opened)

@@ -79,7 +79,7 @@ def use(el: Elaborator, e: s.Apply, env: Env, args: list[g.Wire]) -> list[g.Wire
     site = (*env.path, (e.span.line, e.span.column))
     if isinstance(item, Defined) and site in el.opened:
         return open_call(el, item.operator, e, env, args, site)
-    if isinstance(item, Defined) and site in el.inlined:
+    if isinstance(item, Defined) and site in el.inlined and not item.operator.recursive:
         return expand_call(el, item.operator, e, env, args, site)
     scheme = el.library.scheme(item, el, e, env)
     if scheme.stateful and isinstance(item, Defined) and any(scope.each for scope in state.up_to_start(env.scope)):

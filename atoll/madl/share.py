@@ -68,7 +68,7 @@ def _share(body: list[Any], found: Sharing) -> None:
     for stmt in body:
         if isinstance(stmt, (lp.For, lp.If)):
             for inner in lp.bodies(stmt):
-                _share(inner, found)
+                _share(list(inner), found)
 
 
 def _can(b: lp.Buffer) -> bool:

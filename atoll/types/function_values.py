@@ -235,14 +235,15 @@ def _reachable(fn: Any) -> set[Any]:
 def _mentioned(fn: Any) -> list[Any]:
     """The Atoll functions a function's text names, plainly or through a module; names of its own are none of them."""
     import dataclasses
-    import types as pytypes
 
     from atoll.function import Function
+    from atoll.types.namespace import is_module, stands_for
 
     free = free_names(fn.surface.params, fn.surface.body)
     found: dict[int, Any] = {}
 
     def see(value: Any) -> None:
+        value = stands_for(value)
         if isinstance(value, Function):
             found[id(value)] = value
 
@@ -255,7 +256,7 @@ def _mentioned(fn: Any) -> list[Any]:
             todo.extend(node)
         elif isinstance(node, s.Attr) and isinstance(node.value, s.Name) and node.value.id in free:
             module = fn.namespace.python_value(node.value.id)
-            if isinstance(module, pytypes.ModuleType):
+            if is_module(module):
                 see(getattr(module, node.name, None))
         elif dataclasses.is_dataclass(node):
             todo.extend(getattr(node, f.name) for f in dataclasses.fields(node) if f.name != "span")

@@ -121,10 +121,22 @@ def builtin_entity(name: str) -> en.Builtin:
     return en.Word(name, key) if key in NAMES and name not in BUILTINS else en.Builtin(name)
 
 
+def stands_for(value: Any) -> Any:
+    """The function that an object stands for in a body (an operator of MADL does), else the object."""
+    function = getattr(type(value), "__atoll_function__", None)
+    return value if function is None else function(value)
+
+
+def is_module(value: Any) -> bool:
+    """Whether an object is a place to look names up in: a module of Python, or the operators of a .madl file."""
+    return isinstance(value, pytypes.ModuleType) or getattr(type(value), "__atoll_module__", False)
+
+
 def entity_of(el: Elaborator, value: Any, name: str, span: Span) -> Any:
     """What a Python object means in a body."""
     from atoll.function import Function
 
+    value = stands_for(value)
     if isinstance(value, Function):
         return en.FnRef(value)
     if isinstance(value, BuiltinName):
@@ -133,7 +145,7 @@ def entity_of(el: Elaborator, value: Any, name: str, span: Span) -> Any:
         return el.size_value(el.session.local_size(el, value, name, span), span)
     if isinstance(value, Type):
         return en.TypeRef(value)
-    if isinstance(value, pytypes.ModuleType):
+    if is_module(value):
         return en.Module(value)
     if isinstance(value, type):
         return _class_entity(el, value, name, span)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types as pytypes
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,13 +40,15 @@ class Names:
     def of_object(self, value: Any) -> Entity:
         """What a Python object means in a body."""
         from atoll.function import Function
+        from atoll.types.namespace import is_module, stands_for
 
+        value = stands_for(value)
         if isinstance(value, Function):
             params = tuple(p.name for p in value.signature.params)
             return Named(value.name, function_scheme(self.session, value), params)
         if isinstance(value, BuiltinName):
             return Builtin(value.__name__)
-        if isinstance(value, pytypes.ModuleType):
+        if is_module(value):
             return Module(value)
         if isinstance(value, Type) or record_of(value) is not None or any(value is t for t in (int, float, bool, complex)):
             return Constructor(value)
