@@ -31,7 +31,7 @@ _CALLED = frozenset("exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh t
 
 def as_function(library: Library, op: Compiled) -> Any:
     """The function of an operator."""
-    from atoll.function import fn
+    from atoll.making import fn
 
     expanded = compile_operator(library, op.operator, expand=True)
     return fn(source=_Text(expanded).text())

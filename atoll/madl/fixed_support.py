@@ -1,11 +1,11 @@
 """The C of fixed-point operations, in the form support.py has: one exit, braces, no shift of a negative number.
 
     madl_qadd_i16(a, b)            also qsub, qneg, qabs: the exact result in a wider type, saturated
-    madl_qmul_i16(a, b, f)         the product has 2f bits behind the point; madl_round_i32 drops f of them, to the nearest, halves upwards
-    madl_qdiv_i16(a, b, f)         the dividend with f bits more, divided to the nearest
+    madl_qmul_i16(a, b, places)         the product has twice as many bits behind the point; madl_round_i32 drops half of them, to the nearest, halves upwards
+    madl_qdiv_i16(a, b, places)         the dividend with so many bits more, divided to the nearest
     madl_qmove_i16(x, from, to)    an integer, or a number with `from` bits behind the point, as one with `to`
     madl_qof_f32_i16(x, scale)     a float
-    madl_qcut_i32(x, f)            the whole part of a number, saturated
+    madl_qcut_i32(x, places)       the whole part of a number, saturated
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ def _saturate(d: DType) -> str:
 
 
 def _round(wide: str) -> str:
-    """x with f bits less, to the nearest, halves upwards."""
+    """x with so many bits less, to the nearest, halves upwards."""
     unsigned = f"u{wide}"
     return _function(
-        wide, f"madl_round_{_short(wide)}", f"{wide} x, uint32_t f",
+        wide, f"madl_round_{_short(wide)}", f"{wide} x, uint32_t places",
         f"{wide} r = x;",
-        "if (f > 0U) {",
+        "if (places > 0U) {",
         f"    const {unsigned} one = 1U;",
-        "    const uint32_t less = f - 1U;",
+        "    const uint32_t less = places - 1U;",
         f"    const {unsigned} half = one << less;",
         f"    const {wide} y = x + ({wide})half;",
         "    if (y >= 0) {",
-        f"        const {unsigned} whole = ({unsigned})y >> f;",
+        f"        const {unsigned} whole = ({unsigned})y >> places;",
         f"        r = ({wide})whole;",
         "    } else {",
         f"        const {unsigned} below = ({unsigned})(-(y + 1));",
-        f"        const {unsigned} whole = below >> f;",
+        f"        const {unsigned} whole = below >> places;",
         f"        r = -({wide})whole - 1;",
         "    }",
         "}",
@@ -68,8 +68,8 @@ def _short(wide: str) -> str:
 
 def _scale(wide: str) -> str:
     return _function(
-        wide, f"madl_scale_{_short(wide)}", f"{wide} x, uint32_t f",
-        f"const u{wide} one = 1U;", f"const u{wide} factor = one << f;", f"const {wide} times = ({wide})factor;", "return x * times;",
+        wide, f"madl_scale_{_short(wide)}", f"{wide} x, uint32_t places",
+        f"const u{wide} one = 1U;", f"const u{wide} factor = one << places;", f"const {wide} times = ({wide})factor;", "return x * times;",
     )  # fmt: skip
 
 
@@ -89,11 +89,11 @@ def _signed_or_sums(d: DType) -> dict[str, str]:
     found[f"madl_qabs_{n}"] = _function(t, f"madl_qabs_{n}", f"{t} a", f"return {sat}((a < 0) ? -({wide})a : ({wide})a);" if d.kind == "i" else "return a;")
     if d.kind == "u":
         return found
-    found[f"madl_qmul_{n}"] = _function(t, f"madl_qmul_{n}", f"{t} a, {t} b, uint32_t f", f"return {sat}(madl_round_{_short(wide)}(({wide})a * ({wide})b, f));")
+    found[f"madl_qmul_{n}"] = _function(t, f"madl_qmul_{n}", f"{t} a, {t} b, uint32_t places", f"return {sat}(madl_round_{_short(wide)}(({wide})a * ({wide})b, places));")
     divide = [
         f"{wide} result = 0;",
         "if (b != 0) {",
-        f"    const {wide} n = madl_scale_{_short(wide)}((b < 0) ? -({wide})a : ({wide})a, f);",
+        f"    const {wide} n = madl_scale_{_short(wide)}((b < 0) ? -({wide})a : ({wide})a, places);",
         f"    const {wide} m = (b < 0) ? -({wide})b : ({wide})b;",
         f"    {wide} q = n / m;",
         f"    {wide} r = n % m;",
@@ -108,7 +108,7 @@ def _signed_or_sums(d: DType) -> dict[str, str]:
         "}",
         f"return {sat}(result);",
     ]
-    found[f"madl_qdiv_{n}"] = _function(t, f"madl_qdiv_{n}", f"{t} a, {t} b, uint32_t f", *divide)
+    found[f"madl_qdiv_{n}"] = _function(t, f"madl_qdiv_{n}", f"{t} a, {t} b, uint32_t places", *divide)
     return found
 
 
@@ -117,12 +117,12 @@ def _unsigned(d: DType) -> dict[str, str]:
     t, n = d.c_name, d.name
     wide, most = ("uint32_t" if d.bits < 32 else "uint64_t"), f"{d.limits()[1]}U"
     end = f"return (r > {most}) ? ({t}){most} : ({t})r;"
-    product = [f"const {wide} p = ({wide})a * ({wide})b;", f"const {wide} one = 1U;", f"{wide} r = p;", "if (f > 0U) {", "    const uint32_t less = f - 1U;", "    r = (p >> f) + ((p >> less) & one);", "}", end]
+    product = [f"const {wide} p = ({wide})a * ({wide})b;", f"const {wide} one = 1U;", f"{wide} r = p;", "if (places > 0U) {", "    const uint32_t less = places - 1U;", "    r = (p >> places) + ((p >> less) & one);", "}", end]
     quotient = [
-        f"{wide} r = 0U;", "if (b > 0U) {", f"    const {wide} n = ({wide})a << f;", f"    const {wide} left = n % ({wide})b;", f"    r = n / ({wide})b;",
+        f"{wide} r = 0U;", "if (b > 0U) {", f"    const {wide} n = ({wide})a << places;", f"    const {wide} left = n % ({wide})b;", f"    r = n / ({wide})b;",
         f"    if (left >= (({wide})b - left)) {{", "        r += 1U;", "    }", "}", end,
     ]  # fmt: skip
-    return {f"madl_q{name}_{n}": _function(t, f"madl_q{name}_{n}", f"{t} a, {t} b, uint32_t f", *lines) for name, lines in (("mul", product), ("div", quotient))}
+    return {f"madl_q{name}_{n}": _function(t, f"madl_q{name}_{n}", f"{t} a, {t} b, uint32_t places", *lines) for name, lines in (("mul", product), ("div", quotient))}
 
 
 def _fixed(d: DType) -> dict[str, str]:
@@ -154,8 +154,8 @@ def _of_float(d: DType, f: DType) -> str:
 
 
 def _cut(d: DType) -> str:
-    lines = ["const uint64_t one = 1U;", "const uint64_t factor = one << f;", f"return madl_qsat_{d.name}(x / (int64_t)factor);"]
-    return _function(d.c_name, f"madl_qcut_{d.name}", "int64_t x, uint32_t f", *lines)
+    lines = ["const uint64_t one = 1U;", "const uint64_t factor = one << places;", f"return madl_qsat_{d.name}(x / (int64_t)factor);"]
+    return _function(d.c_name, f"madl_qcut_{d.name}", "int64_t x, uint32_t places", *lines)
 
 
 def texts() -> dict[str, str]:

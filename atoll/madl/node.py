@@ -69,11 +69,11 @@ class Node:
 
     def certificate(self) -> Certificate:
         """That of its function: the state is kept outside of it."""
-        return self._step.certificate()  # type: ignore[no-any-return]
+        return self._step.certificate()
 
     def assumptions(self) -> str:
         """What is taken on trust about its function."""
-        return self._step.assumptions()  # type: ignore[no-any-return]
+        return self._step.assumptions()
 
     @calling
     def reset(self) -> None:
@@ -88,7 +88,7 @@ class Node:
 
     def step(self, *args: Any) -> Any:
         """One cycle: the output. A state declared `own` is updated in its own memory."""
-        from atoll.function import donate
+        from atoll.making import donate
 
         state = donate(self._state) if self._owned else self._state
         self._state, output = self._step(state, *args)
