@@ -291,7 +291,7 @@ class Consumption:
                 later = frozenset().union(*(flat(x) for x in given[k + 1 :]))
                 self.consume_by(a, diet, held | later, span)
                 a = NONE if diet is True else {f: NONE if isinstance(diet, dict) and f in diet else x for f, x in a.items()} if isinstance(a, dict) else a
-            partial = diet is not None and k == len(args) - 1 and isinstance(fn, Fun) and isinstance(prune(fn.result), Fun)
+            partial = diet is not None and bool(flat(given[k])) and k == len(args) - 1 and isinstance(fn, Fun) and isinstance(prune(fn.result), Fun)
             if partial:
                 fail("E1405", span, what="A function that is applied to some of its arguments only consumes one of them: its result contains consumption")
             held |= flat(a)

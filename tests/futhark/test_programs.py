@@ -52,6 +52,32 @@ def test_refused(code: str) -> None:
     assert found.value.code == code, str(found.value)
 
 
+# Programs that Futhark's rules forbid, one rule each: a message names what is wrong.
+FORBIDDEN = [
+    ("E1405", "def f (xs: [2]i32) = xs with [0] = 1"),
+    ("E1405", "def g (xs: *[2]i32) = xs[0]\ndef f (xs: *[2]i32) = let y = g xs in y + xs[1]"),
+    ("E1405", "def f (xs: *[2]i32) = \\(i: i64) -> xs with [i] = 0"),
+    ("E1405", "def g (xs: *[2]i32) (i: i64) = xs[i]\ndef f (xs: *[2]i32) = let h = g xs in h 0 + h 1"),
+    ("E1405", "def f (xs: [2]i32) : *[2]i32 = xs"),
+    ("E1404", "def f [n] (xs: [n]i32) = map iota (map i64.i32 xs)"),
+    ("E1403", "def f x = ([x], x 2)"),
+    ("E1403", "def f : u8 = 256"),
+    ("E1403", "type^ t = i32 -> i32\ntype u = [2]t"),
+    ("E1403", "def f (b: bool) = if b then (\\x -> x + 1) else (\\x -> x - 1)"),
+    ("E1406", "module m : {val x : i32} = {def x = true}"),
+    ("E1406", "module m : {val x : i32} = {def y = 1}"),
+    ("E1406", "def f [n] (n: [n]i32) = n"),
+    ("E1407", "def f (x: #some i32 | #none) = match x case #some 0 -> 1 case #none -> 2"),
+]
+
+
+@pytest.mark.parametrize(("code", "text"), FORBIDDEN)
+def test_forbidden(code: str, text: str) -> None:
+    with pytest.raises(Error) as found:
+        at.futhark(source=text)
+    assert found.value.code == code, str(found.value)
+
+
 def test_blocks_are_read() -> None:
     spec = read_spec('-- Words.\n-- ==\n-- tags { autodiff }\n-- entry: f g\n-- "one" compiled input { 1 [2i64] }\n-- output { true }\n-- input { 0 } error: zero\n')
     assert spec.tags == ["autodiff"] and [c.entry for c in spec.cases] == ["f", "g", "f", "g"]
