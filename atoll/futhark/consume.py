@@ -307,7 +307,8 @@ class Consumption:
     def consume_by(self, a: Alias, diet: Any, held: frozenset[Key], span: Span) -> None:
         if isinstance(diet, dict):
             for f, inner in diet.items():
-                self.consume_by(a.get(f, NONE) if isinstance(a, dict) else a, inner, held, span)
+                others = [flat(x) for g, x in a.items() if g != f] if isinstance(a, dict) else []
+                self.consume_by(a.get(f, NONE) if isinstance(a, dict) else a, inner, held.union(*others), span)
             return
         both = self.reach(flat(a)) & self.reach(held)
         if both:
@@ -427,7 +428,13 @@ class Consumption:
         mine = {key for key in self.names if key[0] in {id(b) for b in names}}
         taken = {key for key in mine if key in self.consumed}
         unique = {key for key in mine if key[0] in declared_unique(e.pat)}
+        known = set(self.consumed)
         self.give(e.pat, start, taken | unique, e.span)
+        given = set(self.consumed) - known
+        for b in variables([e.body, e.high if e.kind == "while" else None]):
+            lost = self.reach(flat(self.holds.get(id(b), NONE))) & given
+            if lost and not any(key[0] == id(b) for key in mine):
+                fail("E1405", e.span, what=f'Using variable "{b.name}" inside the loop, but this was consumed as its first state')
         if taken | unique:
             self.next_round(e.pat, result, taken | unique, mine, e.body.span)
         self.outer = outside

@@ -12,7 +12,7 @@ from atoll.futhark.build import clean
 from atoll.futhark.builtins import Program
 from atoll.futhark.elaborate import Later, _Unbound
 from atoll.futhark.env import Binding, Use, arrows
-from atoll.futhark.ftypes import Dim, DRef, Type, map_dim, map_type, prune
+from atoll.futhark.ftypes import Dim, DRef, Type, has_function, map_dim, map_type, prune
 from atoll.futhark.patterns import single_name
 from atoll.futhark.values import Code, Frame, Record
 from atoll.sizes import Sym, poly
@@ -33,6 +33,8 @@ def entry(d: s.Def, binding: Binding) -> ir.Function:
     args = []
     fns, _ = arrows(binding.type)
     names = [single_name(pat) for pat in d.params] + [None] * (len(fns) - len(d.params))
+    if any(has_function(fn.param) for fn in fns) or has_function(arrows(binding.type)[1]):
+        fail("E1406", d.span, what="Entry point functions may not be higher-order")
     for k, (fn, name) in enumerate(zip(fns, names, strict=True)):
         for b in _sizes_of(fn.param):
             if frame.find(b) is None:
