@@ -114,7 +114,7 @@ class Fingerprints(Executor):
         return Marked(value, self._mark(op, args, value)) if inexact(dtype) else value
 
     def _mark(self, op: str, args: list[Any], value: Any) -> int:
-        marks = [a.mark if isinstance(a, Marked) else hash(("integer", int(a))) % PRIME for a in args]
+        marks = [a.mark if isinstance(a, Marked) else int(a) if isinstance(a, (bool, np.bool_)) else hash(("integer", int(a))) % PRIME for a in args]  # a truth is 0.0 or 1.0
         if op in ("min", "max") and len(marks) == 2:  # one of the two; of equals either
             first, second = map(_plain, args)
             return min(marks) if first == second else marks[0] if value == first else marks[1]
