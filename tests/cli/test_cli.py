@@ -204,7 +204,7 @@ def test_build_goes_on_after_a_function_it_cannot_export(capsys):
 
 
 def test_prove_of_another_file(capsys):
-    assert atoll(capsys, "prove", "notes.txt")[1] == "notes.txt: not valid: not a certificate (schedule.certificate().save(path) writes one)\n"
+    assert atoll(capsys, "prove", "notes.txt")[1] == "notes.txt: not valid: not a certificate (f.certificate().save(path) writes one)\n"
 
 
 def test_run_gives_by_name_what_is_taken_by_name_only(capsys):
@@ -263,14 +263,14 @@ CALLS = [
     (["check"], 2, "usage: atoll check"),
     (["check", "no.py"], 2, NONE + "no.py\n"),
     (["check", "."], 2, NONE + ".\n"),
-    (["check", "notes.txt"], 2, "atoll: notes.txt is neither a .py nor a .madl file\n"),
+    (["check", "notes.txt"], 2, "atoll: notes.txt is none of .py, .madl and .fut files\n"),
     (["check", "empty.py"], 2, "atoll: empty.py has no Atoll functions\n"),
     (["check", "good.py:nix"], 2, "atoll: good.py has no Atoll function nix (there are: double, table, quotient, energy, one, swap)\n"),
     (["check", "syntax.py"], 1, "atoll: syntax.py:1: invalid syntax\n    def f(:\n"),
     (["check", "nul.py"], 1, "atoll: nul.py: "),
     (["check", "raises.py"], 1, "atoll: raises.py:2: the file does not run: ValueError: no\n"),
     (["check", "exits.py"], 1, "atoll: exits.py ends Python when it is imported (exit status 3)\n"),
-    (["show", "good.py", "--stage", "nix"], 2, "atoll: there is no stage nix (there are: surface, core, ainf, term, plan, loops, passes, rewritten, c)\n"),
+    (["show", "good.py", "--stage", "nix"], 2, "atoll: there is no stage nix (there are: surface, core, ainf, term, plan, loops, passes, rewritten, c, cuda)\n"),
     (["show", "no.py:f"], 2, NONE + "no.py\n"),
     (["show", "bad.py:wrong"], 1, SIZE_ERROR),
     (["run", "good.py"], 2, "atoll: say which function: good.py:NAME (there are: double, table, quotient, energy, one, swap)\n"),

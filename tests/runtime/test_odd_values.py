@@ -89,6 +89,7 @@ def public():
     from atoll.check.certificate import Certificate
     from atoll.madl import api
     from atoll.runtime.cache import Cache
+    from atoll.madl.node import Node
     from atoll.schedule.api import Schedule
     from atoll.schedule.compiled import Compiled
 
@@ -100,7 +101,7 @@ def public():
         for name, value in vars(module).items():
             if isinstance(value, types.FunctionType) and not name.startswith("_") and name in ("map", "leaves", "zip", "unflatten", *at.random.NAMES):
                 yield f"{module.__name__}.{name}", value
-    for cls in (at.Function, Schedule, Compiled, Certificate, Cache, api.Module, api.Operator, api.Instance, api.Node):
+    for cls in (at.Function, Schedule, Compiled, Certificate, Cache, api.Module, api.Operator, api.Instance, Node):
         for name, value in vars(cls).items():
             if not name.startswith("_") and isinstance(value, (types.FunctionType, property)):
                 yield f"{cls.__name__}.{name}", value.fget if isinstance(value, property) else value

@@ -33,13 +33,13 @@ CASES = [(weighted, 300, 4 * 8 * 4 * 300), (many_bins, 2000, 4 * 8 * 2000)]
 def test_it_happens():
     for f in (weighted, many_bins):
         said = f.explain("schedule")
-        assert "8 private copies" in said and "4096 rounds of r are checked before they are made" in said
+        assert "8 private copies" in said and "1024 rounds of r are checked before they are made" in said
     assert "checked before" not in dropped.explain("schedule")
 
 
 @pytest.mark.parametrize(("f", "bins", "many"), CASES)
 def test_values(f, bins, many):
-    for size in (0, 1, 5000, many - 1, many, many + 1, many + 4096 * 8 + 13):
+    for size in (0, 1, 5000, many - 1, many, many + 1, many + 1024 * 8 + 13, many + 4096 * 8 + 13):
         keys = rng.integers(0, bins, size)
         weights = rng.integers(-5, 5, size).astype("f8" if f is weighted else "i8")
         np.testing.assert_array_equal(for_all_threads(f, keys, weights), np.bincount(keys, weights, bins))
@@ -51,7 +51,7 @@ def test_values(f, bins, many):
 @pytest.mark.parametrize(("f", "bins", "many"), CASES)
 def test_what_is_out_of_range_is_an_error(f, bins, many):
     size = many + 777
-    for place in (0, 4095, 4096, size // 8, size // 2, size - 1):
+    for place in (0, 1023, 1024, 4096, size // 8, size // 2, size - 1):
         for bad in (-1, bins, 2**62, -(2**63)):
             keys = rng.integers(0, bins, size)
             keys[place] = bad
