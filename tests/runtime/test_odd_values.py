@@ -88,8 +88,8 @@ def public():
     """Everything a user can call by a name of `at`, and the public methods of what these give."""
     from atoll.check.certificate import Certificate
     from atoll.madl import api
-    from atoll.runtime.cache import Cache
     from atoll.madl.node import Node
+    from atoll.runtime.cache import Cache
     from atoll.schedule.api import Schedule
     from atoll.schedule.compiled import Compiled
 
