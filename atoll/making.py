@@ -29,9 +29,9 @@ def donate(x: Any) -> Any:
 @overload
 def fn(function: Callable[..., Any], /) -> Function: ...
 @overload
-def fn(*, source: str, reassociate: bool = ..., copies: str = ...) -> Function: ...
+def fn(*, source: str, reassociate: bool = ..., copies: str = ..., bits: str = ...) -> Function: ...
 @overload
-def fn(*, reassociate: bool = ..., copies: str = ...) -> Callable[[Callable[..., Any]], Function]: ...
+def fn(*, reassociate: bool = ..., copies: str = ..., bits: str = ...) -> Callable[[Callable[..., Any]], Function]: ...
 @calling
 def fn(
     function: Callable[..., Any] | None = None,
@@ -40,6 +40,7 @@ def fn(
     source: str | None = None,
     reassociate: bool = True,
     copies: str = "any",
+    bits: str = "processor",
 ) -> Any:
     """Make a Python function an Atoll function. The body is parsed, never run by Python.
 
@@ -49,6 +50,8 @@ def fn(
     ... def double(x: at.f64[n]) -> at.f64[n]:
     ...     return 2 * x
     """
+    if bits != "processor":
+        fail("E0839", given=repr(bits))
     options = Options(reassociate, copies)
     if source is None and function is None:
         return calling(lambda given: _make(_from_function, given, options))
