@@ -90,30 +90,37 @@ def peer(checkout: Path, tool: str, module: str, function: str, given: Any) -> f
         sys.modules["gradbench.wrap"] = wrap
     try:
         found = getattr(importlib.import_module(f"gradbench.tools.{tool}.{module}"), function)
-    except (ModuleNotFoundError, AttributeError):
+        seconds: float = found.seconds(given)
+    except Exception as problem:  # noqa: BLE001  theirs, and said
+        if not isinstance(problem, (ModuleNotFoundError, AttributeError)):
+            print(f"{tool} {module} {function}: {type(problem).__name__}: {str(problem)[:100]}")
         return None
-    seconds: float = found(given)
     return seconds
 
 
-def blocking(*, pre: Any, post: Any, **_: Any) -> Any:
-    """In the place of their decorator: the median of runs whose results were waited for."""
+class blocking:
+    """Called as they call it, the function itself; `seconds` is the median of runs whose results were waited for."""
 
-    def decorator(function: Any) -> Any:
-        def timed(given: Any) -> float:
-            prepared, taken = pre(given), []
-            while len(taken) < RUNS["min_runs"] + 1 or sum(taken) < RUNS["min_seconds"]:
-                start = time.perf_counter()
-                result = function(prepared)
-                if "jax" in sys.modules:
-                    result = sys.modules["jax"].block_until_ready(result)
-                taken.append(time.perf_counter() - start)
-            post(result)
-            return statistics.median(taken[1:])
+    def __init__(self, *, pre: Any, post: Any, **_: Any) -> None:
+        self.pre, self.post, self.function = pre, post, None
 
-        return timed
+    def __call__(self, *args: Any) -> Any:
+        if self.function is None:
+            (self.function,) = args
+            return self
+        return self.function(*args)
 
-    return decorator
+    def seconds(self, given: Any) -> float:
+        assert self.function is not None
+        prepared, taken = self.pre(given), []
+        while len(taken) < RUNS["min_runs"] + 1 or sum(taken) < RUNS["min_seconds"]:
+            start = time.perf_counter()
+            result = self.function(prepared)
+            if "jax" in sys.modules:
+                result = sys.modules["jax"].block_until_ready(result)
+            taken.append(time.perf_counter() - start)
+        self.post(result)
+        return statistics.median(taken[1:])
 
 
 def rows(checkout: Path, only: set[str]) -> list[tuple[str, str, str, float | None, float, float]]:

@@ -76,7 +76,7 @@ def workloads(large: bool = True) -> Iterator[Workload]:
         yield "gmm", f"{d}_{k}_{n}", gmm(d, k, n)
     for k, n, d in ((10, 1000, 8), (100, 10000, 8), (1000, 10000, 16)) if large else ((2, 9, 3),):
         yield "kmeans", f"k={k},n={n},d={d}", kmeans(k, n, d)
-    for size in (5, 8, 11) if large else (1, 4):
+    for size in (5, 8, 10) if large else (1, 4):
         yield "det", f"{size}", {"A": draw(size).random(size * size).tolist(), "ell": size}
     for n, s in ((4, 100), (1000, 10), (1000, 100), (100000, 10)) if large else ((4, 5), (1, 3)):
         yield "ode", f"n={n},s={s}", {"x": draw(n).random(n).tolist(), "s": s}
