@@ -170,7 +170,7 @@ class Lowerer:
     def result(self, t: tm.Term, context: Context, buffer: lp.Buffer) -> list[lp.Stmt]:
         stmts, cover = self.lower(t, context, Place(buffer, HERE))
         key = -1 - self.variant * 64 - int(buffer.name.removeprefix("result") or 0)
-        extents = tm.shape(t, context.shapes)
+        extents = buffer.extents  # as declared, which the checker knows; the term's own may be written in another way
         self.asked.append((key, cover, extents, context))
         filling, cover = self.filling(buffer, key, cover, extents)
         self.finals.append((buffer, cover, extents, context, self.main))

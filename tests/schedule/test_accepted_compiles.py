@@ -37,6 +37,7 @@ def blur(v: f32[n, m]) -> f32[n, m]:
 
 SCHEDULES: dict[str, Any] = {
     "a pad in two parts, of which one in two": lambda: at.schedule(double).pad("i", 8).partition("i", ["n // 2"]).partition("i_0", [1]),
+    "tiles in parts, the second of which has none": lambda: at.schedule(double).split("i", 4).partition("i_o", ["n // 2"]),
     "tiles of tiles with guards": lambda: at.schedule(double).split("i", 3, tail="guard").split("i_o", 4, tail="guard"),
     "fused, then split": lambda: at.schedule(product).fuse("i", "j").split("i_j", 8),
     "fused, then split with a guard": lambda: at.schedule(product).fuse("i", "j").split("i_j", 8, tail="guard"),
