@@ -27,6 +27,14 @@ def at_place(p: f64[n], k: i64) -> f64:
 def greatest(p: f64[n], k: i64) -> f64:
     return p[argmax(p[:k] if k <= n else p[:0]) % n]
 
+def padded(p: f64[n], k: i64) -> f64:
+    reach = 1
+    while reach < k:
+        reach = reach * 2
+    size = at.size(reach)
+    left = [p[j] if j < n else 0.0 for j in range(size)]
+    return sum(left) + left[k - 1]
+
 @at.fn
 def f(p: f64[n], k: i64, c: i64[m]):
 """
@@ -37,6 +45,8 @@ VALUES = {
     "a remainder": "p[(7 % k) % n]",
     "a size": "sum(full(k - 1, 2.0)) + p[0]",
     "a slice": "sum(p[k - 1:])",
+    "a size that a loop makes": "padded(p, k)",
+    "a range whose ends are data": "sum(p[j] for j in range(k - 1, k + sum(c) * 0 + 1))",
 }
 SHAPES = {
     "comprehension": "    return [5.0 if c[i] > 0 else {} for i in range(m)]",

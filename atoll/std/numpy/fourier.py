@@ -53,8 +53,9 @@ def butterfly(y: c128[n], roots: c128[n], i: i64, stride: i64, half: i64) -> c12
 
 
 @at.fn
-def chirped(x: c128[n], size: i64) -> c128[n]:
-    """Of any length (Bluestein); `size` is a power of two, 2 n at least."""
+def chirped(x: c128[n]) -> c128[n]:
+    """Of any length (Bluestein)."""
+    size = at.size(1 << bits(2 * n))  # a power of two, 2 n at least
     chirp = [unit(k * k % (2 * n), 2 * n) for k in range(n)]
     left = [x[k] * chirp[k] if k < n else 0 for k in range(size)]
     right = [conj(chirp[k]) if k < n else (conj(chirp[size - k]) if size - k < n else 0) for k in range(size)]
@@ -65,7 +66,7 @@ def chirped(x: c128[n], size: i64) -> c128[n]:
 
 @at.fn
 def forward(x: c128[n]) -> c128[n]:
-    return steps(x) if n & (n - 1) == 0 else chirped(x, at.size(1 << bits(2 * n)))
+    return steps(x) if n & (n - 1) == 0 else chirped(x)
 
 
 @at.fn
@@ -73,8 +74,7 @@ def forward_rows(x: c128[m, n]) -> c128[m, n]:
     """Of every row: what the length decides is decided once."""
     if n & (n - 1) == 0:
         return [steps(row) for row in x]
-    size = at.size(1 << bits(2 * n))
-    return [chirped(row, size) for row in x]
+    return [chirped(row) for row in x]
 
 
 @at.fn
