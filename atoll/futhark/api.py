@@ -51,10 +51,11 @@ def futhark(path: str | os.PathLike[str] | None = None, *, source: str | None = 
 class Module:
     """The entry points of a file, as attributes."""
 
-    def __init__(self, program: str, name: str, folder: Path | None) -> None:
+    def __init__(self, program: str, name: str, folder: Path | None, also: frozenset[str] = frozenset(), tuning: dict[str, int] | None = None) -> None:
         self._name = name
         self._made: dict[str, Function] = {}
-        self._entries = checked(program, name, folder)
+        self._tuning = tuning or {}
+        self._entries = checked(program, name, folder, also)
 
     def __getattr__(self, name: str) -> Function:
         if name.startswith("__"):
@@ -62,7 +63,7 @@ class Module:
         if name not in self._entries:
             fail("E1409", name=self._name, text=f"has no entry point {name!r}; it has {', '.join(self._entries) or 'none'}")
         if name not in self._made:
-            self._made[name] = _function(*self._entries[name])
+            self._made[name] = _function(*self._entries[name], self._tuning)
         return self._made[name]
 
     def __dir__(self) -> list[str]:
@@ -76,22 +77,22 @@ class Module:
 
 
 @as_deep_as_needed
-def checked(program: str, name: str, folder: Path | None) -> dict[str, tuple[s.Def, Binding]]:
-    """The entry points of a text, type-checked."""
+def checked(program: str, name: str, folder: Path | None, also: frozenset[str] = frozenset()) -> dict[str, tuple[s.Def, Binding]]:
+    """The entry points of a text, type-checked; `also` are definitions that count as such."""
     from atoll.futhark.modules import Modules
     from atoll.futhark.parse import parse
     from atoll.futhark.prelude import prelude
 
     checker = Modules(prelude())
-    checker.folder = folder
+    checker.folder, checker.also = folder, also
     checker.program(parse(program, name))
     return {d.name: (d, binding) for d, binding in checker.entries}
 
 
-def _function(d: s.Def, binding: Binding) -> Function:
+def _function(d: s.Def, binding: Binding, tuning: dict[str, int]) -> Function:
     from atoll.futhark.entries import entry
 
-    core = entry(d, binding)
+    core = entry(d, binding, tuning)
     try:
         check(core)
     except Malformed as problem:

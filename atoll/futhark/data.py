@@ -117,3 +117,32 @@ def scalar(found: re.Match[str]) -> Any:
 def read_values(text: str) -> list[Any]:
     """All values of a text, in order."""
     return Reader(text).all()
+
+
+_RANDOM = re.compile(r"\s*(?:(?P<dims>(?:\[\s*\d+(?:i64)?\s*\]\s*)*)(?P<type>[iuf]\d+|bool)\b|(?P<value>[^\s]+))")
+
+
+def random_values(text: str) -> list[Any]:
+    """Values for a text of types, as `futhark dataset` makes them: integers of all bits, floats between 0 and 1. The same ones every time."""
+    rng = np.random.default_rng(0)
+    found: list[Any] = []
+    at = 0
+    text = _COMMENT.sub("", text).strip()
+    while at < len(text):
+        m = _RANDOM.match(text, at)
+        assert m is not None
+        at = m.end()
+        if m.group("value"):  # a value among types is itself
+            found += read_values(m.group("value"))
+            continue
+        shape = tuple(int(d) for d in re.findall(r"\[\s*(\d+)", m.group("dims")))
+        dtype = DTYPES[m.group("type")]
+        if dtype.kind == "f":
+            found.append(rng.random(shape).astype(dtype) if shape else dtype.type(rng.random()))
+        elif dtype.kind == "b":
+            found.append(rng.integers(0, 2, shape).astype(bool) if shape else np.bool_(rng.integers(0, 2)))
+        else:
+            low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+            made = rng.integers(low, high, shape, dtype=dtype, endpoint=True)
+            found.append(made if shape else dtype.type(made))
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from atoll.errors import NOWHERE, fail
+from atoll.errors import NOWHERE, Error, fail
 from atoll.futhark.consume import Consumption
 from atoll.futhark.env import Binding, Env, arrows
 from atoll.futhark.expressions import Expressions
@@ -25,6 +25,27 @@ _MOST = {"f16": 65520.0, "f32": 3.4028235677973366e38, "f64": 1.7976931348623157
 class Definitions(Expressions):
     def define(self, name: str, node: Any, type_params: Any, params: Any, result: Any, body: Any, env: Env) -> Binding:
         """A definition: its type is general in what its text leaves open."""
+        if self.level == 0:
+            try:
+                return self.defined(name, node, type_params, params, result, body, env)
+            except Error as error:
+                return self.with_maps(error, name, node, type_params, params, result, body, env)
+        return self.defined(name, node, type_params, params, result, body, env)
+
+    def with_maps(self, error: Error, name: str, node: Any, type_params: Any, params: Any, result: Any, body: Any, env: Env) -> Binding:
+        """A definition that is not well typed as it is written: with implicit maps it may be."""
+        self.level, self.exists, self.literals, self.later = 0, [], [], []
+        if error.code != "E1403":
+            raise error
+        from atoll.futhark.automap import automapped
+
+        made = automapped(node, type_params, params, result, body, env)
+        if made is None:
+            raise error
+        node.params, node.result, node.body = made
+        return self.defined(name, node, type_params, *made, env)
+
+    def defined(self, name: str, node: Any, type_params: Any, params: Any, result: Any, body: Any, env: Env) -> Binding:
         scope = Env(env)
         self.level += 1
         cons, sizes = self.parameters(type_params, scope)

@@ -5,6 +5,7 @@ Function values are always known (Futhark allows none in arrays, branches and lo
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from atoll.core import ir
@@ -35,6 +36,7 @@ class Elaborate(Build):
         self.top: list[ir.Stmt] = []
         self.unsafe = False  # under #[unsafe] assertions are not made
         self.operators: list[Any] = []  # what accumulators combine with, innermost last
+        self.tuning: dict[str, int] = {}
 
     # -- types
 
@@ -692,6 +694,9 @@ class Elaborate(Build):
         return self.eval(e.value, frame)
 
     def eval_Attr(self, e: s.Attr, frame: Frame) -> V:
+        if (param := re.fullmatch(r"param\((\w+)\)", e.text.strip())) and param[1] in self.tuning:
+            v = self.eval(e.value, frame)
+            return self.lit(self.tuning[param[1]], scalars.dtype(self.reify(v)).name)
         before, self.unsafe = self.unsafe, self.unsafe or e.text.strip() == "unsafe"
         try:
             return self.eval(e.value, frame)

@@ -22,9 +22,10 @@ _NAMES = "nmklopqrsuvwxyz"
 
 
 @as_deep_as_needed
-def entry(d: s.Def, binding: Binding) -> ir.Function:
-    """The core function of a definition without type parameters."""
+def entry(d: s.Def, binding: Binding, tuning: dict[str, int] | None = None) -> ir.Function:
+    """The core function of a definition without type parameters; `tuning` are values of #[param(x)]."""
     p = Program()
+    p.tuning = tuning or {}
     p.span = d.span
     frame = Frame(p.root)
     taken: set[str] = set()

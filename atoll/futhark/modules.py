@@ -40,6 +40,7 @@ class Modules(Definitions):
         self.folder: FilePath | None = None
         self.at_top = True
         self.in_module = False
+        self.also: frozenset[str] = frozenset()  # definitions that are entry points because a test names them
 
     # -- declarations
 
@@ -72,7 +73,7 @@ class Modules(Definitions):
                 env.hidden.discard(("values", d.name))
                 if d.entry and self.in_module:
                     fail("E1406", d.span, what="Entry points may not be declared inside modules")
-                if self.at_top and (d.entry or d.name == "main"):
+                if self.at_top and (d.entry or d.name == "main" or d.name in self.also):
                     self.check_entry(d, binding)
                     self.entries.append((d, binding))
             case s.TypeDef():

@@ -39,6 +39,9 @@ def prelude() -> Env:
     text = files("atoll.futhark").joinpath("prelude.fut").read_text(encoding="utf-8")
     own = Env(env)
     checker.decs(parse(text, "<prelude>"), own)
+    for k in range(1, 6):  # what AUTOMAP puts in, under names that no program can hide
+        own.values[f"%map{k}"] = env.values["map" if k == 1 else f"map{k}"]
+    own.values["%rep"] = own.values["rep"]
     return own
 
 

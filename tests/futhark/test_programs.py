@@ -88,3 +88,14 @@ def test_values_are_read() -> None:
     a, b, c, d = read_values('[1i8, -2] empty([0][3]f32) f32.nan "ab"')
     assert a.dtype == np.int8 and a.tolist() == [1, -2]
     assert b.shape == (0, 3) and np.isnan(c) and d.tolist() == [97, 98]
+
+
+def test_least_maps_must_be_one() -> None:
+    with pytest.raises(Error, match="ambiguous") as found:
+        at.futhark(source="def f (xss: [][]i32) = i64.sum (length xss)")
+    assert found.value.code == "E1403"
+
+
+def test_what_no_map_mends_is_told_as_it_was() -> None:
+    with pytest.raises(Error, match="f64 is not bool"):
+        at.futhark(source="def f (xs: []f64) : bool = f64.sum xs")
