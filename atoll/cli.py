@@ -89,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--in", dest="stimuli", metavar="FILE.csv", help=".madl: a row of arguments per cycle; the oracle runs them")
     sub.add_argument("--out", metavar="FILE.csv", help=".madl: where the trace is written")
     sub.add_argument("--golden", metavar="FILE.csv", help=".madl: a trace to compare with")
-    sub.add_argument("--on", metavar="TARGETS", help=".madl: also there, back to back: python, gcc, clang, m32, cortex-m0, cortex-m4")
+    sub.add_argument("--on", metavar="TARGETS", help=".madl: also there, back to back: python, meaning, gcc, clang, m32, cortex-m0, cortex-m4")
     sub.add_argument("--tolerance", type=float, help=".madl: what counts as equal, relative")
     sub.add_argument("--coverage", action="store_true", default=None, help=".madl: which outcomes of decisions were reached")
     sub.add_argument("--plot", action="store_true", default=None, help=".madl: the trace as a picture")

@@ -20,8 +20,10 @@ from atoll.madl import mcdc
 from atoll.madl.api import Operator
 from atoll.madl.back_to_back import Caller
 from atoll.madl.compiled import Compiled
+from atoll.madl.meaning import Meaning
 from atoll.madl.oracle import Oracle
 from atoll.madl.pieces import leaves_of
+from atoll.madl.recursion import size_names
 from atoll.madl.represented import Enum, Fixed, inward, outward
 from atoll.madl.targets import TARGETS
 from atoll.madl.typing import prune
@@ -178,8 +180,12 @@ def run_oracle(op: Compiled, sizes: dict[Any, int], cycles: list[tuple[Any, ...]
 
 
 def run_on(operator: Operator, target: str, sizes: dict[Any, int], cycles: list[tuple[Any, ...]]) -> list[list[Any]]:
-    """The stimuli on another machine: python (compiled, in this process), or a target of targets.py."""
+    """The stimuli elsewhere: python (compiled, in this process), meaning (the text, without the compiler), or a target of targets.py."""
     op = operator.compiled
+    if target == "meaning":
+        given = {**dict(zip(size_names(operator._item.operator), operator._sizes, strict=False)), **{op.graph.size_names[sym]: n for sym, n in sizes.items()}}
+        text = Meaning(operator._module._library, operator.name, given)
+        return [text.step(*args) for args in cycles]
     if target == "python":
         native = operator._native(())
         from atoll.madl.binding import bind
@@ -190,7 +196,7 @@ def run_on(operator: Operator, target: str, sizes: dict[Any, int], cycles: list[
         seen = [tuple(shown(w.type, a) for w, a in zip(op.graph.arguments, args, strict=True)) for args in cycles]
         return [native.run(bind(op, args, named, ()), state) for args in seen]
     if target not in TARGETS:
-        raise Misuse(f"there is no target {target} (there are: python, {', '.join(TARGETS)})")
+        raise Misuse(f"there is no target {target} (there are: python, meaning, {', '.join(TARGETS)})")
     why = TARGETS[target].missing()
     if why is not None:
         raise Misuse(f"{target}: {why}")
@@ -343,7 +349,7 @@ def simulate(
 
 def _targets(on: list[str]) -> list[str]:
     """`all` is every machine that is here."""
-    return list(dict.fromkeys(t for name in on for t in (["python", *(n for n, x in TARGETS.items() if x.missing() is None)] if name == "all" else [name])))
+    return list(dict.fromkeys(t for name in on for t in (["python", "meaning", *(n for n, x in TARGETS.items() if x.missing() is None)] if name == "all" else [name])))
 
 
 def _tell(what: str, found: list[str]) -> int:

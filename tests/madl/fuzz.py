@@ -1,4 +1,4 @@
-"""Random MADL programs: what is accepted must run under the oracle without getting stuck, and its C must give the same.
+"""Random MADL programs: what is accepted must run under the oracle without getting stuck, mean the same without memory (meaning.py), and its C must give the same.
 
     python -m tests.madl.fuzz SEED COUNT [--code EVERY] [--brute]       a long run; prints what was refused and why, and failures
 
@@ -20,7 +20,7 @@ from atoll.errors import Error
 from atoll.madl import schedule as scheduling
 from atoll.madl.library import Library
 from atoll.madl.oracle import Oracle, Stuck
-from tests.madl.harness import by_code, by_oracle, random_inputs, same
+from tests.madl.harness import by_code, by_meaning, by_oracle, random_inputs, same
 
 OPERATORS = """
 let dot (u of [_]int, v) returns (s): forward ([a]=u)([b]=v) returns (s={t}): t init 0 = last t + a*b end
@@ -329,7 +329,8 @@ def run_one(source: str, seed: int, code: bool) -> tuple[str, Any]:
     """What became of a program: ok, a refusal, or a failure with its story."""
     symbolic = source.startswith("let f <<n>>")
     try:
-        op = Library(source, base=base(symbolic)).operators["f"]
+        library = Library(source, base=base(symbolic))
+        op = library.operators["f"]
     except Error as error:
         return f"refused {error.code}", error
     except RecursionError:
@@ -347,6 +348,12 @@ def run_one(source: str, seed: int, code: bool) -> tuple[str, Any]:
         return "STUCK", str(stuck)
     except Exception:  # noqa: BLE001
         return "CRASH oracle", traceback.format_exc()
+    try:
+        meant = by_meaning(library, op, sizes, inputs, wanted)
+    except Exception:  # noqa: BLE001
+        return "CRASH meaning", traceback.format_exc()
+    if not same(meant, wanted):
+        return "MEANS ANOTHER", f"{meant}\n{wanted}"
     if code:
         try:
             found = by_code(op, sizes, inputs)

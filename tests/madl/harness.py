@@ -14,6 +14,7 @@ from atoll.madl.api import Module, _single
 from atoll.madl.binding import bind
 from atoll.madl.compiled import Compiled
 from atoll.madl.library import Library
+from atoll.madl.meaning import Meaning
 from atoll.madl.native import NativeFile
 from atoll.madl.oracle import Oracle
 from atoll.madl.pieces import leaves_of
@@ -84,6 +85,12 @@ def default_types(op: Compiled) -> dict[Any, Type]:
 
 def by_oracle(op: Compiled, sizes: dict[Any, int], inputs: list[tuple[Any, ...]]) -> list[list[Any]]:
     return Oracle(op, dict(sizes), default_types(op)).run(inputs)
+
+
+def by_meaning(library: Library, op: Compiled, sizes: dict[Any, int], inputs: list[tuple[Any, ...]], wanted: list[list[Any]]) -> list[list[Any]]:
+    """What the text means, without the compiler's types, places and order (meaning.py); of `wanted` only the shapes are used, for sizes that only results have."""
+    meaning = Meaning(library, op.name, {op.graph.size_names[sym]: n for sym, n in sizes.items()})
+    return [meaning.step(*args, like=row) for args, row in zip(inputs, wanted, strict=True)]
 
 
 def by_code(op: Compiled, sizes: dict[Any, int], inputs: list[tuple[Any, ...]]) -> list[list[Any]]:

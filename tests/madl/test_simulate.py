@@ -46,7 +46,7 @@ def test_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_golden_traces_and_back_to_back(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("m.madl:pid", "--in", "pid.csv", "--out", "golden.csv") == 0
-    targets = ["python", *(["gcc"] if any(t.name == "gcc" for t in available()) else [])]
+    targets = ["python", "meaning", *(["gcc"] if any(t.name == "gcc" for t in available()) else [])]
     assert run("m.madl:pid", "--in", "pid.csv", "--golden", "golden.csv", "--on", ",".join(targets)) == 0
     assert capsys.readouterr().out.splitlines() == ["golden.csv: as the oracle", *(f"{t}: as the oracle" for t in targets)]
     text = (folder / "golden.csv").read_text().splitlines()
