@@ -48,6 +48,19 @@ def hostile(seeds: Iterable[int]) -> Iterator[Hunted]:
 
 def imperative(seeds: Iterable[int]) -> Iterator[Hunted]:
     from tests.fuzz.imperative import wrong
+
+    return _against_python(seeds, wrong)
+
+
+def control(seeds: Iterable[int]) -> Iterator[Hunted]:
+    """All of Python's control flow against Python: compiled code, every fourth seed through every stage."""
+    from tests.fuzz.control import wrong, wrong_compiled
+
+    return _against_python(seeds, lambda seed: wrong(seed, compiled=True) if seed % 4 == 0 else wrong_compiled(seed))
+
+
+def _against_python(seeds: Iterable[int], wrong: Callable[[int], str | None]) -> Iterator[Hunted]:
+    """`wrong` says what is wrong: nothing, or None for a program that is refused."""
     from tests.fuzz.seeds import Died, each_seed
 
     for seed, found in zip(seeds := list(seeds), each_seed(seeds, wrong, 60), strict=True):
@@ -55,6 +68,42 @@ def imperative(seeds: Iterable[int]) -> Iterator[Hunted]:
             yield Hunted(seed, "died", True, f"exit {found.exitcode}")
         else:
             yield Hunted(seed, "refused" if found is None else "wrong" if found else "right", bool(found), found or "")
+
+
+def scopes(seeds: Iterable[int]) -> Iterator[Hunted]:
+    """Closures, sizes in lambdas, two modules, against Python; compiled code."""
+    from tests.fuzz.scopes import check, is_failure
+    from tests.fuzz.seeds import Died, each_seed
+
+    for seed, found in zip(seeds := list(seeds), each_seed(seeds, lambda seed: check(seed, True), 60), strict=True):
+        if isinstance(found, Died):
+            yield Hunted(seed, "died", True, f"exit {found.exitcode}")
+            continue
+        kind, program, detail = found
+        failed = is_failure(kind, program)
+        yield Hunted(seed, kind, failed, "\n".join((*program.texts, detail)) if failed else "")
+
+
+def exported(seeds: Iterable[int]) -> Iterator[Hunted]:
+    """Hostile texts in C that is written to files."""
+    import tempfile
+    from pathlib import Path
+
+    from tests.fuzz.hostile import check, program
+
+    for seed in seeds:
+        with tempfile.TemporaryDirectory() as folder:
+            found = check(seed, Path(folder))
+        yield Hunted(seed, "wrong" if found else "right", bool(found), "\n".join((*found, program(seed)[0])) if found else "")
+
+
+def c_compiler(seeds: Iterable[int]) -> Iterator[Hunted]:
+    """Files of C whose functions optimisation must not change."""
+    from tests.fuzz.c_compiler import wrong_in
+
+    for seed in seeds:
+        found = wrong_in(seed)
+        yield Hunted(seed, "wrong" if found else "right", bool(found), f"python -m tests.fuzz.c_compiler --show --seeds {seed}:{seed + 1}" if found else "")
 
 
 def rewrites(seeds: Iterable[int]) -> Iterator[Hunted]:
@@ -75,9 +124,9 @@ def gradients(seeds: Iterable[int], made: Callable[[int], str] | None = None) ->
     from tests.fuzz_ad.programs import text_of
     from tests.fuzz_ad.run import run_seeds
 
-    for report in run_seeds(seeds, lambda seed: ("ainf", "loops3", "O3") if seed % 4 == 0 else ("ainf", "loops3"), made or text_of):
+    for report in run_seeds(seeds, lambda seed: ("ainf", "loops3", "O3") if seed % 2 == 0 else ("ainf", "loops3"), made or text_of):
         failure = report.outcome.failure
-        kind = failure.kind if failure is not None else "refused" if report.outcome.refused else "right"
+        kind = failure.kind if failure is not None else "refused" if report.outcome.refused else "right" if report.seed % 2 else "right and compiled"
         yield Hunted(report.seed, kind, failure is not None, f"{report.text}\n{report.sizes}\n{failure.detail[-600:]}" if failure is not None else "")
 
 
@@ -137,12 +186,16 @@ CLASSES: dict[str, Hunt] = {
     "rewrites": rewrites,
     "general": general,
     "imperative": imperative,
+    "control": control,
+    "scopes": scopes,
     "gradients": gradients,
     "nests": nests,
     "schedules": schedules,
     "stages": stages,
     "threads": threads,
     "hostile": hostile,
+    "exported": exported,
+    "c_compiler": c_compiler,
     "madl": madl,
     "madl_text": madl_text,
     "ranks": ranks,
