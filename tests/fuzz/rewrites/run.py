@@ -29,7 +29,7 @@ class Found:
     seed: int
     row: str
     kind: str
-    fired: bool = False
+    fired: bool = False  # asked of every eighth seed: it takes as long as rewriting
     detail: str = ""
     runs: int = 0
 
@@ -117,7 +117,7 @@ def _run(seed: int, name: str, p: Program, levels: tuple[str, ...]) -> Found:
     except Exception as error:  # noqa: BLE001  finding those is the purpose
         return Found(seed, name, "crash", detail=f"{p.text}\n{type(error).__name__}: {error}")
     try:
-        fired = bool(ROWS[name].says) and re.search(ROWS[name].says, f.explain("schedule")) is not None
+        fired = bool(ROWS[name].says) and seed % 8 == 0 and re.search(ROWS[name].says, f.explain("schedule")) is not None
         compiled = [f.compile(level).call if level else f for level in levels]
     except Exception as error:  # noqa: BLE001
         return Found(seed, name, "crash", detail=f"{p.text}\n{type(error).__name__}: {error}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import recurrences, reductions, states, walks
+from . import recurrences, reductions, states, strangers, walks
 from .words import Chooser, Program
 
 
@@ -68,4 +68,12 @@ ROWS: dict[str, Row] = {
     "ranges": Row("", states.ranges),
     "operators": Row("", states.operators),
     "dtypes": Row("", states.dtypes),
+    "histograms": Row("", strangers.histograms),
+    "columns": Row("", strangers.columns),
+    "rowwise": Row("", strangers.rowwise),
+    "buffers": Row("", strangers.buffers),
+    "composed": Row("", strangers.composed),
+    "products": Row("", strangers.products),
+    "closures": Row("", strangers.closures),
+    "mixed": Row("", strangers.mixed),
 }
