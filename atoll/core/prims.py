@@ -1,7 +1,7 @@
 """The scalar primitives as a table: one row says what a primitive takes, gives, means and whether it can fail.
 
     takes   the kinds of dtype the arguments may have, all alike: b(ool) i u f c
-    gives   "same", "bool", "part" (the real type of a complex) or "complex"
+    gives   "same", "bool", "part" (the real type of a complex), "complex", "u" or "f" (an unsigned integer, a float of the same width)
     means   the value, on NumPy scalars of the argument type
 
 Conversions are not primitives (core `cast`), nor are `and`/`or` of conditions (core `if`, they are lazy).
@@ -18,7 +18,7 @@ import numpy as np
 
 from atoll.core import special
 from atoll.sizes.machine import rounds
-from atoll.types.dtypes import BF16, BOOL, F16, DType
+from atoll.types.dtypes import BF16, BOOL, DTYPES, F16, DType
 
 Meaning = Callable[..., Any]
 
@@ -54,6 +54,8 @@ class PrimInfo:
             return dtype.part()
         if self.gives == "complex":
             return dtype.complex_of()
+        if self.gives in ("u", "f"):  # the same bits
+            return DTYPES[f"{self.gives}{dtype.bits}"]
         return dtype
 
     def fails_on(self, dtype: DType) -> bool:
@@ -182,6 +184,8 @@ _ROWS: list[PrimInfo] = [
     PrimInfo("isinf", 1, "fc", "bool", lambda a: np.isinf(a)),
     PrimInfo("isfinite", 1, "fc", "bool", lambda a: np.isfinite(a)),
     PrimInfo("signbit", 1, "f", "bool", lambda a: np.signbit(a)),
+    PrimInfo("to_bits", 1, "f", "u", lambda a: np.asarray(a).view(f"u{np.asarray(a).itemsize}")[()]),
+    PrimInfo("from_bits", 1, "u", "f", lambda a: np.asarray(a).view(f"f{np.asarray(a).itemsize}")[()]),
     PrimInfo("copysign", 2, "f", "same", lambda a, b: np.copysign(a, b)),
     PrimInfo("sqrt", 1, "fc", "same", lambda a: np.sqrt(a), cost=6),
     PrimInfo("cbrt", 1, "f", "same", lambda a: np.cbrt(a), cost=15),

@@ -19,6 +19,7 @@ class Build:
     def __init__(self) -> None:
         self.stmts: list[ir.Stmt] = []
         self.local: set[Sym] = set()
+        self.polys: dict[Sym, Poly] = {}  # names of integers that are polynomials of others
         self.span: Span = NOWHERE
 
     # -- blocks
@@ -44,6 +45,8 @@ class Build:
         if isinstance(e, (ir.Var, ir.Lit, ir.SizeOf)):
             return e
         sym = Sym(clean(hint))
+        if e.type == I64_T and (known := self._poly(e, 12)) is not None:
+            self.polys[sym] = known
         self.stmts.append(ir.Bind(sym, e))
         return ir.Var(sym, type=e.type, span=self.span)
 
@@ -103,7 +106,7 @@ class Build:
             case ir.Lit(value):
                 return poly(int(value.real))
             case ir.Var(sym) if isinstance(e.type, (Scalar, Index)):
-                return poly(sym)
+                return self.polys.get(sym, poly(sym))
             case ir.Prim(("add" | "sub" | "mul") as op, (a, b)) if most > 0 and e.type == I64_T:
                 left, right = self._poly(a, most // 2), self._poly(b, most // 2)
                 if left is None or right is None:

@@ -27,6 +27,7 @@ module type builtins = {
   val builtin_scatter_stream [k] [n] 'a 'b : *[k]a -> (*builtin_acc ([k]a) -> b -> builtin_acc ([k]a)) -> [n]b -> *[k]a
   val builtin_hist_stream [k] [n] 'a 'b : *[k]a -> (a -> a -> a) -> a -> (*builtin_acc ([k]a) -> b -> builtin_acc ([k]a)) -> [n]b -> *[k]a
   val builtin_acc_write [k] 'a : *builtin_acc ([k]a) -> i64 -> a -> *builtin_acc ([k]a)
+  val builtin_blank 't : t
   val jvp2 'a 'b : (a -> b) -> a -> a -> (b, b)
   val vjp2 'a 'b : (a -> b) -> a -> b -> (b, a)
   val with_vjp 'a 'b : (a -> b) -> (b -> b -> a) -> a -> b

@@ -10,6 +10,7 @@ from atoll.futhark.elaborate import Elaborate
 from atoll.futhark.env import Use, feature
 from atoll.futhark.ftypes import Arr, Prim, Rec, Sum, Type, prune
 from atoll.futhark.loops import leaves, like, split
+from atoll.futhark.regular import captured, escaping
 from atoll.futhark.values import Code, Fn, Frame, Record, V, names_of, sum_order
 from atoll.sizes import Sym, poly
 from atoll.types import types as core
@@ -28,6 +29,8 @@ class Program(Elaborate):
         if name in _ARITY:
             run = getattr(self, f"do_{name}")
             return Fn(_ARITY[name], lambda args: run(*args))
+        if name == "builtin_blank":
+            return Code(self.zero(self.core_type(self.resolve(next(iter(use.types.values())), frame), 0)))
         if "." in name and name.split(".", 1)[0] in (*SCALARS, "f16"):
             module, member = name.split(".", 1)
             return self.scalar_member(module, member)
@@ -120,8 +123,8 @@ class Program(Elaborate):
         given = [given[0], *(self.outer(a, size) for a in given[1:])]
         syms = [Sym("x") for _ in given]
         body = self.closed(lambda: self.apply(f, *(Code(ir.Var(sym, type=a.type.elem, span=self.span)) for sym, a in zip(syms, given, strict=True))))  # type: ignore[attr-defined]
-        t = core.Array(self.regular(body), size)
-        return Code(ir.Map(tuple(syms), tuple(given), body, type=t, span=self.span))
+        body = self.regular(body, tuple(syms))
+        return Code(ir.Map(tuple(syms), tuple(given), body, type=core.Array(body.type, size), span=self.span))
 
     do_map2 = do_map3 = do_map4 = do_map5 = do_map
 
@@ -133,26 +136,21 @@ class Program(Elaborate):
         self.same_size(e.type.size, size, "arrays have one size")
         return ir.Slice(e, (ir.Range(poly(0), 1, size),), type=core.Array(e.type.elem, size), span=self.span)
 
-    def regular(self, body: ir.Expr) -> core.Type:
-        """The type of a function's results, all of one size: their sizes are known outside."""
-        if isinstance(body, ir.Block):
-            inside = set()
-            for stmt in body.stmts:
-                if isinstance(stmt, ir.Bind):
-                    inside.add(stmt.sym)
-                elif isinstance(stmt, ir.Open):
-                    inside.update((stmt.sym, *stmt.sizes))
-            for size in sizes_in(body.type):
-                if inside & set(size.leaves()):
-                    feature(self.span, "an array of arrays whose sizes are only known when they are computed")
-        return body.type
+    def regular(self, body: ir.Expr, params: tuple[Sym, ...]) -> ir.Expr:
+        """A function's body whose results are all of one size: what computes their sizes is done before."""
+        found = escaping(body, params)
+        if found is None:
+            feature(self.span, "an array of arrays whose sizes are only known when they are computed")
+        self.stmts.extend(found[0])
+        return found[1]
 
     def do_tabulate(self, n: V, f: V) -> V:
         size = self.poly(self.reify(n))
         self.require(size, "a size is not negative")
         i = Sym("i")
         body = self.closed(lambda: self.apply(f, Code(ir.Var(i, type=I64_T, span=self.span))))
-        return Code(ir.Build(i, size, body, type=core.Array(self.regular(body), size), span=self.span))
+        body = self.regular(body, (i,))
+        return Code(ir.Build(i, size, body, type=core.Array(body.type, size), span=self.span))
 
     def do_iota(self, n: V) -> V:
         return self.iota(n, "i64")
@@ -331,7 +329,7 @@ class Program(Elaborate):
             form.append(v)
             return v
 
-        code = self.closed(body)
+        code = self.regular(self.closed(body), syms)
         return ir.Lam(syms, tuple(e.type for e in given), code), form[0]
 
     def on_integers(self, lam: ir.Lam) -> bool:
@@ -358,4 +356,29 @@ class Program(Elaborate):
         return Record({"0": value, "1": back})
 
     def do_with_vjp(self, f: V, g: V, x: V) -> V:
-        feature(self.span, "with_vjp")
+        """A call of a core function that has its author's derivative. What both functions use of their surroundings are arguments, constants for derivatives."""
+        x = self.named(x)
+        lam, form = self.lambda_of(f, x)
+        again, result = self.lambda_of(f, x)
+        seed = Sym("seed")
+        t = lam.body.type
+
+        def back() -> V:
+            value = self.name(self.resized(again.body, t))
+            adjoint = self.reify(self.apply(g, like(result, split(self, Code(value), result)), like(form, split(self, Code(ir.Var(seed, type=t)), form))))
+            parts = split(self, Code(adjoint), x)
+            return Record({str(k): Code(self.resized(part, have)) for k, (part, have) in enumerate(zip(parts, again.types, strict=True))})
+
+        code = self.closed(back)
+        values, sizes = captured(lam, ir.Lam((*again.params, seed), (*again.types, t), code))
+        own = tuple(values.items())
+        fn = ir.Function("custom", tuple(sizes), (*zip(lam.params, lam.types, strict=True), *own), t, lam.body, span=self.span)
+        made = ir.Var(Sym("adjoints"), type=code.type, span=self.span)
+        adjoints = tuple(ir.Proj(made, k, type=u, span=self.span) for k, u in enumerate(again.types)) + tuple(self.zero(u) for _, u in own)
+        parts = adjoints[0] if len(adjoints) == 1 else ir.MakeTuple(adjoints, type=core.Tuple(tuple(e.type for e in adjoints)), span=self.span)
+        whole = ir.Block((ir.Bind(made.sym, code),), parts, type=parts.type, span=self.span)
+        fn.vjp = ir.Function("custom_vjp", tuple(sizes), (*zip(again.params, again.types, strict=True), *own, (seed, t)), whole.type, whole, span=self.span)
+        fn.believed = ("def_vjp",)
+        args = (*leaves(x), *(ir.Var(sym, type=u, span=self.span) for sym, u in own))
+        e = self.name(ir.Call(fn, tuple(poly(size) for size in sizes), args, type=t, span=self.span))
+        return like(form, split(self, Code(e), form))

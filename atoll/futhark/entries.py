@@ -14,9 +14,10 @@ from atoll.futhark.elaborate import Later, _Unbound
 from atoll.futhark.env import Binding, Use, arrows
 from atoll.futhark.ftypes import Dim, DRef, Type, has_function, map_dim, map_type, prune
 from atoll.futhark.patterns import single_name
+from atoll.futhark.regular import bound_by
 from atoll.futhark.values import Code, Frame, Record
-from atoll.sizes import Sym, poly
-from atoll.types.types import I64_T, sizes_in
+from atoll.sizes import Poly, Sym, poly
+from atoll.types.types import I64_T, map_sizes, sizes_in
 
 _NAMES = "nmklopqrsuvwxyz"
 
@@ -43,7 +44,11 @@ def entry(d: s.Def, binding: Binding, tuning: dict[str, int] | None = None) -> i
                 sizes.append(sym)
                 frame.bind(b, Code(ir.SizeOf(poly(sym), type=I64_T)))
         sym = Sym(_fresh(clean(name.name if name is not None else f"arg{k}"), taken))
-        t = p.core_type(p.resolve(fn.param, frame))
+        with p.block() as computed:
+            t = p.core_type(p.resolve(fn.param, frame))
+        if computed:  # a size that is computed of other arguments is any size here, and compared in the body
+            made = {x for stmt in computed for x in bound_by(stmt)}
+            t = map_sizes(t, lambda size: _any_size(size, made, sizes, taken))
         params.append((sym, t))
         args.append(Code(ir.Var(sym, type=t)))
         if name is not None:
@@ -66,6 +71,13 @@ def entry(d: s.Def, binding: Binding, tuning: dict[str, int] | None = None) -> i
     made = ir.Function(clean(d.name), tuple(sizes), tuple(params), result.type, body, span=d.span, owned=(False,) * len(params))
     made.open_sizes = tuple(opened)
     return made
+
+
+def _any_size(size: Poly, made: set[Sym], sizes: list[Sym], taken: set[str]) -> Poly:
+    if not made & set(size.leaves()):
+        return size
+    sizes.append(Sym(_fresh("", taken)))
+    return poly(sizes[-1])
 
 
 def _fresh(name: str, taken: set[str]) -> str:

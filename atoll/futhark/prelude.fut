@@ -93,11 +93,17 @@ def jmp 'a 'b [n] (f: a -> b) (x: a) (dxs: [n]a) : [n]b = map (jvp f x) dxs
 def mjp 'a 'b [n] (f: a -> b) (x: a) (dys: [n]b) : [n]a = map (vjp f x) dys
 def jmp2 'a 'b [n] (f: a -> b) (x: a) (dxs: [n]a) : (b, [n]b) = (f x, map (jvp f x) dxs)
 def mjp2 'a 'b [n] (f: a -> b) (x: a) (dys: [n]b) : (b, [n]a) = (f x, map (vjp f x) dys)
+def with_vjp_tape 'a 'b 'c (f: a -> (c, b)) (f': (c, b) -> a) (x: a) : b =
+  (with_vjp f (\(tape, _) (_, adj) -> f' (tape, adj)) x).1
 
 def flatmap [n] 'a 'b 'c (f: a -> ?[k].([k]b, c)) (as: [n]a) : ?[m].([n]i64, [m]bool, [n]i64, [m]b, [n]c) =
   let sizes = map (\x -> let (ys, _) = f x in length ys) as
   let starts = exscan (+) 0 sizes
-  let [m] (data: [m]b) = loop (done: []b) = [] for x in as do let (ys, _) = f x in done ++ ys
+  let m = reduce (+) 0 sizes
+  let data: [m]b =
+    loop done = replicate m builtin_blank for i < n do
+      let (ys, _) = f as[i]
+      in done with [starts[i]:starts[i] + length ys] = ys
   let flags = scatter (replicate m false) (map2 (\s o -> if s == 0 then -1 else o) sizes starts) (replicate n true)
   in (sizes, flags, starts, data, map (\x -> let (_, c) = f x in c) as)
 def flatmap' [n] 'a 'b (f: a -> ?[k].[k]b) (as: [n]a) : ?[m].([n]i64, [m]bool, [n]i64, [m]b) =

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from atoll.core import ir
+from atoll.futhark.bits import float_bits, integer_bits
 from atoll.futhark.build import Build
 from atoll.futhark.env import feature
 from atoll.futhark.values import Code
@@ -71,20 +72,27 @@ def negated(b: Build, x: E) -> Code:
 
 
 def convert(b: Build, x: E, to: str) -> E:
-    """Futhark's conversions never fail: floats that fit nowhere are clamped."""
+    """Futhark's conversions never fail: a float loses its fraction and wraps; what is infinite or not a number is 0, what fits in no word is clamped."""
     d = dtype(x)
     if d.is_float and to[0] in "iu":
         low, high = DTYPES[to].limits()
         x = b.name(x)
-        least, most = (ir.Lit(float(v), type=x.type) for v in (low, high))
-        fits = b.prim("and", b.prim("ge", x, least, bool_=True).e, b.prim("lt", x, most, bool_=True).e)
+        via = "u64" if to == "u64" else "i64"
         zero = ir.Lit(0.0, type=x.type)
-        inside = b.cast(b.prim("select", fits.e, x, zero).e, to)
-        inside = b.name(inside)
-        over = b.prim("ge", x, most, bool_=True).e
-        under = b.prim("lt", x, least, bool_=True).e
-        clamped = b.prim("select", over, ir.Lit(high, type=SCALARS[to]), b.prim("select", under, ir.Lit(low, type=SCALARS[to]), inside).e).e
-        return clamped
+
+        def within(least: float, most: float) -> E:
+            above = b.prim("ge", x, ir.Lit(least, type=x.type), bool_=True).e
+            return b.prim("and", above, b.prim("lt", x, ir.Lit(most, type=x.type), bool_=True).e).e
+
+        signed = b.cast(b.cast(b.prim("select", within(-(2.0**63), 2.0**63), x, zero).e, "i64"), to)
+        if via == "u64":  # the upper half is no i64
+            upper = b.cast(b.prim("select", within(2.0**63, 2.0**64), x, zero).e, "u64")
+            signed = b.prim("select", within(2.0**63, 2.0**64), upper, signed).e
+        endless = b.prim("isinf", x, bool_=True).e
+        over = b.prim("ge", x, ir.Lit(2.0**64 if via == "u64" else 2.0**63, type=x.type), bool_=True).e
+        under = b.prim("lt", x, ir.Lit(-(2.0**63), type=x.type), bool_=True).e
+        clamped = b.prim("select", over, ir.Lit(high, type=SCALARS[to]), b.prim("select", under, ir.Lit(low, type=SCALARS[to]), signed).e).e
+        return b.prim("select", endless, ir.Lit(0, type=SCALARS[to]), clamped).e
     if d.kind == "i" and to[0] == "u" and int(to[1:]) > d.bits:  # filled with zeros
         return b.cast(b.cast(x, f"u{d.bits}"), to)
     return b.cast(x, to)
@@ -145,6 +153,8 @@ def call(b: Build, module: str, name: str, args: list[E]) -> Code:
             return b.lit(constant(name, "f16"), "f32")
         if name == "num_bits":
             return b.lit(16, "i32")
+        if name in ("to_bits", "from_bits", "get_bit", "set_bit", "nextafter"):
+            return float_bits(b, module, name, args)
         made = call(b, "f32", "f32" if name == "f16" else name, args)
         return rounded_code(b, made) if made.e.type == SCALARS["f32"] else made
     if name in SCALARS and name not in ("c64", "c128"):
@@ -204,46 +214,13 @@ def call(b: Build, module: str, name: str, args: list[E]) -> Code:
         return b.prim("fma", *args) if name == "fma" else b.prim("add", b.prim("mul", args[0], args[1]).e, args[2])
     if name == "ldexp":
         return b.prim("mul", x, b.prim("exp2", convert(b, args[1], module)).e)
+    if name in ("to_bits", "from_bits", "get_bit", "set_bit", "nextafter") and d.is_float:
+        return float_bits(b, module, name, args)
     if d.is_integer:
-        found = _bits(b, module, name, args)
+        found = integer_bits(b, module, name, args)
         if found is not None:
             return found
     feature(b.span, f"the function {module}.{name}")
-
-
-def _bits(b: Build, module: str, name: str, args: list[E]) -> Code | None:
-    d = SCALARS[module].dtype
-    wide = f"u{d.bits}"
-
-    def word(value: int, t: str = wide) -> E:
-        return ir.Lit(value, type=SCALARS[t])
-
-    if name == "get_bit":
-        at, x = b.cast(args[0], wide), b.cast(args[1], wide)
-        return Code(b.cast(b.prim("and", b.prim("shr", x, at).e, word(1)).e, "i32"))
-    if name == "set_bit":
-        at, x, bit = b.name(b.cast(args[0], wide)), b.cast(args[1], wide), b.cast(args[2], wide)
-        cleared = b.prim("and", x, b.prim("not", b.prim("shl", word(1), at).e).e).e
-        return Code(b.cast(b.prim("or", cleared, b.prim("shl", bit, at).e).e, module))
-    if name in ("popc", "clz", "ctz"):
-        x = b.name(b.cast(args[0], wide))
-        total: E = word(0)
-        if name == "popc":
-            for k in range(d.bits):
-                total = b.prim("add", total, b.prim("and", b.prim("shr", x, word(k)).e, word(1)).e).e
-            return Code(b.cast(total, "i32"))
-        count: E = ir.Lit(d.bits, type=SCALARS["i32"])
-        order = range(d.bits) if name == "clz" else range(d.bits - 1, -1, -1)
-        for k in order:
-            bit = b.prim("ne", b.prim("and", b.prim("shr", x, word(k)).e, word(1)).e, word(0), bool_=True).e
-            count = b.name(b.prim("select", bit, ir.Lit(d.bits - 1 - k if name == "clz" else k, type=SCALARS["i32"]), count).e)
-        return Code(count)
-    if name in ("mul_hi", "mad_hi") and d.bits < 64:
-        big = f"{d.kind}{d.bits * 2}"
-        product = b.prim("mul", b.cast(args[0], big), b.cast(args[1], big)).e
-        high = b.cast(b.prim("shr", product, ir.Lit(d.bits, type=SCALARS[big])).e, module)
-        return Code(high) if name == "mul_hi" else b.prim("add", high, args[2])
-    return None
 
 
 Emitter = Callable[..., Code]

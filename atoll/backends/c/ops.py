@@ -137,6 +137,8 @@ def _integer(op: str, args: list[str], t: DType, wrapping: bool) -> str:
         return f"at_{op}_{suffix(t)}({args[0]}, {args[1]})"
     if op in _INFIX:
         return f"({args[0]} {_INFIX[op]} {args[1]})"
+    if op == "from_bits":
+        return f"at_from_bits_{suffix(t)}({args[0]})"
     if op in _BITS:
         return f"({t.c_name})({args[0]} {_BITS[op]} {args[1]})"
     if op == "not":
@@ -166,6 +168,8 @@ def _float(op: str, args: list[str], t: DType, result: DType) -> str:
         return f"(-{args[0]})"
     if op == "sampled":
         return args[0]
+    if op == "to_bits":
+        return f"at_to_bits_{suffix(t)}({args[0]})"
     if op in ("rounded_f16", "rounded_bf16"):
         storage = op.removeprefix("rounded_")
         return f"({t.c_name})at_f32_of_{storage}(at_{storage}_of_f32((float){args[0]}))"

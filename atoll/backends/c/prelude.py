@@ -92,6 +92,9 @@ def _float_helpers() -> dict[str, str]:
     found: dict[str, str] = {}
     for d in _FLOATS:
         t, f = d.c_name, "f" if d.name == "f32" else ""
+        u = f"uint{d.bits}_t"
+        found[f"at_to_bits_{d.name}"] = f"static inline {u} at_to_bits_{d.name}({t} a) {{\n    {u} b;\n    memcpy(&b, &a, sizeof b);\n    return b;\n}}"
+        found[f"at_from_bits_u{d.bits}"] = f"static inline {t} at_from_bits_u{d.bits}({u} a) {{\n    {t} b;\n    memcpy(&b, &a, sizeof b);\n    return b;\n}}"
         for name, sign, turned in (("min", "<", ">="), ("max", ">", "<=")):
             found[f"at_{name}_{d.name}"] = (
                 f"static inline {t} at_{name}_{d.name}({t} a, {t} b) {{\n    const {t} c = a {sign} b ? a : b;\n    return a != a ? a : c;\n}}"
