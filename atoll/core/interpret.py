@@ -209,11 +209,18 @@ class Interpreter:
             items.append(self.eval(e.body))
         return v.stack(e.type.elem, items, self.size)
 
+    def length(self, value: Any, e: ir.Expr) -> int:
+        """The outermost size of the value of e; an array of empty tuples has no leaf that knows it."""
+        if v.leaves(value):
+            return v.length(value)
+        assert isinstance(e.type, Array)
+        return self.size(e.type.size)
+
     def map(self, e: ir.Map) -> Any:
         assert isinstance(e.type, Array)
         arrays = self.evals(e.arrays)
         items = []
-        for i in range(v.length(arrays[0])):
+        for i in range(self.length(arrays[0], e.arrays[0])):
             self.env.update(zip(e.params, (v.element(a, i) for a in arrays), strict=True))
             items.append(self.eval(e.body))
         return v.stack(e.type.elem, items, self.size)
@@ -226,7 +233,7 @@ class Interpreter:
 
     def at(self, e: ir.At) -> Any:
         array = self.eval(e.array)
-        return v.element(array, self.index(self.eval(e.index), v.length(array), e.span, ir.from_u64(e.index)))
+        return v.element(array, self.index(self.eval(e.index), self.length(array, e.array), e.span, ir.from_u64(e.index)))
 
     def items(self, array: Any, items: tuple[ir.Item, ...], span: Span) -> tuple[Any, ...]:
         """NumPy's basic index for a slice."""

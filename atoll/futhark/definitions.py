@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from atoll.errors import NOWHERE, Error, fail
+from atoll.futhark import syntax as s
 from atoll.futhark.consume import Consumption
 from atoll.futhark.env import Binding, Env, arrows
 from atoll.futhark.expressions import Expressions
 from atoll.futhark.ftypes import F64, I32, I64, Con, DRef, DVar, Fun, Prim, TVar, Type, free_vars, prune, show
+from atoll.futhark.recursion import check_uses
 
 _LIMITS = {f"{k}{n}": ((-(2 ** (n - 1)) if k == "i" else 0), 2 ** (n - (k == "i")) - 1) for k in "iu" for n in (8, 16, 32, 64)}
 
@@ -20,6 +22,20 @@ def consumption(name: str, t: Type, params: Any, declared: bool, body: Any) -> N
 
 
 _MOST = {"f16": 65520.0, "f32": 3.4028235677973366e38, "f64": 1.7976931348623157e308}
+
+
+def _named(p: Any) -> list[s.PName]:
+    """The names of a pattern that was not checked yet."""
+    match p:
+        case s.PName():
+            return [p]
+        case s.PTyped(inner) | s.PAttr(inner):
+            return _named(inner)
+        case s.PRecord(fields):
+            return [x for _, sub in fields for x in _named(sub)]
+        case s.PCase(_, items):
+            return [x for sub in items for x in _named(sub)]
+    return []
 
 
 class Definitions(Expressions):
@@ -49,7 +65,13 @@ class Definitions(Expressions):
         scope = Env(env)
         self.level += 1
         cons, sizes = self.parameters(type_params, scope)
-        t = self.function(params, result, body, scope)
+        itself = None
+        if params and isinstance(node, s.Def):
+            node.recursive = False
+            itself = Binding(name, I64, "def", (), tuple(sizes), self.level, node, attrs="itself")
+            if name not in {b.name for p in params for b in _named(p)}:
+                scope.values[name] = itself
+        t = self.function(params, result, body, scope, itself)
         self.level -= 1
         self.not_also(sizes, params, node.span)
         for con in cons:
@@ -63,6 +85,8 @@ class Definitions(Expressions):
         binding = Binding(name, t, "def" if self.level == 0 else "function", (*cons, *more_types), (*sizes, *more_sizes), self.level, node)
         if not params:
             self.settle(t)
+        if itself is not None and node.recursive:
+            check_uses(name, binding, itself, params, body)
         return binding
 
     def settle(self, t: Type) -> None:

@@ -14,7 +14,24 @@ from atoll.futhark import scalars
 from atoll.futhark import syntax as s
 from atoll.futhark.build import Build, fresh_sizes
 from atoll.futhark.env import Binding, Use, feature
-from atoll.futhark.ftypes import Arr, Con, Dim, DOp, DRef, DVar, Fun, Prim, Rec, Sum, TVar, Type, map_type, prune, prune_dim
+from atoll.futhark.ftypes import (
+    Arr,
+    Con,
+    Dim,
+    DOp,
+    DRef,
+    DVar,
+    Fun,
+    Prim,
+    Rec,
+    Sum,
+    TVar,
+    Type,
+    has_function,
+    map_type,
+    prune,
+    prune_dim,
+)
 from atoll.futhark.values import Code, DKnown, Fn, Frame, Record, V, case_number, names_of, sum_order
 from atoll.sizes import Poly, Sym, cdiv, poly
 from atoll.types import types as core
@@ -37,6 +54,7 @@ class Elaborate(Build):
         self.unsafe = False  # under #[unsafe] assertions are not made
         self.operators: list[Any] = []  # what accumulators combine with, innermost last
         self.tuning: dict[str, int] = {}
+        self.instances: list[Any] = []  # recursive functions whose bodies are being made, innermost last
 
     # -- types
 
@@ -142,6 +160,15 @@ class Elaborate(Build):
         return ir.Lit(False if t == BOOL_T else 0.0 if t.dtype.is_float else 0, type=t, span=self.span)
 
     # -- records and sums
+
+    def blank(self, t: Type) -> V:
+        """Some value of a type, for what is never looked at; functions too."""
+        t = prune(t)
+        if isinstance(t, Fun):
+            return Fn(1, lambda args: self.blank(t.result))
+        if isinstance(t, Rec) and has_function(t):
+            return Record({f: self.blank(x) for f, x in t.fields.items()})
+        return Code(self.name(self.zero(self.core_type(t, 0)), "none"))
 
     def field(self, v: V, name: str, t: Type) -> V:
         if isinstance(v, Record):
@@ -395,6 +422,10 @@ class Elaborate(Build):
         """A definition at these types: a function closes over where it was defined, a constant is computed once."""
         b = use.binding
         node = b.node
+        if isinstance(node, s.Def) and node.recursive:
+            from atoll.futhark.recursion import called
+
+            return called(self, use, frame)
         outer = self.root if b.kind == "def" else frame.find(b)
         if outer is None:
             raise _Unbound(b.name)
@@ -466,7 +497,7 @@ class Elaborate(Build):
             elif name in given:
                 made[name] = given[name]
             else:
-                made[name] = Code(self.name(self.zero(self.core_type(part, 0)), "none"))
+                made[name] = self.blank(part)
         return Record(made)
 
     # -- functions

@@ -47,8 +47,8 @@ def entry(d: s.Def, binding: Binding, tuning: dict[str, int] | None = None) -> i
         with p.block() as computed:
             t = p.core_type(p.resolve(fn.param, frame))
         if computed:  # a size that is computed of other arguments is any size here, and compared in the body
-            made = {x for stmt in computed for x in bound_by(stmt)}
-            t = map_sizes(t, lambda size: _any_size(size, made, sizes, taken))
+            inner = {x for stmt in computed for x in bound_by(stmt)}
+            t = map_sizes(t, lambda size, inner=inner: _any_size(size, inner, sizes, taken))  # type: ignore[misc]
         params.append((sym, t))
         args.append(Code(ir.Var(sym, type=t)))
         if name is not None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from atoll.errors import Span, fail
 from atoll.futhark import syntax as s
-from atoll.futhark.env import Binding, Env, Use, feature, instantiate, substitute
+from atoll.futhark.env import Binding, Env, Use, instantiate, substitute
 from atoll.futhark.ftypes import (
     BOOL,
     FLOATS,
@@ -164,8 +164,6 @@ class Expressions(Patterns):
                 return instantiate(found, self.level, span), name[cut:]
         if len(name) > 1 and env.find("mods", name[0]) is not None:
             env.qualified("values", name, span, "value")
-        if name == (self.defining,):
-            feature(span, f"recursive functions ({name[0]} calls itself)")
         fail("E1402", span, what="variable", name=name[0] if len(name) == 1 else ".".join(name))
 
     def look(self, name: s.Name, env: Env) -> Binding | None:
@@ -191,8 +189,6 @@ class Expressions(Patterns):
             return result
         fail("E1403", span, found=show(t), expected=f"a record with the field {field!r}", why=f"Attempt to access field {field!r} of a value of type {show(t)}")
 
-    defining: str | None = None  # the definition that is checked
-
     # -- leaves
 
     def exp_Lit(self, e: s.Lit, env: Env) -> Type:
@@ -207,6 +203,8 @@ class Expressions(Patterns):
     def exp_Var(self, e: s.Var, env: Env) -> Type:
         use, fields = self.use(e.name, env, e.span)
         e.info = use
+        if use.binding.kind == "def" and use.binding.attrs == "itself":
+            use.binding.node.recursive = True
         if use.binding.kind == "local" and use.binding.name.startswith("_"):
             fail("E1402", e.span, what="variable that may be used (names that begin with an underscore may not)", name=use.binding.name)
         t = use.type
@@ -399,8 +397,8 @@ class Expressions(Patterns):
     def exp_Lambda(self, e: s.Lambda, env: Env) -> Type:
         return self.function(e.params, e.result, e.body, Env(env))
 
-    def function(self, params: list[Any], result: Any, body: Any, scope: Env, sizes: list[Binding] | None = None) -> Type:
-        """The type of a function, by its parameters and body. Sizes its body makes are existential."""
+    def function(self, params: list[Any], result: Any, body: Any, scope: Env, itself: Binding | None = None) -> Type:
+        """The type of a function, by its parameters and body. Sizes its body makes are existential. `itself` is its name in its body, whose type is set here."""
         self.level += 1
         seen: set[str] = set()
         typed = []
@@ -422,6 +420,8 @@ class Expressions(Patterns):
             made += self.exists
             explicit_sizes = list(self.exists)
             self.exists = before
+            if itself is not None:
+                itself.type = self.arrow_of(typed, declared, made)
             found = self.exp(body, scope)
             explicit = {id(b) for b in explicit_sizes}
             free = {id(b): DVar(self.level) for b in made}
@@ -430,7 +430,12 @@ class Expressions(Patterns):
             t = substitute(declared, {}, {**anonymous_ones})  # what [] stands for is found out
             made = [b for b in made if id(b) not in anonymous_ones]
         else:
+            given = self.var(span=body.span)
+            if itself is not None:
+                itself.type = self.arrow_of(typed, given, [])
             t = self.exp(body, scope)
+            if itself is not None:
+                self.equal(t, given, body.span)
         self.level -= 1
         names = [single_name(p) for p, _, _ in typed]
         inner = [b for p in params for b in bound(p)]
@@ -441,6 +446,18 @@ class Expressions(Patterns):
             self.lower(t)
             for b in (*(n for n in names if n is not None), *made):
                 b.level = BOTTOM  # outside, they are names of the type only
+        return t
+
+    def arrow_of(self, typed: list[Any], t: Type, made: list[Binding]) -> Type:
+        """The type of a function as far as it is known before its body."""
+        exists = [Binding(b.name, I64, "size", level=BOTTOM) for b in made]
+        t = substitute(t, {}, {id(b): DRef(new) for b, new in zip(made, exists, strict=True)})
+        for p, pt, diet in reversed(typed):
+            own = single_name(p)
+            name = None if own is None else Binding(own.name, own.type, "local", level=BOTTOM)
+            if own is not None:
+                t = substitute(t, {}, {id(own): DRef(name)})
+            t = Fun(pt, t, name, tuple(exists) if p is typed[-1][0] else (), diet[0] if diet else None, False)
         return t
 
     def existential(self, t: Type, made: list[Binding], hidden: list[Binding]) -> Type:

@@ -66,7 +66,6 @@ class Modules(Definitions):
                 self.once(own, "values", d.name, d.span)
                 if d.name in ("&&", "||"):
                     fail("E1406", d.span, what=f"The {d.name} operator may not be redefined")
-                self.defining = d.name
                 binding = self.define(d.name, d, d.type_params, d.params, d.result, d.body, env)
                 env.values[d.name] = binding
                 d.info = binding

@@ -374,6 +374,7 @@ class Def(Node):
     params: list[Pat]
     result: TypeExp | None
     body: Exp
+    recursive: bool = False  # found by the checker
 
 
 @dataclass(slots=True, eq=False)
