@@ -149,7 +149,7 @@ class Spilling(Walk):
 
     def copied(self, r: Any) -> int:
         total: int = super().copied(r)
-        return total + int(sum(prod(p.shape) * int(r.dtype.itemsize) for p in r.parts if p.source is not None and p.source.kind == "task"))
+        return total + int(sum(prod(p.shape) * int(r.dtype.itemsize) for p in r.parts if p.source.kind == "task"))
 
 
 @dataclass(frozen=True, slots=True)

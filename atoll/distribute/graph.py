@@ -1,7 +1,7 @@
 """A distributed program as data: tasks, what each needs of which array, what it gives; made by trace.py, run by the executors.
 
-    version ::= blocks along one axis, each made by a task or given by the caller      an array as it is at some point of the program
-    read    ::= parts of blocks, put together along that axis                            what a task needs of a version: a box
+    version ::= blocks (boxes), each made by a task or given by the caller      an array as it is at some point of the program
+    read    ::= parts of blocks, put together                                   what a task needs of a version: a box
     task    ::= kernel, integers, pieces, reads, scalars -> arrays, partial sums, scalars
 
 Everything is pure: a task may be run again, anywhere.
@@ -38,21 +38,24 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Indices low..high of the axis are elements `first`... of what the source holds along it."""
+    """A box of an array lies in what the source holds, from element `first` on."""
 
-    low: int
-    high: int
+    box: Box
     source: Source
-    first: int = 0
+    first: tuple[int, ...]
+
+    @property
+    def take(self) -> Box:
+        """The box as the source counts."""
+        return tuple((f, f + high - low) for f, (low, high) in zip(self.first, self.box, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """An array at some point of the program. Where no block is, nothing was written yet."""
+    """An array at some point of the program. Blocks do not overlap; where none is, nothing was written yet."""
 
     shape: tuple[int, ...]
     dtype: Any
-    axis: int
     blocks: tuple[Block, ...]
 
     @property
@@ -61,59 +64,52 @@ class Version:
 
     def read(self, box: Box) -> Read:
         """The parts that make up a box."""
-        shape = shape_of_box(box)
-        if not self.shape:
-            return Read((), self.dtype, 0, tuple(Part(b.source, ()) for b in self.blocks[:1]))
-        low, high = box[self.axis]
         parts: list[Part] = []
-        at = low
         for b in self.blocks:
-            start, stop = max(low, b.low), min(high, b.high)
-            if start >= stop:
-                continue
-            if at < start:
-                parts.append(Part(None, self._take(box, 0, start - at)))
-            parts.append(Part(b.source, self._take(box, start - b.low + b.first, stop - b.low + b.first)))
-            at = stop
-        if at < high or not parts:
-            parts.append(Part(None, self._take(box, 0, max(0, high - at))))
-        return Read(shape, self.dtype, self.axis, tuple(parts))
+            shared = common(box, b.box)
+            if shared is not None:
+                take = tuple((low - at + f, high - at + f) for (low, high), (at, _), f in zip(shared, b.box, b.first, strict=True))
+                parts.append(Part(b.source, take, tuple(x[0] - y[0] for x, y in zip(shared, box, strict=True))))
+        return Read(shape_of_box(box), self.dtype, tuple(parts))
 
-    def _take(self, box: Box, low: int, high: int) -> Box:
-        return tuple((low, high) if axis == self.axis else each for axis, each in enumerate(box))
-
-    def put(self, axis: int, new: tuple[Block, ...]) -> Version:
+    def put(self, new: tuple[Block, ...]) -> Version:
         """The version with new blocks in place of what they cover."""
-        kept: list[Block] = []
-        for old in self.blocks if axis == self.axis else ():
-            pieces = [old]
-            for b in new:
-                pieces = [part for p in pieces for part in _without(p, b.low, b.high)]
-            kept += pieces
-        return Version(self.shape, self.dtype, axis, tuple(sorted([*kept, *new], key=lambda b: b.low)))
-
-    def covers(self, low: int, high: int) -> bool:
-        """Is everything between written?"""
-        at = low
-        for b in self.blocks:
-            if b.low <= at < b.high:
-                at = b.high
-        return at >= high
+        covers = sum(prod(shape_of_box(b.box)) for b in new) == prod(self.shape)
+        kept = [] if covers else list(self.blocks)
+        for b in () if covers else new:
+            kept = [part for old in kept for part in _without(old, b.box)]
+        return Version(self.shape, self.dtype, tuple(sorted([*kept, *new], key=lambda b: b.box)))
 
 
-def _without(b: Block, low: int, high: int) -> list[Block]:
-    left = Block(b.low, min(b.high, low), b.source, b.first)
-    start = max(b.low, high)
-    right = Block(start, b.high, b.source, b.first + start - b.low)
-    return [x for x in (left, right) if x.low < x.high]
+def common(a: Box, b: Box) -> Box | None:
+    """What two boxes share, if it is anything."""
+    shared = tuple((max(x[0], y[0]), min(x[1], y[1])) for x, y in zip(a, b, strict=True))
+    return None if any(low >= high for low, high in shared) else shared
+
+
+def _without(b: Block, box: Box) -> list[Block]:
+    """What is left of a block: before and after the box along each axis in turn."""
+    if common(b.box, box) is None:
+        return [b]
+    out: list[Block] = []
+    left = list(b.box)
+    for axis, (low, high) in enumerate(box):
+        start, stop = left[axis]
+        for part in ((start, min(stop, low)), (max(start, high), stop)):
+            if part[0] < part[1]:
+                here = (*left[:axis], part, *left[axis + 1 :])
+                out.append(Block(here, b.source, tuple(f + x[0] - y[0] for f, x, y in zip(b.first, here, b.box, strict=True))))
+        left[axis] = (max(start, low), min(stop, high))
+    return out
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A box of what a source holds; without a source, elements that nobody looks at."""
+    """A box of what a source holds, and where in what is read it belongs."""
 
-    source: Source | None
+    source: Source
     take: Box
+    at: tuple[int, ...]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -124,8 +120,7 @@ class Part:
 class Read:
     shape: tuple[int, ...]
     dtype: Any
-    axis: int
-    parts: tuple[Part, ...]
+    parts: tuple[Part, ...]  # what no part covers nobody looks at
     name: str = ""
     below: int | None = None  # elements are indices below it, as the caller said
 
@@ -133,13 +128,23 @@ class Read:
     def bytes(self) -> int:
         return prod(self.shape) * int(self.dtype.itemsize)
 
+    @property
+    def is_one(self) -> bool:
+        """Is it one part, so that nothing is put together?"""
+        return len(self.parts) == 1 and self.parts[0].shape == self.shape
+
     def assemble(self, parts: list[Any]) -> Array:
         """The box from what its parts hold, row-major."""
-        found = [np.zeros(p.shape, self.dtype) if x is None else np.asarray(x) for p, x in zip(self.parts, parts, strict=True)]
-        if len(found) == 1:
-            made = found[0].reshape(self.shape)
+        return self.put_together([(p.at, np.asarray(x)) for p, x in zip(self.parts, parts, strict=True)])
+
+    def put_together(self, parts: list[tuple[tuple[int, ...], Array]]) -> Array:
+        """The box from arrays and the places where they belong."""
+        if len(parts) == 1 and parts[0][1].size == prod(self.shape):
+            made = parts[0][1].reshape(self.shape)
         else:
-            made = np.concatenate(found, axis=self.axis)
+            made = np.zeros(self.shape, self.dtype)
+            for at, x in parts:
+                made[tuple(slice(a, a + n) for a, n in zip(at, x.shape, strict=True))] = x
         if self.below is not None and made.size and (int(made.min()) < 0 or int(made.max()) >= self.below):
             value = int(made.min()) if made.min() < 0 else int(made.max())
             fail("E0604", name=self.name, arg=self.name, value=value, size=self.below, shown=f"idx[{self.below}]")
@@ -179,13 +184,13 @@ class Task:
     @property
     def bytes(self) -> int:
         """What is at hand while it works: what is read, in parts and put together, and what is made."""
-        return sum(r.bytes * (1 if len(r.parts) == 1 else 2) for r in self.reads) + sum(o.bytes for o in self.outs)
+        return sum(r.bytes * (1 if r.is_one else 2) for r in self.reads) + sum(o.bytes for o in self.outs)
 
     def needs(self) -> list[Read]:
         return [*self.reads, *(o.old for o in self.outs if o.old is not None)]
 
     def sources(self) -> list[Source]:
-        found = [p.source for r in self.needs() for p in r.parts if p.source is not None]
+        found = [p.source for r in self.needs() for p in r.parts]
         return list(dict.fromkeys([*found, *(s for _, s in self.scalars if isinstance(s, Source))]))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from atoll.distribute.graph import Block, Graph, Read, Source, Task, Value, Version, run_task
+from atoll.distribute.graph import Block, Graph, Read, Source, Task, Value, run_task
 
 Fetch = Callable[[int, tuple[slice, ...]], Any]
 Put = Callable[[int, tuple[slice, ...], Any], None]
@@ -88,12 +88,12 @@ class Walk:
         return made + given + sum(self.copied(r) for r in task.reads) + sum(self.copied(o.old) for o in task.outs if o.old is not None) + task.allocates * (min(self.threads, len(task.pieces)) if task.pieces else 1)
 
     def copied(self, r: Read) -> int:
-        total = 0 if len(r.parts) == 1 else r.bytes
+        total = 0 if r.is_one else r.bytes
         for p in r.parts:
             n = prod(p.shape) * int(r.dtype.itemsize)
-            if p.source is None or (p.source.kind == "input" and self.fetches):
+            if p.source.kind == "input" and self.fetches:
                 total += n
-            elif len(r.parts) == 1 and any(take != (0, size) for take, size in zip(p.take[1:], self._shape(p.source)[1:], strict=False)):
+            elif r.is_one and any(take != (0, size) for take, size in zip(p.take[1:], self._shape(p.source)[1:], strict=False)):
                 total += n  # columns of an array are copied
         return total
 
@@ -143,7 +143,7 @@ class Local(Walk):
         return self.held[s.number][s.output][box] if box else self.held[s.number][s.output]
 
     def read(self, r: Read) -> Any:
-        return r.assemble([None if p.source is None else self.get(p.source, p.take) for p in r.parts])
+        return r.assemble([self.get(p.source, p.take) for p in r.parts])
 
     def work(self, task: Task) -> list[Any]:
         reads = [self.read(r) for r in task.reads]
@@ -163,13 +163,7 @@ class Local(Walk):
         return out
 
     def block(self, k: int, b: Block, put: Put) -> None:
-        version = self.graph.results[k]
         if b.source.kind == "task":
             self.need(b.source.number)
-        take = tuple((b.first, b.first + b.high - b.low) if a == version.axis else (0, n) for a, n in enumerate(version.shape))
-        put(k, box_of(version, b.low, b.high), self.get(b.source, take))
+        put(k, tuple(slice(*x) for x in b.box), self.get(b.source, b.take))
         self.done_with(b.source)
-
-
-def box_of(version: Version, low: int, high: int) -> tuple[slice, ...]:
-    return tuple(slice(low, high) if a == version.axis else slice(0, n) for a, n in enumerate(version.shape))

@@ -29,13 +29,13 @@ class Beyond:
         `over` names the size that is to be cut, `parts` into how many, `memory` is what one task may have at hand. What cannot be distributed is refused here."""
         from atoll.distribute.on_dask import lazy
 
-        dask, da = library("dask", "dask", "distribute"), library("dask.array", "dask", "distribute")
+        da = library("dask.array", "dask", "distribute")
         if any(is_xarray(x) for x in (*args, *keywords.values())):
             from atoll.distribute.on_xarray import distribute
 
             return distribute(self, args, keywords, over, parts, memory)
         fn, given, graph = prepared(self, args, keywords, over, parts, memory, "distribute")
-        return structure(fn.core.result, iter(lazy(graph, leaves(fn, given), dask, da)))
+        return structure(fn.core.result, iter(lazy(graph, leaves(fn, given), da)))
 
     def plan_distribution(self: Any, *args: Any, over: str | None = None, parts: int | None = None, memory: Any = None, **keywords: Any) -> Plan:
         """What distribute would do, before anything runs: print it. Arrays may be Dask arrays, or anything with a shape and a dtype."""

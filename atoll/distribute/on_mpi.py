@@ -57,17 +57,15 @@ class Ranks:
                 if b.source.kind == "task":
                     self.last[b.source.number, b.source.output] = len(graph.steps)
 
-    def pieces(self, source: Source | None, take: Any) -> list[tuple[int | None, Source | None, Any]]:
+    def pieces(self, source: Source, take: Any) -> list[tuple[int | None, Source, Any]]:
         """(rank, source, box of what that rank holds) for a box of a source; rank None: everyone has it."""
-        if source is None:
-            return [(None, None, take)]
         if source.kind == "task":
             return [(self.owner[source.number], source, take)]
         starts = self.rows[source.number]
         if starts is None:
             return [(None, source, take)]
         (low, high), *rest = take
-        found: list[tuple[int | None, Source | None, Any]] = []
+        found: list[tuple[int | None, Source, Any]] = []
         for r in range(self.count):
             a, b = max(low, starts[r]), min(high, starts[r + 1])
             if a < b:
@@ -93,14 +91,12 @@ class Ranks:
                     held[number][output] = None
         return self.results(out_rows)
 
-    def get(self, source: Source | None, take: Any, dtype: Any) -> Any:
-        if source is None:
-            return np.zeros(tuple(high - low for low, high in take), dtype)
+    def get(self, source: Source, take: Any) -> Any:
         box = tuple(slice(*x) for x in take)
         whole = self.given[source.number] if source.kind == "input" else self.held[source.number][source.output]
         return np.ascontiguousarray(whole[box]) if box else np.asarray(whole)
 
-    def exchange(self, wanted: list[tuple[int, Source | None, Any, Any]]) -> tuple[list[Any], list[Any]]:
+    def exchange(self, wanted: list[tuple[int, Source, Any, Any]]) -> tuple[list[Any], list[Any]]:
         """Everyone calls it with the same list: (for which rank, what). What is for me, in the list's order, and what is still being sent."""
         sends, receives, mine = [], [], []
         for rank, source, take, dtype in wanted:
@@ -110,9 +106,9 @@ class Ranks:
                 tag = self.tag % 30000
                 if holder is None or holder == rank:
                     if rank == self.me:
-                        parts.append(self.get(where, box, dtype))
+                        parts.append(self.get(where, box))
                 elif holder == self.me:
-                    data = self.get(where, box, dtype)
+                    data = self.get(where, box)
                     sends.append((self.comm.Isend(_bytes(data), dest=rank, tag=tag), data))
                 elif rank == self.me:
                     room = np.empty(tuple(high - low for low, high in box), dtype)
@@ -140,7 +136,7 @@ class Ranks:
     def results(self, out_rows: list[list[int] | None]) -> list[Any]:
         found = []
         for version, starts in zip(self.graph.results, out_rows, strict=True):
-            wanted: list[tuple[int, Source | None, Any, Any]] = []
+            wanted: list[tuple[int, Source, Any, Any]] = []
             reads: list[Read] = []
             for r in range(self.count):
                 box = tuple((0, n) for n in version.shape) if starts is None else ((starts[r], starts[r + 1]), *((0, n) for n in version.shape[1:]))
@@ -154,9 +150,9 @@ class Ranks:
         return found
 
 
-def _wants(t: Task) -> list[tuple[Source | None, Any, Any]]:
+def _wants(t: Task) -> list[tuple[Source, Any, Any]]:
     """What a task needs: parts of arrays, then scalars."""
-    arrays: list[tuple[Source | None, Any, Any]] = [(p.source, p.take, r.dtype) for r in t.needs() for p in r.parts]
+    arrays: list[tuple[Source, Any, Any]] = [(p.source, p.take, r.dtype) for r in t.needs() for p in r.parts]
     return arrays + [(x, (), dtype) for dtype, x in t.scalars if isinstance(x, Source)]
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from atoll.distribute.blocks import apart
 from atoll.distribute.footprint import Touched, touched, whole
 from atoll.loops import ir as lp
 from atoll.sizes import Poly, Sym, poly
@@ -69,7 +70,7 @@ def by_rows(t: Tracer, p: lp.Product, rows: int, parts: int) -> None:
         seen = _rows_touched(t, p, low, high, left_axis)
         found.append((seen, ((low, high),)))
         extra.append({first: low, number: high - low})
-    if not t.apart([s for s, _ in found]):
+    if not apart(t.shapes, [s for s, _ in found]):
         t.glue(p)
         return
     t.emit([part], found, "parts", extra=extra, only_first=True, axis=lp.in_words(p.rows))

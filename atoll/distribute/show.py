@@ -35,7 +35,7 @@ class Plan:
     @property
     def bytes_moved(self) -> int:
         """What tasks take from arguments and from each other. Where the maker of a block also uses it, less is moved."""
-        return sum(prod(p.shape) * r.dtype.itemsize for t in self.graph.tasks for r in t.needs() for p in r.parts if p.source is not None)
+        return sum(prod(p.shape) * r.dtype.itemsize for t in self.graph.tasks for r in t.needs() for p in r.parts)
 
     @property
     def phases(self) -> list[list[Step]]:

@@ -12,15 +12,15 @@ Every array is a version that tasks make blocks of, so tasks that do not need ea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from math import prod
 from typing import Any, NoReturn, TypeVar
 
 from atoll.backends.c.used import collect, written_buffers
 from atoll.distribute import ranges
 from atoll.distribute.arguments import words_of
+from atoll.distribute.blocks import apart, axes_of, given_box
 from atoll.distribute.footprint import Box, Touched, around, assigned, is_empty, shape_of_box, touched, whole
 from atoll.distribute.graph import Block, Given, Graph, Out, Read, Source, Step, Task, Use, Value, Version
 from atoll.distribute.kernel import Kernel, Local, Made, tree
@@ -75,8 +75,7 @@ class Tracer:
                     self.known[leaf] = int(self.scalars[k])
             else:
                 self.shapes[leaf] = given.shape
-                n = given.shape[0] if given.shape else 1
-                self.versions[leaf] = Version(given.shape, given.dtype, 0, (Block(0, n, Source("input", k)),))
+                self.versions[leaf] = Version(given.shape, given.dtype, (Block(whole(given.shape), Source("input", k), (0,) * len(given.shape)),))
         for out in self.fn.outputs:
             if not any(isinstance(s, lp.Alloc) and s.buffer is out.buffer for s in lp.walk(self.fn.body)):
                 self.alloc(out.buffer)
@@ -86,7 +85,7 @@ class Tracer:
         for out in self.fn.outputs:
             version = self.versions.get(out.buffer)
             if version is None:
-                self.versions[out.buffer] = version = Version(self.shapes[out.buffer], out.buffer.dtype.numpy, 0, ())
+                self.versions[out.buffer] = version = Version(self.shapes[out.buffer], out.buffer.dtype.numpy, ())
             results.append(version)
         sizes = {s.name: self.known[s] for s in self.fn.sizes}
         return Graph(self.fn.name, sizes, self.inputs, tuple(self.kernels), tuple(self.tasks), tuple(self.steps), tuple(results))
@@ -211,7 +210,10 @@ class Tracer:
     # -- one task
 
     def glue(self, s: lp.Stmt) -> None:
+        """Put off. What it sets is not known from here on: a test that comes next must not be decided by the value from before."""
         self.pending.append(s)
+        for v in _set_by([s]):
+            self.known.pop(v, None)
 
     def flush(self, kind: str = "one") -> None:
         """What was put off becomes one task."""
@@ -226,13 +228,11 @@ class Tracer:
         found = touched(body, self.shapes, self.env)
         self.refuse_gathering(body, found)
         changed = [v for v in _set_by(body) if v in self.vars or _used_outside(v, body, self.fn)]
-        for v in changed:
-            self.known.pop(v, None)
         self.emit(body, [(found, ())], kind, values=changed)
 
     def refuse_gathering(self, body: lp.Stmts, found: Touched) -> None:
-        """What needs everything in one place."""
-        for s in lp.walk(body):
+        """What needs everything in one place. What the rows of a loop do by themselves, each for itself, does not."""
+        for s in _outside_pieces(body):
             exact = isinstance(s, lp.Accumulate) and s.exact and self.is_cut_anywhere(found)
             sorts = isinstance(s, lp.Helper) and s.name in ("sort", "argsort") and self.is_cut_anywhere(found)
             if exact and not self.settings.in_order:
@@ -285,7 +285,7 @@ class Tracer:
         if not s.accs and len(cuts) > 4 * len(groups) and _free_to_join(s):
             groups = [[(g[0][0], g[-1][1])] for g in groups]
         found = [(look(g), tuple(g)) for g in groups]
-        if len(found) > 1 and (not self.apart([t for t, _ in found]) or self.little(found)):
+        if len(found) > 1 and (not apart(self.shapes, [t for t, _ in found]) or self.little(found)):
             pieces = [p for _, ps in found for p in ps]
             merged = Touched()
             for t, _ in found:
@@ -331,33 +331,6 @@ class Tracer:
             else:
                 self.glue(s)
 
-    def apart(self, found: list[Touched]) -> bool:
-        """Do tasks write different blocks of every array, and read nothing that another writes?"""
-        for b in {b for t in found for b in t.writes}:
-            boxes = [t.writes.get(b) for t in found]
-            if self.axis_of(b, boxes) is None:
-                return False
-            axis = self.axis_of(b, boxes)
-            assert axis is not None
-            for k, t in enumerate(found):
-                mine = t.reads.get(b)
-                if mine is not None and any(box is not None and j != k and _overlap(mine[axis], box[axis]) for j, box in enumerate(boxes)):
-                    return False
-        return True
-
-    def axis_of(self, b: lp.Buffer, boxes: list[Box | None]) -> int | None:
-        """The axis along which boxes follow each other."""
-        there = [box for box in boxes if box is not None and not is_empty(box)]
-        if not self.shapes[b]:
-            return 0 if len(there) <= 1 else None
-        for axis in range(len(self.shapes[b])):
-            spans = sorted(box[axis] for box in there)
-            if all(x[1] <= y[0] for x, y in pairwise(spans)):
-                version = self.versions.get(b)
-                if version is None or version.axis == axis or _covered(spans, self.shapes[b][axis]):
-                    return axis
-        return None
-
     def product(self, p: lp.Product) -> None:
         from atoll.distribute.products import product
 
@@ -388,10 +361,7 @@ class Tracer:
         number, made = self.kernel(body, [Local(b, cuts[b]) for b in read], [Local(b, cuts[b]) for b in written], values, first, accs)
         sums: list[list[Source]] = [[] for _ in accs]
         blocks: dict[lp.Buffer, list[Block]] = {b: [] for b in written}
-        axes: dict[lp.Buffer, int] = {}
-        for b in written:
-            found_axis = self.axis_of(b, [t.writes.get(b) for t, _ in found])
-            axes[b] = 0 if found_axis is None else found_axis
+        axes = {b: self.axes(b, found) for b in written}
         tasks = []
         given: dict[lp.Var, Source] = {}
         for k, ((t, pieces), box) in enumerate(zip(found, boxes, strict=True)):
@@ -408,9 +378,9 @@ class Tracer:
             outs = []
             for b in written:
                 outs.append(self.out(b, local[b], t.writes.get(b), axes[b], b in t.reads))
-                mine = self.given_box(b, t.writes.get(b), axes[b])
+                mine = given_box(self.shapes[b], t.writes.get(b), axes[b])
                 if mine is not None:
-                    blocks[b].append(Block(*(mine[axes[b]] if mine else (0, 1)), Source("task", at, len(outs) - 1)))
+                    blocks[b].append(Block(mine, Source("task", at, len(outs) - 1), (0,) * len(mine)))
             scalars = tuple((v.dtype.numpy, self.scalar(v)) for v in made.vars)
             task = Task(at, step, number, tuple(sizes), pieces if chunk is not None else (), tuple(self.read(b, local[b]) for b in read), scalars, tuple(outs), tuple(a.var.dtype.numpy for a in accs), tuple(v.dtype.numpy for v in values), t.bytes)
             self.check_memory(task, body)
@@ -424,21 +394,24 @@ class Tracer:
         uses = self.uses(read, written, found, boxes, cuts)
         self.steps.append(Step(step, self.words(body, chunk), kind if len(tasks) > 1 or kind == "in order" else "one", self.span(body).line, tuple(tasks), uses, axis))
         for b, new in blocks.items():
-            before = self.versions.get(b) or Version(self.shapes[b], b.dtype.numpy, axes[b], ())
-            self.versions[b] = before.put(axes[b], tuple(sorted(new, key=lambda x: x.low)))
+            before = self.versions.get(b) or Version(self.shapes[b], b.dtype.numpy, ())
+            self.versions[b] = before.put(tuple(new))
         return sums
+
+    def axes(self, b: lp.Buffer, found: list[tuple[Touched, tuple[tuple[int, int], ...]]]) -> tuple[int, ...]:
+        return axes_of(self.shapes[b], [t.writes.get(b) for t, _ in found]) or ()
 
     def boxes(self, found: list[tuple[Touched, tuple[tuple[int, int], ...]]]) -> list[dict[lp.Buffer, Box]]:
         """What is at hand of every array, per task: all that is read; of what is written all of the other axes."""
         out = []
         all_writes = [b for t, _ in found for b in t.writes]
-        axes = {b: self.axis_of(b, [t.writes.get(b) for t, _ in found]) for b in dict.fromkeys(all_writes)}
+        axes = {b: self.axes(b, found) for b in dict.fromkeys(all_writes)}
         for t, _ in found:
             mine: dict[lp.Buffer, Box] = {}
             for b, box in t.reads.items():
                 mine[b] = box if not is_empty(box) else tuple((0, 0) for _ in box)
             for b in axes:
-                given = self.given_box(b, t.writes.get(b), axes[b] or 0)
+                given = given_box(self.shapes[b], t.writes.get(b), axes[b])
                 if given is not None:
                     mine[b] = around(mine.get(b), given) if self.shapes[b] else ()
                 elif b not in mine:
@@ -446,20 +419,14 @@ class Tracer:
             out.append(mine)
         return out
 
-    def given_box(self, b: lp.Buffer, box: Box | None, axis: int) -> Box | None:
-        """The block of an array that a task gives: what it writes along the axis, all of the others."""
-        if box is None or is_empty(box):
-            return None
-        return tuple(x if a == axis else (0, n) for a, (x, n) in enumerate(zip(box, self.shapes[b], strict=True)))
-
-    def out(self, b: lp.Buffer, local: Box, written: Box | None, axis: int, reads: bool) -> Out:
+    def out(self, b: lp.Buffer, local: Box, written: Box | None, axes: tuple[int, ...], reads: bool) -> Out:
         version = self.versions.get(b)
-        give = self.given_box(b, written, axis)
+        give = given_box(self.shapes[b], written, axes)
         relative = tuple((g[0] - at[0], g[1] - at[0]) for g, at in zip(give, local, strict=True)) if give is not None else tuple((0, 0) for _ in local)
         return Out(shape_of_box(local), b.dtype.numpy, relative, version.read(local) if version is not None and version.blocks else None)
 
     def read(self, b: lp.Buffer, box: Box) -> Read:
-        version = self.versions.get(b) or Version(self.shapes[b], b.dtype.numpy, 0, ())
+        version = self.versions.get(b) or Version(self.shapes[b], b.dtype.numpy, ())
         found = version.read(box)
         return replace(found, name=b.name, below=None if b.within is None else self.number(b.within)) if b.kind == "in" else found
 
@@ -496,9 +463,9 @@ class Tracer:
         at, low, blocks = len(self.tasks), 0, []
         for s in parts:
             n = len(self.tasks[s.number].pieces)
-            blocks.append(Block(low, low + n, s))
+            blocks.append(Block(((low, low + n),), s, (0,)))
             low += n
-        version = Version((count,), acc.var.dtype.numpy, 0, tuple(blocks))
+        version = Version((count,), acc.var.dtype.numpy, tuple(blocks))
         sizes = tuple(count for _ in made.sizes)
         self.tasks.append(Task(at, len(self.steps), number, sizes, (), (version.read(((0, count),)),), (), (), (), (acc.var.dtype.numpy,)))
         self.steps.append(Step(len(self.steps), f"{acc.var.shown}: {count} partial results combined by {acc.monoid} in a tree", "sums", span.line, (at,), ()))
@@ -551,19 +518,6 @@ def _as_chunks(s: lp.For) -> lp.Chunks:
     return lp.Chunks(low, high, s.high - s.low, Poly({}), [one])
 
 
-def _covered(spans: list[tuple[int, int]], n: int) -> bool:
-    at = 0
-    for low, high in spans:
-        if low > at:
-            return False
-        at = max(at, high)
-    return at >= n
-
-
-def _overlap(a: tuple[int, int], b: tuple[int, int]) -> bool:
-    return max(a[0], b[0]) < min(a[1], b[1])
-
-
 def _set_by(body: lp.Stmts) -> list[lp.Var]:
     """Variables that statements set, of those around them or at their top."""
     found: list[lp.Var] = []
@@ -579,6 +533,15 @@ def _set_by(body: lp.Stmts) -> list[lp.Var]:
     inside |= {a.var for s in lp.walk(body) if isinstance(s, lp.Accumulate) for a in s.accs} - set(found)
     found += [v for v in sorted(assigned(body), key=lambda v: v.name) if v not in inside]
     return list(dict.fromkeys(found))
+
+
+def _outside_pieces(body: lp.Stmts) -> Iterator[lp.Stmt]:
+    """Statements that no loop over independent rounds is around."""
+    for s in body:
+        yield s
+        if not isinstance(s, lp.Chunks) and not (isinstance(s, lp.For) and s.parallel):
+            for inner in lp.bodies(s):
+                yield from _outside_pieces(inner)
 
 
 def _used_outside(v: lp.Var, body: lp.Stmts, fn: lp.Function) -> bool:

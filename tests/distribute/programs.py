@@ -219,6 +219,91 @@ def quadratic_means(u: f64[n, m], v: f64[n, m]) -> (f64[m], f64[m], f64[m]):
     return [sum([u[i, j] * u[i, j] for i in range(n)]) / n for j in range(m)], [sum([u[i, j] * v[i, j] for i in range(n)]) / n for j in range(m)], [sum([v[i, j] * v[i, j] for i in range(n)]) / n for j in range(m)]
 
 
+@at.fn
+def expectation(x: f64[n, d], w: f64[k], mu: f64[k, d], var: f64[k, d]) -> (f64[k], f64[k, d], f64[k, d], f64):
+    """A step of a mixture of Gaussians: weights, means, variances, likelihood."""
+    assert k >= 1
+    logp = [[log(w[j]) - 0.5 * sum((x[i] - mu[j]) * (x[i] - mu[j]) / var[j] + log(var[j])) for j in range(k)] for i in range(n)]
+    top = [max(r) for r in logp]
+    e = [[exp(logp[i, j] - top[i]) for j in range(k)] for i in range(n)]
+    s = [sum(r) for r in e]
+    g = [[e[i, j] / s[i] for j in range(k)] for i in range(n)]
+    nk = [sum([g[i, j] for i in range(n)]) for j in range(k)]
+    mean = [[sum([g[i, j] * x[i, p] for i in range(n)]) / nk[j] for p in range(d)] for j in range(k)]
+    v = [[sum([g[i, j] * (x[i, p] - mean[j, p]) * (x[i, p] - mean[j, p]) for i in range(n)]) / nk[j] + 1e-6 for p in range(d)] for j in range(k)]
+    return nk / f64(n), mean, v, sum([log(s[i]) + top[i] for i in range(n)])
+
+
+@at.fn
+def places(x: f64[n]) -> (i64, i64):
+    assert n >= 1
+    return argmax(x), argmin(x)
+
+
+@at.fn
+def largest_segment(x: f64[n]) -> f64:
+    """A monoid of tuples: the greatest sum of neighbours."""
+
+    def join(a, b):
+        return (max(a[0], max(b[0], a[1] + b[2])), max(b[1], b[3] + a[1]), max(a[2], a[3] + b[2]), a[3] + b[3])
+
+    return reduce(join, (0.0, 0.0, 0.0, 0.0), [(max(v, 0.0), max(v, 0.0), max(v, 0.0), v) for v in x])[0]
+
+
+@at.fn
+def scanned(x: f64[n]) -> f64:
+    s = cumsum(x)
+    return sum(s * s)
+
+
+@at.fn
+def whitened(x: f64[n, m], y: f64[n, m]) -> f64:
+    mu = [sum([x[i, j] for i in range(n)]) / n for j in range(m)]
+    v = [sum([(x[i, j] - mu[j]) * (x[i, j] - mu[j]) for i in range(n)]) / n for j in range(m)]
+    z = [[(x[i, j] - mu[j]) / sqrt(v[j] + 1e-5) for j in range(m)] for i in range(n)]
+    return sum((z - y) * (z - y), axis=None)
+
+
+@at.fn
+def normal_loss(x: f64[n]) -> f64:
+    return sum([v * v * v for v in normal(x)])
+
+
+@at.fn
+def counted(x: f64[n]) -> f64[n]:
+    """What is known of c before the loop says nothing about it after."""
+    c = 0
+    for v in x:
+        if v > 0.0:
+            c = c + 1
+    if c == 0:
+        return [v - 1.0 for v in x]
+    return [v * f64(c) for v in x]
+
+
+@at.fn
+def volume(u: f64[n, m, k]) -> f64[n, m, k]:
+    return [[[u[i, j, q] + 0.05 * (u[i - 1, j, q] + u[i + 1, j, q] + u[i, j - 1, q] + u[i, j + 1, q] + u[i, j, q - 1] + u[i, j, q + 1] - 6.0 * u[i, j, q]) if 0 < i and i < n - 1 and 0 < j and j < m - 1 and 0 < q and q < k - 1 else u[i, j, q] for q in range(k)] for j in range(m)] for i in range(n)]
+
+
+@at.fn
+def around(u: f64[n, m]) -> f64[n, m]:
+    """Edges that meet: a torus."""
+    return [[u[i, j] + 0.1 * (u[(i - 1) % n, j] + u[(i + 1) % n, j] + u[i, (j - 1) % m] + u[i, (j + 1) % m] - 4.0 * u[i, j]) for j in range(m)] for i in range(n)]
+
+
+@at.fn
+def sliced(u: f64[n, m]) -> f64[n, m]:
+    u[1:-1, 1:-1] = u[1:-1, 1:-1] + 0.1 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4.0 * u[1:-1, 1:-1])
+    return u
+
+
+@at.fn
+def blurred(u: f64[n + 2, m + 2]) -> f64[n, m]:
+    b = [[(u[i, j] + u[i, j + 1] + u[i, j + 2]) / 3.0 for j in range(m)] for i in range(n + 2)]
+    return [[(b[i, j] + b[i + 1, j] + b[i + 2, j]) / 3.0 for j in range(m)] for i in range(n)]
+
+
 def make() -> list[tuple[str, at.Function, tuple[object, ...]]]:
     rng = np.random.default_rng(21)
     u, big = rng.standard_normal((257, 131)), rng.standard_normal(200_003)
@@ -234,6 +319,8 @@ def make() -> list[tuple[str, at.Function, tuple[object, ...]]]:
         (turned, (u,)), (lookup, (big, rng.integers(0, len(big), 5001))), (scaled, (big, 2.5, 3)), (energy, (big,)), (vorticity, (u, u + 1.0)), (quadratic_means, (x, x * 2.0)),
         (at.grad(loss), (w, x, y)), (at.grad(logistic), (w, x, np.sign(y))), (at.grad(energy), (short,)), (at.grad(loss, wrt="x"), (w, x, y)),
         (heat, (u[:1],)), (heat, (u[:0],)), (total, (big[:0],)), (total, (big[:1],)), (normal, (big[:1],)), (columns, (x[:0],)), (running, (big[:0],)),
+        (expectation, (x, np.full(3, 1 / 3), c[:3].copy(), np.ones((3, 5)))), (places, (big,)), (largest_segment, (big,)), (at.grad(scanned), (big[:5001],)), (at.grad(whitened), (u, u * u)), (counted, (big,)), (counted, (-abs(big),)),
+        (volume, (rng.standard_normal((41, 37, 29)),)), (around, (u,)), (sliced, (u,)), (blurred, (u,)), (at.grad(normal_loss), (big,)), (at.value_and_grad(energy), (big,)),
     ]  # fmt: skip
     return [(f"{f.name}_{k}", f, args) for k, (f, args) in enumerate(cases)]
 
