@@ -5,8 +5,8 @@ will run from then on; and a first call that still runs when the good version is
 
 Both versions give the same bits. Without optimisation a C compiler computes what stands in the text; with it, it computes the same, for the arithmetic of
 IEEE 754, because the options forbid everything else (-ffp-contract=off, no reassociation). What the C library computes is another matter: an optimised loop may call a
-vector function that rounds otherwise. So every unit that calls such a function, or computes with complex numbers, is compiled in the first version as it is in the
-good one: units are closed to each other (backends/c/units.py), hence the same code. A program that prints is not begun twice, and gets no first version.
+vector function that rounds otherwise, and a scan under `omp simd reduction(inscan)` is grouped as the vectors are. So every unit that calls such a function, has
+such a loop, or computes with complex numbers, is compiled in the first version as it is in the good one: units are closed to each other (backends/c/units.py), hence the same code. A program that prints is not begun twice, and gets no first version.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ Arrange = Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]]
 _SHORT = 24_000  # characters of C that are compiled soon enough
 _ROUNDED = re.compile(
     r"\b(?:exp2?|expm1|log(?:2|10|1p)?|pow|cbrt|a?(?:sin|cos|tan)h?|atan2|hypot|erfc?|[tl]gamma|fmod|remainder|ldexp"
-    r"|cabs|carg|cproj|csqrt|cexp|clog|cpow|ca?(?:sin|cos|tan)h?)f?\s*\(|\bcomplex\b"
+    r"|cabs|carg|cproj|csqrt|cexp|clog|cpow|ca?(?:sin|cos|tan)h?)f?\s*\(|\bcomplex\b|\bpragma omp simd reduction\b"
 )
-"""Calls of functions whose results are not those of IEEE 754 alone, and complex arithmetic."""
+"""Calls of functions whose results are not those of IEEE 754 alone, complex arithmetic, and sums and scans that the compiler may regroup."""
 
 
 class Superseded(BaseException):

@@ -49,6 +49,13 @@ def test_same_bits(name: str) -> None:
     assert all(np.isfinite(v).all() for v in first)
 
 
+def test_long_scans_have_the_same_bits() -> None:
+    """A scan of more than 4096 elements is grouped as the vectors of the C compiler are."""
+    f = at.fn(source=HEAD + "def f(x: f64[n]):\n    return cumsum(x), scan(mul, 1.0, x)\n")
+    x = np.random.default_rng(0).random(9001) + 0.5
+    assert [v.tobytes() for v in leaves(f(x))] == [v.tobytes() for v in leaves(f.compile().call(x))]
+
+
 def test_the_second_call_is_the_good_version() -> None:
     f = at.fn(source=HEAD + PROGRAMS["sums"])
     a, x = np.ones((3, 4), np.float32), np.ones(3)
