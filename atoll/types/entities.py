@@ -123,6 +123,15 @@ class Word(Builtin):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Limits:
+    """np.finfo(f32), np.iinfo(i64): what is known of an element type; its attributes are numbers."""
+
+    dtype: Any
+    name: str
+    attributes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class TypeRef:
     """A type used as an expression: f32(x), P(x=1.0)."""
 

@@ -10,12 +10,12 @@ from atoll.core import ir
 from atoll.surface import syntax as s
 from atoll.types import arithmetic, calls, comprehension, data, function_values, indexing
 from atoll.types import entities as en
-from atoll.types.coerce import coerce, join_types, make_tuple, scalar_dtype, unify
+from atoll.types.coerce import coerce, join_types, make_tuple, project_all, scalar_dtype, unify
 from atoll.types.decay import leaving
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.namespace import attribute, literal
-from atoll.types.types import BOOL_T, Array, Fn, Index, Scalar, Type, rank, shape_of, strong
+from atoll.types.types import BOOL_T, Array, Fn, Index, Scalar, Tuple, Type, rank, shape_of, strong
 
 
 def expr(el: Elaborator, node: Any) -> Any:
@@ -110,7 +110,23 @@ def _attr(el: Elaborator, node: s.Attr) -> Any:
         found = ufunc_method(base, node.name)
         if found is not None:
             return found
+        if node.name in ("reduce", "accumulate", "outer", "at", "reduceat"):
+            el.fail("E0230", node.span, name=node.name, found=describe(base), help="write it with a loop, or with reduce(f, start, xs) and scan(f, start, xs)")
+    if isinstance(base, en.Limits):
+        return _limit(el, base, node)
     el.fail("E0230", node.span, name=node.name, found=describe(base))
+
+
+def _limit(el: Elaborator, base: en.Limits, node: s.Attr) -> Value:
+    """np.finfo(f64).eps"""
+    import numpy as np
+
+    if node.name not in base.attributes:
+        el.fail("E0230", node.span, name=node.name, found=base.name, help=f"{base.name} has .{' .'.join(base.attributes)}")
+    info = np.iinfo(base.dtype.numpy) if base.dtype.is_integer else np.finfo(base.dtype.numpy)
+    value = getattr(info, node.name)
+    t = Scalar(base.dtype)
+    return Value(ir.Lit(int(value) if base.dtype.is_integer else float(value), type=t, span=node.span), t)
 
 
 def ufunc_method(fn: en.Builtin, method: str) -> en.Word | None:
@@ -126,7 +142,10 @@ def _binop(el: Elaborator, node: s.BinOp) -> Value:
         found = _of_display(el, node)
         if found is not None:
             return found
-    return arithmetic.binary(el, node.op, operand(el, node.left), operand(el, node.right), node.span)
+    left, right = operand(el, node.left), operand(el, node.right)
+    if node.op == "+" and isinstance(left.type, Tuple) and isinstance(right.type, Tuple):
+        return make_tuple([*project_all(el, el.bind(left)), *project_all(el, el.bind(right))], None, node.span)  # as in Python: one after the other
+    return arithmetic.binary(el, node.op, left, right, node.span)
 
 
 def _of_display(el: Elaborator, node: s.BinOp) -> Value | None:

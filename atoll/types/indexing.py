@@ -36,6 +36,8 @@ def read(el: Elaborator, value: Any, node: s.Subscript) -> Any:
 
     if isinstance(value, en.TupleEntity):
         return value.items[_literal_index(el, node, len(value.items))]
+    if isinstance(value, Value) and isinstance(value.type, Tuple) and (part := _literal_slice(node)) is not None:
+        return make_tuple(project_all(el, el.bind(value))[part], None, node.span)
     if isinstance(value, en.TypeRef):
         el.fail("E0220", node.span, text=node.span.text())
     if not isinstance(value, Value):
@@ -45,6 +47,25 @@ def read(el: Elaborator, value: Any, node: s.Subscript) -> Any:
     if not isinstance(value.type, Array):
         el.fail("E0216", node.span, found=el.show(value.type))
     return index_arrays.read(el, el.bind(value), node, expr)
+
+
+def _literal_slice(node: s.Subscript) -> slice | None:
+    """t[1:], t[::-1]: bounds that are written as numbers."""
+    if len(node.items) != 1 or not isinstance(node.items[0], s.Slice):
+        return None
+    item = node.items[0]
+    bounds = [_written(bound) for bound in (item.low, item.high, item.step)]
+    return None if "unknown" in bounds else slice(*bounds)
+
+
+def _written(bound: s.Expr | None) -> Any:
+    if bound is None:
+        return None
+    if isinstance(bound, s.Num) and isinstance(bound.value, int):
+        return bound.value
+    if isinstance(bound, s.Unary) and bound.op == "-" and isinstance(bound.value, s.Num) and isinstance(bound.value.value, int):
+        return -bound.value.value
+    return "unknown"
 
 
 def _literal_index(el: Elaborator, node: s.Subscript, n: int) -> int:
@@ -363,6 +384,15 @@ def attribute(el: Elaborator, value: Value, name: str, span: Span) -> Any:
             return el.size_value(total, span)
         if name == "dtype" and isinstance(elem, (Scalar, Index)):
             return en.TypeRef(Scalar(elem.dtype))
+        if name == "mT" and len(sizes) >= 2:
+            from atoll.types.builtins.reshape import transpose
+
+            return transpose(el, value, (*range(len(sizes) - 2), len(sizes) - 1, len(sizes) - 2), span, ".mT")
+        if name in ("itemsize", "nbytes") and isinstance(elem, (Scalar, Index)):
+            total = poly(elem.dtype.numpy.itemsize)
+            for n in sizes if name == "nbytes" else ():
+                total = total * n
+            return el.size_value(total, span)
         if name == "T":
             from atoll.types.builtins.reshape import transpose
 
@@ -373,6 +403,8 @@ def attribute(el: Elaborator, value: Value, name: str, span: Span) -> Any:
         if scalar_dtype(elem).is_complex:
             return unary_math(el, name, value, span, f".{name}")
         return value if name == "real" else binary(el, "*", value, el.size_value(poly(0)), span)
+    if isinstance(t, Tuple):
+        el.fail("E0230", span, name=name, found=el.show(t), help="a tuple has no names here: take it apart, a, b = t, or index it, t[0]")
     if isinstance(elem, Record):
         el.fail("E0229", span, name=name, record=elem.decl.name, fields=", ".join(elem.decl.fields))
     el.fail("E0230", span, name=name, found=el.show(t))

@@ -22,6 +22,7 @@ from atoll.types.builtins.names import (
     BUILTINS,
     CONSTANTS,
     INSTEAD,
+    NUMPY_CONSTANTS,
     SCALAR_TYPES,
     WORDS,
     BuiltinName,
@@ -30,7 +31,7 @@ from atoll.types.builtins.names import (
 )
 from atoll.types.captures import MISSING
 from atoll.types.dtypes import by_numpy, weak_dtype
-from atoll.types.numpy_names.names import NAMES, SUBMODULES
+from atoll.types.numpy_names.names import NAMES, NUMPYS, SUBMODULES
 from atoll.types.records import record_of
 from atoll.types.types import SCALARS, Array, Scalar, Type
 
@@ -237,12 +238,15 @@ def attribute(el: Elaborator, module: Any, name: str, span: Span) -> Any:
     elif where in ("math", "numpy", "operator"):
         if name in CONSTANTS or name in ("pi", "e", "inf", "nan"):
             return literal(CONSTANTS[name], span)
+        if where == "numpy" and name in NUMPY_CONSTANTS:
+            return literal(NUMPY_CONSTANTS[name], span)
         if where == "numpy" and name in SCALAR_TYPES:
             return en.TypeRef(SCALARS[SCALAR_TYPES[name]])
         if where == "numpy" and name == "newaxis":
             return en.NoneEntity()
         mapped = meaning(where, name)
-        if mapped is not None and f"{where}.{name}" not in NAMES:
+        own = (where == "numpy" and name in NUMPYS) or f"{where}.{name}" in NAMES
+        if mapped is not None and not own:
             return en.Builtin(mapped)
         if where == "numpy":
             return numpy_attribute(el, module, name, span)

@@ -101,6 +101,12 @@ def mirrored(x: c128[m], size: i64):
 
 
 @at.fn
+def real_ends(x: c128[m], size: i64) -> c128[m]:
+    """Half the spectrum of a real signal: its first place, and the last of an even length, are real numbers."""
+    return [c128(x[k].real, 0.0) if k == 0 or 2 * k == size else x[k] for k in range(m)]
+
+
+@at.fn
 def half_of(x: c128[m], i: i64, size: i64) -> c128:
     k = i if i <= size // 2 else size - i
     z = x[k] if k < m else 0

@@ -21,6 +21,17 @@ def interp(v: a, places: a[n], values: a[n], low: a, high: a) -> a:
 
 
 @at.fn
+def interp_around(v: a, places: a[n], values: a[n], period: a) -> a:
+    """The table goes round: places are taken modulo the period, and the last stands before the first, the first after the last."""
+    turn = abs(period)
+    folded = places % turn
+    order = argsort(folded)
+    xs = concat([folded[order[n - 1]] - turn], gather(folded, order), [folded[order[0]] + turn])
+    ys = concat([values[order[n - 1]]], gather(values, order), [values[order[0]]])
+    return interp(v % turn, xs, ys, ys[0], ys[n + 1])
+
+
+@at.fn
 def trapezoid_even(y: a[n], dx: b):
     return sum((y[i] + y[i + 1]) * dx / 2 for i in range(n - 1))
 

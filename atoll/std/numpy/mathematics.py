@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import atoll as at
-from atoll import bool_, f64, i64
+from atoll import bool_, c128, f64, i64, u8
 
 a, b, c = at.types("a b c")
 n, m, k = at.sizes("n m k")
@@ -234,3 +234,66 @@ def running_logical_and(x: bool_[n]):
 @at.fn
 def running_logical_or(x: bool_[n]):
     return scan(or_, False, x)
+
+
+@at.fn
+def integer_fmod(x: a, y: a) -> a:
+    """The remainder with the sign of x."""
+    rest = abs(x) % abs(y)
+    return -rest if x < 0 else rest
+
+
+@at.fn
+def complex_of(real: f64, imag: f64) -> c128:
+    return c128(real, imag)
+
+
+@at.fn
+def bit_count(x: i64) -> u8:
+    """How many bits of |x| are set, as in NumPy."""
+    rest = abs(x)
+    count = 0
+    for j in range(64):
+        count += (rest >> j) & 1
+    return u8(count)
+
+
+@at.fn
+def folded_and(x: a[n]) -> a:
+    none: a = 0
+    result = ~none
+    for v in x:
+        result = result & v
+    return result
+
+
+@at.fn
+def folded_or(x: a[n]) -> a:
+    result: a = 0
+    for v in x:
+        result = result | v
+    return result
+
+
+@at.fn
+def folded_xor(x: a[n]) -> a:
+    result: a = 0
+    for v in x:
+        result = result ^ v
+    return result
+
+
+@at.fn
+def folded_gcd(x: a[n]) -> a:
+    result: a = 0
+    for v in x:
+        result = gcd(result, v)
+    return result
+
+
+@at.fn
+def folded_lcm(x: a[n]) -> a:
+    result: a = 1
+    for v in x:
+        result = lcm(result, v)
+    return result

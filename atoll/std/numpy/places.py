@@ -74,3 +74,20 @@ def put(x: a[n], places: i64[k], v: a[k]) -> a[n]:
     for j in range(k):
         x[places[j]] = v[j]
     return x
+
+
+@at.fn
+def within(i: i64, size: i64) -> i64:
+    """An index that must be in range."""
+    assert 0 <= i < size, f"index {i} is out of bounds for array with size {size}"
+    return i
+
+
+@at.fn
+def wrapped(i: i64, size: i64) -> i64:
+    return i % size
+
+
+@at.fn
+def clipped(i: i64, size: i64) -> i64:
+    return min(max(i, 0), size - 1)

@@ -49,3 +49,15 @@ def fit(x: a[n], y: b[n], w: c[n], degree: i64):
     lengths = [sqrt(sum(v * v for v in column)) for column in columns]
     scaled = [[columns[j][i] / lengths[j] for j in range(degree + 1)] for i in range(n)]
     return least_squares(scaled, y * w) / lengths
+
+
+@at.fn
+def with_roots(roots: a[n]):
+    """The coefficients of the product of all x - root."""
+    zero: a = 0
+    result = [zero + 1 if i == 0 else zero for i in range(n + 1)]
+    for j in range(n):
+        for i in range(n):
+            k = n - i
+            result[k] = result[k] - roots[j] * result[k - 1]
+    return result

@@ -90,10 +90,13 @@ def edge(low: a, high: b, i: i64, count: i64):
 @at.fn
 def count_evenly(x: a[n], edges: b[k], w: c[n]):
     """How much lies in each of k - 1 equal bins, the last one closed."""
-    bins = k - 1
-    low, high = edges[0], edges[bins]
-    places = [bin_of(v, edges, low, high) for v in x]
-    return hist(add, 0, at.size(bins), places, w, mode="drop")
+    return hist(add, 0, at.size(k - 1), places_evenly(x, edges), w, mode="drop")
+
+
+@at.fn
+def places_evenly(x: a[n], edges: b[k]) -> i64[n]:
+    low, high = edges[0], edges[k - 1]
+    return [bin_of(v, edges, low, high) for v in x]
 
 
 @at.fn
@@ -110,8 +113,20 @@ def bin_of(v: a, edges: b[k], low: b, high: b) -> i64:
 @at.fn
 def count_between(x: a[n], edges: b[k], w: c[n]):
     """How much lies between neighbouring edges, which go up; the last bin is closed."""
-    places = [k - 2 if v == edges[k - 1] else (right(edges, v) - 1 if v <= edges[k - 1] else -1) for v in x]
-    return hist(add, 0, at.size(k - 1), places, w, mode="drop")
+    return hist(add, 0, at.size(k - 1), places_between(x, edges), w, mode="drop")
+
+
+@at.fn
+def places_between(x: a[n], edges: b[k]) -> i64[n]:
+    return [k - 2 if v == edges[k - 1] else (right(edges, v) - 1 if v <= edges[k - 1] else -1) for v in x]
+
+
+@at.fn
+def count_pairs(p: i64[n], q: i64[n], w: f64[n], rows: i64, columns: i64):
+    """How much lies in each field of a table; what is outside either way counts nowhere."""
+    place = [p[i] * columns + q[i] if p[i] >= 0 and q[i] >= 0 else -1 for i in range(n)]
+    flat = hist(add, 0.0, at.size(rows * columns), place, w, mode="drop")
+    return [[flat[r * columns + s] for s in range(columns)] for r in range(rows)]
 
 
 @at.fn

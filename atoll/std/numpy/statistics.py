@@ -17,13 +17,19 @@ def mean(x: a[n]):
 
 @at.fn
 def weighted_mean(x: a[n], w: b[n]):
-    return sum(x * w) / sum(w)
+    return by_weight(sum(x * w), sum(w))
+
+
+@at.fn
+def by_weight(total: a, weight: b):
+    assert weight != 0, "weights sum to zero"
+    return total / weight
 
 
 @at.fn
 def variance(x: a[n], ddof: b):
     away = x - sum(x) / n
-    return sum(away * away) / (n - ddof)
+    return sum(away * away) / max(n - ddof, 0)
 
 
 @at.fn
@@ -34,7 +40,7 @@ def deviation(x: a[n], ddof: b):
 @at.fn
 def complex_variance(x: a[n], ddof: b):
     away = x - sum(x) / n
-    return sum(real(away) * real(away) + imag(away) * imag(away)) / (n - ddof)
+    return sum(real(away) * real(away) + imag(away) * imag(away)) / max(n - ddof, 0)
 
 
 @at.fn
@@ -44,8 +50,13 @@ def complex_deviation(x: a[n], ddof: b):
 
 @at.fn
 def median(x: a[n]):
+    """Of nothing NaN, as in NumPy."""
+    return nan if n == 0 else middle_of(sort(x))
+
+
+@at.fn
+def middle_of(ordered: a[n]):
     """Of an even number the mean of the two in the middle. NaNs are sorted last: one of them is the median."""
-    ordered = sort(x)
     last = ordered[n - 1]
     middle = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
     return last if isnan(last) else middle
@@ -59,14 +70,23 @@ def between(low: a, high: a, t: a):
 
 
 @at.fn
+def place_of(q: a, count: i64, method: i64) -> a:
+    """Where the quantile lies among the sorted numbers; the methods from 5 on are NumPy's with two parameters, here equal but for the last."""
+    alpha: a = 0.5 if method == 5 else (1.0 / 3.0 if method == 7 else (0.375 if method == 8 else 0))
+    beta: a = 1 if method == 9 else alpha
+    plain = q * (count - 1)
+    return min(max(count * q + (alpha + q * (1 - alpha - beta)) - 1, 0), count - 1) if method > 4 else plain
+
+
+@at.fn
 def quantile_of(ordered: a[n], count: i64, q: b, method: i64):
     """The quantile of the first `count` numbers, which are sorted."""
-    place = q * (count - 1)
+    place = place_of(q, count, method)
     under = i64(floor(place))
     over = min(under + 1, count - 1)
     t = place - floor(place)
     low, high = ordered[under], ordered[over]
-    if method == 0:
+    if method == 0 or method > 4:
         result = between(low, high, t)
     elif method == 1:
         result = low
@@ -92,14 +112,14 @@ def nan_quantile(x: a[n], q: b, method: i64):
     """Of those that are numbers: they are sorted first."""
     ordered = sort(x)
     count = sum(not isnan(v) for v in x)
-    return quantile_of(ordered, count, q, method) if count > 0 else x[0]
+    return quantile_of(ordered, count, q, method) if count > 0 else nan
 
 
 @at.fn
 def nan_median(x: a[n]):
     ordered = sort(x)
     count = sum(not isnan(v) for v in x)
-    return (ordered[(count - 1) // 2] + ordered[count // 2]) / 2 if count > 0 else x[0] / 1
+    return (ordered[(count - 1) // 2] + ordered[count // 2]) / 2 if count > 0 else nan
 
 
 @at.fn
@@ -121,7 +141,8 @@ def nan_mean(x: a[n]):
 def nan_variance(x: a[n], ddof: b):
     count = sum(not isnan(v) for v in x)
     middle = sum(v for v in x if not isnan(v)) / count
-    return sum((v - middle) * (v - middle) for v in x if not isnan(v)) / (count - ddof)
+    total = sum((v - middle) * (v - middle) for v in x if not isnan(v))
+    return total / (count - ddof) if count > ddof else nan
 
 
 @at.fn
@@ -164,7 +185,13 @@ def nan_cumprod(x: a[n]):
 def covariance(x: a[n, m], ddof: b):
     """Rows are variables."""
     away = [row - sum(row) / m for row in x]
-    return [[sum(u * v) / (m - ddof) for v in away] for u in away]
+    return [[sum(u * v) / max(m - ddof, 0) for v in away] for u in away]
+
+
+@at.fn
+def complex_covariance(x: a[n, m], ddof: b):
+    away = [row - sum(row) / m for row in x]
+    return [[sum(u * conj(v)) / max(m - ddof, 0) for v in away] for u in away]
 
 
 @at.fn

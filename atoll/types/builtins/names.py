@@ -45,6 +45,7 @@ OTHERS = ["map", "reduce", "scan", "fold", "hist", "scatter", "gather", "filter"
 RANDOM = ["key", "split", "fold_in", "permutation", "choice", "categorical", "uniform", "normal", "lognormal", "laplace", "logistic", "gumbel", "cauchy", "exponential", "rayleigh", "weibull", "gamma", "chisquare", "beta", "student_t", "bernoulli", "geometric", "poisson", "integers"]
 """Functions of at.random (atoll/random.py)."""
 CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau": math.tau}
+NUMPY_CONSTANTS: dict[str, float] = {"euler_gamma": 0.5772156649015329}
 
 BUILTINS: frozenset[str] = frozenset((*SCALAR_UNARY, *SCALAR_NARY, *OPERATORS, *OTHERS))
 WORDS: frozenset[str] = bare(BUILTINS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from atoll.sizes import poly
@@ -30,8 +31,23 @@ def contracted(c: Call, a: Value, b: Value, axes_a: list[int], axes_b: list[int]
     return contract(c, [Operand("".join(left), a), Operand("".join(right), b)], "".join(out))
 
 
+def _product(f: Callable[..., Value]) -> Callable[..., Any]:
+    """A product of two arrays in NumPy's common type; of bools it tells whether any pair is true."""
+
+    @wraps(f)
+    def handler(c: Call, a: Any, b: Any, *args: Any, **keywords: Any) -> Value:
+        x, y = c.promoted([c.value(a), c.value(b)])
+        if c.dtype_of(x) is not BOOL:
+            return f(c, x, y, *args, **keywords)
+        counted = f(c, c.convert(x, I64), c.convert(y, I64), *args, **keywords)
+        return c.op("!=", c.el.bind(counted), 0)
+
+    return handler
+
+
+@_product
 def _dot(c: Call, a: Any, b: Any) -> Value:
-    x, y = c.strong(c.value(a)), c.strong(c.value(b))
+    x, y = c.value(a), c.value(b)
     if rank(x.type) == 0 or rank(y.type) == 0:
         return binary(c.el, "*", x, y, c.span)
     if rank(x.type) <= 2 and rank(y.type) <= 2:
@@ -41,6 +57,7 @@ def _dot(c: Call, a: Any, b: Any) -> Value:
     return contracted(c, x, y, [rank(x.type) - 1], [max(rank(y.type) - 2, 0)])
 
 
+@_product
 def _matmul(c: Call, x1: Any, x2: Any) -> Value:
     from atoll.types.builtins.contract import matmul
 
@@ -82,6 +99,7 @@ def _vecdot(c: Call, x1: Any, x2: Any, *, axis: Any = -1) -> Value:
     return c.builtin("dot", c.last(x, [c.axis(axis, rank(x.type))]), c.last(y, [c.axis(axis, rank(y.type))]))
 
 
+@_product
 def _inner(c: Call, a: Any, b: Any) -> Value:
     x, y = c.value(a), c.value(b)
     if rank(x.type) == 0 or rank(y.type) == 0:
@@ -89,10 +107,12 @@ def _inner(c: Call, a: Any, b: Any) -> Value:
     return contracted(c, x, y, [rank(x.type) - 1], [rank(y.type) - 1])
 
 
+@_product
 def _outer(c: Call, a: Any, b: Any) -> Value:
     return c.builtin("outer", c.flat(c.value(a)), c.flat(c.value(b)))
 
 
+@_product
 def _tensordot(c: Call, a: Any, b: Any, axes: Any = 2) -> Value:
     x, y = c.array(a), c.array(b)
     if not c.is_many(axes):
@@ -107,6 +127,7 @@ def _tensordot(c: Call, a: Any, b: Any, axes: Any = 2) -> Value:
     return contracted(c, x, y, one, two)
 
 
+@_product
 def _kron(c: Call, a: Any, b: Any) -> Value:
     x, y = c.value(a), c.value(b)
     count = max(rank(x.type), rank(y.type))
@@ -151,8 +172,14 @@ def _diff(c: Call, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, appe
     return x
 
 
-def _ediff1d(c: Call, ary: Any) -> Value:
-    return _diff(c, c.flat(c.value(ary)))
+def _ediff1d(c: Call, ary: Any, to_end: Any = None, to_begin: Any = None) -> Value:
+    x = c.flat(c.value(ary))
+    found = [c.el.bind(_diff(c, x))]
+    if not c.none(to_begin):
+        found.insert(0, c.flat(c.convert(c.value(to_begin), c.dtype_of(x))))
+    if not c.none(to_end):
+        found.append(c.flat(c.convert(c.value(to_end), c.dtype_of(x))))
+    return joined(c, found, 0)
 
 
 def _gradient(c: Call, f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Value:
@@ -193,9 +220,12 @@ def _trapezoid(c: Call, y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) ->
 def _interp(c: Call, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Value:
     from atoll.types.lifting import lift
 
-    if not c.none(period):
-        c.refuse("period=", "reduce the places first: np.interp(x % period, xp, fp)")
     at, places, values = (c.convert(v, F64) for v in (c.value(x), c.vector(xp), c.vector(fp)))
+    if not c.none(period):
+        c.same(c.shape(places)[0], c.shape(values)[0])
+        turn = c.convert(c.value(period), F64)
+        found: Value = lift(c.el, [at], [0], lambda v: c.library("interpolation.interp_around", v[0], places, values, turn), c.span, c.name)
+        return found
     size = c.shape(values)[0]
     c.same(c.shape(places)[0], size)
     c.el.require(size - 1, c.span.text() or c.name, c.span)
@@ -211,7 +241,7 @@ _CONVOLVE = ("full", "same", "valid")
 
 
 def _convolve(c: Call, a: Any, v: Any, mode: Any = "full") -> Value:
-    x, y = c.vector(a), c.vector(v)
+    x, y = c.promoted([c.vector(a), c.vector(v)])
     kind = c.text(mode, "mode")
     if kind not in _CONVOLVE:
         c.refuse(f'mode="{kind}"', f"choose one of {', '.join(_CONVOLVE)}")
@@ -285,7 +315,7 @@ def _polyval(c: Call, p: Any, x: Any) -> Value:
     from atoll.types.lifting import lift
     from atoll.types.numpy_names.places import together
 
-    coefficients, at = together(c, c.vector(p), c.strong(c.value(x)))
+    coefficients, at = together(c, *c.promoted([c.vector(p), c.value(x)]))
     return lift(c.el, [at], [0], lambda v: c.library("polynomials.value_at", coefficients, v[0]), c.span, c.name)
 
 
@@ -299,6 +329,13 @@ def _polyfit(c: Call, x: Any, y: Any, deg: Any, *, w: Any = None) -> Value:
     c.el.require(degree, c.span.text() or c.name, c.span)
     weights = c.filled([size], c.number(1, F64)) if c.none(w) else c.floats(c.vector(w))
     found: Value = c.library("polynomials.fit", places, values, c.el.bind(weights), c.count(degree))
+    return found
+
+
+def _poly(c: Call, seq_of_zeros: Any) -> Value:
+    """The polynomial with these roots."""
+    roots = c.vector(seq_of_zeros)
+    found: Value = c.library("polynomials.with_roots", c.convert(roots, F64) if not c.dtype_of(roots).is_complex else c.convert(roots, DTYPES["c128"]))
     return found
 
 
@@ -355,6 +392,7 @@ WORDS: dict[str, Callable[..., Any]] = {
     "unwrap": _unwrap,
     "polyval": _polyval,
     "polyfit": _polyfit,
+    "poly": _poly,
     "polyadd": _poly_sum("+"),
     "polysub": _poly_sum("-"),
     "polymul": _polymul,

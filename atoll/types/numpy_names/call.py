@@ -15,9 +15,9 @@ from atoll.types import entities as en
 from atoll.types.arithmetic import binary
 from atoll.types.broadcasting import drop_axis, new_axis, with_ones
 from atoll.types.builtins.names import SCALAR_TYPES
-from atoll.types.calls import Args
+from atoll.types.calls import Args, text_parts
 from atoll.types.coerce import convert, map_arrays, project_all
-from atoll.types.dtypes import BOOL, DTYPES, I64, DType
+from atoll.types.dtypes import BOOL, DTYPES, I64, DType, by_numpy
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.lifting import lift
@@ -25,6 +25,11 @@ from atoll.types.namespace import literal
 from atoll.types.types import SCALARS, Array, Index, Record, Scalar, Tuple, Type, array, rank, shape_of, strong
 
 _PYTHON_DTYPES = {"int": "i64", "float": "f64", "bool": "bool", "complex": "c128"}
+_CODES = {
+    **{f"{kind}{bits // 8}": f"{kind}{bits}" for kind in "iu" for bits in (8, 16, 32, 64)},
+    **{"f4": "f32", "f8": "f64", "c8": "c64", "c16": "c128", "f": "f32", "d": "f64", "?": "bool"},
+}
+"""NumPy's codes of element types, in texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +177,7 @@ class Call:
             return DTYPES[_PYTHON_DTYPES[entity.name]]
         if isinstance(entity, en.TextValue):
             text = self.text(entity, "dtype")
-            name = SCALAR_TYPES.get(text) or _PYTHON_DTYPES.get(text)
+            name = SCALAR_TYPES.get(text) or _PYTHON_DTYPES.get(text) or _CODES.get(text.lstrip("<="))
             if name is not None:
                 return DTYPES[name]
         self.refuse("this dtype", "write one of Atoll's types, such as dtype=f32 or dtype=np.float32")
@@ -337,6 +342,14 @@ class Call:
         """What is made of literals as NumPy's arrays of them: i64, f64, c128 or bool."""
         return Value(value.expr, strong(value.type), value.poly, ones=value.ones) if self.is_weak(value) else value
 
+    def promoted(self, values: Sequence[Value]) -> list[Value]:
+        """Arrays that meet in one, in NumPy's common type: literals are arrays of i64 or f64 there, f32 with i64 is f64."""
+        import numpy as np
+
+        found = [self.strong(v) for v in values]
+        wanted = by_numpy(np.result_type(*(self.dtype_of(v).numpy for v in found)))
+        return found if wanted is None else [self.convert(v, wanted) for v in found]
+
     def wide(self, value: Value) -> Value:
         """f32 as f64 and small integers as i64, which is what meeting an array of i64 makes of them in NumPy."""
         dtype = self.dtype_of(value)
@@ -392,6 +405,17 @@ class Call:
         text = self.span.text() or self.name
         el.require(left - right, text, self.span)
         el.require(right - left, text, self.span)
+
+    def not_one(self, size: Poly, help_: str) -> None:
+        """NumPy drops axes of size 1 when it runs; here ranks are known before, so a size that turns out to be 1 is an error."""
+        from atoll.types.arithmetic import compare
+
+        known = self.el.solver.resolve(size)
+        if self.el.facts.proves(known - 2) or self.el.facts.proves(-known):
+            return
+        text = en.TextValue((f"{self.name} drops an axis of size 1 in NumPy; {help_}",))
+        parts: tuple[Any, ...] = text_parts(text)
+        self.el.emit(ir.Assert(compare(self.el, "!=", self.count(known), self.value(1), self.span).expr, self.span.text(), self.span, parts))
 
     def shape(self, value: Value) -> list[Poly]:
         return [self.el.solver.resolve(n) for n in shape_of(value.type)[0]]

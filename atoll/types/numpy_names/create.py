@@ -174,8 +174,9 @@ def _triangle(lower: bool) -> Callable[..., Any]:
         x = c.array(m)
         if rank(x.type) < 2:
             c.wrong(x, "two axes or more")
-        found: Value = c.library("create.lower" if lower else "create.upper", x, c.value(k))
-        return found
+        truths = c.dtype_of(x) is BOOL
+        found: Value = c.library("create.lower" if lower else "create.upper", c.convert(x, DTYPES["i64"]) if truths else x, c.value(k))
+        return c.op("!=", c.el.bind(found), 0) if truths else found
 
     return handler
 
@@ -330,6 +331,26 @@ def _triangle_indices(lower: bool) -> Callable[..., Any]:
     return handler
 
 
+def _triangle_indices_from(lower: bool) -> Callable[..., Any]:
+    def handler(c: Call, arr: Any, k: Any = 0) -> Value:
+        x = c.array(arr)
+        if rank(x.type) != 2:
+            c.wrong(x, "two axes")
+        found: Value = _triangle_indices(lower)(c, c.count(c.shape(x)[0]), k, c.count(c.shape(x)[1]))
+        return found
+
+    return handler
+
+
+def _diag_indices_from(c: Call, arr: Any) -> Value:
+    x = c.array(arr)
+    if rank(x.type) < 2:
+        c.wrong(x, "two axes or more")
+    for size in c.shape(x)[1:]:
+        c.same(c.shape(x)[0], size)
+    return _diag_indices(c, c.count(c.shape(x)[0]), rank(x.type))
+
+
 def _diag_indices(c: Call, n: Any, ndim: Any = 2) -> Value:
     places = c.build(c.size(n), lambda i: i)
     return c.tuple([places] * c.integer(ndim, "ndim"))
@@ -371,6 +392,9 @@ WORDS: dict[str, Callable[..., Any]] = {
     "indices": _indices,
     "fromfunction": _fromfunction,
     "tril_indices": _triangle_indices(True),
+    "tril_indices_from": _triangle_indices_from(True),
+    "triu_indices_from": _triangle_indices_from(False),
+    "diag_indices_from": _diag_indices_from,
     "triu_indices": _triangle_indices(False),
     "diag_indices": _diag_indices,
     **{name: _window(name) for name in ("hanning", "hamming", "bartlett", "blackman")},

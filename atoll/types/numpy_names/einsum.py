@@ -15,6 +15,7 @@ from typing import Any
 from atoll.sizes import Poly
 from atoll.types.arithmetic import scalar_binary
 from atoll.types.builtins.reductions import Known, _prepare, _reduce_known
+from atoll.types.dtypes import BOOL, I64
 from atoll.types.elaborator import Mismatch
 from atoll.types.entities import Value
 from atoll.types.indexing import element_at
@@ -34,9 +35,13 @@ class Operand:
 def einsum(c: Call, subscripts: Any, *operands: Any, optimize: Any = True) -> Value:
     c.flag(optimize, "optimize") if not isinstance(optimize, bool) else None
     text = c.text(subscripts, "the subscripts").replace(" ", "")
-    values = [c.value(operand) for operand in operands]
+    values = c.promoted([c.value(operand) for operand in operands])
     inputs, output = _parse(c, text, values)
-    return contract(c, [Operand(letters, value) for letters, value in zip(inputs, values, strict=True)], output)
+    truths = all(c.dtype_of(value) is BOOL for value in values)
+    if truths:  # of bools: whether any of the products is true
+        values = [c.convert(value, I64) for value in values]
+    found = contract(c, [Operand(letters, value) for letters, value in zip(inputs, values, strict=True)], output)
+    return c.op("!=", c.el.bind(found), 0) if truths else found
 
 
 def _parse(c: Call, text: str, values: list[Value]) -> tuple[list[str], str]:

@@ -186,11 +186,18 @@ def _matrix_rank(c: Call, A: Any, tol: Any = None) -> Value:
     return found
 
 
-def _cond(c: Call, x: Any) -> Value:
+def _cond(c: Call, x: Any, p: Any = None) -> Value:
+    order = _order(c, p)
+    if order not in (None, 2.0, -2.0):
+        value = c.floats(c.array(x))
+        axes = [rank(value.type) - 2, rank(value.type) - 1]
+        inverse = c.el.bind(_inv(c, value))
+        return binary(c.el, "*", _matrix_norm_of(c, value, order, axes, False), _matrix_norm_of(c, inverse, order, axes, False), c.span)
     tall, _ = _tall(c, _real(c, _matrix(c, x)))
 
     def one(v: Value) -> Value:
-        return binary(c.el, "/", c.builtin("max", v), c.builtin("min", v), c.span)
+        most, least = c.builtin("max", v), c.builtin("min", v)
+        return binary(c.el, "/", least, most, c.span) if order == -2.0 else binary(c.el, "/", most, least, c.span)
 
     s = c.el.bind(c.library("linear.singular_values", tall))
     return lift(c.el, [s], [1], lambda v: one(c.el.bind(v[0])), c.span, c.name)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from atoll.sizes import poly
+from atoll.types import entities as en
 from atoll.types.arithmetic import binary
 from atoll.types.dtypes import BOOL, DTYPES
 from atoll.types.entities import Value
@@ -13,7 +14,7 @@ from atoll.types.index_arrays import read_axes, true_places
 from atoll.types.numpy_names.call import Call
 from atoll.types.numpy_names.shapes import product, reshaped
 from atoll.types.numpy_names.together import stacked
-from atoll.types.types import rank, shape_of
+from atoll.types.types import Tuple, rank, shape_of
 
 F64, I64 = DTYPES["f64"], DTYPES["i64"]
 
@@ -165,6 +166,7 @@ def _choose(c: Call, a: Any, choices: Any) -> Value:
 
 def _unravel_index(c: Call, indices: Any, shape: Any) -> Value:
     rest, sizes = c.integers(indices), c.sizes(shape)
+    rest = c.el.bind(c.library("places.within", c.plain(rest), c.count(product(sizes))))
     found: list[Value] = []
     for size in reversed(sizes[1:]):
         found.insert(0, c.plain(c.op("%", rest, c.count(size))))
@@ -172,10 +174,15 @@ def _unravel_index(c: Call, indices: Any, shape: Any) -> Value:
     return c.tuple([rest, *found])
 
 
-def _ravel_multi_index(c: Call, multi_index: Any, dims: Any) -> Value:
+def _ravel_multi_index(c: Call, multi_index: Any, dims: Any, mode: Any = "raise") -> Value:
     parts, sizes = [c.integers(p) for p in c.parts(multi_index)], c.sizes(dims)
     if len(parts) != len(sizes):
         c.refuse("a different number of indices and sizes", "give one index for each axis")
+    kind = c.text(mode, "mode")
+    if kind not in ("raise", "wrap", "clip"):
+        c.refuse(f'mode="{kind}"', 'write mode="raise", mode="wrap" or mode="clip"')
+    word = {"raise": "places.within", "wrap": "places.wrapped", "clip": "places.clipped"}[kind]
+    parts = [c.el.bind(c.library(word, c.plain(part), c.count(size))) for part, size in zip(parts, sizes, strict=True)]
     result = parts[0]
     for part, size in zip(parts[1:], sizes[1:], strict=True):
         result = c.op("+", c.op("*", result, c.count(size)), part)
@@ -194,8 +201,6 @@ def _ix(c: Call, *args: Any) -> Value:
         for _ in range(len(args) - 1 - k):
             v = c.new_axis(v, rank(v.type))
         found.append(c.el.bind(v))
-    from atoll.types import entities as en
-
     return en.TupleEntity(tuple(found))  # type: ignore[return-value]  # each keeps its axes of one
 
 
@@ -290,13 +295,23 @@ def _unique_values(c: Call, x: Any) -> Value:
     return found
 
 
+def _unique_with(*flags: str) -> Callable[..., Any]:
+    """np.unique_counts, np.unique_inverse, np.unique_all."""
+
+    def handler(c: Call, x: Any) -> Value:
+        return _unique(c, x, **dict.fromkeys(flags, True))
+
+    return handler
+
+
 def _set(name: str) -> Callable[..., Any]:
     def handler(c: Call, ar1: Any, ar2: Any, assume_unique: Any = False) -> Value:
-        x, y = together(c, c.flat(c.value(ar1)), c.flat(c.value(ar2)))
+        first = c.strong(c.value(ar1))
+        x, y = together(c, c.flat(first), c.flat(c.value(ar2)))
         if c.flag(assume_unique, "assume_unique"):
             c.refuse("assume_unique=True", "leave it out: the result is the same for arrays without equal elements")
         found: Value = c.whole(f"sets.{name}", x, y)
-        return found
+        return c.convert(c.el.bind(found), c.dtype_of(first)) if name == "difference" else found
 
     return handler
 
@@ -340,9 +355,11 @@ def _bincount(c: Call, x: Any, weights: Any = None, minlength: Any = 0) -> Value
 def _histogram(c: Call, a: Any, bins: Any = 10, range: Any = None, density: Any = False, weights: Any = None) -> Value:
     x = c.floats(c.flat(c.value(a)))
     amounts = c.filled(c.shape(x), c.number(1, I64)) if c.none(weights) else c.flat(c.value(weights))
+    if isinstance(bins, en.TextValue):
+        c.refuse(f'bins="{c.text(bins, "bins")}"', "give the number of bins, bins=10, or their edges")
     if c.is_many(bins):
-        edges = c.floats(c.vector(bins))
-        counts = c.el.bind(c.whole("search.count_between", x, edges, c.el.bind(amounts)))
+        edges = c.vector(bins)
+        counts = c.el.bind(c.whole("search.count_between", x, c.floats(edges), c.el.bind(amounts)))
     else:
         size = c.size(bins)
         c.el.require(size - 1, c.span.text() or c.name, c.span)
@@ -355,6 +372,28 @@ def _histogram(c: Call, a: Any, bins: Any = 10, range: Any = None, density: Any 
     if c.flag(density, "density"):
         counts = c.el.bind(c.whole("search.density", counts, c.wide(edges)))
     return c.tuple([counts, edges])
+
+
+def _histogram2d(c: Call, x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = False, weights: Any = None) -> Value:
+    """Counts of pairs: places along either axis by its own edges."""
+    points = [c.convert(c.vector(v), F64) for v in (x, y)]
+    c.same(c.shape(points[0])[0], c.shape(points[1])[0])
+    if c.flag(density, "density"):
+        c.refuse("density=True", "divide the counts by their sum and by the areas of the bins")
+    each = c.parts(bins) if isinstance(bins, (en.TupleEntity, en.Display)) or (isinstance(bins, Value) and isinstance(bins.type, Tuple)) else [bins, bins]
+    if len(each) != 2:
+        c.refuse("bins= of another number of axes", "give one number of bins or one for each of the two")
+    ranges = [None, None] if c.none(range) else c.parts(range)
+    edges, places = [], []
+    for v, count, reach in zip(points, each, ranges, strict=True):
+        found = c.el.bind(c.floats(c.vector(count)) if c.is_many(count) else _histogram_bin_edges(c, v, count, reach))
+        edges.append(found)
+        even = "evenly" if not c.is_many(count) else "between"
+        places.append(c.el.bind(c.whole(f"search.places_{even}", v, found)))
+    amounts = c.filled(c.shape(points[0]), c.number(1, F64)) if c.none(weights) else c.convert(c.vector(weights), F64)
+    rows, columns = (c.shape(e)[0] - 1 for e in edges)
+    counts = c.el.bind(c.whole("search.count_pairs", *places, c.el.bind(amounts), c.count(rows), c.count(columns)))
+    return c.tuple([counts, *edges])
 
 
 def _histogram_bin_edges(c: Call, a: Any, bins: Any = 10, range: Any = None) -> Value:
@@ -389,6 +428,9 @@ WORDS: dict[str, Callable[..., Any]] = {
     "digitize": _digitize,
     "unique": _unique,
     "unique_values": _unique_values,
+    "unique_counts": _unique_with("return_counts"),
+    "unique_inverse": _unique_with("return_inverse"),
+    "unique_all": _unique_with("return_index", "return_inverse", "return_counts"),
     "union1d": _set("union"),
     "intersect1d": _set("intersection"),
     "setdiff1d": _set("difference"),
@@ -397,6 +439,7 @@ WORDS: dict[str, Callable[..., Any]] = {
     "bincount": _bincount,
     "histogram": _histogram,
     "histogram_bin_edges": _histogram_bin_edges,
+    "histogram2d": _histogram2d,
 }
 STATEMENTS = frozenset({"put_along_axis", "put", "putmask", "copyto"})
 

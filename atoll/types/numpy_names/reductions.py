@@ -90,6 +90,8 @@ def _position(builtin: str) -> Callable[..., Any]:
 
 def _mean(c: Call, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False, where: Any = None) -> Value:
     x = _typed(c, c.value(a), dtype)
+    if c.dtype_of(x).kind == "u":
+        x = c.convert(x, DTYPES["f64"])  # a sum of them is u64, which does not meet the number of elements
     if not c.none(where):
         mask = c.value(where)
         total = _total("sum", 0)(c, x, axis, keepdims=keepdims, where=where)
@@ -127,7 +129,7 @@ def _nan_spread(function: str) -> Callable[..., Any]:
     return handler
 
 
-_METHODS = {"linear": 0, "lower": 1, "higher": 2, "nearest": 3, "midpoint": 4}
+_METHODS = {"linear": 0, "lower": 1, "higher": 2, "nearest": 3, "midpoint": 4, "hazen": 5, "weibull": 6, "median_unbiased": 7, "normal_unbiased": 8, "interpolated_inverted_cdf": 9}
 
 
 def _quantile(percent: bool, nan: bool = False) -> Callable[..., Any]:
@@ -138,20 +140,22 @@ def _quantile(percent: bool, nan: bool = False) -> Callable[..., Any]:
         name = c.text(method, "method")
         if name not in _METHODS:
             c.refuse(f'method="{name}"', f"choose one of {', '.join(_METHODS)}")
-        at = c.convert(c.value(q), DTYPES["f64"])
+        given = c.value(q)
+        short = not c.is_weak(given) and c.dtype_of(given) is kept
+        at = c.convert(given, DTYPES["f64"])
         if percent:
             at = c.op("/", at, c.number(100, at))
         function = "statistics.nan_quantile" if nan else "statistics.quantile"
         found = c.rows(at, lambda one: c.reduced(x, axis, keepdims, lambda v: c.library(function, v, one, _METHODS[name])), rank(at.type))
-        return c.convert(found, kept) if rank(at.type) == 0 else found
+        return c.convert(found, kept) if rank(at.type) == 0 or short else found
 
     return handler
 
 
 def _average(c: Call, a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = False) -> Value:
-    if c.flag(returned, "returned"):
-        c.refuse("returned=True", "compute the sum of the weights beside it: np.sum(w)")
     x = c.value(a)
+    if c.flag(returned, "returned"):
+        return c.tuple([c.el.bind(_average(c, x, axis, weights, keepdims=keepdims)), c.el.bind(_weight(c, x, axis, weights, keepdims))])
     if c.none(weights):
         return _mean(c, x, axis, keepdims=keepdims)
     w = c.array(weights)
@@ -163,7 +167,18 @@ def _average(c: Call, a: Any, axis: Any = None, weights: Any = None, returned: A
     if rank(w.type) != rank(x.type):
         c.wrong(w, "weights of the shape of the array, or one for each place along the axis")
     total = _total("sum", 0)(c, c.op("*", x, w), axis, keepdims=keepdims)
-    return binary(c.el, "/", total, _total("sum", 0)(c, w, axis, keepdims=keepdims), c.span)
+    found: Value = c.library("statistics.by_weight", c.el.bind(total), c.el.bind(_total("sum", 0)(c, w, axis, keepdims=keepdims)))
+    return found
+
+
+def _weight(c: Call, x: Value, axis: Any, weights: Any, keepdims: Any) -> Value:
+    """The sum of the weights for every place of the result, in its type."""
+    ones = c.filled(c.shape(x), c.number(1, c.floats(x)))
+    w = c.floats(c.array(weights)) if not c.none(weights) else None
+    if w is not None and rank(w.type) == rank(x.type):
+        found: Value = _total("sum", 0)(c, w, axis, keepdims=keepdims)
+        return found
+    return c.reduced(c.el.bind(ones), axis, keepdims, lambda v: c.builtin("sum", v if w is None else c.op("*", v, w)))
 
 
 def _count_nonzero(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
@@ -227,8 +242,17 @@ def _covariance(c: Call, m: Any, y: Any, rowvar: Any) -> Value:
 def _cov(c: Call, m: Any, y: Any = None, rowvar: Any = True, bias: Any = False, ddof: Any = None) -> Value:
     rows = _covariance(c, m, y, rowvar)
     less: Any = ddof if not c.none(ddof) else 0 if c.flag(bias, "bias") else 1
-    result = c.library("statistics.covariance", rows, less)
-    return c.at(c.el.bind(c.at(c.el.bind(result), 0)), 0) if _is_one(c, m, y) else result
+    kind = "complex_covariance" if c.dtype_of(rows).is_complex else "covariance"
+    result = c.library(f"statistics.{kind}", rows, less)
+    return _one_or_many(c, result, rows, m, y)
+
+
+def _one_or_many(c: Call, result: Value, rows: Value, m: Any, y: Any) -> Value:
+    """Of one variable a number."""
+    if _is_one(c, m, y):
+        return c.at(c.el.bind(c.at(c.el.bind(result), 0)), 0)
+    c.not_one(c.shape(rows)[0], "give one variable as an array with one axis: x[0]")
+    return result
 
 
 def _is_one(c: Call, m: Any, y: Any) -> bool:
@@ -236,8 +260,10 @@ def _is_one(c: Call, m: Any, y: Any) -> bool:
 
 
 def _corrcoef(c: Call, x: Any, y: Any = None, rowvar: Any = True) -> Value:
-    result = c.library("statistics.correlation", _covariance(c, x, y, rowvar))
-    return c.at(c.el.bind(c.at(c.el.bind(result), 0)), 0) if _is_one(c, x, y) else result
+    rows = _covariance(c, x, y, rowvar)
+    if c.dtype_of(rows).is_complex:
+        c.wrong(rows, "real numbers")
+    return _one_or_many(c, c.library("statistics.correlation", rows), rows, x, y)
 
 
 WORDS: dict[str, Callable[..., Any]] = {

@@ -22,6 +22,8 @@ PARAMETERS: dict[str, str] = {
     "stable": "leave it out: sorting is stable",
     "overwrite_input": "leave it out: arrays are values, and are reused when nobody reads them any more",
     "mode": "leave it out: an index out of range is an error",
+    "dtype": "convert the result instead: f32(...)",
+    "where": "choose afterwards: np.where(mask, {name}(...), 0.0)",
     "device": "leave it out; f.on(...) chooses where a function runs",
 }
 """Parameters that say nothing here: leaving them out, or what the text says, is the same program."""

@@ -87,16 +87,24 @@ def _shape_of_call(c: Call, shape: tuple[Any, ...]) -> list[Poly]:
     return [c.size(part) for part in shape]
 
 
+def _in_order(c: Call, value: Value, sizes: list[Poly], order: Any) -> Value:
+    """order="F" is C order with all axes turned round, before and after."""
+    kind = c.text(order, "order")
+    if kind not in ("C", "F"):
+        c.refuse(f'order="{kind}"', 'leave it out for C order, or write order="F"')
+    if kind == "C":
+        return reshaped(c, value, sizes)
+    turned = c.moved(value, list(reversed(range(rank(value.type)))))
+    found = c.el.bind(reshaped(c, turned, sizes[::-1]))
+    return c.moved(found, list(reversed(range(len(sizes)))))
+
+
 def _reshape(c: Call, a: Any, shape: Any, order: Any = "C") -> Value:
-    if c.text(order, "order") != "C":
-        c.refuse('order other than "C"', "transpose first: np.reshape(a.T, shape)")
-    return reshaped(c, c.value(a), c.sizes(shape))
+    return _in_order(c, c.value(a), c.sizes(shape), order)
 
 
 def _reshape_method(c: Call, a: Any, *shape: Any, order: Any = "C") -> Value:
-    if c.text(order, "order") != "C":
-        c.refuse('order other than "C"', "transpose first: a.T.reshape(...)")
-    return reshaped(c, c.value(a), _shape_of_call(c, shape))
+    return _in_order(c, c.value(a), _shape_of_call(c, shape), order)
 
 
 def _ravel(c: Call, a: Any, order: Any = "C") -> Value:
@@ -176,6 +184,9 @@ def _squeeze(c: Call, a: Any, axis: Any = None) -> Value:
     sizes = c.shape(x)
     if c.none(axis):
         axes = [k for k, size in enumerate(sizes) if size.const() == 1]
+        for size in sizes:
+            if size.const() is None:
+                c.not_one(size, "name the axes: axis=0")
     else:
         axes = c.axes(axis, len(sizes))
         for k in axes:
@@ -317,9 +328,13 @@ def _item(c: Call, a: Any, *args: Any) -> Value:
         while rank(x.type):
             x = c.el.bind(c.at(x, 0))
         return x
-    if len(args) != 1 or rank(x.type) == 0:
-        c.refuse("item of several indices", "index it: a[i, j]")
-    return c.builtin("gather", c.flat(x), args[0])
+    if len(args) == 1 and rank(x.type):
+        return c.builtin("gather", c.flat(x), args[0])
+    if len(args) != rank(x.type):
+        c.refuse("another number of indices than axes", "index it: a[i, j]")
+    for index in args:
+        x = c.el.bind(c.builtin("gather", x, c.integers(index)))
+    return x
 
 
 def _astype(c: Call, x: Any, dtype: Any) -> Value:

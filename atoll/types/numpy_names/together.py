@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 def joined(c: Call, values: list[Value], axis: int) -> Value:
     """One after the other along an axis; the element type is what they make together."""
-    values = [c.strong(v) for v in values]
+    values = c.promoted(values)
     if axis == 0:
         return c.builtin("concat", *values) if len(values) > 1 else values[0]
     order = [axis, *(k for k in range(rank(values[0].type)) if k != axis)]
@@ -60,7 +60,7 @@ def stacked(c: Call, values: list[Value], axis: int) -> Value:
     from atoll.surface import syntax as s
     from atoll.types.expressions import array_of
 
-    values = [c.strong(v) for v in values]
+    values = c.promoted(values)
     return c.moved(c.el.bind(array_of(c.el, values, s.NoneValue(span=c.span))), _first_to(axis, rank(values[0].type) + 1))
 
 
@@ -192,9 +192,14 @@ def _delete(c: Call, arr: Any, obj: Any, axis: Any = None) -> Value:
     x = c.flat(c.array(arr)) if c.none(axis) else c.array(arr)
     k = 0 if c.none(axis) else c.axis(axis, rank(x.type))
     size = c.shape(x)[k]
+    if c.is_many(obj):
+        each = [c.integer(part, "a place") for part in c.parts(obj)]
+        if not each or min(each) < 0:
+            c.refuse("places that are counted from the end, or none", "keep the others with a mask: x[mask]")
+        for one in sorted(set(each), reverse=True):
+            x = c.el.bind(_delete(c, x, one, k))
+        return x
     index = c.value(obj)
-    if rank(index.type):
-        c.refuse("several places at once", "keep the others with a mask: x[mask]")
     known = index.poly.const() if index.poly is not None else None
     place = size + known if known is not None and known < 0 else c.size(index)
     c.el.require(place, c.span.text() or c.name, c.span)

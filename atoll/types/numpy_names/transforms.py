@@ -76,7 +76,10 @@ def _rfft(c: Call, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> V
         c.wrong(x, "a real signal")
     whole = c.el.bind(_transform(c, x, n, axis, norm, False))
     k = c.axis(axis, rank(x.type))
-    return cut(c, whole, k, c.size(0), c.shape(whole)[k] // 2 + 1)
+    size = c.shape(whole)[k]
+    half = cut(c, whole, k, c.size(0), size // 2 + 1)
+    found = c.along(c.convert(half, C128), k, lambda v: c.library("fourier.real_ends", v, c.count(size)))
+    return c.convert(found, C64) if _narrow(c, x) else found
 
 
 def _irfft(c: Call, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Value:
@@ -106,6 +109,41 @@ def _several(inverse: bool, count: int | None) -> Callable[..., Any]:
         return x
 
     return handler
+
+
+def _rfftn(c: Call, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Value:
+    """The last axis as a real signal, then the others."""
+    x = c.array(a)
+    which = list(range(rank(x.type))) if c.none(axes) else c.axes(axes, rank(x.type))
+    sizes: list[Any] = [None] * len(which) if c.none(s) else c.parts(s)
+    x = c.el.bind(_rfft(c, x, sizes[-1], which[-1], norm))
+    for k, size in zip(which[:-1], sizes[:-1], strict=True):
+        x = c.el.bind(_transform(c, x, size, k, norm, False))
+    return x
+
+
+def _irfftn(c: Call, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Value:
+    x = c.array(a)
+    which = list(range(rank(x.type))) if c.none(axes) else c.axes(axes, rank(x.type))
+    sizes: list[Any] = [None] * len(which) if c.none(s) else c.parts(s)
+    for k, size in zip(which[:-1], sizes[:-1], strict=True):
+        x = c.el.bind(_transform(c, x, size, k, norm, True))
+    return _irfft(c, x, sizes[-1], which[-1], norm)
+
+
+def _hfft(c: Call, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Value:
+    """Of half a signal that mirrors itself: the real transform; the norm is the other way round."""
+    x = c.array(a)
+    return _irfft(c, c.el.bind(c.builtin("conj", c.convert(x, C64 if _narrow(c, x) else C128))), n, axis, _swapped(c, norm))
+
+
+def _ihfft(c: Call, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Value:
+    return c.builtin("conj", c.el.bind(_rfft(c, a, n, axis, _swapped(c, norm))))
+
+
+def _swapped(c: Call, norm: Any) -> str:
+    kind = "backward" if c.none(norm) else c.text(norm, "norm")
+    return {"backward": "forward", "forward": "backward"}.get(kind, kind)
 
 
 def _rfft2(c: Call, a: Any, *, axes: Any = None, norm: Any = None) -> Value:
@@ -162,6 +200,10 @@ WORDS: dict[str, Callable[..., Any]] = {
     "fft.ifft2": _several(True, 2),
     "fft.fftn": _several(False, None),
     "fft.ifftn": _several(True, None),
+    "fft.rfftn": _rfftn,
+    "fft.irfftn": _irfftn,
+    "fft.hfft": _hfft,
+    "fft.ihfft": _ihfft,
     "fft.rfft2": _rfft2,
     "fft.irfft2": _irfft2,
     "fft.fftfreq": _fftfreq,

@@ -70,6 +70,33 @@ def _function(prim: str) -> Callable[..., Any]:
     return handler
 
 
+def _fmod(c: Call, x1: Any, x2: Any) -> Value:
+    a, b = meeting(c, x1, x2)
+    if all(c.dtype_of(v).is_integer and c.dtype_of(v) is not BOOL for v in (a, b)):
+        from atoll.types.numpy_names.places import together
+
+        found: Value = c.library("mathematics.integer_fmod", *together(c, a, b))
+        return found
+    return nary_math(c.el, "fmod", [a, b], c.span, c.name)
+
+
+def _in_floats(prim: str) -> Callable[..., Any]:
+    """np.fabs, np.rint: of integers too the result is floats."""
+
+    def handler(c: Call, x: Any) -> Value:
+        value = c.value(x)
+        if c.dtype_of(value).is_complex and prim == "abs":
+            c.wrong(value, "real numbers")
+        return unary_math(c.el, prim, c.floats(value), c.span, c.name)
+
+    return handler
+
+
+def _bitwise_count(c: Call, x: Any) -> Value:
+    found: Value = c.library("mathematics.bit_count", c.integers(x))
+    return found
+
+
 def _truth(c: Call, x: Any) -> Value:
     value = c.value(x)
     return value if c.dtype_of(value) is BOOL else c.op("!=", value, 0)
@@ -133,6 +160,9 @@ def _round(c: Call, a: Any, decimals: Any = 0) -> Value:
         return found
     if dtype.is_integer:
         return x
+    if dtype.is_complex:
+        parts = [c.convert(_round(c, c.el.bind(unary_math(c.el, part, x, c.span, c.name)), decimals), F64) for part in ("real", "imag")]
+        return c.convert(c.library("mathematics.complex_of", *parts), dtype)
     if places == 0:
         return unary_math(c.el, "round", x, c.span, c.name)
     scale = c.number(10.0 ** abs(places), dtype)
@@ -195,6 +225,13 @@ def _array_equal(c: Call, a1: Any, a2: Any, equal_nan: Any = False) -> Value:
     return result
 
 
+def _array_equiv(c: Call, a1: Any, a2: Any) -> Value:
+    """Equal where they meet; sizes that do not meet are an error here."""
+    x, y = c.value(a1), c.value(a2)
+    same = c.op("==", x, y)
+    return c.builtin("all", c.flat(same)) if rank(same.type) else same
+
+
 def _isclose_python(c: Call, a: Any, b: Any, rel_tol: Any = 1e-09, abs_tol: Any = 0.0) -> Value:
     found: Value = c.library("mathematics.python_is_close", c.floats(c.value(a)), c.floats(c.value(b)), c.value(rel_tol), c.value(abs_tol))
     return found
@@ -231,7 +268,9 @@ def _piecewise(c: Call, x: Any, condlist: Any, funclist: Any) -> Value:
     """Of several conditions that hold the last one counts; one function more than conditions is for where none does."""
     from atoll.types.calls import apply
 
-    value, tests, functions = c.value(x), c.parts(condlist), c.parts(funclist)
+    value, functions = c.value(x), c.parts(funclist)
+    alone = isinstance(condlist, Value) and c.dtype_of(condlist) is BOOL and rank(condlist.type) == rank(value.type)
+    tests = [condlist] if alone else c.parts(condlist)
     if len(functions) not in (len(tests), len(tests) + 1):
         c.refuse("lists of these lengths", "give a function or number for each condition, and one more for everywhere else")
 
@@ -276,6 +315,19 @@ def _part(name: str) -> Callable[..., Any]:
     return handler
 
 
+def _limits(integers: bool) -> Callable[..., Any]:
+    """np.finfo, np.iinfo: of an element type, or of an array's."""
+
+    def handler(c: Call, dtype: Any) -> en.Limits:
+        wanted = c.dtype_of(dtype) if isinstance(dtype, Value) else c.dtype(dtype)
+        if wanted is None or wanted is BOOL or wanted.is_integer is not integers:
+            c.refuse("this type", "give it a type of integers: np.iinfo(i64)" if integers else "give it a type of floats: np.finfo(f64)")
+        real = wanted.part() if wanted.is_complex else wanted
+        return en.Limits(real, c.name, ("min", "max", "bits") if integers else ("eps", "max", "min", "tiny", "smallest_normal", "resolution"))
+
+    return handler
+
+
 def _positive(c: Call, x: Any) -> Value:
     return c.value(x)
 
@@ -288,7 +340,10 @@ def _ldexp(c: Call, x1: Any, x2: Any) -> Value:
 def _heaviside(c: Call, x1: Any, x2: Any) -> Value:
     from atoll.types.numpy_names.places import together
 
-    found: Value = c.library("mathematics.heaviside", *together(c, c.floats(c.value(x1)), c.floats(c.value(x2))))
+    a, b = meeting(c, x1, x2)
+    if c.is_weak(b) and c.dtype_of(a).is_float:
+        b = c.convert(b, c.dtype_of(a))
+    found: Value = c.library("mathematics.heaviside", *together(c, c.floats(a), c.floats(b)))
     return found
 
 
@@ -324,6 +379,20 @@ def _reduce(ufunc: str) -> Callable[..., Any]:
         from atoll.types.numpy_names.reductions import WORDS as reductions
 
         return reductions[_REDUCE[ufunc]](Call(c.el, en.Word(c.name, _REDUCE[ufunc]), c.span), array, axis=axis, keepdims=keepdims)
+
+    return handler
+
+
+def _fold(ufunc: str) -> Callable[..., Any]:
+    """np.bitwise_or.reduce, np.gcd.reduce: of integers, one after the other; of bools by their truth."""
+
+    def handler(c: Call, array: Any, axis: Any = 0, *, keepdims: Any = False) -> Value:
+        x = c.array(array)
+        if c.dtype_of(x) is BOOL and ufunc != "logical_xor":
+            c.wrong(x, "integers")
+        if ufunc == "logical_xor":
+            return c.op("!=", c.reduced(c.convert(_truth(c, x), I64), axis, keepdims, lambda v: c.library("mathematics.folded_xor", v)), 0)
+        return c.reduced(c.plain(x), axis, keepdims, lambda v: c.library(f"mathematics.folded_{ufunc.removeprefix('bitwise_')}", v))
 
     return handler
 
@@ -376,7 +445,7 @@ _BINARY: dict[str, Callable[..., Any]] = {
     "arctan2": _function("arctan2"),
     "hypot": _function("hypot"),
     "copysign": _function("copysign"),
-    "fmod": _function("fmod"),
+    "fmod": _fmod,
     "fmax": _library("mathematics.fmax", 2, floats=False),
     "fmin": _library("mathematics.fmin", 2, floats=False),
     "logaddexp": _library("mathematics.logaddexp", 2),
@@ -408,6 +477,11 @@ WORDS: dict[str, Callable[..., Any]] = {
     "positive": _positive,
     **dict.fromkeys(("invert", "bitwise_not", "bitwise_invert"), _invert),
     "divmod": _divmod,
+    "finfo": _limits(False),
+    "iinfo": _limits(True),
+    "fabs": _in_floats("abs"),
+    "rint": _in_floats("round"),
+    "bitwise_count": _bitwise_count,
     **dict.fromkeys(("conj", "conjugate"), _part("conj")),
     "real": _part("real"),
     "imag": _part("imag"),
@@ -429,11 +503,13 @@ WORDS: dict[str, Callable[..., Any]] = {
     "isclose": _isclose,
     "allclose": _allclose,
     "array_equal": _array_equal,
+    "array_equiv": _array_equiv,
     "angle": _angle,
     "where": _where,
     "select": _select,
     "piecewise": _piecewise,
     **{f"{name}.reduce": _reduce(name) for name in _REDUCE},
+    **{f"{name}.reduce": _fold(name) for name in ("bitwise_and", "bitwise_or", "bitwise_xor", "gcd", "lcm", "logical_xor")},
     **{f"{name}.accumulate": _accumulate(name) for name in _SCAN},
     **{f"{name}.outer": _outer(name) for name in _BINARY},
     **{f"{name}.at": _at(name) for name in ("add", "multiply", "maximum", "minimum")},

@@ -1,0 +1,79 @@
+"""Spellings that were found by a list nobody had looked at while the words were written: edges of types, sizes 0 and 1, and words that were missing."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import atoll as at
+
+from .test_spellings import HEAD, _plain
+
+TYPES = {
+    "a": "f64[n, 3]", "d": "f64[n, 3, 4]", "x": "f64[p]", "y": "f64[p]", "s": "f64[3, 3]", "b": "at.bool_[p]", "bm": "at.bool_[n, 3]",
+    "i": "i64[p]", "u": "at.u8[p]", "g": "f32[p]", "c": "c128[p]",
+}  # fmt: skip
+
+ANY_SIZE = """np.fmod(i - 3, 2)|np.fabs(i)|np.rint(i)|np.bitwise_count(i - 2)|np.bitwise_count(u)|np.bitwise_or.reduce(i)|np.bitwise_and.reduce(i)|np.gcd.reduce(i)|np.logical_xor.reduce(b)
+    |np.heaviside(g, 1)|np.array_equiv(a, a)|np.mean(u)|np.var(x, ddof=1)|np.std(a, axis=0, ddof=2)|np.var(x, ddof=3)|np.nanvar(x, ddof=1)|np.median(x)|np.median(a, axis=0)|np.nanmedian(x)|np.nanquantile(x, 0.3)
+    |np.cov(x, y)|np.cov(x, y, ddof=2)|np.cov(a.T)|np.cov(c)|np.cov(c, ddof=0)|np.histogram(i, bins=[0, 1, 2, 5])|np.histogram2d(x, y)|np.histogram2d(x, y, bins=(3, 4))|np.histogram2d(x, y, bins=3, range=((0, 1), (0, 1)))
+    |np.unique_counts(i)|np.unique_inverse(i)|np.unique_all(i)|np.setdiff1d(u, [1, 2])|np.concatenate((i, g))|np.stack((i, g))|np.append(g, [1, 2])|np.concatenate((b, i))|np.outer(i, g)|np.dot(3, g)|np.inner(g, g)
+    |np.matmul(bm, bm.T)|np.dot(b, b)|np.outer(b, b)|np.einsum("i,i", b, b)|np.kron(b, b)|np.tril(bm)|np.polyval([1, 2, 3], g)|s[np.tril_indices_from(s)]|s[np.triu_indices_from(s, 1)]|s[np.diag_indices_from(s)]
+    |np.ravel_multi_index(([0, 1], [1, 5]), (2, 3), mode="clip")|np.ravel_multi_index(([0, 1], [1, 5]), (2, 3), mode="wrap")|np.reshape(a, (3, n), order="F")|a.reshape(-1, order="F")|d.reshape((4, 3, n), order="F")
+    |a.reshape(a.shape[::-1])|np.zeros(a.shape + (2,))|d.mT|a.nbytes|x.itemsize|np.delete(a, [0, 2], axis=1)|np.poly([1, 2, 3])|np.poly([1j, 2])|np.linalg.cond(s, 1)|np.linalg.cond(s, "fro")|np.linalg.norm(s, -1)
+    |np.round(c, 1)|np.finfo(np.float32).eps|np.finfo(x.dtype).max|np.iinfo(np.int32).min|np.euler_gamma|x.astype("f4")|i.astype("u1")|np.interp(x, [0.1, 0.4, 0.3], [5.0, 7.0, 1.0], period=0.5)|np.piecewise(x, [x < 0.5], [1.0, 2.0])"""
+
+NOT_EMPTY = """np.average(x, weights=y, returned=True)|np.average(a, axis=0, weights=a, returned=True)|np.average(a, axis=1, returned=True)|np.percentile(x, 33, method="hazen")|np.percentile(x, 33, method="weibull")
+    |np.percentile(x, 70, method="median_unbiased")|np.quantile(x, 0.9, method="normal_unbiased")|np.quantile(x, 0.01, method="interpolated_inverted_cdf")|np.percentile(g, g * 100)|a.item(0, 1)|np.ediff1d(x, to_begin=0.0)
+    |np.ediff1d(x, to_end=[1.0, 2.0])|np.fft.rfftn(d)|np.fft.irfftn(np.fft.rfftn(d), s=(n, 3, 4))|np.fft.hfft(c, 4)|np.fft.ihfft(x)|np.real(np.fft.rfft(x))|np.imag(np.fft.rfft(x))[0]|np.piecewise(x, x < 0.5, [lambda t: t, lambda t: t * t])"""
+
+
+def _scene(n: int, p: int) -> dict[str, Any]:
+    rng = np.random.default_rng(5)
+    return {
+        "a": rng.random((n, 3)), "d": rng.random((n, 3, 4)), "x": rng.random(p), "y": rng.random(p), "s": rng.random((3, 3)), "b": rng.random(p) > 0.4, "bm": rng.random((n, 3)) > 0.4,
+        "i": rng.integers(0, 5, p), "u": rng.integers(0, 200, p).astype(np.uint8), "g": rng.random(p).astype(np.float32), "c": rng.random(p) + 1j * rng.random(p),
+    }  # fmt: skip
+
+
+def _differences(texts: list[str], n: int, p: int, compiled: bool) -> list[str]:
+    env = _scene(n, p)
+    body = "".join(f"    r{k} = {text}\n" for k, text in enumerate(texts))
+    f = at.fn(source=f"{HEAD}\ndef f({', '.join(f'{name}: {t}' for name, t in TYPES.items())}):\n{body}    return ({', '.join(f'r{k}' for k in range(len(texts)))},)\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = [eval(text, {**env, "np": np, "n": n, "p": p}) for text in texts]  # noqa: S307  our own table
+    results = f(*env.values()) if compiled else f.interpret(*env.values())
+    wrong = []
+    for text, found, wanted in zip(texts, results, expected, strict=True):
+        for g, w in zip(_plain(found), _plain(wanted), strict=True):
+            narrow = w.dtype.kind in "iu" and g.dtype.kind in "iu"  # counts are i64 here
+            if g.shape != w.shape or (g.dtype != w.dtype and not narrow) or not np.allclose(g, w, 1e-6, 1e-9, equal_nan=True):
+                wrong.append(f"{text}: {g.dtype} {g} for {w.dtype} {w}")
+    return wrong
+
+
+def _split(text: str) -> list[str]:
+    return [" ".join(part.split()) for part in text.replace("\n    |", "|").split("|") if part.strip()]
+
+
+@pytest.mark.parametrize(("n", "p"), [(4, 6), (2, 5), (1, 1), (0, 0)])
+def test_as_in_numpy(n: int, p: int) -> None:
+    assert not _differences(_split(ANY_SIZE) + (_split(NOT_EMPTY) if p else []), n, p, compiled=False)
+
+
+def test_compiled() -> None:
+    assert not _differences([*_split(ANY_SIZE)[::3], *_split(NOT_EMPTY)[::3]], 3, 4, compiled=True)
+
+
+@pytest.mark.parametrize(
+    "text", ["np.squeeze(a)", "np.cov(a)", "np.average(x, weights=y - y)", "np.unravel_index(12, (3, 4))", "np.ravel_multi_index((1, 4), (3, 4))"]
+)
+def test_what_numpy_would_give_another_rank_or_refuse(text: str) -> None:
+    """NumPy drops an axis of size 1 when it runs, and raises for the others: here each is an error when it runs."""
+    f = at.fn(source=f"{HEAD}\ndef f(a: f64[n, m], x: f64[p], y: f64[p]):\n    return {text}\n")
+    with pytest.raises(at.RunError):
+        f.interpret(np.ones((1, 3)), np.ones(2), np.ones(2))
