@@ -51,7 +51,7 @@ class Public:
             mine = self.bound.get(b, b)
             args.append(Argument(mine, tuple(poly(0) for _ in mine.extents), b, b in cycle.values, b in cycle.written))
         inside = Invoke(call, tuple(poly(sym) for sym in cycle.sizes), tuple(args))
-        return Lowered(name, cycle.sizes, list(self.params), set(self.written), [*self.before, inside, *self.after], [call], set(self.values))
+        return Lowered(name, cycle.sizes, list(self.params), set(self.written), [*self.before, inside, *self.after], [call], set(self.values), cycle.limits)
 
 
 def state_buffers(op: LoweredOperator) -> list[lp.Buffer]:

@@ -38,6 +38,14 @@ def needs(graph: g.Graph, node: g.Relation | g.Computing) -> list[g.Wire]:
     return [w for w in found if w is not None and not any(w.scope.within(s) for s in node.scopes)]
 
 
+def round_values(graph: g.Graph, scope: g.Scope) -> list[g.Wire]:
+    """The values that say how many rounds a loop has: forward <<k>>, with k of type idx<<n>>."""
+    if not graph.dynamic or scope.kind != "loop":
+        return []
+    symbols = {*scope.extent.leaves(), *scope.low.leaves()}
+    return [wire for sym, (wire, _) in graph.dynamic.items() if sym in symbols]
+
+
 def index_values(graph: g.Graph, relation: g.Relation) -> list[g.Wire]:
     """The values that say where a part lies."""
     if not graph.dynamic:
@@ -47,7 +55,7 @@ def index_values(graph: g.Graph, relation: g.Relation) -> list[g.Wire]:
 
 
 def scope_needs(graph: g.Graph, scope: g.Scope) -> list[g.Wire]:
-    found: list[g.Wire] = [scope.condition] if scope.condition is not None else []
+    found: list[g.Wire] = [*([scope.condition] if scope.condition is not None else []), *round_values(graph, scope)]
     for inner in [*(n for start in scope.starts for n in start.scope.nodes), *scope.nodes]:  # a nest tells what is needed inside it
         found += needs(graph, inner)
     for start in scope.starts:

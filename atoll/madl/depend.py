@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from atoll.madl import graph as g
-from atoll.madl.causality import core_of, crossing
+from atoll.madl.causality import core_of, crossing, round_values
 from atoll.madl.known import Known
 from atoll.madl.layout import Chunk, Layout
 from atoll.sizes import Sym
@@ -104,8 +104,8 @@ class Dependencies:
         for position, scope in enumerate(nest.scopes):
             found += self.outer_reads(scope)
             found += self.start_reads(scope)
-            if scope.condition is not None:
-                found.append(Read(scope.condition, (self.layout.map(scope.condition),)))
+            for wire in [*([scope.condition] if scope.condition is not None else []), *round_values(self.graph, scope)]:
+                found.append(Read(wire, (self.layout.map(wire),)))
             for _, parts in nest.merges:
                 found += self._outside([Read(parts[position], (self.layout.map(parts[position]),))], {scope})
         return list(dict.fromkeys(found))

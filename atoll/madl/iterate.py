@@ -82,8 +82,8 @@ def forward(el: Elaborator, e: s.Forward, env: Env) -> list[g.Wire]:
     scope = g.Scope("loop", env.scope, e.span)
     el.around[scope] = env
     inner = env.inner(scope)
-    scope.extent = el.size(level.size, env) if level.size is not None else el.typer.fresh_size(env.level, "n")
-    scope.low = el.size(level.low, env) if level.low is not None else poly(0)
+    scope.extent = el.size(level.size, env, as_index=True) if level.size is not None else el.typer.fresh_size(env.level, "n")
+    scope.low = el.size(level.low, env, as_index=True) if level.low is not None else poly(0)
     scope.each = e.each
     _index(el, level, scope, inner)
     names: Names = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from atoll.errors import Span
 from atoll.madl import graph as g
-from atoll.madl.causality import needs
+from atoll.madl.causality import needs, round_values
 
 
 def live_wires(graph: g.Graph, contracts: bool = False) -> set[g.Wire]:
@@ -30,7 +30,7 @@ def live_wires(graph: g.Graph, contracts: bool = False) -> set[g.Wire]:
         elif producer is not None:
             todo += needs(graph, producer)
         todo += [s.condition for s in wire.scope.chain() if s.condition is not None]
-        todo += [w for s in wire.scope.chain() for w in _conditions(graph, s)]
+        todo += [w for s in wire.scope.chain() for w in [*_conditions(graph, s), *round_values(graph, s)]]
     return found
 
 

@@ -89,6 +89,7 @@ class Lowered:
     body: list[Any]
     calls: list[FunctionName] = field(default_factory=list)
     values: set[lp.Buffer] = field(default_factory=set)
+    limits: dict[Atom, Poly] = field(default_factory=dict)  # the largest value of variables that hold an index
 
 
 @dataclass(slots=True, eq=False)
@@ -149,6 +150,7 @@ class _Lowering:
         self.calls: list[FunctionName] = []
         self.bodies: list[list[Any]] = []
         self.values: list[dict[Sym, Poly]] = []  # index values already in a variable
+        self.limits: dict[Atom, Poly] = {}
         self.taken: set[str] = set()
         self.functions = functions(self.graph)
         for chunk in self.layout.chunks:
@@ -177,7 +179,7 @@ class _Lowering:
         params = [self.buffers[(c, leaf.components)] for c in chunks for leaf in self._leaves(c)]
         values = {b for b in params if not b.extents and b not in self.written}
         sizes = tuple(self.sizes.values())
-        return Lowered(name, sizes, params, set(self.written), [*(lp.Alloc(b) for b in local), *body], list(self.calls), values)
+        return Lowered(name, sizes, params, set(self.written), [*(lp.Alloc(b) for b in local), *body], list(self.calls), values, self.limits)
 
     def _uses(self, chunk: Chunk) -> bool:
         return any(self.buffers[(chunk, leaf.components)] in self.used for leaf in self._leaves(chunk))
@@ -237,6 +239,7 @@ class _Lowering:
         var = lp.Var(name, I64)
         self._emit(lp.Let(var, lp.Cast(self._read(wire), I64)))
         self.values[-1][sym] = poly(var.atom)
+        self.limits[var.atom] = self._size(self.graph.dynamic[sym][1] - 1)
         return self.values[-1][sym]
 
     def _place(self, wire: g.Wire, leaf: Leaf, view: tuple[Poly, ...]) -> tuple[lp.Buffer, tuple[Poly, ...]]:

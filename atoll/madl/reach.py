@@ -27,28 +27,28 @@ def reach(file: CFile, op: LoweredOperator) -> Iterator[Poly]:
 
 def _function(file: CFile, fn: Lowered, sizes: dict[Atom, Poly]) -> Iterator[Poly]:
     yield from sizes.values()
-    yield from _body(file, fn.body, dict(sizes))
+    yield from _body(file, fn, fn.body, dict(sizes))
 
 
-def _body(file: CFile, body: Sequence[Any], env: dict[Atom, Poly]) -> Iterator[Poly]:
+def _body(file: CFile, fn: Lowered, body: Sequence[Any], env: dict[Atom, Poly]) -> Iterator[Poly]:
     for stmt in body:
         match stmt:
             case lp.For(sym, low, high, inner):
                 top = most(high, env)
                 yield top
                 yield most(low, env)
-                yield from _body(file, inner, {**env, sym: top})
+                yield from _body(file, fn, inner, {**env, sym: top})
             case lp.If(tests, then, orelse):
                 for t in tests:
                     yield from _expr(t.expr, env) if t.expr is not None else ()
-                yield from _body(file, then, env)
-                yield from _body(file, orelse, env)
+                yield from _body(file, fn, then, env)
+                yield from _body(file, fn, orelse, env)
             case lp.Store(buffer, index, value) | lp.Update(buffer, index, _, value):
                 yield from _place(buffer, index, env)
                 yield from _expr(value, env)
             case lp.Let(var, value):
                 yield from _expr(value, env)
-                env[var.atom] = poly(0)  # an index value is below the size of what it indexes, which is counted
+                env[var.atom] = most(fn.limits.get(var.atom, poly(0)), env)
             case CopyPiece(target, at, source, there, count):
                 yield from _place(target, at, env)
                 yield from _place(source, there, env)

@@ -42,22 +42,22 @@ class Counts:
 
 def count(file: CFile, fn: Lowered) -> Counts:
     found = Counts()
-    _count(file, fn.body, {sym: poly(sym) for sym in fn.sizes}, poly(1), 0, found)
+    _count(file, fn, fn.body, {sym: poly(sym) for sym in fn.sizes}, poly(1), 0, found)
     return found
 
 
-def _count(file: CFile, body: Sequence[Any], env: dict[Any, Poly], times: Poly, depth: int, found: Counts) -> None:
+def _count(file: CFile, fn: Lowered, body: Sequence[Any], env: dict[Any, Poly], times: Poly, depth: int, found: Counts) -> None:
     for stmt in body:
         match stmt:
             case lp.For(sym, low, high, inner):
                 rounds = most(high - low, {**env}) if not low.terms else _rounds(low, high, env)
                 found.loops.append((depth, sym.name, rounds))
-                _count(file, inner, {**env, sym: most(high, env)}, times * rounds, depth + 1, found)
+                _count(file, fn, inner, {**env, sym: most(high, env)}, times * rounds, depth + 1, found)
             case lp.If(tests, then, orelse):
                 for t in tests:
                     _expr(t.expr, times, found)
                 found.add("branches", times)
-                _both(file, [then, orelse], env, times, depth, found)
+                _both(file, fn, [then, orelse], env, times, depth, found)
             case lp.Store(_, _, value):
                 _expr(value, times, found)
                 found.add("stores", times)
@@ -68,7 +68,7 @@ def _count(file: CFile, body: Sequence[Any], env: dict[Any, Poly], times: Poly, 
                 found.add("stores", times)
             case lp.Let(var, value):
                 _expr(value, times, found)
-                env[var.atom] = poly(0)
+                env[var.atom] = most(fn.limits.get(var.atom, poly(0)), env)
             case CopyPiece(count=cells):
                 found.add("copied", times * most(cells, env))
             case Invoke(function, given, _):
@@ -77,7 +77,7 @@ def _count(file: CFile, body: Sequence[Any], env: dict[Any, Poly], times: Poly, 
                     callee = _callee(file, function)
                     if callee is not None:
                         values = {s: most(p, env) for s, p in zip(callee.sizes, given, strict=True)}
-                        _count(file, callee.body, values, times, depth, found)
+                        _count(file, callee, callee.body, values, times, depth, found)
 
 
 def _rounds(low: Poly, high: Poly, env: dict[Any, Poly]) -> Poly:
@@ -86,12 +86,12 @@ def _rounds(low: Poly, high: Poly, env: dict[Any, Poly]) -> Poly:
     return difference if difference.const() is not None else most(difference, env) if all(c > 0 for c in difference.terms.values()) else most(high, env)
 
 
-def _both(file: CFile, bodies: Sequence[Sequence[Any]], env: dict[Any, Poly], times: Poly, depth: int, found: Counts) -> None:
+def _both(file: CFile, fn: Lowered, bodies: Sequence[Sequence[Any]], env: dict[Any, Poly], times: Poly, depth: int, found: Counts) -> None:
     """Of two branches the larger of each count, where that is known; else their sum."""
     sides = []
     for body in bodies:
         side = Counts()
-        _count(file, body, dict(env), times, depth, side)
+        _count(file, fn, body, dict(env), times, depth, side)
         sides.append(side)
         found.loops += side.loops
     for what in dict.fromkeys([*sides[0].operations, *sides[1].operations]):

@@ -181,6 +181,10 @@ def _dynamic(el: Elaborator) -> None:
             el.graph.dynamic[sym] = (wire, wire.type.size)
             continue
         bound = next((b for b in el.bounds if sym in b.index.leaves()), None)
+        loop = next((x for x in el.graph.loops.values() if sym in {*x.extent.leaves(), *x.low.leaves()}), None)
+        if bound is None and loop is not None:
+            help_ = f"a number of rounds that is computed has a bound: clamp<<n>>({wire.shown}), or an argument of type idx<<n>>"
+            fail("E0904", loop.span, what="size", name=wire.shown, notes=[f"{wire.shown} is a number of type {show_type(wire.type)}"], help=help_, where=el.graph.name)
         span = bound.span if bound else wire.span
         what = bound.wire.shown if bound else "the array"
         high = show_size_named(bound.extent - 1, el.graph.size_names) if bound else "n-1"
@@ -219,9 +223,16 @@ def _requirements(el: Elaborator) -> None:
                 graph.requirements.append((p, *open_[-1]))
     known = Known(graph)
     for p, wire in inner:
+        if any(leaf in graph.dynamic for leaf in p.leaves()):
+            note = f"{wire.shown} would have size {show_size_named(p, graph.size_names)}, which is only known when the program runs"
+            help_ = "let the rounds update an array of a known size: y = {z} init .., z = last z with [..] = .."
+            fail("E0919", wire.span, notes=[note], help=help_, where=graph.name)
         if not known.about(p).proves(p):
             shown = show_size_named(p, graph.size_names)
             fail("E0913", wire.span, what=wire.shown, size=shown, where=graph.name)
+    for scope in graph.loops.values():
+        if any(leaf in graph.dynamic for leaf in scope.extent.leaves()) and not known.about(scope.extent).proves(scope.extent):
+            fail("E0913", scope.span, what="this loop", size=show_size_named(scope.extent, graph.size_names), where=graph.name)
     for p, what, span in given:
         if _is_loopy(graph, p) and not known.about(p).proves(p):
             fail("E0913", span, what=what, size=show_size_named(p, graph.size_names), where=graph.name)

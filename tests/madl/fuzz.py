@@ -73,7 +73,7 @@ class Generator:
         """Add one statement and what it defines."""
         makers = [self.copy, self.view, self.halves, self.build, self.loop, self.fold, self.delay, self.update, self.call, self.scalar]
         if depth < 2:
-            makers += [self.block, self.branch, self.triangle, self.matrix, self.loop, self.accumulate]
+            makers += [self.block, self.branch, self.triangle, self.matrix, self.loop, self.accumulate, self.rounds]
         self.rng.choice(makers)(scope, body, depth)
 
     # one method per kind of statement
@@ -238,6 +238,22 @@ class Generator:
             body.append(f"{x} = {text}{self.at(kind, 0.2)}")
             scope.append((x, kind))
 
+    def rounds(self, scope: Any, body: list[str], depth: int) -> None:
+        """A loop that runs as often as a value says: a sum, or elements that are replaced."""
+        v, s, x, k, i = self.pick(scope, "4"), self.pick(scope, "s"), self.name(), self.name(), self.name()
+        if v is None or s is None:
+            return
+        body.append(f"{k} = {self.rng.choice(['clamp', 'wrap'])}<<4>>({s})")
+        close = self.rng.choice(["end", "end", "resume"])
+        if self.rng.random() < 0.5:
+            t = self.name()
+            body.append(f"forward <<{k}>> [{i}] returns ({x} = {{{t}}}): {t} init 1 = last {t} + {v}.[{i}]*{i} {close}")
+            scope.append((x, "s"))
+        else:
+            t = self.name()
+            body.append(f"forward <<{k}>> [{i}] returns ({x}{self.at('4', 0.2)} = {{{t}}} init [4]3): {t} = last {t} with [{i}] = {v}.[{i}] + {s} {close}")
+            scope.append((x, "4"))
+
     def block(self, scope: Any, body: list[str], depth: int) -> None:
         inner_scope = [(n, k) for n, k in scope if not n.startswith("last")]
         known = len(inner_scope)
@@ -291,7 +307,7 @@ class Symbolic(Generator):
     def statement(self, scope: list[tuple[str, str]], body: list[str], depth: int) -> None:
         makers = [self.copy, self.ends, self.loop, self.fold, self.delay, self.set, self.call, self.scalar]
         if depth < 2:
-            makers += [self.block, self.branch, self.triangle, self.loop, self.accumulate]
+            makers += [self.block, self.branch, self.triangle, self.loop, self.accumulate, self.rounds]
         self.rng.choice(makers)(scope, body, depth)
 
     def ends(self, scope: Any, body: list[str], depth: int) -> None:

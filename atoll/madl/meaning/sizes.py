@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from atoll.madl import syntax as s
+from atoll.madl.meaning import expressions
 from atoll.madl.meaning.reading import Names, Reading
-from atoll.madl.meaning.wires import Length, NotYet, Shape, Wrong, array
+from atoll.madl.meaning.wires import Length, NotYet, Shape, Value, Wrong, array
 from atoll.madl.represented import fixed_type
 from atoll.madl.typing import NAMES
 from atoll.types.types import Array, Record, Tuple, Type
@@ -22,14 +23,25 @@ def written(m: Reading, size: s.Size, names: Names) -> Length:
             known = names.find("sizes", name)
             if known is None and isinstance(constant := m.library.constants.get(name), s.Number):
                 return Length(int(constant.value))
+            if known is None and (variable := names.find("variables", name)) is not None:
+                return _computed(m, variable)
             if known is None:
                 raise Wrong(f"no size {name}")
             return known  # type: ignore[no-any-return]
+        case s.SizeValue(expr):
+            return _computed(m, expressions.plain(m, expr, names))
         case s.SizeOp(op, left, right):
             a, b, made = written(m, left, names), written(m, right, names), Length()
             calculate(m, op, a, b, made)
             return made
     raise Wrong(f"no size: {s.text(size)}")
+
+
+def _computed(m: Reading, value: Value) -> Length:
+    """A number of rounds that the program computes."""
+    made = Length()
+    m.when(lambda: m.store.let(made, int(m.store.scalar(value))))
+    return made
 
 
 def calculate(m: Reading, op: str, a: Length, b: Length, c: Length) -> None:
