@@ -46,6 +46,10 @@ class PrimInfo:
     can_fail: bool = False
     commutes: bool = False  # in value and derivative; min and max follow their first argument on a tie
 
+    def accepts(self, dtype: DType) -> bool:
+        """Whether arguments may be of this dtype."""
+        return dtype.kind in self.takes and (self.gives != "f" or dtype.bits >= 32)
+
     def result(self, dtype: DType) -> DType:
         """The dtype of the result for arguments of this dtype."""
         if self.gives == "bool":
