@@ -333,8 +333,13 @@ class Program(Elaborate):
         return ir.Lam(syms, tuple(e.type for e in given), code), form[0]
 
     def on_integers(self, lam: ir.Lam) -> bool:
-        """Whether integers are among what is differentiated."""
-        return any(core.dtype_of(core.shape_of(leaf)[1]).is_integer for t in lam.types for _, leaf in core.flatten(t))
+        """Whether integers are among what is differentiated, or all that it gives."""
+
+        def integers(t: core.Type) -> list[bool]:
+            return [core.dtype_of(core.shape_of(leaf)[1]).is_integer for _, leaf in core.flatten(t)]
+
+        given = integers(lam.body.type)
+        return any(x for t in lam.types for x in integers(t)) or (bool(given) and all(given))
 
     def do_jvp2(self, f: V, x: V, dx: V) -> V:
         x = self.named(x)

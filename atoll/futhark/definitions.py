@@ -8,8 +8,8 @@ from atoll.errors import NOWHERE, Error, fail
 from atoll.futhark import syntax as s
 from atoll.futhark.consume import Consumption
 from atoll.futhark.env import Binding, Env, arrows
-from atoll.futhark.expressions import Expressions
-from atoll.futhark.ftypes import F64, I32, I64, Con, DRef, DVar, Fun, Prim, TVar, Type, free_vars, prune, show
+from atoll.futhark.expressions import Expressions, dims_of
+from atoll.futhark.ftypes import F64, I32, I64, Con, DRef, DVar, Fun, Prim, TVar, Type, free_vars, prune, prune_dim, show
 from atoll.futhark.recursion import check_uses
 
 _LIMITS = {f"{k}{n}": ((-(2 ** (n - 1)) if k == "i" else 0), 2 ** (n - (k == "i")) - 1) for k in "iu" for n in (8, 16, 32, 64)}
@@ -84,6 +84,8 @@ class Definitions(Expressions):
         more_types, more_sizes = self.general(t, bool(params) or isinstance(prune(t), Fun))
         binding = Binding(name, t, "def" if self.level == 0 else "function", (*cons, *more_types), (*sizes, *more_sizes), self.level, node)
         if not params:
+            if sizes and self.level == 0 and any(isinstance(d := prune_dim(x), DRef) and d.binding.born for x in dims_of(t)):
+                fail("E1404", node.span, found=show(t), expected="known sizes", why="Unknown size in a size-polymorphic value binding")
             self.settle(t)
         if itself is not None and node.recursive:
             check_uses(name, binding, itself, params, body)
@@ -111,6 +113,9 @@ class Definitions(Expressions):
                 continue
             if var.equality and var.kinds is None and self.level == 0 and function and var.fields is None and var.cases is None:
                 fail("E1403", var.span or NOWHERE, found="'a", expected="a type that can be compared", why="A type parameter does not support equality: add a type annotation")
+            if self.level > 0:  # what is local is not made general
+                var.level = self.level
+                continue
             if var.kinds is not None or var.fields is not None or var.cases is not None or not function or var.equality:
                 var.level = self.level
                 if self.level == 0:

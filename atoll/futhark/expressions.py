@@ -36,6 +36,7 @@ from atoll.futhark.ftypes import (
     prune_dim,
     same_dim,
     show,
+    show_dim,
 )
 from atoll.futhark.patterns import Patterns, bound, single_name
 from atoll.futhark.unify import BOTTOM, Mismatch, unify
@@ -401,6 +402,7 @@ class Expressions(Patterns):
         """The type of a function, by its parameters and body. Sizes its body makes are existential. `itself` is its name in its body, whose type is set here."""
         self.level += 1
         seen: set[str] = set()
+        start = self.clock
         typed = []
         for p in params:
             diet: list[Any] = []
@@ -438,6 +440,7 @@ class Expressions(Patterns):
                 self.equal(t, given, body.span)
         self.level -= 1
         names = [single_name(p) for p, _, _ in typed]
+        self.causal(typed, start)
         inner = [b for p in params for b in bound(p)]
         t = self.existential(t, made, [b for b in inner if b not in names])
         for (p, pt, diet), name in reversed(list(zip(typed, names, strict=True))):
@@ -447,6 +450,22 @@ class Expressions(Patterns):
             for b in (*(n for n in names if n is not None), *made):
                 b.level = BOTTOM  # outside, they are names of the type only
         return t
+
+    def causal(self, typed: list[Any], start: int) -> None:
+        """A parameter has no size that is only known later: of a later parameter, or made in the body."""
+        later = {id(b): b for p, _, _ in typed for b in bound(p)}
+        for p, pt, _ in typed:
+            for b in bound(p):
+                later.pop(id(b), None)
+
+            def leaf(d: Dim, pt: Type = pt, p: Any = p) -> Dim:
+                if isinstance(d, DRef) and id(d.binding) in later:
+                    fail("E1404", p.span, found=show(pt), expected="sizes that are known before", why=f'scope-violation: the size "{d.binding.name}" is a later parameter')
+                if isinstance(d, DRef) and d.binding.kind == "size" and not d.binding.declared and start < d.binding.born and d.binding.level < BOTTOM:
+                    fail("E1404", p.span, found=show(pt), expected="sizes that are known before", why="Causality check: the size of this parameter is only computed in the body of the function")
+                return d
+
+            map_type(pt, lambda x: x if isinstance(x, Fun) else None, lambda d, leaf=leaf: map_dim(d, leaf))  # type: ignore[misc]
 
     def arrow_of(self, typed: list[Any], t: Type, made: list[Binding]) -> Type:
         """The type of a function as far as it is known before its body."""
@@ -489,7 +508,9 @@ class Expressions(Patterns):
         if sizes:
             t = self.pattern(e.pat, scope, None)
             self.not_also(sizes, [e.pat], e.span)
-            self.equal(value, substitute(t, {}, {id(b): DVar(self.level) for b in sizes}), e.pat.span)
+            found = {id(b): DVar(self.level) for b in sizes}
+            self.equal(value, substitute(t, {}, {**found}), e.pat.span)
+            self.later.append(lambda: self.said(e, sizes, found))
         else:
             self.pattern(e.pat, scope, value)
         self.irrefutable(e.pat)
@@ -498,6 +519,11 @@ class Expressions(Patterns):
         if only is not None and self.is_size(e.value) and prune(only.type) == I64:  # let m = n + 1 in ... [m]
             result = substitute(result, {}, {id(only): self.dim_of_checked(e.value)})
         return self.hide(result, [*bound(e.pat), *sizes])
+
+    def said(self, e: s.Let, sizes: list[Binding], found: dict[int, DVar]) -> None:
+        for b in sizes:
+            if isinstance(prune_dim(found[id(b)]), DVar):
+                fail("E1404", e.pat.span, found="[]", expected="a size", why=f'Ambiguous size "{b.name}": nothing says it')
 
     def not_also(self, sizes: list[Binding], pats: list[Any], span: Span) -> None:
         """A size has a name of its own."""
@@ -564,6 +590,12 @@ class Expressions(Patterns):
         flexible = map_type(start, lambda x: None, lambda d: DVar(self.level))
         t = self.pattern(e.pat, scope, flexible)
         self.no_function(t, e.span, "a loop's state")
+        before = self.clock
+        at_start, own = dims_of(start), dims_of(t)
+        for have, want in zip(at_start, own, strict=True):
+            want = prune_dim(want)
+            if not isinstance(want, DVar) and not isinstance(prune_dim(have), DVar) and not same_dim(want, have):
+                fail("E1404", e.init.span, found=show(start), expected=show(t), why="Initial loop values do not have expected type")
         inner = Env(scope)
         hidden: list[Binding] = list(bound(e.pat))
         if e.kind == "for":
@@ -585,8 +617,22 @@ class Expressions(Patterns):
             unify(result, t, late)
         except Mismatch as problem:
             fail("E1403", e.body.span, found=show(result), expected=show(t), why=f"the loop's body must give the type of its state: {problem}")
+        self.loop_sizes(e, own, at_start, dims_of(result), before)
         made = self.loop_type(t, start, result)
         return self.hide(made, hidden)
+
+    def loop_sizes(self, e: s.Loop, own: list[Dim], start: list[Dim], result: list[Dim], before: int) -> None:
+        """Sizes of the state that a round makes equal are equal at its start and at its end; a size that a round makes is none of the state."""
+        groups: dict[Any, int] = {}
+        for k, d in enumerate(own):
+            d = prune_dim(d)
+            if isinstance(d, DRef) and d.binding.kind == "size" and d.binding.born > before and not same_dim(d, result[k]):
+                fail("E1404", e.body.span, found=show_dims(result), expected=show_dims(own), why="the size of the loop's state is only known inside the loop body")
+            if not isinstance(d, DVar):
+                continue
+            first = groups.setdefault(id(d), k)
+            if first != k and not same_dim(result[first], result[k]):
+                fail("E1404", e.body.span, found=show_dims(result), expected=show_dims(own), why="Loop body does not have expected type: a round needs two sizes of the state to be equal")
 
     def loop_type(self, t: Type, start: Type, result: Type) -> Type:
         """The state's type after the loop: sizes that no round changes are those of the start."""
@@ -652,6 +698,22 @@ class Expressions(Patterns):
         except Mismatch as problem:
             fail("E1403", e.span, found=show(found), expected=show(t), why=f"a size coercion changes sizes only: {problem}")
         return t
+
+
+def dims_of(t: Type) -> list[Dim]:
+    """The sizes of a type outside of functions, in order."""
+    found: list[Dim] = []
+
+    def dim(d: Dim) -> Dim:
+        found.append(d)
+        return d
+
+    map_type(t, lambda x: x if isinstance(x, (Fun, Con, TVar)) else None, dim)
+    return found
+
+
+def show_dims(dims: list[Dim]) -> str:
+    return "".join(f"[{show_dim(d)}]" for d in dims)
 
 
 class Path(Use):

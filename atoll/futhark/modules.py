@@ -28,6 +28,9 @@ def copy_syntax(x: Any) -> Any:
     return x
 
 
+SPACES = ("values", "types", "mods", "sigs")
+
+
 class Modules(Definitions):
     def __init__(self, prelude: Env | None) -> None:
         self.prelude = prelude
@@ -78,6 +81,7 @@ class Modules(Definitions):
             case s.TypeDef():
                 self.once(own, "types", d.name, d.span)
                 env.types[d.name] = self.abbreviation(d, env)
+                env.hidden.discard(("types", d.name))
             case s.ModDef():
                 self.once(own, "mods", d.name, d.span)
                 body: Any = d.body
@@ -86,9 +90,11 @@ class Modules(Definitions):
                 for name, sig in reversed(d.params):
                     body = s.MLambda(name, sig, None, body, span=d.span)
                 env.mods[d.name] = self.module(body, env)
+                env.hidden.discard(("mods", d.name))
             case s.SigDef():
                 self.once(own, "sigs", d.name, d.span)
                 env.sigs[d.name] = Sig(d.sig, env_copy(env))
+                env.hidden.discard(("sigs", d.name))
                 self.abstract(d.sig, env, d.span)
             case s.OpenDec(body):
                 found = self.module(body, env)
@@ -96,7 +102,9 @@ class Modules(Definitions):
                     fail("E1406", d.span, what="Cannot open a parametric module")
                 env.open(found)
             case s.Import(path):
-                env.open(self.file(path, d.span))
+                found = self.file(path, d.span)
+                env.open(found)
+                env.hidden.update((space, k) for space in SPACES for k in getattr(found, space))  # an import is not handed on
             case s.Local(inner):
                 before = {space: dict(getattr(env, space)) for space in ("values", "types", "mods", "sigs")}
                 self.dec(inner, env, own)
@@ -106,10 +114,10 @@ class Modules(Definitions):
                             env.hidden.add((space, name))
 
     def check_entry(self, d: s.Def, binding: Binding) -> None:
-        if not d.entry:
-            return
         if binding.types:
             fail("E1406", d.span, what=f"Entry point functions may not be polymorphic: {d.name} is")
+        if not d.entry:
+            return
         t: Any = binding.type
         from atoll.futhark.env import arrows
 
@@ -155,6 +163,8 @@ class Modules(Definitions):
     def module(self, m: Any, env: Env) -> Module:
         match m:
             case s.MName(name):
+                if name == ("intrinsics",) and self.prelude is not None:
+                    fail("E1406", m.span, what="The 'intrinsics' module may not be used in module expressions")
                 return env.qualified("mods", name, m.span, "module")
             case s.MDecs(decs):
                 made = Env(env)

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from atoll.core import interpret
+from atoll.core import interpret, ir
 from atoll.core import values as v
+from atoll.core.rewrite import walk
 from atoll.errors import Error
 from atoll.errors.base import RunError
 from atoll.futhark.blocks import Case, Spec, read_spec
@@ -101,8 +102,16 @@ def run_case(module: Any, case: Case, path: Path, compiled: bool) -> Outcome:
     return Outcome(name, "passed" if problem is None else "failed", problem or "")
 
 
+MANY = 30  # elements: a transposed derivative is one derivative for each of them in the interpreter
+
+
+def _is_slow(fn: Any, given: list[Any]) -> bool:
+    return sum(np.size(x) for x in given) >= MANY and any(isinstance(e, (ir.Jvp, ir.Vjp)) for e in walk(fn.core.body))
+
+
 def _run_somehow(fn: Any, given: list[Any], compiled: bool, heavy: bool) -> list[Any]:
     """A case that is not for interpreters is compiled, unless only the interpreter has what it needs."""
+    heavy = heavy or _is_slow(fn, given)
     if heavy and not compiled:
         try:
             return _run(fn, given, True)

@@ -43,7 +43,10 @@ class TypeExps:
 
     def unknown(self, name: str = "unknown") -> Binding:
         """A size that only a value knows."""
-        return Binding(name, I64, "size", level=self.level)
+        self.clock += 1
+        return Binding(name, I64, "size", level=self.level, born=self.clock)
+
+    clock = 0  # how many such sizes there are
 
     def equal(self, a: Type, b: Type, span: Span, what: str = "") -> None:
         late: list[SizeMismatch] = []
@@ -116,6 +119,8 @@ class TypeExps:
                     if name in found:
                         fail("E1406", t.span, what=f"Duplicate constructor #{name} in sum type")
                     found[name] = tuple(self.type_exp(x, env, anonymous) for x in items)
+                if len(found) > 256:
+                    fail("E1406", t.span, what=f"Sum types must have at most 256 constructors; this one has {len(found)}")
                 return Sum(found)
             case s.TArrow():
                 return self.arrow(t, env)
