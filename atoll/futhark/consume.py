@@ -11,7 +11,7 @@ from typing import Any
 from atoll.errors import Span, fail
 from atoll.futhark import syntax as s
 from atoll.futhark.env import Binding
-from atoll.futhark.ftypes import Arr, Con, Fun, Prim, Rec, Sum, TVar, Type, has_function, prune
+from atoll.futhark.ftypes import Arr, Con, Fun, Prim, Rec, Sum, TVar, Type, has_function, map_type, prune
 from atoll.futhark.patterns import bound
 
 Key = tuple[Any, ...]  # a variable, by the identity of its binding, and the way to a part of it
@@ -56,6 +56,19 @@ def of_type(a: Alias, t: Type | None) -> Alias:
     if isinstance(known, Rec):
         return {f: of_type(a[f] if isinstance(a, dict) and f in a else flat(a), x) for f, x in known.fields.items()}
     return a
+
+
+def has_array(t: Type) -> bool:
+    """Whether arrays are parts of a type; an abstract type may have some, but nothing can be done to them."""
+    found = []
+
+    def on_type(x: Type) -> Type | None:
+        if isinstance(x, Arr):
+            found.append(x)
+        return None
+
+    map_type(t, on_type, lambda d: d)
+    return bool(found)
 
 
 class Consumption:
@@ -203,7 +216,7 @@ class Consumption:
         use = e.info
         b = use.binding
         if b.kind in ("def", "builtin", "alias", "abstract"):
-            if b.kind == "def" and not has_function(b.type) and not is_plain(b.type):
+            if b.kind == "def" and not has_function(b.type) and has_array(b.type):
                 self.names.setdefault((id(b),), b.name)
                 self.globals.add((id(b),))
                 return frozenset(((id(b),),))
@@ -324,6 +337,9 @@ class Consumption:
 
     def exp_BinOp(self, e: s.BinOp) -> Alias:
         head = self.exp(e.fn)
+        if e.op in (("|>",), ("<|",)) and e.fn.info.binding.attrs == "pipe":  # an application
+            fn, arg = (e.right, e.left) if e.op == ("|>",) else (e.left, e.right)
+            return self.applied(fn.ty, self.exp(fn), [(arg, arg.span)])
         if e.op in (("&&",), ("||",)):
             self.exp(e.left)
             self.exp(e.right)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from typing import Any
 
@@ -145,4 +146,31 @@ def random_values(text: str) -> list[Any]:
             low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
             made = rng.integers(low, high, shape, dtype=dtype, endpoint=True)
             found.append(made if shape else dtype.type(made))
+    return found
+
+
+_BINARY = {b"  i8": "i1", b" i16": "i2", b" i32": "i4", b" i64": "i8", b"  u8": "u1", b" u16": "u2", b" u32": "u4", b" u64": "u8", b" f16": "f2", b" f32": "f4", b" f64": "f8", b"bool": "b1"}
+
+
+def read_bytes(data: bytes) -> list[Any]:
+    """All values of a file: text, or Futhark's binary format (`b`, version 2, rank, type, sizes, elements), compressed or not."""
+    if data[:2] == b"\x1f\x8b":
+        data = gzip.decompress(data)
+    if data.lstrip()[:2] != b"b\x02":
+        return read_values(data.decode("utf-8"))
+    found: list[Any] = []
+    at = 0
+    while at < len(data):
+        if data[at : at + 1].isspace():
+            at += 1
+            continue
+        rank, kind = data[at + 2], data[at + 3 : at + 7]
+        if data[at : at + 2] != b"b\x02" or kind not in _BINARY:
+            fail("E1409", name="test data", text="this is not Futhark's binary format, version 2")
+        shape = np.frombuffer(data, "<i8", rank, at + 7)
+        dtype = np.dtype("<" + _BINARY[kind])
+        at += 7 + 8 * rank
+        array = np.frombuffer(data, dtype, int(np.prod(shape)), at).reshape(shape)
+        at += array.nbytes
+        found.append(array if rank else array[()])
     return found

@@ -156,7 +156,7 @@ class Definitions(Expressions):
             if isinstance(t, TVar):
                 self.decide_var(t)
             t = prune(e.ty)
-            if isinstance(t, Prim) and e.kind == "int" and t.name in _LIMITS:
+            if isinstance(t, Prim) and e.kind == "int" and t.name in _LIMITS and e.suffix is None:  # with a suffix it wraps
                 low, high = _LIMITS[t.name]
                 if e.info == "negated" and low == 0 and e.value > 0:
                     fail("E1403", e.span, found=f"-{e.value}", expected=t.name, why=f"Literal -{e.value} out of bounds for inferred type {t.name}")

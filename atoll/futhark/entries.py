@@ -34,6 +34,7 @@ def entry(d: s.Def, binding: Binding, tuning: dict[str, int] | None = None) -> i
     params: list[tuple[Sym, Any]] = []
     args = []
     fns, _ = arrows(binding.type)
+    p.top = []
     names = [single_name(pat) for pat in d.params] + [None] * (len(fns) - len(d.params))
     if any(has_function(fn.param) for fn in fns) or has_function(arrows(binding.type)[1]):
         fail("E1406", d.span, what="Entry point functions may not be higher-order")
@@ -57,7 +58,8 @@ def entry(d: s.Def, binding: Binding, tuning: dict[str, int] | None = None) -> i
             frame.bind(fn.name, args[-1])
     use = Use(binding, {}, {id(b): DRef(b) for b in binding.sizes}, binding.type)
     with p.block() as stmts:
-        p.top = stmts if not args else []
+        if not args:
+            p.top = stmts
         try:
             v = p.apply(p.used(use, frame), *args)
         except _Unbound as problem:

@@ -109,7 +109,10 @@ class Expressions(Patterns):
                 late: list[Any] = []
                 from atoll.futhark.unify import _dims
 
-                _dims(d, e, late)
+                if (_made(d) and isinstance(prune_dim(e), DVar)) or (_made(e) and isinstance(prune_dim(d), DVar)):
+                    late.append(None)  # a size that one branch makes is not that of a parameter
+                else:
+                    _dims(d, e, late)
                 if late:
                     seen[pair] = d = DRef(self.unknown())
                 return Arr(d, self.join(x, y, span, seen))
@@ -698,6 +701,12 @@ class Expressions(Patterns):
         except Mismatch as problem:
             fail("E1403", e.span, found=show(found), expected=show(t), why=f"a size coercion changes sizes only: {problem}")
         return t
+
+
+def _made(d: Dim) -> bool:
+    """A size that a value made."""
+    d = prune_dim(d)
+    return isinstance(d, DRef) and d.binding.kind == "size" and not d.binding.declared and d.binding.born > 0
 
 
 def dims_of(t: Type) -> list[Dim]:

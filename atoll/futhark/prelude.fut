@@ -18,6 +18,11 @@ def opaque 't (x: t) : t = x
 def trace 't (x: t) : t = x
 def break 't (x: t) : t = x
 
+def r32 (x: i32) : f32 = f32.i32 x
+def t32 (x: f32) : i32 = i32.f32 x
+def r64 (x: i32) : f64 = f64.i32 x
+def t64 (x: f64) : i32 = i32.f64 x
+
 def length [n] 't (_: [n]t) : i64 = n
 def null [n] 't (_: [n]t) : bool = n == 0
 def head [n] 't (x: [n]t) : t = x[0]

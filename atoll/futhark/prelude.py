@@ -42,6 +42,8 @@ def prelude() -> Env:
     for k in range(1, 6):  # what AUTOMAP puts in, under names that no program can hide
         own.values[f"%map{k}"] = env.values["map" if k == 1 else f"map{k}"]
     own.values["%rep"] = own.values["rep"]
+    for pipe in ("|>", "<|"):
+        own.values[pipe].attrs = "pipe"
     return own
 
 

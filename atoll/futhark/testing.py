@@ -15,7 +15,7 @@ from atoll.core.rewrite import walk
 from atoll.errors import Error
 from atoll.errors.base import RunError
 from atoll.futhark.blocks import Case, Spec, read_spec
-from atoll.futhark.data import random_values, read_values
+from atoll.futhark.data import random_values, read_bytes, read_values
 from atoll.types.types import Array, Index, Scalar, Tuple, Type, shape_of
 
 
@@ -79,7 +79,7 @@ def run_case(module: Any, case: Case, path: Path, compiled: bool) -> Outcome:
     except Error as error:
         return Outcome(name, "rejected", str(error))
     try:
-        given = random_values(case.input or "") if case.kind == "random" else read_values(_text(case.input, case.input_file, path))
+        given = random_values(case.input or "") if case.kind == "random" else _values(case.input, case.input_file, path)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             found = _run_somehow(fn, given, compiled, "compiled" in case.tags)
@@ -97,7 +97,7 @@ def run_case(module: Any, case: Case, path: Path, compiled: bool) -> Outcome:
         return Outcome(name, "failed", f"it ran; expected error: {case.error}")
     if not expected:
         return Outcome(name, "passed", "it ran")
-    wanted = read_values(_text(case.output, case.output_file, path))
+    wanted = _values(case.output, case.output_file, path)
     problem = compare(found, wanted)
     return Outcome(name, "passed" if problem is None else "failed", problem or "")
 
@@ -121,19 +121,19 @@ def _run_somehow(fn: Any, given: list[Any], compiled: bool, heavy: bool) -> list
     return _run(fn, given, compiled)
 
 
-def _text(text: str | None, file: str | None, path: Path) -> str:
+def _values(text: str | None, file: str | None, path: Path) -> list[Any]:
     if text is not None:
-        return text
+        return read_values(text)
     if file is None:
-        return ""
+        return []
     try:
-        return (path.parent / file).read_text(encoding="utf-8")
+        return read_bytes((path.parent / file).read_bytes())
     except (OSError, UnicodeDecodeError) as problem:
         raise Wrong(f"{file} cannot be read: {problem}") from None
 
 
-def _run(fn: Any, given: list[Any], compiled: bool) -> list[Any]:
-    core = fn.core
+def arguments(fn: Any, given: list[Any]) -> tuple[Any, ...]:
+    """Values in Futhark's order as the arguments of a function: those of a tuple one after the other."""
     pending = list(given)
 
     def take(t: Type) -> Any:
@@ -146,13 +146,15 @@ def _run(fn: Any, given: list[Any], compiled: bool) -> list[Any]:
         assert isinstance(elem, (Scalar, Index))
         return fitted(pending.pop(0), len(sizes), elem)
 
-    args = tuple(take(t) for _, t in core.params)
+    args = tuple(take(t) for _, t in fn.core.params)
     if pending:
         raise Wrong(f"{fn.name} is given too many values")
-    if compiled:
-        from atoll.runtime.arguments import result_to_python
+    return args
 
-        del result_to_python
+
+def _run(fn: Any, given: list[Any], compiled: bool) -> list[Any]:
+    core, args = fn.core, arguments(fn, given)
+    if compiled:
         result = fn(*(_python(t, a) for (_, t), a in zip(core.params, args, strict=True)))
         return _flat(core.result, result)
     return v.leaves(interpret.call(core, args)) if not _is_unit(core.result) else []
