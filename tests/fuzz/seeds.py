@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ class Died:
 
 
 def each_seed(seeds: Iterable[int], run: Callable[[int], T], patience: float, prepare: Callable[[], None] = lambda: None) -> Iterator[T | Died]:
-    """run(seed) for all seeds in order, each within `patience` seconds; `prepare` is called once in every worker."""
+    """run(seed) for all seeds in order, each within `patience` seconds of its worker's time (and ten times that by the clock); `prepare` is called once in every worker."""
     left = list(seeds)
     context = multiprocessing.get_context("fork")
     while left:
@@ -31,7 +32,7 @@ def each_seed(seeds: Iterable[int], run: Callable[[int], T], patience: float, pr
         theirs.close()
         try:
             while left:
-                found = _next(ours, patience)
+                found = _next(ours, patience, worker.pid or 0)
                 if found is None:
                     break
                 left.pop(0)
@@ -51,12 +52,24 @@ def _work(connection: Any, seeds: Iterable[int], run: Callable[[int], Any], prep
     connection.close()
 
 
-def _next(connection: Any, patience: float) -> tuple[Any] | None:
-    deadline = time.monotonic() + patience
+def _next(connection: Any, patience: float, pid: int) -> tuple[Any] | None:
+    begun, deadline = _spent(pid), time.monotonic() + 10 * patience
     with contextlib.suppress(EOFError, OSError):
-        if connection.poll(max(0.0, deadline - time.monotonic())):
-            return (connection.recv(),)
+        while not connection.poll(max(0.1, min(patience, deadline - time.monotonic()))):
+            if time.monotonic() >= deadline or _spent(pid) - begun >= patience:
+                return None
+        return (connection.recv(),)
     return None
+
+
+def _spent(pid: int) -> float:
+    """Seconds of processor time, of the process and of those it has waited for; where nobody tells, as if all of it."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return time.monotonic()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def parse(text: str) -> list[int]:
