@@ -18,8 +18,8 @@ from atoll.ainf.scan_prim import blocks
 from atoll.core.interpret import reduce_known
 from atoll.core.prims import MONOIDS
 from atoll.errors import Error
-from atoll.sizes import Atom
-from atoll.types.dtypes import BOOL, DType
+from atoll.sizes import Atom, poly
+from atoll.types.dtypes import BOOL, I64, DType
 
 POINTS = 6
 SEEN = 3  # points with numbers in all results, at least
@@ -46,6 +46,39 @@ def is_associative(prim: Operator) -> bool:
     except (Error, _TooMuch, AssertionError, KeyError, IndexError, OverflowError, ZeroDivisionError):
         return False  # outside its domain, or too large to try
     return seen >= SEEN
+
+
+def known_parts(block: ir.Block, results: tuple[ir.Abs, ...]) -> tuple[str, ...] | None:
+    """The known operator of every part of a value, where an operator is nothing else: `lambda p, q: (p[0] + q[0], max(p[1], q[1]))` is add and maximum."""
+    half = len(results)
+    if any(not isinstance(line.prim, (ir.Param, ir.Op)) or line.conds for line in block.lines):
+        return None
+    found = [_known(result, block.params[k], block.params[half + k]) for k, result in enumerate(results)]
+    return None if None in found else tuple(monoid for monoid in found if monoid is not None)
+
+
+def _known(result: ir.Abs, left: ir.Line, right: ir.Line) -> str | None:
+    """The operator of a part that is one operation on the same element of both sides."""
+    here = tuple(poly(x) for x in result.binders)
+    sides = (ir.Ref(left, 0, here), ir.Ref(right, 0, here))
+    if isinstance(result.body, ir.IndexValue):
+        p, q = (poly(ir.ref_atom(x)) for x in sides) if left.results[0].dtype == right.results[0].dtype == I64 else (poly(0), poly(0))
+        return "add" if result.body.poly == p + q else "mul" if result.body.poly == p * q else None
+    if not isinstance(result.body, ir.Ref) or not isinstance(result.body.line.prim, ir.Op):
+        return None
+    line, op = result.body.line, result.body.line.prim
+    inside = dict(zip(line.dims, result.body.index, strict=True))
+    args = tuple(_what_is_read(ir.subst_operand(x, inside)) for x in op.args)
+    same = all(x.results[0].dtype == line.results[0].dtype for x in (left, right))
+    if not same or args not in (sides, sides[::-1]):
+        return None
+    return next((monoid for monoid, (name, _) in MONOIDS.items() if name == op.name), None)
+
+
+def _what_is_read(x: ir.Operand) -> ir.Operand:
+    while isinstance(x, ir.Ref) and isinstance(x.line.prim, ir.Op) and x.line.prim.name == "read":
+        x = ir.subst_operand(x.line.prim.args[0], dict(zip(x.line.dims, x.index, strict=True)))
+    return x
 
 
 def _sides(prim: Operator) -> list[tuple[ir.Line, ir.Line]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from atoll.ainf import ir, scalars
+from atoll.ainf.associative import known_parts
 from atoll.ainf.translate.context import Env, extent_of, index_name
 from atoll.ainf.translate.reductions import Reductions
 from atoll.ainf.values import Scalar, Value, VArray, index_poly
@@ -60,27 +61,26 @@ class Scatters(Reductions):
         n, size = extent_of(indices), extent_of(base)
         assert isinstance(t, Array)
         binder = b.fresh_binder("r", n)
-        if op is not None and monoid is None:
-            with b.binding(binder):
-                target = self.index_at(indices, binder, size, drop, span)
-                elements = self.abs_of(self.get(values, poly(binder)), t.elem, env)
-            bases = self.abs_of(base, t, env)
-            block, results = self.operator_block(op, env)
-            prim = ir.ScatterFold(bases, binder, target, elements, block, results, drop)
-            line, index = b.emit(prim, self.result_types(t, env), span, "h")
-            return self.from_results(t, line, index, env)
         with b.binding(binder):
             target = self.index_at(indices, binder, size, drop, span)
+        written = None if op is None or monoid is not None else self.operator_block(op, env)
+        parts = None if written is None else known_parts(*written)
+        if written is not None and parts is None:
+            with b.binding(binder):
+                elements = self.abs_of(self.get(values, poly(binder)), t.elem, env)
+            bases = self.abs_of(base, t, env)
+            prim = ir.ScatterFold(bases, binder, target, elements, *written, drop)
+            line, index = b.emit(prim, self.result_types(t, env), span, "h")
+            return self.from_results(t, line, index, env)
         emitted = []
-        for (path, leaf_type), (extents, old, dtype) in zip(flatten(t), self.leaves_of(base, t, env), strict=True):
-            del leaf_type
-            row = tuple(b.fresh_binder(index_name(k), extent) for k, extent in enumerate(extents[1:]))
+        for k, ((path, _), (extents, old, dtype)) in enumerate(zip(flatten(t), self.leaves_of(base, t, env), strict=True)):
+            row = tuple(b.fresh_binder(index_name(j), extent) for j, extent in enumerate(extents[1:]))
             whole = self.leaf_abs((extents, old, dtype))
             with b.binding(binder, *row):
                 inner = tuple(poly(x) for x in (binder, *row))
                 value = self.operand(self.element(values, inner, path))
             where = (target, *(poly(x) for x in row))
-            scatter = ir.Scatter(whole, (binder, *row), where, value, monoid, drop)
+            scatter = ir.Scatter(whole, (binder, *row), where, value, monoid if parts is None else parts[k], drop)
             emitted.append(self.put(scatter, (ir.Result(dtype, extents),), span, "h"))
         return self.from_emitted(t, emitted, env)
 
