@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: proofs demo test test-browser site same-text validate certify odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench gradbench scaling costs docs clean test-cluster test-cuda cuda-packages
+.PHONY: proofs demo test test-browser site same-text validate certify odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench gradbench scaling costs docs clean test-cluster test-cuda cuda-packages portable
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -72,6 +72,10 @@ same-text: $(VENV)/.ready
 	mkdir -p out
 	PYTHONHASHSEED=1 $(RUN) -m tools.corpus record out/same-text.json --grad
 	PYTHONHASHSEED=77 $(RUN) -m tools.corpus compare out/same-text.json --grad
+
+# Every function of the corpus with bits="portable", in every way there is to compute it: the same bytes (docs/bits.md). About an hour on two cores.
+portable: $(VENV)/.ready
+	$(RUN) -W ignore -m tests.portable.corpus --jobs 2 --seconds 7200
 
 # Every use of every rewrite of loops in the corpus, looked at before and after (atoll/validate): a table by pass. About half an hour.
 validate: $(VENV)/.ready

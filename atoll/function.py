@@ -67,6 +67,7 @@ class Options:
     copies: str = "any"
     plan: tuple[tuple[str, str], ...] = ()
     checkpoint: int | None = None  # of loops that do not say (at.grad(f, memory=...))
+    bits: str = "processor"  # or "portable": the same on every kind of processor (docs/bits.md)
     target: str = ""  # what it is compiled for (targets.py); "": what ATOLL_TARGET says
 
 
@@ -417,7 +418,8 @@ class Function(Looking, Beyond):
         from atoll.ad.custom import believed
         from atoll.check.compiled import assumptions
 
-        return "\n".join(f"- {line}" for line in (*believed(self), *assumptions(self)))
+        portable = ("C compilers and GPUs round sums, products, quotients, square roots and fma as IEEE 754 says, one by one (bits=\"portable\")",) if self.options.bits == "portable" else ()
+        return "\n".join(f"- {line}" for line in (*believed(self), *portable, *assumptions(self)))
 
     @as_deep_as_needed
     def certificate(self) -> Certificate:

@@ -50,9 +50,9 @@ def fn(
     ... def double(x: at.f64[n]) -> at.f64[n]:
     ...     return 2 * x
     """
-    if bits != "processor":
+    if bits not in ("processor", "portable"):
         fail("E0839", given=repr(bits))
-    options = Options(reassociate, copies)
+    options = Options(reassociate, copies, bits=bits)
     if source is None and function is None:
         return calling(lambda given: _make(_from_function, given, options))
     return _make(_from_function, function, options) if source is None else _make(_from_text, source, options)

@@ -48,7 +48,7 @@ def make(
         namespace.globals = f.namespace.globals
         namespace.cells = {**f.namespace.cells, **{n: pytypes.CellType(x) for n, x in inner.items()}}
         signature = Signature(params, result, f.signature.sizes if sizes is None else sizes, f.signature.type_vars)
-        made = Function(source, tree.body[0], namespace, Options(f.options.reassociate, f.options.copies, target=f.options.target), signature)  # type: ignore[arg-type]
+        made = Function(source, tree.body[0], namespace, Options(f.options.reassociate, f.options.copies, bits=f.options.bits, target=f.options.target), signature)  # type: ignore[arg-type]
         try:
             made.check_early()
         except Error as error:

@@ -25,6 +25,7 @@ _EXPENSIVE = (ir.Reduce, ir.ArgReduce, ir.Fold, ir.Scan, ir.ScanFold, ir.Argsort
 class Builder(Known):
     def __init__(self, name: str) -> None:
         self.name = name
+        self.portable = False  # functions of numbers are our own (core/portable.py)
         self.root = ir.Block(None)
         self.block = self.root
         self.path: list[Given] = []

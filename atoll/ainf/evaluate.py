@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from atoll.ainf import ir
-from atoll.core.interpret import cast, format_leaves, format_value, reduce_known
+from atoll.core.interpret import cast, format_leaves, format_value, own_meaning, reduce_known
 from atoll.core.prims import MONOIDS, PRIMS, DivisionByZero, NegativePower, NegativeShift
 from atoll.errors import fail
 from atoll.sizes import Atom, Poly, Sym
@@ -239,7 +239,8 @@ class Evaluator:
 
     def op(self, name: str, args: list[Any], dtype: Any) -> Any:
         try:
-            return dtype.numpy.type(PRIMS[name].means(*args))
+            own = self.program.portable and own_meaning(name, tuple(args))
+            return dtype.numpy.type((own or PRIMS[name].means)(*args))
         except (DivisionByZero, NegativeShift, NegativePower):
             return dtype.numpy.type(0)  # total: a check stands before it
 
@@ -254,7 +255,7 @@ class Evaluator:
     def reduce(self, monoid: str, binder: ir.Binder, arg: ir.Operand, dtype: Any, frame: Frame, env: Env) -> Any:
         values = self.array(ir.Abs((binder,), arg), frame, env)
         neutral = dtype.numpy.type(MONOIDS[monoid][1](dtype))
-        return reduce_known(monoid, values, neutral, not self.program.reassociate)
+        return reduce_known(monoid, values, neutral, not self.program.reassociate, self.program.portable)
 
     def scan(self, p: ir.Scan, dtype: Any, frame: Frame, env: Env) -> Any:
         total = self.operand(p.start, frame, env)

@@ -55,7 +55,7 @@ class Translator(Derivatives):
         given: set[Atom] = {*fn.sizes, *(sym for sym, _ in fn.params)}
         leaves = enumerate(flatten(fn.result))
         unknown = frozenset(k for k, (_, t) in leaves if any(not size.leaves() <= given for size in shape_of(t)[0]))
-        return ir.Program(fn.name, fn.sizes, inputs, b.root, results, known, fn.reassociate, b.index_facts, unknown, self.bound_names, fn.span, _returned(fn.body))
+        return ir.Program(fn.name, fn.sizes, inputs, b.root, results, known, fn.reassociate, b.index_facts, unknown, self.bound_names, fn.span, _returned(fn.body), fn.portable)
 
     def input(self, k: int, sym: Sym, t: Type, env: Env, inputs: list[ir.Line]) -> Value:
         """A parameter: one line per leaf, its axes the leaf's sizes."""

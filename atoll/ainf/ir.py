@@ -457,3 +457,4 @@ class Program:
     bound: Mapping[str, Span] = field(default_factory=dict)  # the names the body binds, and where; only when a plan names some
     span: Span = NOWHERE
     returned: Span = NOWHERE  # where its result is written
+    portable: str = ""  # as of core.Function

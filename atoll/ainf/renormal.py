@@ -33,6 +33,7 @@ def needs_renormal(program: ir.Program, live: Live) -> bool:
 def renormal(program: ir.Program, live: Live) -> ir.Program:
     """The same program, made again."""
     b = Builder(program.name)
+    b.portable = bool(program.portable)
     b.sizes |= set(program.sizes)
     b.known += program.facts
     replay = Replay(b, {}, live, program.index_facts)
@@ -43,4 +44,4 @@ def renormal(program: ir.Program, live: Live) -> ir.Program:
         if line not in program.inputs:
             replay.line(line)
     results = [replay.any(array, {}) for array in program.results]
-    return ir.Program(program.name, program.sizes, inputs, b.root, results, program.facts, program.reassociate, b.index_facts, program.open, program.bound, program.span, program.returned)
+    return ir.Program(program.name, program.sizes, inputs, b.root, results, program.facts, program.reassociate, b.index_facts, program.open, program.bound, program.span, program.returned, program.portable)

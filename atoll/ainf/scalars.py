@@ -15,6 +15,7 @@ import numpy as np
 from atoll.ainf import ir
 from atoll.ainf.builder import Builder
 from atoll.core.interpret import cast as cast_value
+from atoll.core.portable import has_own
 from atoll.core.prims import PRIMS, DivisionByZero, NegativePower, NegativeShift
 from atoll.errors import NOWHERE, Error, Span
 from atoll.sizes import Atom, Poly, Quot, floordiv, poly
@@ -65,7 +66,7 @@ def op(b: Builder, name: str, args: tuple[ir.Operand, ...], dtype: DType, span: 
     """A primitive other than comparisons; `dtype` is the result's."""
     if not b.evaluate and dtype is not I64:
         return b.ref(ir.Op(name, args), ir.Result(dtype), span)
-    simple: ir.Operand | None = _fold(name, args, dtype) if all(isinstance(a, ir.Const) for a in args) else None
+    simple: ir.Operand | None = _fold(b, name, args, dtype) if all(isinstance(a, ir.Const) for a in args) else None
     if simple is not None:
         return simple
     if dtype is I64 and name in _RING:
@@ -106,7 +107,9 @@ def _ordered(args: tuple[ir.Operand, ...]) -> tuple[ir.Operand, ...]:
     return args if rank(first) <= rank(second) else (second, first)
 
 
-def _fold(name: str, args: tuple[ir.Operand, ...], dtype: DType) -> ir.Const | None:
+def _fold(b: Builder, name: str, args: tuple[ir.Operand, ...], dtype: DType) -> ir.Const | None:
+    if b.portable and has_own(name, ir.operand_dtype(args[-1])):  # NumPy's bits are this machine's
+        return None
     values = []
     for a in args:
         assert isinstance(a, ir.Const)
@@ -234,7 +237,7 @@ def cast(b: Builder, operand: ir.Operand, dtype: DType, span: Span) -> ir.Operan
 def compare(b: Builder, name: str, x: ir.Operand, y: ir.Operand, span: Span) -> ir.Cond | ir.Operand:
     """A comparison: a condition on polynomials where that means the same, otherwise a bool."""
     if isinstance(x, ir.Const) and isinstance(y, ir.Const):
-        folded = _fold(name, (x, y), BOOL)
+        folded = _fold(b, name, (x, y), BOOL)
         if folded is not None:
             return folded
     p, q = as_poly(b, x), as_poly(b, y)

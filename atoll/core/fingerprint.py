@@ -91,7 +91,7 @@ def fingerprint(fn: ir.Function) -> tuple[str, list[Span]]:
     w.functions = {id(f): k for k, f in enumerate(every)}
     for f in every:
         w.text(f.name)
-        w.any((f.sizes, f.params, f.result, f.open_sizes, f.owned, f.reassociate, f.recursive))
+        w.any((f.sizes, f.params, f.result, f.open_sizes, f.owned, f.reassociate, f.portable, f.recursive))
         w.any(f.requires)
         w.any(f.body)
         w.any((f.vjp, f.jvp))

@@ -60,8 +60,10 @@ def recurses(fn: ir.Function) -> bool:
     return any(f.recursive or any(isinstance(node, ir.Apply) for node in walk(f.body)) for f in called(fn))
 
 
-def _run(fn: ir.Function, env: Env, in_order: bool = False) -> Any:
-    inter = Interpreter(env, fn.name, in_order or not fn.reassociate)
+def _run(fn: ir.Function, env: Env, of: Interpreter | None = None) -> Any:
+    """`of`: who calls it, whose mode it takes."""
+    in_order, portable = (False, fn.portable) if of is None else (of.in_order, of.portable)
+    inter = Interpreter(env, fn.name, in_order or not fn.reassociate, portable)
     for need in fn.requires:
         inter.require(need)
     assert fn.body is not None
@@ -73,10 +75,11 @@ def _run(fn: ir.Function, env: Env, in_order: bool = False) -> Any:
 
 
 class Interpreter:
-    def __init__(self, env: Env, name: str, in_order: bool = False) -> None:
+    def __init__(self, env: Env, name: str, in_order: bool = False, portable: str = "") -> None:
         self.env = env
         self.name = name
         self.in_order = in_order  # sums go from left to right
+        self.portable = portable  # functions are our own, and sums go in blocks or in order (core/portable.py)
 
     # -- sizes
 
@@ -151,7 +154,7 @@ class Interpreter:
 
             return apply(self, e, args)
         try:
-            result = PRIMS[e.op].means(*args)
+            result = (own if self.portable and (own := own_meaning(e.op, args)) is not None else PRIMS[e.op].means)(*args)
         except DivisionByZero:
             fail("E0702", e.span, where=self.name)
         except NegativeShift:
@@ -266,7 +269,7 @@ class Interpreter:
     def reduce(self, e: ir.Reduce) -> Any:
         array, result = self.eval(e.array), self.eval(e.neutral)
         if e.monoid is not None and isinstance(e.type, (Scalar, Index)) and not isinstance(array, v.Dual):
-            return reduce_known(e.monoid, array, result, self.in_order)
+            return reduce_known(e.monoid, array, result, self.in_order, self.portable)
         for i in range(v.length(array)):
             result = self.apply(e.op, result, v.element(array, i))
         return result
@@ -357,11 +360,11 @@ class Interpreter:
 
             def run(fn: ir.Function, values: tuple[Any, ...]) -> Any:
                 names = (*fn.sizes, *(sym for sym, _ in fn.params))
-                return _run(fn, dict(zip(names, (*sizes, *values), strict=True)), self.in_order)
+                return _run(fn, dict(zip(names, (*sizes, *values), strict=True)), self)
 
             return _derivatives().customised(e.fn, args, e.span, run)
         env.update({sym: arg for (sym, _), arg in zip(e.fn.params, args, strict=True)})
-        return _run(e.fn, env, self.in_order)
+        return _run(e.fn, env, self)
 
     def copy(self, e: ir.Copy) -> Any:
         return v.copy(self.eval(e.value))
@@ -416,7 +419,17 @@ def _derivatives() -> Any:
     return dual
 
 
-def reduce_known(monoid: str, array: Any, neutral: Any, in_order: bool) -> Any:
+def own_meaning(op: str, args: tuple[Any, ...]) -> Callable[..., Any] | None:
+    """Our own function for a primitive on these arguments, if there is one."""
+    kind = args[-1].dtype.kind if isinstance(args[-1], np.generic) else ""
+    if kind not in "fc" or not kind:
+        return None
+    from atoll.core import portable
+
+    return portable.meaning(op) if op in (portable.COMPLEX if kind == "c" else portable.REAL) else None
+
+
+def reduce_known(monoid: str, array: Any, neutral: Any, in_order: bool, portable: str = "") -> Any:
     """A known operator over an array of scalars: NumPy's own reduction, which adds floats pairwise; running values are made in order."""
     ufunc = {
         "add": np.add,
@@ -429,6 +442,10 @@ def reduce_known(monoid: str, array: Any, neutral: Any, in_order: bool) -> Any:
     }[monoid]
     if array.shape[0] == 0:
         return neutral
+    if portable == "in blocks":
+        from atoll.core.portable import in_blocks
+
+        return in_blocks(ufunc, array, neutral)
     if in_order:
         return array.dtype.type(ufunc.accumulate(np.concatenate([np.asarray([neutral], array.dtype), array]))[-1])
     return ufunc(neutral, array.dtype.type(ufunc.reduce(np.ascontiguousarray(array), dtype=array.dtype)))

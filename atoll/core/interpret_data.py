@@ -82,7 +82,7 @@ def apply(self: Interpreter, e: ir.Apply) -> Any:
 
     f = self.eval(e.fn)
     args = self.evals(e.args)
-    return Interpreter({**f.env, **dict(zip(f.lam.params, args, strict=True))}, f.name, self.in_order).eval(f.lam.body)
+    return Interpreter({**f.env, **dict(zip(f.lam.params, args, strict=True))}, f.name, self.in_order, self.portable).eval(f.lam.body)
 
 
 def extern(self: Interpreter, e: ir.Extern) -> Any:

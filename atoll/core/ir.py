@@ -551,6 +551,7 @@ class Function:
     believed: tuple[str, ...] = ()  # which of these nobody checked
     owned: tuple[bool, ...] = ()
     reassociate: bool = True
+    portable: str = ""  # the same bits on every processor, with sums "in blocks" or "in order" (core/portable.py); `reassociate` is then False
     span: Span = NOWHERE
     recursive: bool = False
     plan: tuple[tuple[str, str], ...] = ()  # what the user decided about values, by their names

@@ -236,7 +236,7 @@ class Tracer:
             exact = isinstance(s, lp.Accumulate) and s.exact and self.is_cut_anywhere(found)
             sorts = isinstance(s, lp.Helper) and s.name in ("sort", "argsort") and self.is_cut_anywhere(found)
             if exact and not self.settings.in_order:
-                refuse(self.fn.name, self.span(body), "it adds up from left to right, so no worker can begin before the last has ended", "let sums be regrouped: leave out reassociate=False")
+                refuse(self.fn.name, self.span(body), "it adds up from left to right, so no worker can begin before the last has ended", "let sums be regrouped: leave out reassociate=False, or bits=\"portable\"")
             if sorts and not self.settings.in_order:
                 refuse(self.fn.name, self.span(body), "it sorts along the axis that is cut, which needs everything in one place", "sort the rows of an array instead, or gather it first: x.compute()")
         total = sum(prod(shape_of_box(box)) * b.dtype.size for b, box in found.reads.items())
@@ -258,7 +258,7 @@ class Tracer:
         found = self.parts_of(s, extent, 1 if work is None else work)
         exact = any(isinstance(x, lp.Accumulate) and x.exact and x.low.leaves() & {s.low} for x in lp.walk(s.body))
         if exact and not self.settings.in_order and extent > 1:
-            refuse(self.fn.name, self.span(s.body), "it adds up from left to right, so no worker can begin before the last has ended", "let sums be regrouped: leave out reassociate=False")
+            refuse(self.fn.name, self.span(s.body), "it adds up from left to right, so no worker can begin before the last has ended", "let sums be regrouped: leave out reassociate=False, or bits=\"portable\"")
         axis = lp.in_words(s.extent)
         most = max(_total(t) for t, _ in found)
         if most > self.settings.task and not s.accs and _stretches(s.body):

@@ -20,6 +20,7 @@ from typing import Any
 from atoll.ainf.ir import Site
 from atoll.core import ir as core
 from atoll.core.needs import first_order, has_data
+from atoll.core.portable import has_own
 from atoll.core.prims import PRIMS
 from atoll.core.rewrite import walk
 from atoll.errors import NOWHERE, Span, fail
@@ -60,10 +61,12 @@ class Translator:
         self.nonnegative: set[Sym] = set()
         self.where = ""
         self.reassociate = True
+        self.portable = ""  # as of the function that is compiled, whatever it calls
 
     # -- programs and functions
 
     def program(self, fn: core.Function) -> Translated:
+        self.portable = fn.portable
         entry = self.function(fn)
         made = []
         while self.todo:
@@ -239,7 +242,8 @@ class Translator:
                 code, name = ("E0711", "power") if e.op == "pow" else ("E0706", "count")
                 site = self.site(code, e.span, args=(name,))
                 self.check(b.op(scalar("ge", dtype.name), args[1], zero), site, b, args[1])
-        return b.op(scalar(e.op, dtype.name), *args, span=e.span)
+        own = self.portable and (has_own(e.op, dtype) or (e.op == "mul" and dtype.is_float))
+        return b.op(scalar(f"portable_{e.op}" if own else e.op, dtype.name), *args, span=e.span)
 
     def cast(self, e: core.Cast, env: Env, b: Builder) -> Val:
         x = self.value(e.value, env, b)
@@ -401,7 +405,7 @@ class Translator:
         others = {s: t for s, t in used.variables.items() if s not in sizes}
         given: dict[Sym, Type] = {s: I64_T for s in used.symbols if s not in sizes}  # before the arrays whose sizes they are
         given.update({s: t for s, t in others.items() if s not in given})
-        made = make_kernel(len(self.kernels), self.where, body, sizes, tuple(given.items()), self.reassociate)
+        made = make_kernel(len(self.kernels), self.where, body, sizes, tuple(given.items()), self.reassociate and not self.portable, self.portable)
         self.kernels.append(made)
         args = (*(env[s] for s in sizes), *(x for s in given for x in leaves(env[s])))
         assert isinstance(body.type, Tuple)

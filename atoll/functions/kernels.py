@@ -119,13 +119,13 @@ def free(e: Any) -> Free:
     return Free({s: t for s, t in variables.items() if s not in bound}, {s: None for s in symbols if s not in bound})
 
 
-def make_kernel(number: int, name: str, body: ir.Expr, sizes: tuple[Sym, ...], params: tuple[tuple[Sym, Type], ...], reassociate: bool) -> Kernel:
+def make_kernel(number: int, name: str, body: ir.Expr, sizes: tuple[Sym, ...], params: tuple[tuple[Sym, Type], ...], reassociate: bool, portable: str = "") -> Kernel:
     """The kernel that computes `body`, a tuple."""
     known = {*sizes, *(sym for sym, _ in params)}
     opened = {leaf for p in sizes_in(body.type) for leaf in p.leaves()} - known
     opens = tuple(sorted((s for s in opened if isinstance(s, Sym)), key=lambda s: s.uid))
     fn = ir.Function(
-        name, sizes, params, body.type, body, open_sizes=opens, owned=(False,) * len(params), reassociate=reassociate, span=body.span
+        name, sizes, params, body.type, body, open_sizes=opens, owned=(False,) * len(params), reassociate=reassociate, portable=portable, span=body.span
     )
     return Kernel(number, fn, _opaque(fn))
 

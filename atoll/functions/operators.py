@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from atoll.ainf.ir import Site
+from atoll.core import portable
 from atoll.core.prims import PRIMS
 from atoll.functions.ir import BOOL_REP, Rep
 from atoll.types.dtypes import DTYPES
@@ -52,10 +53,11 @@ def scalar(op: str, dtype: str) -> Operator:
     """
     key = (op, dtype)
     if key not in _made:
-        row = PRIMS[op]
+        own = op.startswith("portable_")
+        row = PRIMS[op.removeprefix("portable_")]
         result = row.result(DTYPES[dtype]).numpy.type
         params = (BOOL_REP, dtype, dtype) if op == "select" else (dtype,) * row.arity
-        meaning = row.means
+        meaning = portable.meaning(op.removeprefix("portable_")) if own else row.means
 
         def means(*args: Any) -> Any:
             with np.errstate(all="ignore"):

@@ -17,6 +17,15 @@ from atoll.sizes.machine import compared, rounds, wrapped
 from atoll.types.types import Scalar
 
 
+def meaning(op: str) -> Any:
+    """What an operation means, one of our own functions too (loops/portable.py)."""
+    if op.startswith("portable_"):
+        from atoll.core import portable
+
+        return portable.meaning(op.removeprefix("portable_"))
+    return PRIMS[op].means
+
+
 class Stuck(AssertionError):
     """The loops did something the loop language does not allow: a bug in a pass."""
 
@@ -126,7 +135,7 @@ class Executor:
 
     def op(self, op: str, args: list[Any], dtype: Any) -> Any:
         try:
-            return dtype.numpy.type(PRIMS[op].means(*args))
+            return dtype.numpy.type(meaning(op)(*args))
         except (DivisionByZero, NegativeShift, NegativePower):
             return dtype.numpy.type(0)
 

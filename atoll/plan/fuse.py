@@ -82,7 +82,7 @@ WRITTEN_OUT = 9  # sums of so few terms are written out, for as many elements at
 _FUSED_INNER = (ir.Reduce, ir.Scan, ir.Scatter)
 
 
-def loop_order(stage: Stage) -> list[ir.Binder]:
+def loop_order(stage: Stage, in_memory: bool = True) -> list[ir.Binder]:
     """The loops of a stage, outermost first: its dims, then what it reduces over; a reduction goes outside a dim along
     which memory is contiguous when its own index strides, unless it is so short that it is written out. A contraction has loops
     for its batches only."""
@@ -90,7 +90,7 @@ def loop_order(stage: Stage) -> list[ir.Binder]:
         return list(stage.contraction.batch)
     inner = list(stage.inner) if isinstance(stage.prim, _FUSED_INNER) else []
     order = [*stage.dims, *inner]
-    if isinstance(stage.prim, ir.Reduce) and stage.dims:
+    if isinstance(stage.prim, ir.Reduce) and stage.dims and in_memory:  # `in_memory`: elements that are sums may be added to in turn
         last, red = stage.dims[-1], inner[0]
         rounds = red.extent.const()
         if rounds is not None and rounds <= WRITTEN_OUT:
@@ -124,13 +124,13 @@ def accumulates_in_memory(stage: Stage, order: list[ir.Binder]) -> bool:
 class Fuser:
     """Builds the tree for one block."""
 
-    def __init__(self, stages: list[Stage], pieces: bool, inplace: InPlace) -> None:
+    def __init__(self, stages: list[Stage], pieces: bool, inplace: InPlace, in_memory: bool = True) -> None:
         self.stages = stages
         self.pieces = pieces
         self.inplace = inplace
         self.by_line: dict[ir.Line, Stage] = {s.line: s for s in stages if s.line is not None}
         self.by_number = {s.number: s for s in stages}
-        self.orders = {s: loop_order(s) for s in stages}
+        self.orders = {s: loop_order(s, in_memory) for s in stages}
         self.syms: dict[tuple[Stage, ir.Binder], Poly] = {}  # what each binder is, once its loop is chosen
         self._sources: dict[tuple[Stage, ir.Binder], frozenset[Source]] = {}
         self.started: set[Stage] = set()  # what they accumulate into is initialised elsewhere

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 def make_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Function:
     """The loops of a core function."""
     from atoll.loops.check import check
+    from atoll.loops.portable import portable
     from atoll.lower.function import lower
     from atoll.plan.masks import with_masks
     from atoll.plan.override import planned
@@ -52,7 +53,8 @@ def make_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Function:
         check_ainf(translate(fn))
     plan = dict((choices or chosen(fn)).plan)
     program = planned(fn, plan)
-    return check(lower(program if plan or not program.reassociate else with_masks(program)))
+    loops = check(lower(program if plan or not program.reassociate else with_masks(program)))
+    return loops if not fn.portable else check(portable(loops, in_blocks=fn.portable == "in blocks"))
 
 
 def compiled_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Function:
@@ -62,6 +64,10 @@ def compiled_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Functi
     choices = choices if choices is not None else chosen(fn)
     loops = make_loops(fn, choices)
     optimise(loops, fn.reassociate, choices)
+    if fn.portable:
+        from atoll.loops.portable import products
+
+        loops.body = products(loops.body)
     return loops
 
 

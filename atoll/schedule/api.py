@@ -418,6 +418,8 @@ def schedule(function: Any) -> Schedule:
     if core is None:
         shown = getattr(function, "__name__", None) or repr(function)
         fail("E0506", caller(), name=shown, problem="it is not an Atoll function; decorate it with @at.fn")
+    if core.portable:
+        fail("E0506", caller(), name=core.name, problem='bits="portable" says how its sums are cut and its functions computed, and the rules of schedules know neither; schedule it without')
     try:
         source = from_ainf.translate(named_ainf.translate(core, named_ainf.names_written(function)))
         forbidden = frozenset() if source.reassociate else frozenset(("reassociate", "contract", "finite"))

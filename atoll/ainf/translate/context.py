@@ -58,6 +58,7 @@ class Context:
     def __init__(self, fn: core.Function) -> None:
         self.fn = fn
         self.b = Builder(fn.name)
+        self.b.portable = bool(fn.portable)
         self.where = fn.name
         self.calls: list[core.Function] = []
         self.called = 0  # how many calls were inlined

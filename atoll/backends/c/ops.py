@@ -105,6 +105,8 @@ def call(op: str, args: list[str], arg: DType, result: DType, wrapping: bool) ->
         return f"at_within({', '.join(args)})"
     if op in ("extent", "rounds"):
         return f"at_{op}({', '.join(args)})"
+    if op.startswith("portable_"):
+        return f"at_{op}_{suffix(arg)}({', '.join(args)})"
     if arg is BOOL:
         return _bool(op, args)
     if arg.is_integer:

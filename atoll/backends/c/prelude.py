@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from atoll.backends.c import portable_math
 from atoll.backends.c.storage_text import STORAGE_HELPERS
 from atoll.types.dtypes import DTYPES, DType
 
@@ -398,14 +399,18 @@ def right_with_gcc() -> str:
 def needed(text: str) -> list[str]:
     """The helpers a piece of C uses, each after those it uses itself."""
     order: dict[str, None] = {}
+    helpers, provides = HELPERS, _PROVIDES
+    if "at_portable_" in text:
+        own, parts = portable_math.helpers()
+        helpers, provides = helpers | own, provides | parts
 
     def visit(names: Iterable[str]) -> None:
         for name in names:
-            name = _PROVIDES.get(name, name)
-            if name in HELPERS and name not in order:
-                inner = [n for n in _NAME.findall(HELPERS[name]) if _PROVIDES.get(n, n) != name]
+            name = provides.get(name, name)
+            if name in helpers and name not in order:
+                inner = [n for n in _NAME.findall(helpers[name]) if provides.get(n, n) != name]
                 visit(inner)
                 order[name] = None
 
     visit(_NAME.findall(text))
-    return [HELPERS[name] for name in order]
+    return [helpers[name] for name in order]

@@ -164,7 +164,7 @@ class _Lowering:
 
     def reduced(self, stmt: lp.Stmt) -> set[lp.Var]:
         """What a statement reduces to, by a kernel."""
-        if isinstance(stmt, lp.Chunks) or (isinstance(stmt, lp.Accumulate) and not stmt.exact and self.reassociate and reducible(stmt)):
+        if (isinstance(stmt, lp.Chunks) and not self.in_order(stmt)) or (isinstance(stmt, lp.Accumulate) and not stmt.exact and self.reassociate and reducible(stmt)):
             return {a.var for a in stmt.accs}
         return set()
 
@@ -177,8 +177,14 @@ class _Lowering:
         first: list[k.Statement] = [lp.Declare(v, lp.Load(self.cell(v), ())) for v in changed]
         return [*first, *body, *(lp.Store(self.cell(v), (), lp.Use(v)) for v in (*changed, *made))], [*changed, *made]
 
+    def in_order(self, chunk: lp.Chunks) -> bool:
+        """A sum that goes from left to right."""
+        return not self.reassociate and any(not a.var.dtype.is_integer and a.var.dtype.kind != "b" for a in chunk.accs)
+
     def is_for_one_thread(self, stmt: lp.Stmt) -> bool:
         match stmt:
+            case lp.Chunks() if self.in_order(stmt):
+                return True
             case lp.Let(var, _) | lp.Declare(var, _) | lp.Assign(var, _):
                 return var not in self.host
             case lp.Store() | lp.Update() | lp.Add():

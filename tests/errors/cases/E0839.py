@@ -4,10 +4,10 @@ from atoll import f64
 n = at.sizes("n")
 
 
-@at.fn(bits="portable")
+@at.fn(bits="exact")
 def f(x: f64[n]) -> f64:
     return sum(x)
 
 
-#> E0839: bits='portable' is not there
-#>    help: leave bits= out: results are the same for every number of threads, pieces and runs on one kind of processor
+#> E0839: bits='exact' is neither "processor" nor "portable"
+#>    help: leave it out, or write bits="portable" for the same bits on every kind of processor

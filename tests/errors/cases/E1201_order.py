@@ -24,4 +24,4 @@ f.plan_distribution(Elsewhere(1_000_000))
 #>   --> E1201_order.py:18:5
 #>    18 |     return sum(x)
 #>       |     ^^^^^^^^^^^^^
-#>    help: let sums be regrouped: leave out reassociate=False
+#>    help: let sums be regrouped: leave out reassociate=False, or bits="portable"
