@@ -289,3 +289,14 @@ def touched(stmts: lp.Stmts, shapes: dict[lp.Buffer, tuple[int, ...]], env: dict
     looker = Looker(shapes, env, stmts, threads)
     looker.stmts(stmts)
     return looker.touched
+
+
+def bytes_of_touched(t: Touched) -> int:
+    """Bytes of all boxes that are read or written."""
+    return sum(prod(shape_of_box(box)) * b.dtype.size for boxes in (t.reads, t.writes) for b, box in boxes.items())
+
+
+def arrays_made(body: lp.Stmts) -> list[lp.Buffer]:
+    """Arrays that statements write, but for those they allocate."""
+    own = {s.buffer for s in lp.walk(body) if isinstance(s, lp.Alloc)}
+    return [s.buffer for s in lp.walk(body) if isinstance(s, (lp.Store, lp.Update)) and s.buffer not in own]

@@ -71,6 +71,9 @@ def make_graph(f: Function, args: tuple[Any, ...], settings: Settings) -> Graph:
     names = [sym.name for sym in loops.sizes]
     if settings.over is not None and settings.over not in names:
         fail("E1207", name=f.name, over=settings.over, reason="it has no such size", sizes=", ".join(names))
+    for name, _ in settings.grid:
+        if name not in names and settings.over is None:
+            fail("E1207", name=f.name, over=name, reason="it has no such size", sizes=", ".join(names))
     tracer = Tracer(loops, tuple(given), scalars, settings, f._returned, dict(sizes))
     graph = tracer.graph()
     if settings.over is not None and settings.parts > 1 and not any(step.kind != "one" and step.kind != "sums" for step in graph.steps):

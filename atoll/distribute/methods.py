@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from atoll.distribute.arguments import bytes_of, is_xarray, leaves, library, stand_ins
+from atoll.distribute.on_dask import cut_of
+from atoll.errors import fail
 from atoll.errors.plain import all_plain
-from atoll.types.types import Record, Tuple, Type, shape_of
+from atoll.types.types import Record, Tuple, Type, flatten, shape_of
 
 if TYPE_CHECKING:
     from atoll.distribute.budget import Within
@@ -23,10 +26,10 @@ _WORDS = ("over", "parts", "memory")
 class Beyond:
     """Mixed into at.Function."""
 
-    def distribute(self: Any, *args: Any, over: str | None = None, parts: int | None = None, memory: Any = None, **keywords: Any) -> Any:
+    def distribute(self: Any, *args: Any, over: str | None = None, parts: int | dict[str, int] | None = None, memory: Any = None, **keywords: Any) -> Any:
         """Dask arrays in, lazy Dask arrays out: the same bits as f(x) for every chunking and number of workers. NumPy arrays go to every worker.
 
-        `over` names the size that is to be cut, `parts` into how many, `memory` is what one task may have at hand. What cannot be distributed is refused here."""
+        `over` names the size that is to be cut, `parts` into how many, or {"n": 4, "m": 3} for several sizes at once; `memory` is what one task may have at hand. What cannot be distributed is refused here."""
         from atoll.distribute.on_dask import lazy
 
         da = library("dask.array", "dask", "distribute")
@@ -37,13 +40,13 @@ class Beyond:
         fn, given, graph = prepared(self, args, keywords, over, parts, memory, "distribute")
         return structure(fn.core.result, iter(lazy(graph, leaves(fn, given), da)))
 
-    def plan_distribution(self: Any, *args: Any, over: str | None = None, parts: int | None = None, memory: Any = None, **keywords: Any) -> Plan:
+    def plan_distribution(self: Any, *args: Any, over: str | None = None, parts: int | dict[str, int] | None = None, memory: Any = None, **keywords: Any) -> Plan:
         """What distribute would do, before anything runs: print it. Arrays may be Dask arrays, or anything with a shape and a dtype."""
         from atoll.distribute.show import Plan
 
         args = tuple(x.data if is_xarray(x) else x for x in args)
         _, _, graph = prepared(self, args, keywords, over, parts, memory, "plan_distribution")
-        return Plan(graph, parts or 0)
+        return Plan(graph, len(graph.tasks))
 
     def fits(self: Any, memory: Any, **sizes: int) -> int:
         """The largest size with which a call takes no more than `memory` ("8GB", or bytes): arguments, results and everything it allocates.
@@ -77,10 +80,9 @@ class Beyond:
         return stream(self, inputs, out, memory, progress)
 
 
-def prepared(f: Function, args: tuple[Any, ...], keywords: dict[str, Any], over: str | None, parts: int | None, memory: Any, where: str) -> tuple[Function, tuple[Any, ...], Graph]:
+def prepared(f: Function, args: tuple[Any, ...], keywords: dict[str, Any], over: str | None, parts: int | dict[str, int] | None, memory: Any, where: str) -> tuple[Function, tuple[Any, ...], Graph]:
     """The function that is meant (a lifted one for arrays of more axes), its arguments in order, and its graph."""
     from atoll.distribute.make import make_graph
-    from atoll.distribute.on_dask import cut_of
     from atoll.distribute.trace import Settings
     from atoll.runtime.arguments import from_python
 
@@ -91,10 +93,30 @@ def prepared(f: Function, args: tuple[Any, ...], keywords: dict[str, Any], over:
     f = f if other is None else other
     values = from_python(f.core, shapes)
     flat = leaves(f, given)
-    wanted = parts if parts is not None else cut_of(flat)
+    grid = _grid(f, flat, over, parts, where)
+    wanted = parts if isinstance(parts, int) else prod(count for _, count in grid) if parts else cut_of(flat)
     limit = None if memory is None else bytes_of(memory, where)
-    settings = Settings(wanted, memory=limit, gathers=(1 << 26) if limit is None else limit, least=4096 if parts is not None else LEAST, over=over)
+    settings = Settings(wanted, memory=limit, gathers=(1 << 26) if limit is None else limit, least=4096 if parts is not None else LEAST, over=over, grid=grid)
     return f, given, make_graph(f, values, settings)
+
+
+def _grid(f: Function, flat: list[Any], over: str | None, parts: int | dict[str, int] | None, where: str) -> tuple[tuple[str, int], ...]:
+    """Which sizes are cut into how many parts: as it is said, or as the chunks of the arguments are."""
+    if isinstance(parts, dict):
+        for name, count in parts.items():
+            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+                fail("E0610", name=where, text=f"{name} is cut into a number of parts, not {count!r}", help=f'write {where}(..., parts={{"{name}": 4}})')
+        return tuple(parts.items())
+    if over is not None:
+        return ((over, parts if parts is not None else cut_of(flat)),)
+    found: dict[str, int] = {}
+    types = [t for _, p in f.core.params for _, t in flatten(p)]
+    for x, t in zip(flat, types, strict=True):
+        for size, count in zip(shape_of(t)[0], getattr(x, "numblocks", ()), strict=False):
+            for leaf in size.leaves():
+                name = str(getattr(leaf, "name", leaf))
+                found[name] = max(found.get(name, 1), int(count))
+    return tuple(found.items()) if parts is None and sum(count > 1 for count in found.values()) > 1 else ()
 
 
 def structure(t: Type, found: Iterator[Any]) -> Any:

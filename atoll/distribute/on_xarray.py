@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from atoll.function import Function
 
 
-def distribute(f: Function, args: tuple[Any, ...], keywords: dict[str, Any], over: str | None, parts: int | None, memory: Any) -> Any:
+def distribute(f: Function, args: tuple[Any, ...], keywords: dict[str, Any], over: str | None, parts: int | dict[str, int] | None, memory: Any) -> Any:
     """As f.distribute, with DataArrays in and out."""
     from atoll.distribute.methods import structure
 

@@ -21,10 +21,22 @@ from atoll.backends.c.used import collect, written_buffers
 from atoll.distribute import ranges
 from atoll.distribute.arguments import words_of
 from atoll.distribute.blocks import apart, axes_of, given_box
-from atoll.distribute.footprint import Box, Touched, around, assigned, is_empty, shape_of_box, touched, whole
+from atoll.distribute.footprint import (
+    Box,
+    Touched,
+    around,
+    arrays_made,
+    assigned,
+    bytes_of_touched,
+    is_empty,
+    shape_of_box,
+    touched,
+    whole,
+)
 from atoll.distribute.graph import Block, Given, Graph, Out, Read, Source, Step, Task, Use, Value, Version
 from atoll.distribute.kernel import Kernel, Local, Made, tree
-from atoll.distribute.pieces import grouped, units
+from atoll.distribute.pieces import grouped, is_free, units
+from atoll.distribute.tiles import tiled
 from atoll.errors import NOWHERE, Span, fail
 from atoll.loops import ir as lp
 from atoll.sizes import Poly, Sym, poly
@@ -46,6 +58,7 @@ class Settings:
     task: int = 1 << 28  # bytes of a task beyond which its loops in order are cut into stretches
     least: int = 0  # bytes that are worth a task
     over: str | None = None  # the size that is to be cut
+    grid: tuple[tuple[str, int], ...] = ()  # sizes that are cut at the same time, and into how many parts
 
 
 @dataclass
@@ -186,11 +199,11 @@ class Tracer:
 
     def big(self, s: lp.Stmt) -> bool:
         """A loop that reads or writes so much that it is worth parts."""
-        return _total(touched([s], self.shapes, self.env)) > self.settings.least
+        return bytes_of_touched(touched([s], self.shapes, self.env)) > self.settings.least
 
     def in_order(self, s: lp.For, low: int, high: int) -> None:
         """A loop in order in stretches, one task after the other."""
-        wanted = max(self.settings.parts, -(-_total(touched([s], self.shapes, self.env)) // self.settings.task))
+        wanted = max(self.settings.parts, -(-bytes_of_touched(touched([s], self.shapes, self.env)) // self.settings.task))
         count = max(1, min(wanted, high - low))
         first, last = self.once("bounds", s, lambda: (Sym(f"{s.sym.name}_from"), Sym(f"{s.sym.name}_to")))
         part = self.once("stretch", s, lambda: lp.For(s.sym, poly(first), poly(last), s.body, s.parallel, s.vector, s.unroll, s.scan))
@@ -259,8 +272,10 @@ class Tracer:
         exact = any(isinstance(x, lp.Accumulate) and x.exact and x.low.leaves() & {s.low} for x in lp.walk(s.body))
         if exact and not self.settings.in_order and extent > 1:
             refuse(self.fn.name, self.span(s.body), "it adds up from left to right, so no worker can begin before the last has ended", "let sums be regrouped: leave out reassociate=False, or bits=\"portable\"")
+        if tiled(self, s, extent, 1 if work is None else work, sum(bytes_of_touched(t) for t, _ in found)):
+            return
         axis = lp.in_words(s.extent)
-        most = max(_total(t) for t, _ in found)
+        most = max(bytes_of_touched(t) for t, _ in found)
         if most > self.settings.task and not s.accs and _stretches(s.body):
             self.open_up(s, [p for _, ps in found for p in ps])
             return
@@ -282,7 +297,7 @@ class Tracer:
         cuts = units(s, extent, work)
         wanted = self.settings.parts if self.is_over(s.extent) else 1
         groups = grouped(cuts, max(1, min(wanted, len(cuts))))
-        if not s.accs and len(cuts) > 4 * len(groups) and _free_to_join(s):
+        if not s.accs and len(cuts) > 4 * len(groups) and is_free(s):
             groups = [[(g[0][0], g[-1][1])] for g in groups]
         found = [(look(g), tuple(g)) for g in groups]
         if len(found) > 1 and (not apart(self.shapes, [t for t, _ in found]) or self.little(found)):
@@ -300,7 +315,7 @@ class Tracer:
         return any((isinstance(a, Sym) and a.name == self.settings.over) or isinstance(a, lp.VarAtom) for a in extent.leaves())
 
     def little(self, found: list[tuple[Touched, tuple[tuple[int, int], ...]]]) -> bool:
-        return sum(_total(t) for t, _ in found) < self.settings.least
+        return sum(bytes_of_touched(t) for t, _ in found) < self.settings.least
 
     # -- parts of loops in order
 
@@ -317,7 +332,7 @@ class Tracer:
                 self.stmt(s)
                 continue
             low, high = self.number(s.low), self.number(s.high)
-            if low is None or high is None or _total(touched([s], self.shapes, self.env)) <= self.settings.task:
+            if low is None or high is None or bytes_of_touched(touched([s], self.shapes, self.env)) <= self.settings.task:
                 self.glue(s)
             elif high - low <= 64 and _stretches(s.body):
                 for i in range(low, high):
@@ -340,7 +355,7 @@ class Tracer:
 
     def emit(
         self, body: lp.Stmts, found: list[tuple[Touched, tuple[tuple[int, int], ...]]], kind: str, chunk: lp.Chunks | None = None, values: list[lp.Var] | None = None, axis: str = "",
-        extra: list[dict[Sym, int]] | None = None, only_first: bool = False,
+        extra: list[dict[Sym, int]] | None = None, only_first: bool = False, tiles: list[dict[str, tuple[int, int]]] | None = None,
     ) -> list[list[Source]]:
         """Tasks for parts of the same statements; where their partial sums are, per accumulator."""
         values, accs = values or [], chunk.accs if chunk is not None else []
@@ -391,7 +406,7 @@ class Tracer:
             for j, v in enumerate(values):
                 given[v] = Source("task", at, len(outs) + len(accs) + j)
         self.vars.update(given)
-        uses = self.uses(read, written, found, boxes, cuts)
+        uses = self.uses(body if chunk is None else chunk.body, read, written, found, boxes, cuts, tiles)
         self.steps.append(Step(step, self.words(body, chunk), kind if len(tasks) > 1 or kind == "in order" else "one", self.span(body).line, tuple(tasks), uses, axis))
         for b, new in blocks.items():
             before = self.versions.get(b) or Version(self.shapes[b], b.dtype.numpy, ())
@@ -481,29 +496,17 @@ class Tracer:
 
     def span(self, body: lp.Stmts) -> Span:
         """A line for statements: that of an array they make, else that of the result."""
-        return next((b.span for b in _outputs(body) if b.span is not NOWHERE and b.span.line), self.returned)
+        return next((b.span for b in arrays_made(body) if b.span is not NOWHERE and b.span.line), self.returned)
 
     def words(self, body: lp.Stmts, chunk: lp.Chunks | None) -> str:
-        found = _outputs(body)
+        found = arrays_made(body)
         names = ", ".join(dict.fromkeys(b.shown for b in found)) or ", ".join(dict.fromkeys(a.var.shown for a in (chunk.accs if chunk is not None else []))) or ", ".join(dict.fromkeys(v.shown for v in _set_by(body))) or "checks"
         return names
 
-    def uses(self, read: list[lp.Buffer], written: list[lp.Buffer], found: list[tuple[Touched, tuple[tuple[int, int], ...]]], boxes: list[dict[lp.Buffer, Box]], cuts: dict[lp.Buffer, frozenset[int]]) -> tuple[Use, ...]:
+    def uses(self, body: lp.Stmts, read: list[lp.Buffer], written: list[lp.Buffer], found: list[tuple[Touched, tuple[tuple[int, int], ...]]], boxes: list[dict[lp.Buffer, Box]], cuts: dict[lp.Buffer, frozenset[int]], tiles: list[dict[str, tuple[int, int]]] | None) -> tuple[Use, ...]:
         from atoll.distribute.words import use
 
-        return tuple(use(b, self.shapes[b], b in written, found, boxes, cuts[b], self.fn) for b in [*read, *written])
-
-
-def _free_to_join(s: lp.Chunks) -> bool:
-    """May neighbouring pieces be one?"""
-    from atoll.distribute.pieces import is_free
-
-    return is_free(s)
-
-
-def _total(t: Touched) -> int:
-    """Bytes that are touched."""
-    return sum(prod(shape_of_box(box)) * b.dtype.size for boxes in (t.reads, t.writes) for b, box in boxes.items())
+        return tuple(use(b, self.shapes[b], b in written, found, boxes, cuts[b], tiles, body, self.number) for b in [*read, *written])
 
 
 def _stretches(body: lp.Stmts) -> bool:
@@ -546,11 +549,6 @@ def _outside_pieces(body: lp.Stmts) -> Iterator[lp.Stmt]:
 
 def _used_outside(v: lp.Var, body: lp.Stmts, fn: lp.Function) -> bool:
     return sum(x is v for x in lp.used_vars(fn.body)) > sum(x is v for x in lp.used_vars(body))
-
-
-def _outputs(body: lp.Stmts) -> list[lp.Buffer]:
-    own = {s.buffer for s in lp.walk(body) if isinstance(s, lp.Alloc)}
-    return [s.buffer for s in lp.walk(body) if isinstance(s, (lp.Store, lp.Update)) and s.buffer not in own]
 
 
 def refuse(name: str, span: Span, reason: str, advice: str) -> NoReturn:

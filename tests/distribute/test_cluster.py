@@ -55,6 +55,32 @@ def test_a_worker_that_is_killed_is_made_up_for(client: Any) -> None:
     assert p.same(lazy.compute(), p.heat_often(u))
 
 
+def test_a_scheduler_that_is_killed_is_followed_by_another(tmp_path: Path) -> None:
+    import dask.array as da
+    import distributed
+
+    u = np.random.default_rng(0).standard_normal((2000, 300))
+    lazy, want = p.heat_twice.distribute(da.from_array(u, chunks=(250, 100)), parts=8), p.heat_twice(u)
+    found = []
+    for turn in range(2):
+        file = tmp_path / f"scheduler{turn}.json"
+        command = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+        scheduler = subprocess.Popen([*command, "--port", "0", "--no-dashboard", "--scheduler-file", str(file)], env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.DEVNULL)
+        worker = subprocess.Popen([sys.executable, "-m", "distributed.cli.dask_worker", "--no-dashboard", "--nthreads", "1", "--scheduler-file", str(file)], env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.DEVNULL)
+        try:
+            with distributed.Client(scheduler_file=str(file), timeout=120, set_as_default=False) as client:
+                if turn == 0:  # in the middle of it
+                    client.compute(lazy)
+                    scheduler.kill()
+                else:
+                    found.append(client.compute(lazy).result(timeout=120))
+        finally:
+            for process in (scheduler, worker):
+                process.kill()
+                process.wait()
+    assert p.same(found[0], want)
+
+
 def test_a_worker_without_a_compiler_uses_what_it_is_sent(client: Any, tmp_path: Path) -> None:
     def alone(kernel: Any, folder: str) -> str:
         import os

@@ -31,6 +31,35 @@ def test_any_chunking(chunks: Any) -> None:
     assert p.same(lazy.compute(), p.heat_twice(U))
 
 
+@pytest.mark.parametrize("name", ["heat", "conv", "vorticity", "sliced", "volume", "flip"])
+@pytest.mark.parametrize("parts", [{"n": 3, "m": 4}, {"m": 5}, {"n": 2, "m": 3, "k": 2}])
+def test_several_axes_at_once(name: str, parts: dict[str, int]) -> None:
+    f, args = next((f, args) for _, f, args in p.make() if f.name == name)
+    if "k" in parts and name != "volume":
+        pytest.skip("it has two axes")
+    lazy = f.distribute(*(da.from_array(a, chunks=tuple(-(-n // 3) for n in a.shape)) for a in args), parts=parts)
+    assert lazy.numblocks[:2] == (parts.get("n", 1), parts["m"]) and lazy.npartitions == np.prod(list(parts.values()))
+    assert p.same(lazy.compute(), f(*args))
+
+
+def test_chunks_on_two_axes_are_tiles() -> None:
+    """Each task takes its chunk and the halo around it, not the rows it lies in. The one size that is cut may be the second."""
+    u = da.zeros((3000, 2000), chunks=(1000, 500))
+    plan = p.heat.plan_distribution(u)
+    assert len(plan.graph.tasks) == 12 and plan.bytes_moved < 1.01 * u.nbytes
+    assert "n and m cut in 12" in str(plan) and "axis 0, halo 1 before and 1 after; axis 1, halo 1 before and 1 after" in str(plan)
+    columns = p.heat.plan_distribution(u, over="m")
+    assert ": m cut in 12" in str(columns) and columns.bytes_moved < 1.02 * u.nbytes
+    with pytest.raises(at.Error, match="it has no such size"):
+        p.heat.plan_distribution(u, parts={"z": 2})
+    with pytest.raises(at.Error, match="a number of parts"):
+        p.heat.plan_distribution(u, parts={"n": 0})
+
+
+def test_halos_in_symbols() -> None:
+    assert "halo 0 before and k (29) after" in str(p.conv.plan_distribution(da.zeros((4000, 300), chunks=(1000, -1)), np.ones(30), parts=4))
+
+
 def test_nothing_runs_before_it_is_asked_for() -> None:
     asked: list[int] = []
 
