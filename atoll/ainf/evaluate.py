@@ -40,8 +40,10 @@ def evaluate(program: ir.Program, args: list[Any], sizes: dict[Sym, int]) -> lis
 
 
 class Evaluator:
+    portable = ""  # as of the program
+
     def __init__(self, program: ir.Program, args: list[Any], sizes: dict[Sym, int]) -> None:
-        self.program = program
+        self.program, self.portable = program, program.portable
         self.inputs = {line.id: arg for line, arg in zip(program.inputs, args, strict=True)}
         self.sizes: Env = dict(sizes.items())
         self.work = 0
@@ -239,7 +241,7 @@ class Evaluator:
 
     def op(self, name: str, args: list[Any], dtype: Any) -> Any:
         try:
-            own = self.program.portable and own_meaning(name, tuple(args))
+            own = self.portable and own_meaning(name, tuple(args))
             return dtype.numpy.type((own or PRIMS[name].means)(*args))
         except (DivisionByZero, NegativeShift, NegativePower):
             return dtype.numpy.type(0)  # total: a check stands before it
@@ -255,7 +257,7 @@ class Evaluator:
     def reduce(self, monoid: str, binder: ir.Binder, arg: ir.Operand, dtype: Any, frame: Frame, env: Env) -> Any:
         values = self.array(ir.Abs((binder,), arg), frame, env)
         neutral = dtype.numpy.type(MONOIDS[monoid][1](dtype))
-        return reduce_known(monoid, values, neutral, not self.program.reassociate, self.program.portable)
+        return reduce_known(monoid, values, neutral, not self.program.reassociate, self.portable)
 
     def scan(self, p: ir.Scan, dtype: Any, frame: Frame, env: Env) -> Any:
         total = self.operand(p.start, frame, env)
