@@ -40,15 +40,25 @@ def about_compile(data: dict[str, Any], f: Function, text: str | None) -> list[s
     """That the loops of a compile's certificate are those of a function, made again from its text; and that a C text is what the last of them are printed as."""
     from atoll.check.compiled import make_data
     from atoll.check.rewrites.chain import Chain
+    from atoll.loops.optimise import PASSES
 
+    regroups = {p.name: p.regroups for p in PASSES}
     mine = make_data(f.core, bounded=False)
     need(data["digest"] == mine["digest"] and data["sizes"] == mine["sizes"], f"it is about another program than {f.name}: other text")
+    need(data["reassociate"] is mine["reassociate"], f"it gives a licence to regroup sums that {f.name} does not, or not the other way round")
     theirs, ours = Chain(data), Chain(mine)
+    need(all(r.get("regroups", False) is regroups[r["name"]] for r in data["rewrites"] if r["status"] == "proved"), "a rewrite that regroups is said not to, or the other way round")
     need([r["name"] for r in data["rewrites"]] == [r["name"] for r in mine["rewrites"]], "other rewrites")
     pairs = [(data["lowered"], mine["lowered"]), *((a["after"], b["after"]) for a, b in zip(data["rewrites"], mine["rewrites"], strict=True))]
     for k, (a, b) in enumerate(pairs):
         need(theirs.reader.body(a) == ours.reader.body(b), f"its loops are other ones than those of {f.name}, after {k} rewrites")
     lines = [f"  the loops are those of {f.name}, made again from its text, before and after every rewrite"]
+    inner = data["source"]["certificate"]
+    if inner is not None:
+        from atoll.schedule.api import schedule
+
+        lines.append(about_program(inner, schedule(f)))
+    _same_text(f.show("c"), data["c"]["text"])
     if text is not None:
         _same_text(f.show("c"), text)
         lines.append("  the C is what the last loops are printed as")

@@ -10,7 +10,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from atoll.check.certificate import Certificate
-from atoll.check.rewrites.chain import FORMAT, Chain
+from atoll.check.rewrites.chain import FORMAT, TRUSTED, Chain
 from atoll.check.watched import Rewrite, Watched, watch
 from atoll.core import ir
 from atoll.core.fingerprint import fingerprint
@@ -22,13 +22,6 @@ if TYPE_CHECKING:
     from atoll.function import Function
 
 SECONDS = 8.0  # of the bounded validator, for a function
-TRUSTED = (
-    "index arithmetic stays below 64 bits: sizes are checked to be below 2**46 when the program is called",
-    "rounds that lowering says are independent are believed to be (the bounded validator runs them in both orders)",
-    "where a range is cut into pieces is believed not to matter (the bounded validator cuts it in two ways)",
-    "sums that lowering leaves without an order (not `exact`) may be added in any: the program's own licence",
-    "products, sorts and the vector functions of the runtime do what their loops say",
-)
 
 
 def make_data(core: ir.Function, choices: Choices | None = None, seconds: float = SECONDS, bounded: bool = True) -> dict[str, Any]:
@@ -79,7 +72,7 @@ def _row(r: Rewrite, why: str) -> dict[str, Any]:
 
 def _head(core: ir.Function) -> dict[str, Any]:
     digest, _ = fingerprint(core)
-    return {"format": FORMAT, "program": core.name, "digest": digest, "reassociate": core.reassociate, "trusted": list(TRUSTED)}
+    return {"format": FORMAT, "program": core.name, "digest": digest, "reassociate": core.reassociate}
 
 
 def _without_loops(core: ir.Function) -> dict[str, Any]:
@@ -135,7 +128,7 @@ def without_rewrites(name: str, source: str, text: str) -> Certificate:
     """Of an operator of MADL: its loops are printed as they are made."""
     row = {"name": "madl", "status": "open", "why": "its loops are made by atoll/madl, which is tested against the oracle and not validated", "after": []}
     digest, c = (hashlib.sha256(x.encode()).hexdigest() for x in (source, text))
-    head = {"format": FORMAT, "program": name, "digest": digest, "reassociate": False, "trusted": list(TRUSTED[:1])}
+    head = {"format": FORMAT, "program": name, "digest": digest, "reassociate": False}
     rest = {"sizes": [], "lowered": [], "rewrites": [row], "notes": [], "P": [], "Q": [], "E": [], "S": []}
     return Certificate({**head, **rest, "c": {"text": text, "sha256": c}, "source": {"what": "none: an operator of MADL", "certificate": None}})
 
@@ -157,6 +150,6 @@ def left_open(data: dict[str, Any]) -> list[str]:
     if proved:
         lines.append(f"nothing about {', '.join(proved)}: proved for all sizes")
     lines += [f"{note}, which is believed" for note in data.get("notes", ())]
-    lines += data["trusted"]
+    lines += TRUSTED
     lines.append("the C printer prints these loops (backends/c/), the C compiler compiles it, the runtime runs it")
     return lines

@@ -1,8 +1,10 @@
 """Were the loops rewritten rightly, for all sizes: a validator of every use of every rewrite (after Courant and Leroy), on data, without the compiler.
 
     language.py   loops as the checker reads them from a certificate
+    scopes.py     every name is one thing
     refute.py     no integers satisfy these conditions: Gauss, Fourier and Motzkin, with cuts
     leaves.py     statements in their places: when they are done, in which order, what they touch
+    steady.py     what decides is the same when it is done
     storage.py    what is undone before instances are compared: elements kept in variables, pieces of ranges
     texts.py      what a statement says, in other words too
     places.py     what comes before what, and which instance of a copy is a given one

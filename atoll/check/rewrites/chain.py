@@ -6,15 +6,32 @@ sizes, which is not done again here; or `open`: nobody looked. What is not prove
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 from atoll.check.rewrites.language import Body, Reader
 from atoll.check.rewrites.leaves import Origin
+from atoll.check.rewrites.scopes import scoped
 from atoll.check.rewrites.steps import Part, validate
 from atoll.check.sums import need, unknown
 
 FORMAT = "atoll certificate of a compile 1"
 STATUS = ("proved", "bounded", "open")
+KINDS = {"strict": "the same expressions", "regrouped": "the same up to the order of sums"}
+LONG = 2_000  # letters of what a maker says
+TRUSTED = (
+    "index arithmetic stays below 64 bits: sizes are checked to be below 2**46 when the program is called",
+    "rounds that lowering says are independent are believed to be (the bounded validator runs them in both orders)",
+    "where a range is cut into pieces is believed not to matter (the bounded validator cuts it in two ways)",
+    "sums that lowering leaves without an order (not `exact`) may be added in any: the program's own licence",
+    "products, sorts and the vector functions of the runtime do what their loops say",
+)
+
+
+def said(text: Any) -> str:
+    """What the maker of a certificate says, on one line: no part of the verdict can be written by it."""
+    need(isinstance(text, str) and len(text) <= LONG and text.isprintable(), "no text")
+    return str(text)
 
 
 class Chain:
@@ -29,9 +46,11 @@ class Chain:
 
     def run(self) -> None:
         now = self.lowered = self.reader.body(self.data["lowered"])
+        scoped(now, self.sizes)
         for k, row in enumerate(self.data["rewrites"]):
             need(row["status"] in STATUS, "no status:", row["status"])
             after = self.reader.body(row["after"])
+            scoped(after, self.sizes)
             if row["status"] == "proved":
                 for part in self.step(now, after, row):
                     need(not part.why, f"rewrite {k}, {row['name']}: {part.why}")
@@ -42,7 +61,12 @@ class Chain:
         self.final = now
 
     def step(self, before: Body, after: Body, row: dict[str, Any]) -> list[Part]:
-        return validate(self.sizes, before, after, [self.origin(o) for o in row["origins"]], {unknown(a): unknown(b) for a, b in row["roots"]}, bool(self.data["reassociate"] and row["regroups"]))
+        return validate(self.sizes, before, after, [self.origin(o) for o in row["origins"]], {unknown(a): unknown(b) for a, b in row["roots"]}, self.licensed(row))
+
+    def licensed(self, row: dict[str, Any]) -> bool:
+        """Sums may be regrouped: the program allows it, and the rewrite is one that does."""
+        need(type(self.data["reassociate"]) is bool and type(row["regroups"]) is bool, "no licence")
+        return bool(self.data["reassociate"] and row["regroups"])
 
     def origin(self, o: Any) -> Origin | None:
         if o is None or type(o) is int:
@@ -55,19 +79,26 @@ class Chain:
         """What was found, and what it is about."""
         d = self.data
         rows = d["rewrites"]
-        proved = [r["name"] for r in rows if r["status"] == "proved"]
-        lines = [f"{d['program']}: {len(proved)} of {len(rows)} rewrites proved for all sizes, in {self.parts} parts by {self.asked} refutations."]
+        proved = [said(r["name"]) for r in rows if r["status"] == "proved"]
+        regrouped = [said(r["name"]) for r in rows if r["status"] == "proved" and self.licensed(r)]
+        lines = [f"{said(d['program'])}: {len(proved)} of {len(rows)} rewrites proved for all sizes, in {self.parts} parts by {self.asked} refutations."]
         if proved:
             lines.append(f"  the same operations on the same operands, in an order that keeps every dependence: {', '.join(proved)}")
+        if regrouped:
+            lines.append(f"  but sums may be added in another order, because the program is said to allow it: {', '.join(regrouped)}")
         for r in rows:
             if r["status"] == "bounded":
                 b = r["bounded"]
-                lines.append(f"  not proved: {r['name']} ({r['why']}); bounded: its maker ran it at {b['sizes']} sizes, {b['ran']} of {b['new']} new statements, {b['kind']}")
+                need(all(type(b[k]) is int and 0 <= b[k] < 1 << 40 for k in ("sizes", "ran", "new")) and b["kind"] in KINDS, "no result of a run")
+                lines.append(f"  not proved: {said(r['name'])} ({said(r['why'])}); bounded: its maker ran it at {b['sizes']} sizes, {b['ran']} of {b['new']} new statements, and saw {KINDS[b['kind']]}")
             elif r["status"] == "open":
-                lines.append(f"  not looked at: {r['name']} ({r['why']})")
-        lines += [f"  lowering: {d['source']['what']}", *(f"  taken on trust of {x}" for x in sorted(self.notes)), *(f"  {x}" for x in d["trusted"])]
+                lines.append(f"  not looked at: {said(r['name'])} ({said(r['why'])})")
+        lines.append(f"  lowering, which is not looked at here, is said to be: {said(d['source']['what'])}")
+        lines += [*(f"  taken on trust of {x}" for x in sorted(self.notes)), *(f"  {x}" for x in TRUSTED)]
+        text = d["c"]["text"]
+        need(hashlib.sha256(text.encode()).hexdigest() == d["c"]["sha256"], "the C is another one")
         lines.append(
-            f"  not looked at here: whether these are the loops of the program {d['digest'][:12]} (--program FILE:NAME), whether C {d['c']['sha256'][:12]} is"
+            f"  not looked at here: whether these are the loops of the program {said(d['digest'])[:12]} (--program FILE:NAME), whether C {d['c']['sha256'][:12]} is"
             " printed from the last of them (--c FILE)"
         )
         return "\n".join(lines)

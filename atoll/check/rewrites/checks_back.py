@@ -43,7 +43,7 @@ def _back(scan: Node, after: Node, earlier: list[Node], later: list[Node], roots
     bad = flags[0]
     if any(bad in read((whole(n),))[0] | changed((whole(n),))[0] for n in (*earlier, *later)) or changed((whole(scan),))[1] & read((whole(again),))[1]:
         return None
-    rooted = {**roots, scan.stmt[1]: "%round", again.stmt[1]: "%round"}
+    rooted = {**_same_instances(scan, again, roots), scan.stmt[1]: "%round", again.stmt[1]: "%round"}
     failing = {_rooted(t, rooted) for n in again.bodies[0] if n.stmt[0] == "check" for t in n.stmt[1]}
     tested = _guards(earlier[-1]) if earlier and _only_repeats(earlier[-1], again, roots) else set()
     seen: set[Any] = set()
@@ -74,6 +74,26 @@ def _back(scan: Node, after: Node, earlier: list[Node], later: list[Node], roots
     return made
 
 
+def _same_instances(scan: Node, again: Node, roots: Mapping[str, str]) -> dict[str, str]:
+    """What names in both loops are copies of, where they are made as the same instance of a statement before; its round is looked at like any other."""
+    made: dict[str, list[tuple[str, Any]]] = {}
+    for loop in (scan, again):
+        for n in loop.bodies[0]:
+            if n.stmt[0] == "let" and n.origin is not None:
+                made.setdefault(roots.get(n.stmt[1], n.stmt[1]), []).append((loop.stmt[1], n.origin))
+    sure = {root for root, found in made.items() if all(_same_instance(found[0], other) for other in found)}
+    marked = {n.stmt[1] for loop in (scan, again) for n in loop.bodies[0] if n.stmt[0] == "let" and n.origin is not None}
+    return {v: root for v, root in roots.items() if v in marked and root in sure}
+
+
+def _same_instance(a: tuple[str, Any], b: tuple[str, Any]) -> bool:
+    (one, first), (two, second) = a, b
+    if first[0] != second[0]:
+        return False
+    mine, theirs = rename({one: "%round"}), rename({two: "%round"})
+    return all(subst(first[1].get(i, var(i)), mine) == subst(second[1].get(i, var(i)), theirs) for i in {**first[1], **second[1]})
+
+
 def _guards(n: Node) -> set[Any]:
     """Tests where all checks are made when one of them fails."""
     if n.stmt[0] != "if":
@@ -100,8 +120,12 @@ def _only_repeats(n: Node, again: Node, roots: Mapping[str, str]) -> bool:
         return True
     if n.stmt[0] != "for" or n.stmt[2:4] != again.stmt[2:4]:
         return False
-    mine, theirs = {**roots, n.stmt[1]: "%round"}, {**roots, again.stmt[1]: "%round"}
+    mine, theirs = ({**{v: r for v, r in roots.items() if v in _lets(x)}, x.stmt[1]: "%round"} for x in (n, again))
     return _texts(n.bodies[0], mine) == _texts(again.bodies[0], theirs)
+
+
+def _lets(loop: Node) -> set[str]:
+    return {n.stmt[1] for n in loop.bodies[0] if n.stmt[0] == "let"}
 
 
 def _texts(body: tuple[Node, ...], roots: Mapping[str, str]) -> list[Any]:

@@ -159,7 +159,8 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
                         yield leaf
                 if i in at.syms:
                     raise No("an index twice")
-                inside = at.inside((here, k, i, s[0] == "for" and s[5][0]), [("ge", sub(var(i), low)), ("ge", sub(sub(high, var(i)), const(1)))], sym=i)
+                apart = s[0] == "for" and (s[5][0] or (new and s[5][1] > 0))  # several rounds at a time have no order either: believed of nobody
+                inside = at.inside((here, k, i, apart), [("ge", sub(var(i), low)), ("ge", sub(sub(high, var(i)), const(1)))], sym=i)
                 yield from leaves(n.bodies[0], inside, scope, new)
             case "chunks" if not s[5] and not s[6]:
                 _, low, high, extent = s[:4]
@@ -175,6 +176,8 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
                 yield from leaves(n.bodies[0], at.inside(place, on), scope, new)
                 if n.bodies[1]:
                     yield from leaves(n.bodies[1], at.inside(place, groups=[otherwise(on)]), scope, new)
+            case "peek":
+                yield _leaf(s, None, {}, at, place, scope)
             case "declare" if new and n.origin is None and s[3] is None:
                 scope[f"%bare {s[1]}"] = _leaf(s, None, {}, at, place, scope)  # a name whose value branches give it
             case "let" if new and n.origin is None:

@@ -52,6 +52,19 @@ def not_before(a: list[Place], b: list[Place], env: Mapping[str, Poly]) -> Itera
             same.append(("eq", sub(var(sym), env[other])))
 
 
+def apart(a: list[Place], b: list[Place], env: Mapping[str, Poly]) -> Iterator[list[Cond]]:
+    """How two instances can be done at the same time: in different rounds of a loop whose rounds are independent."""
+    same: list[Cond] = []
+    for (list_a, at_a, sym, parallel), (list_b, at_b, other, _) in zip(a, b, strict=False):
+        if list_a != list_b or at_a != at_b:
+            return
+        if sym is not None and other is not None:
+            if parallel:
+                yield [*same, ("ge", sub(sub(var(sym), env[other]), ONE))]
+                yield [*same, ("ge", sub(sub(env[other], var(sym)), ONE))]
+            same.append(("eq", sub(var(sym), env[other])))
+
+
 def guess(x: Leaf, old: Leaf) -> dict[str, Poly] | None:
     """Indices of a copy from those of the original: a witness, checked by whoever uses it."""
     env: dict[str, Poly] = {}

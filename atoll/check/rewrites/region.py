@@ -23,6 +23,7 @@ from atoll.check.rewrites.language import (
     Expr,
     Stmt,
     changed,
+    coefficient,
     is_poly,
     loads,
     names,
@@ -33,17 +34,18 @@ from atoll.check.rewrites.language import (
 )
 from atoll.check.rewrites.leaves import Around, Leaf, No, Node, cases, conditions, leaves
 from atoll.check.rewrites.parts_back import parts_back
-from atoll.check.rewrites.places import before, guess, not_before, pieces
+from atoll.check.rewrites.places import apart, before, guess, not_before, pieces
 from atoll.check.rewrites.refute import Cond, Group, cannot, negations, refuted
+from atoll.check.rewrites.steady import decided_before, no_other_scans
 from atoll.check.rewrites.storage import in_one, undone
-from atoll.check.rewrites.texts import as_was, may_trap, texts
-from atoll.check.sums import Poly, const, sub, subst, var
+from atoll.check.rewrites.texts import as_was, may_trap, reads_under, texts
+from atoll.check.sums import Poly, add, const, mul, sub, subst, var
 
 EFFECTS = ("store", "update", "add", "assign", "declare", "check", "acc")
 MOST = 6_000  # questions of one region
 DEEP = 40  # cases inside cases
 ONE = const(1)
-CHECK = ("check",)
+CHECK, BREAK = ("check",), ("break",)
 Cell = tuple[Any, tuple[Poly, ...] | None, bool]  # what it is, which element, whether it is written
 
 
@@ -58,6 +60,9 @@ class Region:
         self.moving = around.moving
         self.notes: set[str] = set()
         before, after = in_one(before), in_one(checks_back(parts_back(after, self.notes) if licensed else after, roots))
+        decided_before(before)
+        decided_before(after)
+        no_other_scans(before, after)
         self.old: dict[Any, Leaf] = {}
         for x in leaves(before, around.inside((0, 0, None, False)), {}, False):
             if x.number in self.old:
@@ -66,7 +71,8 @@ class Region:
         sums = {x.stmt[1]: x.stmt[2] for x in self.old.values() if x.stmt[0] == "acc"}
         copies = {v: sums[root] for v, root in roots.items() if root in sums}
         self.inexact = {x.stmt[1] for x in self.old.values() if x.stmt[0] == "acc" and not x.stmt[4]}
-        self.new = list(leaves(undone(after, {**sums, **copies}, self.moving), around.inside((0, 0, None, False)), {}, True))
+        made = list(leaves(undone(after, {**sums, **copies}, self.moving), around.inside((0, 0, None, False)), {}, True))
+        self.new, self.peeks = [x for x in made if x.stmt[0] != "peek"], [x for x in made if x.stmt[0] == "peek"]
         self.made = {x.stmt[1]: x for x in self.old.values() if x.stmt[0] in ("let", "declare", "acc")}
         self.homes = {x.stmt[1]: x for x in self.old.values() if x.stmt[0] == "alloc"}
         bodies = [x.stmt for x in self.old.values()]
@@ -124,6 +130,8 @@ class Region:
             self.inside(x)
             for one, other in x.apart:
                 self.no("storage", [*x.conds, *x.facts, *_equal(one, other)], [*x.groups, *x.known])
+        for x in self.peeks:
+            self.there(x)
         for number, old in self.old.items():
             copies = [x for x in self.new if x.number == number]
             if old.stmt[0] == "check":
@@ -300,6 +308,18 @@ class Region:
     def equal(self, p: Poly, q: Poly, x: Leaf) -> bool:
         return p == q or self.holds(("eq", sub(p, q)), x)
 
+    def there(self, peek: Leaf) -> None:
+        """An element that is read for others is read by one of them, in the first round of the loops between."""
+        made: list[list[Cond]] = []
+        for x in self.new:
+            if x.place[: len(peek.place) - 1] != peek.place[:-1] or x.stmt[0] not in LEAVES:
+                continue
+            first = {s: add(var(s), mul(const(-1), c[1])) for s in x.syms if s not in peek.syms for c in x.conds if c[0] == "ge" and coefficient(c[1], s) == 1}
+            for e in parts(x.stmt):
+                made += [[*(moved(c, first) for c in (*x.conds, *tests)), *(("or", [[moved(c, first) for c in case] for case in g]) for g in x.groups)] for tests in reads_under(e, peek.stmt[1:], self.moving)]
+        if not self.covered([*peek.conds, *peek.facts], made, [*peek.groups, *peek.known]):
+            raise No("an element is read that may not be there")
+
     # -- which instances
 
     def inside(self, x: Leaf) -> None:
@@ -415,14 +435,15 @@ class Region:
         for a, mine in touched:
             for b, theirs in touched:
                 meet = [(p, q) for where, p, w in mine for other, q, v in theirs if where == other and (w or (v and where != CHECK))]
-                if not meet or self.free(a, b):
+                if not meet:
                     continue
                 first, second = self.old[a.number], self.old[b.number]
-                was = list(before(first.place, second.place))
+                free = self.free(a, b)  # in any order, one after the other
+                was = [([], None)] if free else list(before(first.place, second.place))
                 if not was:
                     continue
                 conds, groups, round_, env = self.other(b)
-                now = list(not_before(a.place, b.place, env))
+                now = list(apart(a.place, b.place, env) if free else not_before(a.place, b.place, env))
                 if not now:
                     continue
                 groups = [*map(self.settled_group, (*a.groups, *a.known, *groups)), *pieces(a, b, env)]
@@ -480,6 +501,12 @@ class Region:
                 yield self.variable(x, v, False)
         if s[0] in ("assign", "add", "declare"):
             yield self.variable(x, s[1], True)
+        if s[0] == "break":  # the loop that is left is around all of this
+            if x.syms:
+                raise No("a loop that may be left")
+            yield BREAK, (), True
+        elif s[0] not in ("let", "check"):
+            yield BREAK, (), False
         if s[0] == "check" or whole:  # which of them fails first, and what they guard
             yield CHECK, (), True
         elif s[0] in ("store", "update") or reads or any(may_trap(e) for p in parts(s) for e in subexprs(p)):

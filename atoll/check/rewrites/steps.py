@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from atoll.check.rewrites.language import Body, changed, read, walk
+from atoll.check.rewrites.language import Body, changed, names, read, walk
 from atoll.check.rewrites.leaves import Around, No, Node, Origin, conditions, definition, nodes, otherwise, whole
 from atoll.check.rewrites.refute import Cond, cannot, negations
 from atoll.check.rewrites.region import Region
@@ -87,6 +87,8 @@ def _only_guarded(a: tuple[Node, ...], b: tuple[Node, ...], at: Around) -> int:
     own = {x[1] for x in walk(stmts) if x[0] in ("let", "declare")} | {v for x in walk(stmts) if x[0] in ("accumulate", "chunks") for v, _, _ in x[5]}
     if any(n.stmt[0] in ("let", "declare", "accumulate") for n in a) or not changed(stmts)[0] <= own:
         return 0
+    if {n.stmt[1] for n in a if n.stmt[0] == "alloc"} != {n.stmt[1] for n in a if n.stmt[0] == "free"}:
+        return 0  # memory that is there only sometimes
     conds = conditions(b[0].stmt[1], at.moving)
     if not all(_idle(n, [*at.facts, m], at.moving) for n in a for c in conds for m in negations(c)):
         return 0
@@ -189,6 +191,7 @@ def _inside(at: Around, n: Node, branch: int) -> Around:
                 facts += on
             elif len(on) == len(s[1]):
                 known.append(otherwise(on))
+    facts = [c for c in facts if at.moving.isdisjoint(names(c[1]))]  # bounds that are changed inside are known no more
     return Around(at.moving, facts=facts, known=known)
 
 

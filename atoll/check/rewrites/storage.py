@@ -136,7 +136,7 @@ def _loads_again(body: tuple[Node, ...], moving: frozenset[str]) -> tuple[Node, 
         s = n.stmt
         if s[0] == "let" and n.origin is None and s[2] != "i64" and s[3][0] == "load" and moving.isdisjoint(names(s[3])):
             rest = tuple(_kept(x, s[3]) for x in replaced(body[k + 1 :], {s[1]: s[3]}))
-            return (*body[:k], *_loads_again(rest, moving))
+            return (*body[:k], Node(("peek", *s[3][1:]), (), None), *_loads_again(rest, moving))  # the element must be there
     return body
 
 
@@ -157,9 +157,14 @@ def _in_place(out: list[Node], v: str, moving: frozenset[str]) -> list[Node]:
     ends = [j for j, n in enumerate(out) if n.origin is None and n.stmt == ("store", b, index, ("use", v))]
     if not moving.isdisjoint(names(load)) or len(ends) != 1 or ends[0] < k or any(n.bodies for n in out[k + 1 : ends[0]]) or any(v in _names((n,)) for n in out[ends[0] + 1 :]):
         return out
+    if not any(n.stmt[:2] == ("assign", v) for n in out[k + 1 : ends[0]]):
+        return out  # to write back what was read is a write that nobody accounts for
     middle = []
     for n in out[k + 1 : ends[0]]:
         s = n.stmt
+        if s[0] == "peek":
+            middle.append(n)
+            continue
         others = [x[2] for e in parts(s) for x in loads(e) if x[1] == b] + ([s[2]] if s[0] in ("store", "update") and s[1] == b else [])
         apart = (*n.apart, *((index, o) for o in others))
         if s[0] == "assign" and s[1] == v:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from atoll.check.rewrites.language import Stmt, is_poly
+from atoll.check.rewrites.leaves import conditions
+from atoll.check.rewrites.refute import Cond, negations
 from atoll.check.sums import divisors, value
 
 HARMLESS = frozenset(("add", "sub", "mul", "neg", "min", "max", "abs", "and", "or", "xor", "not", "select", "lt", "le", "gt", "ge", "eq", "ne"))
@@ -16,6 +19,29 @@ def may_trap(e: Any) -> bool:
     if is_poly(e):
         return any(value(d) is None for d in divisors(e))
     return bool(e[0] == "call" and e[3][0] in "iu" and e[1] not in HARMLESS)
+
+
+def reads_under(e: Any, element: tuple[Any, ...], moving: frozenset[str]) -> Iterator[list[Cond]]:
+    """The conditions under which an expression reads an element, once for each place where it does."""
+    if is_poly(e):
+        return
+    match e[0]:
+        case "load":
+            if e[1:] == element:
+                yield []
+        case "call":
+            for a in e[2]:
+                yield from reads_under(a, element, moving)
+        case "cast":
+            yield from reads_under(e[1], element, moving)
+        case "choose":
+            on = conditions(e[1], moving)
+            for conds in reads_under(e[2], element, moving):
+                yield [*on, *conds]
+            if len(on) == 1:
+                for conds in reads_under(e[3], element, moving):
+                    for n in negations(on[0]):
+                        yield [n, *conds]
 
 
 def texts(s: Stmt) -> tuple[Any, list[Any]]:

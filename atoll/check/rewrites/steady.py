@@ -1,0 +1,58 @@
+"""What decides whether something is done is the same when it is done as when it was decided.
+
+A statement inside `if b[0] > 0` is held to read b[0] itself, in its own place. That is so where nothing before it inside the `if` changes b[0], and where no loop changes what its
+bounds are made of. A loop that is printed as a scan is one before the rewrite too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from atoll.check.rewrites.language import changed, loads, names, parts
+from atoll.check.rewrites.leaves import No, Node, whole
+
+LOOPS = ("for", "accumulate", "chunks")
+
+
+def decided_before(body: tuple[Node, ...]) -> None:
+    for n in body:
+        if n.stmt[0] in (*LOOPS, "if"):
+            variables: set[str] = set()
+            arrays: set[str] = set()
+            for e in parts(n.stmt):
+                variables |= names(e)
+                arrays |= {x[1] for x in loads(e)}
+            for inner in n.bodies:
+                if _writes_and_goes_on(inner, variables, arrays, n.stmt[0] in LOOPS):
+                    raise No("what decides is changed inside")
+        for inner in n.bodies:
+            if n.stmt[0] in (*LOOPS, "if"):
+                decided_before(inner)
+
+
+def _writes_and_goes_on(body: tuple[Node, ...], variables: set[str], arrays: set[str], again: bool) -> bool:
+    """Something is done after a write of these, `again`: also a write that is the last thing done, because all of it is done again."""
+    for k, n in enumerate(body):
+        assigned, written = changed((whole(n),))
+        if not (assigned & variables or written & arrays):
+            continue
+        last = k == len(body) - 1
+        if again or not last or (n.bodies and n.stmt[0] != "if"):
+            return True
+        if any(_writes_and_goes_on(inner, variables, arrays, False) for inner in n.bodies):
+            return True
+    return False
+
+
+def no_other_scans(before: tuple[Node, ...], after: tuple[Node, ...]) -> None:
+    known = list(_scans(before))
+    if any(s not in known for s in _scans(after)):
+        raise No("a loop that is made a scan")
+
+
+def _scans(body: tuple[Node, ...]) -> Iterator[tuple[object, ...]]:
+    for n in body:
+        if n.stmt[0] == "for" and n.stmt[5][3]:
+            yield whole(n)
+        for inner in n.bodies:
+            yield from _scans(inner)
