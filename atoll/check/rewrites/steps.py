@@ -149,9 +149,11 @@ def _differing(before: tuple[Node, ...], after: tuple[Node, ...], at: Around, ou
             facts += [c for c in conditions(n.stmt[1], at.moving) if c[0] != "op"]
     at = Around(at.moving, facts=facts, known=known)
     outside = outside | _names(after[:first]) | _names(after[len(after) - last :])
-    if len(a) == len(b) and all(_same(x, y) or _same_head(x, y) for x, y in zip(a, b, strict=True)):
+    if len(a) == len(b) and all(_same(x, y) or _same_head(x, y) or _guarded(x, y) for x, y in zip(a, b, strict=True)):
         for k, (x, y) in enumerate(zip(a, b, strict=True)):
-            if not _same(x, y):
+            if _guarded(x, y):
+                yield (x,), (y,), at, outside | _names(tuple(z for j, z in enumerate(b) if j != k)), False
+            elif not _same(x, y):
                 for branch, (p, q) in enumerate(zip(x.bodies, y.bodies, strict=True)):
                     others = tuple(z for j, z in enumerate(b) if j != k)
                     beside = tuple(z for j, other in enumerate(y.bodies) if j != branch for z in other)
@@ -172,6 +174,11 @@ def _head_names(n: Node) -> frozenset[str]:
 
 def _same_head(a: Node, b: Node) -> bool:
     return a.stmt == b.stmt and bool(a.bodies)
+
+
+def _guarded(a: Node, b: Node) -> bool:
+    """The same statement under a test."""
+    return b.stmt[0] == "if" and not b.bodies[1] and len(b.bodies[0]) == 1 and _same(a, b.bodies[0][0])
 
 
 def _inside(at: Around, n: Node, branch: int) -> Around:
