@@ -215,3 +215,18 @@ def test_the_verdict_is_the_checkers_own() -> None:
     assert "sums may be added in another order" in prove(forged(SUM, after, licensed=True))
     with pytest.raises(Rejected, match="order"):
         prove(forged(SUM, after))
+
+
+def test_additions_of_nothing_may_be_left_out() -> None:
+    """`s += x[i] if i >= 3 else 0.0`: of a sum that begins with 0.0, not of memory, and not of -0.0."""
+    def before(zero: float, exact: bool = True) -> Any:
+        more = ("add", "s", "add", ("choose", (("ge", v("i") - 3),), x("i"), zero))
+        return (("accumulate", "i", 0, "n", (more,), [["s", "add", "f64"]], exact), ("store", "y", (0,), ("use", "s")))
+
+    def after(low: Any) -> Any:
+        return [(("let", "low", "i64", ("call", "min", (("index", low), ("index", "n")), "i64")), None), (("accumulate", "i", "low", "n", [(("add", "s", "add", x("i")), 1)], [["s", "add", "f64"]], True), 0), (before(0.0)[1], 2)]
+
+    assert "1 of 1" in prove(forged(before(0.0), after(3)))
+    for zero, low in ((-0.0, 3), (1.0, 3), (0.0, 4)):
+        with pytest.raises(Rejected, match="all"):
+            prove(forged(before(zero), after(low)))

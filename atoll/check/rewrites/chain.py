@@ -24,7 +24,7 @@ TRUSTED = (
     "rounds that lowering says are independent are believed to be (the bounded validator runs them in both orders)",
     "where a range is cut into pieces is believed not to matter (the bounded validator cuts it in two ways)",
     "sums that lowering leaves without an order (not `exact`) may be added in any: the program's own licence",
-    "products, sorts and the vector functions of the runtime do what their loops say",
+    "products (and what follows them block by block), sorts and the vector functions of the runtime do what their loops say",
 )
 
 

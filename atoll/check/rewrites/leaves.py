@@ -40,7 +40,11 @@ def nodes(body: Body, origins: Iterator[Origin | None]) -> tuple[Node, ...]:
         inner = bodies(s)
         if s[0] == "chunks" and not s[5] and not s[6]:
             s = (*s[:7], ())  # how large pieces are, nothing depends on
-        made.append(Node(with_bodies(s, tuple(() for _ in inner)), tuple(nodes(b, origins) for b in inner), origin))
+        inside = tuple(nodes(b, origins) for b in inner)
+        if s[0] == "product":  # what follows it is done block by block, which is the routine's word, and means: afterwards
+            made += [Node(with_bodies(s, ((), ())), (inside[0], ()), origin), *inside[1]]
+        else:
+            made.append(Node(with_bodies(s, tuple(() for _ in inner)), inside, origin))
     return tuple(made)
 
 

@@ -185,7 +185,7 @@ def _near(conds: Sequence[Cond], groups: Sequence[Group]) -> Sequence[Group]:
     mine = [(g, frozenset().union(*(_unknowns(c[1]) for case in g for c in case if c[0] != "op")), any(c[0] == "op" for case in g for c in case)) for g in groups]
     kept: set[int] = set()
     while True:
-        more = [k for k, (_, names, data) in enumerate(mine) if k not in kept and (data or names & known)]
+        more = [k for k, (_, names, data) in enumerate(mine) if k not in kept and (data or not names or names & known)]
         if not more:
             return [g for k, (g, _, _) in enumerate(mine) if k in kept]
         for k in more:

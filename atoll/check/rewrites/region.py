@@ -37,7 +37,7 @@ from atoll.check.rewrites.parts_back import parts_back
 from atoll.check.rewrites.places import apart, before, guess, not_before, pieces
 from atoll.check.rewrites.refute import Cond, Group, cannot, negations, refuted
 from atoll.check.rewrites.steady import decided_before, no_other_scans
-from atoll.check.rewrites.storage import in_one, undone
+from atoll.check.rewrites.storage import in_one, is_neutral, undone
 from atoll.check.rewrites.texts import as_was, may_trap, reads_under, texts
 from atoll.check.sums import Poly, add, const, mul, sub, subst, var
 
@@ -140,7 +140,7 @@ class Region:
                 if old.stmt[0] in ("declare", "acc") and not copies:
                     continue  # names are looked up in their scope: nobody reads it
                 self.once(old, copies)
-                self.all(old, copies)
+                self.all(old, copies, self.adds_something(old))
         self.order()
         return self.asked
 
@@ -334,6 +334,14 @@ class Region:
         for g in old.groups:
             self.no("inside", [*x.conds, *x.facts], [*x.groups, *x.known, *_none_of([[moved(c, env) for c in case] for case in g])])
 
+    def adds_something(self, old: Leaf) -> list[Cond]:
+        """When an addition has to be made: `s += e if t else 0` does nothing to a sum that begins with 0 where t fails (such a sum is never -0)."""
+        s = old.stmt
+        first = self.made.get(s[1]) if s[0] == "add" else None
+        if first is None or first.stmt[0] != "acc" or s[3][0] != "choose" or s[3][3][0] != "const" or not is_neutral(s[3][3][1], s[2], s[3][3][2]):
+            return []
+        return conditions(s[3][1], self.moving)
+
     def made_or_needless(self, old: Leaf, copies: list[Leaf]) -> None:
         """A check is made wherever it would fail. It may be made twice."""
         for c in conditions(old.stmt[1], self.moving):
@@ -507,9 +515,10 @@ class Region:
             yield BREAK, (), True
         elif s[0] not in ("let", "check"):
             yield BREAK, (), False
-        if s[0] == "check" or whole:  # which of them fails first, and what they guard
+        memory = s[0] in ("alloc", "free", "copy", "swap")  # nothing that a program asks about fails in them
+        if s[0] == "check" or (whole and not memory):  # which of them fails first, and what they guard
             yield CHECK, (), True
-        elif s[0] in ("store", "update") or reads or any(may_trap(e) for p in parts(s) for e in subexprs(p)):
+        elif memory or s[0] in ("store", "update") or reads or any(may_trap(e) for p in parts(s) for e in subexprs(p)):
             yield CHECK, (), False
 
     def variable(self, x: Leaf, v: str, writes: bool) -> Cell:
