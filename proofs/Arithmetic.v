@@ -308,3 +308,17 @@ Proof.
 Qed.
 
 Print Assumptions rows_sound.
+
+(** * Refutations: rows that end in a negative number say that the hypotheses cannot hold together. *)
+
+Definition negative (p : poly) : bool := match p with Plus One c Zero => c <? 0 | _ => false end.
+Definition refutes (known : list poly) (steps : list step) : bool := rows_ok known steps && existsb (fun s => negative (step_goal s)) steps.
+
+Theorem refutes_sound known steps env : refutes known steps = true -> ~ (forall p, In p known -> 0 <= poly_value env p).
+Proof.
+  unfold refutes. intros H K. apply andb_prop in H as [H1 H2]. apply existsb_exists in H2 as (s & I & N).
+  pose proof (rows_sound _ _ _ K H1 s I) as G. unfold negative in N. destruct (step_goal s) as [| [| a m] c [| m' c' r]]; try discriminate.
+  apply Z.ltb_lt in N. cbn [poly_value mono_value] in G. lia.
+Qed.
+
+Print Assumptions refutes_sound.

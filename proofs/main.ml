@@ -55,12 +55,15 @@ let step () = match word () with
 let () =
   try
     let groups = count () in
-    let rows = ref 0 in
+    let rows = ref 0 and refuted = ref 0 in
     for g = 1 to groups do
+      let kind = word () in
       let known = times (count ()) poly in
       let steps = times (count ()) step in
       rows := !rows + List.length steps;
-      if not (rows_ok known steps) then (Printf.printf "refused: group %d of %d\n" g groups; exit 1)
+      let ok = match kind with "rows" -> rows_ok known steps | "refute" -> incr refuted; refutes known steps | w -> raise (Bad ("no group: " ^ w)) in
+      if not ok then (Printf.printf "refused: group %d of %d\n" g groups; exit 1)
     done;
-    Printf.printf "verified: %d rows from %d sets of hypotheses\n" !rows groups
+    if !refuted > 0 then Printf.printf "verified: %d refutations by %d rows\n" !refuted !rows
+    else Printf.printf "verified: %d rows from %d sets of hypotheses\n" !rows groups
   with Bad problem -> Printf.printf "not readable: %s\n" problem; exit 2

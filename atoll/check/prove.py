@@ -226,7 +226,7 @@ def prove(data: dict[str, Any], trust: bool = False, verified: bool = False) -> 
 
 def _compile(data: dict[str, Any], trust: bool, verified: bool) -> str:
     """Of a compile: its rewrites, and the certificate of the source term where there is one."""
-    found = chain.check(data)
+    found = chain.check(data, verified)
     inner = data["source"]["certificate"]
     if inner is None:
         return found

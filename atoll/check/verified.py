@@ -2,7 +2,7 @@
 
 `Proofs` notes which rows it accepted from which hypotheses; they are written as words and handed to the extracted program. Standard library only.
 
-    file   := count group*          group := count poly* count step*         (hypotheses, then rows, each from those before it)
+    file   := count group*          group := ("rows" | "refute") count poly* count step*         (hypotheses, then rows, each from those before it; "refute": to a negative number)
     step   := "row" goal scale rest count (poly source)* ("nocut" | "cut" poly)  |  "weaker" k r inner goal
     source := "known" poly | "below" num den | "above" num den | "atleast" num den k
     poly   := count (coefficient count atom*)*                  atom := "u" number | "q" poly poly
@@ -13,10 +13,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
-from atoll.check.sums import Atom, Poly, Proofs, Quotient, Rejected, need
+from atoll.check.rewrites.refute import Cond
+from atoll.check.rewrites.traced import Traced
+from atoll.check.sums import Atom, Poly, Proofs, Quotient, Rejected, const, need
 
 NAME = "atoll-arithmetic"
 BUILT = Path(__file__).resolve().parents[2] / "proofs" / "_build" / NAME
@@ -29,23 +32,9 @@ def program() -> str | None:
     return named or shutil.which(NAME) or (str(BUILT) if BUILT.exists() else None)
 
 
-class _Words:
-    def __init__(self, proofs: Proofs) -> None:
-        self.proofs = proofs
+class _Polys:
+    def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
-
-    def all(self) -> Iterator[str]:
-        groups: dict[tuple[Poly, ...], list[int]] = {}
-        for k, known in self.proofs.accepted:
-            groups.setdefault(known, []).append(k)
-        yield str(len(groups))
-        for known, rows in groups.items():
-            yield str(len(known))
-            for p in known:
-                yield from self.poly(p)
-            yield str(len(rows))
-            for k in rows:
-                yield from self.step(k)
 
     def poly(self, p: Poly) -> Iterator[str]:
         yield str(len(p))
@@ -63,6 +52,52 @@ class _Words:
         else:
             yield "u"
             yield str(self.numbers.setdefault(a, len(self.numbers) + 1))
+
+
+class _Refutations(_Polys):
+    def all(self, found: Sequence[Traced]) -> Iterator[str]:
+        yield str(len(found))
+        for t in found:
+            rows = t.needed()
+            yield from ("refute", str(len(t.hypotheses)))
+            for p in t.hypotheses:
+                yield from self.poly(p)
+            yield str(len(rows))
+            for goal, scale, rest, cut, terms in rows:
+                yield "row"
+                for q in (goal, const(scale), const(rest)):
+                    yield from self.poly(q)
+                yield str(len(terms))
+                for k, (kind, *polys) in terms:
+                    yield from self.poly(const(k))
+                    yield kind
+                    for q in polys:
+                        yield from self.poly(q)
+                if cut == 1:
+                    yield "nocut"
+                else:
+                    yield "cut"
+                    yield from self.poly(const(cut))
+
+
+class _Words(_Polys):
+    def __init__(self, proofs: Proofs) -> None:
+        super().__init__()
+        self.proofs = proofs
+
+    def all(self) -> Iterator[str]:
+        groups: dict[tuple[Poly, ...], list[int]] = {}
+        for k, known in self.proofs.accepted:
+            groups.setdefault(known, []).append(k)
+        yield str(len(groups))
+        for known, rows in groups.items():
+            yield "rows"
+            yield str(len(known))
+            for p in known:
+                yield from self.poly(p)
+            yield str(len(rows))
+            for k in rows:
+                yield from self.step(k)
 
     def step(self, k: int) -> Iterator[str]:
         row, t = self.proofs.rows[k], self.proofs.t
@@ -101,14 +136,32 @@ class _Words:
 
 
 def verify(proofs: Proofs) -> str:
-    """What the extracted checker says; Rejected when it does not accept what the other one did, or is not there."""
+    """What the extracted checker says of the rows of a schedule's certificate; Rejected when it does not accept what the other one did, or is not there."""
+    need(not proofs.trusted, "conditions settled by a solver cannot be verified")
+    said = _asked(_Words(proofs).all())
+    return f"  verified by a checker proved in Coq (proofs/Arithmetic.v): {said}; the rules, the loops and the C are the other checker's word"
+
+
+def verify_refutations(asked: Sequence[tuple[Cond, ...]]) -> str:
+    """The same of the refutations of a compile's certificate: each is done again with its rows."""
+    kept: dict[Any, tuple[Cond, ...]] = {}
+    for conds in asked:
+        kept.setdefault(tuple(c for c in conds if c[0] in ("ge", "eq")), conds)
+    found = [Traced(conds) for conds in kept]
+    said = _asked(_Refutations().all(found))
+    return (
+        f"  verified by a checker proved in Coq (proofs/Arithmetic.v): {said}; that the same instances in an order that keeps conflicts leave the same memory is a theorem"
+        " (proofs/Reorder.v); that these are the questions to ask, cases and contradictions between tests on data are the other checker's word"
+    )
+
+
+def _asked(words: Iterator[str]) -> str:
     found = program()
     need(found is not None, "the verified checker is not built: `make proofs` builds it, or ATOLL_VERIFIED names it")
     assert found is not None
-    need(not proofs.trusted, "conditions settled by a solver cannot be verified")
     try:
-        done = subprocess.run([found], input=" ".join(_Words(proofs).all()), capture_output=True, text=True, timeout=SECONDS)
+        done = subprocess.run([found], input=" ".join(words), capture_output=True, text=True, timeout=SECONDS)
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise Rejected(f"the verified checker {found}: {type(problem).__name__}") from None
     need(done.returncode == 0 and done.stdout.startswith("verified: "), "the verified checker does not accept the arithmetic:", done.stdout.strip() or f"exit status {done.returncode}")
-    return f"  verified by a checker proved in Coq (proofs/Arithmetic.v): {done.stdout.strip().removeprefix('verified: ')}; the rules, the loops and the C are the other checker's word"
+    return done.stdout.strip().removeprefix("verified: ")

@@ -13,8 +13,11 @@ import pytest
 from atoll import cli
 from atoll.check import verified
 from atoll.check.prove import Checker, prove
-from atoll.check.sums import Rejected
+from atoll.check.rewrites.refute import refuted
+from atoll.check.rewrites.traced import Traced
+from atoll.check.sums import Rejected, add, const, div, mul, sub, value, var
 from tests.check.mutations import certificates
+from tests.validate.test_bounded import distances
 
 BUILT = verified.program() is not None
 needs_it = pytest.mark.skipif(not BUILT, reason="make proofs builds the verified checker")
@@ -50,7 +53,49 @@ def test_what_is_changed_on_the_way_is_refused() -> None:
 
 
 @needs_it
-@pytest.mark.parametrize("text", ["", "1", "1 1 x", "1 0 1 row 0 0 0 0 maybe", "1 0 1 row 1 -1 0 1 1 0 0 0 nocut", "x" * 1000])
+def test_refutations_of_a_compile() -> None:
+    """Every contradiction that the validator of rewrites found is found again with its rows, and accepted."""
+    text = prove(distances.certificate().data, verified=True)
+    assert int(text.split("(proofs/Arithmetic.v): ")[1].split(" refutations")[0]) > 100 and "proofs/Reorder.v" in text
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rows_of_refutations(seed: int) -> None:
+    """What refute.py refutes, traced.py does again with reasons that add up; random systems of conditions on three unknowns and a quotient."""
+    rng = random.Random(seed)
+    atoms = [var("i"), var("j"), var("n"), div(add(var("i"), var("j")), const(3))]
+    found = 0
+    for _ in range(60):
+        conds = []
+        for _ in range(rng.randrange(2, 6)):
+            p = const(rng.randrange(-6, 7))
+            for a in rng.sample(atoms, rng.randrange(1, 4)):
+                p = add(p, mul(const(rng.choice([-6, -3, -2, -1, 1, 2, 4])), a))
+            conds.append((rng.choice(["ge", "ge", "eq"]), p))
+        if refuted(conds):
+            found += 1
+            traced = Traced(conds)
+            rows = traced.needed()
+            assert value(rows[-1][0]) is not None and (value(rows[-1][0]) or 0) < 0
+            for goal, scale, rest, cut, terms in rows:
+                total = const(rest)
+                for k, source in terms:
+                    assert k > 0
+                    total = add(total, mul(const(k), _of(source)))
+                assert scale == 1 and rest >= 0 and sub(add(mul(const(cut), goal), const(cut)), const(1)) == total
+    assert found > 3
+
+
+def _of(source: Any) -> Any:
+    if source[0] == "known":
+        return source[1]
+    num, den = source[1:]
+    scaled = mul(den, div(num, den))
+    return sub(num, scaled) if source[0] == "below" else sub(sub(add(scaled, den), const(1)), num)
+
+
+@needs_it
+@pytest.mark.parametrize("text", ["", "1", "1 1 x", "1 rows 0 1 row 0 0 0 0 maybe", "1 rows 0 1 row 1 -1 0 1 1 0 0 0 nocut", "1 refute 0 0", "1 refute 1 1 5 0 1 weaker 1 0 1 5 0 1 5 0", "1 0 0", "x" * 1000])
 def test_what_it_cannot_read_is_refused(text: str) -> None:
     program = verified.program()
     assert program is not None

@@ -11,6 +11,7 @@ from typing import Any
 
 from atoll.check.rewrites.language import Body, Reader
 from atoll.check.rewrites.leaves import Origin
+from atoll.check.rewrites.refute import NOTED
 from atoll.check.rewrites.scopes import scoped
 from atoll.check.rewrites.steps import Part, validate
 from atoll.check.sums import need, unknown
@@ -104,7 +105,16 @@ class Chain:
         return "\n".join(lines)
 
 
-def check(data: dict[str, Any]) -> str:
+def check(data: dict[str, Any], verified: bool = False) -> str:
+    """`verified`: every refutation again, by the checker that is proved."""
     chain = Chain(data)
-    chain.run()
-    return chain.summary()
+    token = NOTED.set([] if verified else None)
+    try:
+        chain.run()
+        if not verified:
+            return chain.summary()
+        from atoll.check.verified import verify_refutations
+
+        return f"{chain.summary()}\n{verify_refutations(NOTED.get() or [])}"
+    finally:
+        NOTED.reset(token)

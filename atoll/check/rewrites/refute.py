@@ -7,6 +7,7 @@ two facts that define it. What is found is sound: a refutation is a sum of multi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import ContextVar
 from functools import lru_cache
 from math import gcd
 from typing import Any
@@ -17,6 +18,7 @@ Cond = tuple[Any, ...]
 Case = list[Cond]
 Group = list[Case]  # one of the cases holds
 Row = dict[int, int]  # by the number of a monomial, odd where it has a quotient; 0 is the constant
+NOTED: ContextVar[list[tuple[Cond, ...]] | None] = ContextVar("refuted", default=None)  # what was refuted by arithmetic, for those who do it again (traced.py)
 LIMIT = 300  # rows of one question; then it is given up
 
 
@@ -28,7 +30,11 @@ def refuted(conds: Sequence[Cond]) -> bool:
             return True
     equations, rows = _rows(conds)
     found = _without_equations(equations, rows)
-    return found is None or _eliminated(found)
+    refuted = found is None or _eliminated(found)
+    noted = NOTED.get()
+    if refuted and noted is not None:
+        noted.append(tuple(conds))
+    return refuted
 
 
 def _rows(conds: Sequence[Cond]) -> tuple[list[Row], list[Row]]:
