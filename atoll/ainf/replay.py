@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.dead import Live
+from atoll.ainf.identity import is_read
 from atoll.ainf.scan_prim import blocks, field_names, line_refs, own_binders
 from atoll.sizes import Atom, Poly, Sym, poly
 
@@ -121,12 +122,12 @@ class Replay:
 
     def line(self, line: ir.Line) -> None:
         """Copy one line; afterwards references to it are replaced."""
-        if self.live is not None and is_marker(line.prim):
+        if self.live is not None and (is_marker(line.prim) or self._is_of_a_value(line)):
             for k, array in enumerate(marked(line.prim)):
                 binders = (*line.dims, *array.binders)
 
                 def element(index: tuple[Poly, ...], array: ir.Abs = array, bs: tuple[ir.Binder, ...] = binders) -> ir.Operand:
-                    return _decided(self.operand(array.body, dict(zip(bs, index, strict=True))))
+                    return _decided(self.b, self.operand(array.body, dict(zip(bs, index, strict=True))))
 
                 self.give(line, k, element)
             return
@@ -153,6 +154,15 @@ class Replay:
                 new.comes_from(span)
         for position, k in enumerate(kept):
             self.give(line, k, _reader(new, position, index, fresh))
+
+    def _is_of_a_value(self, line: ir.Line) -> bool:
+        """A read of something that is computed for the same indices, and so is in no array: that itself is meant, at the index where it is read."""
+        if line.conds or not is_read(line):
+            return False
+        fresh, env = self.binders(line.dims, {})
+        with self.b.binding(*fresh):
+            x = self.operand(line.prim.args[0], env)
+        return isinstance(x, ir.Ref) and not x.line.results[x.result].axes and not x.line.conds
 
     def result(self, r: ir.Result, env: dict[Atom, Poly]) -> ir.Result:
         return ir.Result(r.dtype, tuple(self.poly(a, env) for a in r.axes), None if r.bound is None else self.poly(r.bound, env))
@@ -225,25 +235,25 @@ class Replay:
         return fields
 
 
-def _decided(operand: ir.Operand) -> ir.Operand:
-    """A choice read at an index that decides it: what is chosen."""
+def _decided(b: Builder, operand: ir.Operand) -> ir.Operand:
+    """A choice read at an index: what is chosen where the ranges of indices and the conditions here decide it, else only what is open."""
     while isinstance(operand, ir.Ref) and isinstance(operand.line.prim, ir.Select) and not operand.line.conds:
         prim = operand.line.prim
         env = dict(zip(operand.line.dims, operand.index, strict=True))
-        known = [_truth(c.subst(env)) for c in prim.conds]
-        if all(known):
-            operand = ir.subst_operand(prim.then, env)
-        elif any(k is False for k in known):
+        asked = tuple(c.subst(env) for c in prim.conds)
+        found = [c if c.poly is None else scalars.simplify_cond(b, c) for c in asked]
+        left = tuple(c for c in found if isinstance(c, ir.Cond))
+        if any(isinstance(c, ir.Const) and not c.value for c in found):
             operand = ir.subst_operand(prim.orelse, env)
+        elif not left:
+            operand = ir.subst_operand(prim.then, env)
         else:
-            break
+            orelse = ir.subst_operand(prim.orelse, env)
+            other = _decided(b, orelse)
+            if left == asked and other == orelse:
+                break
+            return scalars.select(b, left, ir.subst_operand(prim.then, env), other, operand.line.span)
     return operand
-
-
-def _truth(cond: ir.Cond) -> bool | None:
-    """Whether a condition holds, when it is about a number."""
-    c = None if cond.poly is None else cond.poly.const()
-    return None if c is None else {"ge": c >= 0, "eq": c == 0, "ne": c != 0}[cond.kind]
 
 
 def is_marker(prim: ir.Prim) -> bool:

@@ -32,7 +32,11 @@ def functions(path: Path) -> Iterator[tuple[str, at.Function]]:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    sys.path.insert(0, str(path.parent))  # examples import what stands beside them
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
     for name, value in vars(module).items():
         if isinstance(value, at.Function) and value.signature.params:
             yield name, value
@@ -60,7 +64,7 @@ def main(names: list[str]) -> None:
     for path in files(names):
         try:
             found = list(functions(path))
-        except Exception as error:  # noqa: BLE001
+        except (Exception, SystemExit) as error:  # noqa: BLE001  some files are programs
             print(f"{path.name:40s} cannot be read: {type(error).__name__}", flush=True)
             continue
         for name, f in found:
