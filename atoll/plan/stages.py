@@ -23,6 +23,8 @@ from atoll.sizes import Poly
 HEAVY = 12
 DEEP = 48  # expressions are not nested deeper than this
 REPEATED = 4  # what computing a row's scalar again for every element may cost; less where several loops do
+WASTED = 32  # operations that computing a line anew at each of its uses may cost in all
+WASTED_IN_BRANCHES = 12
 _CHEAP = (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent)
 _SOURCES = (ir.Input, ir.Param, ir.ConstArray)
 
@@ -126,6 +128,21 @@ class Inlining:
             else:
                 self._inlined.add(line)
                 again[line] = cost
+        self._keep_what_is_wasted(uses, again)
+
+    def _keep_what_is_wasted(self, uses: Mapping[ir.Line, Set[tuple[Any, tuple[Poly, ...]]]], cost: Mapping[ir.Line, int]) -> None:
+        """A line that is read twice by each of three others, which are inlined too, is computed six times. Where that is much work in all it is a stage; what stands under
+        a condition is sooner, because every reader computes it in a branch of its own."""
+        by_id = {line.id: line for line in self.lines}
+        times: dict[ir.Line, int] = {}
+        for line in reversed(self.lines):
+            if line not in self._inlined:
+                continue
+            readers = [by_id.get(user) for user, _ in uses.get(line, ())]
+            times[line] = sum(times[reader] if reader in self._inlined else 1 for reader in readers)  # type: ignore[index]
+            if line.keep is None and cost[line] * (times[line] - 1) >= (WASTED_IN_BRANCHES if line.conds else WASTED):
+                self._inlined.remove(line)
+                self.stages.add(line)
 
     def unfold(self, ref: ir.Ref) -> Any:
         """The primitive of an inlined line at the reference's index."""
