@@ -42,6 +42,8 @@ class LineAlgebra:
         if isinstance(found, ir.Const):
             return then if found.value else orelse
         cond = found if isinstance(found, ir.Cond) else ir.Cond("true", None, found)  # type: ignore[arg-type]
+        if isinstance(then, ir.Const) and then.value == 0:  # a product with it is then a choice, no multiplication (ad/kronecker.py)
+            return scalars.select(self.b, (cond.negated(),), orelse, then, NOWHERE)
         return scalars.select(self.b, (cond,), then, orelse, NOWHERE)
 
 
