@@ -253,7 +253,7 @@ def _round(
                 value = read(b, bar, 0, tuple(poly(x) for x in array.binders))
             inner.push(array.body, value, (), list(array.binders))
     for k in active:
-        if k in tape.stacks or (k not in tape.updates and prim.block.params[k].results[0].axes and _has_loop(prim, k)):
+        if k in tape.stacks or (k not in tape.updates and (_is_large(prim.block.params[k].results[0]) or _has_loop(prim, k))):
             inner.gathered[(starts[k], 0)] = []
     for x in made:
         if isinstance(x.prim, ir.Loop) and x.block is back.block and not x.dims and not x.conds:
@@ -294,8 +294,15 @@ def _recall(back: Backward, line: ir.Line, result: int) -> dict[ir.Line, Reader]
     return {again.line: lambda index: back.taped(number, index)} if again.index == at else {}
 
 
+def _is_large(info: ir.Result) -> bool:
+    """An array of which a row or a single place is little: what flows there is added there, not to all of it with a test for each element."""
+    return bool(info.axes) and all(a.const() is None for a in info.axes)
+
+
 def _has_loop(prim: ir.Loop, k: int) -> bool:
-    """True when loops inside the round make the next value of a state."""
+    """True when loops inside the round make the next value of an array of state."""
+    if not prim.block.params[k].results[0].axes:
+        return False
     found = identity_of(prim.results[k])
     while found is not None and isinstance(found[0].prim, (ir.Scatter, ir.Loop)) and found[0].block is prim.block:
         if isinstance(found[0].prim, ir.Loop):
