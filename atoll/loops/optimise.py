@@ -47,6 +47,7 @@ from atoll.loops.recipes.lanes import lanes
 from atoll.loops.recipes.left_looking import left_looking
 from atoll.loops.recipes.overlap import overlap
 from atoll.loops.recipes.pairwise import pairwise
+from atoll.loops.recipes.row_blocks import row_blocks
 from atoll.loops.recipes.rows import rows
 from atoll.loops.recipes.searches import searches
 from atoll.loops.recipes.segments import segments
@@ -121,6 +122,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("interior", "after checks are gone: only tests of the program itself cut a range", lambda c: c.interior, plain(interior), True),
     Pass("hoist_checks_again", "for checks that a test on an index kept inside", lambda c: c.checks and c.interior, lambda fn, w: hoist_checks(fn.body, w.decisions, again=True)),
     Pass("several_rounds", "on eliminations whose ranges are final, before jam takes their updates apart", lambda c: c.rounds > 1, lambda fn, w: several_rounds(fn.body, w.decisions, together=w.choices.rounds)),
+    Pass("row_blocks", "right before left_looking, which shares the sums of the columns it makes", lambda c: c.left > 1, lambda fn, w: row_blocks(fn.body, w.decisions, together=w.choices.left)),
     Pass("left_looking", "as several_rounds, for loops that look back", lambda c: c.left > 1, lambda fn, w: left_looking(fn.body, w.decisions, together=w.choices.left)),
     Pass("in_pieces", "after the rounds of eliminations are taken together: what is left runs on threads", lambda c: c.pieces, plain(in_pieces)),
     Pass("jam", "after ranges are final: rounds are taken together within each", lambda c: c.jam > 1, lambda fn, w: jam(fn.body, w.decisions, rounds=w.choices.jam)),

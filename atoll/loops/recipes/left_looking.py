@@ -42,7 +42,7 @@ def left_looking(stmts: lp.Stmts, decisions: list[str], together: int = 16, know
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         if isinstance(stmt, lp.Chunks) and not nested:
             return [with_bodies(stmt, lambda body: left_looking(body, decisions, together, (*known, *told(stmt)), True))]
-        found = _blocks(stmt, together, known, nested) if isinstance(stmt, lp.For) else None
+        found = looks_back(stmt, together, known, nested) if isinstance(stmt, lp.For) else None
         if found is None:
             return None
         names = " and ".join(r.loop.sym.name for r in found.rows)
@@ -52,7 +52,7 @@ def left_looking(stmts: lp.Stmts, decisions: list[str], together: int = 16, know
     return outermost_first(stmts, rewrite, not_products, known)
 
 
-def _blocks(loop: lp.For, together: int, known: tuple[Poly, ...], nested: bool) -> _Blocks | None:
+def looks_back(loop: lp.For, together: int, known: tuple[Poly, ...], nested: bool = False) -> _Blocks | None:
     if loop.parallel or loop.vector or loop.unroll or loop.scan or not plain(loop.low) or not plain(loop.high):
         return None
     rows = [r for s in loop.body if (r := _rows(s, loop.sym, (*known, *told(loop)))) is not None]
@@ -307,7 +307,7 @@ class _Blocks:
         body: list[lp.Stmt] = [
             lp.Let(stop, lp.Call("min", (lp.Index(self.begin + self.together), lp.Index(loop.high)), I64)),
             *(lp.Alloc(b) for b in self.saved.values()),
-            lp.For(j, self.begin, self.end, rounds, False),
+            *([lp.For(j, self.begin, self.end, rounds, False)] if rounds else []),
             *(s for tail in tails for s in tail),
             *(lp.Free(b) for b in self.saved.values()),
         ]

@@ -135,6 +135,9 @@ class Copier:
                 low, high = self.poly(s.low), self.poly(s.high)
                 accs = [lp.Acc(self.var(a.var), a.monoid) for a in s.accs]
                 return [lp.Accumulate(s.sym, low, high, self.stmts(s.body), accs, s.exact)]
+            case lp.Chunks(buffers=()):
+                accs = [lp.Acc(self.vars.get(a.var, a.var), a.monoid) for a in s.accs]
+                return [replace(s, extent=self.poly(s.extent), work=self.poly(s.work), body=self.stmts(s.body), accs=accs)]
             case lp.Check(tests, site, args):
                 known = self.tests(tests)
                 if known == ():

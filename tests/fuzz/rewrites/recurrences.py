@@ -125,6 +125,26 @@ def looking_back(r: Chooser) -> Program:
     return Program(function(f"a: {t}[n, n], b: {t}[n, n], x: {t}[n], k: i64", body, "return a, x"), sizes(r, n=(*TINY, 4, 5, 15, 16, 17, 18, 31, 32, 33, 35), count=4))
 
 
+def rows_looking_back(r: Chooser) -> Program:
+    """Rows that wait for themselves: what they read of other rows, and what else a round does, is now apart from it and now not."""
+    t = one_of(r, "f64", "f64", "i64", "f32")
+    scale = "* 0.0625" if t.startswith("f") else "% 11"
+    left, right = one_of(r, "a[i, r]", "a[i, r]", "a[i, r]", "b[i, r]"), one_of(r, "a[j, r]", "a[j, r]", "a[j, r]", "b[j, r]", "a[max(i - 1, 0), r]", "a[n - 1 - j, r]")
+    total = f"sum({left} * {right} for r in range({one_of(r, 'j', 'j', 'j', 'j + 1', 'i')}))"
+    e = f"(b[i, j] - {total}) {scale}" + one_of(r, "", " + a[j, j]", " + a[max(i - 1, 0), j]", f" + a[max(j - {far(r)}, 0), j]")
+    after = one_of(
+        r,
+        f"\n    a[i, i] = (b[i, i] - sum(a[i, r] * a[i, r] for r in range(i))) {scale}",
+        "",
+        "\n    x[i] = sum(a[i, r] for r in range(i))",
+        f"\n    for j in range(i, n):\n        a[i, j] = (b[i, j] - a[{one_of(r, 'i', 'max(i - 1, 0)')}, j]) {scale}",
+        f"\n    a[{one_of(r, 'i // 2', '0', 'n - 1', 'i')}, {one_of(r, '0', 'i', 'i // 2')}] = x[i]",
+    )
+    high = one_of(r, "i", "i", "i", "i + 1", "max(i - 2, 0)")
+    body = f"for i in range({one_of(r, 'n', 'n', '1, n', 'n - 1')}):\n    for j in range({high}):\n        a[i, j] = {e}{after}"
+    return Program(function(f"a: {t}[n, n], b: {t}[n, n], x: {t}[n], k: i64", body, "return a, x"), sizes(r, n=(*TINY, 15, 63, 64, 65, 66, 67), count=3))
+
+
 def pieces(r: Chooser) -> Program:
     t = kind(r)
     d = far(r)

@@ -50,6 +50,7 @@ ROWS: dict[str, Row] = {
     "wave": Row("behind the one before", recurrences.wave),
     "several_rounds": Row("in one pass", recurrences.elimination),
     "left_looking": Row("in a tile", recurrences.looking_back),
+    "row_blocks": Row("column by column", recurrences.rows_looking_back),
     "in_pieces": Row("in pieces for threads", recurrences.pieces),
     "independent": Row("seen to be independent", recurrences.distances),
     "in_rows": Row("made where all of them are kept", recurrences.made_in_rows),
