@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import atoll as at
 from tests.cost.control import measured
-from tests.cost.programs import PROGRAMS, Program
-from tests.cost.ratio import ratios
+from tests.cost.programs import HEAD, PROGRAMS, Program
+from tests.cost.ratio import counts, ratios
 
 MOST = 5.0
-DEARER = {"largest of squares": 5.2, "lu by slices": 5.5, "lu by loops": 6.2, "floyd": 7.2}
-"""Those that are above the bound still."""
-GROWTH = {"cholesky": 1.5, "lu by loops": 1.4, "solve in place": 1.4}
-"""Rounds of a loop around keep the whole array that loops inside update: as much as the function does, but slow to show it at small sizes."""
+DEARER = {"lu by slices": 5.5, "lu by loops": 6.2}
+"""Those that are above the bound still: a round is done again before it is followed backwards, and an adjoint is tested for 0 before it is multiplied."""
+GROWTH = {"cholesky": 1.4, "lu by loops": 1.35}
+"""What terms of lower order hide at these small sizes: the ratio goes to a limit (6.5 for LU by loops) and stays there."""
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
@@ -36,13 +38,16 @@ def test_loops_inside_keep_what_they_overwrite(around: str, update: str) -> None
     assert found.growth <= 1.25 and max(found.work) < 9, found
 
 
+def test_values_in_branches_are_computed_once() -> None:
+    """What many inlined lines read is no work for each path to it: American puts had 13.9 times the operations (examples/ranks/binomial_option.py)."""
+    text = "@at.fn\ndef f(x: f64[n], k: f64, p: f64) -> f64:\n    w = maximum(k - x, 0.0)\n    for t in range(4):\n        w[:-1] = maximum(k - x[:-1] * p, 0.9 * (p * w[1:] + (1.0 - p) * w[:-1]))\n    return sum(w)\n"
+    f = at.fn(source=HEAD.replace("@at.fn\n", "") + text)
+    found = ratios(f, at.grad(f, wrt=(0, 1, 2)), [(np.linspace(0.5, 1.5, n), 1.0, 0.6) for n in (10, 40)])
+    assert max(found.operations) <= MOST and found.growth <= 1.25, found
+
+
 def test_what_is_counted() -> None:
     """n more products to sum up are 2n more operations and loads, and nothing is stored."""
-    import numpy as np
-
-    import atoll as at
-    from tests.cost.ratio import counts
-
     f = at.fn(source="import atoll as at\nfrom atoll import f64\nn = at.sizes('n')\n@at.fn\ndef f(x: f64[n], y: f64[n]) -> f64:\n    return sum(a * b for a, b in zip(x, y))\n")
     few, many = (counts(f, (np.ones(n), np.ones(n))) for n in (7, 17))
     assert (many.operations - few.operations, many.loads - few.loads, many.stores - few.stores) == (20, 20, 0)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from atoll.loops import ir as lp
 from atoll.loops.dependence import Place, accesses, never_meet, place, plain
-
 from atoll.loops.recipes.left_looking import PAIRS, looks_back
 from atoll.loops.transform.copier import Copier
 from atoll.loops.transform.split import first_of, in_blocks
