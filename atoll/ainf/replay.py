@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.dead import Live
-from atoll.ainf.identity import is_read
+from atoll.ainf.identity import is_read, read_arg
 from atoll.ainf.scan_prim import blocks, field_names, line_refs, own_binders
 from atoll.sizes import Atom, Poly, Sym, poly
 
@@ -161,7 +161,7 @@ class Replay:
             return False
         fresh, env = self.binders(line.dims, {})
         with self.b.binding(*fresh):
-            x = self.operand(line.prim.args[0], env)
+            x = self.operand(read_arg(line), env)
         return isinstance(x, ir.Ref) and not x.line.results[x.result].axes and not x.line.conds
 
     def result(self, r: ir.Result, env: dict[Atom, Poly]) -> ir.Result:

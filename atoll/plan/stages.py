@@ -139,7 +139,7 @@ class Inlining:
             if line not in self._inlined:
                 continue
             readers = [by_id.get(user) for user, _ in uses.get(line, ())]
-            times[line] = sum(times[reader] if reader in self._inlined else 1 for reader in readers)  # type: ignore[index]
+            times[line] = sum(times[reader] if reader in self._inlined else 1 for reader in readers)
             if line.keep is None and cost[line] * (times[line] - 1) >= (WASTED_IN_BRANCHES if line.conds else WASTED):
                 self._inlined.remove(line)
                 self.stages.add(line)
