@@ -23,7 +23,7 @@ from atoll.sizes import Poly
 HEAVY = 12
 DEEP = 48  # expressions are not nested deeper than this
 REPEATED = 4  # what computing a row's scalar again for every element may cost; less where several loops do
-WASTED = 32  # operations that computing a line anew at each of its uses may cost in all
+WASTED = 24  # operations that computing a line anew at each of its uses may cost in all
 WASTED_IN_BRANCHES = 12
 _CHEAP = (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent)
 _SOURCES = (ir.Input, ir.Param, ir.ConstArray)
