@@ -23,8 +23,9 @@ from atoll.sizes import Poly
 HEAVY = 12
 DEEP = 48  # expressions are not nested deeper than this
 REPEATED = 4  # what computing a row's scalar again for every element may cost; less where several loops do
-WASTED = 24  # operations that computing a line anew at each of its uses may cost in all
-WASTED_IN_BRANCHES = 12
+WASTED = 32  # operations that computing a line anew at each of its uses may cost in all;
+WASTED_BY_ADJOINTS = 20  # in a reverse sweep, whose readers are in loops of their own more often,
+WASTED_IN_BRANCHES = 12  # and where every reader computes it in a branch of its own
 _CHEAP = (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent)
 _SOURCES = (ir.Input, ir.Param, ir.ConstArray)
 
@@ -131,8 +132,7 @@ class Inlining:
         self._keep_what_is_wasted(uses, again)
 
     def _keep_what_is_wasted(self, uses: Mapping[ir.Line, Set[tuple[Any, tuple[Poly, ...]]]], cost: Mapping[ir.Line, int]) -> None:
-        """A line that is read twice by each of three others, which are inlined too, is computed six times. Where that is much work in all it is a stage; what stands under
-        a condition is sooner, because every reader computes it in a branch of its own."""
+        """A line that is read twice by each of three others, which are inlined too, is computed six times. Where that is much work in all it is a stage."""
         by_id = {line.id: line for line in self.lines}
         times: dict[ir.Line, int] = {}
         for line in reversed(self.lines):
@@ -140,7 +140,8 @@ class Inlining:
                 continue
             readers = [by_id.get(user) for user, _ in uses.get(line, ())]
             times[line] = sum(times[reader] if reader in self._inlined else 1 for reader in readers)
-            if line.keep is None and cost[line] * (times[line] - 1) >= (WASTED_IN_BRANCHES if line.conds else WASTED):
+            most = WASTED_IN_BRANCHES if line.conds else WASTED_BY_ADJOINTS if line.reverse else WASTED
+            if line.keep is None and cost[line] * (times[line] - 1) >= most:
                 self._inlined.remove(line)
                 self.stages.add(line)
 
