@@ -44,7 +44,7 @@ class Routine:
     def evaluate(self, args: list[Any], sizes: dict[Atom, int]) -> list[Any]:
         """The result arrays (dims first, then axes), by the evaluator of the normal form."""
         run = Evaluator.__new__(Evaluator)
-        run.program, run.work = self.program, 0
+        run.program, run.portable, run.work = self.program, self.program.portable, 0
         run.sizes = dict(sizes)
         run.inputs = {line.id: np.int64(sizes[sym]) for line, sym in self.params.items()}
         frame = Frame(self.program.block, None, [], {})
