@@ -105,6 +105,6 @@ class Looking:
         Files that Atoll did not write stay as they are unless `overwrite` is True. `origins="comments"` says beside every line of C which lines of
         the source it comes from, `origins="lines"` says so by `#line`, for debuggers and compilers."""
         from atoll.backends.c.export import export
-        from atoll.runtime.program import make_loops
+        from atoll.runtime.program import make_loops, printed_loops
 
-        return export(self.core, make_loops(self.core), folder, workspace, overwrite, origins)
+        return export(self.core, printed_loops(self.core, make_loops(self.core)), folder, workspace, overwrite, origins)

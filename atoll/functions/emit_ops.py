@@ -130,9 +130,9 @@ class Operators:
 
     def compiled(self, kernel: Kernel) -> tuple[int, int, lp.Function]:
         if kernel not in self.kernels:
-            from atoll.runtime.program import make_loops
+            from atoll.runtime.program import make_loops, printed_loops
 
-            loops = make_loops(kernel.opaque)
+            loops = printed_loops(kernel.opaque, make_loops(kernel.opaque))
             for c in loops.consts:
                 c.name = f"{kernel.name}_{c.name}"
             emitter = LoopEmitter(loops, JIT, kernel.name)

@@ -22,6 +22,7 @@ from typing import Any
 from atoll.core.portable import BLOCK, has_own
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
+from atoll.loops.recipes.pairwise import Blocks, column_updates
 from atoll.loops.transform.copier import Copier, fresh, fresh_like, names
 from atoll.loops.transform.split import may_be_negative
 from atoll.loops.transform.walk import innermost_first, replaced
@@ -29,11 +30,16 @@ from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import I64
 
 
-def portable(fn: lp.Function, in_blocks: bool) -> lp.Function:
-    """The function with its sums in blocks and functions of our own."""
+def portable(fn: lp.Function, in_blocks: bool, in_memory: set[lp.Buffer]) -> lp.Function | None:
+    """The function with its sums in blocks and functions of our own. `in_memory`: arrays that sums are made in; None where one of them cannot be cut there."""
     with names():
         fn.body = replaced(fn.body, _own)
         if in_blocks:
+            wanted = [s for s in lp.walk(fn.body) if isinstance(s, lp.Update) and s.buffer in in_memory and _rounds([lp.Acc(lp.Var("", s.buffer.dtype), "")])]
+            done: list[lp.Update] = []
+            fn.body = innermost_first(fn.body, lambda stmt, known: _columns(stmt, in_memory, done))
+            if len(done) != len(wanted):
+                return None
             cut: set[Any] = {x for s in lp.walk(fn.body) if isinstance(s, lp.Chunks) and _rounds(s.accs) for x in (s.low, s.high)}
             fn.body = innermost_first(fn.body, lambda stmt, known: _sums(stmt, cut))
     return fn
@@ -62,6 +68,23 @@ def _sums(stmt: lp.Stmt, cut: set[Any]) -> list[lp.Stmt] | None:
     if isinstance(stmt, lp.Chunks) and _rounds(stmt.accs):
         return _pieces(stmt)
     return None
+
+
+def _columns(stmt: lp.Stmt, sums: set[lp.Buffer], done: list[lp.Update]) -> list[lp.Stmt] | None:
+    """Sums of columns, row by row: near sums of 256 rows, far ones of 256 of these (loops/recipes/pairwise.py). `done`: what is as it should be."""
+    if not isinstance(stmt, lp.For) or stmt.low != poly(0) or len(stmt.body) != 1 or not isinstance(inner := stmt.body[0], lp.For):
+        return None
+    found = column_updates(stmt, ("f32", "f64", "c64", "c128"), least=1)
+    if not found or not {u.buffer for u in found} <= sums:
+        return None
+    done += found
+    rounds = stmt.high.const()
+    if rounds is not None and rounds <= BLOCK:
+        return None
+    many = [lp.Test("ge", stmt.high - (BLOCK + 1))]
+    if may_be_negative(inner.high - inner.low):
+        many.append(lp.Test("ge", inner.high - inner.low))
+    return [lp.If(tuple(many), Blocks(stmt, found).loops(), [stmt])]
 
 
 def _rounds(accs: Any) -> bool:

@@ -48,7 +48,7 @@ class BlockLowerer(Memory):
         self.pieces = pieces
         lines = [line for line in block.lines if not isinstance(line.prim, (ir.Input, ir.Param, ir.ConstArray))]
         self.inlining, self.stages, self.inplace = plan_block(lines, results, writable, fn.reassociate, Around(fn.rounds, fn.program.sizes))
-        self.fuser = Fuser(self.stages, pieces, self.inplace, fn.program.portable != "in blocks")
+        self.fuser = Fuser(self.stages, pieces, self.inplace, fn.in_memory)
         self.groups = in_strips(self.fuser.groups(), self.fuser) if pieces and fn.reassociate else self.fuser.groups()
         self.group_number = {stage: k for k, group in enumerate(self.groups) for stage in group.stages}
         for group in self.groups:

@@ -24,8 +24,9 @@ from atoll.uncollected import uncollected
 class FunctionLowerer:
     """Names, buffers and constants of one function."""
 
-    def __init__(self, program: ir.Program) -> None:
-        self.program = program
+    def __init__(self, program: ir.Program, in_memory: bool = True, sums: set[lp.Buffer] | None = None) -> None:
+        self.program, self.in_memory = program, in_memory
+        self.sums = set() if sums is None else sums
         self.reassociate = program.reassociate
         self.names: dict[str, int] = {}
         self.consts: list[lp.Buffer] = []
@@ -177,6 +178,6 @@ def close_scopes(stmts: lp.Stmts) -> list[lp.Stmt]:
 
 
 @uncollected
-def lower(program: ir.Program) -> lp.Function:
-    """The loops of a program."""
-    return FunctionLowerer(program).lower()
+def lower(program: ir.Program, in_memory: bool = True, sums: set[lp.Buffer] | None = None) -> lp.Function:
+    """The loops of a program. Unless `in_memory`, sums are made in scalars, each before the next; those that are not are put into `sums`."""
+    return FunctionLowerer(program, in_memory, sums).lower()

@@ -234,6 +234,7 @@ def _reduce(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
         assert isinstance(place, BufferPlace)
         index = place.index(tuple(b.translate(poly(d), env, scope) for d in line.dims))
         scope.add(lp.Update(place.buffer, index, MONOIDS[prim.monoid][0], value))
+        b.fn.sums.add(place.buffer)
         return
     acc = b.accs[stage]
     scope.add(lp.Add(acc.var, acc.monoid, value))

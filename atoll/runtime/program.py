@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from atoll.backends.c.jit import Generated
 
 
-def make_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Function:
-    """The loops of a core function."""
+def make_loops(fn: ir.Function, choices: Choices | None = None, in_memory: bool = True) -> lp.Function:
+    """The loops of a core function. `in_memory`: elements that are sums may be added to in turn, which is good for caches and bad for threads."""
     from atoll.loops.check import check
     from atoll.loops.portable import portable
     from atoll.lower.function import lower
@@ -53,8 +53,23 @@ def make_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Function:
         check_ainf(translate(fn))
     plan = dict((choices or chosen(fn)).plan)
     program = planned(fn, plan)
-    loops = check(lower(program if plan or not program.reassociate else with_masks(program)))
-    return loops if not fn.portable else check(portable(loops, in_blocks=fn.portable == "in blocks"))
+    if not fn.portable:
+        return check(lower(program if plan or not program.reassociate else with_masks(program)))
+    in_blocks, sums = fn.portable == "in blocks", set[lp.Buffer]()
+    loops = portable(check(lower(program, in_memory, sums)), in_blocks, sums)
+    if loops is None:  # some sum in memory is not one that can be cut there
+        loops = portable(check(lower(planned(fn, plan), False)), in_blocks, set())
+    assert loops is not None
+    return check(loops)
+
+
+def printed_loops(fn: ir.Function, loops: lp.Function) -> lp.Function:
+    """Loops as C compilers are to see them."""
+    if fn.portable:
+        from atoll.loops.portable import products
+
+        loops.body = products(loops.body)
+    return loops
 
 
 def compiled_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Function:
@@ -64,11 +79,7 @@ def compiled_loops(fn: ir.Function, choices: Choices | None = None) -> lp.Functi
     choices = choices if choices is not None else chosen(fn)
     loops = make_loops(fn, choices)
     optimise(loops, fn.reassociate, choices)
-    if fn.portable:
-        from atoll.loops.portable import products
-
-        loops.body = products(loops.body)
-    return loops
+    return printed_loops(fn, loops)
 
 
 def chosen(fn: ir.Function) -> Choices:

@@ -13,7 +13,7 @@ import pytest
 
 import atoll as at
 from tests.portable.corpus import WAYS, outcome
-from tests.portable.programs import Case, cases, energy, functions, sums, turned
+from tests.portable.programs import Case, cases, energy, functions, matrices, sums, turned
 
 CASES = {f.name: (f, calls) for f, calls in cases()}
 OTHERS = ("-O0", "emulated", "interpreter")  # the first without fma and AVX
@@ -87,6 +87,12 @@ def test_shape_of_a_sum() -> None:
         return [in_order(values[k : k + 256]) for k in range(0, len(values), 256)]
 
     assert sums(*CASES["sums"][1][-1])[1] == in_order(blocks(blocks(list(x))))
+
+
+def test_sums_of_columns() -> None:
+    """On a CPU by rows, in memory, where a thread of a GPU has a sum of its own: the same sums."""
+    here, there = matrices.show("loops"), matrices.on("cuda").show("cuda")
+    assert "sums of some rounds" in here and "sums of some rounds" not in there
 
 
 def test_schedules_are_refused() -> None:

@@ -32,21 +32,21 @@ def pairwise(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) ->
         return stmts
 
     def rewrite(stmt: lp.Stmt, known: Known) -> lp.Stmts | None:
-        if not isinstance(stmt, lp.For) or not (updates := _updates(stmt)):
+        if not isinstance(stmt, lp.For) or not (updates := column_updates(stmt)):
             return None
         decisions.append(f"sums over {stmt.sym} into memory are made of sums of {BLOCK} rounds")
         many, inner = lp.Test("ge", length(stmt) - 2 * BLOCK), stmt.body[0]
         assert isinstance(inner, lp.For)
         some = (lp.Test("ge", length(inner)),) if may_be_negative(length(inner)) else ()  # else there is no memory of that size
-        return [lp.If((many, *some), _Blocks(stmt, updates).loops(), [stmt])]
+        return [lp.If((many, *some), Blocks(stmt, updates).loops(), [stmt])]
 
     return innermost_first(stmts, rewrite, not_products)
 
 
-def _updates(loop: lp.For) -> list[lp.Update]:
-    """The additions of a loop over rows that does nothing else; empty: it is another loop."""
+def column_updates(loop: lp.For, dtypes: tuple[str, ...] = ("f32", "c64"), least: int = 2 * BLOCK) -> list[lp.Update]:
+    """The additions of a loop over rows that does nothing else; empty: it is another loop, or has fewer rounds than `least`."""
     rounds = (loop.high - loop.low).const()
-    if loop.parallel or loop.vector or loop.unroll or len(loop.body) != 1 or (rounds is not None and rounds < 2 * BLOCK):
+    if loop.parallel or loop.vector or loop.unroll or len(loop.body) != 1 or (rounds is not None and rounds < least):
         return []
     inner = loop.body[0]
     if not isinstance(inner, lp.For) or not inner.parallel or inner.vector or inner.unroll or loop.sym in inner.low.leaves() | inner.high.leaves():
@@ -57,17 +57,17 @@ def _updates(loop: lp.For) -> list[lp.Update]:
     written = {s.buffer for s in found}
     if not found or len(written) < len(found) or any(load.buffer in written for load in loads([s.value for s in inner.body if isinstance(s, (lp.Let, lp.Update))])):
         return []
-    return found if all(_is_sum(s, loop.sym, inner.sym) for s in found) else []
+    return found if all(_is_sum(s, loop.sym, inner.sym, dtypes) for s in found) else []
 
 
-def _is_sum(s: lp.Update, outer: Sym, inner: Sym) -> bool:
+def _is_sum(s: lp.Update, outer: Sym, inner: Sym, dtypes: tuple[str, ...]) -> bool:
     """An addition to an element that every round of the inner loop has its own of, the same in all rounds of the outer one."""
-    if s.op != "add" or s.buffer.dtype.name not in ("f32", "c64") or s.buffer.rows is not None:
+    if s.op != "add" or s.buffer.dtype.name not in dtypes or s.buffer.rows is not None:
         return False
     return own_elements(s.index, inner, outer)
 
 
-class _Blocks:
+class Blocks:
     """The loops that are made of one loop."""
 
     def __init__(self, loop: lp.For, updates: list[lp.Update]) -> None:
