@@ -7,6 +7,7 @@ when it has an effect, those of its own block when it is a loop or a reduction (
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -157,6 +158,9 @@ class Builder(Known):
         if needed:
             rounds = within((*self._dims(free, prim, home), *own_binders(prim)))
             needed = {cond: None for cond in needed if not holds(cond, rounds)}
+            own = set(own_binders(prim))
+            if own and not isinstance(prim, (ir.Loop, ir.While)) and any(cond.leaves() & own for cond in needed):
+                return self.emit(self._guarded(prim, home), results, span, hint, inner, needs)
         needed.update({given.cond: None for given in needs if given.block is home})
         if effect or isinstance(prim, _EXPENSIVE):
             lazy = [given.cond for given in self.path if given.lazy and given.block is home]
@@ -201,6 +205,27 @@ class Builder(Known):
             if here and block.depth < home.depth:
                 needed.update({cond: None for cond in needed_conds(prim, axes, block) if cond in here})
         return with_their_own(needed, home)
+
+    def _guarded(self, prim: ir.Prim, home: ir.Block) -> ir.Prim:
+        """A primitive over elements that are only there under conditions on its own index: it looks at them where these hold. (Elsewhere a check
+        has stopped the program, but code may be moved before the check.)"""
+        own = own_binders(prim)
+
+        def operand(x: Any, binders: tuple[ir.Binder, ...] = ()) -> Any:
+            if isinstance(x, tuple):
+                return tuple(operand(item) for item in x)
+            if isinstance(x, ir.Abs):
+                return ir.Abs(x.binders, operand(x.body, x.binders))
+            if not isinstance(x, ir.Ref):
+                return x
+            found = [cond for cond in with_their_own(needed_conds(ir.Op("read", (x,)), (), home), home) if cond.leaves() & {*own, *binders}]
+            if not found:
+                return x
+            with self.binding(*(b for b in (*own, *binders) if b not in self.binders)):
+                nothing = ir.Const(False if x.dtype is BOOL else 0 if x.dtype.is_integer else 0.0, x.dtype)
+                return self.ref(ir.Select(tested_in_order(found, home), x, nothing), ir.Result(x.dtype))
+
+        return dataclasses.replace(prim, **{f.name: operand(getattr(prim, f.name)) for f in dataclasses.fields(prim) if f.name not in ("base", "start", "results", "block")})
 
     def _rounds(self, free: set[Atom], home: ir.Block) -> Iterator[ir.Cond]:
         """The loops around code that does not mention their index run at all."""

@@ -652,6 +652,11 @@ class Expressions(Patterns):
                     if prune_dim(a) is not d:
                         d.link = prune_dim(a)
                     return Arr(a, self.loop_type(x, y, z))
+                if not same_dim(d, a):  # what a round needs of the size may say what it is made of: n * m of l * l
+                    late: list[Any] = []
+                    from atoll.futhark.unify import _dims
+
+                    _dims(d, a, late)
                 if same_dim(d, a) and same_dim(d, b):
                     return Arr(d, self.loop_type(x, y, z))
                 return Arr(DRef(self.unknown()), self.loop_type(x, y, z))
