@@ -203,8 +203,8 @@ def _largest(a: Any) -> float:
     return float(finite.max()) if finite.size else 0.0
 
 
-def compare(found: list[Any], wanted: list[Any]) -> str | None:
-    """What differs, in words."""
+def compare(found: list[Any], wanted: list[Any], near_enough: float | None = None) -> str | None:
+    """What differs, in words. `near_enough` is a tolerance instead of ours, which is stricter than that of Futhark's tool (0.002)."""
     if len(found) != len(wanted):
         return f"{len(found)} values, expected {len(wanted)}"
     for k, (a, b) in enumerate(zip(found, wanted, strict=True)):
@@ -216,7 +216,7 @@ def compare(found: list[Any], wanted: list[Any]) -> str | None:
         if a.size == 0:
             continue
         if a.dtype.kind == "f":
-            tolerance = 2e-3 if b.dtype.itemsize == 2 else 2e-4  # expected values are printed with 6 digits, or fewer
+            tolerance = near_enough or (2e-3 if b.dtype.itemsize == 2 else 2e-4)  # expected values are printed with 6 digits, or fewer
             near = np.isclose(a.astype(float), b.astype(float), rtol=tolerance, atol=tolerance * 1e-2 * max(1.0, _largest(b)), equal_nan=True)
         else:
             near = a == b.astype(a.dtype)

@@ -47,5 +47,5 @@ def test_as_interpreted(f: at.Function) -> None:
     for k in (0, 1):
         np.testing.assert_array_equal(f(xs, k), f.interpret(xs, k))
     for k in (-1, 2):
-        with pytest.raises(at.RunError):
+        with pytest.raises(at.SizeError):
             f(xs, k)
