@@ -89,6 +89,7 @@ def checked(program: str, name: str, folder: Path | None, also: frozenset[str] =
     return {d.name: (d, binding) for d, binding in checker.entries}
 
 
+@as_deep_as_needed
 def _function(d: s.Def, binding: Binding, tuning: dict[str, int]) -> Function:
     from atoll.futhark.entries import entry
 

@@ -99,3 +99,10 @@ def test_least_maps_must_be_one() -> None:
 def test_what_no_map_mends_is_told_as_it_was() -> None:
     with pytest.raises(Error, match="f64 is not bool"):
         at.futhark(source="def f (xs: []f64) : bool = f64.sum xs")
+
+
+def test_deep_programs() -> None:
+    chain = at.futhark(source="def main (x: i64) : i64 = " + " + ".join(["x"] * 1200)).main
+    assert chain.interpret(2) == 2400
+    lets = " ".join(f"let a{k} = x in" for k in range(700))
+    assert at.futhark(source=f"def main (x: i64) : i64 = {lets} a699").main.interpret(3) == 3
