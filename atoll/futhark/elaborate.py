@@ -594,6 +594,10 @@ class Elaborate(Build):
             fields[what] = self.updated(fields[what], shape.fields[what], steps[1:], new, frame)
             return Record(fields)
         array = self.name(self.reify(v))
+        if len(what) == 1 and len(steps) == 1 and what[0].step is not None:
+            step = self.poly(self.name(self.code(what[0].step, frame), "step"))
+            if step.const() is None:
+                return self.put_strided(array, what[0], step, new, frame)
         items = self.items(array.type, what, frame)
         if len(steps) > 1:
             inner_type = self.shape(t, frame)
@@ -626,7 +630,13 @@ class Elaborate(Build):
     def strided(self, array: ir.Expr, d: s.Dim, step: Poly, frame: Frame) -> V:
         """A slice whose step is only known when the program runs."""
         assert isinstance(array.type, core.Array)
-        n = array.type.size
+        low, count = self.stride(array.type.size, d, step, frame)
+        i = Sym("i")
+        at = ir.At(array, self.size(low + step * poly(i)).e, type=array.type.elem, span=self.span)
+        return Code(ir.Build(i, count, at, type=core.Array(array.type.elem, count), span=self.span))
+
+    def stride(self, n: Poly, d: s.Dim, step: Poly, frame: Frame) -> tuple[Poly, Poly]:
+        """Where such a slice begins, and how many elements it has."""
         up = self.prim("gt", self.size(step).e, ir.Lit(0, type=I64_T), bool_=True).e
 
         def end(e: Any, for_up: Poly, for_down: Poly) -> Poly:
@@ -637,9 +647,19 @@ class Elaborate(Build):
         low, high = end(d.low, poly(0), n - 1), end(d.high, n, poly(-1))
         count = self.poly(self.name(ir.Prim("rounds", (self.size(low).e, self.size(high).e, self.size(step).e), type=I64_T, span=self.span), "count"))
         self.stmts.append(ir.Assert(self.prim("ne", self.size(step).e, ir.Lit(0, type=I64_T), bool_=True).e, "the step of a slice is not 0", self.span))
-        i = Sym("i")
-        at = ir.At(array, self.size(low + step * poly(i)).e, type=array.type.elem, span=self.span)
-        return Code(ir.Build(i, count, at, type=core.Array(array.type.elem, count), span=self.span))
+        return low, count
+
+    def put_strided(self, array: ir.Expr, d: s.Dim, step: Poly, new: V, frame: Frame) -> V:
+        """An update of such a slice: its elements one by one, each in range."""
+        assert isinstance(array.type, core.Array)
+        low, count = self.stride(array.type.size, d, step, frame)
+        i, acc = Sym("i"), Sym("array")
+        value = self.name(self.resized(self.reify(new), core.Array(array.type.elem, count), "what is written has the size of where it is written"))
+        x = ir.At(value, ir.Var(i, type=I64_T), type=array.type.elem, span=self.span)
+        done = ir.Update(ir.Var(acc, type=array.type, span=self.span), (self.size(low + step * poly(i)).e,), x, type=array.type, span=self.span)
+        t = core.Tuple((array.type,))
+        made = self.name(ir.For(i, count, ((acc, array),), ir.MakeTuple((done,), type=t, span=self.span), type=t, span=self.span))
+        return Code(ir.Proj(made, 0, type=array.type, span=self.span))
 
     def items(self, t: core.Type, dims: list[s.Dim], frame: Frame) -> list[Any]:
         made: list[Any] = []

@@ -40,7 +40,7 @@ WRONG = {
     "E1405": "def main (xs: *[3]i32) = let ys = xs with [0] = 1 in (xs[0], ys)",
     "E1406": "def f = 1\ndef f = 2",
     "E1407": "def main (x: #a | #b) : i32 = match x case #a -> 1",
-    "E1408": "def main (xs: [4]i32) (s: i64) (t: i64) = copy xs with [0:s:t] = [1]",
+    "E1408": "def main (xs: [4][4]i32) (s: i64) (t: i64) = copy xs with [0:1, 0:s:t] = [[1]]",
     "E1409": "def other = 1",
 }
 

@@ -45,3 +45,15 @@ def use (o: op) (x: i32) = match o case #scale f -> f x case #none -> x
 -- entry: sums
 -- input { 5 } output { 10 5 }
 entry sums x = (use (#scale (* 2)) x, use #none x)
+
+-- A step that is only known when the program runs.
+-- ==
+-- entry: steps
+-- input { [0, 0, 0, 0, 0] 2i64 } output { [7, 0, 7, 0, 7] [0, 0, 0] }
+-- input { [0, 0, 0, 0, 0] -2i64 } output { [7, 0, 7, 0, 7] [0, 0, 0] }
+-- input { [0, 0, 0, 0, 0] 0i64 } error: step
+entry steps [n] (xs: [n]i32) (s: i64) =
+  let low = if s < 0 then n - 1 else 0
+  let high = if s < 0 then -1 else n
+  let k = length xs[low:high:s]
+  in (copy xs with [low:high:s] = replicate k 7, sized 3 xs[low:high:s])
