@@ -129,6 +129,8 @@ def look(path: str, text: str) -> tuple[File, Data]:
     """Everything the front end knows about a file. Nothing is compiled."""
     if path.endswith(".madl"):
         return _look_madl(path, text)
+    if path.endswith(".fut"):
+        return _look_futhark(path, text)
     file = read(path, text)
     found = []
     for name, f in file.functions.items():
@@ -165,6 +167,24 @@ def _function(name: str, f: Function, path: str) -> Data:
         "derived": not own,
         "sizes": [] if f.signature.is_generic else [s.name for s in f.core.sizes],
     }
+
+
+def _look_futhark(path: str, text: str) -> tuple[File, Data]:
+    """A file of Futhark: its definitions with the types of their names, its entry points as functions, and what is wrong."""
+    from atoll.futhark.api import Module
+    from atoll.futhark.hover import definitions
+
+    file = File(path, text)
+    found = []
+    try:
+        module = Module(text, path, Path(path).parent)
+        for name, span, shown, types in definitions(module._declarations):
+            found.append({"name": name, "place": place(span), "type": shown, "types": [[*place(at), of] for at, of in types], "inserted": [], "explained": [], "result": ""})
+        for name in dir(module):
+            file.functions[name] = getattr(module, name)
+    except Error as error:
+        file.problems.append(problem(error))
+    return file, {"functions": found, "problems": _once(file.problems)}
 
 
 def _look_madl(path: str, text: str) -> tuple[File, Data]:

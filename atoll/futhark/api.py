@@ -55,7 +55,8 @@ class Module:
         self._name = name
         self._made: dict[str, Function] = {}
         self._tuning = tuning or {}
-        self._entries = checked(program, name, folder, also)
+        self._declarations: list[s.Dec] = []
+        self._entries = checked(program, name, folder, also, self._declarations)
 
     def __getattr__(self, name: str) -> Function:
         if name.startswith("__"):
@@ -77,15 +78,18 @@ class Module:
 
 
 @as_deep_as_needed
-def checked(program: str, name: str, folder: Path | None, also: frozenset[str] = frozenset()) -> dict[str, tuple[s.Def, Binding]]:
-    """The entry points of a text, type-checked; `also` are definitions that count as such."""
+def checked(program: str, name: str, folder: Path | None, also: frozenset[str] = frozenset(), into: list[s.Dec] | None = None) -> dict[str, tuple[s.Def, Binding]]:
+    """The entry points of a text, type-checked; `also` are definitions that count as such. `into` gets the declarations."""
     from atoll.futhark.modules import Modules
     from atoll.futhark.parse import parse
     from atoll.futhark.prelude import prelude
 
     checker = Modules(prelude())
     checker.folder, checker.also = folder, also
-    checker.program(parse(program, name))
+    decs = parse(program, name)
+    checker.program(decs)
+    if into is not None:
+        into[:] = decs
     return {d.name: (d, binding) for d, binding in checker.entries}
 
 

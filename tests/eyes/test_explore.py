@@ -89,3 +89,15 @@ def test_of_a_file(tmp_path: Path) -> None:
     made = of_function(programs.spread)
     assert made.editable and made.path == programs.__file__ and made.name == "spread"
     made.close()
+
+
+def test_futhark_files_are_looked_at() -> None:
+    from atoll.eyes.facts import look
+
+    text = "def dot [n] (xs: [n]f64) (ys: [n]f64) = f64.sum (map2 (*) xs ys)\nentry norm [n] (xs: [n]f64) = f64.sqrt (dot xs xs)\n"
+    file, found = look("/nowhere/a.fut", text)
+    assert [f["type"] for f in found["functions"]] == ["dot : [n]f64 -> [n]f64 -> f64", "norm : [n]f64 -> f64"] and not found["problems"]
+    assert any(shown == "xs : [n]f64" and row == 2 for row, *_, shown in found["functions"][1]["types"])
+    assert file.functions["norm"].type == "norm(xs: f64[n]) -> f64"
+    _, wrong = look("/nowhere/a.fut", "def f (x: i32) : bool = x + 1\n")
+    assert wrong["problems"][0]["code"] == "E1403" and wrong["problems"][0]["place"][0] == 1
