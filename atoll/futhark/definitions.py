@@ -83,6 +83,8 @@ class Definitions(Expressions):
             self.decide()
         more_types, more_sizes = self.general(t, bool(params) or isinstance(prune(t), Fun))
         binding = Binding(name, t, "def" if self.level == 0 else "function", (*cons, *more_types), (*sizes, *more_sizes), self.level, node)
+        if not params and self.level == 0 and isinstance(result, s.TUnique):
+            fail("E1405", node.span, what=f"The constant {name} may not have a unique type: it is everybody's")
         if not params:
             if sizes and self.level == 0 and any(isinstance(d := prune_dim(x), DRef) and d.binding.born for x in dims_of(t)):
                 fail("E1404", node.span, found=show(t), expected="known sizes", why="Unknown size in a size-polymorphic value binding")

@@ -615,27 +615,28 @@ class Expressions(Patterns):
         if e.var is not None:
             hidden += bound(e.var)
         result = self.exp(e.body, inner)
+        groups: dict[int, int] = {}
+        given = dims_of(result)
+        for k, d in enumerate(own if len(own) == len(given) else []):
+            first = groups.setdefault(id(prune_dim(d)), k)
+            both = given[first], given[k]
+            if first != k and isinstance(prune_dim(d), DVar) and not any(isinstance(prune_dim(x), DVar) and prune_dim(x) is not prune_dim(d) for x in both) and not same_dim(*both):
+                fail("E1404", e.body.span, found=show(result), expected=show(t), why="Loop body does not have expected type: a round needs two sizes of the state to be equal")
         try:
             late: list[Any] = []
             unify(result, t, late)
         except Mismatch as problem:
             fail("E1403", e.body.span, found=show(result), expected=show(t), why=f"the loop's body must give the type of its state: {problem}")
-        self.loop_sizes(e, own, at_start, dims_of(result), before)
+        self.loop_sizes(e, own, dims_of(result), before)
         made = self.loop_type(t, start, result)
         return self.hide(made, hidden)
 
-    def loop_sizes(self, e: s.Loop, own: list[Dim], start: list[Dim], result: list[Dim], before: int) -> None:
-        """Sizes of the state that a round makes equal are equal at its start and at its end; a size that a round makes is none of the state."""
-        groups: dict[Any, int] = {}
+    def loop_sizes(self, e: s.Loop, own: list[Dim], result: list[Dim], before: int) -> None:
+        """A size that a round makes is none of the state."""
         for k, d in enumerate(own):
             d = prune_dim(d)
             if isinstance(d, DRef) and d.binding.kind == "size" and d.binding.born > before and not same_dim(d, result[k]):
                 fail("E1404", e.body.span, found=show_dims(result), expected=show_dims(own), why="the size of the loop's state is only known inside the loop body")
-            if not isinstance(d, DVar):
-                continue
-            first = groups.setdefault(id(d), k)
-            if first != k and not same_dim(result[first], result[k]):
-                fail("E1404", e.body.span, found=show_dims(result), expected=show_dims(own), why="Loop body does not have expected type: a round needs two sizes of the state to be equal")
 
     def loop_type(self, t: Type, start: Type, result: Type) -> Type:
         """The state's type after the loop: sizes that no round changes are those of the start."""

@@ -384,12 +384,29 @@ class _Matching:
             dims = {id(p): a for p, a in zip(actual.params, args, strict=True) if isinstance(p, Binding)}
             return substitute(actual.type, types, dims)
 
+        if actual is not None:
+            self.constructive(actual)
         con = Con(name, tuple(DRef(p) if isinstance(p, Binding) else p for p in ordered), object(), real if actual is not None else None, "lifted" if spec.lifted == "^" else "type")
         if not con.args:
             con.key = con
         outside.types[name] = TypeAbbr(name, ordered, con, (), spec.lifted)
         if actual is None:
             inside.types[name] = outside.types[name]
+
+    def constructive(self, actual: TypeAbbr) -> None:
+        """A value of an abstract type knows the sizes that are its parameters: each is the size of an array in it."""
+        found: set[int] = set()
+
+        def dim(d: Dim) -> Dim:
+            d = prune_dim(d)
+            if isinstance(d, DRef):
+                found.add(id(d.binding))
+            return d
+
+        map_type(actual.type, lambda x: x if isinstance(x, Fun) else None, dim)
+        for p in actual.params:
+            if isinstance(p, Binding) and id(p) not in found:
+                fail("E1406", self.span, what=f"Type {actual.name} = {show(actual.type)}: the size parameter {p.name!r} is not used constructively: it is the size of no array")
 
     def same(self, actual: TypeAbbr, wanted: TypeAbbr, name: str) -> None:
         types: dict[int, Type] = {}

@@ -25,6 +25,7 @@ from atoll.futhark.ftypes import (
     Type,
     has_function,
     prune,
+    prune_dim,
     show,
 )
 from atoll.futhark.unify import BOTTOM, Mismatch, SizeMismatch, is_dim, unify
@@ -63,7 +64,7 @@ class TypeExps:
         found, expected = prune(found), prune(expected)
         while isinstance(found, Fun) and isinstance(expected, Fun):
             if found.consumes and not expected.consumes:
-                fail("E1405", span, what=f"A function of type {show(found)} consumes its argument, but one that does not is expected here")
+                fail("E1405", span, what=f"A function of type {show(found)} that consumes its argument does not have expected type {show(expected)}, of one that does not")
             found, expected = prune(found.result), prune(expected.result)
 
     # -- sizes
@@ -261,6 +262,8 @@ class TypeExps:
         self.exists = before
         if made and not d.lifted:
             fail("E1404", d.span, found=show(body), expected="a type of known size", why="Non-size-lifted type abbreviations may not contain anonymous sizes: write type~")
+        if isinstance(prune(body), Fun) and _open_parameter(prune(body)):
+            fail("E1404", d.span, found=show(body), expected="sizes with names", why="Type abbreviations may not have anonymous sizes in parameters of functions")
         if has_function(body) and d.lifted != "^":
             fail("E1403", d.span, found=show(body), expected="a type without functions", why="Non-lifted type abbreviations may not contain functions: write type^")
         used: set[int] = set()
@@ -270,6 +273,23 @@ class TypeExps:
                 fail("E1404", d.span, found=show(body), expected=f"a type with {b.name}", why=f"Size parameter {b.name!r} unused.")
         by_name: dict[str, Any] = {c.name: c for c in cons} | {b.name: b for b in sizes}
         return TypeAbbr(d.name, tuple(by_name[p.name] for p in d.params), body, tuple(made), d.lifted, diet[0] if diet else None)
+
+
+def _open_parameter(t: Any) -> bool:
+    """Whether a parameter of a function has a size []."""
+    from atoll.futhark.ftypes import map_type
+
+    found: list[Any] = []
+
+    def dim(d: Dim) -> Dim:
+        if isinstance(prune_dim(d), DVar):
+            found.append(d)
+        return d
+
+    while isinstance(t, Fun):
+        map_type(t.param, lambda x: x if isinstance(x, Fun) else None, dim)
+        t = prune(t.result)
+    return bool(found)
 
 
 def _occurring(t: Type, found: set[int]) -> None:

@@ -106,3 +106,24 @@ def test_deep_programs() -> None:
     assert chain.interpret(2) == 2400
     lets = " ".join(f"let a{k} = x in" for k in range(700))
     assert at.futhark(source=f"def main (x: i64) : i64 = {lets} a699").main.interpret(3) == 3
+
+
+MORE = [
+    ("E1404", "def f xs n = zip xs (iota n)", "scope-violation"),
+    ("E1404", "def f [m] (xs: [m]i32) (n: i64) = loop (ys: [n]i32) = xs for _i < 3 do replicate n (ys[0] + 1)", "Initial loop values"),
+    ("E1404", "def f [n] (xs: [n]i32) (ys: [n]i32) = loop (xs, ys) for i < 10 do let zs = filter (> 0) (map2 (+) xs ys) in (xs, zs)", "Loop body"),
+    ("E1404", "def f = let [n][m] (xss: [n][m]i64) = [] in (n, m)", "Ambiguous size"),
+    ("E1404", "type^ t = []bool -> bool", "anonymous"),
+    ("E1405", "def f : *[]i32 = [1, 2, 3]", "constant"),
+    ("E1406", "def add (n: i64) : i64 -> i64 = \\x -> if n == 0 then x else add (n - 1) (x + 1)", "first-order"),
+    ("E1406", "def go (g: i64 -> i64) (n: i64) : i64 = if n == 0 then g 0 else go (\\x -> g x * 2) (n - 1)", "unchanged"),
+    ("E1406", "module m : { type sum [n] [m] } = { type sum [n] [m] = [n + m]bool }", "constructively"),
+    ("E1406", "module m = intrinsics", "intrinsics"),
+]
+
+
+@pytest.mark.parametrize(("code", "text", "words"), MORE, ids=lambda x: str(x)[:12])
+def test_forbidden_for_this_reason(code: str, text: str, words: str) -> None:
+    with pytest.raises(Error, match=words) as found:
+        at.futhark(source=text)
+    assert found.value.code == code
