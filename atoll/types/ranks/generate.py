@@ -303,7 +303,10 @@ class Generator:
     def found(self, node: s.Node) -> RankType:
         """The rank type of an application of one of NumPy's names, or of an index with masks: the elaborator has read it before."""
         t = self.names.session.word_types.get(id(node))
-        return of_type(t) if t is not None else fresh()
+        if t is not None:
+            return of_type(t)
+        axes = _axes_of_word(node)
+        return fresh() if axes is None else SCALAR.lift(poly(axes))
 
     def _construct(self, node: s.Call, t: Any, args: list[s.Expr], keywords: dict[str, s.Expr]) -> RankType:
         if record_of(t) is not None:
@@ -373,6 +376,23 @@ def _function_arities(scheme: Scheme) -> dict[int, int]:
     body = scheme.type.body
     assert isinstance(body, Arrow)
     return {k: len(p.body.params) for k, p in enumerate(body.params) if isinstance(p.body, Arrow)}
+
+
+_AXES = {"arange": 1, "linspace": 1, "flatnonzero": 1, "bincount": 1, "ravel": 1, "flatten": 1, "eye": 2, "identity": 2}
+_OF_EVERYTHING = frozenset("sum prod max min amax amin mean any all argmax argmin var std median ptp count_nonzero".split())
+
+
+def _axes_of_word(node: s.Node) -> int | None:
+    """What the text alone tells of a word of NumPy's that nobody has elaborated yet, as in a local function: np.arange(n) has one axis, x.sum() none."""
+    if not isinstance(node, s.Call) or not isinstance(node.fn, s.Attr):
+        return None
+    named = {key for key, _ in node.keywords}
+    if node.fn.name in _OF_EVERYTHING:
+        whole = len(node.args) <= (1 if isinstance(node.fn.value, s.Name) and node.fn.value.id in ("np", "numpy") else 0)
+        return 0 if whole and not named & {"axis", "keepdims"} else None
+    if node.fn.name == "linspace" and not all(isinstance(a, s.Num) for a in node.args[:2]):
+        return None
+    return _AXES.get(node.fn.name)
 
 
 def _in_order(names: Sequence[str], args: list[s.Expr], keywords: dict[str, s.Expr]) -> list[tuple[int, s.Expr]]:
