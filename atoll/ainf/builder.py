@@ -15,7 +15,7 @@ from typing import Any
 from atoll.ainf import ir
 from atoll.ainf.accessible import holds, needed_conds, tested_in_order, with_their_own, within
 from atoll.ainf.known import Given, Known
-from atoll.ainf.scan_prim import blocks, field_names, leaves, own_binders, refs
+from atoll.ainf.scan_prim import blocks, field_names, leaves, own_binders, parts, refs, subst
 from atoll.errors import NOWHERE, Span
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
 from atoll.types.dtypes import BOOL, I64
@@ -38,6 +38,7 @@ class Builder(Known):
         self._tables: dict[int, dict[Any, list[ir.Line]]] = {}
         self._usual: dict[tuple[int, Poly], ir.Binder] = {}
         self._signs: dict[Poly, int] = {}
+        self._quotients: dict[Quot, Poly] = {}
         self._count = 0
         self.share = True  # equal lines are one
         self.evaluate = True  # what is known is computed, and arrays that were just made are not read back
@@ -136,6 +137,7 @@ class Builder(Known):
         `inner` dims, the last ones made, are nested inside the result's axes in storage (rows of a scan). `needs` are the
         conditions on the path without which the line must not run.
         """
+        prim = self._settled(prim)
         axes = [ref for result in results for axis in result.axes for ref in ir.poly_refs(axis)]
         used = [*refs(prim), *axes]
         free = leaves(prim)
@@ -192,6 +194,15 @@ class Builder(Known):
         home.lines.append(line)
         equal.append(line)
         return line, tuple([poly(d) for d in dims])
+
+    def _settled(self, prim: ir.Prim) -> ir.Prim:
+        """Quotients in indices that are known: an array that is split again as it was flattened is read without any, so a product of reshaped arrays is seen to be one."""
+        if isinstance(prim, (ir.Loop, ir.While)) or blocks(prim):
+            return prim
+        found = [p for ref in refs(prim) for p in ref.index] + [p for p in parts(prim) if isinstance(p, Poly)]
+        quotients = dict.fromkeys(atom for p in found for atom in p.atoms() if isinstance(atom, Quot))
+        known = {q: value for q in quotients if (value := self.settled(q)) != poly(q)}
+        return subst(prim, known) if known else prim
 
     def _needed(self, prim: ir.Prim, axes: list[ir.Ref], used: list[ir.Ref], home: ir.Block) -> dict[ir.Cond, None]:
         """Conditions without which what is read is not there. One of a line further out is the line's own where the code stands under it;

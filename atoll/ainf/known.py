@@ -45,6 +45,7 @@ class Known:
     index_facts: dict[Atom, tuple[Poly, ...]]
     _usual: dict[tuple[int, Poly], ir.Binder]
     _signs: dict[Poly, int]
+    _quotients: dict[Quot, Poly]
 
     def context(self, goals: Iterable[Poly], path: bool = True) -> Facts:
         """Everything known that could matter for these polynomials."""
@@ -143,6 +144,18 @@ class Known:
                 self._usual[(k, extent)] = ir.Binder("i", extent)
             env[binder] = poly(self._usual[(k, extent)])
         return tuple(p.subst(env) for p in polys)
+
+    def settled(self, quotient: Quot) -> Poly:
+        """What a quotient of indices and sizes is, where their ranges alone determine it: (c*j + p) // (4*c) for j < 4 and p < c is 0."""
+        if quotient not in self._quotients:
+            p = poly(quotient)
+            found = p
+            if all(isinstance(leaf, ir.Binder) or leaf in self.sizes for leaf in p.leaves()):
+                seen = self.related((p,), [])
+                known = dict.fromkeys(fact for atom in sorted(seen, key=lambda atom: atom.uid) for fact in self.atom_facts(atom))
+                found = facts().add(known).simplify(p)
+            self._quotients[quotient] = found
+        return self._quotients[quotient]
 
     def greater(self, x: Poly, y: Poly) -> bool | None:
         """Whether x >= y always, or y >= x, whatever conditions the code stands under."""

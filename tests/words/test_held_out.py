@@ -77,3 +77,12 @@ def test_what_numpy_would_give_another_rank_or_refuse(text: str) -> None:
     f = at.fn(source=f"{HEAD}\ndef f(a: f64[n, m], x: f64[p], y: f64[p]):\n    return {text}\n")
     with pytest.raises(at.RunError):
         f.interpret(np.ones((1, 3)), np.ones(2), np.ones(2))
+
+
+def test_words_in_local_functions() -> None:
+    """What a word gives is known from the text where a local function is read before anything in it is elaborated: these were ambiguous."""
+    body = "    def one(word):\n        return sum(a[np.arange(n), word[1:]]) + word.max() * np.eye(2)[0, 0]\n    return [one(w) for w in ws]\n"
+    f = at.fn(source=f"{HEAD}\ndef f(a: f64[n, m], ws: i64[p, n + 1]):\n{body}")
+    a, ws = np.arange(12.0).reshape(3, 4), np.array([[0, 1, 2, 3], [3, 2, 1, 0]])
+    expected = [a[np.arange(3), w[1:]].sum() + w.max() for w in ws]
+    np.testing.assert_allclose(f.interpret(a, ws), expected)
