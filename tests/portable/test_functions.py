@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from atoll.core.portable import COMPLEX, REAL
+from atoll.runtime.cuda.nvrtc import cubin
 from atoll.runtime.portable_functions import computed, table
+from tests.cuda.test_nvrtc import needs
 from tests.portable.reference import POINTS
 
 MOST = {"digamma": 12, "trigamma": 6, "erfc": 4}  # units in the last place; others 3
@@ -79,3 +81,14 @@ def test_every_inexact_primitive_has_one() -> None:
 
     exact = {"sqrt", "floor", "ceil", "round", "trunc", "fma", "abs", "fmod"}
     assert {*_MATH} - exact <= set(REAL) and set(_COMPLEX_MATH) <= set(COMPLEX)
+
+
+@needs
+def test_nvrtc_takes_the_same_text() -> None:
+    """Machine code of the functions for a GPU, nothing of it fused by the compiler (--fmad=false): what is fused is written."""
+    from atoll.backends.cuda.generate import generate
+    from tests.portable.programs import more, turned
+
+    for f in (more, turned):
+        made = cubin(generate(f.core).kernels_text, "sm_90", f.name)
+        assert made.image[:4] == b"\x7fELF" and all(use.spilled == 0 for use in made.uses.values())
