@@ -354,8 +354,8 @@ def _completion(args: argparse.Namespace) -> int:
 
 def _explore(args: argparse.Namespace) -> int:
     path, name = split_name(args.file)
-    if not is_file(path) or path.suffix not in (".py", ".madl"):
-        raise Misuse(f"there is no file {path}" if not is_file(path) else f"{path} is neither a .py nor a .madl file")
+    if not is_file(path) or path.suffix not in (".py", ".madl", ".fut"):
+        raise Misuse(f"there is no file {path}" if not is_file(path) else f"{path} is no .py, .madl or .fut file")
     from atoll.eyes.explore import run
 
     return run(path, name or "", not args.no_browser)

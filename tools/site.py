@@ -150,6 +150,9 @@ def pages(out: Path) -> None:
     for path in (ROOT / "docs").glob("*.md"):
         text = re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", path.read_text())  # files of the source tree are not on the site
         (out / path.name).write_text(text.replace("```text sketch", "```text"))
+    for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
+        text = (ROOT / name).read_text().replace("](docs/", "](")
+        (out / name).write_text(re.sub(r"\[([^\]]+)\]\((?!http|#|[\w-]+\.md|pictures/)[^)]+\)", r"\1", text))
     shutil.copytree(ROOT / "docs" / "pictures", out / "pictures")
     front = (ROOT / "README.md").read_text().replace("](docs/", "](")
     (out / "index.md").write_text(re.sub(r"\[([^\]]+)\]\((?!http|#|[\w-]+\.md|pictures/)[^)]+\)", r"\1", front))

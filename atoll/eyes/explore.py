@@ -81,7 +81,7 @@ class Explorer:
     def answer(self, request: Data) -> Data:
         """One question of the page."""
         do = request.get("do")
-        if do not in ("look", "panes", "sizes"):
+        if do not in ("look", "panes", "sizes", "measure"):
             return {"problem": "no such question"}
         if do == "look":
             text = request["text"] if self.editable else self.text

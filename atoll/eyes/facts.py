@@ -21,6 +21,7 @@ from typing import Any
 
 from atoll.errors import Error, Span
 from atoll.function import CHECK_LATER, Function
+from atoll.schedule.api import Schedule
 
 Data = dict[str, Any]
 
@@ -34,6 +35,7 @@ class File:
     path: str
     text: str
     functions: dict[str, Function] = field(default_factory=dict)
+    schedules: dict[str, tuple[Any, list[int]]] = field(default_factory=dict)  # with the lines of their steps
     problems: list[Data] = field(default_factory=list)
 
 
@@ -95,9 +97,20 @@ def _run(file: File, node: ast.stmt, module: types.ModuleType) -> None:
         file.problems.append(_other_problem(error, node.lineno, "python"))
     for name in _bound(node):
         value = module.__dict__.get(name)
+        if isinstance(value, Schedule):
+            file.schedules[name] = (value, _lines_of_steps(file.schedules.get(name), node, value))
         if isinstance(value, Function):
             file.functions.pop(name, None)
             file.functions[name] = value
+
+
+def _lines_of_steps(before: tuple[Any, list[int]] | None, node: ast.stmt, schedule: Any) -> list[int]:
+    """The line of each step: where its method is called in the statement; steps of statements before stay where they were."""
+    calls = [x.func for x in ast.walk(node) if isinstance(x, ast.Call) and isinstance(x.func, ast.Attribute)]
+    lines = [x.end_lineno or node.lineno for x in sorted(calls, key=lambda x: (x.end_lineno or 0, x.end_col_offset or 0)) if hasattr(schedule, x.attr)]
+    earlier = before[1] if before is not None and len(before[1]) <= len(schedule.steps) else []
+    own = len(schedule.steps) - len(earlier)
+    return [*earlier, *(lines[-own:] if 0 < own <= len(lines) else [node.lineno] * own)]
 
 
 def _bound(node: ast.stmt) -> list[str]:
@@ -140,6 +153,9 @@ def look(path: str, text: str) -> tuple[File, Data]:
             if f.surface.span.source.name == path or error.span.source.name == path:
                 file.problems.append(problem(error))
             found.append({"name": name, "place": place(f.surface.span), "type": "", "types": [], "inserted": [], "explained": [], "result": "", "wrong": True})
+    for name, (schedule, lines) in file.schedules.items():
+        first = [min(lines, default=1), 0, max(lines, default=1), 0]
+        found.append({"name": name, "place": first, "type": repr(schedule), "types": [], "inserted": [], "explained": [], "result": "", "schedule": True})
     return file, {"functions": found, "problems": _once(file.problems)}
 
 
@@ -182,6 +198,9 @@ def _look_futhark(path: str, text: str) -> tuple[File, Data]:
             found.append({"name": name, "place": place(span), "type": shown, "types": [[*place(at), of] for at, of in types], "inserted": [], "explained": [], "result": ""})
         for name in dir(module):
             file.functions[name] = getattr(module, name)
+            for each in found:
+                if each["name"] == name:
+                    each["sizes"] = [size.name for size in file.functions[name].core.sizes]
     except Error as error:
         file.problems.append(problem(error))
     return file, {"functions": found, "problems": _once(file.problems)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -38,13 +39,15 @@ def told(make: Callable[[], list[Any]]) -> list[Any]:
 
 def _rows(f: Function, stage: str) -> list[Any]:
     source = text_of(f).surface.span.source
+    if stage == "inserted" and source.name.endswith(".fut"):
+        stage = "core"  # maps are inserted by Futhark's types, on the way to it
     if stage == "inserted":
         from atoll.types.explain import explained
 
         return [[line, [span.line]] for line, span in explained(f).lines]
     if stage == "memory":
         uses = f.memory().uses
-        return [[repr(u), [u.span.line] if u.span.line else []] for u in uses] or [["no memory", []]]
+        return [[repr(u), [u.span.line] if u.span.line and u.span.source.name == source.name else []] for u in uses] or [["no memory", []]]
     if stage == "schedule":
         return [[line, []] for line in f.explain("schedule").split("\n")]
     found = rows(f, stage)
@@ -125,13 +128,57 @@ def at_sizes(f: Function, sizes: dict[str, int]) -> Data:
 
 
 def madl_panes(file: Any, name: str) -> Data:
-    """The stages of an operator of a MADL file, as text; its graph knows lines, its C does not yet."""
+    """The stages of an operator of a MADL file. Statements of C stand under the line of the source they come from, and are linked to it."""
     from pathlib import Path
 
+    from atoll.madl.api import Module
+    from atoll.madl.c_file import Options
     from atoll.madl.command import STAGES as KNOWN
-    from atoll.madl.command import show_file
+    from atoll.madl.command import show_operator
+    from atoll.madl.library import Library
 
-    found: Data = {"panes": {}, "reasons": {}}
-    for stage in KNOWN:
-        found["panes"][stage] = told(lambda stage=stage: [[line, []] for line in show_file(Path(file.path), name, stage).split("\n")])  # type: ignore[misc]
-    return found
+    path = Path(file.path)
+    operator = getattr(Module(Library(file.text, file.path, path.parent, False), path.stem), name)
+
+    def pane(stage: str) -> list[Any]:
+        text = show_operator(operator, path.stem, stage, Options(origins="comments"))
+        return linked(text, path.name) if stage in ("c", "loops") else [[line, []] for line in text.split("\n")]
+
+    return {"panes": {stage: told(lambda stage=stage: pane(stage)) for stage in KNOWN}, "reasons": {}}  # type: ignore[misc]
+
+
+def linked(text: str, file: str) -> list[Any]:
+    """C with the comments that say where statements come from: a statement belongs to the comment before it, to the end of its block."""
+    comment = re.compile(rf"^(\s*)/\* {re.escape(file)}:(\d+): .*\*/$")
+    rows: list[Any] = []
+    line, depth = 0, 0
+    for each in text.split("\n"):
+        said = comment.match(each)
+        if said is not None:
+            line, depth = int(said[2]), len(said[1])
+        elif each.strip() and len(each) - len(each.lstrip()) < depth:
+            line = 0
+        rows.append([each, [line] if line else []])
+    return rows
+
+
+def schedule_panes(schedule: Any, lines: list[int]) -> Data:
+    """A schedule step by step: what each had to prove, and the program after it; linked to the lines where steps are written."""
+    from atoll.loops.show import show
+
+    steps: list[Any] = []
+    programs: list[Any] = [[each, []] for each in str(schedule.undo(len(schedule.steps))).split("\n")]
+    for number, step in enumerate(schedule.steps):
+        at, line = schedule.undo(len(schedule.steps) - number - 1), [lines[number]]
+        records = at.theorem.steps[len(at.undo(1).theorem.steps) :]
+        steps.append([f"{number + 1}. {step}  ({step.rules} rule{'s' if step.rules != 1 else ''}: {', '.join(dict.fromkeys(r.rule for r in records)) or 'a mark'})", line])
+        steps += [[f"     proved: {said}", line] for said in dict.fromkeys(str(o) for r in records for o in r.obligations)] or [["     nothing to prove", line]]
+        programs += [[f"after {number + 1}. {step}", line], *([each, line] for each in str(at).split("\n"))]
+    panes_: Data = {"steps": steps, "programs": programs, "loops": told(lambda: [[each, []] for each in show(schedule.lowered.function).split("\n")])}
+    return {"panes": panes_, "reasons": {}}
+
+
+def measured(f: Function, sizes: dict[str, int]) -> Data:
+    """A call at these sizes, timed on random arguments, against what the machine allows."""
+    found = f.roofline(**sizes)
+    return {"text": str(found), "svg": str(found.plot())}

@@ -107,7 +107,18 @@ class Answers:
             from atoll.eyes.panes import madl_panes
 
             return madl_panes(self.file, name)
+        if name in self.file.schedules:
+            from atoll.eyes.panes import schedule_panes
+
+            return schedule_panes(*self.file.schedules[name])
+        if name not in self.file.functions:
+            return {"panes": {"inserted": [[f"{name} is no entry point: it is compiled as part of those that use it", []]]}, "reasons": {}}
         return panes(self.file.functions[name], stages)
+
+    def do_measure(self, name: str, sizes: dict[str, int]) -> Data:
+        from atoll.eyes.panes import measured
+
+        return measured(self.file.functions[name], sizes)
 
     def do_sizes(self, name: str, sizes: dict[str, int]) -> Data:
         from atoll.eyes.panes import at_sizes

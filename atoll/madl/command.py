@@ -20,7 +20,7 @@ from atoll.errors import Error, fail
 from atoll.errors.misuse import Misuse
 from atoll.madl import graph as g
 from atoll.madl.api import Module, Operator, madl
-from atoll.madl.c_file import CFile
+from atoll.madl.c_file import CFile, Options
 from atoll.madl.pieces import leaves_of
 from atoll.madl.schedule import node_name
 from atoll.madl.tell import where_is
@@ -75,14 +75,18 @@ def show_file(path: Path, name: str | None, stage: str) -> str:
     """An operator at a stage."""
     if stage not in STAGES:
         raise Misuse(f"a .madl operator has no stage {stage} (there are: {', '.join(STAGES)})")
-    operator = find(path, name)
+    return show_operator(find(path, name), path.stem, stage)
+
+
+def show_operator(operator: Operator, stem: str, stage: str, options: Options | None = None) -> str:
+    """A stage as text; `options` are those of the C."""
     if stage == "surface":
         return operator.source
     if stage == "places":
         return explain(operator)
     if stage == "order":
         return "\n".join(_order(operator))
-    file = CFile(path.stem, [operator.compiled])
+    file = CFile(stem, [operator.compiled], options or Options())
     if stage == "c":
         return file.source().rstrip()
     return "\n\n".join(file.functions[id(fn)] for op in file.lowered.operators.values() for fn in (op.reset, op.cycle) if fn)

@@ -38,6 +38,10 @@ class Obligation:
     why: Answer
     what: str
 
+    def __str__(self) -> str:
+        """`8*i_o + i_i <= n - 1 (an index is in range)`; what only a solver says is told."""
+        return f"{condition(self.goal)} ({self.what})" + (f", trusted: {self.why.by}" if isinstance(self.why, Trusted) else "")
+
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:

@@ -122,6 +122,29 @@ def test_sizes(page: Any) -> None:
     page.wait_for_selector("#numbers table:has-text('7.63 MiB')")
 
 
+def test_time_against_the_roof(page: Any) -> None:
+    page.wait_for_selector("#numbers table:has-text('operations')")
+    page.locator("#measure").click()
+    page.wait_for_selector("#measured svg", timeout=60000)
+    assert "operations a second" in page.locator("#measured pre").text_content()
+    page.locator("#measured").scroll_into_view_if_needed()
+    picture(page, "measured")
+
+
+def test_a_schedule_step_by_step(browser: Any, tmp_path: Path) -> None:
+    from tests.eyes.test_explore import SCHEDULED
+
+    (tmp_path / "scheduled.py").write_text(SCHEDULED)
+    made = of_file(tmp_path / "scheduled.py")
+    for page in opened(browser, made):
+        page.select_option("#function", "fast")
+        page.wait_for_selector("#pane-steps .rows > div")
+        page.locator("#pane-steps .rows > div", has_text="2. parallel").hover()
+        assert lit(page, "programs")[0].startswith("after 2. parallel") and any("parallel" in t for t in lit(page, "programs")[1:])
+        picture(page, "schedule")
+    made.close()
+
+
 def test_a_derivative_beside_its_primal(page: Any) -> None:
     page.select_option("#function", "loss")
     page.select_option("#beside", "slope")

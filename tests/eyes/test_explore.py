@@ -13,6 +13,7 @@ import pytest
 
 import atoll as at
 from atoll.eyes.explore import Explorer, of_file, of_function
+from atoll.eyes.worker import Answers
 from tests.show import programs
 
 
@@ -101,3 +102,61 @@ def test_futhark_files_are_looked_at() -> None:
     assert file.functions["norm"].type == "norm(xs: f64[n]) -> f64"
     _, wrong = look("/nowhere/a.fut", "def f (x: i32) : bool = x + 1\n")
     assert wrong["problems"][0]["code"] == "E1403" and wrong["problems"][0]["place"][0] == 1
+
+
+SCHEDULED = """import atoll as at
+from atoll import f64
+n, m = at.sizes("n m")
+
+@at.fn
+def add_up(u: f64[n, m], v: f64[n, m]) -> f64[n, m]:
+    return [[u[y, x] + v[y, x] for x in range(m)] for y in range(n)]
+
+fast = at.schedule(add_up)
+fast = (fast
+    .tile(("y", "x"), (64, 64), tail="cut")
+    .parallel("y_o"))
+"""
+
+
+def test_schedules_step_by_step() -> None:
+    """Each step with what it had to prove and the program after it, linked to the line where it is written."""
+    answers = Answers()
+    found = answers.answer({"do": "look", "path": "scheduled.py", "text": SCHEDULED})
+    assert [(f["name"], f.get("schedule", False)) for f in found["functions"]] == [("add_up", False), ("fast", True)] and found["problems"] == []
+    shown = answers.answer({"do": "panes", "name": "fast", "stages": []})["panes"]
+    assert [lines for text, lines in shown["steps"] if text[0].isdigit()] == [[11], [12]]
+    assert ["     proved: 64*(n // 64) <= n (the cut 64*(n // 64) is not after the range of y)", [11]] in shown["steps"]
+    assert ["     nothing to prove", [12]] in shown["steps"]
+    assert any("y_o" in text and lines == [12] for text, lines in shown["programs"]) and any("y_o" in text for text, _ in shown["loops"])
+
+
+def test_time_against_the_roof() -> None:
+    answers = Answers()
+    answers.answer({"do": "look", "path": "scheduled.py", "text": SCHEDULED})
+    found = answers.answer({"do": "measure", "name": "add_up", "sizes": {"n": 30, "m": 40}})
+    assert "1,200 operations" in found["text"] and found["svg"].startswith("<svg")
+
+
+def test_lines_of_madl_are_linked_as_they_are_edited() -> None:
+    path = Path(__file__).parents[2] / "examples" / "madl" / "biquad.madl"
+    text = path.read_text()
+    answers = Answers()
+    for more in ("", "\n\n"):  # two lines more at the top: what is on disk does not count
+        answers.answer({"do": "look", "path": str(path), "text": more + text})
+        shown = answers.answer({"do": "panes", "name": "biquad", "stages": []})["panes"]
+        at = next(k for k, line in enumerate((more + text).split("\n"), 1) if "c.b0" in line)
+        assert [lines for row, lines in shown["c"] if "sections_b0[idx_1] * in" in row] == [[at]]
+
+
+def test_futhark_files() -> None:
+    path = Path(__file__).parents[2] / "examples" / "futhark" / "kmeans.fut"
+    answers = Answers()
+    found = answers.answer({"do": "look", "path": str(path), "text": path.read_text()})
+    assert [f["name"] for f in found["functions"] if "sizes" in f] == ["step", "gradient"] and found["problems"] == []
+    shown = answers.answer({"do": "panes", "name": "step", "stages": ["inserted", "ainf", "rewritten"]})["panes"]
+    assert all(lines for rows in shown.values() for _, lines in rows)
+    wrong = answers.answer({"do": "look", "path": str(path), "text": "entry wrong (x: i32) : f64 = x\n"})["problems"]
+    assert [(p["code"], p["place"]) for p in wrong] == [("E1403", [1, 29, 1, 30])]
+    beside = answers.answer({"do": "panes", "name": "nearest", "stages": []})
+    assert "entry point" in beside["panes"]["inserted"][0][0]
