@@ -21,7 +21,6 @@ from typing import Any
 
 from atoll.errors import Error, Span
 from atoll.function import CHECK_LATER, Function
-from atoll.schedule.api import Schedule
 
 Data = dict[str, Any]
 
@@ -97,7 +96,8 @@ def _run(file: File, node: ast.stmt, module: types.ModuleType) -> None:
         file.problems.append(_other_problem(error, node.lineno, "python"))
     for name in _bound(node):
         value = module.__dict__.get(name)
-        if isinstance(value, Schedule):
+        schedules = sys.modules.get("atoll.schedule.api")  # a file that makes one has imported it; others start sooner without
+        if schedules is not None and isinstance(value, schedules.Schedule):
             file.schedules[name] = (value, _lines_of_steps(file.schedules.get(name), node, value))
         if isinstance(value, Function):
             file.functions.pop(name, None)
