@@ -57,6 +57,7 @@ class Program:
     cut: tuple[bool, ...]
     dask: Callable[..., Any]
     numpy: Callable[..., Any]
+    xarray: Callable[..., Any] | None = None  # of DataArrays with the dimensions y and x
 
 
 def _random(*shape: int, seed: int = 0) -> Any:
@@ -65,6 +66,22 @@ def _random(*shape: int, seed: int = 0) -> Any:
 
 def _vorticity(u: Any, v: Any) -> Any:
     return 0.5 * (v[1:-1, 2:] - v[1:-1, :-2] - u[2:, 1:-1] + u[:-2, 1:-1])
+
+
+def _vorticity_in_xarray(u: Any, v: Any) -> Any:
+    def at(a: Any, y: int, x: int) -> Any:
+        return a.isel(y=slice(y, a.sizes["y"] - 2 + y), x=slice(x, a.sizes["x"] - 2 + x))
+
+    return 0.5 * (at(v, 1, 2) - at(v, 1, 0) - at(u, 2, 1) + at(u, 0, 1))
+
+
+def _means_in_xarray(u: Any, v: Any) -> Any:
+    return (u * u).mean("y"), (v * v).mean("y"), (u * v).mean("y")
+
+
+def _heat_in_xarray(u: Any) -> Any:
+    inner = 0.1 * (u.shift(y=1) + u.shift(y=-1) + u.shift(x=1) + u.shift(x=-1) - 4.0 * u)  # NaN along the edges
+    return u + inner.fillna(0.0)
 
 
 def _means(u: Any, v: Any) -> Any:
@@ -101,9 +118,9 @@ def _logistic(w: Any, x: Any, y: Any) -> Any:
 
 
 PROGRAMS = (
-    Program("vorticity", vorticity, lambda rows: (_random(rows, 500), _random(rows, 500, seed=1)), (True, True), _vorticity, _vorticity),
-    Program("quadratic means", quadratic_means, lambda rows: (_random(rows, 500), _random(rows, 500, seed=1)), (True, True), _means, _means),
-    Program("heat", heat, lambda rows: (_random(rows, 500),), (True,), _heat_on_dask, _heat),
+    Program("vorticity", vorticity, lambda rows: (_random(rows, 500), _random(rows, 500, seed=1)), (True, True), _vorticity, _vorticity, _vorticity_in_xarray),
+    Program("quadratic means", quadratic_means, lambda rows: (_random(rows, 500), _random(rows, 500, seed=1)), (True, True), _means, _means, _means_in_xarray),
+    Program("heat", heat, lambda rows: (_random(rows, 500),), (True,), _heat_on_dask, _heat, _heat_in_xarray),
     Program("k-means", kmeans, lambda rows: (_random(rows * 4, 16), _random(8, 16, seed=1)), (True, False), _kmeans, _kmeans),
     Program("logistic gradient", logistic, lambda rows: (_random(64), _random(rows * 4, 64, seed=1), np.sign(_random(rows * 4, seed=2))), (False, True, True), _logistic, _logistic),
 )
