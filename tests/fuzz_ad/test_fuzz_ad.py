@@ -30,7 +30,7 @@ def test_a_dear_derivative_is_found() -> None:
     from .cost import measured, too_dear
 
     cheap = measured(_function(chain(9)), 9)
-    assert not too_dear(cheap) and max(cheap.operations) < 12
+    assert not too_dear(cheap) and max(cheap.operations) < 10
     assert too_dear(Ratios((3.0, 6.0), (3.0, 6.0))) and too_dear(Ratios((30.0, 30.0), (9.0, 9.0)))
 
 
