@@ -55,7 +55,7 @@ def rowwise(r: Chooser) -> Program:
     op = one_of(r, "[v + w for v, w in zip(p, q)]", "[max(v, w) for v, w in zip(p, q)]", "[p[0] * q[0], p[1] * q[0] + q[1], p[2] + q[2]]", "[p[j] + q[j] for j in range(3)]", "[q[0], p[1] + q[1], max(p[2], q[2])]")
     ne = "[-100, -100, -100]" if op.startswith("[max") else "[1, 0, 0]" if "p[0] * q" in op else "[0, 0, -100]" if "q[0], p[1]" in op else "[0, 0, 0]"
     ne = ne.replace("[", "[f64(").replace(", ", "), f64(").replace("]", ")]") if t == "f64" else ne
-    x = one_of(r, "[[x[i], y[i], x[n - 1 - i]] for i in range(n)]", "[[x[0] * 0 + 1, y[0] * 0 + 1, y[0] * 0] for i in range(n)]", f"[[{value(r, t, ['x[i]', 'y[i]'], 1)}, y[i], {t}(1)] for i in range(n)]", f"[[x[i] % 2, y[i] % 3, {t}(1)] for i in range(n)]")
+    x = r.choice(("[[x[i], y[i], x[n - 1 - i]] for i in range(n)]", "[[x[0] * 0 + 1, y[0] * 0 + 1, y[0] * 0] for i in range(n)]", "[[x[0], y[0] * 0 + 1, y[0]] for i in range(n)]", "[[x[0], x[0], y[0]] for i in range(n)]", f"[[{value(r, t, ['x[i]', 'y[i]'], 1)}, y[i], {t}(1)] for i in range(n)]", f"[[x[i] % 2, y[i] % 3, {t}(1)] for i in range(n)]"))
     how = r.randrange(4)
     if "p[0] * q" in op:
         x = f"[[x[i] * 0 + {number(r, t)}, y[i], {t}(1)] for i in range(n)]"
