@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from atoll.check.certificate import Certificate
 from atoll.check.rewrites.chain import FORMAT, TRUSTED, Chain
+from atoll.check.rewrites.refute import LEFT, WORK
 from atoll.check.watched import Rewrite, Watched, watch
 from atoll.core import ir
 from atoll.core.fingerprint import fingerprint
@@ -48,6 +49,7 @@ def validated(watched: Watched, notes: dict[str, None] | None = None, only: str 
     chain = Chain(data)
     now = chain.reader.body(watched.lowered)
     found = []
+    left = LEFT.set([WORK])  # what is proved can be checked in that much
     for r in watched.rewrites:
         after = chain.reader.body(r.after)
         parts = [] if only not in (None, r.name) else chain.step(now, after, {"origins": r.origins, "roots": r.roots, "regroups": r.regroups})
@@ -55,6 +57,7 @@ def validated(watched: Watched, notes: dict[str, None] | None = None, only: str 
         if notes is not None and not found[-1]:
             notes.update(dict.fromkeys(f"{r.name}: {note}" for p in parts for note in p.notes))
         now = after
+    LEFT.reset(left)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -230,3 +231,49 @@ def test_additions_of_nothing_may_be_left_out() -> None:
     for zero, low in ((-0.0, 3), (1.0, 3), (0.0, 4)):
         with pytest.raises(Rejected, match="all"):
             prove(forged(before(zero), after(low)))
+
+
+# -- too much
+
+
+def _doubled(table: str, row: Callable[[int], list[Any]]) -> Data:
+    """Small as a table, and large when written out."""
+    data = honest()
+    k = data["lowered"][0] if table == "S" else 0
+    for _ in range(60):
+        data[table].append(row(k))
+        k = len(data[table]) - 1
+    if table == "S":
+        data["lowered"] = [k]
+    for s in data["S"]:
+        if table == "E" and s[0] == "store":
+            s[3] = k
+    return data
+
+
+def _nested() -> Data:
+    data = honest()
+    for _ in range(5000):
+        data["S"].append(["if", [], [len(data["S"]) - 1], []])
+    return {**data, "lowered": [len(data["S"]) - 1]}
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        lambda: _doubled("E", lambda k: ["call", "add", [k, k], "f64"]),
+        lambda: _doubled("S", lambda k: ["if", [], [k, k], []]),
+        _nested,
+        lambda: {**honest(), "rewrites": honest()["rewrites"] * 20_000},
+        lambda: {**honest(), "lowered": [0] * 100_000},
+        lambda: {**honest(), "P": [[[10**40_000, "n"]]] * 4},
+    ],
+    ids=["expressions", "statements", "nested", "rewrites", "long", "digits"],
+)
+def test_too_much(hostile: Callable[[], Data]) -> None:
+    """Refused soon, whatever it asks for."""
+    data = hostile()
+    start = time.process_time()
+    with pytest.raises(Rejected):
+        prove(data)
+    assert time.process_time() - start < 6  # two seconds on a machine that is not loaded

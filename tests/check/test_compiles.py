@@ -106,6 +106,24 @@ def picked(x: f64[m], k: at.i64[n]) -> f64[n]:
     return [x[k[i]] for i in range(n)]
 
 
+def test_a_piece_left_out_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a copy says of its names (k is i - 1) is so only where it is made: found by rewrite_mutations, when the rounds before the first such piece were gone."""
+
+    def without_the_first(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+        block = next(b for b in lists(stmts) if sum(isinstance(s, lp.For) for s in b) > 1)
+        del block[next(k for k, s in enumerate(block) if isinstance(s, lp.For))]
+        return stmts
+
+    assert not status(edges, "segments")["segments"]
+    _changed(monkeypatch, "segments", without_the_first)
+    assert status(edges, "segments")["segments"]
+
+
+@at.fn
+def edges(x: f64[n]) -> f64[n]:
+    return [x[max(i - 1, 0)] + x[min(i + 2, n - 1)] * x[min(i + 1, n - 1)] for i in range(n)]
+
+
 def test_wrong_at_random() -> None:
     """A share of `python -m tests.check.rewrite_mutations`."""
     with small_blocks():

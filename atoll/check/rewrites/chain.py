@@ -11,7 +11,7 @@ from typing import Any
 
 from atoll.check.rewrites.language import Body, Reader
 from atoll.check.rewrites.leaves import Origin
-from atoll.check.rewrites.refute import NOTED
+from atoll.check.rewrites.refute import LEFT, NOTED, WORK
 from atoll.check.rewrites.scopes import scoped
 from atoll.check.rewrites.steps import Part, validate
 from atoll.check.sums import need, unknown
@@ -19,6 +19,7 @@ from atoll.check.sums import need, unknown
 FORMAT = "atoll certificate of a compile 1"
 STATUS = ("proved", "bounded", "open")
 KINDS = {"strict": "the same expressions", "regrouped": "the same up to the order of sums"}
+MANY = 500  # rewrites
 LONG = 2_000  # letters of what a maker says
 TRUSTED = (
     "index arithmetic stays below 64 bits: sizes are checked to be below 2**46 when the program is called",
@@ -46,11 +47,12 @@ class Chain:
         self.final: Body = ()
 
     def run(self) -> None:
-        now = self.lowered = self.reader.body(self.data["lowered"])
+        now = self.lowered = self.reader.program(self.data["lowered"])
         scoped(now, self.sizes)
+        need(len(self.data["rewrites"]) <= MANY, "more rewrites than a compile has")
         for k, row in enumerate(self.data["rewrites"]):
             need(row["status"] in STATUS, "no status:", row["status"])
-            after = self.reader.body(row["after"])
+            after = self.reader.program(row["after"])
             scoped(after, self.sizes)
             if row["status"] == "proved":
                 for part in self.step(now, after, row):
@@ -108,7 +110,7 @@ class Chain:
 def check(data: dict[str, Any], verified: bool = False) -> str:
     """`verified`: every refutation again, by the checker that is proved."""
     chain = Chain(data)
-    token = NOTED.set([] if verified else None)
+    token, left = NOTED.set([] if verified else None), LEFT.set([WORK])
     try:
         chain.run()
         if not verified:
@@ -118,3 +120,4 @@ def check(data: dict[str, Any], verified: bool = False) -> str:
         return f"{chain.summary()}\n{verify_refutations(NOTED.get() or [])}"
     finally:
         NOTED.reset(token)
+        LEFT.reset(left)

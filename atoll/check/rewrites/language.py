@@ -23,6 +23,7 @@ Body = tuple[Stmt, ...]
 LEAVES = ("let", "declare", "assign", "store", "update", "add", "check")
 LOOPS = ("for", "accumulate")
 DEEP = 200  # statements inside statements, expressions inside expressions
+WIDE, LONG = 20_000, 60_000  # nodes of an expression, statements of a program, written out: rows are shared, so few of them can say much
 
 
 class Reader:
@@ -31,6 +32,19 @@ class Reader:
         self._exprs: dict[int, Expr] = {}
         self._stmts: dict[int, Stmt] = {}
         self._open: set[tuple[str, int]] = set()
+        self._sizes: dict[tuple[str, int], int] = {}
+        self._size = 0  # of what is being read
+
+    def _sized(self, key: tuple[str, int], most: int, read: Callable[[], Any]) -> Any:
+        """Read a row and count what is in it, written out."""
+        before, self._size = self._size, 1
+        self._open.add(key)
+        found = read()
+        self._open.discard(key)
+        need(self._size <= most, "too large")
+        self._sizes[key] = self._size
+        self._size = before
+        return found
 
     def _row(self, table: str, k: int) -> list[Any]:
         need(type(k) is int and 0 <= k < len(self.data[table]), "no row", k, "in", table)
@@ -48,9 +62,8 @@ class Reader:
     def expr(self, k: int) -> Expr:
         if k not in self._exprs:
             row = self._row("E", k)
-            self._open.add(("E", k))
-            self._exprs[k] = self._expr(row)
-            self._open.discard(("E", k))
+            self._exprs[k] = self._sized(("E", k), WIDE, lambda: self._expr(row))
+        self._size += self._sizes["E", k]
         return self._exprs[k]
 
     def exprs(self, ks: list[int]) -> tuple[Expr, ...]:
@@ -84,14 +97,21 @@ class Reader:
         return tuple(found)
 
     def body(self, ks: list[int]) -> Body:
+        need(len(ks) <= LONG, "too large")
         return tuple(self.stmt(k) for k in ks)
+
+    def program(self, ks: list[int]) -> Body:
+        """All statements of a program."""
+        self._size = 0
+        found = self.body(ks)
+        need(self._size <= LONG, "too large")
+        return found
 
     def stmt(self, k: int) -> Stmt:
         if k not in self._stmts:
             row = self._row("S", k)
-            self._open.add(("S", k))
-            self._stmts[k] = self._stmt(row)
-            self._open.discard(("S", k))
+            self._stmts[k] = self._sized(("S", k), LONG, lambda: self._stmt(row))
+        self._size += self._sizes["S", k]
         return self._stmts[k]
 
     def _stmt(self, row: list[Any]) -> Stmt:

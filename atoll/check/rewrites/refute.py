@@ -12,13 +12,15 @@ from functools import lru_cache
 from math import gcd
 from typing import Any
 
-from atoll.check.sums import Monomial, Poly, Quotient, add, const, free, mul, sub, value, var
+from atoll.check.sums import Monomial, Poly, Quotient, add, const, free, mul, need, sub, value, var
 
 Cond = tuple[Any, ...]
 Case = list[Cond]
 Group = list[Case]  # one of the cases holds
 Row = dict[int, int]  # by the number of a monomial, odd where it has a quotient; 0 is the constant
 NOTED: ContextVar[list[tuple[Cond, ...]] | None] = ContextVar("refuted", default=None)  # what was refuted by arithmetic, for those who do it again (traced.py)
+LEFT: ContextVar[list[int] | None] = ContextVar("left", default=None)  # rows that may still be made
+WORK = 3_000_000  # rows of all refutations of a certificate: some twenty seconds; the largest of ours take three
 LIMIT = 300  # rows of one question; then it is given up
 
 
@@ -125,8 +127,16 @@ def _keep(rows: Rows, row: Row) -> bool:
     return False
 
 
+def spend(rows: int) -> None:
+    left = LEFT.get()
+    if left is not None:
+        left[0] -= rows
+        need(left[0] >= 0, "more work than a certificate may ask for")
+
+
 def _eliminated(given: list[Row]) -> bool:
     rows: Rows = {}
+    spend(len(given))
     if any([_keep(rows, r) for r in given]):
         return True
     while rows:
@@ -149,6 +159,7 @@ def _eliminated(given: list[Row]) -> bool:
                 del rows[key]
         if len(low) * len(high) > LIMIT:
             return False
+        spend(len(low) * len(high))
         for a, k in low:
             for b, n in high:
                 p, q = -b[m], a[m]

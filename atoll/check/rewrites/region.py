@@ -394,7 +394,8 @@ class Region:
                 first = self.made.get(self.root(v))
                 if leaf is not None and first is not None and leaf.number == first.number and all(leaf.round.get(s) == x.round.get(s) for s in self.rounds(self.root(v))):
                     g.setdefault(v, var(self.root(v)))
-            known += [[[moved(c, g) for c in case] for case in grp] for grp in x.known]
+            copied = [v for v, leaf in x.scope.items() if leaf is not None]  # what is said of copies is so only where they are made
+            known += [[[moved(c, g) for c in case] for case in grp] for grp in x.known if not any(coefficient(case[-1][1], v) != 0 for case in grp for v in copied if case and case[-1][0] == "eq")]
             made.append(
                 [
                     *(("or", [[moved(c, g) for c in case] for case in grp]) for grp in x.groups),
