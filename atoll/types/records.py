@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
 
 from atoll.errors import Error, fail
 from atoll.errors.misuse import kind_of
@@ -44,27 +44,38 @@ class Around:
         return {**self.globals, **(self.frame.f_locals if self.frame is not None else {})}
 
 
-@dataclass_transform(frozen_default=True, eq_default=True)
-@plain
-def record(cls: T) -> T:
-    """Make a class a record: a frozen dataclass whose fields are annotated with Atoll types.
-
-    >>> import atoll as at
-    >>> @at.record
-    ... class Point:
-    ...     x: at.f32
-    ...     y: at.f32
-    >>> Point(1.0, 2.0)
-    Point(x=1.0, y=2.0)
-    """
+def _made(cls: Any, frame: Any) -> Any:
     if not isinstance(cls, type):
         fail("E0610", name="at.record", text=f"takes a class, not {kind_of(cls)}", help="use it as a decorator: @at.record above a class")
     made: Any = dataclasses.dataclass(frozen=True, eq=False)(_renewed(cls))
     if "__eq__" not in cls.__dict__:
         made.__eq__, made.__hash__ = _equal, _hash
     made.__atoll_record__ = RecordDecl(made.__name__, tuple(f.name for f in dataclasses.fields(made)), made, made)
-    made.__atoll_around__ = Around(asking_frame())
-    return made  # type: ignore[no-any-return]
+    made.__atoll_around__ = Around(frame)
+    return made
+
+
+if TYPE_CHECKING:  # to pyright a decorator that makes dataclasses is one only where nothing else decorates it
+
+    @dataclass_transform(frozen_default=True, eq_default=True)
+    def record(cls: T) -> T: ...
+
+else:
+
+    @dataclass_transform(frozen_default=True, eq_default=True)
+    @plain
+    def record(cls):
+        """Make a class a record: a frozen dataclass whose fields are annotated with Atoll types.
+
+        >>> import atoll as at
+        >>> @at.record
+        ... class Point:
+        ...     x: at.f32
+        ...     y: at.f32
+        >>> Point(1.0, 2.0)
+        Point(x=1.0, y=2.0)
+        """
+        return _made(cls, asking_frame())
 
 
 def _equal(self: Any, other: Any) -> Any:

@@ -86,3 +86,11 @@ def test_words_in_local_functions() -> None:
     a, ws = np.arange(12.0).reshape(3, 4), np.array([[0, 1, 2, 3], [3, 2, 1, 0]])
     expected = [a[np.arange(3), w[1:]].sum() + w.max() for w in ws]
     np.testing.assert_allclose(f.interpret(a, ws), expected)
+
+
+def test_what_the_page_says_differs() -> None:
+    """docs/for_numpy_users.md: operators and Python's words are the language's own."""
+    f = at.fn(source=f"{HEAD}\nimport math\ndef f(b: at.bool_[p], i: i64[p], g: f32[p]):\n    return b + b, np.add(b, b), g + i, np.add(g, i), round(g[0]), math.floor(g[0]), np.unique_values(i), np.array([g[0], 0.0])\n")
+    counted, truths, short, wide, rounded, under, values, mixed = f.interpret(np.array([True, False]), np.array([3, 1]), np.array([1.5, 2.0], np.float32))
+    assert [x.dtype.name for x in (counted, truths, short, wide, mixed)] == ["int64", "bool", "float32", "float64", "float32"]
+    assert rounded.dtype == under.dtype == np.float32 and list(values) == [1, 3]

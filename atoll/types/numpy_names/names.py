@@ -45,9 +45,10 @@ NUMPYS: frozenset[str] = frozenset("fabs fmod rint".split())
 STATEMENTS: frozenset[str] = frozenset("add.at copyto fill_diagonal maximum.at minimum.at multiply.at put put_along_axis putmask".split())
 """What NumPy does in place: a statement of its own that gives its first argument a new value."""
 
+_DOTTED_ONLY = frozenset({"poly"})  # too short a word to be taken from everybody
 _PYTHONS = frozenset("abs all any bool complex divmod float int max min pow round sum sorted list".split())
 
 
 def bare(language: frozenset[str]) -> frozenset[str]:
     """The names of NumPy's top level that mean NumPy's when written bare: the language and Python have no other meaning for them."""
-    return frozenset(name for name in NAMES if "." not in name and name not in language and name not in _PYTHONS)
+    return frozenset(name for name in NAMES if "." not in name and name not in language and name not in _PYTHONS and name not in _DOTTED_ONLY)
