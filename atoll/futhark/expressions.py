@@ -521,7 +521,23 @@ class Expressions(Patterns):
         only = single_name(e.pat)
         if only is not None and self.is_size(e.value) and prune(only.type) == I64:  # let m = n + 1 in ... [m]
             result = substitute(result, {}, {id(only): self.dim_of_checked(e.value)})
+        self.known_parameters(result, bound(e.pat), e.body.span)
         return self.hide(result, [*bound(e.pat), *sizes])
+
+    def known_parameters(self, t: Type, names: list[Binding], span: Span) -> None:
+        """A function that leaves a scope does not ask for sizes that only the scope knows."""
+        ids = {id(b) for b in names}
+
+        def dim(d: Dim) -> Dim:
+            d = prune_dim(d)
+            if isinstance(d, DRef) and id(d.binding) in ids:
+                fail("E1404", span, found=show(t), expected="sizes that are known", why=f'Unknown size "{d.binding.name}" in parameter of a function')
+            return d
+
+        at = prune(t)
+        while isinstance(at, Fun):
+            map_type(at.param, lambda x: x if isinstance(x, Fun) else None, dim)
+            at = prune(at.result)
 
     def said(self, e: s.Let, sizes: list[Binding], found: dict[int, DVar]) -> None:
         for b in sizes:

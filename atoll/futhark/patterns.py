@@ -6,7 +6,7 @@ from typing import Any
 
 from atoll.errors import fail
 from atoll.futhark import syntax as s
-from atoll.futhark.env import Binding, Env
+from atoll.futhark.env import Binding, Env, substitute
 from atoll.futhark.ftypes import FLOATS, NUMBERS, DVar, Prim, Rec, TVar, Type, prune
 from atoll.futhark.type_exps import Diet, TypeExps
 
@@ -41,6 +41,7 @@ class Patterns(TypeExps):
             case s.PTyped(inner, type_):
                 before, self.exists = self.exists, []
                 t = self.type_exp(type_, scope, lambda: DVar(self.level), diet)
+                t = substitute(t, {}, {id(b): DVar(self.level) for b in self.exists})  # of a parameter, ?[n]. is as open as []
                 self.exists = before
                 if given is not None:
                     self.equal(given, t, p.span)

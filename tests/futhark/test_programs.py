@@ -119,6 +119,7 @@ MORE = [
     ("E1406", "def go (g: i64 -> i64) (n: i64) : i64 = if n == 0 then g 0 else go (\\x -> g x * 2) (n - 1)", "unchanged"),
     ("E1406", "module m : { type sum [n] [m] } = { type sum [n] [m] = [n + m]bool }", "constructively"),
     ("E1406", "module m = intrinsics", "intrinsics"),
+    ("E1404", "def f (x: bool) = let (n, _) = if x then (10, true) else (20, true) in \\(_: [n]bool) -> true", "Unknown size"),
 ]
 
 
