@@ -22,6 +22,7 @@ from atoll.loops.recipes import rows
 from atoll.loops.transform import split
 from atoll.sizes import poly
 from tests.check.rewrite_mutations import lists, mutant
+from tests.speed.test_tiles import turned
 from tests.validate.small import small_blocks
 from tests.validate.test_bounded import (
     _changed,
@@ -117,6 +118,21 @@ def test_a_piece_left_out_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None
     assert not status(edges, "segments")["segments"]
     _changed(monkeypatch, "segments", without_the_first)
     assert status(edges, "segments")["segments"]
+
+
+def test_a_row_left_out_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two copies of a statement count by the same name in different rounds: found by rewrite_mutations 917."""
+
+    def later(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+        block = next(b for b in lists(stmts) if any(isinstance(s, lp.Let) for s in b))
+        k = max(k for k, s in enumerate(block) if isinstance(s, lp.For))
+        block[k] = dataclasses.replace(block[k], low=block[k].low + 1)  # type: ignore[attr-defined, call-arg]
+        return stmts
+
+    with small_blocks():
+        assert not status(turned, "tiles")["tiles"]
+        _changed(monkeypatch, "tiles", later)
+        assert status(turned, "tiles")["tiles"]
 
 
 @at.fn

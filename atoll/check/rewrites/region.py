@@ -386,10 +386,11 @@ class Region:
     def all(self, old: Leaf, copies: list[Leaf], given: Sequence[Cond] = ()) -> None:
         made: list[list[Cond]] = []
         known: list[Group] = []
-        for x in copies:
+        for k, x in enumerate(copies):
             g = guess(x, old)
             if g is None:
                 raise No("no inverse")
+            g |= {v: var(f"{v}%{k}") for v in counted(x)}  # each copy counts in its own rounds
             for v, leaf in x.scope.items():
                 first = self.made.get(self.root(v))
                 if leaf is not None and first is not None and leaf.number == first.number and all(leaf.round.get(s) == x.round.get(s) for s in self.rounds(self.root(v))):
@@ -535,6 +536,17 @@ class Region:
         if index is None:
             return ("array", b), None, writes
         return ("array", b), (*around, *index), writes
+
+
+def counted(x: Leaf) -> set[str]:
+    """Integers that a rewrite counts by and that depend on the round."""
+    own = {v for v, leaf in x.scope.items() if leaf is None} - {high for _, high in x.pieces}
+    found: set[str] = set()
+    while True:
+        more = {v for grp in x.known for used in [{v for case in grp for c in case if c[0] != "op" for v in names(c[1])}] if used & {*x.syms, *found} for v in used & own} - found
+        if not more:
+            return found
+        found |= more
 
 
 def _equal(a: Sequence[Poly], b: Sequence[Poly]) -> list[Cond]:
