@@ -2,7 +2,8 @@
 
     scope     expressions mention variables declared before, in this block or one around it, loop indices around them, and sizes
     buffers   are arguments, results, constants, or allocated before and not freed; have as many indices as axes; inputs are not written
-    names     of two things that are alive together differ; a loop's index is not that of a loop around it
+    binders   a variable is declared at one place (but what a sum makes for its piece, which the piece declares too), a loop's index is not that of a loop around it
+    names     of two variables that are alive together differ
     breaks    stand in a `forever`
 """
 
@@ -97,6 +98,8 @@ class _Checker:
         self.buffers: set[lp.Buffer] = {p for p in fn.inputs if isinstance(p, lp.Buffer)} | set(fn.consts)
         self.buffers |= {o.buffer for o in fn.outputs if o.buffer not in made}
         self.here: list[lp.Var] = []  # declared in this block
+        self.ever: set[lp.Var] = set(self.vars)  # declared anywhere so far
+        self.pieces: set[lp.Var] = set()  # declared by pieces, for which a sum inside makes them
         self.forever = 0
 
     def need(self, ok: bool, what: str, stmt: Any = None) -> None:
@@ -124,6 +127,9 @@ class _Checker:
         before = self.named.setdefault(var.name, var)
         if before is not var:
             self.need(False, f"two variables are called {var.name}", stmt)
+        if var in self.ever and var not in self.pieces:
+            self.need(False, f"{var.name} is declared twice", stmt)
+        self.ever.add(var)
         if var not in self.vars:
             self.vars.add(var)
             self.here.append(var)
@@ -223,6 +229,7 @@ class _Checker:
         for acc in chunk.accs:
             if acc.var not in self.vars:
                 self.declare(acc.var, chunk)
+            self.pieces.add(acc.var)
         private = {own for own, _, _ in chunk.buffers}
         self.buffers |= private
         forever, self.forever = self.forever, 0

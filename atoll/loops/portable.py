@@ -75,16 +75,16 @@ def _columns(stmt: lp.Stmt, sums: set[lp.Buffer], done: list[lp.Update]) -> list
     if not isinstance(stmt, lp.For) or stmt.low != poly(0) or len(stmt.body) != 1 or not isinstance(inner := stmt.body[0], lp.For):
         return None
     found = column_updates(stmt, ("f32", "f64", "c64", "c128"), least=1)
-    if not found or not {u.buffer for u in found} <= sums:
+    if found is None or not {u.buffer for u in found.updates} <= sums:
         return None
-    done += found
+    done += found.updates
     rounds = stmt.high.const()
     if rounds is not None and rounds <= BLOCK:
         return None
     many = [lp.Test("ge", stmt.high - (BLOCK + 1))]
     if may_be_negative(inner.high - inner.low):
         many.append(lp.Test("ge", inner.high - inner.low))
-    return [lp.If(tuple(many), Blocks(stmt, found).loops(), [stmt])]
+    return [lp.If(tuple(many), Blocks(found, BLOCK).loops(), [stmt])]
 
 
 def _rounds(accs: Any) -> bool:

@@ -6,10 +6,9 @@ from collections import Counter
 from typing import Any
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.transform.copier import copyable
 from atoll.sizes import Poly, Quot, poly
-
-QUICK = {"add", "sub", "mul", "neg", "min", "max", "abs", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "xor", "select"}
 
 
 def told(stmt: lp.Stmt) -> tuple[Poly, ...]:
@@ -29,7 +28,7 @@ def divides(p: Poly) -> bool:
 
 def slow(e: lp.Expr | None) -> bool:
     """It divides floats or calls a function of them."""
-    return e is not None and any(isinstance(x, lp.Call) and x.dtype.is_float and x.op not in QUICK for x in lp.subexprs(e))
+    return e is not None and any(isinstance(x, lp.Call) and x.dtype.is_float and x.op not in profit.QUICK for x in lp.subexprs(e))
 
 
 def mentions(x: Any) -> Counter[lp.Buffer]:

@@ -18,6 +18,7 @@ from atoll.check.sums import Rejected
 from atoll.check.watched import watch
 from atoll.cli import main
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.recipes import rows
 from atoll.loops.transform import split
 from atoll.sizes import poly
@@ -160,8 +161,8 @@ def careless(plain: Any) -> Any:
 def test_the_corruption_of_rows_is_found_when_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
     """With that fix reverted the rewrite is not proved, and ATOLL_CHECK=certify stops the compile."""
     monkeypatch.setattr(rows, "counted", careless(split.counted))
-    monkeypatch.setattr(rows, "LONG", 8)
-    monkeypatch.setattr(rows, "NEAR", 1 << 30)
+    monkeypatch.setattr(profit, "LONG_ROW", 8)
+    monkeypatch.setattr(profit, "NEAR", 1 << 30)
     assert status(below, "rows")["rows"]
     monkeypatch.setenv("ATOLL_CHECK", "certify")
     with pytest.raises(at.Error) as error:

@@ -46,6 +46,8 @@ WRONG = [
     ((lp.Assign(x, ZERO),), "x is assigned before it is declared"),
     ((lp.For(i, poly(0), poly(n), [lp.Let(x, ZERO)], True), lp.Let(var("y"), lp.Use(x))), "x is used before it is declared"),
     ((lp.Let(x, ZERO), lp.Let(var("x"), ZERO)), "two variables are called x"),
+    ((lp.Let(x, ZERO), lp.Let(x, ZERO)), "x is declared twice"),
+    ((lp.If((lp.Test("ge", poly(n)),), [lp.Let(x, ZERO)], [lp.Declare(x, ZERO)]),), "x is declared twice"),
     ((lp.BreakUnless((lp.Test("ge", poly(n)),)),), "a break outside a loop"),
     ((lp.Alloc(buffer("c", "in")), lp.For(i, poly(0), poly(lp.VarAtom(lp.Var("k", I64))), [], True)), "k is used before it is declared"),
 ]

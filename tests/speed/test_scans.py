@@ -5,7 +5,7 @@ import pytest
 
 import atoll as at
 from atoll import f32, f64, i32, i64
-from atoll.loops.idioms.scans import CHUNK
+from atoll.loops.profit import SCAN_CHUNK as CHUNK
 from tests.agreement import agree
 
 n, m = at.sizes("n m")

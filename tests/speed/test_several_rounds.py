@@ -7,8 +7,8 @@ import pytest
 
 import atoll as at
 from atoll import f32, f64, i32
+from atoll.loops import profit
 from atoll.loops.choices import USUAL
-from atoll.loops.recipes import several_rounds
 from atoll.runtime.program import Program
 from bench.kernels.linalg import lu
 from tests.agreement import for_all_threads
@@ -190,7 +190,7 @@ def test_left_alone(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_small_values(name, monkeypatch):
-    monkeypatch.setattr(several_rounds, "ENOUGH", 1)
+    monkeypatch.setattr(profit, "ELIMINATION_ROWS", 1)
     f, data = CASES[name]
     in_any_order(f, *(data(size) for size in (0, 1, 2, 3, 4, 5, 9)))
 
@@ -264,7 +264,7 @@ def generated(x: at.i64[n + 2, n + 2], w: at.i64[n + 2]):
 
 @pytest.mark.parametrize("part", range(4))
 def test_rounds_that_may_meet(part, monkeypatch):
-    monkeypatch.setattr(several_rounds, "ENOUGH", 1)
+    monkeypatch.setattr(profit, "ELIMINATION_ROWS", 1)
     for seed in range(12 * part, 12 * part + 12):
         in_any_order(generated(seed), *((rng.integers(-9, 9, (size + 2, size + 2)), rng.integers(-9, 9, size + 2)) for size in (2, 5)))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import atoll as at
-from atoll.loops.recipes import stream
+from atoll.loops import profit
 
 HEAD = "import atoll as at\nfrom atoll import *\nn, m = at.sizes('n m')\n"
 
@@ -12,12 +12,12 @@ HEAD = "import atoll as at\nfrom atoll import *\nn, m = at.sizes('n m')\n"
 @pytest.fixture
 def always(monkeypatch, tmp_path):
     """As if every result were large; compiled programs of this kind are not kept."""
-    monkeypatch.setattr(stream, "LEAST", 0)
+    monkeypatch.setattr(profit, "STREAM_LEAST", 0)
     monkeypatch.setenv("ATOLL_CACHE_DIR", str(tmp_path))
 
 
 def lengths(size):
-    line = stream.LINE // size
+    line = profit.STREAM_LINE // size
     return [0, 1, line - 1, line, 2 * line - 1, 2 * line, 2 * line + 1, 5 * line + 3]
 
 
@@ -84,7 +84,7 @@ def test_it_can_be_switched_off(always, tmp_path):
 
 def test_the_usual_bound():
     f = at.fn(source=f"{HEAD}def plain_twice(x: f64[n]): return 2.0 * x\n")
-    n = stream.LEAST // 8
+    n = profit.STREAM_LEAST // 8
     for length in (n - 1, n, n + 77):
         x = np.arange(length, dtype=np.float64)
         assert (f(x) == 2 * x).all()

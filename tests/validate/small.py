@@ -3,41 +3,36 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 from collections.abc import Iterator
 
-import atoll.loops.choices as choices
+from atoll.loops import choices, profit
 
 SMALL = {
-    "recipes.wave": {"LANES": 4, "STREAMS": 4},
-    "recipes.several_rounds": {"ENOUGH": 2},
-    "recipes.tiles": {"LONG": 4, "SHORT": 3, "MANY": 2},
-    "recipes.lanes": {"LEAST": 2, "ROW": 32},
-    "recipes.across": {"ROUNDS": 4},
-    "recipes.tall": {"ROWS": 2, "PARTS": 2},
-    "idioms.first_best": {"BLOCK": 4, "SHORT": 2, "LONG": 8, "SHARED": 16},
-    "recipes.pairwise": {"BLOCK": 4},
-    "idioms.until": {"BLOCK": 4},
-    "idioms.filters": {"BLOCK": 4},
-    "idioms.privatise": {"BLOCK": 4, "FEW_BINS": 4, "PARTS": 2, "TURNS": 1},
-    "idioms.scans": {"COMPARED": (2, 2), "LENGTH": 2, "CHUNK": 2, "CHUNKS": 4},
-    "recipes.searches": {"BYTES": 16, "STEPS": 2},
-    "recipes.stream": {"LEAST": 0, "LINE": 32},
-    "recipes.rows": {"LONG": 8, "NEAR": 1 << 30},
-}
+    "WAVE_LANES": 4, "WAVE_STREAMS": 4,
+    "ELIMINATION_ROWS": 2,
+    "TILE_LONG": 4, "TILE_SHORT": 3, "MANY_ROWS": 2,
+    "LANE_ROUNDS": 2, "LANE_ROW": 32,
+    "SUMMED": 4,
+    "PART_ROWS": 2, "PARTS": 2,
+    "FOUND_BLOCK": 4, "BEST_SHORT": 2, "BEST_BLOCK": 8, "BEST_SHARED": 16,
+    "ANSWER_BLOCK": 4,
+    "FILTER_BLOCK": 4,
+    "CHECKED": 4, "FEW_BINS": 4, "TURNS": 1,
+    "COMPARED_RUNS": 2, "COMPARED_LENGTH": 2, "SCAN_CHUNK": 2, "SCAN_CHUNKS": 4,
+    "SEARCH_BYTES": 16, "SEARCH_STEPS": 2,
+    "STREAM_LEAST": 0, "STREAM_LINE": 32,
+    "LONG_ROW": 8, "NEAR": 1 << 30,
+}  # fmt: skip
 CHOICES = choices.Choices(left=4)
 
 
 @contextlib.contextmanager
 def small_blocks() -> Iterator[None]:
-    saved = []
-    for name, constants in SMALL.items():
-        module = importlib.import_module(f"atoll.loops.{name}")
-        for constant, value in constants.items():
-            saved.append((module, constant, getattr(module, constant)))  # one that is gone is an error: the table is kept true
-            setattr(module, constant, value)
+    saved = {name: getattr(profit, name) for name in SMALL}  # one that is gone is an error: the table is kept true
+    for name, value in SMALL.items():
+        setattr(profit, name, value)
     try:
         yield
     finally:
-        for module, constant, value in saved:
-            setattr(module, constant, value)
+        for name, value in saved.items():
+            setattr(profit, name, value)

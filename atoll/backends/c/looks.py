@@ -11,7 +11,7 @@ import dataclasses
 from typing import Any
 
 from atoll.loops import ir as lp
-from atoll.loops.questions import QUICK
+from atoll.loops.profit import QUICK
 
 UNITS = 65536  # between two looks
 UNIT = 8  # quick operations in one

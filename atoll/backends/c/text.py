@@ -15,7 +15,8 @@ from atoll.backends.c.used import read_as_bytes
 from atoll.backends.c.within import guarded
 from atoll.loops import ir as lp
 from atoll.loops.origins import Origins
-from atoll.loops.questions import QUICK, divides
+from atoll.loops.profit import QUICK
+from atoll.loops.questions import divides
 from atoll.loops.transform.split import is_wide
 from atoll.origins import Marks
 from atoll.sizes import Atom, Poly, Quot, Sym, poly

@@ -15,7 +15,7 @@ find that none fails (the test before it is stricter than it must be); then no r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
@@ -37,7 +37,8 @@ def hoist_checks(stmts: lp.Stmts, decisions: list[str], again: bool = False) -> 
             return None
         once = _once(stmt.body)
         loop = stmt if len(once) == len(stmt.body) else replace(stmt, body=once)
-        found = _Loop(loop).without_checks(decisions)
+        checked = _checked(loop)
+        found = None if checked is None else checked.without_checks(decisions)
         return [loop] if found is None else found
 
     return innermost_first(stmts, rewrite)
@@ -52,108 +53,119 @@ class _Range:
     last: Poly
 
 
-@dataclass
+def _checked(loop: lp.For | lp.Accumulate) -> _Loop | None:
+    """The checks of a loop by how they move; None where there are none, or they must stay."""
+    checks = [s for s in loop.body if isinstance(s, lp.Check)]
+    scheduled = isinstance(loop, lp.For) and (loop.vector or loop.unroll)
+    if not checks or len(checks) > MOST or scheduled or any(isinstance(s, lp.Print) for s in lp.walk(loop.body)):
+        return None
+    needs = _needed(loop)
+    if needs is None:
+        return None
+    invariant = _invariants(loop, needs)
+    ends: list[_Range] = []
+    data: list[lp.Check] = []
+    guard: list[lp.Test] = []
+    for check in checks:
+        found = _range(check)
+        even = None if found is None else _moves_evenly(loop, invariant, found.index)
+        if found is None or even is None:
+            data.append(check)
+        else:
+            ends.append(found)
+            guard += even
+    for each in ends:
+        for end in (loop.low, loop.high - 1):
+            at_end = each.index.subst({loop.sym: end})
+            guard += [lp.Test("ge", at_end), lp.Test("ge", each.last - at_end)]
+    return _Loop(loop, needs, invariant, ends, data, guard)
+
+
+def _needed(loop: lp.For | lp.Accumulate) -> list[lp.Stmt] | None:
+    """The checks and the values they need, in order; None when they depend on what the loop itself does."""
+    body = loop.body
+    wanted: set[lp.Var] = set()
+    kept: list[lp.Stmt] = []
+    last = max(k for k, s in enumerate(body) if isinstance(s, lp.Check))
+    for s in reversed(body[: last + 1]):
+        if isinstance(s, lp.Check) or (isinstance(s, lp.Let) and s.var in wanted):
+            kept.insert(0, s)
+            wanted |= set(lp.used_vars(s))
+    given = {s.var for s in kept if isinstance(s, lp.Let)}
+    made = {s.var for s in lp.walk(body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
+    made |= {a.var for s in lp.walk([loop]) if isinstance(s, lp.Accumulate) for a in s.accs}
+    written = {s.buffer for s in lp.walk(body) if isinstance(s, (lp.Store, lp.Update, lp.Alloc))}
+    written |= {b for s in lp.walk(body) if isinstance(s, lp.Swap) for b in (s.first, s.second)}
+    written |= {b for s in lp.walk(body) if isinstance(s, lp.Helper) for b, _ in s.buffers}
+    written |= {s.target for s in lp.walk(body) if isinstance(s, (lp.CopyBuffer))} | {s.target.buffer for s in lp.walk(body) if isinstance(s, lp.Product)}
+    if not (made - given).isdisjoint(lp.used_vars(kept)) or any(x.buffer in written for s in kept for x in loads(s)):
+        return None
+    return kept
+
+
+def _invariants(loop: lp.For | lp.Accumulate, needs: list[lp.Stmt]) -> dict[lp.Var, lp.Let]:
+    """Values the checks need that are the same in every round and readable in the first: no check comes before them."""
+    found: dict[lp.Var, lp.Let] = {}
+    for s in needs:
+        if isinstance(s, lp.Check):
+            break
+        assert isinstance(s, lp.Let)
+        inside = {v for v in lp.used_vars(s) if any(isinstance(t, lp.Let) and t.var is v for t in needs)}
+        if inside <= set(found) and loop.sym not in _leaves(s.value):
+            found[s.var] = s
+    return found
+
+
+def _moves_evenly(loop: lp.For | lp.Accumulate, invariant: dict[lp.Var, lp.Let], index: Poly) -> list[lp.Test] | None:
+    """The index steps by the same from round to round, and the rest of it is the same in all of them: what has to hold for the step (often nothing); None where
+    it does not."""
+    step = index.coefficient(loop.sym)
+    if step is None or abs(step.const() or 0) > STEP:
+        return None
+    rest = index - step * loop.sym
+    made = {s.var.atom for s in loop.body if isinstance(s, lp.Let) and s.var not in invariant}
+    if loop.sym in rest.leaves() | step.leaves() or not made.isdisjoint(rest.leaves() | step.leaves()):
+        return None
+    return [lp.Test("ge", STEP - step), lp.Test("ge", step + STEP)] if step.const() is None else []
+
+
+@dataclass(frozen=True, slots=True)
 class _Loop:
     loop: lp.For | lp.Accumulate
-    ends: list[_Range] = field(default_factory=list)  # tested at the first and the last round
-    data: list[lp.Check] = field(default_factory=list)
-    guard: list[lp.Test] = field(default_factory=list)  # before the loop: what makes the fast way right
+    needs: list[lp.Stmt]
+    invariant: dict[lp.Var, lp.Let]
+    ends: list[_Range]  # tested at the first and the last round
+    data: list[lp.Check]
+    guard: list[lp.Test]  # before the loop: what makes the fast way right
 
     def without_checks(self, decisions: list[str]) -> list[lp.Stmt] | None:
+        """The tests of all rounds, and the loop without them; None where nothing can be done."""
         loop = self.loop
-        checks = [s for s in loop.body if isinstance(s, lp.Check)]
-        scheduled = isinstance(loop, lp.For) and (loop.vector or loop.unroll)
-        if not checks or len(checks) > MOST or scheduled or any(isinstance(s, lp.Print) for s in lp.walk(loop.body)):
-            return None
-        needed = self.needed()
-        if needed is None:
-            return None
-        self.needs = needed
-        self.invariant = self.invariants()
-        for check in checks:
-            found = _range(check)
-            if found is not None and self.moves_evenly(found.index):
-                self.ends.append(found)
-            else:
-                self.data.append(check)
-        for each in self.ends:
-            for end in (loop.low, loop.high - 1):
-                at_end = each.index.subst({loop.sym: end})
-                self.guard += [lp.Test("ge", at_end), lp.Test("ge", each.last - at_end)]
         ended = {id(r.check) for r in self.ends}
         body = [s for s in loop.body if id(s) not in ended]
-        rest = self.data_checks(body)
-        if rest is None and not self.ends:
+        found = self.data_checks(body)
+        if found is None and not self.ends:
             return None
         if self.ends:
             decisions.append(f"the checks of {loop.sym} are made at its ends")
-        if self.data and rest is not None:
+        if found is None:
+            return [*self.before(self.guard), self.again(body)]
+        rest, guard = found
+        if self.data:
             decisions.append(f"the checks of {loop.sym} are made for all rounds at once")
-        if rest is None:
-            rest = [self.again(body)]
-        elif not any(not isinstance(s, (lp.Let, lp.Check)) for s in loop.body) and not self.data:
+        elif all(isinstance(s, (lp.Let, lp.Check)) for s in loop.body):
             rest = []
-        return [*self.before(), *rest]
+        return [*self.before([*self.guard, *guard]), *rest]
 
-    # -- what checks look at
-
-    def needed(self) -> list[lp.Stmt] | None:
-        """The checks and the values they need, in order; None when they depend on what the loop itself does."""
-        body = self.loop.body
-        wanted: set[lp.Var] = set()
-        kept: list[lp.Stmt] = []
-        last = max(k for k, s in enumerate(body) if isinstance(s, lp.Check))
-        for s in reversed(body[: last + 1]):
-            if isinstance(s, lp.Check) or (isinstance(s, lp.Let) and s.var in wanted):
-                kept.insert(0, s)
-                wanted |= set(lp.used_vars(s))
-        given = {s.var for s in kept if isinstance(s, lp.Let)}
-        made = {s.var for s in lp.walk(body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
-        made |= {a.var for s in lp.walk([self.loop]) if isinstance(s, lp.Accumulate) for a in s.accs}
-        written = {s.buffer for s in lp.walk(body) if isinstance(s, (lp.Store, lp.Update, lp.Alloc))}
-        written |= {b for s in lp.walk(body) if isinstance(s, lp.Swap) for b in (s.first, s.second)}
-        written |= {b for s in lp.walk(body) if isinstance(s, lp.Helper) for b, _ in s.buffers}
-        written |= {s.target for s in lp.walk(body) if isinstance(s, (lp.CopyBuffer))} | {s.target.buffer for s in lp.walk(body) if isinstance(s, lp.Product)}
-        if not (made - given).isdisjoint(lp.used_vars(kept)) or any(x.buffer in written for s in kept for x in loads(s)):
-            return None
-        return kept
-
-    def invariants(self) -> dict[lp.Var, lp.Let]:
-        """Values the checks need that are the same in every round and readable in the first: no check comes before them."""
-        found: dict[lp.Var, lp.Let] = {}
-        for s in self.needs:
-            if isinstance(s, lp.Check):
-                break
-            assert isinstance(s, lp.Let)
-            inside = {v for v in lp.used_vars(s) if any(isinstance(t, lp.Let) and t.var is v for t in self.needs)}
-            if inside <= set(found) and self.loop.sym not in _leaves(s.value):
-                found[s.var] = s
-        return found
-
-    def moves_evenly(self, index: Poly) -> bool:
-        """The index steps by the same from round to round, and the rest of it is the same in all of them."""
-        step = index.coefficient(self.loop.sym)
-        if step is None or abs(step.const() or 0) > STEP:
-            return False
-        rest = index - step * self.loop.sym
-        made = {s.var.atom for s in self.loop.body if isinstance(s, lp.Let) and s.var not in self.invariant}
-        if self.loop.sym in rest.leaves() | step.leaves() or not made.isdisjoint(rest.leaves() | step.leaves()):
-            return False
-        if step.const() is None:
-            self.guard += [lp.Test("ge", STEP - step), lp.Test("ge", step + STEP)]
-        return True
-
-    # -- the parts
-
-    def before(self) -> list[lp.Stmt]:
+    def before(self, guard: list[lp.Test]) -> list[lp.Stmt]:
         """The tests of all rounds; the checks themselves, when the tests do not hold."""
-        if not self.guard:
+        if not guard:
             return []
         loop = self.loop
         copier = Copier({loop.sym: loop.low})  # they are those of any round
         lets = copier.stmts([s for s in self.needs if isinstance(s, lp.Let) and s.var in self.invariant])
-        tests = dict.fromkeys(lp.Test("ge", copier.poly(t.poly)) for t in self.guard if t.poly is not None and (t.poly.const() or 0) >= 0 and t.poly.const() is None)
-        false = any((t.poly.const() or 0) < 0 for t in self.guard if t.poly is not None)
+        tests = dict.fromkeys(lp.Test("ge", copier.poly(t.poly)) for t in guard if t.poly is not None and (t.poly.const() or 0) >= 0 and t.poly.const() is None)
+        false = any((t.poly.const() or 0) < 0 for t in guard if t.poly is not None)
         long = loop.high - loop.low
         if long.const() is None and self.ends:
             tests[lp.Test("ge", LONG - long)] = None
@@ -170,11 +182,11 @@ class _Loop:
             return lp.Accumulate(loop.sym, loop.low, loop.high, body, loop.accs, loop.exact)
         return lp.For(loop.sym, loop.low, loop.high, body, loop.parallel)
 
-    def data_checks(self, body: lp.Stmts) -> list[lp.Stmt] | None:
-        """The loop without the checks that depend on data, or None when they must stay where they are."""
+    def data_checks(self, body: lp.Stmts) -> tuple[list[lp.Stmt], list[lp.Test]] | None:
+        """The loop without the checks that depend on data, and what must hold for it; None when they must stay where they are."""
         loop = self.loop
         if not self.data:
-            return [self.again(body)]
+            return [self.again(body)], []
         nested = any(isinstance(s, (lp.For, lp.Accumulate, lp.Forever, lp.Chunks)) for s in lp.walk(loop.body))
         inner = any(isinstance(s, lp.Check) for top in body for b in lp.bodies(top) for s in lp.walk(b))
         if nested or inner or not copyable(loop.body) or (isinstance(loop, lp.For) and not loop.parallel):
@@ -184,7 +196,8 @@ class _Loop:
             found = self.in_place(body)
             if found is not None:
                 return found
-        return self.first(body) if isinstance(loop, lp.For) else None
+        first = self.first(body) if isinstance(loop, lp.For) else None
+        return None if first is None else (first, [])
 
     def first(self, body: lp.Stmts) -> list[lp.Stmt] | None:
         """The data are tested in a loop of their own."""
@@ -209,8 +222,8 @@ class _Loop:
             found.append(self.again(rest))
         return found
 
-    def in_place(self, body: lp.Stmts) -> list[lp.Stmt] | None:
-        """The data are tested where they are used; what fails is replaced by something that may be read."""
+    def in_place(self, body: lp.Stmts) -> tuple[list[lp.Stmt], list[lp.Test]] | None:
+        """The data are tested where they are used; what fails is replaced by something that may be read, as the tests say."""
         loop = self.loop
         ranges: dict[lp.Var, list[_Range]] = {}
         lets = [s.var for s in body if isinstance(s, lp.Let)]
@@ -236,7 +249,6 @@ class _Loop:
                 guard += [lp.Test("ge", value), lp.Test("ge", r.last - value)]
         if any(t.poly is not None and not all(isinstance(x, Sym) and x is not loop.sym for x in t.poly.leaves()) for t in guard):
             return None
-        self.guard += guard
         bad = fresh_like("bad", I64)
         copier = Copier({})
         out: list[lp.Stmt] = []
@@ -252,7 +264,7 @@ class _Loop:
                 out.append(lp.Let(copier.var(s.var), lp.Choose(tests, lp.Use(was), lp.Index(copier.poly(places[s.var])))))
         accs = [*(loop.accs if isinstance(loop, lp.Accumulate) else ()), lp.Acc(bad, "or")]
         exact = loop.exact if isinstance(loop, lp.Accumulate) else False
-        return [lp.Accumulate(loop.sym, loop.low, loop.high, out, accs, exact), _if_bad(bad, self.exact())]
+        return [lp.Accumulate(loop.sym, loop.low, loop.high, out, accs, exact), _if_bad(bad, self.exact())], guard
 
     def protected(self, body: lp.Stmts, var: lp.Var, those: list[_Range]) -> bool:
         """Every index that mentions the variable is one that is checked, of an axis as long as the check says: any value in its range will do."""

@@ -13,12 +13,12 @@ elements cost one block. What is kept, and in which order, does not depend on th
 from __future__ import annotations
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.idioms.without_branches import Kept, kept
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.split import begun
 from atoll.sizes import Sym, poly
 from atoll.types.dtypes import BOOL, I64
-
-BLOCK = 2048
 
 
 def filters(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
@@ -37,7 +37,7 @@ def filters(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
         new, used = _in_blocks(stmt, found, stmts[k + 1 :])
         out += new
         k += 1 + used
-        decisions.append(f"what is kept over {stmt.sym} is kept in blocks of {BLOCK}, then put together")
+        decisions.append(f"what is kept over {stmt.sym} is kept in blocks of {profit.FILTER_BLOCK}, then put together")
     return out
 
 
@@ -50,16 +50,16 @@ def _touched(before: lp.Stmts, loop: lp.For, zero: set[lp.Var]) -> bool:
 def _in_blocks(loop: lp.For, found: Kept, after: lp.Stmts) -> tuple[list[lp.Stmt], int]:
     """The statements instead of the loop, and how many of those after it they do as well."""
     n = loop.high
-    blocks = (n + (BLOCK - 1)) // BLOCK
+    blocks = begun(n, profit.FILTER_BLOCK)
     name = found.counter.name
     starts = lp.Buffer(f"{name}_starts", I64, (blocks + 1,), "temp", "where the blocks of a filter begin")
-    flags = lp.Buffer(f"{name}_flags", BOOL, (poly(BLOCK),), "temp", "what a filter keeps")
+    flags = lp.Buffer(f"{name}_flags", BOOL, (poly(profit.FILTER_BLOCK),), "temp", "what a filter keeps")
     flags.local = True
     b, j = Sym("block"), Sym(loop.sym.name)
     count = fresh_like("count", I64)
     length = fresh_like("length", I64)
     length.small = count.small = True
-    first = poly(b) * BLOCK
+    first = poly(b) * profit.FILTER_BLOCK
     copier = Copier({loop.sym: first + poly(j)})
     marks = copier.stmts(found.lets)
     marks.append(lp.Store(flags, (poly(j),), lp.Truth(copier.tests(found.tests) or ())))
@@ -69,17 +69,17 @@ def _in_blocks(loop: lp.For, found: Kept, after: lp.Stmts) -> tuple[list[lp.Stmt
         value = store.value
         source = (value.buffer, (first,)) if isinstance(value, lp.Load) else None
         if source is None:
-            made = lp.Buffer(fresh_like(f"{store.buffer.name}_block", store.buffer.dtype).name, store.buffer.dtype, (poly(BLOCK),), "temp", "the elements of a block")
+            made = lp.Buffer(fresh_like(f"{store.buffer.name}_block", store.buffer.dtype).name, store.buffer.dtype, (poly(profit.FILTER_BLOCK),), "temp", "the elements of a block")
             made.local = True
             locals_.append(lp.Alloc(made))
             marks.append(lp.Store(made, (poly(j),), copier.expr(value)))
             source = (made, (poly(0),))
         moves.append(lp.Helper("compress", (source, (flags, (poly(0),)), (store.buffer, (first,))), (poly(length.atom),), count if not moves else None, dtype=store.buffer.dtype))
     here = lp.For(j, poly(0), poly(length.atom), marks, True)
-    left = lp.Call("min", (lp.Const(BLOCK, I64), lp.Index(n - first)), I64)
+    left = lp.Call("min", (lp.Const(profit.FILTER_BLOCK, I64), lp.Index(n - first)), I64)
     body: list[lp.Stmt] = [lp.Let(length, left), *locals_, here, *moves, lp.Store(starts, (poly(b),), lp.Use(count))]
     low, high = Sym("block_lo"), Sym("block_hi")
-    out: list[lp.Stmt] = [lp.Alloc(starts), lp.Chunks(low, high, blocks, poly(4 * BLOCK), [lp.For(b, poly(low), poly(high), body, True)])]
+    out: list[lp.Stmt] = [lp.Alloc(starts), lp.Chunks(low, high, blocks, poly(4 * profit.FILTER_BLOCK), [lp.For(b, poly(low), poly(high), body, True)])]
     each, kept_here = Sym("block"), fresh_like("kept", I64)
     counting: list[lp.Stmt] = [
         lp.Let(kept_here, lp.Load(starts, (poly(each),))),
@@ -95,7 +95,7 @@ def _in_blocks(loop: lp.For, found: Kept, after: lp.Stmts) -> tuple[list[lp.Stmt
     made_first, copy = copies
     low, high, rest = Sym("block_lo"), Sym("block_hi"), Sym("block")
     put = [s for store, to in copy for s in _put(to, store, starts, rest, True)]
-    whole = lp.Chunks(low, high, blocks, poly(BLOCK), [lp.For(rest, poly(low), poly(high), put, True)])
+    whole = lp.Chunks(low, high, blocks, poly(profit.FILTER_BLOCK), [lp.For(rest, poly(low), poly(high), put, True)])
     return [*out, *made_first, whole, lp.Free(starts)], len(made_first) + len(copy)
 
 
@@ -104,7 +104,7 @@ def _put(to: lp.Buffer, store: lp.Store, starts: lp.Buffer, b: Sym, apart: bool)
     begin, end = fresh_like("begin", I64), fresh_like("end", I64)
     begin.small = end.small = True
     k = Sym("k")
-    move = lp.Store(to, (poly(begin.atom) + poly(k),), lp.Load(store.buffer, (poly(b) * BLOCK + poly(k),)))
+    move = lp.Store(to, (poly(begin.atom) + poly(k),), lp.Load(store.buffer, (poly(b) * profit.FILTER_BLOCK + poly(k),)))
     return [
         lp.Let(begin, lp.Load(starts, (poly(b),))),
         lp.Let(end, lp.Load(starts, (poly(b) + 1,))),

@@ -13,17 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.transform.copier import Copier, fresh_like
+from atoll.loops.transform.regroup import neutral
+from atoll.loops.transform.split import begun, block_end
 from atoll.loops.transform.walk import Known, innermost_first, with_bodies
 from atoll.sizes import Sym, poly
 from atoll.types.dtypes import BOOL, I32, I64
-
-BLOCK = 256
-SHORT = 64  # elements that are compared one by one: nothing to gain
-SHARED = 1 << 16  # elements that are shared by threads
-LONG = 4096  # a block whose best is found before it is compared: stays in the cache, and its tree of lanes costs little
 
 
 def first_best(stmts: lp.Stmts, decisions: list[str], alone: bool = True) -> list[lp.Stmt]:
@@ -36,7 +33,7 @@ def first_best(stmts: lp.Stmts, decisions: list[str], alone: bool = True) -> lis
         if found is None or not isinstance(stmt, lp.For):
             return [stmt]
         decisions.append(f"the best over {stmt.sym} is found by blocks and then looked for")
-        return [lp.If((lp.Test("ge", stmt.high - SHORT),), found, _one_by_one(stmt))]
+        return [lp.If((lp.Test("ge", stmt.high - profit.BEST_SHORT),), found, _one_by_one(stmt))]
 
     return innermost_first(stmts, rewrite, lambda stmt: not alone or isinstance(stmt, lp.If))
 
@@ -58,11 +55,11 @@ def _in_blocks(loop: lp.For, alone: bool) -> list[lp.Stmt] | None:
     if way is None or not lets or lets[-1].var is not value or not all(isinstance(s.value, lp.Load) for s in lets) or value.dtype is BOOL:
         return None
     total, start = fresh_like("best", value.dtype), fresh_like("start", I64)
-    neutral = lp.Const(MONOIDS[way][1](value.dtype), value.dtype)
+    worst = neutral(way, value.dtype)
     tops = _in_turn(loop, lets, value, way, total, start)
     if alone:
-        tops = [lp.If((lp.Test("ge", loop.high - SHARED),), _shared(loop, lets, value, way, total, start), tops)]
-    out: list[lp.Stmt] = [lp.Declare(total, neutral), lp.Declare(start, lp.Const(0, I64)), *tops]
+        tops = [lp.If((lp.Test("ge", loop.high - profit.BEST_SHARED),), _shared(loop, lets, value, way, total, start), tops)]
+    out: list[lp.Stmt] = [lp.Declare(total, worst), lp.Declare(start, lp.Const(0, I64)), *tops]
 
     def same(v: lp.Var) -> lp.Expr:
         return lp.Call("eq", (lp.Use(v), lp.Use(total)), BOOL)
@@ -78,12 +75,12 @@ def _in_blocks(loop: lp.For, alone: bool) -> list[lp.Stmt] | None:
 
 def _block(loop: lp.For, lets: list[lp.Let], value: lp.Var, way: str, begin: lp.Var, top: lp.Var) -> list[lp.Stmt]:
     """top, the best of the block that begins there."""
-    sym, end = Sym(loop.sym.name), fresh_like("end", I64)
+    sym = Sym(loop.sym.name)
+    until, end = block_end("end", poly(begin.atom), profit.BEST_BLOCK, loop.high)
     copier = Copier({loop.sym: poly(sym)})
     body = copier.stmts(list(lets))
     body.append(lp.Add(top, way, lp.Use(copier.vars[value])))
-    last = lp.Call("min", (lp.Index(poly(begin.atom) + LONG), lp.Index(loop.high)), I64)
-    return [lp.Let(end, last), lp.Accumulate(sym, poly(begin.atom), poly(end.atom), body, [lp.Acc(top, way)])]
+    return [until, lp.Accumulate(sym, poly(begin.atom), end, body, [lp.Acc(top, way)])]
 
 
 def _take(way: str, top: lp.Var, begin: lp.Var, total: lp.Var, start: lp.Var) -> lp.Stmt:
@@ -98,22 +95,22 @@ def _take(way: str, top: lp.Var, begin: lp.Var, total: lp.Var, start: lp.Var) ->
 def _in_turn(loop: lp.For, lets: list[lp.Let], value: lp.Var, way: str, total: lp.Var, start: lp.Var) -> list[lp.Stmt]:
     begin, top = fresh_like("begin", I64), fresh_like("top", value.dtype)
     more = lp.BreakUnless((lp.Test("ge", loop.high - poly(begin.atom) - 1),))
-    step = lp.Assign(begin, lp.Index(poly(begin.atom) + LONG))
+    step = lp.Assign(begin, lp.Index(poly(begin.atom) + profit.BEST_BLOCK))
     return [lp.Declare(begin, lp.Const(0, I64)), lp.Forever([more, *_block(loop, lets, value, way, begin, top), _take(way, top, begin, total, start), step])]
 
 
 def _shared(loop: lp.For, lets: list[lp.Let], value: lp.Var, way: str, total: lp.Var, start: lp.Var) -> list[lp.Stmt]:
     """The best of every block by all threads, then the best of these."""
-    blocks = (loop.high + (LONG - 1)) // LONG
+    blocks = begun(loop.high, profit.BEST_BLOCK)
     begin, top, b = fresh_like("begin", I64), fresh_like("top", value.dtype), Sym("block")
     tops = lp.Buffer(f"{top.name}_all", value.dtype, (blocks,), "temp", "the best of every block")
-    each: list[lp.Stmt] = [lp.Let(begin, lp.Index(poly(b) * LONG)), *_block(loop, lets, value, way, begin, top), lp.Store(tops, (poly(b),), lp.Use(top))]
+    each: list[lp.Stmt] = [lp.Let(begin, lp.Index(poly(b) * profit.BEST_BLOCK)), *_block(loop, lets, value, way, begin, top), lp.Store(tops, (poly(b),), lp.Use(top))]
     low, high, of = Sym("block_lo"), Sym("block_hi"), Sym("block")
     begin, top = fresh_like("begin", I64), fresh_like("top", value.dtype)
-    among: list[lp.Stmt] = [lp.Let(begin, lp.Index(poly(of) * LONG)), lp.Let(top, lp.Load(tops, (poly(of),))), _take(way, top, begin, total, start)]
+    among: list[lp.Stmt] = [lp.Let(begin, lp.Index(poly(of) * profit.BEST_BLOCK)), lp.Let(top, lp.Load(tops, (poly(of),))), _take(way, top, begin, total, start)]
     return [
         lp.Alloc(tops),
-        lp.Chunks(low, high, blocks, poly(2 * LONG), [lp.For(b, poly(low), poly(high), each, True)]),
+        lp.Chunks(low, high, blocks, poly(2 * profit.BEST_BLOCK), [lp.For(b, poly(low), poly(high), each, True)]),
         lp.For(of, poly(0), blocks, among, False),
         lp.Free(tops),
     ]
@@ -132,10 +129,10 @@ def _first(loop: lp.For, lets: list[lp.Let], value: lp.Var, start: lp.Var, holds
     hit, scan = fresh_like("hit", kind), Sym(loop.sym.name)
     read, test = elements(scan)
     blocks: list[lp.Stmt] = [
-        lp.BreakUnless((lp.Test("ge", loop.high - here - BLOCK),)),
-        lp.Accumulate(scan, here, here + BLOCK, [*read, lp.Add(hit, "or", lp.Choose(test, lp.Const(1, kind), lp.Const(0, kind)))], [lp.Acc(hit, "or")]),
+        lp.BreakUnless((lp.Test("ge", loop.high - here - profit.FOUND_BLOCK),)),
+        lp.Accumulate(scan, here, here + profit.FOUND_BLOCK, [*read, lp.Add(hit, "or", lp.Choose(test, lp.Const(1, kind), lp.Const(0, kind)))], [lp.Acc(hit, "or")]),
         lp.BreakUnless((lp.Test("eq", poly(hit.atom)),)),
-        lp.Assign(start, lp.Index(here + BLOCK)),
+        lp.Assign(start, lp.Index(here + profit.FOUND_BLOCK)),
     ]
     nearest, end, scan = fresh_like("nearest", kind), fresh_like("end", I64), Sym(loop.sym.name)
     read, test = elements(scan)
@@ -144,7 +141,7 @@ def _first(loop: lp.For, lets: list[lp.Let], value: lp.Var, start: lp.Var, holds
     away = lp.Choose(test, place if kind is I64 else lp.Cast(place, kind), lp.Const(far, kind))
     return [
         lp.Forever(blocks),
-        lp.Let(end, lp.Call("min", (lp.Index(here + BLOCK), lp.Index(loop.high)), I64)),
+        lp.Let(end, lp.Call("min", (lp.Index(here + profit.FOUND_BLOCK), lp.Index(loop.high)), I64)),
         lp.Accumulate(scan, here, poly(end.atom), [*read, lp.Add(nearest, "minimum", away)], [lp.Acc(nearest, "minimum")]),
         lp.Assign(start, lp.Call("add", (lp.Use(start), lp.Use(nearest) if kind is I64 else lp.Cast(lp.Use(nearest), I64)), I64)),
     ]
@@ -169,8 +166,8 @@ def _one_by_one(loop: lp.For) -> list[lp.Stmt]:
     is_nan = lp.Choose((lp.Test("true", None, lp.Call("ne", (v, v), BOOL)),), lp.Const(1, I64), lp.Const(0, I64))
     body.append(lp.Assign(nan, lp.Call("or", (lp.Use(nan), is_nan), I64)))
     body.append(lp.If((lp.Test("true", None, better),), [lp.Assign(best, v), lp.Assign(at, lp.Index(poly(sym)))]))
-    neutral = lp.Const(MONOIDS[str(way)][1](best.dtype), best.dtype)
-    again: list[lp.Stmt] = [lp.Assign(best, neutral), lp.Assign(at, lp.Const(0, I64)), loop]
+    worst = neutral(str(way), best.dtype)
+    again: list[lp.Stmt] = [lp.Assign(best, worst), lp.Assign(at, lp.Const(0, I64)), loop]
     return [lp.Declare(nan, lp.Const(0, I64)), lp.For(sym, loop.low, loop.high, body, False), lp.If((lp.Test("ne", poly(nan.atom)),), again)]
 
 

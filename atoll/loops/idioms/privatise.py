@@ -18,22 +18,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.control.same_checks import only_checks
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.regroup import monoid_of, neutral
+from atoll.loops.transform.split import begun, whole_blocks
 from atoll.loops.transform.walk import with_bodies
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.meeting import tells
 from atoll.sizes.poly import product
-from atoll.types.dtypes import BOOL, I64
-
-PARTS = 8
-TURNS = 4
-FEW_BINS = 1024
-BLOCK = 1024  # rounds that are checked before they are made
-_MONOID = {op: name for name, (op, _) in MONOIDS.items()}
+from atoll.types.dtypes import I64
 
 
 def privatise(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -> lp.Stmts:
@@ -48,15 +44,15 @@ def privatise(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -
             continue
         assert isinstance(stmt, lp.For)
         shown = " and ".join(u.buffer.shown for u in updates)
-        decisions.append(f"{shown} {'is' if len(updates) == 1 else 'are'} added up in {PARTS} private copies when there are many more rounds of {stmt.sym} than elements")
+        decisions.append(f"{shown} {'is' if len(updates) == 1 else 'are'} added up in {profit.PARTS} private copies when there are many more rounds of {stmt.sym} than elements")
         bins = sum((product(u.buffer.extents) for u in updates), poly(0))
-        many = lp.Test("ge", stmt.high - stmt.low - 4 * PARTS * _turns(updates) * bins)
+        many = lp.Test("ge", stmt.high - stmt.low - 4 * profit.PARTS * _turns(updates) * bins)
         found = _checks_before(out, stmt, updates)
         if found is None:
             out.append(lp.If((many,), _private(stmt, updates, None), [stmt]))
             continue
         pieces, checks = found
-        decisions.append(f"{BLOCK} rounds of {stmt.sym} are checked before they are made")
+        decisions.append(f"{profit.CHECKED} rounds of {stmt.sym} are checked before they are made")
         out = [*(s for s in out if s is not pieces), lp.If((many,), _private(stmt, updates, checks), [pieces, stmt])]
     return out
 
@@ -133,7 +129,7 @@ def _only_updates(loop: lp.For) -> list[lp.Update]:
         return []
     for u in updates:
         data = any(isinstance(a, lp.VarAtom) for p in u.index for a in p.leaves())
-        if not data or u.op not in _MONOID or u.buffer.dtype.is_complex or u.buffer.rows is not None:
+        if not data or monoid_of(u.op) is None or u.buffer.dtype.is_complex or u.buffer.rows is not None:
             return []
     if any(x.buffer in buffers for s in loop.body for x in loads(s)):
         return []
@@ -165,17 +161,11 @@ def _own(target: lp.Buffer, copies: int) -> lp.Buffer:
     return lp.Buffer(name, target.dtype, (poly(copies), *target.extents), "temp", "private copies of an array that is added up", target.span).called(target.shown)
 
 
-def _start(update: lp.Update) -> lp.Const:
-    dtype = update.buffer.dtype
-    neutral = MONOIDS[_MONOID[update.op]][1](dtype)
-    return lp.Const(bool(neutral) if dtype is BOOL else neutral, dtype)
-
-
 def _private(loop: lp.For, updates: list[lp.Update], checks: lp.For | None) -> list[lp.Stmt]:
     turns = _turns(updates)
-    own = {u.buffer: _own(u.buffer, PARTS * turns) for u in updates}
+    own = {u.buffer: _own(u.buffer, profit.PARTS * turns) for u in updates}
     low, high, part = Sym("part_lo"), Sym("part_hi"), Sym("part")
-    step = (loop.high + (PARTS - 1)) // PARTS
+    step = begun(loop.high, profit.PARTS)
     first, last, most = fresh_like("first", I64), fresh_like("last", I64), fresh_like("most", I64)
     bounds: list[lp.Stmt] = [
         lp.Let(first, lp.Call("min", (lp.Index(poly(part) * step), lp.Index(loop.high)), I64)),
@@ -183,26 +173,26 @@ def _private(loop: lp.For, updates: list[lp.Update], checks: lp.For | None) -> l
         lp.Let(last, lp.Index(poly(most.atom))),
     ]
     begin, end = poly(first.atom), poly(last.atom)
-    body = [*(s for u in updates for s in _filled(own[u.buffer], turns, part, _start(u))), *bounds]
+    body = [*(s for u in updates for s in _filled(own[u.buffer], turns, part, neutral(str(monoid_of(u.op)), u.buffer.dtype))), *bounds]
     if checks is None:
         body += _rounds(loop, own, turns, part, begin, end)
     else:
         block, stop = Sym(f"{loop.sym.name}_block"), fresh_like("stop", I64)
-        here = begin + BLOCK * poly(block)
+        here = begin + profit.CHECKED * poly(block)
         tested = Sym(checks.sym.name)
         looking = Copier({checks.sym: poly(tested)})
         tests = looking.stmts(checks.body)
-        kept = {made: lp.Buffer(fresh_like("place", I64).name, I64, (poly(BLOCK),), "temp", "places that were checked") for made in _computed_twice(checks, loop, updates)}
+        kept = {made: lp.Buffer(fresh_like("place", I64).name, I64, (poly(profit.CHECKED),), "temp", "places that were checked") for made in _computed_twice(checks, loop, updates)}
         tests += [lp.Store(buffer, (poly(tested) - here,), lp.Use(looking.vars[checked])) for (checked, _), buffer in kept.items()]
         look = lp.For(tested, here, poly(stop.atom), tests, True)
         lets = {var: lp.Load(buffer, (poly(loop.sym) - here,)) for (_, var), buffer in kept.items()}
         known = lp.For(loop.sym, loop.low, loop.high, [lp.Let(s.var, lets[s.var]) if isinstance(s, lp.Let) and s.var in lets else s for s in loop.body], False)
-        until = lp.Let(stop, lp.Call("min", (lp.Index(here + BLOCK), lp.Index(end)), I64))
+        until = lp.Let(stop, lp.Call("min", (lp.Index(here + profit.CHECKED), lp.Index(end)), I64))
         rounds = [until, look, *_rounds(known, own, turns, part, here, poly(stop.atom))]
-        body += [*map(lp.Alloc, kept.values()), lp.For(block, poly(0), (end - begin + (BLOCK - 1)) // BLOCK, rounds, False), *map(lp.Free, kept.values())]
+        body += [*map(lp.Alloc, kept.values()), lp.For(block, poly(0), begun(end - begin, profit.CHECKED), rounds, False), *map(lp.Free, kept.values())]
     work = step * 4
-    pieces = lp.Chunks(low, high, poly(PARTS), work, [lp.For(part, poly(low), poly(high), body, True)])
-    combined = [s for u in updates for s in _combined(u.buffer, own[u.buffer], PARTS * turns, u.op)]
+    pieces = lp.Chunks(low, high, poly(profit.PARTS), work, [lp.For(part, poly(low), poly(high), body, True)])
+    combined = [s for u in updates for s in _combined(u.buffer, own[u.buffer], profit.PARTS * turns, u.op)]
     return [*map(lp.Alloc, own.values()), pieces, *combined, *map(lp.Free, own.values())]
 
 
@@ -225,7 +215,7 @@ def _rounds(loop: lp.For, own: dict[lp.Buffer, lp.Buffer], turns: int, part: Sym
     out: list[lp.Stmt] = []
     if turns > 1:
         q = Sym(f"{loop.sym.name}_by_{turns}")
-        rounds = (end - begin) // turns
+        rounds = whole_blocks(end - begin, turns)  # a part does not end before it begins
         together = [s for u in range(turns) for s in _Redirected({loop.sym: begin + turns * poly(q) + u}, own, turns * poly(part) + u).stmts(loop.body)]
         out.append(lp.For(q, poly(0), rounds, together, False))
         begin = begin + turns * rounds
@@ -234,7 +224,7 @@ def _rounds(loop: lp.For, own: dict[lp.Buffer, lp.Buffer], turns: int, part: Sym
 
 def _turns(updates: list[lp.Update]) -> int:
     bins = [product(u.buffer.extents).const() for u in updates]
-    return TURNS if all(n is not None and n <= FEW_BINS for n in bins) else 1
+    return profit.TURNS if all(n is not None and n <= profit.FEW_BINS for n in bins) else 1
 
 
 def _over(buffer: lp.Buffer, body: lp.Stmts, syms: list[Sym]) -> lp.Stmts:

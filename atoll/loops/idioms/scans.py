@@ -15,19 +15,15 @@ was a NaN before its end. Where there was none a plain comparison is enough.
 
 from __future__ import annotations
 
-from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.regroup import monoid_of
+from atoll.loops.transform.split import begun, whole_blocks
 from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.types.dtypes import BOOL, I64
-
-RUNS, LENGTH, CHUNKS = 1, 2048, 64
-COMPARED = 4, 1040  # runs and their length for minimums and maximums of floats: runs of powers of two would meet in the same cache sets
-CHUNK = RUNS * LENGTH
-_MONOID = {op: name for name, (op, _) in MONOIDS.items()}
-_CHEAP = {"add", "sub", "mul", "neg", "min", "max", "abs", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "xor", "select"}
 
 
 def scans(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -> list[lp.Stmt]:
@@ -57,7 +53,7 @@ def _step(loop: lp.For) -> lp.Assign | None:
         return None
     step = assigned[0]
     value = step.value
-    if not isinstance(value, lp.Call) or value.op not in _MONOID or len(value.args) != 2 or value.args[0] != lp.Use(step.var):
+    if not isinstance(value, lp.Call) or monoid_of(value.op) is None or len(value.args) != 2 or value.args[0] != lp.Use(step.var):
         return None
     if step.var.dtype.is_complex or step.var.dtype is BOOL or step.var in set(lp.used_vars(value.args[1])):
         return None
@@ -87,7 +83,7 @@ def _cheap(values: list[lp.Expr]) -> bool:
     """Worth computing twice."""
     for e in values:
         if isinstance(e, lp.Call):
-            if e.op not in _CHEAP or not _cheap(list(e.args)):
+            if e.op not in profit.QUICK or not _cheap(list(e.args)):
                 return False
         elif isinstance(e, lp.Cast):
             if not _cheap([e.arg]):
@@ -103,7 +99,7 @@ def _compares(step: lp.Assign) -> bool:
 
 
 def _runs(step: lp.Assign) -> tuple[int, int]:
-    return COMPARED if _compares(step) else (RUNS, LENGTH)
+    return (profit.COMPARED_RUNS, profit.COMPARED_LENGTH) if _compares(step) else (1, profit.SCAN_CHUNK)
 
 
 def _in_runs(loop: lp.For, step: lp.Assign) -> list[lp.Stmt]:
@@ -111,19 +107,19 @@ def _in_runs(loop: lp.For, step: lp.Assign) -> list[lp.Stmt]:
     number, length = _runs(step)
     in_chunk = number * length
     s, dtype = step.var, step.var.dtype
-    op, monoid = step.value.op, _MONOID[step.value.op]
+    op, monoid = step.value.op, str(monoid_of(step.value.op))
     compares = _compares(step)
-    ends = lp.Buffer(f"{s.name}_ends", dtype, (poly(CHUNKS),), "temp", "what comes out of the chunks of a scan").called(s.shown)
-    totals = lp.Buffer(f"{s.name}_totals", dtype, (poly(CHUNKS), poly(number)), "temp", "totals of the runs of a scan").called(s.shown)
-    whole = loop.high // in_chunk
+    ends = lp.Buffer(f"{s.name}_ends", dtype, (poly(profit.SCAN_CHUNKS),), "temp", "what comes out of the chunks of a scan").called(s.shown)
+    totals = lp.Buffer(f"{s.name}_totals", dtype, (poly(profit.SCAN_CHUNKS), poly(number)), "temp", "totals of the runs of a scan").called(s.shown)
+    whole = whole_blocks(loop.high, in_chunk)  # of at least two of them
     block = Sym("block")
     count = fresh_like("chunks", I64)
-    body: list[lp.Stmt] = [lp.Let(count, lp.Call("min", (lp.Index(poly(CHUNKS)), lp.Index(whole - CHUNKS * poly(block))), I64))]
+    body: list[lp.Stmt] = [lp.Let(count, lp.Call("min", (lp.Index(poly(profit.SCAN_CHUNKS)), lp.Index(whole - profit.SCAN_CHUNKS * poly(block))), I64))]
     low, high, chunk, run = Sym("chunk_lo"), Sym("chunk_hi"), Sym("chunk"), Sym("run")
 
     def first(c: Sym, q: Poly | int) -> Poly:
         """The first element of a run."""
-        return (CHUNKS * poly(block) + c) * in_chunk + length * poly(q)
+        return (profit.SCAN_CHUNKS * poly(block) + c) * in_chunk + length * poly(q)
 
     # totals
     t = Sym(loop.sym.name)
@@ -173,8 +169,8 @@ def _in_runs(loop: lp.For, step: lp.Assign) -> list[lp.Stmt]:
         going.append(rounds(False))
     body.append(lp.Chunks(low, high, poly(count.atom), poly(4 * in_chunk), [lp.For(chunk, poly(low), poly(high), going, True)]))
 
-    blocks = (whole + (CHUNKS - 1)) // CHUNKS
-    rest = lp.For(loop.sym, whole * in_chunk, loop.high, loop.body, False)
+    blocks = begun(whole, profit.SCAN_CHUNKS)
+    rest = lp.For(loop.sym, whole * in_chunk, loop.high, Copier({}).stmts(loop.body), False)
     own_buffers = [totals, ends] if compares else [totals]
     return [*map(lp.Alloc, own_buffers), lp.For(block, poly(0), blocks, body, False), rest, *map(lp.Free, own_buffers)]
 

@@ -13,14 +13,14 @@ it are skipped, which nobody sees: what is in a round cannot fail. `all` looks f
 from __future__ import annotations
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.questions import loads, straight
 from atoll.loops.transform.copier import Copier, fresh_like
-from atoll.loops.transform.split import first_of, started_blocks
+from atoll.loops.transform.split import block_end, first_of, started_blocks
 from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import Sym, poly
 from atoll.types.dtypes import BOOL, I8, I16, I32, I64, DType
 
-BLOCK = 1024
 _WIDE = {1: I8, 2: I16, 4: I32}
 
 
@@ -29,7 +29,7 @@ def until(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
         if not isinstance(stmt, lp.Accumulate) or not _is_question(stmt):
             return None
         name = stmt.accs[0].var.label or ("any" if stmt.accs[0].monoid == "or" else "all")
-        decisions.append(f"{name}: in blocks of {BLOCK}, until it is known")
+        decisions.append(f"{name}: in blocks of {profit.ANSWER_BLOCK}, until it is known")
         return _in_blocks(stmt)
 
     return innermost_first(stmts, rewrite, not_products)
@@ -37,7 +37,7 @@ def until(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
 
 def _is_question(loop: lp.Accumulate) -> bool:
     rounds = (loop.high - loop.low).const()
-    if len(loop.accs) != 1 or loop.accs[0].monoid not in ("or", "and") or loop.accs[0].var.dtype is not BOOL or (rounds is not None and rounds < 16):
+    if len(loop.accs) != 1 or loop.accs[0].monoid not in ("or", "and") or loop.accs[0].var.dtype is not BOOL or (rounds is not None and rounds < profit.ANSWER_LEAST):
         return False
     adds = [s for s in loop.body if isinstance(s, lp.Add)]
     return len(adds) == 1 and all(isinstance(s, (lp.Let, lp.Add)) for s in loop.body) and straight(loop.body)
@@ -46,7 +46,9 @@ def _is_question(loop: lp.Accumulate) -> bool:
 def _in_blocks(loop: lp.Accumulate) -> list[lp.Stmt]:
     answer, some = loop.accs[0].var, loop.accs[0].monoid == "or"
     kind = _width(loop)
-    block, hit, end = Sym(f"{loop.sym.name}_block"), fresh_like("hit", kind), fresh_like(f"{loop.sym.name}_end", I64)
+    block, hit = Sym(f"{loop.sym.name}_block"), fresh_like("hit", kind)
+    first = first_of(loop, profit.ANSWER_BLOCK, block)
+    until_there, end = block_end(f"{loop.sym.name}_end", first, profit.ANSWER_BLOCK, loop.high)
     body: list[lp.Stmt] = []
     for s in Copier({}).stmts(loop.body):
         if isinstance(s, lp.Add):
@@ -54,17 +56,16 @@ def _in_blocks(loop: lp.Accumulate) -> list[lp.Stmt]:
             body.append(lp.Add(hit, "or", lp.Cast(wanted, kind)))
         else:
             body.append(s)
-    first = first_of(loop, BLOCK, block)
     settled = lp.Call("ne" if some else "eq", (lp.Use(hit), lp.Const(0, kind)), BOOL)
     work: list[lp.Stmt] = [
-        lp.Let(end, lp.Call("min", (lp.Index(first + BLOCK), lp.Index(loop.high)), I64)),
-        lp.Accumulate(loop.sym, first, poly(end.atom), body, [lp.Acc(hit, "or")]),
+        until_there,
+        lp.Accumulate(loop.sym, first, end, body, [lp.Acc(hit, "or")]),
         lp.Assign(answer, settled),
     ]
     ask = lp.If((lp.Test("false" if some else "true", None, lp.Use(answer)),), work)
     return [
         lp.Declare(answer, lp.Const(not some, BOOL)),
-        lp.For(block, poly(0), started_blocks(loop, BLOCK), [ask], False),
+        lp.For(block, poly(0), started_blocks(loop, profit.ANSWER_BLOCK), [ask], False),
     ]
 
 

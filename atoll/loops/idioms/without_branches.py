@@ -13,12 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.questions import loads
 from atoll.loops.transform.walk import every_block
 from atoll.sizes import poly
 from atoll.types.dtypes import I64
-
-_COSTLY = {"exp", "log", "sin", "cos", "tan", "pow", "floordiv", "mod", "div", "sqrt", "erf", "tanh"}
 
 
 def without_branches(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
@@ -115,7 +114,7 @@ def _readable(e: lp.Expr, loop: lp.For) -> bool:
         at_round = [p == poly(loop.sym) and n == loop.high for p, n in zip(e.index, e.buffer.extents, strict=True)]
         return len(at_round) == 1 and at_round[0]
     if isinstance(e, lp.Call):
-        return e.op not in _COSTLY and all(_readable(a, loop) for a in e.args)
+        return e.op not in profit.COSTLY and all(_readable(a, loop) for a in e.args)
     if isinstance(e, lp.Cast):
         return _readable(e.arg, loop)
     if isinstance(e, lp.Choose):

@@ -13,15 +13,17 @@ from __future__ import annotations
 
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
-from atoll.loops.questions import loads, straight
-from atoll.loops.transform.copier import Copier, fresh_like
-from atoll.loops.transform.split import first_of, in_blocks, started_blocks
+from atoll.loops import profit
+from atoll.loops.questions import loads
+from atoll.loops.transform.copier import Copier
+from atoll.loops.transform.expand import lane_array
+from atoll.loops.transform.jam import one_sum
+from atoll.loops.transform.refused import Refused
+from atoll.loops.transform.regroup import added_to, neutral
+from atoll.loops.transform.split import block_end, first_of, in_blocks, started_blocks
 from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Poly, Sym, poly
-from atoll.types.dtypes import I64, DType
-
-BYTES = 256  # of the sums that are made at once: four vectors, so that additions need not wait for each other
-ROUNDS = 256  # of a sum of floats, before they are added to the total
+from atoll.types.dtypes import DType
 
 
 def across(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
@@ -35,24 +37,19 @@ def across(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
 
 
 def _side_by_side(loop: lp.For, known: tuple[Poly, ...]) -> lp.Stmts | None:
-    sums = [s for s in loop.body if isinstance(s, lp.Accumulate)]
-    if not loop.parallel or loop.vector or loop.unroll or len(sums) != 1:
+    if not loop.parallel or loop.vector or loop.unroll or isinstance(found := one_sum(loop), Refused):
         return None
-    inner = sums[0]
-    place = loop.body.index(inner)
-    before, after = loop.body[:place], loop.body[place + 1 :]
-    if not all(isinstance(s, lp.Let) for s in before) or not straight(after) or not straight(inner.body):
+    inner = found.inner
+    if any(True for _ in lp.used_vars((inner.low, inner.high))) or not _neighbours(inner.body, loop.sym):
         return None
-    if loop.sym in inner.low.leaves() | inner.high.leaves() or any(True for _ in lp.used_vars((inner.low, inner.high))):
+    if any(a.var.dtype.is_complex or a.monoid not in MONOIDS for a in inner.accs):
         return None
-    if any(a.var.dtype.is_complex or a.monoid not in MONOIDS for a in inner.accs) or not _neighbours(inner.body, loop.sym):
-        return None
-    width = max(d.size for d in (a.var.dtype for a in inner.accs))
-    lanes = BYTES // width // (1 if len(inner.accs) < 3 else 2)
+    width = max(a.var.dtype.size for a in inner.accs)
+    lanes = profit.SIDE_BY_SIDE // width // (1 if len(inner.accs) < 3 else 2)
     count = (loop.high - loop.low).const()
     if count is not None and count < lanes:
         return None  # not one stretch
-    return _Stretch(loop, inner, before, after, lanes).loops(known)
+    return _Stretch(loop, inner, found.before, found.after, lanes).loops(known)
 
 
 def _neighbours(body: lp.Stmts, i: Sym) -> bool:
@@ -76,10 +73,8 @@ class _Stretch:
         self.locals: list[lp.Buffer] = []
 
     def local(self, name: str, dtype: DType) -> lp.Buffer:
-        buffer = lp.Buffer(fresh_like(name, dtype).name, dtype, (poly(self.lanes),), "temp", "lanes")
-        buffer.local = True
-        self.locals.append(buffer)
-        return buffer
+        self.locals.append(lane_array(name, dtype, self.lanes))
+        return self.locals[-1]
 
     def each(self, make: lp.Stmts, lane: Sym) -> lp.For:
         return lp.For(lane, poly(0), poly(self.lanes), make, True)
@@ -115,27 +110,27 @@ class _Stretch:
 
     def neutral(self, buffers: dict[lp.Var, lp.Buffer], lane: Sym) -> list[lp.Stmt]:
         by = {a.var: a.monoid for a in self.inner.accs}
-        return [lp.Store(b, (poly(lane),), lp.Const(MONOIDS[by[v]][1](b.dtype), b.dtype)) for v, b in buffers.items()]
+        return [lp.Store(b, (poly(lane),), neutral(by[v], b.dtype)) for v, b in buffers.items()]
 
     def in_blocks(self, kept: dict[lp.Var, lp.Buffer], parts: dict[lp.Var, lp.Buffer], totals: dict[lp.Var, lp.Buffer]) -> list[lp.Stmt]:
         """Rounds in blocks: the first adds to the totals, which for most sums is all of them; the others have sums of their own."""
         inner = self.inner
         number, first, last = Sym(f"{inner.sym.name}_block"), Sym("lane"), Sym("lane")
-        end = fresh_like(f"{inner.sym.name}_end", I64)
-        low = inner.low + ROUNDS * poly(number)
+        low = inner.low + profit.SUMMED * poly(number)
+        until, end = block_end(f"{inner.sym.name}_end", low, profit.SUMMED, inner.high)
         by = {a.var: a.monoid for a in inner.accs}
         add = [lp.Update(totals[v], (poly(last),), MONOIDS[by[v]][0], lp.Load(parts[v], (poly(last),))) for v in parts]
         body: list[lp.Stmt] = [
-            lp.Let(end, lp.Call("min", (lp.Index(low + ROUNDS), lp.Index(inner.high)), I64)),
+            until,
             self.each(self.neutral(parts, first), first),
-            self.rounds(low, poly(end.atom), kept, parts),
+            self.rounds(low, end, kept, parts),
             self.each(list(add), last),
         ]
-        stop = fresh_like(f"{inner.sym.name}_end", I64)
+        until, stop = block_end(f"{inner.sym.name}_end", inner.low, profit.SUMMED, inner.high)
         return [
-            lp.Let(stop, lp.Call("min", (lp.Index(inner.low + ROUNDS), lp.Index(inner.high)), I64)),
-            self.rounds(inner.low, poly(stop.atom), kept, totals),
-            lp.For(number, poly(1), started_blocks(inner, ROUNDS), body, False),
+            until,
+            self.rounds(inner.low, stop, kept, totals),
+            lp.For(number, poly(1), started_blocks(inner, profit.SUMMED), body, False),
         ]
 
     def rounds(self, low: Poly, high: Poly, kept: dict[lp.Var, lp.Buffer], sums: dict[lp.Var, lp.Buffer]) -> lp.Stmt:
@@ -143,20 +138,10 @@ class _Stretch:
         copier = self.copier(lane)
         copier.env[self.inner.sym] = poly(sym)
         body: list[lp.Stmt] = [lp.Let(copier.var(v), lp.Load(b, (poly(lane),))) for v, b in kept.items() if v in set(lp.used_vars(self.inner.body))]
-        for s in copier.stmts(self.inner.body):
-            body += self.added(s, sums, lane)
+        body += added_to(copier.stmts(self.inner.body), lambda var: lp.Load(sums[var], (poly(lane),)))
         return lp.For(sym, low, high, [self.each(body, lane)], False)
-
-    def added(self, s: lp.Stmt, sums: dict[lp.Var, lp.Buffer], lane: Sym) -> list[lp.Stmt]:
-        """A statement with additions to scalars as additions to lanes."""
-        if isinstance(s, lp.Add):
-            return [lp.Update(sums[s.var], (poly(lane),), MONOIDS[s.monoid][0], s.value)]
-        if isinstance(s, lp.If):
-            then = [x for t in s.then for x in self.added(t, sums, lane)]
-            return [lp.If(s.tests, then, [x for t in s.orelse for x in self.added(t, sums, lane)])]
-        return [s]
 
 
 def _short(length: Poly) -> bool:
     known = length.const()
-    return known is not None and known <= 2 * ROUNDS
+    return known is not None and known <= 2 * profit.SUMMED

@@ -9,7 +9,8 @@ read must be the one stored in the round before. It must be read in every round,
 from __future__ import annotations
 
 from atoll.loops import ir as lp
-from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.copier import copyable, fresh_like
+from atoll.loops.transform.forward import Forwarded
 from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Atom, Poly, poly
 
@@ -56,16 +57,13 @@ def _always(e: lp.Expr | None) -> list[lp.Load]:
     return _always(e.arg) if isinstance(e, lp.Cast) else []
 
 
-class _Kept(Copier):
+class _Kept(Forwarded):
+    """A copy that reads what the round before left in variables, and leaves there what it stores."""
+
     def __init__(self, kept: dict[lp.Buffer, tuple[tuple[Poly, ...], lp.Var]]) -> None:
-        super().__init__({})
+        super().__init__({}, {lp.Load(buffer, index): var for buffer, (index, var) in kept.items()})
         self.kept = kept
         self.after: list[lp.Stmt] = []
-
-    def expr(self, e: lp.Expr) -> lp.Expr:
-        if isinstance(e, lp.Load) and e.buffer in self.kept and e.index == self.kept[e.buffer][0]:
-            return lp.Use(self.kept[e.buffer][1])
-        return super().expr(e)
 
     def stmt(self, s: lp.Stmt) -> list[lp.Stmt]:
         if isinstance(s, lp.Store) and s.buffer in self.kept:

@@ -20,11 +20,11 @@ from collections import Counter
 from typing import Any
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.questions import loads, mentions
 from atoll.loops.transform.copier import fresh_like
 from atoll.loops.transform.walk import replaced, with_bodies
 
-MOST = 32  # elements of an array
 Place = tuple[int, ...]
 
 
@@ -74,8 +74,8 @@ def _small(b: lp.Buffer) -> bool:
     extents = [p.const() for p in b.extents]
     count = 1
     for n in extents:
-        count *= n if n is not None else MOST + 1
-    return b.kind == "temp" and b.rows is None and 0 < count <= MOST
+        count *= n if n is not None else profit.ELEMENTS + 1
+    return b.kind == "temp" and b.rows is None and 0 < count <= profit.ELEMENTS
 
 
 def _number(x: lp.Load | lp.Store | lp.Update) -> Place | None:

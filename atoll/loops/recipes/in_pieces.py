@@ -13,15 +13,11 @@ Nothing that can fail or print is inside, so there is no first failure to tell.
 from __future__ import annotations
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.dependence import rounds_apart
 from atoll.loops.questions import loads, mentions
-from atoll.loops.recipes.rows import ROWS
 from atoll.loops.transform.walk import Known, outermost_first, without_memory
 from atoll.sizes import Atom, Poly, Sym, poly
-
-FEW = 8  # rounds that are not worth pieces
-UNKNOWN = 16  # rounds of a loop whose length is data
-SHARE = 4  # such loops stand in others and are met often: pieces of four times as many operations pay for waking a thread
 
 
 def in_pieces(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
@@ -43,7 +39,7 @@ def in_pieces(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
 def _cut(loop: lp.For, known: Known, whole: lp.Stmts, moved: dict[lp.Buffer, lp.Chunks]) -> lp.Chunks | None:
     """The pieces of a loop, if it may be cut. `whole` is the body of the function, `moved` are arrays that pieces have for themselves now."""
     count = (loop.high - loop.low).const()
-    if loop.vector or loop.unroll or loop.scan or (count is not None and count < FEW):
+    if loop.vector or loop.unroll or loop.scan or (count is not None and count < profit.FEW_ROUNDS):
         return None
     if not any(isinstance(s, (lp.For, lp.Accumulate)) and (s.high - s.low).const() is None for s in lp.walk(loop.body)):
         return None
@@ -56,7 +52,7 @@ def _cut(loop: lp.For, known: Known, whole: lp.Stmts, moved: dict[lp.Buffer, lp.
         b.private = True
     body: list[lp.Stmt] = [*(lp.Alloc(b) for b in private), rounds, *(lp.Free(b) for b in private)]
     middle: dict[Atom, Poly] = {loop.sym: (loop.low + loop.high) // 2}
-    chunk = lp.Chunks(low, high, loop.high - loop.low, _operations(loop.body, middle) // SHARE, body, align=ROWS if any(isinstance(s, lp.Accumulate) for s in loop.body) else 1)
+    chunk = lp.Chunks(low, high, loop.high - loop.low, _operations(loop.body, middle) // profit.PIECE_SHARE, body, align=profit.ROWS if any(isinstance(s, lp.Accumulate) for s in loop.body) else 1)
     moved.update(dict.fromkeys(private, chunk))
     return chunk
 
@@ -97,7 +93,7 @@ def _operations(stmts: lp.Stmts, middle: dict[Atom, Poly]) -> Poly:
             inside = {**middle, stmt.sym: ((stmt.low + stmt.high) // 2).subst(middle)}
             rounds = (stmt.high - stmt.low).subst(middle)
             if any(isinstance(a, lp.VarAtom) for a in rounds.leaves()):
-                rounds = poly(UNKNOWN)
+                rounds = poly(profit.UNKNOWN_ROUNDS)
         for body in lp.bodies(stmt):
             total = total + rounds * _operations(body, inside)
         if isinstance(stmt, lp.Add):

@@ -11,14 +11,14 @@ where t lives, and t is written as a whole before it is read, so that no round s
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections import Counter
-from typing import Any
 
 from atoll.loops import ir as lp
 from atoll.loops.questions import mentions
-from atoll.loops.transform.walk import every_block, not_products, replaced, without_memory
+from atoll.loops.transform.forward import by_elements_only, retargeted
+from atoll.loops.transform.refused import Refused
+from atoll.loops.transform.walk import every_block, not_products, without_memory
 from atoll.sizes import Atom, Poly, poly
 
 
@@ -29,8 +29,11 @@ def in_rows(stmts: lp.Stmts, decisions: list[str]) -> lp.Stmts:
     def block(body: lp.Stmts) -> lp.Stmts:
         while (row := next((found for k in range(len(body)) if (found := _row(body, k, everywhere)) is not None), None)) is not None:
             at, own, target, prefix = row
+            moved = retargeted([s for k, s in enumerate(body) if k != at], own, target, lambda index, prefix=prefix: (*prefix, *index))  # type: ignore[misc]
+            if isinstance(moved, Refused):
+                break
+            body = moved
             decisions.append(f"each {own.shown} is made where all of them are kept, not copied there")
-            body = [_moved(s, own, target, prefix) for k, s in enumerate(body) if k != at]
             made.add(own)
             own.home = own.home or target
         return body
@@ -54,7 +57,7 @@ def _row(stmts: lp.Stmts, at: int, everywhere: Counter[lp.Buffer]) -> tuple[int,
     if here[own] + mentions(stmts[at])[own] != everywhere[own] or here[target] or mentions(after)[target] or mentions(after)[own] or not here[own]:
         return None
     inside = list(lp.walk(before))
-    if any(isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is target for s in inside) or not all(_plain(s, own) for s in inside):
+    if any(isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is target for s in inside) or not by_elements_only(before, own):
         return None
     if _leaves_early(before) or not _stays(prefix, before) or _checked_late(before, own, target, prefix):
         return None
@@ -110,13 +113,6 @@ def _fills(stmt: lp.Stmt, own: lp.Buffer) -> bool:
     return mentions(stmt)[own] == len(stores) and _covers(loops, [s.index for s in stores], own)
 
 
-def _plain(s: lp.Stmt, own: lp.Buffer) -> bool:
-    """A statement that knows the row only by its elements."""
-    if isinstance(s, (lp.Swap, lp.CopyBuffer, lp.Helper, lp.Product, lp.Print, lp.Section)) or (isinstance(s, lp.Chunks) and s.buffers):
-        return not mentions(s)[own]
-    return True
-
-
 def _leaves_early(stmts: lp.Stmts) -> bool:
     """A loop around may end before the copy."""
     return any(isinstance(s, lp.BreakUnless) or (isinstance(s, lp.If) and any(_leaves_early(body) for body in lp.bodies(s))) for s in stmts)
@@ -147,14 +143,3 @@ def _stays(prefix: tuple[Poly, ...], stmts: lp.Stmts) -> bool:
         elif isinstance(s, lp.Helper) and s.result is not None:
             changed.add(s.result.atom)
     return all(changed.isdisjoint(p.leaves()) for p in prefix)
-
-
-def _moved(s: lp.Stmt, own: lp.Buffer, target: lp.Buffer, prefix: tuple[Poly, ...]) -> lp.Stmt:
-    """A statement with the row in its place."""
-
-    def at_home(x: Any) -> Any:
-        here = isinstance(x, (lp.Load, lp.Store, lp.Update)) and x.buffer is own
-        return dataclasses.replace(x, buffer=target, index=(*prefix, *x.index)) if here else x
-
-    found: lp.Stmt = replaced(s, at_home)
-    return found

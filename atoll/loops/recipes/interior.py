@@ -19,15 +19,16 @@ from typing import Any
 
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.questions import divides, told
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.cut import cut
+from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import Known, innermost_first, outermost_first, with_bodies
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.prover import Facts, facts
 from atoll.types.dtypes import I64
 
-FAR = 1 << 62
-MOST = 120  # statements of a loop that is copied
 Decide = Callable[[lp.Test], bool | None]
 
 
@@ -104,7 +105,7 @@ def _sums(stmts: lp.Stmts, decisions: list[str], known: tuple[Poly, ...]) -> lis
 def _candidate(loop: lp.For) -> bool:
     """No loops inside but sums. The parts of a range are done one after the other, so rounds may be in order."""
     inside = list(lp.walk(loop.body))
-    return not loop.scan and not loop.vector and not loop.unroll and len(inside) <= MOST and copyable(loop.body) and not any(isinstance(s, lp.For) for s in inside)
+    return not loop.scan and not loop.vector and not loop.unroll and len(inside) <= profit.CUT_STATEMENTS and copyable(loop.body) and not any(isinstance(s, lp.For) for s in inside)
 
 
 def _straight(loop: lp.Accumulate) -> bool:
@@ -181,8 +182,10 @@ def _cut(loop: lp.For, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
     tests = _Tests(loop, [t for guard in _guards(loop.body) for t in guard], known)
     if not (tests.certain or tests.fixed or tests.lower or tests.upper):
         return None
-    before: list[lp.Stmt] = []
-    start, stop = _range(loop, tests, before)
+    parts = cut(loop, tests.lower.values(), tests.upper.values())
+    if isinstance(parts, Refused):
+        return None
+    before, start, stop = parts.before, parts.start, parts.stop
     low = [_part(loop, loop.low, start, tests.false(tests.lower))] if tests.lower else []
     high = [_part(loop, stop, loop.high, tests.false(tests.upper))] if tests.upper else []
     inside = [*before, *(part for part in (*low, _part(loop, start, stop, tests.true), *high) if part.body)]
@@ -201,8 +204,10 @@ def _shorter(loop: lp.Accumulate, known: tuple[Poly, ...]) -> list[lp.Stmt] | No
     tests = _Tests(loop, common, known)
     if not (tests.certain or tests.fixed or tests.lower or tests.upper):
         return None
-    before: list[lp.Stmt] = []
-    start, stop = _range(loop, tests, before)
+    parts = cut(loop, tests.lower.values(), tests.upper.values())
+    if isinstance(parts, Refused):
+        return None
+    before, start, stop = parts.before, parts.start, parts.stop
     if tests.fixed:
         end = fresh_like("end", I64)
         end.small = True
@@ -227,34 +232,6 @@ def _common(stmts: lp.Stmts) -> list[lp.Test]:
                 return []
         found = these if found is None else [t for t in found if t in these]
     return found or []
-
-
-def _range(loop: lp.For | lp.Accumulate, tests: _Tests, before: list[lp.Stmt]) -> tuple[Poly, Poly]:
-    """Where all tests that cut the range hold: within the loop's own, and not of negative length where the loop's is not."""
-
-    def settled(name: str, op: str, a: Poly, b: Poly) -> Poly:
-        if a == b:
-            return a
-        var = fresh_like(name, I64)
-        var.small = True
-        before.append(lp.Let(var, lp.Call(op, (lp.Index(a), lp.Index(b)), I64)))
-        return poly(var.atom)
-
-    def within(p: Poly) -> Poly:
-        """The bound with its variables cut to what is far from overflow and beyond every index."""
-        wide = [leaf for leaf in p.leaves() if isinstance(leaf, lp.VarAtom) and not leaf.var.small]
-        return p.subst({leaf: settled("above", "max", settled("below", "min", poly(leaf), poly(FAR)), poly(-FAR)) for leaf in wide})
-
-    start, stop = loop.low, loop.high
-    for bound in dict.fromkeys(tests.lower.values()):
-        start = settled("least", "max", start, within(bound))
-    if tests.lower:
-        start = settled("first", "min", start, loop.high)
-    for bound in dict.fromkeys(tests.upper.values()):
-        stop = settled("most", "min", stop, within(bound) + 1)
-    if tests.upper:
-        stop = settled("last", "max", stop, start)
-    return start, stop
 
 
 def _least(p: Poly, sums: list[lp.Accumulate]) -> Poly | None:

@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.forward import Forwarded
 from atoll.loops.transform.walk import every_block
-from atoll.sizes import Poly, poly
+from atoll.sizes import poly
 
 
 @dataclass
@@ -108,7 +109,7 @@ def _with(maker: _Maker, loop: lp.For | lp.Accumulate) -> list[lp.Stmt]:
     made = copier.stmts(list(maker.loop.body[:-1]))
     value = fresh_like(buffer.name, buffer.dtype)
     made.append(lp.Let(value, copier.expr(maker.store.value)))
-    return [*made, *_Read(buffer, (poly(loop.sym),), value).stmts(loop.body)]
+    return [*made, *Forwarded({}, {lp.Load(buffer, (poly(loop.sym),)): value}).stmts(loop.body)]
 
 
 def _buffers(s: lp.Stmt) -> list[lp.Buffer]:
@@ -128,16 +129,3 @@ def _buffers(s: lp.Stmt) -> list[lp.Buffer]:
 def _written(stmts: lp.Stmts) -> set[lp.Buffer]:
     found = {s.buffer for s in lp.walk(stmts) if isinstance(s, (lp.Store, lp.Update))}
     return found | {b for s in lp.walk(stmts) for b in _buffers(s)}
-
-
-class _Read(Copier):
-    """Elements of the array are the value that was just computed."""
-
-    def __init__(self, buffer: lp.Buffer, index: tuple[Poly, ...], value: lp.Var) -> None:
-        super().__init__({})
-        self.buffer, self.at, self.value = buffer, index, value
-
-    def expr(self, e: lp.Expr) -> lp.Expr:
-        if isinstance(e, lp.Load) and e.buffer is self.buffer and e.index == self.at:
-            return lp.Use(self.value)
-        return super().expr(e)

@@ -22,18 +22,16 @@ from collections import Counter
 from typing import Any
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.questions import loads, mentions, slow
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.expand import in_lanes, lane_array
 from atoll.loops.transform.split import Aligned, counted, first_of, left_over, length, started_blocks, summed_in_blocks
 from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.types.dtypes import I64
 
-BYTES = 64  # of a vector: the rounds that go side by side
-LEAST = 4  # rounds that are worth a row
-ROW = 2048  # bytes of a row, where steps go along rows
-MOST = 4 << 20  # bytes of the arrays that rounds have for themselves, which should stay in a cache
 _STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
 
 
@@ -45,8 +43,8 @@ def lanes(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
         if isinstance(stmt, lp.Chunks):
             return [aligned.pieces(stmt)]
         alone = isinstance(stmt, lp.Accumulate) or (isinstance(stmt, lp.For) and stmt.parallel and not stmt.vector and not stmt.unroll)
-        rounds = _Rounds(stmt) if alone and isinstance(stmt, (lp.For, lp.Accumulate)) else None
-        if rounds is None or not rounds.are_recurrences(everywhere):
+        rounds = _rounds(stmt, everywhere) if alone and isinstance(stmt, (lp.For, lp.Accumulate)) else None
+        if rounds is None:
             return None
         decisions.append(f"{rounds.lanes}{' or fewer' if rounds.along else ''} rounds of {rounds.loop.sym} side by side, as each of them waits for itself")
         aligned.from_its_low(rounds.loop, rounds.lanes)
@@ -55,94 +53,110 @@ def lanes(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     return innermost_first(stmts, rewrite, not_products)
 
 
-class _Rounds:
-    """A loop whose rounds are independent, but for what they add to sums."""
+def _rounds(loop: lp.For | lp.Accumulate, everywhere: Counter[lp.Buffer]) -> _Rounds | None:
+    """The loop as recurrences that may run side by side, where that pays. `everywhere`: how often the program mentions arrays."""
+    inner = [s for s in loop.body if isinstance(s, lp.For)]
+    if not _are_recurrences(loop, inner):
+        return None
+    every = list(lp.walk(loop.body))
+    made = {s.var for s in every if isinstance(s, (lp.Let, lp.Declare))}
+    private = _private(loop, everywhere, made)
+    if private is None or not _pays(loop, inner, private):
+        return None
+    sizes = {s.var.dtype.size for s in every if isinstance(s, (lp.Let, lp.Declare, lp.Add))} | {x.dtype.size for x in loads(loop.body)}
+    widest = max(sizes, default=8)
+    along = isinstance(loop, lp.For) and not private and not any(isinstance(s, lp.Alloc) for s in loop.body) and _go_along(loop, inner)
+    return _Rounds(loop, private, profit.LANE_ROW // widest if along else profit.LANE_BYTES // widest, along)
 
-    def __init__(self, loop: lp.For | lp.Accumulate) -> None:
-        self.loop = loop
+
+def _are_recurrences(loop: lp.For | lp.Accumulate, inner: list[lp.For]) -> bool:
+    """Straight statements and loops over them, some in order, whose bounds are the same in all rounds; all that rounds hand on is what they add."""
+    body = loop.body
+    if all(s.parallel for s in inner) or any(s.vector or s.unroll for s in inner):
+        return False
+    if not all(isinstance(s, (*_STRAIGHT, lp.Add, lp.If, lp.For, lp.Alloc, lp.Free, lp.Note)) for s in body):
+        return False
+    if not all(isinstance(x, _STRAIGHT) for s in inner for x in s.body) or not copyable([s for s in body if not isinstance(s, (lp.Alloc, lp.Free))]):
+        return False
+    if not all(isinstance(x, (*_STRAIGHT, lp.If)) for s in body if isinstance(s, lp.If) for x in lp.walk([s])):
+        return False
+    every = list(lp.walk(body))
+    made = {s.var for s in every if isinstance(s, (lp.Let, lp.Declare))}
+    if any(isinstance(s, lp.Assign) and s.var not in made for s in every):
+        return False
+    bounds = [p for s in inner for p in (s.low, s.high)]
+    if any(loop.sym in p.leaves() for p in bounds) or not made.isdisjoint(lp.used_vars(bounds)):
+        return False
+    adds = [s for s in body if isinstance(s, lp.Add)]
+    read = lp.used_vars([s.value if isinstance(s, lp.Add) else s for s in body])
+    return not any(s.var.dtype.is_complex for s in adds) and {s.var for s in adds}.isdisjoint(read)
+
+
+def _go_along(rounds: lp.For | lp.Accumulate, inner: list[lp.For]) -> bool:
+    """Every step has elements of a row, and nothing that is far."""
+    i = rounds.sym
+    for loop in inner:
+        places = [x.index for x in loads(loop.body)] + [s.index for s in loop.body if isinstance(s, lp.Store)]
+        moving = [index for index in places if any(i in p.leaves() for p in index)]
+        if loop.parallel or not moving or any(slow(s.value) for s in loop.body if isinstance(s, _STRAIGHT)):
+            return False
+        for index in moving:
+            next_to = index[-1].coefficient(i) == poly(1) and loop.sym not in index[-1].leaves()
+            if not next_to or loop.sym not in {a for p in index[:-1] for a in p.leaves()}:
+                return False
+    return True
+
+
+def _private(loop: lp.For | lp.Accumulate, everywhere: Counter[lp.Buffer], made: set[lp.Var]) -> list[lp.Buffer] | None:
+    """Arrays that rounds write at places they share: each round has its own, which nobody reads after it. None where there are others."""
+    i = loop.sym
+    body = loop.body
+    stores = [s for s in lp.walk(body) if isinstance(s, lp.Store)]
+    allocated = {s.buffer for s in body if isinstance(s, lp.Alloc)}
+    here = mentions(body)
+    found: list[lp.Buffer] = []
+    for buffer in dict.fromkeys(s.buffer for s in stores):
+        index = [s.index for s in stores if s.buffer is buffer] + [x.index for x in loads(body) if x.buffer is buffer]
+        moves = [any(i in p.leaves() for p in each) for each in index]
+        if all(moves) and buffer not in allocated and isinstance(loop, lp.For):
+            continue
+        if any(moves) or buffer.kind != "temp" or buffer.local or buffer.rows is not None or here[buffer] != everywhere[buffer]:
+            return None
+        if any(i in p.leaves() for p in buffer.extents) or not made.isdisjoint(lp.used_vars(buffer)):
+            return None
+        found.append(buffer)
+    return found if allocated <= set(found) else None
+
+
+def _pays(loop: lp.For | lp.Accumulate, inner: list[lp.For], private: list[lp.Buffer]) -> bool:
+    i, body = loop.sym, loop.body
+    shared = [x.index for x in loads(body) if x.buffer not in private]
+    shared += [s.index for s in lp.walk(body) if isinstance(s, lp.Store) and s.buffer not in private]
+    chosen = {s.var.atom for loop in inner for s in loop.body if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
+    if any(not chosen.isdisjoint(p.leaves()) for index in shared for p in index):
+        return False
+    steps = [s for loop in inner for s in loop.body]
+    read = [x.index for x in loads(steps) if x.buffer not in private] + [s.index for s in steps if isinstance(s, lp.Store) and s.buffer not in private]
+    far = any(i in p.leaves() for index in read for p in index[:-1]) or any(index and i in index[-1].leaves() and index[-1].coefficient(i) != poly(1) for index in read)
+    return not far or any(slow(x.value) for s in inner if not s.parallel for x in s.body)  # type: ignore[union-attr]
+
+
+class _Rounds:
+    """The loops that are made of a loop whose rounds are independent, but for what they add to sums."""
+
+    def __init__(self, loop: lp.For | lp.Accumulate, private: list[lp.Buffer], lanes: int, along: bool) -> None:
+        self.loop, self.lanes, self.along = loop, lanes, along  # along: lanes are a stretch of a row, the last of them shorter
         self.terms: dict[int, lp.Buffer] = {}  # what a statement adds, for all lanes
-        self.along = False  # lanes are a stretch of a row, the last of them shorter
         self.count = poly(0)  # of the lanes
         self.block = Sym(f"{loop.sym.name}_by_lanes")
-        self.wide: dict[lp.Buffer, lp.Buffer] = {}  # what a round has for itself, for all lanes
+        self.wide = {b: self.row_of_lanes(b) for b in private}  # what a round has for itself, for all lanes
         self.across: dict[lp.Var, lp.Buffer] = {}  # variables that a later loop reads, for all lanes
 
-    # -- whether it pays and may be done
-
-    def are_recurrences(self, everywhere: Counter[lp.Buffer]) -> bool:
-        body = self.loop.body
-        inner = [s for s in body if isinstance(s, lp.For)]
-        if all(s.parallel for s in inner) or any(s.vector or s.unroll for s in inner):
-            return False
-        if not all(isinstance(s, (*_STRAIGHT, lp.Add, lp.If, lp.For, lp.Alloc, lp.Free, lp.Note)) for s in body):
-            return False
-        if not all(isinstance(x, _STRAIGHT) for s in inner for x in s.body) or not copyable([s for s in body if not isinstance(s, (lp.Alloc, lp.Free))]):
-            return False
-        if not all(isinstance(x, (*_STRAIGHT, lp.If)) for s in body if isinstance(s, lp.If) for x in lp.walk([s])):
-            return False
-        every = list(lp.walk(body))
-        made = {s.var for s in every if isinstance(s, (lp.Let, lp.Declare))}
-        if any(isinstance(s, lp.Assign) and s.var not in made for s in every):
-            return False
-        bounds = [p for s in inner for p in (s.low, s.high)]
-        if any(self.loop.sym in p.leaves() for p in bounds) or not made.isdisjoint(lp.used_vars(bounds)):
-            return False
-        adds = [s for s in body if isinstance(s, lp.Add)]
-        if any(s.var.dtype.is_complex for s in adds) or not {s.var for s in adds}.isdisjoint(lp.used_vars([s.value if isinstance(s, lp.Add) else s for s in body])):
-            return False
-        sizes = {s.var.dtype.size for s in every if isinstance(s, (lp.Let, lp.Declare, lp.Add))} | {x.dtype.size for x in loads(body)}
-        self.lanes = BYTES // max(sizes, default=8)
-        if not self.find_private(everywhere, made) or not self.pays(inner):
-            return False
-        if isinstance(self.loop, lp.For) and not self.wide and not any(isinstance(s, lp.Alloc) for s in body) and self.go_along(inner):
-            self.along, self.lanes = True, ROW // max(sizes)
-        return True
-
-    def go_along(self, inner: list[lp.For]) -> bool:
-        """Every step has elements of a row, and nothing that is far."""
-        for loop in inner:
-            places = [x.index for x in loads(loop.body)] + [s.index for s in loop.body if isinstance(s, lp.Store)]
-            moving = [index for index in places if any(self.loop.sym in p.leaves() for p in index)]
-            if loop.parallel or not moving or any(slow(s.value) for s in loop.body if isinstance(s, _STRAIGHT)):
-                return False
-            if any(index[-1].coefficient(self.loop.sym) != poly(1) or loop.sym not in {a for p in index[:-1] for a in p.leaves()} or loop.sym in index[-1].leaves() for index in moving):
-                return False
-        return True
-
-    def find_private(self, everywhere: Counter[lp.Buffer], made: set[lp.Var]) -> bool:
-        """Arrays that rounds write at places they share: each round has its own, which nobody reads after it."""
-        i = self.loop.sym
-        body = self.loop.body
-        stores = [s for s in lp.walk(body) if isinstance(s, lp.Store)]
-        allocated = {s.buffer for s in body if isinstance(s, lp.Alloc)}
-        here = mentions(body)
-        for buffer in dict.fromkeys(s.buffer for s in stores):
-            index = [s.index for s in stores if s.buffer is buffer] + [x.index for x in loads(body) if x.buffer is buffer]
-            moves = [any(i in p.leaves() for p in each) for each in index]
-            if all(moves) and buffer not in allocated and isinstance(self.loop, lp.For):
-                continue
-            if any(moves) or buffer.kind != "temp" or buffer.local or buffer.rows is not None or here[buffer] != everywhere[buffer]:
-                return False
-            if any(i in p.leaves() for p in buffer.extents) or not made.isdisjoint(lp.used_vars(buffer)):
-                return False
-            wide = lp.Buffer(fresh_like(buffer.name, buffer.dtype).name, buffer.dtype, (*buffer.extents, poly(self.lanes)), "temp", "a row for every lane", buffer.span).called(buffer.shown)
-            wide.private = buffer.private
-            self.wide[buffer] = wide
-        return allocated <= set(self.wide)
-
-    def pays(self, inner: list[lp.For]) -> bool:
-        i = self.loop.sym
-        shared = [x.index for x in loads(self.loop.body) if x.buffer not in self.wide]
-        shared += [s.index for s in lp.walk(self.loop.body) if isinstance(s, lp.Store) and s.buffer not in self.wide]
-        chosen = {s.var.atom for loop in inner for s in loop.body if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
-        if any(not chosen.isdisjoint(p.leaves()) for index in shared for p in index):
-            return False
-        steps = [s for loop in inner for s in loop.body]
-        read = [x.index for x in loads(steps) if x.buffer not in self.wide] + [s.index for s in steps if isinstance(s, lp.Store) and s.buffer not in self.wide]
-        far = any(i in p.leaves() for index in read for p in index[:-1]) or any(index and i in index[-1].leaves() and index[-1].coefficient(i) != poly(1) for index in read)
-        return not far or any(slow(x.value) for s in inner if not s.parallel for x in s.body)  # type: ignore[union-attr]
-
-    # -- what becomes of it
+    def row_of_lanes(self, buffer: lp.Buffer) -> lp.Buffer:
+        name = fresh_like(buffer.name, buffer.dtype).name
+        wide = lp.Buffer(name, buffer.dtype, (*buffer.extents, poly(self.lanes)), "temp", "a row for every lane", buffer.span).called(buffer.shown)
+        wide.private = buffer.private
+        return wide
 
     def loops(self) -> list[lp.Stmt]:
         for buffer, wide in self.wide.items():
@@ -155,10 +169,10 @@ class _Rounds:
         groups = self.groups()
         self.keep(groups)
         space = sum((self.lanes * b.dtype.size * product(b.extents[:-1]) for b in self.wide.values()), poly(0))
-        enough = (lp.Test("ge", length(loop) - self.lanes), lp.Test("ge", MOST - space))
+        enough = (lp.Test("ge", length(loop) - self.lanes), lp.Test("ge", profit.LANE_MEMORY - space))
         for s in loop.body:
             if isinstance(s, lp.Add):
-                self.terms[id(s)] = self.local(s.var)
+                self.terms[id(s)] = lane_array(s.var.name, s.var.dtype, self.lanes)
         work: list[lp.Stmt] = [lp.Alloc(b) for b in (*self.across.values(), *self.terms.values())]
         for group in groups:
             if isinstance(group, lp.For):
@@ -172,7 +186,7 @@ class _Rounds:
             left = loop.high - first_of(loop, self.lanes, self.block)
             work.insert(0, lp.Let(width, lp.Call("min", (lp.Index(poly(self.lanes)), lp.Index(left)), I64)))
             whole = lp.For(self.block, poly(0), started_blocks(loop, self.lanes), work, True)
-            return [lp.If((lp.Test("ge", length(loop) - LEAST),), [whole], [loop])]
+            return [lp.If((lp.Test("ge", length(loop) - profit.LANE_ROUNDS),), [whole], [loop])]
         known, full = counted("blocks", loop, self.lanes, [enough])
         begin, end = [lp.Alloc(b) for b in self.wide.values()], [lp.Free(b) for b in self.wide.values()]
         if isinstance(loop, lp.Accumulate):
@@ -206,30 +220,14 @@ class _Rounds:
                 used = set(lp.used_vars(others)) | {s.var for s in lp.walk(others) if isinstance(s, lp.Assign)}
                 for s in group:
                     if isinstance(s, (lp.Let, lp.Declare)) and s.var in used:
-                        self.across[s.var] = self.local(s.var)
-
-    def local(self, var: lp.Var) -> lp.Buffer:
-        """A variable for every lane."""
-        buffer = lp.Buffer(fresh_like(var.name, var.dtype).name, var.dtype, (poly(self.lanes),), "temp", "lanes")
-        buffer.local = True
-        return buffer
+                        self.across[s.var] = lane_array(s.var.name, s.var.dtype, self.lanes)
 
     def each(self, stmts: lp.Stmts) -> lp.For:
         """These statements for every lane."""
         lane = Sym("lane")
         copier = _Lane({self.loop.sym: first_of(self.loop, self.lanes, self.block) + lane}, self.wide, self.terms, poly(lane))
-        every = list(lp.walk(stmts))
-        made = {s.var for s in every if isinstance(s, (lp.Let, lp.Declare))}
-        changed = {s.var for s in every if isinstance(s, lp.Assign)}
-        used = set(lp.used_vars(stmts)) | changed
-        body: list[lp.Stmt] = []
-        for v, b in self.across.items():
-            if v in used and v not in made:
-                value = lp.Load(b, (poly(lane),))
-                body.append(lp.Declare(copier.var(v), value) if v in changed else lp.Let(copier.var(v), value))
-        body += copier.stmts(stmts)
-        body += [lp.Store(b, (poly(lane),), lp.Use(copier.vars[v])) for v, b in self.across.items() if v in made | changed]
-        calls = any(slow(s.value) for s in every if isinstance(s, (*_STRAIGHT, lp.Add)))
+        body = in_lanes(stmts, copier, self.across, poly(lane))
+        calls = any(slow(s.value) for s in lp.walk(stmts) if isinstance(s, (*_STRAIGHT, lp.Add)))
         return lp.For(lane, poly(0), self.count, body, True, vector=self.lanes if calls else 0)  # else C compilers write them out, and call scalar functions
 
 

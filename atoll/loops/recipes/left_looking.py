@@ -20,18 +20,20 @@ from dataclasses import dataclass
 
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.dependence import Access, Place, accesses, never_meet, place, plain
-from atoll.loops.questions import loads, straight, told
+from atoll.loops.questions import loads, told
 from atoll.loops.transform.copier import Copier, fresh_like
-from atoll.loops.transform.split import first_of, started_blocks
+from atoll.loops.transform.expand import lane_array
+from atoll.loops.transform.jam import one_sum
+from atoll.loops.transform.refused import Refused
+from atoll.loops.transform.regroup import as_assignments
+from atoll.loops.transform.split import block_end, first_of, started_blocks, whole_blocks
 from atoll.loops.transform.walk import Known, not_products, outermost_first, with_bodies
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import I64
 
-GROUP = 4  # rounds, and
-ROWS = 4  # rows, of a tile in registers
-SHARE = 4  # terms of sums in a tile that take as long as an operation elsewhere
 PAIRS = 400  # of elements that are held against each other
 _PLAIN = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.Accumulate, lp.Add, lp.If, lp.Note, lp.Chunks, lp.Check)
 
@@ -46,7 +48,7 @@ def left_looking(stmts: lp.Stmts, decisions: list[str], together: int = 16, know
         if found is None:
             return None
         names = " and ".join(r.loop.sym.name for r in found.rows)
-        decisions.append(f"{together} rounds of {found.loop.sym} at a time, {GROUP} in a tile: sums over what earlier rounds made are shared by rows {names}, which are in pieces for threads")
+        decisions.append(f"{together} rounds of {found.loop.sym} at a time, {profit.TILE_ROUNDS} in a tile: sums over what earlier rounds made are shared by rows {names}, which are in pieces for threads")
         return found.loops()
 
     return outermost_first(stmts, rewrite, not_products, known)
@@ -59,8 +61,9 @@ def looks_back(loop: lp.For, together: int, known: tuple[Poly, ...], nested: boo
     if not rows or not all(isinstance(s, _PLAIN) for s in lp.walk(loop.body)) or any(s.buffers for s in lp.walk(loop.body) if isinstance(s, lp.Chunks)):
         return None
     for some in [rows, *([r] for r in rows if len(rows) > 1)]:
-        found = _Blocks(loop, some, together, nested)
-        if found.holds(known):
+        kept = _left(loop, some)
+        found = None if kept is None else _Blocks(loop, some, together, nested, kept, known)
+        if found is not None and found.holds():
             return found
     return None
 
@@ -74,7 +77,7 @@ def _step(p: Poly, sym: Sym) -> int | None:
     return by if by in (-1, 1) and sym not in (p - by * poly(sym)).leaves() else None
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Rows:
     """for i:  lets;  one sum;  stores. Rows are counted as the array does that is written: index = i + down."""
 
@@ -102,13 +105,11 @@ def _rows(stmt: lp.Stmt, j: Sym, known: tuple[Poly, ...]) -> _Rows | None:
         low, high = stmt.low, stmt.high
     if not isinstance(loop, lp.For) or loop.vector or loop.unroll or loop.scan or loop.sym is j:
         return None
-    sums = [s for s in loop.body if isinstance(s, lp.Accumulate)]
-    if len(sums) != 1 or len(sums[0].accs) != 1 or sums[0].accs[0].monoid not in MONOIDS:
+    parts = one_sum(loop)
+    if isinstance(parts, Refused) or len(parts.inner.accs) != 1 or parts.inner.accs[0].monoid not in MONOIDS:
         return None
-    inner, i = sums[0], loop.sym
-    place = loop.body.index(inner)
-    before, after = loop.body[:place], loop.body[place + 1 :]
-    if not all(isinstance(s, lp.Let) for s in before) or not straight(after) or not straight(inner.body) or inner.sym in (i, j):
+    before, inner, after, i = parts.before, parts.inner, parts.after, loop.sym
+    if inner.sym in (i, j):
         return None
     stores = [s for s in after if isinstance(s, (lp.Store, lp.Update))]
     axes = [k for k, p in enumerate(stores[0].index) if i in p.leaves()] if stores else []
@@ -118,14 +119,17 @@ def _rows(stmt: lp.Stmt, j: Sym, known: tuple[Poly, ...]) -> _Rows | None:
     if i in down.leaves() or {i, inner.sym} & {a for p in known for a in p.leaves()}:
         return None
     shift = _shift(inner, i, j)
-    found = _Rows(stmt, loop, before, inner, after, down, low + down, high + down, shift, inner.low + shift, inner.high + shift, False)
+    across = _filled(loop, inner, j, shift, down)
+    if across is None:
+        return None
+    found = _Rows(stmt, loop, before, inner, after, down, low + down, high + down, shift, inner.low + shift, inner.high + shift, across)
     ends = (found.top, found.bottom, found.low, found.high)
     if not all(plain(p) and i not in p.leaves() and _step(p, j) is not None for p in ends) or _step(shift, j) is None or _step(down, j) is None:
         return None
     moving = _step(found.low, j), _step(found.high, j)
     if 0 not in moving or (inner.exact and moving[0] != 0) or (any(moving) and not facts(known).proves(inner.high - inner.low)):
         return None
-    return found if _pays(found, j) else None
+    return found
 
 
 def _polys(s: lp.Stmt) -> list[Poly]:
@@ -151,43 +155,50 @@ def _shift(inner: lp.Accumulate, i: Sym, j: Sym) -> Poly:
     return poly(0)
 
 
-def _pays(rows: _Rows, j: Sym) -> bool:
-    """Some elements of the sum are shared by all rows, some by all rounds, and vectors are filled by neighbours."""
-    i, r = rows.loop.sym, rows.inner.sym
-    env: dict[Atom, Poly] = {r: poly(r) - rows.shift, i: poly(i) - rows.down}
-    places = [tuple(p.subst(env) for p in x.index) for x in loads(rows.inner.body)]
+def _filled(loop: lp.For, inner: lp.Accumulate, j: Sym, shift: Poly, down: Poly) -> bool | None:
+    """Some elements of the sum are shared by all rows, some by all rounds, and vectors are filled by neighbours: those across rows (True), or those along them
+    (False). None where that is not so, and nothing is gained."""
+    i, r = loop.sym, inner.sym
+    env: dict[Atom, Poly] = {r: poly(r) - shift, i: poly(i) - down}
+    places = [tuple(p.subst(env) for p in x.index) for x in loads(inner.body)]
     moving = [{a for p in place for a in p.leaves()} for place in places]
     if not any({i, r} <= m and j not in m for m in moving) or not any({j, r} <= m and i not in m for m in moving):
-        return False
-    rows.across = all(i not in m or (_step(place[-1], i) == 1 and not any(i in p.leaves() for p in place[:-1])) for place, m in zip(places, moving, strict=True))
-    along = all(r not in m or (_step(place[-1], r) == 1 and not any(r in p.leaves() for p in place[:-1])) for place, m in zip(places, moving, strict=True))
-    return rows.across or along
+        return None
+
+    def neighbours(sym: Sym) -> bool:
+        there = [place for place, m in zip(places, moving, strict=True) if sym in m]
+        return all(_step(place[-1], sym) == 1 and not any(sym in p.leaves() for p in place[:-1]) for place in there)
+
+    return True if neighbours(i) else False if neighbours(r) else None
+
+
+def _left(loop: lp.For, rows: list[_Rows]) -> dict[lp.Var, list[_Rows]] | None:
+    """What rows read of their round that other rounds have otherwise, and the rows that do; None where it may change between them."""
+    every = list(lp.walk(loop.body))
+    made = {s.var for s in every if isinstance(s, (lp.Let, lp.Declare))} | {a.var for s in every if isinstance(s, (lp.Accumulate, lp.Chunks)) for a in s.accs}
+    changed = made | {s.var for s in every if isinstance(s, (lp.Assign, lp.Add))}
+    kept: dict[lp.Var, list[_Rows]] = {}
+    for r in rows:
+        inside = {s.var for s in lp.walk(r.loop.body) if isinstance(s, (lp.Let, lp.Declare))} | {r.inner.accs[0].var}
+        if any(isinstance(s, lp.Assign) and s.var not in inside for s in lp.walk(r.loop.body)):
+            return None
+        for v in dict.fromkeys(lp.used_vars(r.loop.body)):
+            if v in changed and v not in inside:
+                kept.setdefault(v, []).append(r)
+    lets = {s.var for s in loop.body if isinstance(s, lp.Let)}
+    return None if any(len(at) > 1 and v not in lets for v, at in kept.items()) else kept
 
 
 class _Blocks:
-    def __init__(self, loop: lp.For, rows: list[_Rows], together: int, nested: bool) -> None:
-        self.loop, self.rows, self.together, self.nested = loop, rows, together, nested
+    def __init__(self, loop: lp.For, rows: list[_Rows], together: int, nested: bool, kept: dict[lp.Var, list[_Rows]], known: Known) -> None:
+        self.loop, self.rows, self.together, self.nested, self.kept = loop, rows, together, nested, kept
+        self.first, self.stop = Sym(f"{loop.sym.name}_first"), Sym(f"{loop.sym.name}_stop")
+        self.known = (*known, poly(self.first) - loop.low, loop.high - poly(self.stop), poly(self.stop) - poly(self.first) - 1)
+        self.pairs = 0  # that were held against each other so far
 
     # -- whether it may be done
 
-    def holds(self, known: tuple[Poly, ...]) -> bool:
-        j = self.loop.sym
-        made = {s.var for s in lp.walk(self.loop.body) if isinstance(s, (lp.Let, lp.Declare))} | {a.var for s in lp.walk(self.loop.body) if isinstance(s, (lp.Accumulate, lp.Chunks)) for a in s.accs}
-        changed = made | {s.var for s in lp.walk(self.loop.body) if isinstance(s, (lp.Assign, lp.Add))}
-        self.kept: dict[lp.Var, list[_Rows]] = {}
-        for r in self.rows:
-            inside = {s.var for s in lp.walk(r.loop.body) if isinstance(s, (lp.Let, lp.Declare))} | {r.inner.accs[0].var}
-            if any(isinstance(s, lp.Assign) and s.var not in inside for s in lp.walk(r.loop.body)):
-                return False
-            for v in dict.fromkeys(lp.used_vars(r.loop.body)):
-                if v in changed and v not in inside:
-                    self.kept.setdefault(v, []).append(r)
-        lets = {s.var for s in self.loop.body if isinstance(s, lp.Let)}
-        if any(len(at) > 1 and v not in lets for v, at in self.kept.items()):
-            return False  # it may have changed between them
-        self.first, self.stop = Sym(f"{j.name}_first"), Sym(f"{j.name}_stop")
-        self.known = (*known, poly(self.first) - self.loop.low, self.loop.high - poly(self.stop), poly(self.stop) - poly(self.first) - 1)
-        self.pairs = 0
+    def holds(self) -> bool:
         return all(self.later(r) and self.apart_from_rows(r) and self.shared(r) for r in self.rows)
 
     def later(self, rows: _Rows) -> bool:
@@ -292,9 +303,10 @@ class _Blocks:
 
     def loops(self) -> list[lp.Stmt]:
         loop, j = self.loop, self.loop.sym
-        block, stop = Sym(f"{j.name}_by_{self.together}"), self.whole(f"{j.name}_stop")
-        self.begin, self.end = first_of(loop, self.together, block), poly(stop.atom)
-        self.saved = {v: self.local(v, self.together) for v in self.kept}
+        block = Sym(f"{j.name}_by_{self.together}")
+        self.begin = first_of(loop, self.together, block)
+        until, self.end = block_end(f"{j.name}_stop", self.begin, self.together, loop.high, small=True)
+        self.saved = {v: lane_array(v.name, v.dtype, self.together, "of several rounds") for v in self.kept}
         tails = [self.tail(r) for r in self.rows]  # copies, before the originals change
         rounds: list[lp.Stmt] = []
         for stmt in loop.body:
@@ -305,19 +317,13 @@ class _Blocks:
             rounds += [lp.Store(self.saved[v], (poly(j) - self.begin,), lp.Use(v)) for v, at in self.kept.items() if at[0] is rows]
             rounds += self.head(rows)
         body: list[lp.Stmt] = [
-            lp.Let(stop, lp.Call("min", (lp.Index(self.begin + self.together), lp.Index(loop.high)), I64)),
+            until,
             *(lp.Alloc(b) for b in self.saved.values()),
             *([lp.For(j, self.begin, self.end, rounds, False)] if rounds else []),
             *(s for tail in tails for s in tail),
             *(lp.Free(b) for b in self.saved.values()),
         ]
         return [lp.For(block, poly(0), started_blocks(loop, self.together), body, False)]
-
-    def local(self, var: lp.Var, count: int) -> lp.Buffer:
-        """Values of a variable, of several rounds."""
-        buffer = lp.Buffer(fresh_like(var.name, var.dtype).name, var.dtype, (poly(count),), "temp", "of several rounds")
-        buffer.local = True
-        return buffer
 
     def head(self, rows: _Rows) -> list[lp.Stmt]:
         """The rows of a round that not all rounds of the block have."""
@@ -340,19 +346,20 @@ class _Blocks:
         top, bottom = self.region(rows, self.begin, self.end - 1)
         low, high, count = Sym(f"{i.name}_lo"), Sym(f"{i.name}_hi"), self.whole("rows")
         first, last = (top, top + poly(count.atom)) if self.nested else (top + poly(low), top + poly(high))
-        groups, column = (self.end - self.begin) // GROUP, self.begin + GROUP * poly(g)
-        begin = self.begin + GROUP * groups  # the first column that is in no group
+        groups, column = whole_blocks(self.end - self.begin, profit.TILE_ROUNDS), self.begin + profit.TILE_ROUNDS * poly(g)
+        begin = self.begin + profit.TILE_ROUNDS * groups  # the first column that is in no group
         h, rest = Sym(i.name), Sym(self.loop.sym.name)
         one: list[lp.Stmt] = []
         if rows.across:
             body: list[lp.Stmt] = [lp.For(g, poly(0), groups, [lp.For(h, first, last, self.line(rows, column, poly(h)), True)], False)]
             h = Sym(i.name)
         else:
-            t, full, start = Sym(f"{i.name}_by_{ROWS}"), self.whole("tiles"), self.whole(f"{rest.name}_start")
-            sums = self.local(rows.inner.accs[0].var, GROUP * ROWS)
-            tiles = lp.For(t, poly(0), poly(full.atom), [lp.For(g, poly(0), groups, self.tile(rows, column, first + ROWS * poly(t), sums), False)], False)
-            body = [lp.Let(full, lp.Index((last - first) // ROWS)), lp.Alloc(sums), tiles, lp.Free(sums)]
-            tiled = lp.Test("ge", first + ROWS * poly(full.atom) - poly(h) - 1)
+            t, full, start = Sym(f"{i.name}_by_{profit.TILE_ROWS}"), self.whole("tiles"), self.whole(f"{rest.name}_start")
+            acc = rows.inner.accs[0].var
+            sums = lane_array(acc.name, acc.dtype, profit.TILE_ROUNDS * profit.TILE_ROWS, "of several rounds")
+            tiles = lp.For(t, poly(0), poly(full.atom), [lp.For(g, poly(0), groups, self.tile(rows, column, first + profit.TILE_ROWS * poly(t), sums), False)], False)
+            body = [lp.Let(full, lp.Index(whole_blocks(last - first, profit.TILE_ROWS))), lp.Alloc(sums), tiles, lp.Free(sums)]
+            tiled = lp.Test("ge", first + profit.TILE_ROWS * poly(full.atom) - poly(h) - 1)
             one.append(lp.Let(start, lp.Choose((tiled,), lp.Index(begin), lp.Index(self.begin))))
             begin = poly(start.atom)
         one.append(lp.For(rest, begin, self.end, self.copier(rows, poly(rest), poly(h)).stmts(rows.loop.body), False))
@@ -361,7 +368,7 @@ class _Blocks:
         if self.nested:
             return [there, *body]
         terms = (rows.high - rows.low).subst({self.loop.sym: self.begin})
-        return [there, lp.Chunks(low, high, poly(count.atom), (self.together * (terms + 2 * SHARE)) // SHARE, body, align=ROWS)]
+        return [there, lp.Chunks(low, high, poly(count.atom), (self.together * (terms + 2 * profit.TILE_SHARE)) // profit.TILE_SHARE, body, align=profit.TILE_ROWS)]
 
     def whole(self, name: str) -> lp.Var:
         """A variable for a number of rounds or rows."""
@@ -375,11 +382,11 @@ class _Blocks:
 
     def tile(self, rows: _Rows, first: Poly, row: Poly, sums: lp.Buffer) -> list[lp.Stmt]:
         """Some rows of the columns of a group: the shared parts of their sums, then one row after the other."""
-        shared, made = self.shared_sums(rows, first, [row + k for k in range(ROWS)])
+        shared, made = self.shared_sums(rows, first, [row + k for k in range(profit.TILE_ROWS)])
         line = Sym("line")
         kept: list[lp.Stmt] = [lp.Store(sums, (poly(k),), lp.Use(v)) for k, v in enumerate(made)]
-        loaded: list[lp.Expr] = [lp.Load(sums, (GROUP * poly(line) + k,)) for k in range(GROUP)]
-        return [*shared, *kept, lp.For(line, poly(0), poly(ROWS), self.finished(rows, first, row + poly(line), loaded), False)]
+        loaded: list[lp.Expr] = [lp.Load(sums, (profit.TILE_ROUNDS * poly(line) + k,)) for k in range(profit.TILE_ROUNDS)]
+        return [*shared, *kept, lp.For(line, poly(0), poly(profit.TILE_ROWS), self.finished(rows, first, row + poly(line), loaded), False)]
 
     def line(self, rows: _Rows, first: Poly, row: Poly) -> list[lp.Stmt]:
         """A row of the columns of a group."""
@@ -392,9 +399,9 @@ class _Blocks:
         starts: list[lp.Stmt] = []
         adds: list[lp.Stmt] = []
         made: list[lp.Var] = []
-        low, high = self.sum_ends(rows, first, first + GROUP - 1)
+        low, high = self.sum_ends(rows, first, first + profit.TILE_ROUNDS - 1)
         for line in lines:
-            for k in range(GROUP):
+            for k in range(profit.TILE_ROUNDS):
                 copier = self.copier(rows, first + k, line)
                 starts += copier.stmts(rows.before)
                 made.append(copier.var(inner.accs[0].var))
@@ -404,7 +411,7 @@ class _Blocks:
 
     def finished(self, rows: _Rows, first: Poly, row: Poly, shared: list[lp.Expr]) -> list[lp.Stmt]:
         """One column of a row after the other: the terms that are left, and what is done with the sum."""
-        acc, low, high = rows.inner.accs[0].var, *self.sum_ends(rows, first, first + GROUP - 1)
+        acc, low, high = rows.inner.accs[0].var, *self.sum_ends(rows, first, first + profit.TILE_ROUNDS - 1)
         out: list[lp.Stmt] = []
         for k, value in enumerate(shared):
             column: dict[Atom, Poly] = {self.loop.sym: first + k}
@@ -414,7 +421,7 @@ class _Blocks:
             copier.vars[acc] = total
             for begin, end in ((rows.low.subst(column), low), (high, rows.high.subst(column))):
                 for n in range((end - begin).const() or 0):
-                    out += _assigned(self.term(copier, rows, begin + n - rows.shift.subst(column)))
+                    out += as_assignments(self.term(copier, rows, begin + n - rows.shift.subst(column)))
             out += copier.stmts(rows.after)
         return out
 
@@ -446,18 +453,6 @@ def _once(stmts: lp.Stmts) -> list[lp.Stmt]:
             s = lp.Let(s.var, go(s.value))
         elif isinstance(s, lp.Add):
             s = lp.Add(s.var, s.monoid, go(s.value))
-        out.append(s)
-    return out
-
-
-def _assigned(stmts: lp.Stmts) -> list[lp.Stmt]:
-    """Additions to a sum as assignments to a variable."""
-    out: list[lp.Stmt] = []
-    for s in stmts:
-        if isinstance(s, lp.Add):
-            s = lp.Assign(s.var, lp.Call(MONOIDS[s.monoid][0], (lp.Use(s.var), s.value), s.var.dtype))
-        elif isinstance(s, lp.If):
-            s = lp.If(s.tests, _assigned(s.then), _assigned(s.orelse))
         out.append(s)
     return out
 

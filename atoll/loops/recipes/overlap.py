@@ -14,14 +14,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from atoll.loops import ir as lp
-from atoll.loops.questions import QUICK, loads
-from atoll.loops.transform.copier import Copier
-from atoll.loops.transform.split import first_of, in_blocks
+from atoll.loops import profit
+from atoll.loops.questions import loads
+from atoll.loops.transform.jam import loops_together
+from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import Sym, poly
-
-MOST = 40  # operations of one element
-SAVED = 0.75  # of the reads may be left
 
 
 def overlap(stmts: lp.Stmts, decisions: list[str], together: int = 4) -> list[lp.Stmt]:
@@ -32,10 +30,13 @@ def overlap(stmts: lp.Stmts, decisions: list[str], together: int = 4) -> list[lp
             return [replace(stmt, align=-(-stmt.align // together) * together)]  # so that pieces are whole blocks
         if not isinstance(stmt, lp.For) or not _shares(stmt, together):
             return None
-        decisions.append(f"{together} rounds of {stmt.sym} at a time share what they read")
         block = Sym(f"{stmt.sym.name}_by_{together}")
+        found = loops_together(stmt, together, block, known)
+        if isinstance(found, Refused):
+            return None
+        decisions.append(f"{together} rounds of {stmt.sym} at a time share what they read")
         made.add(block)
-        return _blocks(stmt, together, block, known)
+        return found
 
     return innermost_first(stmts, rewrite, not_products, known=())
 
@@ -52,7 +53,7 @@ def _shares(loop: lp.For, together: int) -> bool:
         return False
     once = {(n, x.buffer, x.index) for n, inner in enumerate(loop.body) for x in loads(inner) if any(loop.sym in p.leaves() for p in x.index)}
     block = {(n, b, tuple(p.subst({loop.sym: poly(loop.sym) + k}) for p in index)) for n, b, index in once for k in range(together)}
-    return 0 < len(block) <= SAVED * together * len(once)
+    return 0 < len(block) <= profit.READS_LEFT * together * len(once)
 
 
 def _independent(loop: lp.For) -> bool:
@@ -70,15 +71,6 @@ def _is_row(inner: lp.For, outer: Sym) -> bool:
         for x in lp.subexprs(s.value):
             if isinstance(x, lp.Call):
                 operations += 1
-                if x.op not in QUICK and x.op != "div":
+                if x.op not in profit.QUICK and x.op != "div":
                     return False
-    return operations <= MOST
-
-
-def _blocks(loop: lp.For, together: int, block: Sym, known: Known) -> lp.Stmts:
-    rows: list[lp.Stmt] = []
-    for inner in loop.body:
-        assert isinstance(inner, lp.For)
-        copies = [Copier({loop.sym: first_of(loop, together, block) + k}).stmts(inner.body) for k in range(together)]
-        rows.append(lp.For(inner.sym, inner.low, inner.high, [s for body in copies for s in body], True))
-    return in_blocks(loop, together, block, rows, known)
+    return operations <= profit.ROW_OPERATIONS

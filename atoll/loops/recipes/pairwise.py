@@ -16,15 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from atoll.loops import ir as lp
-from atoll.loops.dependence import own_elements
-from atoll.loops.questions import loads
-from atoll.loops.transform.copier import Copier, copyable, fresh_like
-from atoll.loops.transform.split import length, may_be_negative
+from atoll.loops import profit
+from atoll.loops.transform.copier import Copier, fresh_like
+from atoll.loops.transform.jam import RowUpdates, row_updates
+from atoll.loops.transform.refused import Refused
+from atoll.loops.transform.split import begun, block_end, length, may_be_negative
 from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import Poly, Sym, poly
-from atoll.types.dtypes import I64
-
-BLOCK = 256
 
 
 def pairwise(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -> lp.Stmts:
@@ -32,49 +30,30 @@ def pairwise(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) ->
         return stmts
 
     def rewrite(stmt: lp.Stmt, known: Known) -> lp.Stmts | None:
-        if not isinstance(stmt, lp.For) or not (updates := column_updates(stmt)):
+        if not isinstance(stmt, lp.For) or (found := column_updates(stmt)) is None:
             return None
-        decisions.append(f"sums over {stmt.sym} into memory are made of sums of {BLOCK} rounds")
-        many, inner = lp.Test("ge", length(stmt) - 2 * BLOCK), stmt.body[0]
-        assert isinstance(inner, lp.For)
+        decisions.append(f"sums over {stmt.sym} into memory are made of sums of {profit.SUMMED} rounds")
+        many, inner = lp.Test("ge", length(stmt) - 2 * profit.SUMMED), found.inner
         some = (lp.Test("ge", length(inner)),) if may_be_negative(length(inner)) else ()  # else there is no memory of that size
-        return [lp.If((many, *some), Blocks(stmt, updates).loops(), [stmt])]
+        return [lp.If((many, *some), Blocks(found, profit.SUMMED).loops(), [stmt])]
 
     return innermost_first(stmts, rewrite, not_products)
 
 
-def column_updates(loop: lp.For, dtypes: tuple[str, ...] = ("f32", "c64"), least: int = 2 * BLOCK) -> list[lp.Update]:
-    """The additions of a loop over rows that does nothing else; empty: it is another loop, or has fewer rounds than `least`."""
+def column_updates(loop: lp.For, dtypes: tuple[str, ...] = ("f32", "c64"), least: int | None = None) -> RowUpdates | None:
+    """The additions of a loop over rows that does nothing else; None: it is another loop, or has fewer rounds than `least`."""
     rounds = (loop.high - loop.low).const()
-    if loop.parallel or loop.vector or loop.unroll or len(loop.body) != 1 or (rounds is not None and rounds < least):
-        return []
-    inner = loop.body[0]
-    if not isinstance(inner, lp.For) or not inner.parallel or inner.vector or inner.unroll or loop.sym in inner.low.leaves() | inner.high.leaves():
-        return []
-    if not all(isinstance(s, (lp.Let, lp.Update)) for s in inner.body) or not copyable(inner.body):
-        return []
-    found = [s for s in inner.body if isinstance(s, lp.Update)]
-    written = {s.buffer for s in found}
-    if not found or len(written) < len(found) or any(load.buffer in written for load in loads([s.value for s in inner.body if isinstance(s, (lp.Let, lp.Update))])):
-        return []
-    return found if all(_is_sum(s, loop.sym, inner.sym, dtypes) for s in found) else []
-
-
-def _is_sum(s: lp.Update, outer: Sym, inner: Sym, dtypes: tuple[str, ...]) -> bool:
-    """An addition to an element that every round of the inner loop has its own of, the same in all rounds of the outer one."""
-    if s.op != "add" or s.buffer.dtype.name not in dtypes or s.buffer.rows is not None:
-        return False
-    return own_elements(s.index, inner, outer)
+    if (rounds is not None and rounds < (2 * profit.SUMMED if least is None else least)) or isinstance(found := row_updates(loop), Refused):
+        return None
+    sums = all(u.op == "add" and u.buffer.dtype.name in dtypes and u.buffer.rows is None for u in found.updates)
+    return found if sums else None
 
 
 class Blocks:
     """The loops that are made of one loop."""
 
-    def __init__(self, loop: lp.For, updates: list[lp.Update]) -> None:
-        self.loop, self.updates = loop, updates
-        inner = loop.body[0]
-        assert isinstance(inner, lp.For)
-        self.inner = inner
+    def __init__(self, found: RowUpdates, rounds: int) -> None:
+        self.loop, self.inner, self.updates, self.together = found.loop, found.inner, found.updates, rounds
         self.own: list[lp.Buffer] = []
 
     def loops(self) -> lp.Stmts:
@@ -85,18 +64,18 @@ class Blocks:
         """Rounds low..high added to `into` (None: to where the loop adds them)."""
         if level == 0:
             return [self.rounds(low, high, into)]
-        size = BLOCK**level
+        size = self.together**level
         own = {u.buffer: self.partial(u.buffer) for u in self.updates}
         block = Sym(f"{self.loop.sym.name}_block")
-        end = fresh_like(f"{self.loop.sym.name}_end", I64)
         first = low + size * poly(block)
+        until, end = block_end(f"{self.loop.sym.name}_end", first, size, high)
         body: list[lp.Stmt] = [
-            lp.Let(end, lp.Call("min", (lp.Index(first + size), lp.Index(high)), I64)),
+            until,
             self.each(lambda u, at: lp.Store(own[u.buffer], (at - self.inner.low,), lp.Const(0.0, u.buffer.dtype))),
-            *self.level(level - 1, first, poly(end.atom), own),
+            *self.level(level - 1, first, end, own),
             self.each(lambda u, at: self.add(u, at, lp.Load(own[u.buffer], (at - self.inner.low,)), into)),
         ]
-        return [lp.For(block, poly(0), (high - low + (size - 1)) // size, body, False)]
+        return [lp.For(block, poly(0), begun(high - low, size), body, False)]
 
     def partial(self, target: lp.Buffer) -> lp.Buffer:
         name = fresh_like(f"{target.name}_part", target.dtype).name

@@ -13,6 +13,7 @@ block do after that column; proved from the indices (loops/dependence.py), else 
 from __future__ import annotations
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.dependence import Place, accesses, never_meet, place, plain
 from atoll.loops.recipes.left_looking import PAIRS, looks_back
 from atoll.loops.transform.copier import Copier
@@ -20,7 +21,6 @@ from atoll.loops.transform.split import first_of, in_blocks
 from atoll.loops.transform.walk import Known, not_products, outermost_first
 from atoll.sizes import Atom, Poly, Sym, poly
 
-ROWS = 64
 _COPIED = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.Add, lp.If, lp.For, lp.Accumulate, lp.Chunks, lp.Note)
 
 
@@ -40,21 +40,21 @@ def _blocked(loop: lp.For, known: Known, decisions: list[str], together: int) ->
     i = loop.sym
     if i in inner.low.leaves() or inner.high.coefficient(i) != 1 or i in (inner.high - poly(i)).leaves() or not _own_variables(inner):
         return None
-    block = Sym(f"{i.name}_by_{ROWS}")
-    first = first_of(loop, ROWS, block)
+    block = Sym(f"{i.name}_by_{profit.ROW_BLOCK}")
+    first = first_of(loop, profit.ROW_BLOCK, block)
     until = inner.high.subst({i: first})
-    here = (*known, poly(block), loop.high - first - ROWS)
+    here = (*known, poly(block), loop.high - first - profit.ROW_BLOCK)
     rows, column = Sym(i.name), Sym(inner.sym.name)
-    early = lp.For(column, inner.low, until, [lp.For(rows, first, first + ROWS, Copier({i: poly(rows), inner.sym: poly(column)}).stmts(inner.body), False)], False)
+    early = lp.For(column, inner.low, until, [lp.For(rows, first, first + profit.ROW_BLOCK, Copier({i: poly(rows), inner.sym: poly(column)}).stmts(inner.body), False)], False)
     if not all(isinstance(s, _COPIED) and not (isinstance(s, lp.Chunks) and s.buffers) for s in lp.walk(loop.body)):
         return None
     if looks_back(early, together, here) is None or not _apart(loop, inner, first, until, here):
         return None
     row, rest = Sym(i.name), Sym(inner.sym.name)
     late = lp.For(rest, until, inner.high.subst({i: poly(row)}), Copier({i: poly(row), inner.sym: poly(rest)}).stmts(inner.body), False)
-    ends = lp.For(row, first, first + ROWS, [late, *Copier({i: poly(row)}).stmts(loop.body[1:])], False)
-    decisions.append(f"{ROWS} rounds of {i} at a time: what they do in the columns {inner.sym} before them is done column by column")
-    return list(in_blocks(loop, ROWS, block, [early, ends], known))
+    ends = lp.For(row, first, first + profit.ROW_BLOCK, [late, *Copier({i: poly(row)}).stmts(loop.body[1:])], False)
+    decisions.append(f"{profit.ROW_BLOCK} rounds of {i} at a time: what they do in the columns {inner.sym} before them is done column by column")
+    return list(in_blocks(loop, profit.ROW_BLOCK, block, [early, ends], known))
 
 
 def _in_order(loop: lp.For) -> bool:
@@ -71,7 +71,7 @@ def _apart(loop: lp.For, inner: lp.For, first: Poly, until: Poly, known: Known) 
     """What row b does in a column before the block is neither read nor written by what row a before it does in later columns, or after its columns."""
     i, j = loop.sym, inner.sym
     a, b, c, d = (Sym(name) for name in "abcd")
-    here = (*known, poly(a) - first, poly(b) - poly(a) - 1, first + ROWS - 1 - poly(b), poly(c) - inner.low, until - 1 - poly(c))
+    here = (*known, poly(a) - first, poly(b) - poly(a) - 1, first + profit.ROW_BLOCK - 1 - poly(b), poly(c) - inner.low, until - 1 - poly(c))
     mine = _places(inner.body, {i: poly(b), j: poly(c)})
     later = _places(inner.body, {i: poly(a), j: poly(d)})
     after = _places(loop.body[1:], {i: poly(a)})

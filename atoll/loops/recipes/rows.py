@@ -13,22 +13,18 @@ literal and small, as for the weights of a convolution, all of them are made at 
 from __future__ import annotations
 
 from atoll.loops import ir as lp
-from atoll.loops.dependence import rounds_apart
-from atoll.loops.questions import loads, straight
-from atoll.loops.transform.copier import Copier
+from atoll.loops import profit
+from atoll.loops.questions import loads
+from atoll.loops.transform.jam import OneSum, one_sum, sums_together
+from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.split import counted, first_of, left_over
 from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
 
-ROWS = 4
-MOST = 16  # sums in one loop
-LONG = 16384  # bytes of x that do not stay in the first-level cache beside a row
-NEAR = 2 << 20  # bytes of all rows that are in a cache anyway
-
 
 def rows(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
-    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+    def rewrite(stmt: lp.Stmt, known: Known) -> lp.Stmts | None:
         if not isinstance(stmt, lp.For):
             return None
         few = _all_at_once(stmt)
@@ -37,66 +33,45 @@ def rows(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
             return few
         found = _together(stmt, known)
         if found is not None:
-            decisions.append(f"sums of {ROWS} rounds of {stmt.sym} at a time, where rows are long or all are near")
+            decisions.append(f"sums of {profit.ROWS} rounds of {stmt.sym} at a time, where rows are long or all are near")
         return found
 
     return innermost_first(stmts, rewrite, not_products, known=())
 
 
-def _all_at_once(loop: lp.For) -> list[lp.Stmt] | None:
+def _all_at_once(loop: lp.For) -> lp.Stmts | None:
     """A few rounds of literal number, as one sum of each: what they share is read once for all of them."""
     count = (loop.high - loop.low).const()
-    sums = [s for s in loop.body if isinstance(s, lp.Accumulate)]
-    if not loop.parallel or loop.vector or loop.unroll or count is None or count < 2 or len(sums) != 1 or count * len(sums[0].accs) > MOST:
+    if not loop.parallel or loop.vector or loop.unroll or count is None or count < 2:
         return None
-    inner = _shared(loop, sums[0])
-    if inner is None:
+    found = one_sum(loop)
+    if isinstance(found, Refused) or count * len(found.inner.accs) > profit.SUMS or not _shares(found):
         return None
-    return _side_by_side(loop, inner, [loop.low + k for k in range(count)])
+    made = sums_together(found, [loop.low + k for k in range(count)])
+    return None if isinstance(made, Refused) else made
 
 
-def _shared(loop: lp.For, inner: lp.Accumulate) -> lp.Accumulate | None:
-    """The sum of a round, if rounds share some of what it reads, and it has the same length in all of them."""
-    place = loop.body.index(inner)
-    before, after = loop.body[:place], loop.body[place + 1 :]
-    if not all(isinstance(s, lp.Let) for s in before) or not straight(after) or not straight(inner.body):
-        return None
-    own = {s.var for s in before if isinstance(s, lp.Let)}
-    if loop.sym in inner.low.leaves() | inner.high.leaves() or not own.isdisjoint(lp.used_vars((inner.low, inner.high))):
-        return None
-    moving = [{a for p in x.index for a in p.leaves()} for x in loads(inner.body)]
-    shared = any(loop.sym not in m and inner.sym in m for m in moving)
-    return inner if shared and any(loop.sym in m for m in moving) else None
+def _shares(found: OneSum) -> bool:
+    """Rounds share some of what their sums read."""
+    moving = [{a for p in x.index for a in p.leaves()} for x in loads(found.inner.body)]
+    i, r = found.loop.sym, found.inner.sym
+    return any(i not in m and r in m for m in moving) and any(i in m for m in moving)
 
 
-def _side_by_side(loop: lp.For, inner: lp.Accumulate, rounds: list[Poly]) -> list[lp.Stmt]:
-    """Some rounds of a loop with one loop for all of their sums."""
-    place = loop.body.index(inner)
-    starts: list[lp.Stmt] = []
-    adds: list[lp.Stmt] = []
-    accs: list[lp.Acc] = []
-    ends: list[lp.Stmt] = []
-    for k in rounds:
-        copier = Copier({loop.sym: k})
-        starts += copier.stmts(loop.body[:place])
-        accs += [lp.Acc(copier.var(a.var), a.monoid) for a in inner.accs]
-        adds += copier.stmts(inner.body)
-        ends += copier.stmts(loop.body[place + 1 :])
-    return [*starts, lp.Accumulate(inner.sym, inner.low, inner.high, adds, accs, inner.exact), *ends]
-
-
-def _together(loop: lp.For, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
-    sums = [s for s in loop.body if isinstance(s, lp.Accumulate)]
-    if loop.vector or loop.unroll or len(sums) != 1 or len(sums[0].accs) != 1:
+def _together(loop: lp.For, known: tuple[Poly, ...]) -> lp.Stmts | None:
+    if loop.vector or loop.unroll or isinstance(found := one_sum(loop), Refused):
         return None
-    inner = _shared(loop, sums[0])
-    if inner is None or not (loop.parallel or rounds_apart(loop, known)):
+    inner = found.inner
+    if len(inner.accs) != 1 or not _shares(found):
         return None
-    read = [(x, loop.sym in {a for p in x.index for a in p.leaves()}) for x in loads(inner.body)]
-    block = Sym(f"{loop.sym.name}_by_{ROWS}")
+    block = Sym(f"{loop.sym.name}_by_{profit.ROWS}")
+    first = first_of(loop, profit.ROWS, block)
     size = inner.accs[0].var.dtype.size
-    long = lp.Test("ge", inner.high - inner.low - LONG // size)
-    near = lp.Test("ge", NEAR // size - product(next(x for x, moves in read if moves).buffer.extents))
-    some, blocks = counted("blocks", loop, ROWS, [(long,), (near,)], known)
-    body = _side_by_side(loop, inner, [first_of(loop, ROWS, block) + k for k in range(ROWS)])
-    return [some, lp.For(block, poly(0), blocks, body, loop.parallel), left_over(loop, ROWS, blocks)]
+    own = next(x for x in loads(inner.body) if any(loop.sym in p.leaves() for p in x.index))  # of a row
+    long = lp.Test("ge", inner.high - inner.low - profit.LONG_ROW // size)
+    near = lp.Test("ge", profit.NEAR // size - product(own.buffer.extents))
+    some, blocks = counted("blocks", loop, profit.ROWS, [(long,), (near,)], known)
+    body = sums_together(found, [first + k for k in range(profit.ROWS)], known)
+    if isinstance(body, Refused):
+        return None
+    return [some, lp.For(block, poly(0), blocks, body, loop.parallel), left_over(loop, profit.ROWS, blocks)]

@@ -18,16 +18,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from atoll.loops import ir as lp
-from atoll.loops.questions import QUICK, divides, loads, slow, told
+from atoll.loops import profit
+from atoll.loops.questions import divides, loads, slow, told
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.expand import lane_array
 from atoll.loops.transform.split import first_of, in_blocks, summed_in_blocks
 from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import BOOL, I64
 
-BYTES = 128  # of the lanes: two vectors, as one waits for itself
-STEPS = 4  # between two looks whether some lane is going
 _STRAIGHT = (lp.Let, lp.Declare, lp.Assign)
 
 
@@ -66,7 +66,7 @@ class _Search:
         read = {*lp.used_vars(step), *lp.used_vars(after)} | {s.var for s in step if isinstance(s, lp.Assign)}
         self.kept = [s.var for s in before if isinstance(s, (lp.Let, lp.Declare)) and s.var in read]
         sizes = [v.dtype.size for v in (*self.kept, *self.local)]
-        self.lanes = BYTES // max(sizes, default=8)
+        self.lanes = profit.SEARCH_BYTES // max(sizes, default=8)
 
     def may_go_on(self, known: tuple[Poly, ...]) -> bool:
         """A step may be computed for a round that has ended."""
@@ -96,9 +96,9 @@ class _Search:
     def loops(self, known: tuple[Poly, ...]) -> lp.Stmts:
         loop = self.loop
         self.block = Sym(f"{loop.sym.name}_by_lanes")
-        self.across = {v: self.lane_array(v) for v in self.kept}
-        self.going = self.lane_array(lp.Var("going", I64))
-        self.terms = {id(s): self.lane_array(s.var) for s in self.after if isinstance(s, lp.Add)}
+        self.across = {v: lane_array(v.name, v.dtype, self.lanes) for v in self.kept}
+        self.going = lane_array("going", I64, self.lanes)
+        self.terms = {id(s): lane_array(s.var.name, s.var.dtype, self.lanes) for s in self.after if isinstance(s, lp.Add)}
         arrays = [*self.across.values(), self.going, *self.terms.values()]
         left, round_, lane = fresh_like("left", I64), Sym("again"), Sym("lane")
         left.small = True
@@ -106,7 +106,7 @@ class _Search:
         work: list[lp.Stmt] = [
             *(lp.Alloc(b) for b in arrays),
             self.each(self.first),
-            lp.Forever([some, lp.BreakUnless((lp.Test("ge", poly(left.atom) - 1),)), lp.For(round_, poly(0), poly(STEPS), [self.each(self.again)], False)]),
+            lp.Forever([some, lp.BreakUnless((lp.Test("ge", poly(left.atom) - 1),)), lp.For(round_, poly(0), poly(profit.SEARCH_STEPS), [self.each(self.again)], False)]),
             self.each(self.last),
             *self.added(),
             *(lp.Free(b) for b in arrays),
@@ -120,12 +120,6 @@ class _Search:
         lane = Sym("lane")
         adds: list[lp.Stmt] = [lp.Add(s.var, s.monoid, lp.Load(self.terms[id(s)], (poly(lane),))) for s in self.after if isinstance(s, lp.Add)]
         return [lp.For(lane, poly(0), poly(self.lanes), adds, False)] if adds else []
-
-    def lane_array(self, var: lp.Var) -> lp.Buffer:
-        """A variable for every lane."""
-        buffer = lp.Buffer(fresh_like(var.name, var.dtype).name, var.dtype, (poly(self.lanes),), "temp", "lanes")
-        buffer.local = True
-        return buffer
 
     def each(self, part: Callable[[Copier, Poly], list[lp.Stmt]]) -> lp.For:
         lane = Sym("lane")
@@ -179,4 +173,4 @@ def _defined(e: lp.Expr) -> bool:
         return not any(t.poly is not None and divides(t.poly) for t in e.tests)
     if isinstance(e, lp.Cast):
         return not (e.dtype.is_integer and e.arg.dtype.is_float)
-    return not isinstance(e, lp.Call) or e.dtype.is_float or e.op in QUICK
+    return not isinstance(e, lp.Call) or e.dtype.is_float or e.op in profit.QUICK

@@ -17,13 +17,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.cut import cut
+from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
 from atoll.types.dtypes import I64
 
-MOST = 6  # cuts of a loop
 _LARGEST, _LEAST = 2**63 - 1, -(2**63)
 
 
@@ -124,7 +126,7 @@ def _around(loop: lp.For) -> list[lp.Stmt] | None:
                 if turn is not None:
                     lets[s.var] = (s.value.op, turn)
     turns = [*quotients.values(), *(t for _, t in lets.values())]
-    if not turns or len({(t.value, t.size) for t in turns}) > MOST:
+    if not turns or len({(t.value, t.size) for t in turns}) > profit.CUTS:
         return None
     # a segment: the fixed values, the quotients at its first round, how far they stay
     at, stop = fresh_like("at", I64), fresh_like("stop", I64)
@@ -164,8 +166,8 @@ def _around(loop: lp.For) -> list[lp.Stmt] | None:
         inner.env[atom] = begin(turn)
     known: dict[lp.Var, tuple[str, _Turn, Poly]] = {v: (op, turn, begin(turn)) for v, (op, turn) in lets.items()}
     end = cuts[0]
-    for cut in cuts[1:]:
-        end = lp.Call("min", (end, cut), I64)
+    for each in cuts[1:]:
+        end = lp.Call("min", (end, each), I64)
     head.append(lp.Let(stop, end))
     body: list[lp.Stmt] = []
     for s in loop.body:
@@ -189,7 +191,8 @@ def _around(loop: lp.For) -> list[lp.Stmt] | None:
 def _clamped(loop: lp.For) -> list[lp.Stmt] | None:
     """max(i + r, c) and min(i + r, c) with r and c of sizes and other indices: inside, they are i + r."""
     inside: dict[lp.Var, Poly] = {}
-    lows, highs = [loop.low], [loop.high]
+    lows: list[Poly] = []  # where an index begins to move
+    highs: list[Poly] = []  # where it moves for the last time
     for s in loop.body:
         if not isinstance(s, lp.Let) or not isinstance(s.value, lp.Call) or s.value.op not in ("min", "max") or s.var.dtype is not I64:
             continue
@@ -202,22 +205,13 @@ def _clamped(loop: lp.For) -> list[lp.Stmt] | None:
         if len(moving) != 1 or len(still) != 1:
             continue
         bound = still[0] - (moving[0] - loop.sym)
-        (lows if s.value.op == "max" else highs).append(bound if s.value.op == "max" else bound + 1)
+        (lows if s.value.op == "max" else highs).append(bound)
         inside[s.var] = moving[0]
-    if not inside or len(inside) > MOST:
+    if not inside or len(inside) > profit.CUTS:
         return None
-    before: list[lp.Stmt] = []
-
-    def best(name: str, op: str, options: list[Poly]) -> Poly:
-        found = options[0]
-        for p in dict.fromkeys(options[1:]):
-            var = fresh_like(name, I64)
-            before.append(lp.Let(var, lp.Call(op, (lp.Index(found), lp.Index(p)), I64)))
-            found = poly(var.atom)
-        return found
-
-    start = best("first", "min", [best("least", "max", lows), loop.high]) if len(lows) > 1 else loop.low
-    stop = best("last", "max", [best("most", "min", highs), start]) if len(highs) > 1 else loop.high
+    parts = cut(loop, lows, highs)
+    if isinstance(parts, Refused):
+        return None
     copier = Copier({})
     middle: list[lp.Stmt] = []
     for s in loop.body:
@@ -230,12 +224,12 @@ def _clamped(loop: lp.For) -> list[lp.Stmt] | None:
     def part(low: Poly, high: Poly, body: lp.Stmts) -> lp.Stmt:
         return lp.For(loop.sym, low, high, body, True)
 
-    out = [*before]
-    if len(lows) > 1:
-        out.append(part(loop.low, start, Copier({}).stmts(loop.body)))
-    out.append(part(start, stop, middle))
-    if len(highs) > 1:
-        out.append(part(stop, loop.high, Copier({}).stmts(loop.body)))
+    out = [*parts.before]
+    if lows:
+        out.append(part(loop.low, parts.start, Copier({}).stmts(loop.body)))
+    out.append(part(parts.start, parts.stop, middle))
+    if highs:
+        out.append(part(parts.stop, loop.high, Copier({}).stmts(loop.body)))
     return out
 
 

@@ -15,24 +15,28 @@ All of it is proved from the indices, for each pair of the four rounds; what is 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.dependence import Access, Place, accesses, never_meet, place, plain
 from atoll.loops.questions import loads, may_fail
-from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.copier import copyable, fresh_like
+from atoll.loops.transform.forward import Forwarded
 from atoll.loops.transform.split import counted, first_of, left_over, length
 from atoll.loops.transform.walk import Known, not_products, outermost_first
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.prover import facts
 
-ENOUGH = 32  # rows, for which it pays
-
 
 def several_rounds(stmts: lp.Stmts, decisions: list[str], together: int = 4) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
-        found = _elimination(stmt, together) if isinstance(stmt, lp.For) else None
-        if found is None or not found.holds(known):
+        parts = _parts(stmt) if isinstance(stmt, lp.For) else None
+        region = None if parts is None else _region(parts, together, known)
+        if parts is None or region is None:
+            return None
+        found = _Elimination(parts, region, together)
+        if not found.holds():
             return None
         decisions.append(f"{together} rounds of {found.loop.sym} at a time: first what the next ones read, then the rest of {found.store.buffer.shown} in one pass")
         return found.loops()
@@ -40,8 +44,18 @@ def several_rounds(stmts: lp.Stmts, decisions: list[str], together: int = 4) -> 
     return outermost_first(stmts, rewrite, not_products, known=())
 
 
-def _elimination(loop: lp.For, together: int) -> _Elimination | None:
-    """for p:  D;  for i:  lets;  for j:  lets;  a[i + .., j + ..] = value"""
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """for p:  D;  for i:  lets;  for j:  lets;  a[i + .., j + ..] = value          D may stand behind it in part"""
+
+    loop: lp.For
+    before: lp.Stmts
+    rows: lp.For
+    columns: lp.For
+    store: lp.Store
+
+
+def _parts(loop: lp.For) -> _Parts | None:
     if loop.parallel or loop.vector or loop.unroll or loop.scan or not loop.body or not copyable(loop.body) or may_fail(loop.body):
         return None
     after = len(loop.body)
@@ -56,7 +70,7 @@ def _elimination(loop: lp.For, together: int) -> _Elimination | None:
         return None
     if any(x.buffer is store.buffer for x in loads(behind)) or not {s.var for s in behind if isinstance(s, lp.Assign)}.isdisjoint(lp.used_vars([rows])):
         return None
-    return _Elimination(loop, [*loop.body[: after - 1], *behind], rows, columns, store, together)
+    return _Parts(loop, [*loop.body[: after - 1], *behind], rows, columns, store)
 
 
 def _axis(index: tuple[Poly, ...], sym: Sym) -> int | None:
@@ -66,50 +80,70 @@ def _axis(index: tuple[Poly, ...], sym: Sym) -> int | None:
     return moving[0] if alone else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """What an update writes: rows top..bottom, columns left..end of the array, from its round on. B, of the last round, is from first_row and first_column on."""
+
+    known: tuple[Poly, ...]
+    row: int  # axes
+    column: int
+    down: Poly  # from the loop's index to the array's
+    right: Poly
+    top: Poly
+    bottom: Poly
+    here: Sym  # a row of the array
+    end: Poly  # of that row
+    first_row: Poly
+    first_column: Poly
+
+
+def _region(parts: _Parts, together: int, known: tuple[Poly, ...]) -> _Region | None:
+    """The region begins one further in every round and ends where it ended; None where that is not seen."""
+    loop, rows, columns, index = parts.loop, parts.rows, parts.columns, parts.store.index
+    p, i, j = loop.sym, rows.sym, columns.sym
+    known = (*known, poly(p) - loop.low, loop.high - poly(p) - together)
+    row, column = _axis(index, i), _axis(index, j)
+    if row is None or column is None or row == column or parts.store.buffer.rows is not None or parts.store.buffer.local:
+        return None
+    if any(p in q.leaves() for k, q in enumerate(index) if k not in (row, column)):
+        return None
+    bounds = (loop.low, loop.high, rows.low, rows.high, columns.low, columns.high, *index)
+    if not all(map(plain, bounds)) or i is j or {i, j} & {a for q in known for a in q.leaves()}:
+        return None
+    down, right = index[row] - i, index[column] - j
+    top, left, bottom = rows.low + down, columns.low + right, rows.high + down
+    here = Sym(i.name)
+    end = (columns.high + right).subst({i: poly(here) - down})
+    if i in (left.leaves() | down.leaves() | right.leaves()) or j in down.leaves() | rows.high.leaves() | rows.low.leaves():
+        return None
+    steps = all(first.coefficient(p) == poly(1) and p not in (first - p).leaves() for first in (top, left))
+    if not steps or p in bottom.leaves() | end.leaves():
+        return None
+    last: dict[Atom, Poly] = {p: poly(p) + together - 1}  # of the rounds, when p is the first
+    first_row, first_column = top.subst(last), left.subst(last)
+    ctx = facts((*known, poly(here) - first_row, bottom - poly(here) - 1))
+    if not facts(known).proves(bottom - first_row) or not ctx.proves(end - first_column):
+        return None
+    return _Region(known, row, column, down, right, top, bottom, here, end, first_row, first_column)
+
+
 class _Elimination:
-    def __init__(self, loop: lp.For, before: lp.Stmts, rows: lp.For, columns: lp.For, store: lp.Store, together: int) -> None:
-        self.loop, self.before, self.rows, self.columns, self.store, self.together = loop, before, rows, columns, store, together
-        self.last: dict[Atom, Poly] = {loop.sym: poly(loop.sym) + together - 1}  # of the rounds, when loop.sym is the first
+    def __init__(self, parts: _Parts, region: _Region, together: int) -> None:
+        self.loop, self.before, self.rows, self.columns, self.store = parts.loop, parts.before, parts.rows, parts.columns, parts.store
+        self.region, self.known, self.together = region, region.known, together
+        self.written, self.read = accesses(self.before)
+        self.updated, every = accesses([self.rows])
+        self.reads = {a: None for a in every if a.buffer is self.store.buffer and a.index != self.store.index}
 
     # -- whether it may be done
 
-    def holds(self, known: tuple[Poly, ...]) -> bool:
-        p = self.loop.sym
-        self.known = (*known, poly(p) - self.loop.low, self.loop.high - poly(p) - self.together)
-        return self.shrinks() and self.nothing_else() and self.outside() and self.undisturbed()
-
-    def shrinks(self) -> bool:
-        """The region begins one further in every round and ends where it ended."""
-        p, i, j, index = self.loop.sym, self.rows.sym, self.columns.sym, self.store.index
-        row, column = _axis(index, i), _axis(index, j)
-        if row is None or column is None or row == column or self.store.buffer.rows is not None or self.store.buffer.local:
-            return False
-        self.row, self.column = row, column
-        if any(p in q.leaves() for k, q in enumerate(index) if k not in (row, column)):
-            return False
-        bounds = (self.loop.low, self.loop.high, self.rows.low, self.rows.high, self.columns.low, self.columns.high, *index)
-        if not all(map(plain, bounds)) or i is j or {i, j} & {a for q in self.known for a in q.leaves()}:
-            return False
-        self.down, self.right = index[row] - i, index[column] - j  # from the loop's index to the array's
-        self.top, self.left = self.rows.low + self.down, self.columns.low + self.right
-        self.bottom = self.rows.high + self.down
-        self.here = Sym(i.name)  # a row of the array
-        self.end = (self.columns.high + self.right).subst({i: poly(self.here) - self.down})
-        if i in (self.left.leaves() | self.down.leaves() | self.right.leaves()) or j in self.down.leaves() | self.rows.high.leaves() | self.rows.low.leaves():
-            return False
-        if any(first.coefficient(p) != poly(1) or p in (first - p).leaves() for first in (self.top, self.left)) or p in self.bottom.leaves() | self.end.leaves():
-            return False
-        self.first_row, self.first_column = self.top.subst(self.last), self.left.subst(self.last)  # of B
-        ctx = facts((*self.known, poly(self.here) - self.first_row, self.bottom - poly(self.here) - 1))
-        return facts(self.known).proves(self.bottom - self.first_row) and ctx.proves(self.end - self.first_column)
+    def holds(self) -> bool:
+        return self.nothing_else() and self.outside() and self.undisturbed()
 
     def nothing_else(self) -> bool:
         """Of what the update reads, only the array changes in these rounds; D changes no variables of it."""
-        self.written, self.read = accesses(self.before)
-        mine, self.reads = accesses([self.rows])
-        self.reads = {a: None for a in self.reads if a.buffer is self.store.buffer and a.index != self.store.index}
-        changed = {a.buffer for a in self.written}
-        if any(a.buffer in changed and a.buffer is not self.store.buffer for a in accesses([self.rows])[1]) or len(mine) != 1:
+        changed = {a.buffer for a in self.written} - {self.store.buffer}
+        if any(x.buffer in changed for x in loads([self.rows])) or len(self.updated) != 1:
             return False
         every = list(lp.walk(self.loop.body))
         made = {s.var for s in every if isinstance(s, (lp.Let, lp.Declare))} | {a.var for s in every if isinstance(s, lp.Accumulate) for a in s.accs}
@@ -125,14 +159,14 @@ class _Elimination:
             if touched is None:
                 return False
             ctx = facts((*self.known, *touched.known))
-            bounds = ((touched.index[self.row], self.first_row), (touched.index[self.column], self.first_column))
+            bounds = ((touched.index[self.region.row], self.region.first_row), (touched.index[self.region.column], self.region.first_column))
             if not any(plain(index) and ctx.proves(first - index - 1) for index, first in bounds):
                 return False
         return True
 
     def undisturbed(self) -> bool:
         """What an update reads beside its own place is not written by it, nor by later rounds."""
-        update = next(iter(accesses([self.rows])[0]))
+        (update,) = self.updated
         for read in self.reads:
             for k in range(self.together):
                 writes = [(update, n) for n in range(k, self.together)]
@@ -159,15 +193,15 @@ class _Elimination:
             if k < self.together - 1:
                 body += self.needed(copier, {loop.sym: first}, k)
         body.append(self.rest(copiers, {loop.sym: first}))
-        enough = (lp.Test("ge", length(loop) - self.together), lp.Test("ge", (self.bottom - self.top).subst({loop.sym: loop.low}) - ENOUGH))
+        enough = (lp.Test("ge", length(loop) - self.together), lp.Test("ge", (self.region.bottom - self.region.top).subst({loop.sym: loop.low}) - profit.ELIMINATION_ROWS))
         some, blocks = counted("blocks", loop, self.together, [enough])
         return [some, lp.For(block, poly(0), blocks, body, False), left_over(loop, self.together, blocks)]
 
     def needed(self, copier: _Round, start: dict[Atom, Poly], k: int) -> list[lp.Stmt]:
         """The update of one round where the next ones read it: rows before B, then columns before B."""
         rows, columns = self.rows, self.columns
-        top, left = self.first_row.subst(start), self.first_column.subst(start)
-        down, right = copier.poly(self.down), copier.poly(self.right)
+        top, left = self.region.first_row.subst(start), self.region.first_column.subst(start)
+        down, right = copier.poly(self.region.down), copier.poly(self.region.right)
         inner = _Round(copier.env, self.store, copier.vars)
         low, high = inner.poly(rows.low), top - down
         above = lp.For(rows.sym, low, high, inner.stmts(rows.body), False)
@@ -177,7 +211,7 @@ class _Elimination:
         for c in range(self.together - 1 - k):
             cell = _Round({**row.env, columns.sym: left - (self.together - 1 - k) + c - right}, self.store, row.vars)
             beside += cell.stmts(columns.body)
-        return [above, lp.For(here, top, self.bottom.subst(start), beside, False)]
+        return [above, lp.For(here, top, self.region.bottom.subst(start), beside, False)]
 
     def rest(self, copiers: list[_Round], start: dict[Atom, Poly]) -> lp.Stmt:
         """B, with the updates of all rounds."""
@@ -185,11 +219,11 @@ class _Elimination:
         row: list[lp.Stmt] = []
         cells: list[lp.Stmt] = []
         place = list(self.store.index)
-        place[self.row], place[self.column] = poly(here), poly(there)
+        place[self.region.row], place[self.region.column] = poly(here), poly(there)
         value = fresh_like(self.store.buffer.name, self.store.buffer.dtype)
         cells.append(lp.Declare(value, lp.Load(self.store.buffer, tuple(place))))
         for copier in copiers:
-            env: dict[Atom, Poly] = {**copier.env, self.rows.sym: poly(here) - copier.poly(self.down), self.columns.sym: poly(there) - copier.poly(self.right)}
+            env: dict[Atom, Poly] = {**copier.env, self.rows.sym: poly(here) - copier.poly(self.region.down), self.columns.sym: poly(there) - copier.poly(self.region.right)}
             mine = _Round(env, self.store, copier.vars, value)
             row += mine.stmts(self.rows.body[:-1])
             cells += mine.stmts(self.columns.body[:-1])
@@ -198,9 +232,9 @@ class _Elimination:
         cells = [replace(s, value=self.once(s.value, here, there, start, kept)) if isinstance(s, (lp.Declare, lp.Let, lp.Assign)) and s.value is not None else s for s in cells]
         row += [lp.Let(var, load) for load, var in kept.items()]
         cells.append(lp.Store(self.store.buffer, tuple(place), lp.Use(value)))
-        end = self.end.subst({self.here: poly(here), **start})
-        inner = lp.For(there, self.first_column.subst(start), end, cells, False)
-        return lp.For(here, self.first_row.subst(start), self.bottom.subst(start), [*row, inner], False)
+        end = self.region.end.subst({self.region.here: poly(here), **start})
+        inner = lp.For(there, self.region.first_column.subst(start), end, cells, False)
+        return lp.For(here, self.region.first_row.subst(start), self.region.bottom.subst(start), [*row, inner], False)
 
 
     def once(self, e: lp.Expr, here: Sym, there: Sym, start: dict[Atom, Poly], kept: dict[lp.Load, lp.Var]) -> lp.Expr:
@@ -211,21 +245,15 @@ class _Elimination:
             return lp.Cast(self.once(e.arg, here, there, start, kept), e.dtype, e.origin)
         if not isinstance(e, lp.Load) or any(there in p.leaves() or not plain(p) for p in e.index):
             return e
-        ctx = facts((*(q.subst(start) for q in self.known), poly(here) - self.first_row.subst(start), self.bottom.subst(start) - poly(here) - 1))
+        ctx = facts((*(q.subst(start) for q in self.known), poly(here) - self.region.first_row.subst(start), self.region.bottom.subst(start) - poly(here) - 1))
         if not all(ctx.proves_range(place, extent) for place, extent in zip(e.index, e.buffer.extents, strict=True)):
             return e
         return lp.Use(kept.setdefault(e, fresh_like(e.buffer.name, e.dtype)))
 
 
-class _Round(Copier):
+class _Round(Forwarded):
     """A copy of one round; the element that it updates is a variable where one is given."""
 
     def __init__(self, env: dict[Atom, Poly], store: lp.Store, names: dict[lp.Var, lp.Var] | None = None, value: lp.Var | None = None) -> None:
-        super().__init__(env)
+        super().__init__(env, {} if value is None else {lp.Load(store.buffer, store.index): value})
         self.vars = dict(names or {})
-        self.store, self.value = store, value
-
-    def expr(self, e: lp.Expr) -> lp.Expr:
-        if self.value is not None and isinstance(e, lp.Load) and e.buffer is self.store.buffer and e.index == self.store.index:
-            return lp.Use(self.value)
-        return super().expr(e)

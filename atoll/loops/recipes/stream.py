@@ -14,16 +14,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, fresh_like
-from atoll.loops.transform.split import first_of, length
+from atoll.loops.transform.split import first_of, length, whole_blocks
 from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Poly, Sym, poly
-
-LEAST = 1 << 25  # bytes of a result: what a last cache usually has for one of them at most
-LINE = 1024  # bytes
-WORK = 24  # operations for an element, at most
-_SLOW = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "pow", "tanh", "sinh", "cosh", "erf", "erfc", "mod", "floordiv"}
 
 
 def stream(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
@@ -82,16 +78,16 @@ def _lines_of(loop: lp.For, busy: set[lp.Buffer], decisions: list[str]) -> list[
     if any(loop.sym in p.leaves() for load in loads(loop.body) for p in load.index[:-1]):
         return None  # along a column, a line of each array is read for every element (tiles.py)
     read = [load.buffer for load in loads(loop.body) if any(loop.sym in p.leaves() for p in load.index)]
-    if len(set(read)) < len(read) or sum(_work(s.value) for s in loop.body if isinstance(s, (lp.Let, lp.Store))) > WORK * len(stores):
+    if len(set(read)) < len(read) or sum(_work(s.value) for s in loop.body if isinstance(s, (lp.Let, lp.Store))) > profit.STREAM_WORK * len(stores):
         return None
-    count = LINE // max(s.buffer.dtype.size for s in stores)
+    count = profit.STREAM_LINE // max(s.buffer.dtype.size for s in stores)
     length = (loop.high - loop.low).const()
     if length is not None and length < 2 * count:
         return None
-    said = f"{', '.join(s.buffer.name for s in stores)}: from {LEAST >> 20} megabytes on, stored past the caches"
+    said = f"{', '.join(s.buffer.name for s in stores)}: from {profit.STREAM_LEAST >> 20} megabytes on, stored past the caches"
     if said not in decisions:
         decisions.append(said)
-    large = tuple(lp.Test("ge", _bytes(s.buffer) - LEAST) for s in stores)
+    large = tuple(lp.Test("ge", _bytes(s.buffer) - profit.STREAM_LEAST) for s in stores)
     return [lp.If((*large, lp.Test("ge", loop.high - loop.low - 2 * count)), _in_lines(loop, stores, count), [loop])]
 
 
@@ -109,13 +105,13 @@ def _in_order(s: lp.Store, sym: Sym, busy: set[lp.Buffer]) -> bool:
 
 def _work(e: lp.Expr) -> int:
     if isinstance(e, lp.Call):
-        return (1000 if e.op in _SLOW and e.dtype.is_float else 1) + sum(map(_work, e.args))
+        return (profit.SLOW_CALL if e.op in profit.CALLS and e.dtype.is_float else 1) + sum(map(_work, e.args))
     if isinstance(e, lp.Cast):
         return 1 + _work(e.arg)
     if isinstance(e, lp.Choose):
         return 2 + _work(e.then) + _work(e.orelse)
     if isinstance(e, lp.Load) and any(isinstance(a, lp.VarAtom) for p in e.index for a in p.leaves()):
-        return 1000  # a gather waits for memory, not for stores
+        return profit.SLOW_CALL  # a gather waits for memory, not for stores
     return 0
 
 
@@ -137,7 +133,7 @@ def _in_lines(loop: lp.For, stores: list[lp.Store], count: int) -> list[lp.Stmt]
         line.local = True
         lines[s.buffer] = line
     body = [replace(s, buffer=lines[s.buffer], index=(poly(k),)) if isinstance(s, lp.Store) else s for s in copier.stmts(loop.body)]
-    whole = length(loop) // count  # only made for two lines and more
+    whole = whole_blocks(length(loop), count)  # only made for two lines and more
     work: list[lp.Stmt] = [lp.Alloc(b) for b in lines.values()]
     work.append(lp.For(k, poly(0), poly(count), body, True))
     work += [lp.Helper("stream", ((s.buffer, start.index(s.index)), (lines[s.buffer], (poly(0),))), (poly(count),)) for s in stores]

@@ -11,20 +11,16 @@ The number of parts is fixed, so the result does not depend on threads.
 
 from __future__ import annotations
 
-from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.regroup import monoid_of, neutral
 from atoll.loops.transform.split import is_wide, started_blocks
 from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.machine import MOST_ROUNDS
-from atoll.types.dtypes import BOOL, I64
-
-PARTS = 8
-ROWS = 64  # of a part, at least
-MOST_BYTES = 32768  # of a part's sums: they stay in the first-level cache
-_MONOID = {op: name for name, (op, _) in MONOIDS.items()}
+from atoll.types.dtypes import I64
 
 
 def tall(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -> lp.Stmts:
@@ -36,14 +32,14 @@ def tall(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -> lp.
         found = _in_parts(stmt) if isinstance(stmt, lp.Chunks) else None
         if found is None:
             return None
-        decisions.append(f"sums along the first axis in {PARTS} parts of the rows, when there are many more rows than that")
+        decisions.append(f"sums along the first axis in {profit.PARTS} parts of the rows, when there are many more rows than that")
         return [found]
 
     return innermost_first(stmts, rewrite, lambda stmt: isinstance(stmt, lp.If))
 
 
 def _in_parts(pieces: lp.Chunks) -> lp.Stmt | None:
-    if pieces.accs or pieces.buffers:
+    if pieces.accs or pieces.buffers or not copyable([s for s in pieces.body if not isinstance(s, (lp.Alloc, lp.Free))]):
         return None
     sums = [(k, s, _update(s, pieces)) for k, s in enumerate(pieces.body) if isinstance(s, lp.For) and not s.parallel]
     if len(sums) != 1 or sums[0][2] is None:
@@ -54,11 +50,10 @@ def _in_parts(pieces: lp.Chunks) -> lp.Stmt | None:
     assert isinstance(columns, lp.For)
     target = update.buffer
     name = fresh_like(f"{target.name}_parts", target.dtype).name  # several sums may be made in one buffer
-    own = lp.Buffer(name, target.dtype, (poly(PARTS), pieces.extent), "temp", "sums of parts of the rows", target.span).called(target.shown)
+    own = lp.Buffer(name, target.dtype, (poly(profit.PARTS), pieces.extent), "temp", "sums of parts of the rows", target.span).called(target.shown)
     part, lo, hi, copy = Sym("part"), Sym("part_lo"), Sym("part_hi"), Sym("part")
-    neutral = MONOIDS[_MONOID[update.op]][1](target.dtype)
-    start = lp.Const(bool(neutral) if target.dtype is BOOL else neutral, target.dtype)
-    step = started_blocks(rounds, PARTS)
+    start = neutral(str(monoid_of(update.op)), target.dtype)
+    step = started_blocks(rounds, profit.PARTS)
     first, last = fresh_like("first", I64), fresh_like("last", I64)
 
     def bound(var: lp.Var, k: Poly) -> lp.Stmt:
@@ -73,12 +68,15 @@ def _in_parts(pieces: lp.Chunks) -> lp.Stmt | None:
         lp.For(zero, poly(0), pieces.extent, [lp.Store(own, (poly(part), poly(zero)), start)], True),
         lp.For(rounds.sym, poly(first.atom), poly(last.atom), [lp.For(j, poly(0), pieces.extent, adding, True)], False),
     ]
-    parts = lp.Chunks(lo, hi, poly(PARTS), step * pieces.extent * 4, [lp.For(part, poly(lo), poly(hi), body, True)])
+    parts = lp.Chunks(lo, hi, poly(profit.PARTS), step * pieces.extent * 4, [lp.For(part, poly(lo), poly(hi), body, True)])
     together = lp.Update(target, update.index, update.op, lp.Load(own, (poly(copy), poly(columns.sym))))
-    joined = lp.For(copy, poly(0), poly(PARTS), [lp.For(columns.sym, columns.low, columns.high, [together], True)], False)
-    rest = lp.Chunks(pieces.low, pieces.high, pieces.extent, poly(4 * PARTS), [*pieces.body[:place], joined, *pieces.body[place + 1 :]], align=pieces.align)
-    many = lp.Test("ge", rounds.high - rounds.low - PARTS * ROWS)
-    few = lp.Test("ge", MOST_BYTES // target.dtype.size - pieces.extent)
+    joined = lp.For(copy, poly(0), poly(profit.PARTS), [lp.For(columns.sym, columns.low, columns.high, [together], True)], False)
+    again = Copier({})
+    copies = [[x for s in part for x in ([s] if isinstance(s, (lp.Alloc, lp.Free)) else again.stmts([s]))] for part in (pieces.body[:place], pieces.body[place + 1 :])]
+    around = [*copies[0], joined, *copies[1]]
+    rest = lp.Chunks(pieces.low, pieces.high, pieces.extent, poly(4 * profit.PARTS), around, align=pieces.align)
+    many = lp.Test("ge", rounds.high - rounds.low - profit.PARTS * profit.PART_ROWS)
+    few = lp.Test("ge", profit.PART_BYTES // target.dtype.size - pieces.extent)
     countable = (lp.Test("ge", MOST_ROUNDS - rounds.high + rounds.low),) if is_wide(rounds.high - rounds.low) else ()
     return lp.If((many, *countable, few), [lp.Alloc(own), parts, rest, lp.Free(own)], [pieces])
 
@@ -94,7 +92,7 @@ def _update(rounds: lp.For, pieces: lp.Chunks) -> lp.Update | None:
         return None
     updates = [s for s in columns.body if isinstance(s, lp.Update)]
     inside = {rounds.sym, pieces.low, pieces.high}
-    if len(updates) != 1 or updates[0].op not in _MONOID or updates[0].buffer.dtype.is_complex or rounds.sym in {a for p in updates[0].index for a in p.leaves()}:
+    if len(updates) != 1 or monoid_of(updates[0].op) is None or updates[0].buffer.dtype.is_complex or rounds.sym in {a for p in updates[0].index for a in p.leaves()}:
         return None
     made = [s for s in lp.walk(pieces.body) if not any(s is x for x in lp.walk([rounds]))]
     written = {s.buffer for s in lp.walk(pieces.body) if isinstance(s, (lp.Store, lp.Update, lp.Alloc))}

@@ -13,17 +13,14 @@ many of them. Not with functions, which take longer than memory does.
 from __future__ import annotations
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.questions import loads, slow
 from atoll.loops.transform.copier import Copier, fresh_like
-from atoll.loops.transform.split import Aligned, first_of, length, started_blocks
+from atoll.loops.transform.split import Aligned, block_end, first_of, length, started_blocks, whole_blocks
 from atoll.loops.transform.walk import Known, not_products, outermost_first, with_bodies
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.types.dtypes import I64
-
-LONG, SHORT = 64, 8  # of the outer and of the inner index
-MANY = 2048  # rows whose lines a cache does not keep for the next column
-APART = 1024  # bytes: rows that are a multiple of this apart meet in a cache
 
 
 def tiles(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
@@ -35,8 +32,8 @@ def tiles(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
         inner = stmt.body[-1] if isinstance(stmt, lp.For) and stmt.body else None
         if not isinstance(stmt, lp.For) or not isinstance(inner, lp.For) or not _crosses(stmt, inner):
             return None
-        decisions.append(f"{stmt.sym} and {inner.sym} in tiles of {LONG} by {SHORT}, as rows meet columns")
-        aligned.from_its_low(stmt, LONG)
+        decisions.append(f"{stmt.sym} and {inner.sym} in tiles of {profit.TILE_LONG} by {profit.TILE_SHORT}, as rows meet columns")
+        aligned.from_its_low(stmt, profit.TILE_LONG)
         return _in_tiles(stmt, inner)
 
     return outermost_first(stmts, rewrite, not_products)
@@ -70,33 +67,33 @@ def _along(index: tuple[Poly, ...], outer: Sym, inner: Sym) -> str | None:
 
 def _in_tiles(outer: lp.For, inner: lp.For) -> list[lp.Stmt]:
     block, column = Sym(f"{outer.sym.name}_tile"), Sym(f"{inner.sym.name}_tile")
-    end = fresh_like(f"{outer.sym.name}_end", I64)
-    first = first_of(outer, LONG, block)
-    whole = length(inner) // SHORT  # made only where there are columns
-    start = first_of(inner, SHORT, column)
+    first = first_of(outer, profit.TILE_LONG, block)
+    until, end = block_end(f"{outer.sym.name}_end", first, profit.TILE_LONG, outer.high)
+    whole = whole_blocks(length(inner), profit.TILE_SHORT)  # made only where there are columns
+    start = first_of(inner, profit.TILE_SHORT, column)
 
     def rows(low: Poly, high: Poly) -> lp.For:
         i, j = Sym(outer.sym.name), Sym(inner.sym.name)
         copier = Copier({outer.sym: poly(i), inner.sym: low + poly(j)})
         before = copier.stmts(outer.body[:-1])
-        return lp.For(i, first, poly(end.atom), [*before, lp.For(j, poly(0), high - low, copier.stmts(inner.body), True)], True)
+        return lp.For(i, first, end, [*before, lp.For(j, poly(0), high - low, copier.stmts(inner.body), True)], True)
 
     body: list[lp.Stmt] = [
-        lp.Let(end, lp.Call("min", (lp.Index(first + LONG), lp.Index(outer.high)), I64)),
-        lp.For(column, poly(0), whole, [rows(start, start + SHORT)], True),
-        rows(inner.low + SHORT * whole, inner.high),
+        until,
+        lp.For(column, poly(0), whole, [rows(start, start + profit.TILE_SHORT)], True),
+        rows(inner.low + profit.TILE_SHORT * whole, inner.high),
     ]
-    made = lp.For(block, poly(0), started_blocks(outer, LONG), body, True)
+    made = lp.For(block, poly(0), started_blocks(outer, profit.TILE_LONG), body, True)
     some = lp.Test("ge", inner.high - inner.low - 1)
     if not any(_along(x.index, outer.sym, inner.sym) == "inner" for x in loads(inner.body)):
         return [lp.If((some,), [made])]
     pays: lp.Expr = lp.Const(0, I64)
     for x in loads(inner.body):
         if _along(x.index, outer.sym, inner.sym) == "outer":
-            meets = lp.Test("eq", (_step(x, inner.sym) * x.dtype.size) % APART)
+            meets = lp.Test("eq", (_step(x, inner.sym) * x.dtype.size) % profit.ROWS_MEET)
             pays = lp.Choose((meets,), lp.Const(1, I64), pays)
     wanted = fresh_like("pays", I64)
-    many = lp.Test("ge", inner.high - inner.low - MANY)
+    many = lp.Test("ge", inner.high - inner.low - profit.MANY_ROWS)
     return [lp.Let(wanted, lp.Choose((many,), lp.Const(1, I64), pays)), lp.If((some, lp.Test("ne", poly(wanted.atom))), [made], [outer])]
 
 

@@ -9,12 +9,12 @@ may know t or y, t is a recurrence along its last axis, and whatever moves with 
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads, mentions
-from atoll.loops.transform.walk import replaced
+from atoll.loops.transform.forward import retargeted
+from atoll.loops.transform.refused import Refused
 from atoll.sizes import Sym, poly
 
 
@@ -31,9 +31,12 @@ def turned(stmts: lp.Stmts, decisions: list[str]) -> lp.Stmts:
         makers = [s for s in stmts[:at] if mentions(s)[own]]
         if len(makers) != 1 or not any(isinstance(s, lp.Alloc) and s.buffer is own for s in stmts[:at]) or not _is_made_in_columns(makers[0], own):
             continue
+        moved = retargeted(makers, own, target, lambda index: (index[1], index[0]))
+        if isinstance(moved, Refused):
+            continue
         decisions.append(f"{own.shown} is made where it is returned, a row of all columns at a time")
         gone = [s for s in stmts if s is stmt or (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is own)]
-        stmts = [_moved(s, own, target) if s is makers[0] else s for s in stmts if not any(s is x for x in gone)]
+        stmts = [moved[0] if s is makers[0] else s for s in stmts if not any(s is x for x in gone)]
         own.home = target
     return stmts
 
@@ -81,13 +84,3 @@ def _is_made_in_columns(stmt: lp.Stmt, own: lp.Buffer) -> bool:
 
 def _turns(index: tuple[Any, ...], i: Sym, r: Sym) -> bool:
     return len(index) == 2 and index[0] == poly(i) and index[1].coefficient(r) == poly(1) and i not in index[1].leaves()
-
-
-def _moved(s: lp.Stmt, own: lp.Buffer, target: lp.Buffer) -> lp.Stmt:
-    """Elements of t as those of y, turned."""
-
-    def turn(x: Any) -> Any:
-        return dataclasses.replace(x, buffer=target, index=(x.index[1], x.index[0])) if isinstance(x, (lp.Load, lp.Store)) and x.buffer is own else x
-
-    found: lp.Stmt = replaced(s, turn)
-    return found

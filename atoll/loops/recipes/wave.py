@@ -16,21 +16,23 @@ memory. Cells of integers wait for each other less long than for elements one by
 
 from __future__ import annotations
 
-from atoll.core.prims import MONOIDS
+from dataclasses import dataclass, replace
+
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.dependence import out_of_reach
 from atoll.loops.questions import loads, told
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.expand import in_lanes, lane_array
+from atoll.loops.transform.forward import Forwarded
+from atoll.loops.transform.regroup import monoid_of, neutral
 from atoll.loops.transform.split import counted, first_of, left_over, length
 from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import BOOL
 
-LANES = 64  # rows side by side; measured on tables of 64-bit integers: 32 and 128 take a third longer, 16 twice as long
-STREAMS = 16  # rows of whole tables side by side, each a stream from memory; with 32 of them every cell waits for memory once a table has some megabytes
 _STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
-_MONOID = {op: name for name, (op, _) in MONOIDS.items()}
 
 
 def wave(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
@@ -44,15 +46,26 @@ def wave(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     return innermost_first(stmts, rewrite, not_products, known=())
 
 
-def _nest(outer: lp.For, known: tuple[Poly, ...]) -> _Nest | None:
+def _nest(outer: lp.For, known: tuple[Poly, ...]) -> _Wave | None:
     """The loop as rows of columns, if it may run as a wave."""
     inner = [s for s in outer.body if isinstance(s, lp.For)]
     if outer.parallel or outer.vector or outer.unroll or len(inner) != 1 or inner[0].parallel or inner[0].vector or inner[0].unroll:
         return None
     place = outer.body.index(inner[0])
-    parts = _settled([outer.body[:place], inner[0].body, outer.body[place + 1 :]])
-    nest = _Nest(outer, inner[0], *parts)
-    return nest if nest.is_wave(known) else None
+    nest = _Nest(outer, inner[0], *_settled([outer.body[:place], inner[0].body, outer.body[place + 1 :]]))
+    if not nest.is_table():
+        return None
+    totals = nest.totals()
+    if totals is None:
+        return None
+    rest = nest.without(totals)
+    tables = rest.tables(known)
+    streams = None if tables is None else rest.streams({t.row for t in totals})
+    if tables is None or streams is None:
+        return None
+    whole = tables | streams
+    count = max(profit.WAVE_STREAMS // 2, profit.WAVE_STREAMS // len(whole)) if whole else profit.WAVE_LANES
+    return _Wave(rest.with_names(), {t.row: (t.whole, t.op) for t in totals}, count)
 
 
 def _settled(parts: list[lp.Stmts]) -> list[list[lp.Stmt]]:
@@ -94,48 +107,57 @@ def _operator(value: lp.Expr, var: lp.Var) -> str | None:
     """The operator of a value that is var op e, where e does not read the variable."""
     if isinstance(value, lp.Index):
         return "add" if value.poly.coefficient(var.atom) == poly(1) and var.atom not in (value.poly - var.atom).leaves() else None
-    if not isinstance(value, lp.Call) or value.op not in _MONOID or len(value.args) != 2 or value.dtype != var.dtype:
+    if not isinstance(value, lp.Call) or monoid_of(value.op) is None or len(value.args) != 2 or value.dtype != var.dtype:
         return None
     alone = [a == lp.Use(var) for a in value.args]
     return value.op if alone.count(True) == 1 and sum(var in set(lp.used_vars(a)) for a in value.args) == 1 else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Total:
+    """row = whole;  each cell: row = row op e;  whole = row          a total of the whole table that nothing else reads"""
+
+    whole: lp.Var
+    row: lp.Var
+    op: str
+    says: tuple[lp.Stmt, ...]  # the statements beside the cells that say so
+
+
+@dataclass(frozen=True, slots=True)
 class _Nest:
     """outer: before; inner: cell; after."""
 
-    def __init__(self, outer: lp.For, inner: lp.For, before: lp.Stmts, cell: lp.Stmts, after: lp.Stmts) -> None:
-        self.outer, self.inner, self.before, self.cell, self.after = outer, inner, before, cell, after
-        self.totals: dict[lp.Var, tuple[lp.Var, str]] = {}  # of a row, by the variable of the whole table and its operator
-        self.count = LANES
-        self.whole: set[lp.Buffer] = set()  # arrays with an element for every cell
+    outer: lp.For
+    inner: lp.For
+    before: lp.Stmts
+    cell: lp.Stmts
+    after: lp.Stmts
 
-    # -- whether it is one
+    @property
+    def made(self) -> set[lp.Var]:
+        return _made(self.outer.body)
 
-    def is_wave(self, known: tuple[Poly, ...]) -> bool:
+    def is_table(self) -> bool:
+        """Rows of the same columns, of statements that can be copied."""
         around = [*self.before, *self.after]
         if not copyable(self.outer.body) or not all(isinstance(s, _STRAIGHT) for s in self.cell):
             return False
         if not all(isinstance(s, (*_STRAIGHT, lp.If)) for s in lp.walk(around)):
             return False
-        made = _made(self.before) | _made(self.cell) | _made(self.after)
         bounds = (self.inner.low, self.inner.high)
-        if any(self.outer.sym in p.leaves() for p in bounds) or not made.isdisjoint(lp.used_vars(bounds)):
-            return False
-        return self.find_totals(made) and self.elements_apart(made, known) and self.neighbours(made)
+        return not any(self.outer.sym in p.leaves() for p in bounds) and self.made.isdisjoint(lp.used_vars(bounds))
 
-    def find_totals(self, made: set[lp.Var]) -> bool:
+    # -- totals over all cells
+
+    def totals(self) -> list[_Total] | None:
         """Variables of the whole table are totals that nothing else reads: what the rows assign to them can be told."""
         assigned = dict.fromkeys(s.var for s in lp.walk([*self.before, *self.cell, *self.after]) if isinstance(s, lp.Assign))
-        for whole in [v for v in assigned if v not in made]:  # in the order of the text, so that names are always the same
-            found = self.total(whole)
-            if found is None:
-                return False
-            row, op = found
-            self.totals[row] = (whole, op)
-        return True
+        made = self.made
+        found = [self.total(v) for v in assigned if v not in made]  # in the order of the text, so that names are always the same
+        totals = [t for t in found if t is not None]
+        return totals if len(totals) == len(found) else None
 
-    def total(self, whole: lp.Var) -> tuple[lp.Var, str] | None:
-        """row = whole;  each cell: row = row op e;  whole = row         as the row's variable and the operator"""
+    def total(self, whole: lp.Var) -> _Total | None:
         starts = [s for s in self.before if isinstance(s, lp.Declare) and s.value == lp.Use(whole)]
         if len(starts) != 1 or not whole.dtype.is_integer or whole.dtype is BOOL or whole.dtype != starts[0].var.dtype:
             return None
@@ -147,20 +169,21 @@ class _Nest:
         ends = self.copies(row, self.after)
         if ends is None or not any(isinstance(s, lp.Assign) and s.var is whole for s in ends):
             return None
+        op = self.step(row)
+        return None if op is None else _Total(whole, row, op, (starts[0], *ends))
+
+    def step(self, row: lp.Var) -> str | None:
+        """The operator by which every cell adds to a row's variable, if that is all that cells do with it."""
         steps = [s for s in self.cell if isinstance(s, lp.Assign) and s.var is row]
         readers = [s for s in self.cell if row in set(lp.used_vars(s))]
         if len(steps) != 1 or len(readers) != 1:
             return None
         op = _operator(readers[0].value, row)  # type: ignore[union-attr, arg-type]
-        if op is None:
-            return None
-        if readers[0] is not steps[0]:
-            name = readers[0].var if isinstance(readers[0], lp.Let) else None
-            if name is None or steps[0].value != lp.Use(name) or sum(name in set(lp.used_vars(s)) for s in self.cell) != 1:
-                return None
-        self.after = [s for s in self.after if not any(s is e for e in ends)]
-        self.before = [s for s in self.before if s is not starts[0]]
-        return row, op
+        if op is None or readers[0] is steps[0]:
+            return op
+        name = readers[0].var if isinstance(readers[0], lp.Let) else None
+        alone = name is not None and steps[0].value == lp.Use(name) and sum(name in set(lp.used_vars(s)) for s in self.cell) == 1
+        return op if alone else None
 
     def copies(self, var: lp.Var, stmts: lp.Stmts) -> list[lp.Stmt] | None:
         """The statements that say this variable's value again, when no others read it."""
@@ -175,37 +198,46 @@ class _Nest:
                     names.add(s.var)
         return found
 
-    def elements_apart(self, made: set[lp.Var], known: tuple[Poly, ...]) -> bool:
-        """Every element of an array that cells write belongs to one column, and the rest of a row leaves it alone."""
+    def without(self, totals: list[_Total]) -> _Nest:
+        """The nest without what is said beside the cells about totals."""
+        said = {id(s) for t in totals for s in t.says}
+        return replace(self, before=[s for s in self.before if id(s) not in said], after=[s for s in self.after if id(s) not in said])
+
+    # -- elements
+
+    def tables(self, known: tuple[Poly, ...]) -> set[lp.Buffer] | None:
+        """Every element of an array that cells write belongs to one column, and the rest of a row leaves it alone: which of the arrays are whole
+        tables; None where that is not so."""
         i, j = self.outer.sym, self.inner.sym
-        ctx = facts(known)
+        ctx, made = facts(known), self.made
         written = {s.buffer: s.index for s in self.cell if isinstance(s, lp.Store)}
-        if not written:
-            return False
         around = [(s.buffer, s.index) for s in lp.walk([*self.before, *self.after]) if isinstance(s, lp.Store)]
-        if any(x.buffer in {b for b, _ in around} - set(written) for x in loads(self.cell)):
-            return False
+        if not written or any(x.buffer in {b for b, _ in around} - set(written) for x in loads(self.cell)):
+            return None
         first, last = ({s.buffer for s in lp.walk(part) if isinstance(s, lp.Store)} for part in (self.before, self.after))
         if any(x.buffer in last for x in loads(self.before)) or any(x.buffer in first for x in loads(self.after)) or first & last:
-            return False
+            return None
+        whole: set[lp.Buffer] = set()
         for buffer, index in written.items():
             read = [x.index for x in loads(self.cell) if x.buffer is buffer]
             put = [s.index for s in self.cell if isinstance(s, lp.Store) and s.buffer is buffer]
             leaves = {a for p in index for a in p.leaves()}
             if buffer.rows is not None or any(x != index for x in put) or not leaves.isdisjoint(v.atom for v in made):
-                return False
+                return None
             if any(j in p.leaves() for p in index[:-1]) or index[-1].coefficient(j) != poly(1):
-                return False
+                return None
             start = index[-1] - j
-            if j in start.leaves() or not (self.is_table(buffer, index, read) if i in leaves else all(x == index for x in read)):
-                return False
+            if j in start.leaves() or not (self.is_filled_in_order(buffer, index, read) if i in leaves else all(x == index for x in read)):
+                return None
+            if i in leaves:
+                whole.add(buffer)
             others = [x.index for x in loads([*self.before, *self.after]) if x.buffer is buffer] + [x for b, x in around if b is buffer]
             if not all(out_of_reach(x[-1], self.inner, start, ctx) for x in others):
-                return False
-        return True
+                return None
+        return whole
 
-    def is_table(self, buffer: lp.Buffer, index: tuple[Poly, ...], read: list[tuple[Poly, ...]]) -> bool:
-        """A cell writes element (i, j) of a whole table. What it reads of rows above was written at an earlier step, what it reads of rows below
+    def is_filled_in_order(self, buffer: lp.Buffer, index: tuple[Poly, ...], read: list[tuple[Poly, ...]]) -> bool:
+        """A cell writes element (i, j) of a whole table of floats. What it reads of rows above was written at an earlier step, what it reads of rows below
         is written at a later one; the rest of a row writes that row only, and comes before the columns."""
         i = self.outer.sym
         row = index[-2] if len(index) > 1 else poly(0)
@@ -218,41 +250,55 @@ class _Nest:
             down, right = (x[-2] - row).const(), (x[-1] - index[-1]).const()
             if x[:-2] != index[:-2] or down is None or right is None:
                 return False
-            if (down < 0 and down + right >= 0) or (down > 0 and (down + right <= 0 or stores)):
+            not_yet, too_late = down < 0 <= down + right, down > 0 and (down + right <= 0 or stores)
+            if not_yet or too_late:
                 return False
-        self.whole.add(buffer)
         return buffer.dtype.is_float
 
-    def neighbours(self, made: set[lp.Var]) -> bool:
+    def streams(self, rows: set[lp.Var]) -> set[lp.Buffer] | None:
         """What cells read is one element for a row, which is then read before the columns, or one for a column, next to each other (or one for
-        each cell, where a step waits long enough for the one before to read them one by one)."""
+        each cell, where a step waits long enough for the one before to read them one by one): the arrays with one for each cell; None where it is
+        something else. `rows` are totals of rows."""
         i, j = self.outer.sym, self.inner.sym
         written = {s.buffer for s in self.cell if isinstance(s, lp.Store)}
-        own = {v.atom for v in made} | {row.atom for row in self.totals}
+        own = {v.atom for v in self.made | rows}
         apart = all(b.dtype.is_float for b in written)
-        kept: dict[lp.Load, lp.Var] = {}
+        found: set[lp.Buffer] = set()
         for s in self.cell:
-            if len(loads(s.value)) != _always(s.value):  # type: ignore[union-attr]
-                return False
-            for x in loads(s.value):  # type: ignore[union-attr]
+            read = loads(s.value)  # type: ignore[union-attr]
+            if len(read) != _always(s.value):  # type: ignore[union-attr]
+                return None
+            for x in read:
                 leaves = {a for p in x.index for a in p.leaves()}
                 if x.buffer in written:
                     continue
                 if not own.isdisjoint(leaves):
-                    return False
+                    return None
                 if j not in leaves:
-                    kept.setdefault(x, fresh_like(x.buffer.name, x.dtype))
-                elif (i in leaves and not apart) or any(j in p.leaves() for p in x.index[:-1]) or x.index[-1].coefficient(j) != poly(1):
-                    return False
-                elif i in leaves:
-                    self.whole.add(x.buffer)
-        if self.whole:
-            self.count = max(STREAMS // 2, STREAMS // len(self.whole))
-        self.before = [*self.before, *(lp.Let(var, load) for load, var in kept.items())]
-        self.cell = _Named(kept).stmts(self.cell)
-        return True
+                    continue
+                if (i in leaves and not apart) or any(j in p.leaves() for p in x.index[:-1]) or x.index[-1].coefficient(j) != poly(1):
+                    return None
+                if i in leaves:
+                    found.add(x.buffer)
+        return found
 
-    # -- what becomes of it
+    def with_names(self) -> _Nest:
+        """The nest with the elements that are the same in all columns read before them."""
+        written = {s.buffer for s in self.cell if isinstance(s, lp.Store)}
+        kept: dict[lp.Load, lp.Var] = {}
+        for x in (x for s in self.cell for x in loads(s.value)):  # type: ignore[union-attr]
+            if x.buffer not in written and x not in kept and not any(self.inner.sym in p.leaves() for p in x.index):
+                kept[x] = fresh_like(x.buffer.name, x.dtype)
+        return replace(self, before=[*self.before, *(lp.Let(var, load) for load, var in kept.items())], cell=Forwarded({}, kept).stmts(self.cell))
+
+
+class _Wave:
+    """The loops that are made of a nest."""
+
+    def __init__(self, nest: _Nest, totals: dict[lp.Var, tuple[lp.Var, str]], count: int) -> None:
+        self.outer, self.inner, self.before, self.cell, self.after = nest.outer, nest.inner, nest.before, nest.cell, nest.after
+        self.totals = totals  # of a row, by the variable of the whole table and its operator
+        self.count = count
 
     def loops(self) -> list[lp.Stmt]:
         outer, inner = self.outer, self.inner
@@ -260,7 +306,7 @@ class _Nest:
         wide = length(inner)
         wanted = set(lp.used_vars(self.cell)) | {s.var for s in self.cell if isinstance(s, lp.Assign)} | set(lp.used_vars(self.after))
         order = [s.var for s in lp.walk(self.before) if isinstance(s, (lp.Let, lp.Declare)) and s.var in wanted]
-        self.lanes = {v: self.local(v) for v in [*order, *self.totals]}
+        self.lanes = {v: lane_array(v.name, v.dtype, self.count) for v in [*order, *self.totals]}
         first, last, t = Sym("step"), Sym("step"), Sym("step")
         most = self.count - 1
         body: list[lp.Stmt] = [
@@ -276,11 +322,6 @@ class _Nest:
         some, bands = counted("bands", outer, self.count, [long])
         return [some, lp.For(self.band, poly(0), bands, body, False), left_over(outer, self.count, bands)]
 
-    def local(self, var: lp.Var) -> lp.Buffer:
-        buffer = lp.Buffer(fresh_like(var.name, var.dtype).name, var.dtype, (poly(self.count),), "temp", "lanes")
-        buffer.local = True
-        return buffer
-
     def row(self, number: Poly) -> Poly:
         return first_of(self.outer, self.count, self.band) + number
 
@@ -292,22 +333,14 @@ class _Nest:
         body = copier.stmts(self.before)
         body += [lp.Store(b, lane, lp.Use(copier.vars[v])) for v, b in self.lanes.items() if v not in self.totals]
         for v, (_, op) in self.totals.items():
-            body.append(lp.Store(self.lanes[v], lane, lp.Const(MONOIDS[_MONOID[op]][1](v.dtype), v.dtype)))
+            body.append(lp.Store(self.lanes[v], lane, neutral(str(monoid_of(op)), v.dtype)))
         return lp.For(k, poly(0), poly(self.count), body, False)
 
     def step(self, t: Poly, low: Poly, high: Poly) -> lp.Stmt:
         """One cell of every lane from low to high."""
         lane = Sym("lane")
         copier = Copier({self.outer.sym: self.row(self.count - 1 - poly(lane)), self.inner.sym: self.inner.low + t + lane})
-        changed = {s.var for s in self.cell if isinstance(s, lp.Assign)}
-        used = set(lp.used_vars(self.cell)) | changed
-        body: list[lp.Stmt] = []
-        for v, b in self.lanes.items():
-            if v in used:
-                value = lp.Load(b, (poly(lane),))
-                body.append(lp.Declare(copier.var(v), value) if v in changed else lp.Let(copier.var(v), value))
-        body += copier.stmts(self.cell)
-        body += [lp.Store(b, (poly(lane),), lp.Use(copier.vars[v])) for v, b in self.lanes.items() if v in changed]
+        body = in_lanes(self.cell, copier, self.lanes, poly(lane))
         return lp.For(lane, low, high, body, True)
 
     def ends(self) -> lp.Stmt:
@@ -320,17 +353,3 @@ class _Nest:
         for v, (whole, op) in self.totals.items():
             body.append(lp.Assign(whole, lp.Call(op, (lp.Use(whole), lp.Load(self.lanes[v], lane)), whole.dtype)))
         return lp.For(k, poly(0), poly(self.count), body, False)
-
-
-class _Named(Copier):
-    """A copy in which some elements are variables; names of others stay."""
-
-    def __init__(self, named: dict[lp.Load, lp.Var]) -> None:
-        super().__init__({})
-        self.named: dict[lp.Load, lp.Var] = named
-
-    def expr(self, e: lp.Expr) -> lp.Expr:
-        if isinstance(e, lp.Load) and e in self.named:
-            return lp.Use(self.named[e])
-        return super().expr(e)
-

@@ -11,14 +11,12 @@ bits. Row i lies at i modulo a power of two.
 from __future__ import annotations
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.control.same_conditions import changed
 from atoll.loops.questions import loads, may_fail, mentions
 from atoll.loops.transform.copier import Copier, copyable
 from atoll.loops.transform.walk import every_block, plain_parts
 from atoll.sizes import Poly, poly
-
-MOST = 16  # rows of a window
-AGAIN = 8  # rows of a piece for every row it makes again
 
 
 def window(stmts: lp.Stmts, decisions: list[str]) -> lp.Stmts:
@@ -63,7 +61,7 @@ def _pair(stmts: lp.Stmts, place: int) -> tuple[int, lp.Buffer, int, int] | None
     if not steps or len(known) < len(steps):
         return None
     low, high = min(known), max(known)
-    return (reader, array, low, high) if 1 <= high - low < MOST else None
+    return (reader, array, low, high) if 1 <= high - low < profit.WINDOW_ROWS else None
 
 
 def _steps(p: Poly, loop: lp.For) -> tuple[int | None, int | None]:
@@ -117,4 +115,4 @@ def _joined(making: lp.Stmt, reading: lp.Stmt, array: lp.Buffer, first: int, las
     round_ = [*row(poly(read.sym) + last), *read.body]
     body: list[lp.Stmt] = [lp.Alloc(array), before, lp.For(read.sym, read.low, read.high, round_, parallel=False), lp.Free(array)]
     some = lp.If((lp.Test("ge", read.high - read.low - 1),), body)
-    return lp.Chunks(reading.low, reading.high, reading.extent, making.work + reading.work, [some], most=min(making.most, reading.most), align=reading.align, grain=reading.grain, rows=AGAIN * (last - first))
+    return lp.Chunks(reading.low, reading.high, reading.extent, making.work + reading.work, [some], most=min(making.most, reading.most), align=reading.align, grain=reading.grain, rows=profit.ROWS_MADE_AGAIN * (last - first))

@@ -62,9 +62,25 @@ def first_of(loop: Rounds, size: int, block: Sym) -> Poly:
     return loop.low + size * poly(block)
 
 
+def begun(count: Poly, size: int) -> Poly:
+    """Blocks of so many rounds of which at least one is there; none (or less) where there are no rounds."""
+    return (count + (size - 1)) // size
+
+
 def started_blocks(loop: Rounds, size: int) -> Poly:
-    """Blocks of which at least one round is there; none (or less) for a range that is empty."""
-    return (length(loop) + (size - 1)) // size
+    return begun(length(loop), size)
+
+
+def whole_blocks(count: Poly, size: int) -> Poly:
+    """Whole blocks of so many rounds. For those who have seen to it that there are not less than none."""
+    return count // size
+
+
+def block_end(name: str, first: Poly, size: Poly | int, high: Poly, small: bool = False) -> tuple[lp.Let, Poly]:
+    """A variable: where a block ends that begins there, which is where the range ends if that comes first."""
+    end = fresh_like(name, I64)
+    end.small = small
+    return lp.Let(end, lp.Call("min", (lp.Index(first + size), lp.Index(high)), I64)), poly(end.atom)
 
 
 def is_wide(p: Poly) -> bool:
@@ -84,20 +100,20 @@ def left_over(loop: Rounds, size: int, blocks: Poly) -> lp.For:
 
 def in_blocks(loop: lp.For, size: int, block: Sym, body: lp.Stmts, known: Known = ()) -> lp.Stmts:
     """`body` for every whole block, then the rounds that are left."""
-    whole = length(loop) // size
+    whole = whole_blocks(length(loop), size)
     return where_any(loop, [lp.For(block, poly(0), whole, body, loop.parallel), left_over(loop, size, whole)], known)
 
 
 def summed_in_blocks(loop: lp.Accumulate, size: int, block: Sym, work: lp.Stmts, blocks: Poly | None = None) -> lp.Accumulate:
     """A sum of which every block adds `work`; a last one adds the rounds that are left. Of a range without rounds there is no block."""
-    whole = length(loop) // size if blocks is None else blocks
+    whole = whole_blocks(length(loop), size) if blocks is None else blocks
     rest = left_over(loop, size, whole)
     return lp.Accumulate(block, poly(0), whole + 1, [lp.If((lp.Test("ge", whole - poly(block) - 1),), work, [rest])], loop.accs, loop.exact)
 
 
 def counted(name: str, loop: Rounds, size: int, ways: list[tuple[lp.Test, ...]], known: Known = ()) -> tuple[lp.Let, Poly]:
     """A variable: how many whole blocks are made, where all tests of one of the ways hold, else none."""
-    var, whole = fresh_like(name, I64), lp.Index(length(loop) // size)
+    var, whole = fresh_like(name, I64), lp.Index(whole_blocks(length(loop), size))
     count: lp.Expr = lp.Index(poly(0))
     for tests in reversed(ways):
         count = lp.Choose(tests, whole, count)

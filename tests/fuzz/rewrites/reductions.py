@@ -237,7 +237,7 @@ def crossing(r: Chooser) -> Program:
     body = f"return [[{e} for j in range({where})] for i in range({one_of(r, 'n', span(r, 'n'))})]"
     if r.random() < 0.3:
         body = f"for i in range({where}):\n    for j in range({span(r, 'n', 'i')}):\n        {one_of(r, 'b', 'a')}[i, j] = {e}\nreturn a, b"
-    return Program(function(f"a: {t}[n, n], b: {t}[n, n], x: {t}[n], k: i64", body), sizes(r, n=(*TINY, 7, 8, 9, 15, 63, 64, 65, 66, 130), count=4), patch={"recipes.tiles.MANY": 16})
+    return Program(function(f"a: {t}[n, n], b: {t}[n, n], x: {t}[n], k: i64", body), sizes(r, n=(*TINY, 7, 8, 9, 15, 63, 64, 65, 66, 130), count=4), patch={"profit.MANY_ROWS": 16})
 
 
 def stencil(r: Chooser) -> Program:
@@ -262,4 +262,4 @@ def streamed(r: Chooser) -> Program:
     t = one_of(r, "f64", "i64", "f32")
     e = value(r, t, ["x[i]", "y[i]"], 1)
     body = one_of(r, f"return [{e} for i in range({one_of(r, 'n', span(r, 'n'))})]", f"c = [{e} for i in range(n)]\nreturn c, [v * 2 for v in c]", f"return [{e} for i in range(n)], [{value(r, t, ['x[i]', 'y[i]'], 1)} for i in range(n)]")
-    return Program(function(f"x: {t}[n], y: {t}[n], k: i64", body), sizes(r, n=(*TINY, 255, 256, 257, 511, 512, 513, 1030), count=4), patch={"recipes.stream.LEAST": 256})
+    return Program(function(f"x: {t}[n], y: {t}[n], k: i64", body), sizes(r, n=(*TINY, 255, 256, 257, 511, 512, 513, 1030), count=4), patch={"profit.STREAM_LEAST": 256})

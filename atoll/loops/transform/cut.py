@@ -1,0 +1,63 @@
+"""A range cut where tests change (index-set splitting).
+
+    for i in low..high:  f(i)       becomes       for i in low..start: f(i);   for i in start..stop: f(i);   for i in stop..high: f(i)
+
+where start is the first index at or above all lower bounds and stop is just behind the last at or below all upper ones: low <= start <= stop <= high, whatever
+the bounds are, if the range has rounds; else all three have none. Right because the parts are the range, in its order, and the bounds are the same in every round:
+they may not mention the index, nor what the rounds make. What is known between them (a test holds) is what the cut is for; who cuts says it to the copier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from atoll.loops import ir as lp
+from atoll.loops.transform.copier import fresh_like
+from atoll.loops.transform.refused import Refused
+from atoll.sizes import Atom, Poly, poly
+from atoll.types.dtypes import I64
+
+FAR = 1 << 62  # beyond every index, and far from overflow
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Statements that find where the inner part begins and stops."""
+
+    before: list[lp.Stmt]
+    start: Poly
+    stop: Poly
+
+
+def cut(loop: lp.For | lp.Accumulate, lower: Iterable[Poly], upper: Iterable[Poly]) -> Cut | Refused:
+    """`lower`: the least index where something begins to hold; `upper`: the greatest where something still does."""
+    lows, highs = dict.fromkeys(lower), dict.fromkeys(upper)
+    changing: set[Atom] = {loop.sym, *(s.var.atom for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign)))}
+    if any(not changing.isdisjoint(p.leaves()) for p in (*lows, *highs)):
+        return Refused("where it is cut changes from round to round")
+    before: list[lp.Stmt] = []
+
+    def settled(name: str, op: str, a: Poly, b: Poly) -> Poly:
+        if a == b:
+            return a
+        var = fresh_like(name, I64)
+        var.small = True
+        before.append(lp.Let(var, lp.Call(op, (lp.Index(a), lp.Index(b)), I64)))
+        return poly(var.atom)
+
+    def within(p: Poly) -> Poly:
+        """The bound with its variables cut to what is far from overflow and beyond every index."""
+        wide = [leaf for leaf in p.leaves() if isinstance(leaf, lp.VarAtom) and not leaf.var.small]
+        return p.subst({leaf: settled("above", "max", settled("below", "min", poly(leaf), poly(FAR)), poly(-FAR)) for leaf in wide})
+
+    start, stop = loop.low, loop.high
+    for bound in lows:
+        start = settled("least", "max", start, within(bound))
+    if lows:
+        start = settled("first", "min", start, loop.high)
+    for bound in highs:
+        stop = settled("most", "min", stop, within(bound) + 1)
+    if highs:
+        stop = settled("last", "max", stop, start)
+    return Cut(before, start, stop)
