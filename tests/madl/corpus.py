@@ -388,6 +388,12 @@ let grid (x of [2][3]int, go of bool) returns (y):
     automaton: state off: b = 0; until go then on state on: n init 10 = last n + a; b = !n; until n > 14 resume off end
   end
 """,
+    "rounds": """
+let clear <<n>> (x of [n]int at 'l, v of int) returns (y at 'l, s):
+  k = clamp<<n+1>>(v);
+  forward <<k>> [i] returns (s = {t}): t init 0 = last t + x.[i] end
+  forward <<k>> [i] returns (y = {z} init x): z = last z with [i] = 0 end
+""",
     "types": """
 let mix (a of [_]f32, k of i8, b of bool) returns (s, n):
   forward ([x] = a) returns (s = {t}): t init 0.0 = last t + x*f32(k) end
