@@ -28,7 +28,7 @@ def library(name: str, extra: str, what: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        fail("E1202", name=what, package=name, extra=extra)
+        fail("E1202", name=what, package=name.partition(".")[0], extra=extra)
 
 
 def bytes_of(what: Any, where: str) -> int:
