@@ -23,6 +23,7 @@ from atoll.loops.recipes import rows
 from atoll.loops.transform import split
 from atoll.sizes import poly
 from tests.check.rewrite_mutations import lists, mutant
+from tests.speed.test_privatise import weighted
 from tests.speed.test_tiles import turned
 from tests.validate.small import small_blocks
 from tests.validate.test_bounded import (
@@ -145,6 +146,7 @@ def test_wrong_at_random() -> None:
     """A share of `python -m tests.check.rewrite_mutations`."""
     with small_blocks():
         found = [mutant(f.core, name, seed) for f, name in ((distances, "rows"), (picked, "hoist_checks"), (smooth, "interior")) for seed in range(4)]
+        found.append(mutant(weighted.core, "hoist_checks", 187))  # the flag was made of another element, by a name nobody looked at
     assert any(why for _, why, _ in found) and not [x for x in found if x[2].startswith("wrong")]
 
 

@@ -68,7 +68,7 @@ def _back(scan: Node, after: Node, earlier: list[Node], later: list[Node], roots
     accs = tuple(a for a in scan.stmt[5] if a[0] != bad)
     _, i, low, high, _, _, exact = scan.stmt
     made: list[Node] = [again]
-    if any(n.stmt[0] != "let" for n in kept):
+    if kept:  # names too: what the flag is made of is looked at like anything else
         head = ("accumulate", i, low, high, (), accs, exact) if accs else ("for", i, low, high, (), (True, 0, False, False))
         made.append(Node(head, (tuple(kept),), scan.origin))
     return made
