@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -50,12 +51,12 @@ def slice_of(one: Class, seconds: float) -> None:
     """A process of its own for some seconds; what it printed is counted."""
     first = one.block()
     command = [sys.executable, "-W", "ignore", "-m", "tests.hunt", "--work", one.name, "--seeds", f"{first}:{first + BLOCK}", "--seconds", str(seconds)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
         out, err = process.communicate(timeout=seconds + PATIENCE)
         ended = process.returncode in (0, 1)
     except subprocess.TimeoutExpired:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)  # with the workers it has started, which hold its pipes
         out, err = process.communicate()
         ended = False
     lines = [json.loads(line[1:]) for line in out.splitlines() if line.startswith("@")]
