@@ -143,8 +143,9 @@ def _binop(el: Elaborator, node: s.BinOp) -> Value:
         if found is not None:
             return found
     left, right = operand(el, node.left), operand(el, node.right)
-    if node.op == "+" and isinstance(left.type, Tuple) and isinstance(right.type, Tuple):
-        return make_tuple([*project_all(el, el.bind(left)), *project_all(el, el.bind(right))], None, node.span)  # as in Python: one after the other
+    written = node.op == "+" and any(isinstance(side, (s.TupleDisplay, s.Attr, s.Subscript)) for side in (node.left, node.right))
+    if written and all(isinstance(side, Value) and isinstance(side.type, Tuple) for side in (left, right)):
+        return make_tuple([*project_all(el, el.bind(left)), *project_all(el, el.bind(right))], None, node.span)  # x.shape[1:] + (3,), as in Python
     return arithmetic.binary(el, node.op, left, right, node.span)
 
 
