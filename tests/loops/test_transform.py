@@ -154,7 +154,7 @@ def test_the_page_names_what_is_there() -> None:
     transformations = [cells for cells in rows if len(cells) == 6]
     assert len(transformations) > 8
     for cells in transformations:
-        made = (root / "atoll" / "loops" / cells[4].strip().strip("`")).read_text()
+        made = (root / "atoll" / cells[4].strip().strip("`")).read_text()
         for name in re.findall(r"`(\w+)`", cells[1]):
             assert re.search(rf"^(def|class) {name}\b", made, re.MULTILINE), name
     named = {name for cells in rows if len(cells) == 4 for name in re.findall(r"`(\w+)`", cells[1])}
