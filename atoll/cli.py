@@ -240,6 +240,8 @@ def _run(args: argparse.Namespace) -> int:
             if args.args:
                 raise Misuse("give the arguments either in --in FILE.csv or on the line, not both")
             operator, sizes = find(path, split_name(args.file)[1]), sizes_of(args.size)
+            if args.tolerance is not None and args.tolerance < 0:
+                raise Misuse(f"--tolerance is {args.tolerance}; it is a number, 0 or more")
             on = args.on.split(",") if args.on else []
             out, golden = (Path(p) if p is not None else None for p in (args.out, args.golden))
             if operator.recursive:

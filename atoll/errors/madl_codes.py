@@ -60,6 +60,7 @@ ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0950", _P, "the size of a recursive call must be a number", "write it: {name}<<n/2>>(..)", "An operator made with `let rec` is expanded for each size it is used at, so sizes must be numbers when it is used."),
     ("E0951", _P, "{name} does not end: {why}", "give it a case that does not call itself: if n == 1 then .. else .. end", "A recursive operator is expanded for each size it is used at."),
     ("E0952", _P, "{file}: {why}", "", "`import \"file.py\": name` takes Atoll functions from a Python file."),
+    ("E0973", _T, "{name} cannot be used in a function: {why}", "call it from Python, or write that part as an Atoll function", "Inside @at.fn stand operators of MADL without state whose loops mean the same there: no records, fixed point, indices (idx, clamp, wrap) and no `let rec`."),
     ("E0953", _T, "{name} cannot be used in MADL: {why}", "", "Code made from MADL does not allocate and cannot fail, so neither may the functions it calls."),
     # -- from Python, compiling
     ("E0960", _T, "{name}: {text}", "", "Operators are called with NumPy arrays or numbers of the types in their signature."),

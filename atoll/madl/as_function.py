@@ -51,7 +51,7 @@ class _Text:
         self.taken = {"at", *(self.graph.size_names[sym] for sym in self.graph.sizes)}
 
     def _refuse(self, why: str) -> Any:
-        fail("E0953", self.op.operator.span, name=self.op.name, why=why, where=self.op.name)
+        fail("E0973", self.op.operator.span, name=self.op.name, why=why, where=self.op.name)
 
     def _free(self, base: str) -> str:
         stem = re.sub(r"\W", "_", safe(base))

@@ -180,6 +180,9 @@ def solve(op: Compiled, equations: list[tuple[Poly, int, str]]) -> dict[Atom, in
     if missing:
         which = ", ".join(missing)
         fail("E0961", name=op.name, text=f"the size {which} is not known", help=f"give it: {op.name}[..] or {missing[0]}=..")
+    for sym in op.graph.sizes:
+        if known[sym] >= 2**46:
+            fail("E0612", name=op.name, size=names[sym], value=known[sym])
     return {sym: known[sym] for sym in op.graph.sizes}
 
 

@@ -145,7 +145,7 @@ class CFile:
         internal = [] if self.options.visible else [fn for fn in order if not self._is_public(fn)]
         texts = [("static " if fn in internal else "") + self.functions[id(fn)] for fn in order]
         wrappers = [text for op in self.exported for text in self._public_text(op)] if not self.options.visible else []
-        tables = [table_text(b, array, safe(b.name), ops.literal) for op in self.lowered.operators.values() for b, array in op.tables.items()]
+        tables = list(dict.fromkeys(table_text(b, array, safe(b.name), ops.literal) for op in self.lowered.operators.values() for b, array in op.tables.items()))
         kernels = [e.kernel for e in self.externals.values()]
         body = "\n".join([*tables, *texts, *wrappers, *kernels])
         helpers = support("\n".join([*texts, *wrappers]), "\n".join(kernels))

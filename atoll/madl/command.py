@@ -153,6 +153,8 @@ def _head(node: g.Nest, k: int) -> str:
 
 def run_file(path: Path, name: str | None, texts: list[str], cycles: int = 1, sizes: dict[str, int] | None = None, interpret: bool = False) -> int:
     """Call an operator with literals or .npy files; one with state runs some cycles. Prints the results."""
+    if cycles < 0:
+        raise Misuse(f"--cycles is {cycles}; it is a number of cycles, 0 or more")
     values = [_literal(text) for text in texts]
     operator = find(path, name).at(sizes or {}, tuple(values))
     args = [_typed(operator, k, value) for k, value in enumerate(values)]

@@ -279,7 +279,7 @@ class Elaborator:
             case g.Literal(_, t) | g.SizeValue(_, t):
                 return t
             case g.Operate(name, args, result, span):
-                types = [self._tree_type(a, op) for a in args]
+                types = [INT if isinstance(prune(t), Index) else t for t in (self._tree_type(a, op) for a in args)]
                 self._operation_type(name, types, result, args, span, op)
                 return result
         raise AssertionError(tree)

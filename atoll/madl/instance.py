@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -144,8 +145,9 @@ class Instance:
             self._state[key][...] = state[part]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a .npz file."""
-        np.savez(path, **self.state)
+        """Write the state to a file (NumPy's .npz format, under the name that is given)."""
+        with Path(path).open("wb") as file:
+            np.savez(file, **self.state)
 
     def copy(self) -> Instance:
         """Another instance in the same state."""

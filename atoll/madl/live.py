@@ -90,10 +90,17 @@ def dead_nodes(graph: g.Graph, live: set[g.Wire]) -> set[int]:
 def unused(graph: g.Graph, live: set[g.Wire], operator: Span) -> list[tuple[str, Span]]:
     """Variables of the operator's own text that nothing needs."""
     found: dict[str, Span] = {}
-    kept = {w.name for w in live}
+    kept = {w.name for w in live} | _as_indices(graph)
     for wire in graph.wires:
         mine = operator.line <= wire.span.line <= operator.end_line and wire.span.source is operator.source
         if not mine or not wire.name or wire.name.startswith("_") or wire.name in kept or wire.role not in ("plain", "index") or wire.scope.kind == "init":
             continue
         found.setdefault(wire.name, wire.span)
     return list(found.items())
+
+
+def _as_indices(graph: g.Graph) -> set[str]:
+    """Names of loop indices that elements are taken or replaced at."""
+    told = [view for r in graph.relations if r.construct in ("projection", "with") for view, _ in r.parts]
+    symbols = {leaf for view in told for p in view.prims for size in p.params for leaf in size.leaves()}
+    return {scope.index_name for sym, scope in graph.loops.items() if sym in symbols and scope.index_name is not None}

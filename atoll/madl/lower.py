@@ -34,7 +34,7 @@ from atoll.madl.tables import keep_tables
 from atoll.madl.typing import Generic, prune, rebuild, show_type
 from atoll.madl.values import dtype_of
 from atoll.sizes import Atom, Poly, Sym, poly
-from atoll.types.dtypes import BOOL, DTYPES, I32, I64, DType
+from atoll.types.dtypes import BOOL, DTYPES, I32, I64, U64, DType
 from atoll.types.types import Scalar, Type
 
 
@@ -342,7 +342,7 @@ class _Lowering:
             return args[0] if args[0].dtype is target else lp.Cast(args[0], target)
         if row.gives == "idx":
             bound = lp.Index(self._size(tree.sizes[0]))
-            return lp.Call(f"madl_{tree.op}", (lp.Cast(args[0], I64), bound), I32)
+            return lp.Call(f"madl_{tree.op}", (lp.Cast(_signed(tree.op, args[0], bound), I64), bound), I32)
         dtype = args[-1].dtype
         if row.prim is None and not dtype.is_float:
             return lp.Call(row.int_prim or f"madl_{tree.op}", args, dtype)
@@ -494,3 +494,12 @@ class _Lowering:
         self._locals(scope, body)
         if body:
             self._emit(lp.For(counter, low, high, body, False))
+
+
+def _signed(op: str, value: lp.Expr, bound: lp.Expr) -> lp.Expr:
+    """The argument of clamp or wrap, so that it fits 64 bits with a sign and means the same."""
+    if value.dtype is not U64:
+        return value
+    if op == "clamp":
+        return lp.Call("min", (value, lp.Const(2**63 - 1, U64)), U64)
+    return lp.Call("mod", (value, lp.Cast(bound, U64)), U64)

@@ -46,6 +46,9 @@ def read_table(path: Path) -> tuple[list[str], list[Row]]:
         raise Misuse(f"{path} cannot be read: {problem}") from None
     if not names:
         raise Misuse(f"{path} has no first line with the names of its columns")
+    twice = [n for k, n in enumerate(names) if n in names[:k]]
+    if twice:
+        raise Misuse(f"{path} has two columns {twice[0]}")
     for number, row in enumerate(rows, 2):
         if None in row or any(v is None for v in row.values()):
             raise Misuse(f"{path}, line {number}: {len(names)} columns are expected")
@@ -53,8 +56,11 @@ def read_table(path: Path) -> tuple[list[str], list[Row]]:
 
 
 def write_table(path: Path, names: list[str], rows: list[list[str]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([names, *rows])
+    try:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([names, *rows])
+    except OSError as problem:
+        raise Misuse(f"{path} cannot be written: {problem.strerror}") from None
 
 
 def columns(wire: Any, sizes: dict[Any, int]) -> list[tuple[str, Any, tuple[int, ...]]]:

@@ -39,8 +39,9 @@ def keep_tables(op: LoweredOperator) -> None:
     for fn in functions:
         _fill(fn.body, {}, found, known=True)
     op.tables = {b: filled.array for b, filled in found.items() if filled.array is not None and filled.done.all()}
-    for b in op.tables:
-        b.name = f"{op.cycle.name}_{b.name}"
+    same: dict[Any, str] = {}
+    for b, array in op.tables.items():  # a constant that is used in several places is one table
+        b.name = same.setdefault((b.dtype.name, array.shape, array.tobytes()), f"{op.cycle.name}_{b.name}")
     used: set[lp.Buffer] = set()
     for fn in functions:
         fn.body[:] = _without(fn.body, op.tables)

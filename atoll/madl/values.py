@@ -153,6 +153,8 @@ def part_of(arg: Any, t: Type, components: tuple[int, ...]) -> Any:
             arg = arg[k]
         elif isinstance(arg, np.ndarray) and arg.dtype.kind == "c" and fields in (("re", "im"), ("real", "imag")):
             arg = (arg.real, arg.imag)[k]
+        elif isinstance(arg, (complex, np.complexfloating)) and fields in (("re", "im"), ("real", "imag")):
+            arg = (arg.real, arg.imag)[k]
         elif isinstance(arg, Mapping) and fields and fields[k] in arg:
             arg = arg[fields[k]]
         elif isinstance(arg, np.ndarray) and fields and fields[k] in (arg.dtype.names or ()):
