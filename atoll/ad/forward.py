@@ -118,6 +118,8 @@ class Forward:
         source = ir.operand_dtype(prim.arg)
         if source.is_storage and isinstance(prim.arg, ir.Ref) and not isinstance(prim.arg.line.prim, (ir.Input, ir.Param)):
             fail("E1001", line.span, what=f"a value kept as {source.name} inside a function")
+        if dtype.is_complex and tangent is not None:
+            refuse(line)
         if dtype.is_float and tangent is not None:
             self.scalar(line, 0, scalars.cast(self.b, tangent, dtype, NOWHERE))
 

@@ -49,7 +49,14 @@ class Type:
         return result
 
     def __or__(self, other: object) -> Any:
-        raise NotImplementedError
+        from atoll.types.unions import union
+
+        return union(self, other)
+
+    def __ror__(self, other: object) -> Any:
+        from atoll.types.unions import union
+
+        return union(other, self)
 
 
 def _size(t: Type, size: Any) -> Poly:
