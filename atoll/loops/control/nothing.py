@@ -11,6 +11,7 @@ from __future__ import annotations
 from atoll.loops import ir as lp
 from atoll.loops.transform.walk import Known, outermost_first
 from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.sizes.poly import quotients
 
 Needs = dict[Poly, None]  # each must be at least 1, or nothing is done
 _SORTS = ("sort", "argsort")  # of the elements of a row
@@ -75,5 +76,6 @@ def _has_rounds(extent: Poly, bound: frozenset[Atom]) -> Needs:
     """What is at least 1 where a loop of this extent has rounds: the extent, and the sizes without which it is 0."""
     if extent.const() is not None or not bound.isdisjoint(extent.leaves()):
         return {}
-    sizes = [a for a in sorted(extent.leaves(), key=lambda a: a.uid) if isinstance(a, Sym)]
+    divisors = {a for quot in quotients(extent) for a in quot.den.leaves()}  # never 0
+    sizes = [a for a in sorted(extent.leaves(), key=lambda a: a.uid) if isinstance(a, Sym) and a not in divisors]
     return {extent: None, **{poly(a): None for a in sizes if (c := extent.subst({a: poly(0)}).const()) is not None and c <= 0}}

@@ -40,14 +40,14 @@ def _blocked(loop: lp.For, known: Known, decisions: list[str], together: int) ->
     i = loop.sym
     if i in inner.low.leaves() or inner.high.coefficient(i) != 1 or i in (inner.high - poly(i)).leaves() or not _own_variables(inner):
         return None
+    if not all(isinstance(s, _COPIED) and not (isinstance(s, lp.Chunks) and s.buffers) for s in lp.walk(loop.body)):
+        return None
     block = Sym(f"{i.name}_by_{profit.ROW_BLOCK}")
     first = first_of(loop, profit.ROW_BLOCK, block)
     until = inner.high.subst({i: first})
     here = (*known, poly(block), loop.high - first - profit.ROW_BLOCK)
     rows, column = Sym(i.name), Sym(inner.sym.name)
     early = lp.For(column, inner.low, until, [lp.For(rows, first, first + profit.ROW_BLOCK, Copier({i: poly(rows), inner.sym: poly(column)}).stmts(inner.body), False)], False)
-    if not all(isinstance(s, _COPIED) and not (isinstance(s, lp.Chunks) and s.buffers) for s in lp.walk(loop.body)):
-        return None
     if looks_back(early, together, here) is None or not _apart(loop, inner, first, until, here):
         return None
     row, rest = Sym(i.name), Sym(inner.sym.name)
