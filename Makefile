@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: proofs demo test test-browser site same-text validate certify odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench gradbench scaling costs docs clean test-cluster test-cuda cuda-packages portable test-futhark bench-futhark
+.PHONY: proofs demo test test-browser site same-text validate certify odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench gradbench scaling costs docs clean test-cluster test-cuda cuda-packages strangers portable test-futhark bench-futhark
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -128,6 +128,10 @@ sanitize: $(VENV)/.ready
 no-memory: $(VENV)/.ready
 	$(RUN) -m tests.runtime.no_memory 20
 	$(RUN) -m tests.runtime.small_objects
+
+# Programs of people who had read only the contract and the docs, as they wrote them.
+strangers: $(VENV)/.ready
+	$(RUN) -m tests.strangers
 
 # Ctrl-C at random moments, a hundred times in each of the shapes that loops have.
 interrupts: $(VENV)/.ready

@@ -37,7 +37,7 @@ def modules(only: Sequence[str] = ()) -> Iterator[str]:
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.py")):
             name = path.relative_to(ROOT)
-            if (not only or any(word in str(name) for word in only)) and name.stem not in {"__main__", "conftest"} and not any(part.startswith(".") or part == "cases" for part in name.parts):  # cases of errors run
+            if (not only or any(word in str(name) for word in only)) and name.stem not in {"__main__", "conftest"} and not any(part.startswith(".") or part in ("cases", "strangers") for part in name.parts):  # cases of errors run, strangers' programs too
                 yield ".".join(name.with_suffix("").parts)
 
 

@@ -1,0 +1,41 @@
+"""Programs of people who had read only the contract and the docs, as they wrote them: python -m tests.strangers [NAME..]
+
+Each compares Atoll with NumPy, plain Python or central differences and prints what differs. `KNOWN` lists what still differs, with the reason; anything else is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+SIGNS = ("MISMATCH", "EXC", "DIFF", "Traceback")
+KNOWN = {
+    "everyday/p11": "np.percentile(x, 120) is the maximum, where NumPy raises; np.diff of an empty array is refused",
+    "everyday/p12": "derivatives through complex numbers are refused; a convolution that changes its size in a loop; its own limit of time",
+    "everyday/p13": "derivatives through complex numbers are refused; a convolution that changes its size in a loop",
+}
+
+
+def main(names: list[str]) -> int:
+    wrong = 0
+    for path in sorted(HERE.glob("*/p*.py")):
+        name = f"{path.parent.name}/{path.stem}"
+        if names and name not in names:
+            continue
+        env = {**os.environ, "PYTHONPATH": str(HERE.parents[1])}
+        done = subprocess.run([sys.executable, "-W", "ignore", path.name], cwd=path.parent, env=env, capture_output=True, text=True, check=False)
+        text = done.stdout + done.stderr
+        found = [line for line in text.splitlines() if line.startswith(SIGNS)]
+        told = f"; {KNOWN[name]}" if found and name in KNOWN else ""
+        print(f"{name}: {'as expected' if not found else f'{len(found)} differ'}{told}")
+        if found and name not in KNOWN:
+            wrong += 1
+            print("   " + "\n   ".join(found[:5]))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
