@@ -160,7 +160,8 @@ class Liveness:
     def carried(self, loop: s.For | s.While) -> Names:
         """Names bound in the loop that a round, or the test before it, may read before it binds them, or that are read after the loop."""
         tested = reads(loop.test) if isinstance(loop, s.While) else _going(loop)
-        return binds(loop.body) & (self.at_entry[id(loop)] | self.after[id(loop)] | tested)
+        targets = binds_target(loop.target) & self.after[id(loop)] if isinstance(loop, s.For) else _NONE  # `it = 0; for it in range(k): ..; return it`
+        return targets | (binds(loop.body) & (self.at_entry[id(loop)] | self.after[id(loop)] | tested))
 
     def _block(self, stmts: tuple[s.Stmt, ...], live: Names) -> Names:
         for stmt in reversed(stmts):
