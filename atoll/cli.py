@@ -172,6 +172,7 @@ def _check(args: argparse.Namespace) -> int:
     status = 0
     for f in chosen(args.file):
         try:
+            f.check()
             print(f"ok  {f.type}", flush=True)
         except Error as error:
             print(shorter(error), file=sys.stderr)

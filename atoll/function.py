@@ -142,17 +142,23 @@ class Function(Looking, Beyond):
         return session, core
 
     def check_early(self) -> None:
-        """Type-check at the decoration; names that are defined further down are looked at when the function is used."""
-        if self.signature.is_generic:
+        """Type-check at the decoration; names that are defined further down are looked at when the function is used. Where all functions of a file are
+        checked afterwards only those are elaborated now of which nobody knows yet whether they give functions."""
+        if self.signature.is_generic or (CHECK_LATER.get() and self.signature.result is not None):
             return
         try:
-            _ = self.core
-            self._check_defaults()
+            self.check()
         except Error as error:
             if error.code == "E0244":
                 self.returns_function = True
             elif error.code not in ("E0105", "E0106") and not CHECK_LATER.get():
                 raise
+
+    def check(self) -> None:
+        """Everything that is known to be wrong before it is called is told now."""
+        if not self.signature.is_generic:
+            _ = self.core
+            self._check_defaults()
 
     def _check_defaults(self) -> None:
         from atoll.runtime.arguments import convert

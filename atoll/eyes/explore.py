@@ -1,8 +1,9 @@
 """`atoll explore FILE` and `f.explore()`: a local page with a program at every stage, side by side, linked by where lines come from.
 
 The server is the standard library's, bound to the loopback address; every request carries a token that only the address it prints has, and must be addressed
-to the loopback host, so that no other page can ask. The page (page.html) is plain JavaScript, loads nothing and runs nothing from elsewhere. What it shows comes from a
-worker process with a limit of time (worker.py); a function that no file has (of a notebook) is shown by this process, and cannot be edited.
+to the loopback host, so that no other page can ask. The page (page.html) is plain JavaScript, loads nothing and runs nothing from elsewhere. What it shows comes from two
+worker processes with a limit of time (worker.py): one reads texts and is never busy for long, one compiles; a question about a text that has been edited since is not worked on.
+A function that no file has (of a notebook) is shown by this process, and cannot be edited.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from atoll.function import Function
 PAGE = Path(__file__).with_name("page.html")
 POLICY = "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; base-uri 'none'; form-action 'none'"
 LIMIT = 20.0  # seconds a question may take
+READ = ("inserted", "core")  # stages that need no compiling
 
 
 class Asked(Protocol):
@@ -38,18 +40,17 @@ class Here:
 
     def __init__(self, f: Function) -> None:
         self.f, self._answers = f, Answers()
+        self._answers.file.path = f.surface.span.source.name
         self._answers.file.functions[f.name] = f
         self._lock = threading.Lock()
 
     def ask(self, do: str, limit: float | None = None, **given: Any) -> Data:
         from atoll.errors import Error
-        from atoll.eyes.facts import _function, problem
+        from atoll.eyes.facts import problem, told
 
         with self._lock:
             try:
-                if do == "look":
-                    return {"functions": [_function(self.f.name, self.f, self.f.surface.span.source.name)], "problems": []}
-                return self._answers.answer({"do": do, **given})
+                return told(self._answers.file) if do in ("look", "rest") else self._answers.answer({"do": do, **given})
             except Error as error:
                 return {"functions": [], "problems": [problem(error)], "problem": str(error)}
 
@@ -63,7 +64,10 @@ class Explorer:
     def __init__(self, path: str, text: str, name: str = "", asked: Asked | None = None, first_line: int = 1) -> None:
         self.path, self.text, self.name, self.first_line = path, text, name, first_line
         self.editable = asked is None
-        self.asked: Asked = asked if asked is not None else Worker(LIMIT)
+        self.reads: Asked = asked if asked is not None else Worker(LIMIT)
+        self.compiles: Asked = asked if asked is not None else Worker(LIMIT)
+        self._one_at_a_time = threading.Lock()
+        self._newest = 0  # the number of the text that was looked at last
         self.token = secrets.token_urlsafe(24)
         explorer = self
 
@@ -81,17 +85,32 @@ class Explorer:
     def answer(self, request: Data) -> Data:
         """One question of the page."""
         do = request.get("do")
-        if do not in ("look", "panes", "sizes", "measure"):
+        if do not in ("look", "rest", "panes", "reasons", "sizes", "measure"):
             return {"problem": "no such question"}
-        if do == "look":
-            text = request["text"] if self.editable else self.text
-            request = {"do": "look", "path": self.path, "text": text}
+        number = int(request.pop("text_number", self._newest))
+        start = time.perf_counter()
         try:
-            start = time.perf_counter()
-            found = self.asked.ask(**request)
-            return {**found, "ms": round((time.perf_counter() - start) * 1000, 1)}
+            if do == "look":
+                if self.editable:
+                    self.text = request["text"]
+                self._newest = number
+                found = self.reads.ask("look", path=self.path, text=self.text, first=request.get("first"))
+            elif do == "rest" or (do == "panes" and set(request["stages"]) <= set(READ)):
+                found = self.reads.ask(**request)
+            else:
+                found = self._compiled(number, request)
         except TooLong as late:
-            return {"problem": str(late), "functions": [], "problems": []}
+            found = {"problem": str(late), "functions": [], "problems": []}
+        return {**found, "ms": round((time.perf_counter() - start) * 1000, 1)}
+
+    def _compiled(self, number: int, request: Data) -> Data:
+        """What the process that compiles answers, unless the text has changed until it is free."""
+        with self._one_at_a_time:
+            if number != self._newest:
+                return {"stale": True}
+            if self.compiles is not self.reads:
+                self.compiles.ask("look", path=self.path, text=self.text, first=request["name"])
+            return self.compiles.ask(**request)
 
     def document(self, nonce: str) -> str:
         """The page, with what it starts from."""
@@ -102,7 +121,8 @@ class Explorer:
     def close(self) -> None:
         self.server.shutdown()
         self.server.server_close()
-        self.asked.close()
+        self.reads.close()
+        self.compiles.close()
 
     def __repr__(self) -> str:
         return f"<the explorer of {Path(self.path).name} at {self.url}>"

@@ -3,9 +3,13 @@
 Plain data (dicts, lists, texts), so that it goes through a pipe: `worker.py` makes it in a process of its own, editors and the explorer show it. Places are
 [line, column, end line, end column]: lines from 1, columns in characters from 0. Only what defines something is run of a Python file: imports, assignments,
 functions, classes. One wrong function does not hide the others.
+
+After an edit most of a file is as it was: a function whose text, place and mentioned names are the same is not read again, and `first` says which function is
+looked at before the others, which `rest` then tells.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import contextlib
@@ -19,12 +23,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from atoll.errors import Error, Span
+from atoll.eyes.looked import Looked
 from atoll.function import CHECK_LATER, Function
+from atoll.sizes import Poly
 
 Data = dict[str, Any]
 
-_DEFINES = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef, ast.Try)
+_DEFINES = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.FunctionDef, ast.ClassDef, ast.Try)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A definition as it was when it was read: its text, the values of the names in it, and the function it made."""
+
+    text: str
+    names: dict[str, Any]
+    function: Function
 
 
 @dataclass
@@ -36,6 +53,16 @@ class File:
     functions: dict[str, Function] = field(default_factory=dict)
     schedules: dict[str, tuple[Any, list[int]]] = field(default_factory=dict)  # with the lines of their steps
     problems: list[Data] = field(default_factory=list)
+    made: dict[tuple[str, int], Made] = field(default_factory=dict)  # by name and line, for the next look
+    definitions: list[Data] = field(default_factory=list)  # of files of MADL and Futhark, which are known as a whole
+    bound: frozenset[str] = frozenset()  # names that its statements give values to
+    looked: dict[str, Looked] = field(default_factory=dict)
+
+    def at(self, name: str) -> Looked:
+        """What is known about one of its functions."""
+        if name not in self.looked:
+            self.looked[name] = Looked(self.functions[name])
+        return self.looked[name]
 
 
 def place(span: Span) -> list[int]:
@@ -69,27 +96,49 @@ def _other_problem(error: BaseException, line: int, code: str = "") -> Data:
     return {"code": code, "message": text[:400], "notes": [], "help": "", "place": [line, 0, line, 0], "edits": [], "text": text[:400]}
 
 
-def read(path: str, text: str) -> File:
-    """Run what a Python text defines, statement by statement."""
+def read(path: str, text: str, before: File | None = None) -> File:
+    """Run what a Python text defines, statement by statement; what is as it was `before` is taken from there."""
     file = File(path, text)
     try:
         tree = ast.parse(text, path)
-    except SyntaxError as error:
-        file.problems.append(_other_problem(error, error.lineno or 1, "syntax"))
+    except (SyntaxError, ValueError) as error:  # ValueError: a null character
+        file.problems.append(_other_problem(error, getattr(error, "lineno", None) or 1, "syntax"))
         return file
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
     module = types.ModuleType("atoll_looked_at")
     module.__file__ = path
+    file.bound = frozenset(name for node in tree.body for name in _bound(node))
+    later = any(isinstance(x, ast.ImportFrom) and x.module == "__future__" and any(a.name == "annotations" for a in x.names) for x in tree.body)
     with _as_module(module, path):
         for node in tree.body:
-            if isinstance(node, _DEFINES):
-                _run(file, node, module)
+            if _defines(node):
+                _run(file, node, module, before, __future__.annotations.compiler_flag if later else 0)
+    if before is not None:
+        file.looked = {name: kept for name, kept in before.looked.items() if file.functions.get(name) is kept.f}
     return file
 
 
-def _run(file: File, node: ast.stmt, module: types.ModuleType) -> None:
+def _defines(node: ast.stmt) -> bool:
+    """Whether a statement of the top level gives names values, and does nothing else: one that chooses between such statements, too."""
+    if isinstance(node, ast.If):
+        return all(map(_defines, [*node.body, *node.orelse]))
+    return isinstance(node, (*_DEFINES, ast.Pass))
+
+
+def _run(file: File, node: ast.stmt, module: types.ModuleType, before: File | None, flags: int) -> None:
+    mentioned: dict[str, Any] = {}
+    if isinstance(node, ast.FunctionDef):
+        mentioned = {x.id: module.__dict__.get(x.id, _MISSING) for x in ast.walk(node) if isinstance(x, ast.Name)}
+        found = _as_before(file, node, mentioned, before)
+        if found is not None:
+            module.__dict__[node.name] = found.function
+            file.made[node.name, node.lineno] = found
+            file.functions.pop(node.name, None)
+            file.functions[node.name] = found.function
+            return
+    right = len(file.problems)
     try:
-        exec(compile(ast.Module([node], []), file.path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102  the user's own file
+        exec(compile(ast.Module([node], []), file.path, "exec", flags, dont_inherit=True), module.__dict__)  # noqa: S102  the user's own file
     except Error as error:
         file.problems.append(problem(error))
     except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a file does when it is read is told, not suffered
@@ -102,6 +151,42 @@ def _run(file: File, node: ast.stmt, module: types.ModuleType) -> None:
         if isinstance(value, Function):
             file.functions.pop(name, None)
             file.functions[name] = value
+            if isinstance(node, ast.FunctionDef) and len(file.problems) == right and not _looks_ahead(mentioned, file.bound):
+                file.made[name, node.lineno] = Made(_written(file.text, node), mentioned, value)
+
+
+_MISSING = object()
+
+
+def _as_before(file: File, node: ast.FunctionDef, mentioned: dict[str, Any], before: File | None) -> Made | None:
+    """The definition of the look before, when its text, its place and all it mentions are what they were."""
+    found = before.made.get((node.name, node.lineno)) if before is not None else None
+    if found is None or found.text != _written(file.text, node) or found.names.keys() != mentioned.keys() or _looks_ahead(mentioned, file.bound):
+        return None
+    return found if all(_same(value, found.names[name]) for name, value in mentioned.items()) else None
+
+
+def _looks_ahead(mentioned: dict[str, Any], bound: frozenset[str]) -> bool:
+    """Whether a definition uses what stands further down."""
+    return any(value is _MISSING and name in bound for name, value in mentioned.items())
+
+
+def _written(text: str, node: ast.FunctionDef) -> str:
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return "\n".join(text.split("\n")[first - 1 : node.end_lineno])
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether a name means what it meant."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray):
+        return bool(a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes())
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(_same, a, b))
+    return isinstance(a, (bool, int, float, complex, str, np.generic, Poly)) and repr(a) == repr(b)
 
 
 def _lines_of_steps(before: tuple[Any, list[int]] | None, node: ast.stmt, schedule: Any) -> list[int]:
@@ -117,7 +202,8 @@ def _bound(node: ast.stmt) -> list[str]:
     """The names a statement of the top level gives values to."""
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return [node.name]
-    return [x.id for x in ast.walk(node) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)]
+    inside = [x for x in ast.walk(node) if isinstance(x, (ast.FunctionDef, ast.ClassDef))]  # of a choice
+    return [x.id for x in ast.walk(node) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)] + [x.name for x in inside]
 
 
 @contextlib.contextmanager
@@ -140,23 +226,38 @@ def _as_module(module: types.ModuleType, path: str) -> Iterator[None]:
 
 def look(path: str, text: str) -> tuple[File, Data]:
     """Everything the front end knows about a file. Nothing is compiled."""
+    file = read_file(path, text)
+    return file, told(file)
+
+
+def read_file(path: str, text: str, before: File | None = None) -> File:
+    """A file of any of the three kinds."""
     if path.endswith(".madl"):
-        return _look_madl(path, text)
+        return _read_madl(path, text)
     if path.endswith(".fut"):
-        return _look_futhark(path, text)
-    file = read(path, text)
-    found = []
-    for name, f in file.functions.items():
+        return _read_futhark(path, text)
+    return read(path, text, before)
+
+
+def told(file: File, first: str | None = None) -> Data:
+    """What is known about the functions of a file, and what is wrong with them; with `first`, of that function (or of the first there is), and of others their names."""
+    found, problems = list(file.definitions), list(file.problems)
+    only = None if first is None else first if first in file.functions else next(iter(file.functions), None)
+    for name, f in () if file.definitions else file.functions.items():
+        nothing = {"name": name, "place": place(f.surface.span), "type": "", "types": [], "inserted": [], "explained": [], "result": ""}
+        if only not in (None, name):
+            found.append({**nothing, "later": True})
+            continue
         try:
-            found.append(_function(name, f, path))
+            found.append(function_facts(name, file.at(name), file.path))
         except Error as error:
-            if f.surface.span.source.name == path or error.span.source.name == path:
-                file.problems.append(problem(error))
-            found.append({"name": name, "place": place(f.surface.span), "type": "", "types": [], "inserted": [], "explained": [], "result": "", "wrong": True})
+            if f.surface.span.source.name == file.path or error.span.source.name == file.path:
+                problems.append(problem(error))
+            found.append({**nothing, "wrong": True})
     for name, (schedule, lines) in file.schedules.items():
-        first = [min(lines, default=1), 0, max(lines, default=1), 0]
-        found.append({"name": name, "place": first, "type": repr(schedule), "types": [], "inserted": [], "explained": [], "result": "", "schedule": True})
-    return file, {"functions": found, "problems": _once(file.problems)}
+        steps = [min(lines, default=1), 0, max(lines, default=1), 0]
+        found.append({"name": name, "place": steps, "type": repr(schedule), "types": [], "inserted": [], "explained": [], "result": "", "schedule": True})
+    return {"functions": found, "problems": _once(problems)}
 
 
 def _once(problems: list[Data]) -> list[Data]:
@@ -164,12 +265,11 @@ def _once(problems: list[Data]) -> list[Data]:
     return list({(p["code"], *p["place"], p["message"]): p for p in problems}.values())
 
 
-def _function(name: str, f: Function, path: str) -> Data:
-    from atoll.types.explain import explained
-
-    _ = f.type if not f.signature.is_generic else ""  # what is wrong with it is told now
+def function_facts(name: str, looked: Looked, path: str) -> Data:
+    f = looked.f
+    f.check()
     own = f.surface.span.source.name == path
-    ex = explained(f)
+    ex = looked.explained
     declared = f.signature.result is not None
     return {
         "name": name,
@@ -185,13 +285,13 @@ def _function(name: str, f: Function, path: str) -> Data:
     }
 
 
-def _look_futhark(path: str, text: str) -> tuple[File, Data]:
+def _read_futhark(path: str, text: str) -> File:
     """A file of Futhark: its definitions with the types of their names, its entry points as functions, and what is wrong."""
     from atoll.futhark.api import Module
     from atoll.futhark.hover import definitions
 
     file = File(path, text)
-    found = []
+    found = file.definitions
     try:
         module = Module(text, path, Path(path).parent)
         for name, span, shown, types in definitions(module._declarations):
@@ -203,17 +303,17 @@ def _look_futhark(path: str, text: str) -> tuple[File, Data]:
                     each["sizes"] = [size.name for size in file.functions[name].core.sizes]
     except Error as error:
         file.problems.append(problem(error))
-    return file, {"functions": found, "problems": _once(file.problems)}
+    return file
 
 
-def _look_madl(path: str, text: str) -> tuple[File, Data]:
+def _read_madl(path: str, text: str) -> File:
     """A file of MADL: its operators, and what is wrong with them."""
     from atoll.madl.api import Module
     from atoll.madl.library import Library
 
     file = File(path, text)
     wrong: list[Error] = []
-    found = []
+    found = file.definitions
     try:
         module = Module(Library(text, path, Path(path).parent, False, problems=wrong), Path(path).stem)
         for name in module:
@@ -223,7 +323,7 @@ def _look_madl(path: str, text: str) -> tuple[File, Data]:
     except Error as error:
         wrong.append(error)
     file.problems += [problem(e) for e in wrong]
-    return file, {"functions": found, "problems": _once(file.problems)}
+    return file
 
 
 def _madl_place(text: str, name: str) -> list[int]:

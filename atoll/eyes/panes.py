@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from atoll.errors import Error
 from atoll.function import Function
@@ -12,22 +12,17 @@ from atoll.origins import Row, in_words
 from atoll.sizes import Atom
 from atoll.stages import rows, text_of
 
+if TYPE_CHECKING:
+    from atoll.eyes.looked import Looked
+
 Data = dict[str, Any]
 
 STAGES = ("inserted", "core", "ainf", "plan", "loops", "rewritten", "c", "memory", "schedule")
 
 
-def panes(f: Function, stages: list[str]) -> Data:
-    """The rows of each stage that is asked for, [text, [line...]], or the error that stands in its place; and reasons by line."""
-    found: Data = {"panes": {}, "reasons": {}}
-    for stage in stages:
-        found["panes"][stage] = told(lambda stage=stage: _rows(f, stage))  # type: ignore[misc]
-    if any(stage not in ("inserted", "core") for stage in stages):
-        try:
-            found["reasons"] = {str(line): said for line, said in reasons(f).items()}
-        except Error:
-            pass  # the panes tell it
-    return found
+def panes(looked: Looked, stages: list[str]) -> Data:
+    """The rows of each stage that is asked for."""
+    return {"panes": {stage: looked.pane(stage) for stage in stages}}
 
 
 def told(make: Callable[[], list[Any]]) -> list[Any]:
@@ -37,16 +32,15 @@ def told(make: Callable[[], list[Any]]) -> list[Any]:
         return [[line, []] for line in str(error).split("\n")]
 
 
-def _rows(f: Function, stage: str) -> list[Any]:
+def rows_of(looked: Looked, stage: str) -> list[Any]:
+    f = looked.f
     source = text_of(f).surface.span.source
     if stage == "inserted" and source.name.endswith(".fut"):
         stage = "core"  # maps are inserted by Futhark's types, on the way to it
     if stage == "inserted":
-        from atoll.types.explain import explained
-
-        return [[line, [span.line]] for line, span in explained(f).lines]
+        return [[line, [span.line]] for line, span in looked.explained.lines]
     if stage == "memory":
-        uses = f.memory().uses
+        uses = looked.memory.uses
         return [[repr(u), [u.span.line] if u.span.line and u.span.source.name == source.name else []] for u in uses] or [["no memory", []]]
     if stage == "schedule":
         return [[line, []] for line in f.explain("schedule").split("\n")]
@@ -62,7 +56,7 @@ def own_part(found: list[Row]) -> list[Row]:
     return found[first:]
 
 
-def reasons(f: Function) -> dict[int, list[str]]:
+def reasons(looked: Looked) -> dict[int, list[str]]:
     """Why values are stored, fused, checked or copied, by line of the source."""
     from atoll.ainf import ir
     from atoll.core.needs import needs_functions
@@ -73,6 +67,7 @@ def reasons(f: Function) -> dict[int, list[str]]:
     from atoll.plan.show import stage_origins
     from atoll.runtime.program import chosen, compiled_loops
 
+    f = looked.f
     said: dict[int, dict[str, None]] = {}
     source = text_of(f).surface.span.source.name
 
@@ -103,27 +98,27 @@ def reasons(f: Function) -> dict[int, list[str]]:
     for stmt in lp.walk(loops.body):
         if isinstance(stmt, lp.Check) and stmt.site.span.source.name == source:
             say(stmt.site.span.line, f"checked while it runs ({stmt.site.code}): the sizes alone do not prove `{stmt.site.span.text()}`")
-    for use in f.memory().uses:
+    for use in looked.memory.uses:
         if use.span.line and use.span.source.name == source and use.kind in ("temporary", "copy"):
             word = "stored" if use.kind == "temporary" else "copied"
             say(use.span.line, f"{use.name} is {word}: {use.reason} ({lp.in_words(use.bytes)} bytes)")
     return {line: list(texts) for line, texts in sorted(said.items())}
 
 
-def at_sizes(f: Function, sizes: dict[str, int]) -> Data:
+def at_sizes(looked: Looked, sizes: dict[str, int]) -> Data:
     """Memory and operations as formulas, and at these sizes as numbers."""
+    f = looked.f
     env: dict[Atom, int] = {sym: sizes.get(sym.name, 1000) for sym in f.core.sizes}
     named = {sym.name: sizes.get(sym.name, 1000) for sym in f.core.sizes}
     uses = []
-    for u in f.memory().uses:
+    for u in looked.memory.uses:
         known = all(leaf in env for leaf in u.bytes.leaves())
         uses.append({"kind": u.kind, "name": u.name, "formula": repr(u.bytes), "bytes": u.bytes.evaluate(env) if known else None, "line": u.span.line, "reason": u.reason})
-    cost = f.cost()
-    now = cost.at(**named)
     numbers = {}
-    for name in ("operations", "bytes_read", "bytes_written", "rounds"):
-        value = getattr(now, name)
-        numbers[name] = {"formula": str(getattr(cost, name)), "value": value if isinstance(value, int) else None}
+    for name, formula in looked.formulas.items():
+        cost = getattr(looked.cost, name)
+        value = cost if isinstance(cost, int) else cost.at(**named)
+        numbers[name] = {"formula": formula, "value": value if isinstance(value, int) else None}
     return {"sizes": named, "memory": uses, "cost": numbers}
 
 
@@ -144,7 +139,7 @@ def madl_panes(file: Any, name: str) -> Data:
         text = show_operator(operator, path.stem, stage, Options(origins="comments"))
         return linked(text, path.name) if stage in ("c", "loops") else [[line, []] for line in text.split("\n")]
 
-    return {"panes": {stage: told(lambda stage=stage: pane(stage)) for stage in KNOWN}, "reasons": {}}  # type: ignore[misc]
+    return {"panes": {stage: told(lambda stage=stage: pane(stage)) for stage in KNOWN}}  # type: ignore[misc]
 
 
 def linked(text: str, file: str) -> list[Any]:
@@ -175,7 +170,7 @@ def schedule_panes(schedule: Any, lines: list[int]) -> Data:
         steps += [[f"     proved: {said}", line] for said in dict.fromkeys(str(o) for r in records for o in r.obligations)] or [["     nothing to prove", line]]
         programs += [[f"after {number + 1}. {step}", line], *([each, line] for each in str(at).split("\n"))]
     panes_: Data = {"steps": steps, "programs": programs, "loops": told(lambda: [[each, []] for each in show(schedule.lowered.function).split("\n")])}
-    return {"panes": panes_, "reasons": {}}
+    return {"panes": panes_}
 
 
 def measured(f: Function, sizes: dict[str, int]) -> Data:

@@ -13,6 +13,7 @@ import pytest
 
 import atoll as at
 from atoll.eyes.explore import Explorer, of_file, of_function
+from atoll.eyes.looked import Looked
 from atoll.eyes.worker import Answers
 from tests.show import programs
 
@@ -55,6 +56,7 @@ def test_what_it_answers(explorer: Explorer) -> None:
     found = json.loads(ask(explorer.url, {"do": "panes", "name": "blur", "stages": ["inserted", "rewritten", "memory", "c"]})[1])
     first = programs.blur.surface.span.line
     assert {tuple(lines) for text, lines in found["panes"]["memory"] if "rows" in text} == {(first + 1,)}
+    found = json.loads(ask(explorer.url, {"do": "reasons", "name": "blur"})[1])
     assert any(text.startswith("rows is stored") for text in found["reasons"][str(first + 1)])
     found = json.loads(ask(explorer.url, {"do": "sizes", "name": "blur", "sizes": {"n": 10, "m": 20}})[1])
     assert [u["formula"] for u in found["memory"]] == [repr(u.bytes) for u in programs.blur.memory().uses] and found["memory"][0]["bytes"] == 1600
@@ -63,7 +65,8 @@ def test_what_it_answers(explorer: Explorer) -> None:
 
 
 def test_reasons() -> None:
-    from atoll.eyes.panes import reasons
+    def reasons(f: at.Function) -> dict[int, list[str]]:
+        return Looked(f).reasons
 
     first = programs.cells.surface.span.line
     said = " ".join(text for texts in reasons(programs.best).values() for text in texts)

@@ -36,6 +36,7 @@ def own(n: at.i64) -> at.i64:
 URI = "file:///tmp/atoll_lsp_document.py"
 
 
+# 4 seconds of processor time: other programs on the machine do not count
 @pytest_lsp.fixture(config=ClientServerConfig(server_command=[sys.executable, "-m", "atoll", "lsp", "--limit", "4"]))
 async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
     await lsp_client.initialize_session(t.InitializeParams(capabilities=t.ClientCapabilities(), root_uri="file:///tmp"))
