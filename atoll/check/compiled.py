@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from atoll.check.certificate import Certificate
 from atoll.check.rewrites.chain import FORMAT, TRUSTED, Chain
 from atoll.check.rewrites.refute import LEFT, WORK
+from atoll.check.sums import Rejected
 from atoll.check.watched import Rewrite, Watched, watch
 from atoll.core import ir
 from atoll.core.fingerprint import fingerprint
@@ -39,26 +40,34 @@ def make_data(core: ir.Function, choices: Choices | None = None, seconds: float 
             if r.bounded is not None and r.bounded.kind == "wrong":
                 fail("E0511", core.span, name=core.name, rewrite=r.name, problem=r.bounded.detail)
     rows = [_row(r, why) for r, why in zip(watched.rewrites, found, strict=True)]
-    return {**_head(core), "sizes": [s.name for s in watched.loops.sizes], "lowered": watched.lowered, "rewrites": rows, "notes": list(notes), **watched.data.tables()}
+    return {**_head(core), **_arguments(watched), "lowered": watched.lowered, "rewrites": rows, "notes": list(notes), **watched.data.tables()}
 
 
 def validated(watched: Watched, notes: dict[str, None] | None = None, only: str | None = None) -> list[str]:
     """For each rewrite, why it is not proved; empty when it is. `notes`: what is taken on trust of those that are; `only` one of
     them is looked at."""
-    data: dict[str, Any] = {"format": FORMAT, "sizes": [s.name for s in watched.loops.sizes], "reassociate": watched.core.reassociate, **watched.data.tables()}
+    data: dict[str, Any] = {"format": FORMAT, **_arguments(watched), "reassociate": watched.core.reassociate, **watched.data.tables()}
     chain = Chain(data)
-    now = chain.reader.body(watched.lowered)
-    found = []
+    found: list[str] = []
     left = LEFT.set([WORK])  # what is proved can be checked in that much
-    for r in watched.rewrites:
-        after = chain.reader.body(r.after)
-        parts = [] if only not in (None, r.name) else chain.step(now, after, {"origins": r.origins, "roots": r.roots, "regroups": r.regroups})
-        found.append(next((p.why for p in parts if p.why), ""))
-        if notes is not None and not found[-1]:
-            notes.update(dict.fromkeys(f"{r.name}: {note}" for p in parts for note in p.notes))
-        now = after
-    LEFT.reset(left)
+    try:
+        now = chain.program(watched.lowered)
+        for r in watched.rewrites:
+            after = chain.program(r.after)
+            parts = [] if only not in (None, r.name) else chain.step(now, after, {"origins": r.origins, "roots": r.roots, "regroups": r.regroups})
+            found.append(next((p.why for p in parts if p.why), ""))
+            if notes is not None and not found[-1]:
+                notes.update(dict.fromkeys(f"{r.name}: {note}" for p in parts for note in p.notes))
+            now = after
+    except Rejected as problem:  # the loops themselves are none that the checker reads
+        found += [str(problem)] * (len(watched.rewrites) - len(found))
+    finally:
+        LEFT.reset(left)
     return found
+
+
+def _arguments(watched: Watched) -> dict[str, Any]:
+    return {"sizes": [s.name for s in watched.loops.sizes], "arguments": watched.data.arguments(watched.loops), "results": watched.data.results(watched.loops)}
 
 
 def _row(r: Rewrite, why: str) -> dict[str, Any]:
@@ -83,7 +92,7 @@ def _without_loops(core: ir.Function) -> dict[str, Any]:
 
     order = ", ".join(dict.fromkeys(name for name, _ in passes()))
     row = {"name": "functions", "status": "open", "why": f"it goes through λANF, whose passes nobody validates: {order}", "after": []}
-    return {**_head(core), "sizes": [], "lowered": [], "rewrites": [row], "P": [], "Q": [], "E": [], "S": []}
+    return {**_head(core), "sizes": [], "lowered": [], "rewrites": [row], "arguments": [], "results": [], "P": [], "Q": [], "E": [], "S": []}
 
 
 def certificate(f: Function) -> Certificate:
@@ -132,7 +141,7 @@ def without_rewrites(name: str, source: str, text: str) -> Certificate:
     row = {"name": "madl", "status": "open", "why": "its loops are made by atoll/madl, which is tested against the oracle and not validated", "after": []}
     digest, c = (hashlib.sha256(x.encode()).hexdigest() for x in (source, text))
     head = {"format": FORMAT, "program": name, "digest": digest, "reassociate": False}
-    rest = {"sizes": [], "lowered": [], "rewrites": [row], "notes": [], "P": [], "Q": [], "E": [], "S": []}
+    rest = {"sizes": [], "lowered": [], "rewrites": [row], "arguments": [], "results": [], "notes": [], "P": [], "Q": [], "E": [], "S": []}
     return Certificate({**head, **rest, "c": {"text": text, "sha256": c}, "source": {"what": "none: an operator of MADL", "certificate": None}})
 
 

@@ -111,7 +111,7 @@ class LoopsData(Encoder):
             case lp.Helper():
                 how = [None if s.site is None else self.site(s.site), None if s.dtype is None else s.dtype.name]
                 buffers = [[self.name(b), self.many(index)] for b, index in s.buffers]
-                return ["helper", s.name, buffers, self.many(s.sizes), None if s.result is None else self.name(s.result), how]
+                return ["helper", s.name, buffers, self.many(s.sizes), None if s.result is None else [self.name(s.result), s.result.dtype.name], how]
             case lp.Print():
                 return self._print(s)
             case lp.BreakUnless(tests):
@@ -148,6 +148,17 @@ class LoopsData(Encoder):
     def site(self, site: Any) -> int:
         self._kept.append(site)
         return self._sites.setdefault(id(site), len(self._sites))
+
+    def arguments(self, fn: lp.Function) -> list[Any]:
+        """Arrays and numbers that no statement makes: [name, what it is, type]."""
+        made = {s.buffer for s in lp.walk(fn.body) if isinstance(s, lp.Alloc)}  # results whose length is found out
+        arrays = dict.fromkeys(x for x in (*fn.inputs, *(o.buffer for o in fn.outputs), *fn.consts) if isinstance(x, lp.Buffer) and x not in made)
+        found = [[self.name(b), "an array", b.dtype.name] for b in arrays]
+        return found + [[self.name(v), "a variable", v.dtype.name] for v in fn.inputs if isinstance(v, lp.Var)]
+
+    def results(self, fn: lp.Function) -> list[str]:
+        """Variables that say how long results are."""
+        return [self.name(v) for o in fn.outputs for v in o.open_sizes if v is not None]
 
     def tables(self) -> Any:
         return {"P": self.polys, "Q": self.quots, "E": self.exprs, "S": self.stmts}

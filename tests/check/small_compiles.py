@@ -68,6 +68,8 @@ class Tables:
                 return self.row(self.E, ["load", b, self.polys(index)])
             case ("call", op, args, d):
                 return self.row(self.E, ["call", op, [self.expr(a) for a in args], d])
+            case ("cast", inner, d):
+                return self.row(self.E, ["cast", self.expr(inner), d])
             case ("choose", tests, a, b):
                 return self.row(self.E, ["choose", self.tests(tests), self.expr(a), self.expr(b)])
         return self.row(self.E, list(e))  # use, const
@@ -102,8 +104,14 @@ class Tables:
                 row = ["break", self.tests(tests)]
             case ("forever", body):
                 row = ["forever", self.body(body)]
-            case ("alloc", b, d, extents):
-                row = ["alloc", b, d, self.polys(extents), [False, None, False, None]]
+            case ("alloc", b, d, extents, *how):
+                row = ["alloc", b, d, self.polys(extents), how[0] if how else [False, None, False, None]]
+            case ("chunks", low, high, extent, body, accs, buffers, how):
+                row = ["chunks", low, high, self.poly(extent), self.body(body), accs, buffers, self.polys(how)]
+            case ("helper", name, buffers, sizes, result, how):
+                row = ["helper", name, [[b, self.polys(index)] for b, index in buffers], self.polys(sizes), result, how]
+            case ("print", text, buffers, args):
+                row = ["print", text, buffers, [self.expr(a) for a in args]]
             case _:
                 row = list(s)  # free, copy, swap
         return self.row(self.S, row)
@@ -129,11 +137,13 @@ def plain(stmts: Sequence[Any]) -> tuple[Stmt, ...]:
     return tuple(made)
 
 
-def forged(before: Sequence[Stmt], after: Sequence[Any], sizes: str = "n", roots: dict[str, str] | None = None, licensed: bool = False) -> dict[str, Any]:
+def forged(before: Sequence[Stmt], after: Sequence[Any], sizes: str = "n", roots: dict[str, str] | None = None, licensed: bool = False,
+    arrays: str = "x y z c a", scalars: dict[str, str] | None = None) -> dict[str, Any]:
     t = Tables()
     lowered, made = t.body(before), t.body(plain(after))
     origins = [None if o is None else o if isinstance(o, int) else [o[0], [[s, t.poly(p)] for s, p in o[1].items()]] for o in walked(after)]
     row = {"name": "forged", "status": "proved", "why": "", "after": made, "origins": origins, "roots": [list(x) for x in (roots or {}).items()], "regroups": licensed}
     text = "int main(void) { return 0; }"
-    head = {"format": FORMAT, "program": "small", "digest": "0" * 64, "reassociate": licensed, "notes": [], "sizes": sizes.split(), "lowered": lowered, "rewrites": [row]}
+    given = [*([b, "an array", "f64"] for b in arrays.split()), *([name, "a variable", d] for name, d in (scalars or {}).items())]
+    head = {"format": FORMAT, "program": "small", "digest": "0" * 64, "reassociate": licensed, "notes": [], "sizes": sizes.split(), "arguments": given, "results": [], "lowered": lowered, "rewrites": [row]}
     return {**head, "P": t.P, "Q": [], "E": t.E, "S": t.S, "c": {"text": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}, "source": {"what": "none", "certificate": None}}

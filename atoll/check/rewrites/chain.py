@@ -12,7 +12,7 @@ from typing import Any
 from atoll.check.rewrites.language import Body, Reader
 from atoll.check.rewrites.leaves import Origin
 from atoll.check.rewrites.refute import LEFT, NOTED, WORK
-from atoll.check.rewrites.scopes import scoped
+from atoll.check.rewrites.scopes import arguments, measured, scoped
 from atoll.check.rewrites.steps import Part, validate
 from atoll.check.sums import need, unknown
 
@@ -20,6 +20,7 @@ FORMAT = "atoll certificate of a compile 1"
 STATUS = ("proved", "bounded", "open")
 KINDS = {"strict": "the same expressions", "regrouped": "the same up to the order of sums"}
 MANY = 500  # rewrites
+COEFFICIENT, DEGREE = 1 << 16, 2  # of index arithmetic that a rewrite may add: sizes are below 2**46
 LONG = 2_000  # letters of what a maker says
 TRUSTED = (
     "index arithmetic stays below 64 bits: sizes are checked to be below 2**46 when the program is called",
@@ -42,18 +43,19 @@ class Chain:
         self.data, self.reader = data, Reader(data)
         self.sizes = tuple(map(unknown, data["sizes"]))
         need(len(set(self.sizes)) == len(self.sizes), "two sizes of one name")
+        self.kinds = arguments(self.sizes, data["arguments"])
+        self.given = frozenset(self.kinds)
+        self.results = frozenset(map(unknown, data["results"]))
         self.parts = self.asked = 0
         self.notes: set[str] = set()
         self.final: Body = ()
 
     def run(self) -> None:
-        now = self.lowered = self.reader.program(self.data["lowered"])
-        scoped(now, self.sizes)
+        now = self.lowered = self.program(self.data["lowered"])
         need(len(self.data["rewrites"]) <= MANY, "more rewrites than a compile has")
         for k, row in enumerate(self.data["rewrites"]):
             need(row["status"] in STATUS, "no status:", row["status"])
-            after = self.reader.program(row["after"])
-            scoped(after, self.sizes)
+            after = self.program(row["after"])
             if row["status"] == "proved":
                 for part in self.step(now, after, row):
                     need(not part.why, f"rewrite {k}, {row['name']}: {part.why}")
@@ -63,8 +65,18 @@ class Chain:
             now = after
         self.final = now
 
+    def program(self, rows: list[int]) -> Body:
+        """The loops of a stage, in which every name is one thing."""
+        body = self.reader.program(rows)
+        scoped(body, self.kinds, self.given)
+        return body
+
     def step(self, before: Body, after: Body, row: dict[str, Any]) -> list[Part]:
-        return validate(self.sizes, before, after, [self.origin(o) for o in row["origins"]], {unknown(a): unknown(b) for a, b in row["roots"]}, self.licensed(row))
+        (most, highest), (largest, degree) = measured(before), measured(after)
+        if largest > max(most, COEFFICIENT) or degree > max(highest, DEGREE):
+            return [Part("index arithmetic that may not stay below 64 bits", 0)]
+        origins, roots = [self.origin(o) for o in row["origins"]], {unknown(a): unknown(b) for a, b in row["roots"]}
+        return validate(self.sizes, before, after, origins, roots, self.licensed(row), self.kinds, self.results)
 
     def licensed(self, row: dict[str, Any]) -> bool:
         """Sums may be regrouped: the program allows it, and the rewrite is one that does."""

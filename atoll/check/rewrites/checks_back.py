@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from atoll.check.rewrites.language import changed, mapped, read, rename
+from atoll.check.rewrites.language import changed, is_poly, mapped, parts, read, rename, subexprs, walk
 from atoll.check.rewrites.leaves import Node, whole
+from atoll.check.rewrites.texts import may_trap
 from atoll.check.sums import Poly, subst, value, var
 
 
@@ -48,6 +49,8 @@ def _back(scan: Node, after: Node, earlier: list[Node], later: list[Node], roots
     tested = _guards(earlier[-1]) if earlier and _only_repeats(earlier[-1], again, roots) else set()
     seen: set[Any] = set()
     instead: dict[str, str] = {}
+    harmless: set[Any] = set()  # tests of a number that is replaced by one that passes them
+    others: list[Node] = []
     kept = []
     for n in scan.bodies[0]:
         s = n.stmt
@@ -59,11 +62,13 @@ def _back(scan: Node, after: Node, earlier: list[Node], later: list[Node], roots
             if not {_rooted(t, rooted) for t in s[3][1]} <= failing or not all(_passes(t, s[3][2][1], s[3][3][1], tested) for t in s[3][1]):
                 return None
             instead[s[1]] = s[3][2][1]
+            harmless |= {_rooted(t, rooted) for t in s[3][1]}
         else:
             if bad in read((whole(n),))[0]:
                 return None
+            others.append(n)
             kept.append(renamed(n, instead))
-    if not failing <= seen:
+    if not failing <= seen or not _harmless(others, _first_lets(again, rooted), rooted, set(instead.values()), seen <= harmless):
         return None
     accs = tuple(a for a in scan.stmt[5] if a[0] != bad)
     _, i, low, high, _, _, exact = scan.stmt
@@ -72,6 +77,31 @@ def _back(scan: Node, after: Node, earlier: list[Node], later: list[Node], roots
         head = ("accumulate", i, low, high, (), accs, exact) if accs else ("for", i, low, high, (), (True, 0, False, False))
         made.append(Node(head, (tuple(kept),), scan.origin))
     return made
+
+
+def _first_lets(again: Node, rooted: Mapping[str, str]) -> set[str]:
+    """Names that are made before the first check."""
+    found: set[str] = set()
+    for n in again.bodies[0]:
+        if n.stmt[0] == "check":
+            break
+        found.add(rooted.get(n.stmt[1], n.stmt[1]))
+    return found
+
+
+def _harmless(body: list[Node], first: set[str], rooted: Mapping[str, str], tested: set[str], replaced: bool) -> bool:
+    """What is done in rounds whose check fails touches only what is there: everything that is tested is replaced, and nothing but names that come before all checks
+    is made of what it was."""
+    for n in body:
+        inside = tuple(walk((whole(n),)))
+        if any(s[0] not in ("let", "declare", "assign", "add", "store", "update", "if", "for", "accumulate") for s in inside):
+            return False
+        if n.stmt[0] == "let" and rooted.get(n.stmt[1], n.stmt[1]) in first:
+            continue
+        touches = any(s[0] in ("store", "update") or any(may_trap(e) or (not is_poly(e) and e[0] == "load") for p in parts(s) for e in subexprs(p)) for s in inside)
+        if touches and (not replaced or tested & read((whole(n),))[0]):
+            return False
+    return True
 
 
 def _same_instances(scan: Node, again: Node, roots: Mapping[str, str]) -> dict[str, str]:

@@ -140,14 +140,16 @@ class Reader:
             case ["if", tests, then, orelse]:
                 return ("if", self.tests(tests), self.body(then), self.body(orelse))
             case ["alloc", b, d, extents, how]:
-                return ("alloc", unknown(b), str(d), self.polys(extents), repr(how))
+                local, rows, private, _ = how
+                need(rows is None or (type(rows) is int and rows > 0), "no memory")
+                return ("alloc", unknown(b), str(d), self.polys(extents), (bool(local), rows, bool(private)))
             case ["free", b]:
                 return ("free", unknown(b))
             case [("copy" | "swap") as kind, a, b]:
                 return (kind, unknown(a), unknown(b))
             case ["helper", name, buffers, sizes, result, how]:
                 places = tuple((unknown(b), self.polys(index)) for b, index in buffers)
-                return ("helper", str(name), places, self.polys(sizes), None if result is None else unknown(result), repr(how))
+                return ("helper", str(name), places, self.polys(sizes), None if result is None else (unknown(result[0]), str(result[1])), repr(how))
             case ["print", text, buffers, args]:
                 return ("print", str(text), tuple(map(unknown, buffers)), self.exprs(args))
             case ["break", tests]:
@@ -306,6 +308,21 @@ def put(e: Any, env: Mapping[str, Poly]) -> Any:
     return mapped(e, lambda p: subst(p, known), use)
 
 
+def put_whole(s: Stmt, env: Mapping[str, Poly]) -> Stmt | None:
+    """A statement that is not looked into with its unknowns replaced; None where it has statements inside that name them."""
+    match s[0]:
+        case "alloc":
+            return (*s[:3], tuple(put(p, env) for p in s[3]), s[4])
+        case "helper":
+            return ("helper", s[1], tuple((b, tuple(put(p, env) for p in index)) for b, index in s[2]), tuple(put(p, env) for p in s[3]), *s[4:])
+        case "print":
+            return (*s[:3], tuple(put(e, env) for e in s[3]))
+        case "break":
+            return ("break", put(("truth", s[1]), env)[1])
+    moved = {v for v, p in env.items() if p != var(v)}
+    return None if moved & (read((s,))[0] | changed((s,))[0]) else s
+
+
 def rename(names: Mapping[str, str]) -> dict[str, Poly]:
     return {a: var(b) for a, b in names.items()}
 
@@ -330,7 +347,7 @@ def changed(body: Body) -> tuple[set[str], set[str]]:
                 arrays |= {s[1], s[2]}
             case "helper":
                 arrays |= {b for b, _ in s[2]}
-                variables |= {s[4]} if s[4] is not None else set()
+                variables |= {s[4][0]} if s[4] is not None else set()
             case "product":
                 arrays |= {e[1] for e in s[2]}
     return variables, arrays

@@ -12,10 +12,13 @@ from typing import Any
 
 from atoll.check.rewrites.language import LEAVES, Body, Expr, Stmt, bodies, names, with_bodies
 from atoll.check.rewrites.refute import Cond, Group, negations
+from atoll.check.rewrites.scopes import Kinds
 from atoll.check.sums import Poly, Rejected, const, sub, var
 
 Origin = tuple[int, Mapping[str, Poly]]
-Place = tuple[int, float, str | None, bool]  # the list, the position in it, the index of a loop and whether its rounds are independent
+Piece = tuple[str, str, Poly]  # where a piece begins and ends, and the length of the range
+Place = tuple[int, float, str | None, Any]  # the list, the position in it, the index of a loop and whether its rounds are independent (SUMS: but for what is added to sums)
+SUMS = "sums"
 
 
 class No(Rejected):
@@ -66,7 +69,7 @@ class Leaf:
     syms: list[str]
     scope: dict[str, Leaf | None]  # names made in the region: by a leaf, or (None) an integer that the rewrite counts by
     apart: tuple[Any, ...] = ()
-    pieces: tuple[tuple[str, str], ...] = ()  # ranges that are cut around it: where a piece begins and ends
+    pieces: tuple[Piece, ...] = ()  # ranges that are cut around it
 
 
 @dataclass(slots=True)
@@ -74,17 +77,18 @@ class Around:
     """What holds at a place, and how it is reached."""
 
     moving: frozenset[str]  # variables that are assigned: what is known of them may not be so later
+    kinds: Kinds  # what names are
     conds: list[Cond] = field(default_factory=list)
     groups: list[Group] = field(default_factory=list)
     facts: list[Cond] = field(default_factory=list)
     known: list[Group] = field(default_factory=list)
     place: list[Place] = field(default_factory=list)
     syms: list[str] = field(default_factory=list)
-    pieces: tuple[tuple[str, str], ...] = ()
+    pieces: tuple[Piece, ...] = ()
 
     def inside(self, place: Place, conds: list[Cond] = [], groups: list[Group] = [], sym: str | None = None) -> Around:  # noqa: B006  never changed
         syms = self.syms if sym is None else [*self.syms, sym]
-        return Around(self.moving, [*self.conds, *conds], [*self.groups, *groups], list(self.facts), list(self.known), [*self.place, place], syms, self.pieces)
+        return Around(self.moving, self.kinds, [*self.conds, *conds], [*self.groups, *groups], list(self.facts), list(self.known), [*self.place, place], syms, self.pieces)
 
 
 def test_cond(t: Any, moving: frozenset[str]) -> Cond:
@@ -163,7 +167,9 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
                         yield leaf
                 if i in at.syms:
                     raise No("an index twice")
-                apart = s[0] == "for" and (s[5][0] or (new and s[5][1] > 0))  # several rounds at a time have no order either: believed of nobody
+                apart: Any = s[0] == "for" and (s[5][0] or (new and s[5][1] > 0))  # several rounds at a time have no order either: believed of nobody
+                if s[0] == "accumulate" and new and not s[6] and any(acc[2][0] in "fc" for acc in s[5]):
+                    apart = SUMS  # printed in lanes
                 inside = at.inside((here, k, i, apart), [("ge", sub(var(i), low)), ("ge", sub(sub(high, var(i)), const(1)))], sym=i)
                 yield from leaves(n.bodies[0], inside, scope, new)
             case "chunks" if not s[5] and not s[6]:
@@ -172,7 +178,7 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
                     raise No("an index twice")
                 inside = at.inside((here, k, low, True), sym=low)
                 inside.facts += [("ge", var(low)), ("ge", sub(extent, var(high))), ("ge", sub(sub(var(high), var(low)), const(1)))]
-                inside.pieces = (*at.pieces, (low, high))
+                inside.pieces = (*at.pieces, (low, high, extent))
                 scope[high] = None
                 yield from leaves(n.bodies[0], inside, scope, new)
             case "if":
@@ -195,7 +201,7 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
                     raise No(f"a statement without origin: {s[0]}")
                 number, round_ = n.origin if n.origin is not None else (None, {})
                 leaf = _leaf(s if s[0] in LEAVES else whole(n), number, round_, at, place, scope)
-                leaf.apart = n.apart
+                leaf.apart = n.apart if s[0] in LEAVES else (*n.apart, *(((), ()) for _ in _told_apart(n)))
                 yield leaf
                 if s[0] in ("let", "declare", "acc") or (s[0] == "assign" and f"%bare {s[1]}" in scope):
                     scope[s[1]] = leaf
@@ -204,6 +210,14 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
                         at.known.append(means)
                 elif s[0] == "check":
                     at.facts += [c for c in conditions(s[1], at.moving) if c[0] != "op"]
+
+
+def _told_apart(n: Node) -> Iterator[Any]:
+    """What has to differ somewhere inside of a statement that is not looked into."""
+    for b in n.bodies:
+        for x in b:
+            yield from x.apart
+            yield from _told_apart(x)
 
 
 def _leaf(s: Stmt, number: Any, round_: Mapping[str, Poly], at: Around, place: Place, scope: dict[str, Leaf | None]) -> Leaf:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from atoll.check.rewrites.checks_back import renamed
 from atoll.check.rewrites.language import changed, read, walk
 from atoll.check.rewrites.leaves import Node, whole
+from atoll.check.rewrites.scopes import Kinds
 from atoll.check.rewrites.storage import is_neutral
 from atoll.check.sums import Poly, add, const, subst, value, var
 
@@ -23,14 +24,14 @@ MOST = 16  # parts, which are written out
 REGROUPED = "sums are made of sums of parts: in another order than before, which the program allows"
 
 
-def parts_back(body: tuple[Node, ...], notes: set[str]) -> tuple[Node, ...]:
-    out = tuple(replace(n, bodies=tuple(parts_back(b, notes) for b in n.bodies)) for n in body)
+def parts_back(body: tuple[Node, ...], notes: set[str], kinds: Kinds) -> tuple[Node, ...]:
+    out = tuple(replace(n, bodies=tuple(parts_back(b, notes, kinds) for b in n.bodies)) for n in body)
     for room in out:
         if room.stmt[0] == "alloc" and room.origin is None and len(room.stmt[3]) == 2:
-            found = _back(out, room)
+            found = _back(out, room, kinds)
             if found is not None:
                 notes.add(REGROUPED)
-                return parts_back(found, notes)
+                return parts_back(found, notes, kinds)
     return out
 
 
@@ -39,7 +40,7 @@ def _uses(n: Node, own: str) -> bool:
     return own in read(s)[1] | changed(s)[1]
 
 
-def _back(body: tuple[Node, ...], room: Node) -> tuple[Node, ...] | None:
+def _back(body: tuple[Node, ...], room: Node, kinds: Kinds) -> tuple[Node, ...] | None:
     own, d, (count, long) = room.stmt[1], room.stmt[2], room.stmt[3]
     users = [n for n in body if n is not room and _uses(n, own)]
     if len(users) != 3 or users[2].stmt != ("free", own) or users[0].stmt[0] != "chunks" or users[0].stmt[3] != count or users[0].stmt[5] or users[0].stmt[6]:
@@ -56,11 +57,14 @@ def _back(body: tuple[Node, ...], room: Node) -> tuple[Node, ...] | None:
     between = body[body.index(making) + 1 : body.index(adding) + 1]
     written = set().union(*(changed((whole(n),))[1] for n in between))
     others = read((whole(work[1]),))[1] | changed((whole(work[1]),))[1]
+    assigned = set().union(*(changed((whole(n),))[0] for n in between))
+    if {x[0] for x in walk((whole(work[1]),))} - {"for", "if", "let", "declare", "assign", "add", "accumulate", "update"} or assigned & set().union(*(read((whole(n),))[0] for n in (*lets, work[1]))):
+        return None
     if len(updates) != 1 or updates[0][2][:1] != (var(part),) or changed((whole(work[1]),))[1] != {own} or (others - {own}) & written:
         return None
     if is_neutral(_first(work[0], own), updates[0][3], d) is False:
         return None
-    into = _replaced(adding, own, count, long, part, lets, work[1], updates[0])
+    into = _replaced(adding, own, count, long, part, lets, work[1], updates[0], kinds)
     if into is None or _uses(into, own):
         return None
     return tuple(into if n is adding else n for n in body if n not in (room, making, users[2]))
@@ -81,12 +85,12 @@ def _begins(n: Node, own: str, part: str, long: Poly, d: str) -> bool:
     return bool(n.stmt[2:4] == ((), long) and s[:3] == ("store", own, (var(part), var(n.stmt[1]))) and s[3][0] == "const")
 
 
-def _replaced(n: Node, own: str, count: Poly, long: Poly, part: str, lets: tuple[Node, ...], work: Node, update: tuple[object, ...]) -> Node | None:
+def _replaced(n: Node, own: str, count: Poly, long: Poly, part: str, lets: tuple[Node, ...], work: Node, update: tuple[object, ...], kinds: Kinds) -> Node | None:
     """The statement with the loop that adds the parts replaced by one that adds what they are made of."""
     if n.stmt[0] == "for" and n.stmt[2:4] == ((), count) and len(n.bodies[0]) == 1 and n.bodies[0][0].stmt[0] == "for" and len(n.bodies[0][0].bodies[0]) == 1:
         copy, columns = n.stmt[1], n.bodies[0][0]
         c, s = columns.stmt[1], columns.bodies[0][0].stmt
-        if s[0] != "update" or s[3] != update[3] or s[4] != ("load", own, (var(copy), var(c))):
+        if s[0] != "update" or kinds[s[1]] != kinds[own] or s[3] != update[3] or s[4] != ("load", own, (var(copy), var(c))):
             return None
         made: Node | None = None
         if columns.stmt[2:4] == ((), long):
@@ -107,7 +111,7 @@ def _replaced(n: Node, own: str, count: Poly, long: Poly, part: str, lets: tuple
     for k, b in enumerate(n.bodies):
         for j, x in enumerate(b):
             if _uses(x, own):
-                new = _replaced(x, own, count, long, part, lets, work, update)
+                new = _replaced(x, own, count, long, part, lets, work, update, kinds)
                 return None if new is None else replace(n, bodies=(*n.bodies[:k], (*b[:j], new, *b[j + 1 :]), *n.bodies[k + 1 :]))
     return None
 

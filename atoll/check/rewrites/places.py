@@ -13,8 +13,8 @@ from atoll.check.sums import ONE, Poly, add, const, div, mul, sub, subst, var
 def pieces(a: Leaf, b: Leaf, env: Mapping[str, Poly]) -> list[Group]:
     """Two instances in pieces of one range: it is the same piece, or one ends before the other begins."""
     found: list[Group] = []
-    for low, high in a.pieces:
-        if (low, high) in b.pieces:
+    for low, high, extent in a.pieces:
+        if (low, high, extent) in b.pieces:
             same: list[Cond] = [("eq", sub(var(low), env[low])), ("eq", sub(var(high), env[high]))]
             found.append([same, [("ge", sub(env[low], var(high)))], [("ge", sub(var(low), env[high]))]])
     return found
@@ -36,7 +36,8 @@ def before(a: list[Place], b: list[Place]) -> Iterator[tuple[list[str], str | No
             same.append(sym)
 
 
-def not_before(a: list[Place], b: list[Place], env: Mapping[str, Poly]) -> Iterator[list[Cond]]:
+def not_before(a: list[Place], b: list[Place], env: Mapping[str, Poly], added: bool) -> Iterator[list[Cond]]:
+    """How it can be that an instance of a does not come before one of b. `added`: both are additions to one sum."""
     same: list[Cond] = []
     for (list_a, at_a, sym, parallel), (list_b, at_b, other, _) in zip(a, b, strict=False):
         if list_a != list_b:
@@ -47,7 +48,7 @@ def not_before(a: list[Place], b: list[Place], env: Mapping[str, Poly]) -> Itera
             return
         if sym is not None and other is not None:
             yield [*same, ("ge", sub(sub(var(sym), env[other]), ONE))]
-            if parallel:
+            if parallel is True or (parallel and not added):
                 yield [*same, ("ge", sub(sub(env[other], var(sym)), ONE))]
             same.append(("eq", sub(var(sym), env[other])))
 
@@ -59,15 +60,15 @@ def apart(a: list[Place], b: list[Place], env: Mapping[str, Poly]) -> Iterator[l
         if list_a != list_b or at_a != at_b:
             return
         if sym is not None and other is not None:
-            if parallel:
+            if parallel is True:
                 yield [*same, ("ge", sub(sub(var(sym), env[other]), ONE))]
                 yield [*same, ("ge", sub(sub(env[other], var(sym)), ONE))]
             same.append(("eq", sub(var(sym), env[other])))
 
 
-def guess(x: Leaf, old: Leaf) -> dict[str, Poly] | None:
+def guess(x: Leaf, old: Leaf, given: Mapping[str, Poly] = {}) -> dict[str, Poly] | None:
     """Indices of a copy from those of the original: a witness, checked by whoever uses it."""
-    env: dict[str, Poly] = {}
+    env: dict[str, Poly] = dict(given)
     for _ in range(3 * len(x.syms) + 3):
         left = [s for s in x.syms if s not in env]
         if not left:

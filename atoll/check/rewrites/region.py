@@ -15,6 +15,7 @@ A check may come earlier than it did (a program that fails has no result), what 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from atoll.check.rewrites.checks_back import checks_back
@@ -29,6 +30,7 @@ from atoll.check.rewrites.language import (
     names,
     parts,
     put,
+    put_whole,
     read,
     subexprs,
 )
@@ -57,9 +59,9 @@ class Region:
         self.licensed = licensed
         self.asked, self.roots = 0, roots
         self._rounds: dict[str, list[str]] = {}
-        self.moving = around.moving
+        self.moving, self.kinds = around.moving, around.kinds
         self.notes: set[str] = set()
-        before, after = in_one(before), in_one(checks_back(parts_back(after, self.notes) if licensed else after, roots))
+        before, after = in_one(before), in_one(checks_back(parts_back(after, self.notes, self.kinds) if licensed else after, roots))
         decided_before(before)
         decided_before(after)
         no_other_scans(before, after)
@@ -71,7 +73,7 @@ class Region:
         sums = {x.stmt[1]: x.stmt[2] for x in self.old.values() if x.stmt[0] == "acc"}
         copies = {v: sums[root] for v, root in roots.items() if root in sums}
         self.inexact = {x.stmt[1] for x in self.old.values() if x.stmt[0] == "acc" and not x.stmt[4]}
-        made = list(leaves(undone(after, {**sums, **copies}, self.moving), around.inside((0, 0, None, False)), {}, True))
+        made = list(leaves(undone(after, {**sums, **copies}, self.moving, self.kinds), around.inside((0, 0, None, False)), {}, True))
         self.new, self.peeks = [x for x in made if x.stmt[0] != "peek"], [x for x in made if x.stmt[0] == "peek"]
         self.made = {x.stmt[1]: x for x in self.old.values() if x.stmt[0] in ("let", "declare", "acc")}
         self.homes = {x.stmt[1]: x for x in self.old.values() if x.stmt[0] == "alloc"}
@@ -178,10 +180,11 @@ class Region:
     def in_branches(self) -> None:
         """Names that are variables now, with a value in every branch: made once and everywhere, before they are read, and one for each round."""
         self.assigned: set[Any] = set()
+        rounds: dict[str, Mapping[str, Poly]] = {}
         for x in self.new:
             if x.stmt[0] == "assign" and self.old[x.number].stmt[0] == "let":
                 bare = x.scope.get(f"%bare {x.stmt[1]}")
-                if bare is None or bare.syms != x.syms:
+                if bare is None or bare.syms != x.syms or rounds.setdefault(x.stmt[1], x.round) != x.round:
                     raise No("a name that is a variable of other rounds too")
                 self.assigned.add(x.number)
                 self.vars.add(self.root(x.stmt[1]))
@@ -204,10 +207,10 @@ class Region:
         if x.stmt[0] == "acc":
             return
         env, old = self.env(x), self.old[x.number].stmt
-        new = as_was(old, x.stmt)
+        new = as_was(old, x.stmt, self.kinds)
         self.scoped(x, new, env)
         if old[0] not in LEAVES:
-            if old != new:
+            if put_whole(old, env) != new:
                 raise No("another statement")
             return
         if old[0] == new[0] == "check":
@@ -315,6 +318,12 @@ class Region:
             if x.place[: len(peek.place) - 1] != peek.place[:-1] or x.stmt[0] not in LEAVES:
                 continue
             first = {s: add(var(s), mul(const(-1), c[1])) for s in x.syms if s not in peek.syms for c in x.conds if c[0] == "ge" and coefficient(c[1], s) == 1}
+            if not any(e[1:] == peek.stmt[1:] for p in parts(x.stmt) for e in loads(p)):
+                continue
+            early = replace(peek, number=x.number, round={s: subst(p, first) for s, p in x.round.items()})
+            for c in self.new:
+                if any(where == CHECK and writes for where, _, writes in self.cells(c)):
+                    self.ordered(c, early, [((), ())], False)  # what guards the element still comes before it is read
             for e in parts(x.stmt):
                 made += [[*(moved(c, first) for c in (*x.conds, *tests)), *(("or", [[moved(c, first) for c in case] for case in g]) for g in x.groups)] for tests in reads_under(e, peek.stmt[1:], self.moving)]
         if not self.covered([*peek.conds, *peek.facts], made, [*peek.groups, *peek.known]):
@@ -387,7 +396,10 @@ class Region:
         made: list[list[Cond]] = []
         known: list[Group] = []
         for k, x in enumerate(copies):
+            ranges: list[Cond] = []
             g = guess(x, old)
+            if g is not None and x.pieces:
+                g = guess(x, old, self.in_a_piece(x, old, g, str(k), known, ranges))
             if g is None:
                 raise No("no inverse")
             g |= {v: var(f"{v}%{k}") for v in counted(x)}  # each copy counts in its own rounds
@@ -400,6 +412,7 @@ class Region:
             made.append(
                 [
                     *(("or", [[moved(c, g) for c in case] for case in grp]) for grp in x.groups),
+                    *ranges,
                     *(moved(c, g) for c in x.conds),
                     *(("eq", sub(subst(x.round[s], g), var(s))) for s in old.syms if subst(x.round[s], g) != var(s)),
                 ]
@@ -407,6 +420,21 @@ class Region:
         unique = [g for k, g in enumerate(known) if g not in known[:k]]
         if not self.covered([*old.conds, *old.facts, *given], made, [*old.groups, *old.known, *unique]):
             raise No("all")
+
+    def in_a_piece(self, x: Leaf, old: Leaf, g: Mapping[str, Poly], k: str, known: list[Group], ranges: list[Cond]) -> dict[str, Poly]:
+        """Where pieces begin and end: as before, where the range was in pieces; else of all pieces the one that has the element which a witness says, in the range."""
+        found: dict[str, Poly] = {}
+        for low, high, extent in x.pieces:
+            as_before = [(a, b) for a, b, all_ in old.pieces if x.round.get(a) == var(low) and subst(extent, dict(g)) == all_]
+            if as_before:
+                found |= {low: var(as_before[0][0]), high: var(as_before[0][1])}
+                continue
+            found |= {low: var(f"{low}%{k}"), high: var(f"{high}%{k}")}
+            at, begin, end, long = g[low], found[low], found[high], subst(extent, {**g, **found})
+            outside: Group = [[("ge", sub(const(-1), at))], [("ge", sub(at, long))]]
+            known.append([*outside, [("ge", sub(at, begin)), ("ge", sub(sub(end, at), ONE)), ("ge", begin), ("ge", sub(long, end))]])
+            ranges += [("ge", at), ("ge", sub(sub(long, at), ONE))]
+        return found
 
     def certain(self, c: Cond, conds: list[Cond], groups: list[Group]) -> bool:
         self.count()
@@ -445,30 +473,35 @@ class Region:
         for a, mine in touched:
             for b, theirs in touched:
                 meet = [(p, q) for where, p, w in mine for other, q, v in theirs if where == other and (w or (v and where != CHECK))]
-                if not meet:
-                    continue
-                first, second = self.old[a.number], self.old[b.number]
-                free = self.free(a, b)  # in any order, one after the other
-                was = [([], None)] if free else list(before(first.place, second.place))
-                if not was:
-                    continue
-                conds, groups, round_, env = self.other(b)
-                now = list(apart(a.place, b.place, env) if free else not_before(a.place, b.place, env))
-                if not now:
-                    continue
-                groups = [*map(self.settled_group, (*a.groups, *a.known, *groups)), *pieces(a, b, env)]
-                for p, q in dict.fromkeys(meet):
-                    cells = [] if p is None or q is None else _equal(p, tuple(subst(v, env) for v in q))
-                    base = self.settled([*a.conds, *a.facts, *conds, *cells])
-                    self.count()
-                    if refuted(base):
-                        continue
-                    for same, less in was:
-                        earlier = [("eq", sub(a.round[s], round_[s])) for s in same]
-                        if less is not None:
-                            earlier.append(("ge", sub(sub(round_[less], a.round[less]), ONE)))
-                        for later in now:
-                            self.no("order", [*base, *earlier, *later], groups)
+                if meet:
+                    self.ordered(a, b, meet, self.free(a, b))
+
+    def ordered(self, a: Leaf, b: Leaf, meet: list[tuple[Any, Any]], free: bool) -> None:
+        """Instances of two leaves that touch one cell are in the order they were in; `free`: in any, but one after the other."""
+        was = [([], None)] if free else list(before(self.old[a.number].place, self.old[b.number].place))
+        if not was:
+            return
+        conds, groups, round_, env = self.other(b)
+        now = list(apart(a.place, b.place, env) if free else not_before(a.place, b.place, env, self.added(a, b)))
+        if not now:
+            return
+        groups = [*map(self.settled_group, (*a.groups, *a.known, *groups)), *pieces(a, b, env)]
+        for p, q in dict.fromkeys(meet):
+            cells = [] if p is None or q is None else _equal(p, tuple(subst(v, env) for v in q))
+            base = self.settled([*a.conds, *a.facts, *conds, *cells])
+            self.count()
+            if refuted(base):
+                continue
+            for same, less in was:
+                earlier = [("eq", sub(a.round[s], round_[s])) for s in same]
+                if less is not None:
+                    earlier.append(("ge", sub(sub(round_[less], a.round[less]), ONE)))
+                for later in now:
+                    self.no("order", [*base, *earlier, *later], groups)
+
+    def added(self, a: Leaf, b: Leaf) -> bool:
+        """Additions to one sum without an order."""
+        return bool(a.stmt[0] == b.stmt[0] == "add" and self.root(a.stmt[1]) == self.root(b.stmt[1]) and self.root(a.stmt[1]) in self.inexact)
 
     def free(self, a: Leaf, b: Leaf) -> bool:
         """Additions into one sum, where the rewrite and the program may regroup sums: into a variable whose sum is not exact, or into memory."""
@@ -535,12 +568,14 @@ class Region:
         around = () if home is None else tuple(x.round[s] for s in home.syms if s in x.round)
         if index is None:
             return ("array", b), None, writes
+        if self.kinds[b][2] is not None:  # rows that are kept are at i % rows
+            index = index[1:]
         return ("array", b), (*around, *index), writes
 
 
 def counted(x: Leaf) -> set[str]:
     """Integers that a rewrite counts by and that depend on the round."""
-    own = {v for v, leaf in x.scope.items() if leaf is None} - {high for _, high in x.pieces}
+    own = {v for v, leaf in x.scope.items() if leaf is None} - {high for _, high, _ in x.pieces}
     found: set[str] = set()
     while True:
         more = {v for grp in x.known for used in [{v for case in grp for c in case if c[0] != "op" for v in names(c[1])}] if used & {*x.syms, *found} for v in used & own} - found

@@ -8,60 +8,84 @@ from __future__ import annotations
 
 from typing import Any
 
-from atoll.check.rewrites.language import Body, Stmt, bodies, loads, names, parts, walk
-from atoll.check.sums import need
+from atoll.check.rewrites.language import Body, Stmt, bodies, is_poly, loads, names, parts, subexprs, walk
+from atoll.check.sums import free, need, unknown
 
-Kinds = dict[str, str]
+Kind = tuple[str, str, int | None]  # a size, an index, a variable or an array; of which type; how many rows are kept, where row i is at i % rows
+Kinds = dict[str, Kind]
+SIZE, INDEX = ("a size", "i64", None), ("an index", "i64", None)
 
 
-def scoped(body: Body, sizes: tuple[str, ...]) -> None:
-    """Rejected when a name of the program is two things, or is used where it is not known."""
-    kinds: Kinds = dict.fromkeys(sizes, "a size")
+def arguments(sizes: tuple[str, ...], given: list[Any]) -> Kinds:
+    """What nobody binds: sizes, arrays and numbers."""
+    kinds: Kinds = dict.fromkeys(sizes, SIZE)
+    for name, kind, d in given:
+        need(kind in ("an array", "a variable") and unknown(name) not in kinds, "no argument:", name)
+        kinds[name] = (kind, str(d), None)
+    return kinds
+
+
+def scoped(body: Body, kinds: Kinds, given: frozenset[str]) -> None:
+    """Rejected when a name of the program is two things, or is used where it is not known. `kinds` are those of all programs, `given` names that nobody binds."""
     for s in walk(body):
-        for name, kind in (*binders(s), *_inside(s)):
-            need(kinds.setdefault(name, kind) == kind, f"{name} is {kind} and {kinds[name]}")
-    _list(body, set(), {x for x, kind in kinds.items() if kind != "a size"}, kinds)
+        for name, kind in (*binders(s), *_inside(s, kinds)):
+            known = kinds.setdefault(name, kind)
+            if kind[2] is not None:
+                kinds[name] = kind  # an array of which not all rows are kept may be one that was kept whole, in another program
+            need(known[:2] == kind[:2] and name not in given, f"{name} is {_words(kind, known)} and {_words(known, kind)}")
+    _list(body, given, kinds)
 
 
-def binders(s: Stmt) -> list[tuple[str, str]]:
+def _words(kind: Kind, other: Kind) -> str:
+    return kind[0] if kind[0] != other[0] else f"{kind[0]} of {kind[1]}"
+
+
+def binders(s: Stmt) -> list[tuple[str, Kind]]:
     """Names that are known after a statement."""
     match s[0]:
         case "let" | "declare":
-            return [(s[1], "a variable")]
+            return [(s[1], ("a variable", s[2], None))]
         case "accumulate":
-            return [(v, "a variable") for v, _, _ in s[5]]
+            return [(v, ("a variable", d, None)) for v, _, d in s[5]]
         case "helper" if s[4] is not None:
-            return [(s[4], "a variable")]
+            return [(s[4][0], ("a variable", s[4][1], None))]
         case "alloc":
-            return [(s[1], "an array")]
+            return [(s[1], ("an array", s[2], s[4][1]))]
     return []
 
 
-def _inside(s: Stmt) -> list[tuple[str, str]]:
+def _inside(s: Stmt, kinds: Kinds) -> list[tuple[str, Kind]]:
     """Names that are known inside a statement only."""
     match s[0]:
         case "for" | "accumulate":
-            return [(s[1], "an index")]
+            return [(s[1], INDEX)]
         case "chunks":
-            return [(s[1], "an index"), (s[2], "an index"), *((own, "an array") for own, _, _ in s[6])]
+            return [(s[1], INDEX), (s[2], INDEX), *((own, kinds.get(b, ("an array", "", None))) for own, b, _ in s[6])]
     return []
 
 
-def _list(body: Body, known: set[str], bound: set[str], kinds: Kinds) -> None:
-    known = set(known)
+def _list(body: Body, outer: frozenset[str], kinds: Kinds) -> None:
+    known = set(outer)
     for s in body:
         used, arrays = _used(s)
         for v in used | arrays:
-            need(v not in bound or v in known, f"{v} is not known there")
-        need(all(kinds.get(v) != "an array" for v in used) and all(kinds.get(b) in (None, "an array") for b in arrays), "a name of something else")
-        for name, _ in _inside(s):
+            need(v in known, f"{v} is not known there")
+        need(all(kinds[v][0] != "an array" for v in used) and all(kinds[b][0] == "an array" for b in arrays), "a name of something else")
+        need(all(kinds[v][1][0] in "iu" for v in _in_polynomials(s)), "an index that is no integer")
+        inside = _inside(s, kinds)
+        for name, _ in inside:
             need(name not in known, f"{name} is known already")
-        for name, _ in binders(s):
+        made = {name for name, _ in binders(s)}
+        for name in made:
             need(name not in known or s[0] == "helper", f"{name} is known already")  # a routine may give a variable that is there its value
-            known.add(name)
-        inner = known | {name for name, _ in _inside(s)}
+        known |= made
+        inner = frozenset(known | {name for name, _ in inside})
         for b in bodies(s):
-            _list(b, inner, bound, kinds)
+            _list(b, inner, kinds)
+
+
+def _in_polynomials(s: Stmt) -> set[str]:
+    return {v for e in parts(s) for p in subexprs(e) if is_poly(p) for v in free(p)}
 
 
 def _used(s: Stmt) -> tuple[set[str], set[str]]:
@@ -85,3 +109,16 @@ def _used(s: Stmt) -> tuple[set[str], set[str]]:
             arrays |= {b for _, b, _ in s[6]}
             variables |= {v for v, _, _ in s[5]}
     return variables, arrays
+
+
+def measured(body: Body) -> tuple[int, int]:
+    """The largest coefficient of an unknown and the highest degree in the index arithmetic of a program."""
+    largest = degree = 0
+    for s in walk(body):
+        for e in parts(s):
+            for p in subexprs(e):
+                if is_poly(p):
+                    for monomial, c in p:
+                        if monomial:
+                            largest, degree = max(largest, abs(c)), max(degree, len(monomial))
+    return largest, degree

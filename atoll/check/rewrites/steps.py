@@ -13,6 +13,7 @@ from atoll.check.rewrites.language import Body, changed, names, read, walk
 from atoll.check.rewrites.leaves import Around, No, Node, Origin, conditions, definition, nodes, otherwise, whole
 from atoll.check.rewrites.refute import Cond, cannot, negations
 from atoll.check.rewrites.region import Region
+from atoll.check.rewrites.scopes import Kinds
 from atoll.check.sums import Poly, Rejected, const, sub, var
 
 LARGEST = 1 << 60
@@ -29,14 +30,14 @@ class Part:
     notes: tuple[str, ...] = ()  # what is taken on trust of it
 
 
-def validate(sizes: tuple[str, ...], before: Body, after: Body, origins: list[Origin | None], roots: Mapping[str, str], licensed: bool = False) -> list[Part]:
-    """`origins` of all statements after the rewrite, in the order of a walk; `roots`: which variables are copies of which; `licensed`: sums into memory
+def validate(sizes: tuple[str, ...], before: Body, after: Body, origins: list[Origin | None], roots: Mapping[str, str], licensed: bool, kinds: Kinds, results: frozenset[str]) -> list[Part]:
+    """`kinds`: what names are; `results`: variables that are read behind it; `origins` of all statements after the rewrite, in the order of a walk; `roots`: which variables are copies of which; `licensed`: sums into memory
     may be made in another order."""
     moving = frozenset(_moving(before) | _moving(after))
-    around = Around(moving, facts=[c for s in sizes for c in (("ge", var(s)), ("ge", sub(const(LARGEST), var(s))))])
+    around = Around(moving, kinds, facts=[c for s in sizes for c in (("ge", var(s)), ("ge", sub(const(LARGEST), var(s))))])
     numbers: Iterator[Origin | None] = iter((k, {}) for k in range(1 << 40))
     old, new = _own_rounds(nodes(before, numbers), ()), nodes(after, iter(origins))
-    return _level(old, new, around, roots, frozenset(), licensed)
+    return _level(old, new, around, roots, results, licensed)
 
 
 def _level(before: tuple[Node, ...], after: tuple[Node, ...], at: Around, roots: Mapping[str, str], outside: frozenset[str], licensed: bool) -> list[Part]:
@@ -147,7 +148,7 @@ def _differing(before: tuple[Node, ...], after: tuple[Node, ...], at: Around, ou
             known.append(means)
         if n.stmt[0] == "check":
             facts += [c for c in conditions(n.stmt[1], at.moving) if c[0] != "op"]
-    at = Around(at.moving, facts=facts, known=known)
+    at = Around(at.moving, at.kinds, facts=facts, known=known)
     outside = outside | _names(after[:first]) | _names(after[len(after) - last :])
     if len(a) == len(b) and all(_same(x, y) or _same_head(x, y) or _guarded(x, y) for x, y in zip(a, b, strict=True)):
         for k, (x, y) in enumerate(zip(a, b, strict=True)):
@@ -199,7 +200,7 @@ def _inside(at: Around, n: Node, branch: int) -> Around:
             elif len(on) == len(s[1]):
                 known.append(otherwise(on))
     facts = [c for c in facts if at.moving.isdisjoint(names(c[1]))]  # bounds that are changed inside are known no more
-    return Around(at.moving, facts=facts, known=known)
+    return Around(at.moving, at.kinds, facts=facts, known=known)
 
 
 __all__ = ["Part", "Poly", "validate"]

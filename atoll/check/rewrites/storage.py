@@ -15,6 +15,7 @@ from typing import Any
 
 from atoll.check.rewrites.language import Expr, Stmt, changed, loads, mapped, names, parts, read, walk
 from atoll.check.rewrites.leaves import Node, whole
+from atoll.check.rewrites.scopes import Kinds
 from atoll.check.sums import add, sub, var
 
 NEUTRAL = {"add": (0,), "mul": (1,), "or": (0,), "and": (1,), "minimum": (), "maximum": ()}
@@ -92,19 +93,19 @@ def is_neutral(text: str, monoid: str, d: str) -> bool:
     return plain in map(str, NEUTRAL.get(monoid, ())) and (monoid != "and" or d == "bool")
 
 
-def undone(body: tuple[Node, ...], sums: dict[str, str], moving: frozenset[str]) -> tuple[Node, ...]:
+def undone(body: tuple[Node, ...], sums: dict[str, str], moving: frozenset[str], kinds: Kinds) -> tuple[Node, ...]:
     """The statements with values where they were before: `sums` are variables that stand for accumulators, with their operators; `moving` ones are assigned."""
-    out = [n for n in _without_lines(body) if n.stmt[:2] != ("helper", "fence") or n.stmt[2]]
+    out = [n for n in _without_lines(body, moving, kinds) if n.stmt[:2] != ("helper", "fence") or n.stmt[2]]
     for k, n in enumerate(out):
         if n.origin is None and begins_sum(n.stmt, sums):
             out[k] = replace(n, stmt=("acc", n.stmt[1], sums[n.stmt[1]], n.stmt[2], True), origin=(-1, {}))
-    out = list(_loads_again(tuple(out), moving))
+    out = list(_loads_again(tuple(out), moving, kinds))
     for v in [n.stmt[1] for n in out if n.stmt[0] == "declare" and n.origin is None and n.stmt[3] is not None and n.stmt[3][0] == "load"]:
-        out = _in_place(out, v, moving)
-    return tuple(replace(n, bodies=tuple(undone(b, sums, moving) for b in n.bodies)) for n in out)
+        out = _in_place(out, v, moving, kinds)
+    return tuple(replace(n, bodies=tuple(undone(b, sums, moving, kinds) for b in n.bodies)) for n in out)
 
 
-def _without_lines(body: tuple[Node, ...]) -> tuple[Node, ...]:
+def _without_lines(body: tuple[Node, ...], moving: frozenset[str], kinds: Kinds) -> tuple[Node, ...]:
     """Stores into lines that are streamed to their array, as stores into the array."""
     for stream in [n for n in body if n.stmt[:2] == ("helper", "stream") and n.origin is None and len(n.stmt[2]) == 2]:
         (b, first), (line, zero) = stream.stmt[2]
@@ -121,40 +122,44 @@ def _without_lines(body: tuple[Node, ...]) -> tuple[Node, ...]:
         at = [body.index(n) for n in (room[0], fill, stream, freed[0])]
         if at != sorted(at) or fill.stmt[2] != () or fill.stmt[3] != count or {line, b} & inside or line in touched or b in touched:
             continue
+        if kinds[line] != kinds[b] or b in changed((whole(fill),))[1] or any(moving & names(p) for p in (*first, count)):
+            continue
         stores = [n for n in fill.bodies[0] if n.stmt[0] == "store" and n.stmt[1] == line]
         if len(stores) != 1 or stores[0].stmt[2] != (var(fill.stmt[1]),) or sum(x[0] == "store" and x[1] == line for x in walk((whole(fill),))) != 1:
             continue
         index = (*first[:-1], add(first[-1], var(fill.stmt[1])))
         inner = tuple(replace(n, stmt=("store", b, index, n.stmt[3])) if n is stores[0] else n for n in fill.bodies[0])
-        return _without_lines(tuple(replace(n, bodies=(inner,)) if n is fill else n for n in body if n not in (stream, room[0], freed[0])))
+        return _without_lines(tuple(replace(n, bodies=(inner,)) if n is fill else n for n in body if n not in (stream, room[0], freed[0])), moving, kinds)
     return body
 
 
-def _loads_again(body: tuple[Node, ...], moving: frozenset[str]) -> tuple[Node, ...]:
+def _loads_again(body: tuple[Node, ...], moving: frozenset[str], kinds: Kinds) -> tuple[Node, ...]:
     """Elements that are read once for several uses, read at each of them."""
     for k, n in enumerate(body):
         s = n.stmt
-        if s[0] == "let" and n.origin is None and s[2] != "i64" and s[3][0] == "load" and moving.isdisjoint(names(s[3])):
-            rest = tuple(_kept(x, s[3]) for x in replaced(body[k + 1 :], {s[1]: s[3]}))
-            return (*body[:k], Node(("peek", *s[3][1:]), (), None), *_loads_again(rest, moving))  # the element must be there
+        if s[0] == "let" and n.origin is None and s[2] != "i64" and s[3][0] == "load" and s[2] == kinds[s[3][1]][1] and moving.isdisjoint(names(s[3])):
+            rest = tuple(_kept(x, s[3], kinds) for x in replaced(body[k + 1 :], {s[1]: s[3]}))
+            return (*body[:k], Node(("peek", *s[3][1:]), (), None), *_loads_again(rest, moving, kinds))  # the element must be there
     return body
 
 
-def _kept(n: Node, load: Expr) -> Node:
+def _kept(n: Node, load: Expr, kinds: Kinds) -> Node:
     """Every write of the array that is read must be of another element."""
-    made = replace(n, bodies=tuple(tuple(_kept(x, load) for x in b) for b in n.bodies))
-    if n.stmt[0] in ("store", "update") and n.stmt[1] == load[1]:
+    made = replace(n, bodies=tuple(tuple(_kept(x, load, kinds) for x in b) for b in n.bodies))
+    if n.stmt[0] in ("store", "update") and n.stmt[1] == load[1] and kinds[load[1]][2] is None:
         return replace(made, apart=(*n.apart, (n.stmt[2], load[2])))
     if load[1] in changed((n.stmt,))[1]:  # a whole array: nothing says which element
         return replace(made, apart=(*n.apart, ((), ())))
     return made
 
 
-def _in_place(out: list[Node], v: str, moving: frozenset[str]) -> list[Node]:
+def _in_place(out: list[Node], v: str, moving: frozenset[str], kinds: Kinds) -> list[Node]:
     k = next(j for j, n in enumerate(out) if n.stmt[0] == "declare" and n.stmt[1] == v)
     load = out[k].stmt[3]
     b, index = load[1], load[2]
     ends = [j for j, n in enumerate(out) if n.origin is None and n.stmt == ("store", b, index, ("use", v))]
+    if kinds[v][1] != kinds[b][1] or kinds[b][2] is not None:
+        return out
     if not moving.isdisjoint(names(load)) or len(ends) != 1 or ends[0] < k or any(n.bodies for n in out[k + 1 : ends[0]]) or any(v in _names((n,)) for n in out[ends[0] + 1 :]):
         return out
     if not any(n.stmt[:2] == ("assign", v) for n in out[k + 1 : ends[0]]):

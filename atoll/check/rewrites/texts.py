@@ -8,6 +8,7 @@ from typing import Any
 from atoll.check.rewrites.language import Stmt, is_poly
 from atoll.check.rewrites.leaves import conditions
 from atoll.check.rewrites.refute import Cond, negations
+from atoll.check.rewrites.scopes import Kinds
 from atoll.check.sums import divisors, value
 
 HARMLESS = frozenset(("add", "sub", "mul", "neg", "min", "max", "abs", "and", "or", "xor", "not", "select", "lt", "le", "gt", "ge", "eq", "ne"))
@@ -60,12 +61,17 @@ def texts(s: Stmt) -> tuple[Any, list[Any]]:
     return ("check", s[2], len(s[3])), [("truth", s[1]), *s[3]]
 
 
-def as_was(old: Stmt, new: Stmt) -> Stmt:
-    """Other ways to write a statement: a sum or an update written out, the only assignment of a variable as its name."""
-    if old[0] == "add" and new[0] == "assign" and new[2][0] == "call" and new[2][1] == OPERATORS.get(old[2]) and new[2][2][0] == ("use", new[1]):
+def as_was(old: Stmt, new: Stmt, kinds: Kinds) -> Stmt:
+    """Other ways to write a statement: a sum or an update written out in its own type, the only assignment of a variable as its name."""
+    if old[0] == "add" and new[0] == "assign" and _applied(new[2], OPERATORS.get(old[2]), ("use", new[1]), kinds[new[1]][1]):
         return ("add", new[1], old[2], new[2][2][1])
-    if old[0] == "update" and new[0] == "store" and new[3][0] == "call" and new[3][1] == old[3] and new[3][2][0] == ("load", new[1], new[2]):
+    if old[0] == "update" and new[0] == "store" and _applied(new[3], old[3], ("load", new[1], new[2]), kinds[new[1]][1]):
         return ("update", new[1], new[2], old[3], new[3][2][1])
-    if old[0] == "let" and new[0] == "assign":
+    if old[0] == "let" and new[0] == "assign" and kinds[new[1]][1] == old[2]:
         return ("let", new[1], old[2], new[2])
     return new
+
+
+def _applied(e: Any, op: str | None, first: Any, d: str) -> bool:
+    """The operator on two operands of a type, of which this is the first."""
+    return bool(e[0] == "call" and e[1] == op and len(e[2]) == 2 and e[2][0] == first and e[3] == d)

@@ -1,0 +1,208 @@
+"""False certificates of compiles, second part: types that are narrower, routines of other rounds, checks that no longer guard, pieces that leave something out, memory that is
+written twice. Seventeen of these were accepted on 17 November. Beside each stands what is right and differs in that one thing only, which is accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from atoll.check.prove import prove
+from atoll.check.sums import Rejected
+from tests.check.small_compiles import forged, v
+
+Data = dict[str, Any]
+SAME = {"i": "i"}
+HOW = [None, None]
+
+
+def at(b: str, *index: Any) -> Any:
+    return ("load", b, index)
+
+
+def plus(a: Any, b: Any, d: str = "f64") -> Any:
+    return ("call", "add", (a, b), d)
+
+
+COPY = (("for", "i", 0, "n", (("store", "y", ("i",), at("x", "i")),)),)
+SUM = (("for", "i", 0, "n", (("update", "y", (0,), "add", at("x", "i")),)),)
+ADD, RESULT = ("add", "s", "add", at("x", "i")), ("store", "y", (0,), ("use", "s"))
+PASSED = ("const", 0, "i64"), ("const", 1, "i64")
+
+
+def element_kept(d: str) -> Data:
+    return forged(COPY, [(("for", "i", 0, "n", [(("let", "t", d, at("x", "i")), None), (("store", "y", ("i",), ("use", "t")), (1, SAME))]), 0)])
+
+
+def value_of_branches(d: str) -> Data:
+    """A name is a variable now, with a value in each branch."""
+    before = (("for", "i", 0, "n", (("let", "t", "f64", at("x", "i")), ("store", "y", ("i",), ("use", "t")))),)
+    given = (("assign", "u", at("x", "i")), (1, SAME))
+    body = [(("declare", "u", d, None), None), (("if", (("ge", v("i") - 3),), [given], [given]), None), (("store", "y", ("i",), ("use", "u")), (2, SAME))]
+    return forged(before, [(("for", "i", 0, "n", body), 0)], roots={"u": "t"})
+
+
+def sum_written_out(*operands: Any, d: str = "f64") -> Data:
+    before = (("accumulate", "i", 0, "n", (ADD,), [["s", "add", "f64"]], True), RESULT)
+    more = ("assign", "s", ("call", "add", (("use", "s"), *operands), d))
+    return forged(before, [(("declare", "s", "f64", 0.0), None), (("for", "i", 0, "n", [(more, (1, SAME))]), None), (RESULT, 2)])
+
+
+def update_written_out(d: str) -> Data:
+    return forged(SUM, [(("for", "i", 0, "n", [(("store", "y", (0,), plus(at("y", 0), at("x", "i"), d)), (1, SAME))]), None)])
+
+
+def element_in_a_variable(d: str) -> Data:
+    before = (("store", "y", (0,), at("x", 0)), ("store", "y", (0,), plus(at("y", 0), at("x", 1))))
+    after = [(("declare", "t", d, at("y", 0)), None), (("assign", "t", at("x", 0)), 0), (("assign", "t", plus(("use", "t"), at("x", 1))), 1), (("store", "y", (0,), ("use", "t")), None)]
+    return forged(before, after)
+
+
+def streamed(d: str = "f64", writes_it_too: bool = False) -> Data:
+    """A line goes past the caches: of the type of the array, which nothing else writes meanwhile."""
+    body = (COPY[0][4][0], ("store", "y", ("i",), 0.0)) if writes_it_too else COPY[0][4]
+    fill = [(("store", "l", ("k",), at("x", "k")), (1, {"i": "k"})), *([(("store", "y", ("k",), 0.0), (2, {"i": "k"}))] if writes_it_too else [])]
+    stream = ("helper", "stream", [["y", (0,)], ["l", (0,)]], ("n",), None, HOW)
+    after = [(("alloc", "l", d, ("n",)), None), (("for", "k", 0, "n", fill), None), (stream, None), (("free", "l"), None)]
+    return forged((("for", "i", 0, "n", body),), after)
+
+
+def in_parts(d: str = "f64", changes: bool = False) -> Data:
+    """Column sums of two parts of the rows, added up."""
+    made = ("call", "mul", (at("a", "r", "j"), ("use", "w")), "f64")
+    upd = ("update", "y", ("j",), "add", made)
+    head: tuple[Any, ...] = (("declare", "w", "f64", 1.0), ("assign", "w", 2.0))
+    before = (*head, ("for", "r", 0, 8, (("for", "j", 0, "n", (upd,)),)))
+    zero = (("for", "q", 0, "n", [(("store", "own", ("p", "q"), 0.0), None)]), None)
+    inner = (("for", "j", 0, "n", [(("update", "own", ("p", "j"), "add", made), (4, {"r": "r", "j": "j"}))]), None)
+    each = (("for", "p", "lo", "hi", [zero, (("for", "r", v("p") * 4, v("p") * 4 + 4, [inner]), None)]), None)
+    adds = (("for", "o", 0, 2, [(("for", "e", 0, "n", [(("update", "y", ("e",), "add", at("own", "o", "e")), None)]), None)]), None)
+    room, making = (("alloc", "own", d, (2, "n")), None), (("chunks", "lo", "hi", 2, [each], [], [], []), None)
+    first, second = (head[0], 0), (head[1], 1)
+    order = [first, room, making, second, adds] if changes else [first, second, room, making, adds]
+    return forged(before, [*order, (("free", "own"), None)], licensed=True)
+
+
+def call(i: Any) -> Any:
+    return ("helper", "mystery", [["y", (i,)]], (), None, HOW)
+
+
+def shown(i: Any) -> Any:
+    return ("print", "i", [], [("index", i)])
+
+
+def one_by_one(made: Callable[[Any], Any], second: Any) -> Data:
+    """Two rounds written apart, the second with index 0 as well."""
+    before = (("for", "i", 0, 2, (made("i"),)),)
+    return forged(before, [(("for", "i", 0, 1, [(made("i"), (1, SAME))]), None), (("for", "k", 0, 1, [(made(second), (1, {"i": v("k") + 1}))]), None)])
+
+
+def read_early(checked: bool) -> Data:
+    check, store = ("check", (("ge", v("n") - 5),), 0), ("store", "y", (0,), at("x", 4))
+    early, late = (("let", "t", "f64", at("x", 4)), None), (("store", "y", (0,), ("use", "t")), 1)
+    return forged((check, store), [(check, 0), early, late] if checked else [early, (check, 0), late])
+
+
+def read_before_it_is_left(first: bool) -> Data:
+    leave, store = ("break", (("ge", v("n") - 5),)), ("store", "y", (0,), at("x", 4))
+    early, late = (("let", "t", "f64", at("x", 4)), None), (("store", "y", (0,), ("use", "t")), 2)
+    return forged((("forever", (leave, store)),), [(("forever", [early, (leave, 1), late] if first else [(leave, 1), early, late]), 0)])
+
+
+def checked_afterwards(replaced: bool, other: bool = False) -> Data:
+    """x[k] for k = int(a[i]), all k tested at once: a round that fails must read something else meanwhile."""
+    test = lambda k: (("ge", k), ("ge", v("n") - 1 - v(k)))
+    k, check = ("let", "k", "i64", ("cast", at("a", "i"), "i64")), ("check", test("k"), 0)
+    before: tuple[Any, ...] = (("for", "i", 0, "n", (k, check, ("store", "y", ("i",), at("x", "k"))), True),)
+    flag = (("add", "bad", "or", ("choose", test("k"), *PASSED)), None)
+    instead = [(("let", "l", "i64", ("choose", test("k"), ("use", "k"), ("index", 0))), None)] if replaced else []
+    scan = [(k, (1, SAME)), flag, *instead, (("store", "y", ("i",), at("x", "l" if replaced else "k")), (3, SAME))]
+    if other:
+        before = (*before, ("for", "g", 0, "n", (("check", (("true", at("z", "g")),), 1),)))
+        scan.append((("check", (("true", at("z", "i")),), 1), (5, {"g": "i"})))
+    again = [(("let", "k2", "i64", ("cast", at("a", "j"), "i64")), (1, {"i": "j"})), (("check", test("k2"), 0), (2, {"i": "j"}))]
+    exact = (("for", "j", 0, "n", again), None)
+    first = (("if", (("ge", v("n") - 1),), [(("if", (("ge", v("n") - 1),), [], [exact]), None)], []), None)
+    return forged(before, [first, (("accumulate", "i", 0, "n", scan, [["bad", "or", "i64"]], False), 0), (("if", (("ne", "bad"),), [exact], []), None)], roots={"k2": "k"})
+
+
+def in_pieces(all_: bool) -> Data:
+    some, whole = (("store", "y", ("lo",), at("x", "lo")), (1, {"i": "lo"})), (("for", "i", "lo", "hi", [(COPY[0][4][0], (1, SAME))]), None)
+    return forged(COPY, [(("chunks", "lo", "hi", "n", [whole if all_ else some], [], [], []), None)])
+
+
+def joined_to_a_sum(other: Any) -> Data:
+    """What is in the loop of a sum without an order runs in lanes too."""
+    accs = [["s", "add", "f64"]]
+    mine = lambda k: ("store", "z", (k,), other(k))
+    before = (("accumulate", "i", 1, "n", (ADD,), accs, False), ("for", "j", 1, "n", (mine("j"),)), RESULT)
+    return forged(before, [(("accumulate", "i", 1, "n", [(ADD, (1, SAME)), (mine("i"), (3, {"j": "i"}))], accs, False), 0), (RESULT, 4)])
+
+
+def kept_while_a_loop_runs(writes: str) -> Data:
+    """z = x[0] and then x[0] again inside a loop: one read is enough where the loop does not write it."""
+    leave, store = ("break", (("true", at("c", 0)),)), ("store", writes, (0,), 0.0)
+    before = (("store", "z", (0,), at("x", 0)), ("forever", (("store", "y", (0,), at("x", 0)), leave, store)))
+    use = ("use", "t")
+    return forged(before, [(("let", "t", "f64", at("x", 0)), None), (("store", "z", (0,), use), 0), (("forever", [(("store", "y", (0,), use), 2), (leave, 3), (store, 4)]), 1)])
+
+
+def of_numbers(d: str) -> Data:
+    """2 q = 5 has no solution among integers."""
+    one = ("store", "y", (0,), 0.0)
+    return forged((("if", (("eq", v("q") * 2 - 5),), (one,), ()),), [(("if", (("ge", -1),), [(one, 1)], []), None)], scalars={"q": d})
+
+
+def under_a_test(factor: int) -> Data:
+    """Of integers factor * i >= 0; of 64 bits it may not be."""
+    return forged(COPY, [(("for", "i", 0, "n", [(("if", (("ge", v("i") * factor),), [(COPY[0][4][0], (1, SAME))], []), None)]), 0)])
+
+
+def two_loops(rows: int | None) -> Data:
+    """t[i] for all i and then y[i] = t[i]: not where t keeps two rows."""
+    room = ("alloc", "t", "f64", ("n",), [False, rows, False, None])
+    fill, use = ("store", "t", ("i",), at("x", "i")), ("store", "y", ("i",), at("t", "i"))
+    before = (room, ("for", "i", 0, "n", (fill, use)), ("free", "t"))
+    after = [(room, 0), (("for", "i", 0, "n", [(fill, (2, SAME))]), None), (("for", "j", 0, "n", [(("store", "y", ("j",), at("t", "j")), (3, {"i": "j"}))]), None), (("free", "t"), 4)]
+    return forged(before, after)
+
+
+def length_of_the_result(read: bool) -> Data:
+    """A name that nobody in the program reads may say how long the result is."""
+    before = (("let", "k", "i64", ("cast", at("x", 0), "i64")), ("store", "y", (0,), 0.0))
+    return {**forged(before, [(before[1], 1)]), "results": ["k"] if read else []}
+
+
+PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
+    "an element in a narrower variable": (lambda: element_kept("f64"), lambda: element_kept("f32"), "without origin"),
+    "a value in a narrower variable": (lambda: value_of_branches("f64"), lambda: value_of_branches("f32"), "another"),
+    "a sum in narrower steps": (lambda: sum_written_out(at("x", "i")), lambda: sum_written_out(at("x", "i"), d="f32"), "another statement"),
+    "a sum of more": (lambda: sum_written_out(at("x", "i")), lambda: sum_written_out(at("x", "i"), at("x", "i")), "another statement"),
+    "an update in narrower steps": (lambda: update_written_out("f64"), lambda: update_written_out("f32"), "another statement"),
+    "an array's element in a narrower variable": (lambda: element_in_a_variable("f64"), lambda: element_in_a_variable("f32"), "without origin"),
+    "a line of another type": (streamed, lambda: streamed("f32"), "without origin"),
+    "a line over another write": (streamed, lambda: streamed(writes_it_too=True), "without origin"),
+    "parts of another type": (in_parts, lambda: in_parts("f32"), "without origin"),
+    "parts of what a variable was": (in_parts, lambda: in_parts(changes=True), "without origin|origin outside"),
+    "a routine of another round": (lambda: one_by_one(call, v("k") + 1), lambda: one_by_one(call, "k"), "another statement"),
+    "a print of another round": (lambda: one_by_one(shown, v("k") + 1), lambda: one_by_one(shown, "k"), "another statement"),
+    "read before its check": (lambda: read_early(True), lambda: read_early(False), "order"),
+    "read before the loop is left": (lambda: read_before_it_is_left(False), lambda: read_before_it_is_left(True), "order"),
+    "unchecked meanwhile": (lambda: checked_afterwards(True), lambda: checked_afterwards(False), "without origin"),
+    "another check meanwhile": (lambda: checked_afterwards(True), lambda: checked_afterwards(True, other=True), "without origin"),
+    "the first of every piece": (lambda: in_pieces(True), lambda: in_pieces(False), "all"),
+    "a recurrence in lanes": (lambda: joined_to_a_sum(lambda k: at("x", k)), lambda: joined_to_a_sum(lambda k: at("z", v(k) - 1)), "order"),
+    "a copy while a loop writes": (lambda: kept_while_a_loop_runs("c"), lambda: kept_while_a_loop_runs("x"), "storage"),
+    "numbers that are none": (lambda: of_numbers("i64"), lambda: of_numbers("f64"), "no integer"),
+    "arithmetic that overflows": (lambda: under_a_test(4), lambda: under_a_test(1 << 62), "64 bits"),
+    "rows that are not kept": (lambda: two_loops(None), lambda: two_loops(2), "order"),
+    "the length of a result": (lambda: length_of_the_result(False), lambda: length_of_the_result(True), "is read behind it"),
+}
+
+
+@pytest.mark.parametrize(("right", "wrong", "why"), PAIRS.values(), ids=PAIRS)
+def test_pair(right: Callable[[], Data], wrong: Callable[[], Data], why: str) -> None:
+    assert "1 of 1 rewrites proved" in prove(right())
+    with pytest.raises(Rejected, match=why):
+        prove(wrong())
