@@ -84,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("file", metavar="FILE:FUNCTION")
     sub.add_argument("args", nargs="*")
     sub.add_argument("--interpret", action="store_true", help="use the reference interpreter")
-    sub.add_argument("--cycles", type=int, default=1, help="how many times to step an operator of a .madl file")
+    sub.add_argument("--cycles", type=int, help=".madl: how many times to step (1)")
     sub.add_argument("--size", action="append", default=[], metavar="n=8", help="a size of a .madl operator that no argument has")
     sub.add_argument("--in", dest="stimuli", metavar="FILE.csv", help=".madl: a row of arguments per cycle; the oracle runs them")
     sub.add_argument("--out", metavar="FILE.csv", help=".madl: where the trace is written")
@@ -240,17 +240,19 @@ def _run(args: argparse.Namespace) -> int:
 
             if args.args:
                 raise Misuse("give the arguments either in --in FILE.csv or on the line, not both")
+            if args.cycles is not None:
+                raise Misuse("--cycles has no meaning with --in: the file has a row for every cycle")
             operator, sizes = find(path, split_name(args.file)[1]), sizes_of(args.size)
             if args.tolerance is not None and args.tolerance < 0:
                 raise Misuse(f"--tolerance is {args.tolerance}; it is a number, 0 or more")
-            on = args.on.split(",") if args.on else []
+            on = args.on.split(",") if args.on is not None else []
             out, golden = (Path(p) if p is not None else None for p in (args.out, args.golden))
             if operator.recursive:
                 operator, sizes = operator.at(sizes), {}
             return simulate(operator, Path(args.stimuli), sizes=sizes, out=out, golden=golden, on=on, tolerance=args.tolerance or 0.0, covered=bool(args.coverage), plotted=bool(args.plot))
         refuse(args, _SIMULATION, "a run without --in")
-        return run_file(path, split_name(args.file)[1], args.args, args.cycles, sizes_of(args.size), args.interpret)
-    refuse(args, {"stimuli": "--in", **_SIMULATION}, "a .py file")
+        return run_file(path, split_name(args.file)[1], args.args, 1 if args.cycles is None else args.cycles, sizes_of(args.size), args.interpret)
+    refuse(args, {"stimuli": "--in", "cycles": "--cycles", **_SIMULATION}, "a .py file")
     from atoll.command_data import literal
 
     f = one(args.file)

@@ -59,11 +59,13 @@ def madl(
         fail("E0960", name="at.madl", text="takes the path of a .madl file, or source=text")
     file = Path(path)
     if not file.is_file():
-        fail("E0952", file=str(file), why="there is no such file")
+        there = sorted(p.name for p in file.parent.glob("*.madl")) if file.parent.is_dir() else []
+        help_ = f"{file.parent.resolve()} has {', '.join(there[:5])}" if there else f"paths are taken from {Path.cwd()}"
+        fail("E0952", file=str(file), why="there is no such file", help=help_)
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (UnicodeDecodeError, OSError) as problem:
-        fail("E0952", file=str(file), why=f"it cannot be read: {problem}")
+        fail("E0952", file=str(file), why=f"it cannot be read: {problem}", help="programs are texts in UTF-8")
     return Module(Library(text, str(file), file.parent, separate, problems=problems), file.stem)
 
 
@@ -133,7 +135,7 @@ class Module:
                 fail("E0960", name="only", text=f"names {unknown[0]}, but {self._name}.madl has {', '.join(self)}")
             lost = {n: why for n, why in self.left_out().items() if n in only}
             for n, why in lost.items():
-                fail("E0965", getattr(self, n)._item.operator.span, name=n, text=f"there is no C for it: {why}")
+                fail("E0965", getattr(self, n)._item.operator.span, name=n, text=f"there is no C for it: {why}", help="name operators that use it, or leave it out of only=")
             chosen = [c for c in chosen if c.operator.name in only]
         return CFile(self._name, chosen, _options(options), self._library.program.span.source.name)
 

@@ -228,7 +228,7 @@ class CFile:
         if not self.options.static and "self" not in words and not checked:
             quiet.append("    (void)self;")
         if self.options.static and self.open_state(op):
-            fail("E0965", op.compiled.operator.span, name=op.compiled.name, text="its state has a size that is not a number, so it cannot be static")
+            fail("E0965", op.compiled.operator.span, name=op.compiled.name, text="its state has a size that is not a number, so it cannot be static", help="leave static=True (--static) away, or call it from an operator that gives its sizes as numbers")
         texts = [f"static {base}_state {base}_self;"] if self.options.static else []
         texts += self._starts(op, heads, me)
         lines = printer.lines

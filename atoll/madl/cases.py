@@ -10,23 +10,31 @@ cycle. With `unless`, this cycle's state is first chosen among those of the stat
                                                 end
 
 `then s` restarts the memory inside s when it is entered, `resume s` keeps it. At most one `unless` and one `until` act in a cycle, each the first whose condition holds.
+A state is entered when its body runs: one that `until` chose and that an `unless` of its own left at once has not been entered, and its memory is as it was (as in Lucid Synchrone and
+SCADE). The conditions of its `unless` have memory of their own where they call nodes (`fresh`): it restarts with the first cycle in which they are looked at after `then s`.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from typing import Any
 
 from atoll.errors import Span, fail
 from atoll.madl import syntax as s
 from atoll.madl.represented import MOST, Enum
+from atoll.madl.scalars import FUNCTIONS
 from atoll.types.dtypes import U8
 
 
-def without_automata(operator: s.Operator, enums: Mapping[str, Enum]) -> s.Operator:
-    """The operator with every automaton written as equations and a match."""
+def without_automata(operator: s.Operator, enums: Mapping[str, Enum], operators: Container[str] = ()) -> s.Operator:
+    """The operator with every automaton written as equations and a match. `operators` may have state; functions of numbers have none."""
+
+    def remembers(e: s.Expr) -> bool:
+        nodes = [node for node in s.walk(e) if isinstance(node, (s.Initial, s.Apply, s.ApplyBlock))]
+        return any(not isinstance(node, s.Apply) or node.name in operators or node.name not in FUNCTIONS for node in nodes)
+
     numbers = itertools.count()
 
     def flat(body: tuple[s.Expr, ...]) -> tuple[s.Expr, ...]:
@@ -34,7 +42,7 @@ def without_automata(operator: s.Operator, enums: Mapping[str, Enum]) -> s.Opera
 
     def change(node: Any) -> Any:
         if isinstance(node, s.Automaton):
-            return _Equations(_equations(node, operator, enums, next(numbers)), span=node.span)
+            return _Equations(_equations(node, operator, enums, remembers, next(numbers)), span=node.span)
         if isinstance(node, (s.Operator, s.Forward, s.Block, s.Case, s.State)):
             return _with(node, body=flat(node.body))
         if isinstance(node, s.Branch):
@@ -59,7 +67,7 @@ def _with(node: Any, **bodies: Any) -> Any:
     return node if all(getattr(node, name) == body for name, body in bodies.items()) else replace(node, **bodies)
 
 
-def _equations(a: s.Automaton, operator: s.Operator, enums: Mapping[str, Enum], number: int) -> tuple[s.Expr, ...]:
+def _equations(a: s.Automaton, operator: s.Operator, enums: Mapping[str, Enum], remembers: Callable[[s.Expr], bool], number: int) -> tuple[s.Expr, ...]:
     kind = _type(a, operator, enums, number)
     numbers = {member: k for k, member in enumerate(kind.members)}
 
@@ -68,32 +76,38 @@ def _equations(a: s.Automaton, operator: s.Operator, enums: Mapping[str, Enum], 
             fail("E0971", span, what=f"there is no state {name}", help=f"the states are {', '.join(numbers)}", where=operator.name)
         return s.EnumValue(kind, numbers[name], span=span)
 
-    memory = any(isinstance(node, (s.Initial, s.Apply, s.ApplyBlock)) for x in a.states for e in x.body for node in s.walk(e))  # something may restart
+    strong = {x.name: [t for t in x.body if isinstance(t, s.Transition) and t.when == "unless"] for x in a.states}
+    memory = any(remembers(e) for x in a.states for e in x.body)  # something may restart
+    guarded = any(remembers(t.condition) for found_ in strong.values() for t in found_)
+    no = s.Number(False, span=a.span)
     chosen, again = f"state##{number}", f"again##{number}"
     first = a.states[0]
     found: list[s.Expr] = [
         s.Initial(s.Variable(chosen, span=a.span), member(first.name, first.span), span=first.span),
     ]
     if memory:
-        found.append(s.Initial(s.Variable(again, span=a.span), s.Number(False, span=a.span), span=first.span))
+        found.append(s.Initial(s.Variable(again, span=a.span), no, span=first.span))
+    fresh, struck = s.Variable(f"fresh##{number}", span=a.span), s.Variable(f"struck##{number}", span=a.span)
+    if guarded:
+        found.append(s.Initial(fresh, no, span=first.span))
     here: s.Expr = s.Last(s.Variable(chosen, span=a.span), span=a.span)
     restarts: s.Expr | None = s.Last(s.Variable(again, span=a.span), span=a.span) if memory else None
-    strong = {x.name: [t for t in x.body if isinstance(t, s.Transition) and t.when == "unless"] for x in a.states}
     if any(strong.values()):
         now, anew = s.Variable(f"now##{number}", span=a.span), s.Variable(f"anew##{number}", span=a.span)
         cases = []
         for k, x in enumerate(a.states):
-            body = _decided(strong[x.name], now, anew, member(x.name, x.span), restarts, f"u{number}_{k}_", member, x.span)
-            cases.append(s.Case((member(x.name, x.span),), body, span=x.span))
+            flags = [*([(anew, restarts)] if restarts is not None else []), *([(struck, no)] if guarded else [])]
+            body = _decided(strong[x.name], now, flags, member(x.name, x.span), f"u{number}_{k}_", member, x.span)
+            reset = s.Reset("reset", s.Last(fresh, span=x.span), span=x.span) if guarded else None
+            cases.append(s.Case((member(x.name, x.span),), body, reset, span=x.span))
         found.append(s.Match(here, tuple(cases), span=a.span))
         here, restarts = now, anew if memory else None
     cases = []
     for k, x in enumerate(a.states):
         weak = [t for t in x.body if isinstance(t, s.Transition) and t.when == "until"]
         body = tuple(t for t in x.body if not isinstance(t, s.Transition))
-        following = _decided(
-            weak, s.Variable(chosen, span=x.span), s.Variable(again, span=x.span), member(x.name, x.span), s.Number(False, span=x.span) if memory else None, f"w{number}_{k}_", member, x.span
-        )
+        flags = [*([(s.Variable(again, span=x.span), no)] if memory else []), *([(fresh, struck)] if guarded else [])]
+        following = _decided(weak, s.Variable(chosen, span=x.span), flags, member(x.name, x.span), f"w{number}_{k}_", member, x.span)
         reset = s.Reset("reset", restarts, span=x.span) if restarts is not None else None
         cases.append(s.Case((member(x.name, x.span),), (*body, *following), reset, span=x.span))
     found.append(s.Match(here, tuple(cases), span=a.span))
@@ -124,18 +138,18 @@ def _type(a: s.Automaton, operator: s.Operator, enums: Mapping[str, Enum], numbe
 
 
 def _decided(
-    transitions: list[s.Transition], target: s.Variable, again: s.Variable, stay: s.Expr, otherwise: s.Expr | None, stem: str, member: Any, span: Span
+    transitions: list[s.Transition], target: s.Variable, flags: list[tuple[s.Variable, s.Expr]], stay: s.Expr, stem: str, member: Any, span: Span
 ) -> tuple[s.Expr, ...]:
-    """target = if c1 then s1 else if c2 then s2 else stay; again = whether that state is entered anew, unless nobody asks (otherwise is None)."""
+    """target = if c1 then s1 else if c2 then s2 else stay; each flag = whether that state is entered anew, with what it is where it stays."""
     conditions = [s.Variable(f"leave##{stem}{k}", span=t.condition.span) for k, t in enumerate(transitions)]
     found: list[s.Expr] = [s.Equation(c, t.condition, span=t.span) for c, t in zip(conditions, transitions, strict=True)]
     where: s.Expr = stay
-    anew = otherwise
+    anew = [otherwise for _, otherwise in flags]
     for c, t in reversed(list(zip(conditions, transitions, strict=True))):
         where = s.Operation("select", (c, member(t.target, t.span), where), span=t.span)
-        anew = s.Operation("select", (c, s.Number(t.into == "then", span=t.span), anew), span=t.span) if anew is not None else None
+        anew = [s.Operation("select", (c, s.Number(t.into == "then", span=t.span), e), span=t.span) for e in anew]
     found.append(s.Equation(target, _computed(where), span=span))
-    return (*found, s.Equation(again, _computed(anew), span=span)) if anew is not None else tuple(found)
+    return (*found, *(s.Equation(flag, _computed(e), span=span) for (flag, _), e in zip(flags, anew, strict=True)))
 
 
 def _computed(e: s.Expr) -> s.Expr:

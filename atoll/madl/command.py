@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from atoll.errors import Error, fail
+from atoll.errors import Error, Span, fail
 from atoll.errors.misuse import Misuse
 from atoll.madl import graph as g
+from atoll.madl import syntax as s
 from atoll.madl.api import Module, Operator, madl
 from atoll.madl.c_file import CFile, Options
 from atoll.madl.pieces import leaves_of
@@ -48,9 +49,22 @@ def _checked(module: Module) -> Iterator[str]:
             yield f"      {c['kind']} {c['text']}: {c['status'] if c['status'] != 'checked' else 'checked in simulation'}"
         for word, span in operator.compiled.unused:
             yield f"    warning: {word} is never used (line {span.line})"
+        for word, span in _negations(operator.compiled.operator):
+            yield f"    warning: !{word} is a copy of {word}, not its negation, which is `not {word}` (line {span.line})"
         lost = operator.overwritten()
         if lost:
             yield f"    note: in C, {name} overwrites {', '.join(lost)}; write !{lost[0]} to work on a copy"
+
+
+def _negations(operator: s.Operator) -> Iterator[tuple[str, Span]]:
+    """Copies of variables as parts of conditions: in C `!` negates."""
+    for node in s.walk(operator):
+        if isinstance(node, s.Operation) and node.op in ("and", "or", "not", "select"):
+            for part in node.args[:1] if node.op == "select" else node.args:
+                if isinstance(part, s.Copy) and isinstance(part.arg, s.Variable):
+                    yield s.text(part.arg), part.span
+        elif isinstance(node, s.Branch) and isinstance(node.condition, s.Copy) and isinstance(node.condition.arg, s.Variable):
+            yield s.text(node.condition.arg), node.condition.span
 
 
 def find(path: Path, name: str | None) -> Operator:

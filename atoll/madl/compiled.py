@@ -24,6 +24,7 @@ from atoll.madl.layout import Layout, lay_out
 from atoll.madl.schedule import Schedule, schedule
 from atoll.madl.scheme import ChunkInfo, Port, Scheme
 from atoll.madl.typing import Generic
+from atoll.madl.workspaces import share_workspaces
 from atoll.sizes import poly
 from atoll.types.types import Type
 
@@ -103,6 +104,7 @@ def compile_operator(
     atomic.check_inputs(deps)
     iteration.check(deps)
     order = schedule(deps)
+    deps = share_workspaces(deps, order)
     stateful = any(c.role == "state" for c in layout.chunks)
     kind = kinds.check_declared(operator, kinds.structural_kind(operator, library.kind_finder(operator)), stateful)
     scheme = _scheme(name or operator.name, el.graph, layout, deps, stateful)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from atoll.errors import Span, fail
-from atoll.madl import fixed
+from atoll.madl import fixed, helps
 from atoll.madl import graph as g
 from atoll.madl import syntax as s
 from atoll.madl.environment import Env, Names
-from atoll.madl.represented import FIXED_HELP, Fixed, fixed_type
+from atoll.madl.represented import FIXED_HELP, Enum, Fixed, belongs, fixed_type
 from atoll.madl.scalars import CONVERSIONS, SCALAR_OPS, SYMBOLS
 from atoll.madl.typing import BOOL, INT, NAMES, Generic, Typer, Unknown, prune
 from atoll.sizes import Poly, Sym, poly
@@ -68,7 +68,7 @@ class Elaborator:
         self.half_defined: dict[str, Span] = {}  # names that some branches of an if or match define
         self.labels: list[tuple[g.Wire, s.Number]] = []  # numbers that a match compares a value with
         self.dry = False  # types only: make no wires, nodes or relations
-        self.defined: set[g.Wire] = set()
+        self.defined: dict[g.Wire, Span] = {}
         self.operations: list[g.Op] = []
         self.bounds: list[Bound] = []
         self.built: list[Built] = []
@@ -138,8 +138,9 @@ class Elaborator:
         if self.dry:
             return
         if wire in self.defined:
-            fail("E0906", span, name=wire.shown, where=self.operator.name)
-        self.defined.add(wire)
+            help_ = "an equation defines it in every cycle: take one of them away, or choose another name"
+            fail("E0906", span, name=wire.shown, help=help_, where=self.operator.name)
+        self.defined[wire] = span
 
     def node(self, scope: g.Scope, node: g.Computing) -> None:
         if self.dry:
@@ -157,7 +158,7 @@ class Elaborator:
         if found is None:
             half = self.half_defined.get(name)
             notes = [f"{name} is not defined in every branch of the {half.text().split()[0]} in line {half.line}"] if half is not None else []
-            fail("E0902", span, name=name.partition("#")[0], notes=notes, where=self.operator.name)
+            fail("E0902", span, name=name.partition("#")[0], notes=notes, help=helps.undefined(self, name, env), where=self.operator.name)
         return found
 
     # -- sizes and types as written
@@ -217,7 +218,7 @@ class Elaborator:
         if isinstance(constant, s.Number) and isinstance(constant.value, int):
             return poly(constant.value)
         if as_index:
-            fail("E0902", span, name=name, where=self.operator.name)
+            fail("E0902", span, name=name, help=helps.undefined(self, name, env), where=self.operator.name)
         fail("E0904", span, what="size", name=name, where=self.operator.name)
 
     def dynamic_index(self, wire: g.Wire) -> Poly:
@@ -288,16 +289,18 @@ class Elaborator:
         row = SCALAR_OPS[name]
         shown = SYMBOLS.get(name, name)
         if name == "select":
-            self.typer.unify(types[0], BOOL, span)
-            types = types[1:]
-        for t in types:
+            self.typer.unify(types[0], BOOL, _place(args[0], span))
+            types, args = types[1:], args[1:]
+        for t, arg in zip(types, args, strict=True):
             self._scalar(t, span, shown)
             known = prune(t)
-            if isinstance(known, Scalar) and known.dtype.kind == "b" and row.family not in ("any", "scalar", "bool"):
-                fail("E0915", span, op=shown, shown="bool", help="a bool is no number: write i32(..) of it, or if .. then 1 else 0", where=self.operator.name)
+            if isinstance(known, Scalar) and (known.dtype.kind == "b" or isinstance(known, Enum)) and not belongs(row.family, known):
+                fail("E0915", span, op=shown, shown=self.typer.show(known), help=helps.family(row.family, known), where=self.operator.name)
+            if row.family == "bool":
+                self.typer.unify(t, BOOL, _place(arg, span))
         for t in types[1:]:
             if not self.typer._unify(t, types[0], _why(span, t, types[0])):
-                help_ = "convert one side: f64(..), i32(..)"
+                help_ = helps.one_type(types[0], t, (_text(args[0], op), _text(args[-1], op)))
                 fail("E0910", span, first=self.typer.show(t), second=self.typer.show(types[0]), help=help_, where=self.operator.name)
         self.typer.require(types[0], row.family, span, shown)
         if isinstance(known := prune(types[0]), Fixed):
@@ -313,6 +316,16 @@ class Elaborator:
         t = prune(t)
         if not isinstance(t, (Scalar, Unknown, Generic)):
             fail("E0915", span, op=op, shown=self.typer.show(t), help="iterate over it with forward", where=self.operator.name)
+
+
+def _place(tree: g.Tree, around: Span) -> Span:
+    """Where an operand is written."""
+    return tree.span if isinstance(tree, (g.Input, g.Operate, g.Literal)) and tree.span.line else around
+
+
+def _text(tree: g.Tree, op: g.Op) -> str:
+    """An operand as it is written."""
+    return " ".join(_place(tree, op.span).text().split()) if not isinstance(tree, g.SizeValue) else ".."
 
 
 def _why(span: Span, a: Type, b: Type) -> Any:

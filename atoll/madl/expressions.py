@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from atoll.errors import fail
+from atoll.errors import Span, fail
 from atoll.madl import graph as g
-from atoll.madl import instances, iterate, patterns, state, structure
+from atoll.madl import helps, instances, iterate, patterns, state, structure
 from atoll.madl import syntax as s
 from atoll.madl.elaborate import Bound, Elaborator
 from atoll.madl.environment import Env
@@ -23,13 +23,20 @@ def value(el: Elaborator, e: s.Expr, env: Env) -> g.Wire:
     """The one value of an expression."""
     found = values(el, e, env)
     if len(found) != 1:
-        fail("E0905", e.span, what=s.text(e), given=f"{len(found)} values", wanted="1", where=el.operator.name)
+        help_ = f"take one of them: a{', _' * (len(found) - 1)} = {s.text(e)}" if found else "it gives nothing; write a value"
+        fail("E0905", e.span, what=s.text(e), given=f"{len(found)} values", wanted="1", help=help_, where=el.operator.name)
     return found[0]
 
 
 def values(el: Elaborator, e: s.Expr, env: Env) -> list[g.Wire]:
     """The values of an expression, in order."""
     return _CASES[type(e)](el, e, env)
+
+
+def places(e: s.Expr, wires: list[g.Wire]) -> list[Span]:
+    """Where the values of an expression are written, for messages: a variable's own place is its definition."""
+    items = s.items(e)
+    return [item.span for item in items] if len(items) == len(wires) else [e.span for _ in wires]
 
 
 def _variable(el: Elaborator, e: s.Variable, env: Env) -> list[g.Wire]:
@@ -59,7 +66,8 @@ def _meta(el: Elaborator, e: s.Meta, env: Env) -> list[g.Wire]:
 def _typed(el: Elaborator, e: s.Typed, env: Env) -> list[g.Wire]:
     found = values(el, e.arg, env)
     for wire in found:
-        el.typer.unify(wire.type, el.type(e.type, env), e.arg.span)
+        at = el.defined.get(wire) if isinstance(e.arg, s.Variable) else None  # a result is wrong where it is defined
+        el.typer.unify(wire.type, el.type(e.type, env), at or e.arg.span, text=None if at is None else "..")
     return found
 
 
@@ -75,11 +83,12 @@ def put_at(el: Elaborator, wires: list[g.Wire], e: s.Located, env: Env) -> None:
         return
     saved, el.interface = el.interface, None
     where = Env(env.scope, env.level, env, env.metas, placing=True, path=env.path)
-    places = values(el, e.place, where)
+    found = values(el, e.place, where)
     el.interface = saved
-    if len(places) != len(wires):
-        fail("E0905", e.span, what=f"at {s.text(e.place)}", given=f"{len(places)} places", wanted=f"{len(wires)}", where=el.operator.name)
-    for wire, there in zip(wires, places, strict=True):
+    if len(found) != len(wires):
+        help_ = "write a place for each value: (a at 'l), (b at 'm)"
+        fail("E0905", e.span, what=f"at {s.text(e.place)}", given=f"{len(found)} places", wanted=f"{len(wires)}", help=help_, where=el.operator.name)
+    for wire, there in zip(wires, found, strict=True):
         el.same_place(there, wire, f"at {s.text(e.place)}", e.span)
 
 
@@ -118,8 +127,8 @@ def _no_place(el: Elaborator, e: Any, env: Env) -> None:
 def _array_of(el: Elaborator, e: s.ArrayOf, env: Env) -> list[g.Wire]:
     parts = values(el, e.arg, env)
     elem = Unknown()
-    for part in parts:
-        el.typer.unify(part.type, elem, part.span)
+    for part, at in zip(parts, places(e.arg, parts), strict=True):
+        el.typer.unify(part.type, elem, at)
     whole = el.wire(env, e, Array(elem, poly(len(parts))))
     el.relate(env, whole, [(functor(prim("index", k, len(parts))), p) for k, p in enumerate(parts)], "build", "array", e.span)
     return [whole]
@@ -152,7 +161,7 @@ def _apply(el: Elaborator, e: s.Apply, env: Env) -> list[g.Wire]:
         args = values(el, e.arg, env)
         if len(args) != structure.arity(e.name):
             wanted = structure.arity(e.name)
-            fail("E0905", e.span, what=e.name, given=f"{len(args)} arguments", wanted=f"{wanted}", where=el.operator.name)
+            fail("E0905", e.span, what=e.name, given=f"{len(args)} arguments", wanted=f"{wanted}", help=helps.takes(e.name, helps.LETTERS[:wanted]), where=el.operator.name)
         result = el.wire(env, e)
         structure.connect(el, e, env, args, result, in_pattern=False)
         return [result]
@@ -286,14 +295,12 @@ def _tree(el: Elaborator, e: s.Expr, env: Env, inputs: list[g.Wire]) -> g.Tree:
         case s.Variable(name) if env.variable(name) is None and (size := env.size(name)) is not None:
             return g.SizeValue(size, Unknown("number"))
     inputs.append(value(el, e, env))
-    return g.Input(len(inputs) - 1)
+    return g.Input(len(inputs) - 1, e.span)
 
 
 def _written_out(el: Elaborator, e: s.Apply, meaning: Any, args: tuple[s.Expr, ...], env: Env, inputs: list[g.Wire]) -> g.Tree:
     """A function that is short for others, each argument used once."""
-    for what, given, wanted in (("arguments", len(args), 3), ("sizes", len(e.sizes or ()), 0)):
-        if given != wanted:
-            fail("E0905", e.span, what=e.name, given=f"{given} {what}", wanted=f"{wanted}", where=el.operator.name)
+    _as_many(el, e, e.name, (len(args), len(e.sizes or ())), (3, 0))
     if isinstance(meaning, int):
         return _tree(el, args[meaning], env, inputs)
     op, *parts = meaning
@@ -305,9 +312,7 @@ def _operate(
     el: Elaborator, op: str, args: tuple[s.Expr, ...], sizes: tuple[s.Size, ...], e: Any, env: Env, inputs: list[g.Wire]
 ) -> g.Operate:
     row = SCALAR_OPS[op]
-    for what, given, wanted in (("arguments", len(args), row.arity), ("sizes", len(sizes), row.sizes)):
-        if given != wanted:
-            fail("E0905", e.span, what=op, given=f"{given} {what}", wanted=f"{wanted}", where=el.operator.name)
+    _as_many(el, e, op, (len(args), len(sizes)), (row.arity, row.sizes))
     trees = tuple(_tree(el, a, env, inputs) for a in args)
     bounds: tuple[Poly, ...] = tuple(el.size(size, env) for size in sizes)
     result: Type = Unknown("any")
@@ -318,6 +323,17 @@ def _operate(
         if not el.dry:
             el.graph.requirements.append((bounds[0] - 1, f"{op}<<{s.text(sizes[0])}>>", e.span))
     return g.Operate(op, trees, result, e.span, bounds)
+
+
+def _as_many(el: Elaborator, e: Any, op: str, given: tuple[int, int], wanted: tuple[int, int]) -> None:
+    """A function is given as many arguments and sizes as it takes."""
+    for k, what in enumerate(("arguments", "sizes")):
+        if given[k] != wanted[k]:
+            sizes = f"<<{', '.join('nm'[: wanted[1]])}>>" if wanted[1] else ""
+            help_ = helps.takes(op + sizes, helps.LETTERS[: wanted[0]])
+            if op in ("min", "max") and given[0] > 2:
+                help_ = f"two at a time: {op}({op}(a, b), c)"
+            fail("E0905", e.span, what=op, given=f"{given[k]} {what}", wanted=f"{wanted[k]}", help=help_, where=el.operator.name)
 
 
 def _scalar_values(el: Elaborator, e: s.Expr, env: Env) -> list[g.Wire]:

@@ -19,8 +19,9 @@ import numpy as np
 
 from atoll.errors import Span, fail
 from atoll.loops import ir as lp
+from atoll.madl import helps
 from atoll.madl.represented import Fixed
-from atoll.madl.scalars import CONVERSIONS
+from atoll.madl.scalars import CONVERSIONS, SYMBOLS
 from atoll.types.dtypes import BOOL, DTYPES, I64, DType
 from atoll.types.types import Scalar, Type
 
@@ -113,7 +114,7 @@ def _to_float(value: Fraction, dtype: DType) -> float:
 
 def check(op: str, span: Span, t: Type, where: str) -> None:
     if op not in OPERATIONS and op not in CONVERSIONS and op not in ("q", "uq"):
-        fail("E0915", span, op=op, shown=repr(t), where=where)
+        fail("E0915", span, op=SYMBOLS.get(op, op), shown=repr(t), help=helps.family("", t), where=where)
 
 
 def lower(op: str, args: tuple[lp.Expr, ...], types: list[Type], result: Type) -> lp.Expr:

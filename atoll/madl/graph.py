@@ -76,6 +76,7 @@ class Input:
     """The value of the node's k-th input."""
 
     number: int
+    span: Span = field(default=NOWHERE, compare=False)  # where it is used
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,6 +17,7 @@ from atoll.backends.c.prelude import sum_bytes
 from atoll.errors import Error, Span, fail
 from atoll.loops import ir as lp
 from atoll.madl import syntax as s
+from atoll.madl.helps import near
 from atoll.madl.scheme import ChunkInfo, Port, Scheme
 from atoll.madl.typing import F64
 from atoll.sizes import Poly, Sym, poly
@@ -33,7 +34,7 @@ def load(item: s.Import, folder: Path | None) -> dict[str, Any]:
 
     path = (folder or Path.cwd()) / item.file
     if not path.exists():
-        fail("E0952", item.span, file=item.file, why="there is no such file")
+        fail("E0952", item.span, file=item.file, why="there is no such file", help=f"paths are taken from the folder of the program, here {(folder or Path.cwd()).resolve()}")
     name = f"_atoll_madl_{path.stem}_{abs(hash((str(path.resolve()), path.stat().st_mtime_ns)))}"
     module = sys.modules.get(name)
     if module is None:
@@ -48,7 +49,7 @@ def load(item: s.Import, folder: Path | None) -> dict[str, Any]:
             del sys.modules[name]
             if isinstance(error, Error):
                 raise
-            fail("E0952", item.span, file=item.file, why=f"it does not run: {type(error).__name__}: {error}")
+            fail("E0952", item.span, file=item.file, why=f"it does not run: {type(error).__name__}: {error}", help=f"mend it until `python {item.file}` runs")
         finally:
             sys.path.pop(0)
     found = {}
@@ -56,7 +57,10 @@ def load(item: s.Import, folder: Path | None) -> dict[str, Any]:
         value = getattr(module, wanted, None)
         if not isinstance(value, Function):
             why = f"it has no {wanted}" if value is None else f"{wanted} is not an Atoll function (@at.fn)"
-            fail("E0952", item.span, file=item.file, why=why)
+            there = [n for n, v in vars(module).items() if isinstance(v, Function)]
+            meant = near(wanted, there)
+            help_ = "decorate it with @at.fn" if value is not None else f"did you mean {meant}?" if meant else f"it has {', '.join(there) or 'no Atoll functions; write one with @at.fn'}"
+            fail("E0952", item.span, file=item.file, why=why, help=help_)
         found[wanted] = value
     return found
 

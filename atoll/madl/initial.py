@@ -93,4 +93,13 @@ def _once(layout: Layout, known: Known, initialised: list[tuple[g.Wire, g.Start]
                 notes = [f"Initialized also here: line {earlier.span.line}, {' '.join(earlier.span.text().split())}"]
                 if flow is not other and flow.shown != other.shown:
                     notes.append(f"{flow.shown} and {other.shown} share memory: {layout.told(flow)}")
-                fail("E0922", start.span, notes=notes, where=layout.graph.name)
+                fail("E0922", start.span, notes=notes, help=_initialised_once(start, earlier), where=layout.graph.name)
+
+
+def _initialised_once(start: g.Start, earlier: g.Start) -> str | None:
+    """In the bodies of an `if`, a match or an automaton what they define is one value, with one first value."""
+    texts = [" ".join(x.span.text().split()) for x in (earlier, start)]
+    inside = [x.within.kind == "branch" for x in (earlier, start)]
+    if all(inside):
+        return f"initialise it once, before the bodies: {texts[0]}; state of one body has a name of its own there"
+    return f"keep only `{texts[inside.index(False)]}`" if any(inside) else None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from atoll.errors import Span, fail
-from atoll.madl import expressions, iterate, patterns, state
+from atoll.madl import expressions, helps, iterate, patterns, state
 from atoll.madl import graph as g
 from atoll.madl import syntax as s
 from atoll.madl.elaborate import Elaborator
@@ -69,7 +69,7 @@ def use(el: Elaborator, e: s.Apply, env: Env, args: list[g.Wire]) -> list[g.Wire
     item = el.find(e.name)
     match item:
         case None:
-            fail("E0903", e.span, name=e.name, where=el.operator.name)
+            fail("E0903", e.span, name=e.name, help=helps.operator(el, e.name), where=el.operator.name)
         case RecordItem(record):
             return [_construct(el, record, e, env, args)]
         case Defined() if item.structural:
@@ -94,7 +94,7 @@ def undo(el: Elaborator, e: s.Apply, env: Env, wires: list[g.Wire]) -> list[g.Wi
     item = el.find(e.name)
     if isinstance(item, RecordItem):
         if len(wires) != 1:
-            fail("E0905", e.span, what=s.text(e), given=f"{len(wires)} values", wanted="1", where=el.operator.name)
+            fail("E0905", e.span, what=s.text(e), given=f"{len(wires)} values", wanted="1", help=helps.as_many(s.text(e), len(wires), 1), where=el.operator.name)
         el.typer.unify(wires[0].type, item.record, e.span)
         parts = [el.wire(env, e, t) for t in item.record.items]
         el.relate(env, wires[0], expressions.components(parts), "access", e.name, e.span)
@@ -107,9 +107,10 @@ def undo(el: Elaborator, e: s.Apply, env: Env, wires: list[g.Wire]) -> list[g.Wi
 
 def _construct(el: Elaborator, record: Record, e: s.Apply, env: Env, args: list[g.Wire]) -> g.Wire:
     if len(args) != len(record.items):
-        fail("E0905", e.span, what=e.name, given=f"{len(args)} values", wanted=f"{len(record.items)}", where=el.operator.name)
-    for wire, t in zip(args, record.items, strict=True):
-        el.typer.unify(wire.type, t, wire.span)
+        help_ = helps.takes(e.name, record.decl.fields)
+        fail("E0905", e.span, what=e.name, given=f"{len(args)} values", wanted=f"{len(record.items)}", help=help_, where=el.operator.name)
+    for wire, t, at in zip(args, record.items, expressions.places(e.arg, args), strict=True):
+        el.typer.unify(wire.type, t, at)
     whole = el.wire(env, e, record)
     parts = [(functor(prim("component", k, len(args))), w) for k, w in enumerate(args)]
     el.relate(env, whole, parts, "build", e.name, e.span)
@@ -159,7 +160,8 @@ def give_sizes(el: Elaborator, operator: s.Operator, inner: Env, given: tuple[s.
         return
     wanted = operator.interface.sizes or ()
     if len(given) != len(wanted):
-        fail("E0905", span, what=f"sizes of {operator.name}", given=len(given), wanted=len(wanted), where=el.operator.name)
+        help_ = helps.takes_sizes(operator.name, map(s.text, wanted))
+        fail("E0905", span, what=f"sizes of {operator.name}", given=len(given), wanted=len(wanted), help=help_, where=el.operator.name)
     for mine, theirs in zip(wanted, given, strict=True):
         el.typer.solver.equate(el.size(theirs, env), el.size(mine, inner), Reason(span, None, None))
 
@@ -186,7 +188,8 @@ def expand_structure(
         assert args is not None
         wanted = patterns.arity(el, params)
         if wanted != len(args):
-            fail("E0905", e.span, what=operator.name, given=f"{len(args)} values", wanted=f"{wanted}", where=el.operator.name)
+            help_ = helps.takes(operator.name, (s.text(s.bare(c.right)) for c in interface.args))
+            fail("E0905", e.span, what=operator.name, given=f"{len(args)} values", wanted=f"{wanted}", help=help_, where=el.operator.name)
         patterns.define(el, params, args, inner)
         iterate.body(el, operator.body, inner)
         found = expressions.values(el, outs, inner)
@@ -258,7 +261,8 @@ def operator_results(el: Elaborator, operator: s.Operator, env: Env) -> list[g.W
 def call(el: Elaborator, scheme: Scheme, e: s.Apply, env: Env, args: list[g.Wire], site: Any) -> list[g.Wire]:
     """A call of a compiled operator."""
     if len(args) != len(scheme.inputs):
-        fail("E0905", e.span, what=scheme.name, given=f"{len(args)} values", wanted=f"{len(scheme.inputs)}", where=el.operator.name)
+        help_ = helps.takes(e.name, (port.name for port in scheme.inputs))
+        fail("E0905", e.span, what=scheme.name, given=f"{len(args)} values", wanted=f"{len(scheme.inputs)}", help=help_, where=el.operator.name)
     sizes: dict[Atom, Poly] = {sym: el.typer.fresh_size(env.level, sym.name) for sym in scheme.sizes}
     types: dict[Any, Type] = {generic: Unknown(generic.family) for generic in scheme.generics}
 
@@ -268,7 +272,8 @@ def call(el: Elaborator, scheme: Scheme, e: s.Apply, env: Env, args: list[g.Wire
     if e.sizes is not None and scheme.compiled is not None and not scheme.compiled.fixed_sizes:
         if len(e.sizes) != len(scheme.size_params):
             what = f"sizes of {scheme.name}"
-            fail("E0905", e.span, what=what, given=len(e.sizes), wanted=len(scheme.size_params), where=el.operator.name)
+            help_ = helps.takes_sizes(e.name, (n or "n" for n, _ in scheme.size_params))
+            fail("E0905", e.span, what=what, given=len(e.sizes), wanted=len(scheme.size_params), help=help_, where=el.operator.name)
         for (_, mine), theirs in zip(scheme.size_params, e.sizes, strict=True):
             el.typer.solver.equate(el.size(theirs, env), mine.subst(sizes), Reason(e.span, None, None))
     chunks = []
@@ -277,8 +282,9 @@ def call(el: Elaborator, scheme: Scheme, e: s.Apply, env: Env, args: list[g.Wire
         wire.text = f"{info.name} of {scheme.name}"
         chunks.append(wire)
     outs = [el.wire(env, e) for _ in scheme.outputs]
-    for port, wire in [*reversed(list(zip(scheme.inputs, args, strict=True))), *zip(scheme.outputs, outs, strict=True)]:
-        el.typer.unify(wire.type, here(port.type), wire.span)
+    given = list(zip(scheme.inputs, args, expressions.places(e.arg, args), strict=True))
+    for port, wire, at in [*reversed(given), *((port, wire, wire.span) for port, wire in zip(scheme.outputs, outs, strict=True))]:
+        el.typer.unify(wire.type, here(port.type), at)
         if not el.dry:
             part = ((port.view.subst(sizes), wire),)
             el.graph.relations.append(g.Relation(chunks[port.chunk], part, None, f"{port.name} of {scheme.name}", e.span))

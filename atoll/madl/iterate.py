@@ -46,6 +46,8 @@ def _has_effect(el: Elaborator, statement: s.Expr) -> None:
         help_ = f"give its result a name, or drop it explicitly: _ = {s.text(root)}"
     elif isinstance(root, (s.Variable, s.Number)):
         help_ = "is an operator or a `;` missing before it?"
+    else:
+        help_ = f"give it a name, name = {s.text(root)}, or take it away"
     fail("E0943", root.span, what=s.text(root), help=help_, where=el.operator.name)
 
 
@@ -97,7 +99,7 @@ def forward(el: Elaborator, e: s.Forward, env: Env) -> list[g.Wire]:
     node = g.Nest((scope,), e.span)
     for clause in level.args:
         if clause.left is None:
-            fail("E0905", clause.span, what="an argument of forward", given="no `=`", wanted="`[x] = array`", where=el.operator.name)
+            fail("E0905", clause.span, what="an argument of forward", given="no `=`", wanted="`[x] = array`", help="write ([x] = array), or call the forward: (forward ([x]) ..)(array)", where=el.operator.name)
         el.interface = None
         whole = expressions.values(el, clause.right, env)
         el.interface = inner
@@ -273,7 +275,8 @@ def _block_arguments(el: Elaborator, e: s.Block, env: Env, inner: Env, given: li
             count = patterns.arity(el, pattern)
             if queue is None or len(queue) < count:
                 have = 0 if queue is None else len(queue)
-                fail("E0905", clause.span, what=s.text(pattern), given=f"{have} values", wanted=f"{count}", where=el.operator.name)
+                help_ = f"give it a value: ({s.text(pattern)} = ..), or call the block: (block ..)(..)"
+                fail("E0905", clause.span, what=s.text(pattern), given=f"{have} values", wanted=f"{count}", help=help_, where=el.operator.name)
             outside, queue = queue[:count], queue[count:]
         entering = []
         for wire in outside:
@@ -287,7 +290,7 @@ def _block_arguments(el: Elaborator, e: s.Block, env: Env, inner: Env, given: li
             if isinstance(prune(inside.type), Unknown):
                 el.typer.unify(inside.type, wire.type, clause.span)
     if queue:
-        fail("E0905", e.span, what="block", given=f"{len(given or ())} values", wanted="fewer", where=el.operator.name)
+        fail("E0905", e.span, what="block", given=f"{len(given or ())} values", wanted="fewer", help="the block has fewer arguments", where=el.operator.name)
 
 
 # -- branches

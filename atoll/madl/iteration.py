@@ -95,4 +95,6 @@ def _refuse(deps: Dependencies, scope: g.Scope, note: str, write: Write, who: st
     if who == "a later round":
         notes[1] = f"a later round may overwrite it: it writes {write.wire.shown} at {target} (line {write.wire.span.line})"
     help_ = "copy what is read before the loop, or give the result a place of its own"
+    if scope.kind == "branch":
+        help_ = f"what lives on in several bodies is initialised before them: {write.chunk.name} init ..; state of one body has a name of its own there"
     fail("E0935", scope.span, notes=notes, help=help_, where=deps.graph.name)

@@ -79,7 +79,7 @@ def _distribute(clauses: list[tuple[s.Clause, ...]], kind: str) -> list[list[s.C
         for clause in here:
             if kind == "args":
                 if clause.left is None:  # elaboration tells the user
-                    fail("E0905", clause.span, what="an argument of forward", given="no `=`", wanted="`[x] = array`")
+                    fail("E0905", clause.span, what="an argument of forward", given="no `=`", wanted="`[x] = array`", help="write ([x] = array), or call the forward: (forward ([x]) ..)(array)")
                 put(level, clause.left, clause.right, clause)
             else:
                 put(level, clause.right, clause.left, clause)

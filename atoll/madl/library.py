@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from atoll.errors import NOWHERE, Error, SizeError, Span, fail
-from atoll.madl import kinds
+from atoll.madl import helps, kinds
 from atoll.madl import syntax as s
 from atoll.madl.cases import check_matches, without_automata
 from atoll.madl.compiled import Compiled, compile_operator
@@ -26,8 +26,10 @@ from atoll.sizes import poly
 from atoll.types.dtypes import U8
 from atoll.types.types import Array, Record, RecordDecl, Tuple, Type
 
+_OF_SIZES = ("E0910", "E0922", "E0930", "E0933", "E0934", "E0935", "E0936", "E0940", "E0951")  # errors that other sizes may not have
 _GROWING = 64  # expansions of a recursive operator at sizes that do not become smaller
 _TRIED = (1, 2, 4)  # sizes at which a recursive operator is tried before it is used
+_FURTHER = (3, 5, 6, 7, 8, 9, 10, 12, 16)  # and these, when only 1 will do: some split by 3 or 5
 
 
 class _Needs(Exception):
@@ -90,7 +92,7 @@ class Library:
             for name, function in load(item, self.folder).items():
                 self._new(name, External(name, function, order), item.span)
         else:
-            operator = self._with_constants(without_automata(item, self.enums))
+            operator = self._with_constants(without_automata(item, self.enums, self.items))
             check_matches(operator)
             operator = one_dimension_each(with_own_reset(operator))
             defined = Defined(operator, order)
@@ -113,7 +115,7 @@ class Library:
 
     def _new(self, name: str, item: Item, span: Span) -> None:
         if name in self.items:
-            fail("E0906", span, name=name)
+            fail("E0906", span, name=name, help="choose another name for one of them")
         self.items[name] = item
 
     # -- what is in sight
@@ -135,26 +137,28 @@ class Library:
         return kind
 
     def _try(self, item: Defined) -> None:
-        """A recursive operator is wrong when it is wrong at every small size, or wrong in a way that sizes cannot mend."""
+        """A recursive operator is wrong when it is wrong at every small size but 1, where it does not call itself, or wrong in a way that sizes cannot mend."""
         count = len(size_names(item.operator))
         trials = [()] if count == 0 else list(itertools.product(_TRIED, repeat=count)) if count <= 2 else [(n,) * count for n in _TRIED]
         first: Error | None = None
-        right = False
-        for sizes in trials:
+        for sizes in [*trials, *((n,) * count for n in _FURTHER if count)]:
+            if sizes == (_FURTHER[0],) * count and first is None:
+                break
             try:
                 self.instance(item, sizes, item.operator.span)
-                right = True
+                if sizes != (1,) * count or not count:
+                    return
             except Error as problem:
-                if not isinstance(problem, SizeError) and problem.code not in ("E0910", "E0951"):
+                if not isinstance(problem, SizeError) and problem.code not in _OF_SIZES:
                     raise
                 first = first or problem
-        if not right and first is not None:
+        if first is not None:
             raise first
 
     def _enumeration(self, item: s.EnumType) -> None:
         """The members are constants of the file."""
         if item.name in self.enums or item.name in self.items or item.name in NAMES:
-            fail("E0906", item.span, name=item.name)
+            fail("E0906", item.span, name=item.name, help="choose another name for one of them")
         if len(item.members) > MOST:
             fail("E0970", item.span, what=f"{item.name} has {len(item.members)} members", help=f"an enumeration is one byte: it has at most {MOST}")
         made = Enum(U8, name=item.name, members=item.members)
@@ -167,7 +171,7 @@ class Library:
     def _constant(self, item: s.Const) -> None:
         """A number, or an array of numbers; earlier constants may stand in it."""
         if item.name in self.constants or item.name in self.items:
-            fail("E0906", item.span, name=item.name)
+            fail("E0906", item.span, name=item.name, help="choose another name for one of them")
         for node in s.walk(item.value):
             known = isinstance(node, s.Variable) and node.name in self.constants
             if not known and not isinstance(node, (s.Number, s.ArrayOf, s.Group, s.Operation, s.Constant, s.SizeNumber)):
@@ -234,7 +238,8 @@ class Library:
             found = [(r, k) for r, k in found if r.decl == t.decl]
         if len(found) != 1:
             shown = t.decl.name if isinstance(t, Record) else "any record" if not found else "one record only: say which with `of`"
-            fail("E0917", span, name=name, shown=shown)
+            help_ = "say which record it is: (x of name)" if found and not isinstance(t, Record) else helps.fields(t, self.fields, name)
+            fail("E0917", span, name=name, shown=shown, help=help_)
         return found[0]
 
     # -- schemes of operators that compute

@@ -1,6 +1,6 @@
 """`at.node(step, init)`: a function (state, input, ..) -> (state, output) with its state. From Python it runs the function; as an operator it is a MADL node that calls it.
 
-    counter = at.node(count, 0)       counter.step(2), counter.reset(), counter.state
+    counter = at.node(count, 0)       counter.step(2), counter.reset(), counter.state, counter.copy(), counter.save(path), counter.restore(..)
     counter.operator                  the MADL operator: .c(), .export_c(folder), .instance(interpret=True), .memory()
 
 The operator is made for the sizes of the first state, and has the state of the function as its own.
@@ -11,11 +11,13 @@ from __future__ import annotations
 import copy
 import keyword
 import math
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from atoll import tree
 from atoll.errors import fail
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import all_plain, calling
@@ -98,6 +100,41 @@ class Node:
     def state(self) -> Any:
         """The state now, as a copy."""
         return copy.deepcopy(self._state)
+
+    def copy(self) -> Node:
+        """Another instance in the same state."""
+        made = Node(self._step, self._init)
+        made._state = self.state
+        return made
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> Node:
+        return self.copy()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a file (NumPy's .npz format, under the name that is given)."""
+        with Path(path).open("wb") as file:
+            np.savez(file, *tree.leaves(self._state))
+
+    def restore(self, state: Any) -> None:
+        """Put the state to what `.state` was, or to what `.save(path)` wrote."""
+        name = f"{self.__name__}.restore"
+        if isinstance(state, (str, os.PathLike)):
+            try:
+                with np.load(state) as file:
+                    parts = [file[key] for key in file.files]
+            except (OSError, ValueError) as problem:
+                fail("E0960", name=name, text=f"{state} cannot be read: {problem}")
+        else:
+            parts = list(tree.leaves(state))
+        mine = [np.asarray(part) for part in tree.leaves(self._state)]
+        given = [np.asarray(part) for part in parts]
+        if [(a.shape, a.dtype.kind) for a in given] != [(a.shape, a.dtype.kind) for a in mine]:
+            shown = [", ".join(f"{a.dtype} of shape {a.shape}" for a in x) for x in (mine, given)]
+            fail("E0960", name=name, text=f"the state is {shown[0] or 'empty'}, not {shown[1] or 'empty'}")
+        kept = [a.astype(m.dtype) if m.ndim else m.dtype.type(a) for a, m in zip(given, mine, strict=True)]
+        self._state = tree.unflatten(self._state, kept)
 
     @property
     def operator(self) -> Operator:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from atoll.errors import fail
-from atoll.madl import expressions, instances, state, structure
+from atoll.madl import expressions, helps, instances, state, structure
 from atoll.madl import graph as g
 from atoll.madl import syntax as s
 from atoll.madl.elaborate import Elaborator
@@ -58,7 +58,7 @@ def define(el: Elaborator, pattern: s.Expr, wires: list[g.Wire], env: Env) -> No
             define(el, pattern.arg, instances.undo(el, pattern, env, wires), env)
             return
     if len(wires) != 1:
-        fail("E0905", pattern.span, what=s.text(pattern), given=f"{len(wires)} values", wanted="1", where=el.operator.name)
+        fail("E0905", pattern.span, what=s.text(pattern), given=f"{len(wires)} values", wanted="1", help=helps.as_many(s.text(pattern), len(wires), 1), where=el.operator.name)
     case = _CASES.get(type(pattern))
     if case is None:
         fail("E0908", pattern.span, what=s.text(pattern), where=el.operator.name)
@@ -68,7 +68,8 @@ def define(el: Elaborator, pattern: s.Expr, wires: list[g.Wire], env: Env) -> No
 def _group(el: Elaborator, pattern: s.Group, parts: tuple[s.Expr, ...], wires: list[g.Wire], env: Env) -> None:
     wanted = sum(arity(el, part) for part in parts)
     if wanted != len(wires):
-        fail("E0905", pattern.span, what=s.text(pattern), given=f"{len(wires)} values", wanted=f"{wanted}", where=el.operator.name)
+        help_ = helps.as_many(s.text(pattern), len(wires), wanted)
+        fail("E0905", pattern.span, what=s.text(pattern), given=f"{len(wires)} values", wanted=f"{wanted}", help=help_, where=el.operator.name)
     at = 0
     for part in parts:
         count = arity(el, part)
@@ -79,7 +80,7 @@ def _group(el: Elaborator, pattern: s.Group, parts: tuple[s.Expr, ...], wires: l
 def _variable(el: Elaborator, pattern: s.Variable, wire: g.Wire, env: Env) -> None:
     target = el.variable(pattern.name, env, pattern.span)
     el.define(target, pattern.span)
-    el.typer.unify(wire.type, target.type, wire.span)
+    el.typer.unify(wire.type, target.type, *((wire.span,) if wire.name is None else (pattern.span, "", wire.name)))
     el.relate(env, wire, [(ONE, target)], "access", "=", pattern.span)
 
 
@@ -111,12 +112,13 @@ def _apply(el: Elaborator, pattern: s.Apply, wire: g.Wire, env: Env) -> None:
     if pattern.name not in structure.BUILTINS:
         if pattern.name in FUNCTIONS:
             fail("E0908", pattern.span, what=s.text(pattern), where=el.operator.name)
-        fail("E0903", pattern.span, name=pattern.name, where=el.operator.name)
+        fail("E0903", pattern.span, name=pattern.name, help=helps.operator(el, pattern.name), where=el.operator.name)
     parts = s.items(pattern.arg)
     inner = [el.wire(env, part) for part in parts[: structure.arity(pattern.name)]]
     if len(parts) != len(inner) or len(inner) != structure.arity(pattern.name):
         wanted = structure.arity(pattern.name)
-        fail("E0905", pattern.span, what=pattern.name, given=f"{len(parts)} arguments", wanted=f"{wanted}", where=el.operator.name)
+        help_ = helps.takes(pattern.name, helps.LETTERS[:wanted])
+        fail("E0905", pattern.span, what=pattern.name, given=f"{len(parts)} arguments", wanted=f"{wanted}", help=help_, where=el.operator.name)
     structure.connect(el, pattern, env, inner, wire, in_pattern=True)
     for part, w in zip(parts, inner, strict=True):
         define(el, part, [w], env)

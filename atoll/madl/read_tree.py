@@ -147,6 +147,8 @@ class Reader:
             else:
                 body, written = part
                 reset = written or reset
+        if len(parts) == 2 and not (interface.params or interface.sizes or interface.args or interface.results) and "(" not in span.text():
+            fail("E0901", span, what=f"operator {name} has neither an interface nor a body", help=f"{name} (..) returns (..): ..; that two conditions hold is written `&&`, not `and`")
         return s.Operator(kind, name, interface, body, reset, span=span)
 
     def read_where(self, parts: list[Any], span: Span) -> _Places:

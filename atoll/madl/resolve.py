@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from atoll.errors import Span, fail
@@ -229,14 +230,25 @@ def _requirements(el: Elaborator) -> None:
             fail("E0919", wire.span, notes=[note], help=help_, where=graph.name)
         if not known.about(p).proves(p):
             shown = show_size_named(p, graph.size_names)
-            fail("E0913", wire.span, what=wire.shown, size=shown, where=graph.name)
+            fail("E0913", wire.span, what=wire.shown, size=shown, help=_other_rounds(graph, p), where=graph.name)
     for scope in graph.loops.values():
         if any(leaf in graph.dynamic for leaf in scope.extent.leaves()) and not known.about(scope.extent).proves(scope.extent):
-            fail("E0913", scope.span, what="this loop", size=show_size_named(scope.extent, graph.size_names), where=graph.name)
+            fail("E0913", scope.span, what="this loop", size=show_size_named(scope.extent, graph.size_names), help=_other_rounds(graph, scope.extent), where=graph.name)
     for p, what, span in given:
         if _is_loopy(graph, p) and not known.about(p).proves(p):
-            fail("E0913", span, what=what, size=show_size_named(p, graph.size_names), where=graph.name)
+            fail("E0913", span, what=what, size=show_size_named(p, graph.size_names), help=_other_rounds(graph, p), where=graph.name)
     graph.requirements = [r for r in graph.requirements if not _is_loopy(graph, r[0])]
+
+
+def _other_rounds(graph: g.Graph, p: Poly) -> str:
+    """What to do about a size that some round makes negative."""
+    for leaf in p.leaves():
+        if leaf in graph.loops and (factor := p.coefficient(leaf)) is not None and factor.const():
+            if (factor.const() or 0) < 0:
+                return "let the loop end earlier: forward <<low:high>>"
+            missing = (p - poly(leaf)).const() if factor.const() == 1 else None
+            return f"let the loop begin later: forward <<{-missing if missing is not None and missing < 0 else 'low'}:high>>"
+    return "make it a size that is >= 0 whatever the others are: the difference the other way round, or a sum"
 
 
 def _about_sizes(tree: g.Tree) -> list[Poly]:
@@ -271,7 +283,12 @@ def _is_loopy(graph: g.Graph, p: Poly) -> bool:
 def _constant_ok(el: Elaborator, p: Poly, what: str, span: Span) -> None:
     value = p.const()
     if value is not None and value < 0:
-        fail("E0914", span, name=el.graph.name, what=what, size=value, where=el.graph.name)
+        beyond = re.fullmatch(r"index (.*) of (.*)", what)
+        if beyond is not None:
+            help_ = f"it needs {-value} element{'s' if value < -1 else ''} more" if not beyond[1].startswith("-") else "indices begin with 0"
+            notes = [f"{beyond[2]} has too few elements for index {beyond[1]}"]
+            fail("E0914", span, name=el.graph.name, what=f"what is behind {what}", size=value, notes=notes, help=help_, where=el.graph.name)
+        fail("E0914", span, name=el.graph.name, what=what, size=value, help=f"make it larger by {-value}", where=el.graph.name)
 
 
 def _follows(el: Elaborator, p: Poly, scope: g.Scope) -> bool:

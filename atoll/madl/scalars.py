@@ -137,6 +137,7 @@ FUNCTIONS = frozenset(SHORT) | frozenset(SCALAR_OPS) - frozenset("add sub mul di
 SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%", "neg": "-", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
     "eq": "==", "ne": "!=", "and": "&&", "or": "||", "not": "not", "select": "if",
+    "bit_and": "&", "bit_or": "|", "bit_xor": "^", "bit_not": "~",
 }  # fmt: skip
 
 

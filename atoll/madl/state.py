@@ -124,7 +124,7 @@ def _start(
             first += expressions.values(el, item, starting)
     el.interface = saved
     if len(first) != len(wires):
-        fail("E0905", e.span, what=f"init {s.text(e.value)}", given=f"{len(first)} values", wanted=f"{len(wires)}", where=el.operator.name)
+        fail("E0905", e.span, what=f"init {s.text(e.value)}", given=f"{len(first)} values", wanted=f"{len(wires)}", help="write a first value for each: (a init ..), (b init ..)", where=el.operator.name)
     for wire, value in zip(wires, first, strict=True):
         el.same_place(wire, value, "init", e.span)
     return g.Start(starting.scope, list(zip(wires, first, strict=True)), target, scope, e.span)

@@ -17,6 +17,7 @@ from atoll.madl import graph as g
 from atoll.madl import syntax as s
 from atoll.madl.elaborate import Elaborator
 from atoll.madl.environment import Env
+from atoll.madl.helps import takes_sizes
 from atoll.madl.typing import Unknown
 from atoll.sizes import Poly
 from atoll.types.types import Array, Type
@@ -87,8 +88,9 @@ def connect(el: Elaborator, apply: s.Apply, env: Env, args: list[g.Wire], result
     row = BUILTINS[apply.name]
     sizes = _sizes(el, row, apply, env)
     elem = Unknown()
-    for wire, wanted in zip(args, row.args(elem, *sizes), strict=True):
-        el.typer.unify(wire.type, wanted, wire.span)
+    items = s.items(apply.arg)
+    for k, (wire, wanted) in enumerate(zip(args, row.args(elem, *sizes), strict=True)):
+        el.typer.unify(wire.type, wanted, items[k].span if len(items) == len(args) else wire.span)
     el.typer.unify(result.type, row.result(elem, *sizes), apply.span)
     functors: list[Functor] = [functor(p) for p in row.parts(*sizes)]
     whole, parts = (result, args) if row.push else (args[0], [result])
@@ -101,6 +103,7 @@ def connect(el: Elaborator, apply: s.Apply, env: Env, args: list[g.Wire], result
 def _sizes(el: Elaborator, row: Structural, apply: s.Apply, env: Env) -> Sizes:
     given = [el.size(size, env) for size in apply.sizes] if apply.sizes is not None else []
     if apply.sizes is not None and len(given) != len(row.given):
-        fail("E0905", apply.span, what=f"sizes of {row.name}", given=len(given), wanted=len(row.given), where=el.operator.name)
+        help_ = takes_sizes(row.name, row.given)
+        fail("E0905", apply.span, what=f"sizes of {row.name}", given=len(given), wanted=len(row.given), help=help_, where=el.operator.name)
     known = dict(zip(row.given, given, strict=False))
     return tuple(known[name] if name in known else el.typer.fresh_size(env.level, name) for name in row.sizes)

@@ -59,6 +59,7 @@ class Reason:
     found: Type | None
     expected: Type | None
     rule: str = ""  # what asks for it, where that is not plain from the types
+    text: str | None = None  # the expression, where it is not what stands at the place
 
 
 def prune(t: Type) -> Type:
@@ -154,9 +155,9 @@ class Typer:
 
     # -- unification
 
-    def unify(self, found: Type, expected: Type, span: Span, rule: str = "") -> None:
+    def unify(self, found: Type, expected: Type, span: Span, rule: str = "", text: str | None = None) -> None:
         """Make two types equal; the error shows both in full."""
-        why = Reason(span, found, expected, rule)
+        why = Reason(span, found, expected, rule, text)
         if not self._unify(found, expected, why):
             self.mismatch(why)
 
@@ -207,8 +208,9 @@ class Typer:
                 return
         elif isinstance(t, Scalar) and belongs(family, t):
             return
-        help_ = {"help": "enumerations are compared with == and !=, or taken apart with match"} if isinstance(t, Enum) else {}
-        fail("E0915", span, op=op, shown=self.show(t), **help_)
+        from atoll.madl.helps import family as help_for
+
+        fail("E0915", span, op=op, shown=self.show(t), help=help_for(family, t))
 
     # -- results
 
@@ -223,7 +225,15 @@ class Typer:
 
     def mismatch(self, why: Reason, notes: list[str] | None = None) -> NoReturn:
         assert why.found is not None and why.expected is not None
-        fail("E0910", why.span, first=self.show(why.found), second=self.show(why.expected), notes=notes)
+        from atoll.madl.helps import fits
+
+        help_ = fits(self.resolve(why.found), self.resolve(why.expected), why.span.text() if why.text is None else why.text)
+        fail("E0910", why.span, first=self._told(why.found), second=self._told(why.expected), notes=notes, help=help_)
+
+    def _told(self, t: Type) -> str:
+        """A type in a message: a literal whose type is not known yet is a number."""
+        known = prune(t)
+        return {"number": "a number", "integer": "a whole number", "real": "a number with a point"}.get(known.family, "_") if isinstance(known, Unknown) else self.show(t)
 
     def check_solved(self) -> None:
         """No equation may be left."""

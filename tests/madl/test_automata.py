@@ -13,6 +13,7 @@ import pytest
 import atoll as at
 from atoll.errors import Error
 from atoll.madl.c_file import CFile, Options
+from atoll.madl.meaning import Meaning
 from atoll.madl.simulate import coverage, run_oracle
 from tests.madl.harness import by_code, last, module, strict_compile
 
@@ -20,7 +21,7 @@ from tests.madl.harness import by_code, last, module, strict_compile
 @dataclass
 class Jump:
     when: str
-    condition: tuple[str, int]  # p or q with 0; n with the number it must have reached
+    condition: tuple[str, int]  # p or q with 0; n with the number it must have reached; t with the number of cycles the condition itself has been looked at
     into: str
     target: int
 
@@ -34,11 +35,13 @@ class Machine:
     memory: bool
     chosen: int = 0
     again: bool = False
+    fresh: bool = False  # the conditions of the chosen state begin anew
+    ages: dict[tuple[int, int], int] = field(default_factory=dict)
     counts: list[int] = field(default_factory=list)
     shared: int = 0
 
     def text(self) -> str:
-        lines = ["type kind = " + " | ".join(f"s{k}" for k in range(len(self.steps))), "let f (p of bool, q of bool) returns (y, z, now of kind):", "  v init 0;", "  automaton now of kind:"]
+        lines = ["let age () returns (n): n init 0 = last n + 1", "type kind = " + " | ".join(f"s{k}" for k in range(len(self.steps))), "let f (p of bool, q of bool) returns (y, z, now of kind):", "  v init 0;", "  automaton now of kind:"]
         for k, step in enumerate(self.steps):
             lines += [f"    state s{k}:", *(f"      {j.when} {self._condition(j, k)} {j.into} s{j.target};" for j in self.jumps[k])]
             lines += [f"      n{k} init 0 = last n{k} + {step};" if self.memory else f"      n{k} = {step} + 0;", f"      y = n{k} + {100 * k}; v = last v + {step};"]
@@ -47,25 +50,31 @@ class Machine:
     @staticmethod
     def _condition(j: Jump, k: int) -> str:
         name, least = j.condition
-        return name if name in "pq" else f"n{k} >= {least}"
+        return name if name in "pq" else f"age() >= {least}" if name == "t" else f"n{k} >= {least}"
 
     def step(self, p: bool, q: bool) -> tuple[int, int, int]:
         if not self.counts:
             self.counts = [0] * len(self.steps)
-        here, anew = self.chosen, self.again
-        for j in (j for j in self.jumps[here] if j.when == "unless"):
-            if {"p": p, "q": q}[j.condition[0]]:
+        here, anew, struck = self.chosen, self.again, False
+        strong = [(k, j) for k, j in enumerate(self.jumps[here]) if j.when == "unless"]
+        for k, j in strong:
+            if j.condition[0] == "t":
+                self.ages[here, k] = (0 if self.fresh else self.ages.get((here, k), 0)) + 1
+        for k, j in strong:
+            if self.ages[here, k] >= j.condition[1] if j.condition[0] == "t" else {"p": p, "q": q}[j.condition[0]]:
                 here, anew = j.target, j.into == "then"
+                struck = anew
                 break
         if anew or not self.memory:
             self.counts[here] = 0
         self.counts[here] += self.steps[here]
         self.shared += self.steps[here]
-        y, self.chosen, self.again = self.counts[here] + 100 * here, here, False
+        y, self.chosen, self.again, self.fresh = self.counts[here] + 100 * here, here, False, struck
         for j in (j for j in self.jumps[here] if j.when == "until"):
             holds = {"p": p, "q": q}[j.condition[0]] if j.condition[0] in "pq" else self.counts[here] >= j.condition[1]
             if holds:
                 self.chosen, self.again = j.target, j.into == "then"
+                self.fresh = self.again
                 break
         return y, self.shared, here
 
@@ -77,7 +86,7 @@ def random_machine(rng: random.Random) -> Machine:
         here = []
         for _ in range(rng.randint(0, 3)):
             when = rng.choice(["unless", "until", "until"])
-            condition = rng.choice([("p", 0), ("q", 0), *([("n", rng.randint(1, 6))] if when == "until" else [])])
+            condition = rng.choice([("p", 0), ("q", 0), ("n", rng.randint(1, 6)) if when == "until" else ("t", rng.randint(1, 4))])
             here.append(Jump(when, condition, rng.choice(["then", "resume"]), rng.randrange(count)))
         jumps.append(here)
     return Machine([rng.randint(1, 3) for _ in range(count)], jumps, rng.random() < 0.8)
@@ -92,8 +101,32 @@ def test_automata_do_what_automata_do(seed: int) -> None:
     wanted = [[*machine.step(p, q)] for p, q in inputs]
     values = [(np.bool_(p), np.bool_(q)) for p, q in inputs]
     assert [[int(v) for v in row] for row in run_oracle(op, {}, values)[0]] == wanted
+    meaning = Meaning(module(machine.text())._library, "f", {})
+    assert [[int(v) for v in meaning.step(*row)] for row in values] == wanted
     if seed % 4 == 0:
         assert [[int(v) for v in row] for row in by_code(op, {}, values)] == wanted
+
+
+PASSED = """
+let f (go of bool, out of bool, back of bool) returns (y of int):
+  automaton:
+    state a: y = 0; until go then b
+    state b: unless out resume c; n init 0 = last n + 1; y = !n; until go resume a
+    state c: y = -1; until back resume b
+  end
+"""
+
+
+def test_a_state_that_is_left_before_its_body_runs_has_not_been_entered() -> None:
+    """`until go then b` chooses b, whose `unless out` leaves at once: n, which `then b` would have restarted, is found by `resume b` as it was (as in Lucid Synchrone and SCADE)."""
+    words = ["go", "", "", "go", "go", "out", "back", "", "go", "go", ""]
+    values = [tuple(np.bool_(w == word) for w in ("go", "out", "back")) for word in words]
+    wanted = [0, 1, 2, 3, 0, -1, -1, 4, 5, 0, 1]
+    op = last(PASSED)
+    assert [int(row[0]) for row in run_oracle(op, {}, values)[0]] == wanted
+    assert [int(row[0]) for row in by_code(op, {}, values)] == wanted
+    meaning = Meaning(module(PASSED)._library, "f", {})
+    assert [int(meaning.step(*row)[0]) for row in values] == wanted
 
 
 NESTED = """
@@ -180,7 +213,7 @@ WRONG: dict[str, tuple[str, str]] = {
     "let f (k of u8) returns (y of int): match k: case 300: y = 1 else y = 2 end": ("E0929", "300 does not fit u8"),
     _A + "match p: case a: y = 1 case b: y = 2 end": ("E0910", "bool"),
     _A + "match x: case a: y = 1 case b: z = 2 end": ("E0902", "y"),
-    _A + "y = x + 1": ("E0910", "m"),
+    _A + "y = x + 1": ("E0915", "m"),
     _A + "y = i32(x + x)": ("E0915", "not defined for m"),
     _A + "y = if x < a then 1 else 2": ("E0915", "not defined for m"),
     _A + "a = 1; y = 2": ("E0906", "a"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,6 +61,42 @@ def test_sized_state() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     one = at.madl(source=SOURCE).count()
     for wrong in ({}, {"z": np.int32(1)}, {"y": np.int64(1)}, {"y": np.zeros(2, "i4")}, 3, "no such file"):
+        with pytest.raises(Error) as caught:
+            one.restore(wrong)
+        assert caught.value.code == "E0960"
+
+
+def _delay() -> Any:
+    @at.fn
+    def delay(line: at.own[at.f64[3]], x: at.f64) -> (at.f64[3], at.f64):
+        return concat(line[1:], [x]), line[0]
+
+    return at.node(delay, np.zeros(3))
+
+
+def _pair() -> Any:
+    @at.fn
+    def pair(s: (at.i64, at.f64[2]), x: at.f64) -> ((at.i64, at.f64[2]), at.f64):
+        return (s[0] + 1, [s[1][1], x]), s[1][0] + s[0]
+
+    return at.node(pair, (0, np.zeros(2)))
+
+
+@pytest.mark.parametrize("make", [_delay, _pair])
+def test_nodes_from_python_are_copied_saved_and_restored(make: Any, tmp_path: Path) -> None:
+    one = make()
+    for k in range(4):
+        one.step(float(k))
+    twin, deep, kept = one.copy(), copy.deepcopy(one), one.state
+    one.save(tmp_path / "state.bin")
+    after = [float(one.step(x)) for x in (10.0, 11.0, 12.0)]
+    for other in (twin, deep):
+        assert [float(other.step(x)) for x in (10.0, 11.0, 12.0)] == after
+    for given in (kept, tmp_path / "state.bin"):
+        fresh = make()
+        fresh.restore(given)
+        assert [float(fresh.step(x)) for x in (10.0, 11.0, 12.0)] == after
+    for wrong in (np.zeros(5), "no such file", ("a",)):
         with pytest.raises(Error) as caught:
             one.restore(wrong)
         assert caught.value.code == "E0960"

@@ -73,6 +73,8 @@ def test_an_index_that_elements_are_taken_at_is_used(tmp_path: Path, capsys: pyt
         (["--in", "twice.csv"], "two columns x"),
         (["--in", "x.csv", "--tolerance", "-1"], "--tolerance is -1.0"),
         (["1.0", "--cycles", "-3"], "--cycles is -3"),
+        (["--in", "x.csv", "--cycles", "2"], "--cycles has no meaning with --in"),
+        (["--in", "x.csv", "--on", ""], "there is no target"),
     ],
 )
 def test_words_of_the_command(words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

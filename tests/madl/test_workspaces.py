@@ -51,6 +51,32 @@ def test_a_constant_bound_is_on_the_stack() -> None:
     assert [c.role for c in last(PROGRAMS["symbolic"]).scheme.chunks].count("workspace") == 1
 
 
+SHARED = """
+let sum (x of [_]int) returns (s): forward ([a] = x) returns (s = {t}): t init 0 = last t + a
+let two (x of [_]int) returns (s of int, t of int):
+  forward ([a] = x) returns (u = [b]): b = 2*a end;
+  s = sum(reverse(u)) + u.[0];
+  forward ([a] = x) returns (v = [b]): b = a + s end;
+  t = sum(reverse(v)) + v.[0] + s
+let rounds (x of [_]int, k of idx<<4>>) returns (s of int):
+  forward <<k>> returns (s = {t}): p, q = two(x); r, w = two(x); t init 0 = last t + p + q - r + w
+let both (x of [_]int) returns (s of int): u = !reverse(x); v = !reverse(u); s = sum(u) + sum(v) - u.[0]*v.[0]
+let outer (x of [_]int) returns (s of int): p, q = two(x); r, w = two(x); s = p + q + r + w + rounds(x, clamp<<4>>(p)) + both(x)
+let fixed (x of [8]int) returns (s of int): s = outer(x)
+"""
+
+
+def test_workspaces_that_do_not_live_together_are_one() -> None:
+    library = load(SHARED)
+    for name, count in {"two": 1, "rounds": 1, "both": 2, "outer": 2}.items():
+        op = library.operators[name]
+        assert [c.role for c in op.scheme.chunks].count("workspace") == count, name
+        for seed in range(3):
+            agree(op, seed=seed, code=seed == 0)
+    agree(library.operators["fixed"])
+    assert "#define OUTER_WORK_BYTES(n) (8 * (n))" in CFile("m", [library.operators["outer"]]).header()
+
+
 def test_the_macro_covers_every_round() -> None:
     op = last(PROGRAMS["symbolic"])
     file = CFile("m", [op])

@@ -1,0 +1,67 @@
+"""Slips of the pen: what people write who come from C, Python or SCADE, and how it is written in MADL.
+
+Asked only when a text is no program, with the place where reading stopped. Every row has a program in tests/madl/test_helps.py in which its help is followed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """What is written (the group `at` is what the message points at), where reading stops on it, how it is said instead."""
+
+    written: re.Pattern[str]
+    help: str  # groups of the pattern stand in it as {name}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    start: int
+    end: int
+    word: str
+    help: str
+
+
+_NAME = r"[A-Za-z_][\w']*"
+_ROWS: list[tuple[str, str]] = [
+    (rf"\b(?:forward|foreach)\s*(?:<<[^<>]*>>)?\s*(?P<at>{_NAME})\s*(?:\([^()=]*)?", "the index of a loop stands in brackets: [{at}]"),
+    (rf"<<\s*(?P<at>(?P<f>{_NAME})<<[^<>]*>>\([^()]*\))\s*>>", "give it a name before: rounds = {at}; then <<rounds>>"),
+    (rf"(?P<a>{_NAME})(?P<at>\[(?P<k>[^\[\]|]*)\])", "an element is written with a point: {a}.[{k}]"),
+    (rf"\b(?P<at>and)\s+(?:not\s+)?\(*(?:{_NAME}|[\d.]+)\s*", "`and` begins another operator; that both hold is written `&&`"),
+    (r"\b(?P<at>or)\b", "it is written `||`"),
+    (r"\b(?P<at>xor)\b", "it is written `^`, of bools `!=`"),
+    (r"\b(?P<at>mod)\b", "it is written `%`"),
+    (r"(?P<at>:=)", "an equation is written with `=`"),
+    (r"(?P<at>#)", "comments begin with `//`"),
+    (r"(?P<at>/\*)", "comments begin with `//` and end with their line"),
+    (r"(?P<at>->|=>)", "results are named: returns (y)"),
+    (r"\bof\s*(?P<at>[),;=])", "a type is missing behind `of`: of f64"),
+    (rf"[(,]\s*(?P<x>{_NAME})\s*(?P<at>:)\s*(?P<t>[\w\[\]<>, ]*?)\s*[,)]", "types are written with `of`: {x} of {t}"),
+    (r"(?:^|\n)\s*(?P<at>def|fn|func|fun|function|node|operator)\b", "operators begin with `let`"),
+    (rf"(?P<x>{_NAME}|\d+)\s*(?P<at><<)\s*(?P<k>{_NAME}|\w+)\s*(?:[;),]|\Z|\n)", "shifts are written shift_left({x}, {k})"),
+    (r"\)\s*(?P<at><<)\s*(?P<k>\w+)", "shifts are written shift_left(.., {k})"),
+    (rf"(?P<x>{_NAME}|\d+|\))\s*(?P<at>>>)\s*(?P<k>\w+)\s*(?:[;),]|\Z|\n)", "shifts are written shift_right(.., {k})"),
+    (r"(?P<at>\?)", "a choice is written: if c then a else b"),
+    (r"(?P<a>\d+)(?P<at>\.)(?!\d)", "a number has digits on both sides of its point: {a}.0"),
+    (r"(?<![\w\])])(?P<at>\.)(?P<a>\d+)", "a number has digits on both sides of its point: 0.{a}"),
+    (rf"\b(?P<at>while)\s+{_NAME}", "there is no `while`: forward <<k>> with k of idx<<n>> has a number of rounds that is computed"),
+    (r"\b(?P<at>return)\s+(?P<e>[^;\n]*)", "results are named in the interface, returns (y), and defined: y = {e}"),
+    (r"\b(?P<at>elsif|elseif)\b", "it is written `else if`"),
+]  # fmt: skip
+SLIPS = [Slip(re.compile(written), help_) for written, help_ in _ROWS]
+
+
+def find(text: str, position: int) -> Found | None:
+    """The slip around the place where reading stopped, if it is one we know."""
+    blank = re.sub(r"//[^\n]*", lambda m: " " * len(m.group()), text)
+    for slip in SLIPS:
+        for match in slip.written.finditer(blank):
+            if match.start() > position:
+                break
+            if position <= match.end():
+                groups = {name: value.strip() for name, value in match.groupdict().items() if value}
+                return Found(match.start("at"), match.end("at"), match.group("at"), slip.help.format(**groups))
+    return None
