@@ -139,21 +139,25 @@ class Library:
     def _try(self, item: Defined) -> None:
         """A recursive operator is wrong when it is wrong at every small size but 1, where it does not call itself, or wrong in a way that sizes cannot mend."""
         count = len(size_names(item.operator))
-        trials = [()] if count == 0 else list(itertools.product(_TRIED, repeat=count)) if count <= 2 else [(n,) * count for n in _TRIED]
-        first: Error | None = None
-        for sizes in [*trials, *((n,) * count for n in _FURTHER if count)]:
-            if sizes == (_FURTHER[0],) * count and first is None:
-                break
+        trials: list[tuple[int, ...]] = [()] if count == 0 else list(itertools.product(_TRIED, repeat=count)) if count <= 2 else [(n,) * count for n in _TRIED]
+        first, right = self._tried(item, trials)
+        if not right and first is not None and count:
+            right = self._tried(item, [(n,) * count for n in _FURTHER])[1]
+        if not right and first is not None:
+            raise first
+
+    def _tried(self, item: Defined, trials: list[tuple[int, ...]]) -> tuple[Error | None, bool]:
+        """The first size error among the trials, and whether one of them, other than 1, is right."""
+        first, right = None, False
+        for sizes in trials:
             try:
                 self.instance(item, sizes, item.operator.span)
-                if sizes != (1,) * count or not count:
-                    return
+                right |= not sizes or any(n != 1 for n in sizes)
             except Error as problem:
                 if not isinstance(problem, SizeError) and problem.code not in _OF_SIZES:
                     raise
                 first = first or problem
-        if first is not None:
-            raise first
+        return first, right
 
     def _enumeration(self, item: s.EnumType) -> None:
         """The members are constants of the file."""

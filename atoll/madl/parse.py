@@ -118,8 +118,9 @@ def _slip(source: Source, text: str, position: int, accepted: Any) -> None:
     """What people write who come from another language is told as that."""
     found = slips.find(text, position)
     if found is not None:
-        expected = {"expected": _expected(accepted)} if accepted and found.start == position else {}
-        fail("E0901", _between(source, text, found.start, found.end), what=f"{found.word!r} cannot stand here", help=found.help, **expected)
+        more = {"expected": _expected(accepted)} if accepted and found.start == position else {"found": repr(found.word)} if accepted is None else {}
+        what = "this character has no meaning here" if accepted is None else f"{found.word!r} cannot stand here"
+        fail("E0901", _between(source, text, found.start, found.end), what=what, help=found.help, **more)
 
 
 def _between(source: Source, text: str, start: int, end: int) -> Span:
