@@ -124,15 +124,16 @@ def run_case(case: Case, stages: Sequence[str]) -> Outcome:
         outcome.refused = f
         return outcome
     outcome.accepted = True
-    run_function(f, case, stages, outcome)
+    run_function(Stages(f), case, stages, outcome)
     return outcome
 
 
-def run_function(f: at.Function, case: Case, stages: Sequence[str], outcome: Outcome) -> None:
+def run_function(runs: Stages, case: Case, stages: Sequence[str], outcome: Outcome) -> None:
+    """Compare all stages of a function on one set of arguments; what a stage makes of the function is made once for all sets."""
+    f = runs.f
     loose = any(d in case.text for d in ("f32[", "f32(", ": f32", "c64[", "c64(", ": c64", "[f32", "[c64", "float32"))
     args = arguments(f.core, case.sizes, case.seed, case.special)
     before = [np.array(x, copy=True) for x in _argument_leaves(args)]
-    runs = Stages(f)
     expected: tuple[str, Any] | None = None
     by_level: dict[str, Any] = {}
     for stage in stages:
@@ -237,9 +238,9 @@ def run_seed(seed: int, stages: Sequence[str], rounds: int = 2, mutated: bool = 
     """All rounds of one seed; the first failing case is kept."""
     total = Outcome()
     first: Case | None = None
-    f: Any = None
+    runs: Stages | None = None
     for case in cases(seed, rounds, mutated, big):
-        if f is None:
+        if runs is None:
             f = build(case.text)
             if isinstance(f, Failure):
                 total.failures.append(f)
@@ -248,8 +249,9 @@ def run_seed(seed: int, stages: Sequence[str], rounds: int = 2, mutated: bool = 
                 total.refused = f
                 return Report(seed, total, case)
             total.accepted = True
+            runs = Stages(f)
         known = len(total.failures)
-        run_function(f, case, stages, total)
+        run_function(runs, case, stages, total)
         if len(total.failures) > known and first is None:
             first = case
     return Report(seed, total, first)

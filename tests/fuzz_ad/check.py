@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import random
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -134,7 +134,8 @@ def check(text: str, seed: int, sizes: dict[str, int], stages: Sequence[str] = (
     return outcome
 
 
-def _run(f: Any, seed: int, sizes: dict[str, int], stages: Sequence[str], outcome: Outcome) -> None:
+def points(f: Any, seed: int, sizes: dict[str, int]) -> Callable[[Sequence[Type], str], tuple[Any, ...]]:
+    """What makes arguments, tangents or seeds of given types for a function at a point."""
     params = [p.type for p in f.signature.params]
     numbers = {p.name: sizes.get(p.name, 3) for p in f.signature.params if p.name.startswith("k")}
     env = {**sizes, **numbers}
@@ -152,6 +153,11 @@ def _run(f: Any, seed: int, sizes: dict[str, int], stages: Sequence[str], outcom
                 values.append(value_of(t, size, random.Random(f"{seed}:{kind}:{name}"), kind))
         return tuple(values)
 
+    return made
+
+
+def _run(f: Any, seed: int, sizes: dict[str, int], stages: Sequence[str], outcome: Outcome) -> None:
+    made, params = points(f, seed, sizes), [p.type for p in f.signature.params]
     args, dx, ex = made(params, "argument"), made(params, "tangent"), made(params, "other")
     value = f.interpret(*args)
     if not finite(leaves(value)):

@@ -15,9 +15,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Hunted:
-    """What became of a seed's program. `kind` is a word that is counted; a failure has `detail`, the small program and what was seen."""
+    """What became of a seed's program. `kind` is a word that is counted; a failure has `detail`, the small program and what was seen. A program that is right
+    but costs more than its bound is `dear`: it is told of, and is no failure."""
 
     seed: int
     kind: str
     failed: bool = False
     detail: str = ""
+    dear: bool = False

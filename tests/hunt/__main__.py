@@ -16,6 +16,7 @@ from typing import Any
 
 BLOCK = 5000  # seeds that are set aside for a slice, of which it takes as many as it can
 PATIENCE = 240.0  # seconds that a slice may take beyond its time: a program that does not end
+WITH_FIRST = 8  # one slice of so many compiles long programs twice, as users do: a version for the first call, and the good one
 SHOWN = 3  # failures of a class that are shown whole
 
 
@@ -25,7 +26,9 @@ class Class:
     next: int
     kinds: Counter[str] = field(default_factory=Counter)
     failures: list[dict[str, Any]] = field(default_factory=list)
+    dear: list[int] = field(default_factory=list)  # seeds of programs that are right and cost too much
     spent: float = 0.0  # also what is begun
+    processor: float = 0.0  # seconds, of slices that ended
 
     def block(self) -> int:
         """The first seed of a slice."""
@@ -39,11 +42,14 @@ def work(name: str, seeds: Any, seconds: float) -> int:
 
     start, bad = time.monotonic(), 0
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    if seeds[0] // BLOCK % WITH_FIRST:
+        os.environ["ATOLL_FIRST"] = "0"
     for found in CLASSES[name](seeds):
         bad += found.failed
         print("@" + json.dumps(asdict(found)))
         if seconds and time.monotonic() - start > seconds:
             break
+    print(f"={sum(os.times()[:4])}")
     return 1 if bad else 0
 
 
@@ -64,6 +70,9 @@ def slice_of(one: Class, seconds: float) -> None:
         one.kinds[found["kind"]] += 1
         if found["failed"]:
             one.failures.append(found)
+        if found["dear"]:
+            one.dear.append(found["seed"])
+    one.processor += sum(float(line[1:]) for line in out.splitlines() if line.startswith("="))
     if not ended or not lines:  # the one after the last that was told of ended the process
         one.kinds["died"] += 1
         one.failures.append({"seed": lines[-1]["seed"] + 1 if lines else first, "kind": "died", "detail": f"exit {process.returncode}\n{err[-1500:]}"})
@@ -94,7 +103,7 @@ def main() -> int:
     parser.add_argument("--from", dest="first", type=int, default=-1, help="the first seed; default: one that nobody has tried")
     parser.add_argument("--seeds", default="", help="these seeds of --only, in this process")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--slice", type=float, default=20)
+    parser.add_argument("--slice", type=float, default=60)
     parser.add_argument("--cc", default="", help="the C compiler (ATOLL_CC)")
     parser.add_argument("--work", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -132,9 +141,13 @@ def report(classes: list[Class], first: int) -> int:
             print(f"\n== {one.name}: {len(one.failures) - SHOWN} more, seeds {', '.join(str(f['seed']) for f in one.failures[SHOWN:][:20])}")
     print(f"\nfrom seed {first}")
     for one in classes:
-        print(f"{one.name:12} {sum(one.kinds.values()):7} programs  {len(one.failures):4} failures   " + ", ".join(f"{k} {v}" for k, v in one.kinds.most_common()))
-    total, bad = sum(sum(c.kinds.values()) for c in classes), sum(len(c.failures) for c in classes)
-    print(f"{'all':12} {total:7} programs  {bad:4} failures")
+        rate = f"{60 * one.kinds.total() / one.processor:6.0f} a processor minute" if one.processor else ""
+        print(f"{one.name:12} {one.kinds.total():7} programs  {len(one.failures):4} failures {rate}   " + ", ".join(f"{k} {v}" for k, v in one.kinds.most_common()))
+    for one in classes:
+        if one.dear:
+            print(f"right and dear: {one.name}, seeds {', '.join(map(str, one.dear[:20]))}")
+    total, bad, minutes = sum(c.kinds.total() for c in classes), sum(len(c.failures) for c in classes), sum(c.processor for c in classes) / 60
+    print(f"{'all':12} {total:7} programs  {bad:4} failures, {sum(len(c.dear) for c in classes)} dear, {minutes:.1f} processor minutes")
     return 1 if bad else 0
 
 
