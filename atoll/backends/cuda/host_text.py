@@ -1,7 +1,8 @@
 """The host program as C: memory of the device, loops over launches, sizes, and what failed. It calls nothing but a device's table of functions
 (runtime/native/device.h), so one text serves a GPU and the emulation on the CPU.
 
-Scalars that kernels make (cells) and the check that failed lie in one block on the device, which is read as a whole when the host must know one of them.
+Scalars that kernels make (cells) and the check that failed lie in one block on the device, which is read as a whole when the host must know one of them. A call
+leaves the block as it found it (counters at 0, nothing failed), so the next call has it without preparing it; where a check failed it is thrown away.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from atoll.backends.cuda.text import FAILURE, MOST_VALUES
 from atoll.core import ir as core
 from atoll.loops import ir as lp
 from atoll.sizes import Sym
-from atoll.types.dtypes import I64
 
 _DEVICE = f"""
 /* Memory for `count` elements on the device. */
@@ -39,6 +39,31 @@ static int at_failed_there(at_call *at, const at_failure *f) {{
     at->site = f->site - 1;
     return f->site;
 }}
+"""
+
+
+_STATE = """
+/* The state as it is when everything in the queue is done. */
+static int at_look_there(at_call *at, at_queue *q, at_state *now, const at_state *there) {
+    const int status = q->to_host(q, now, there, sizeof *now);
+    return status != 0 ? status : at_failed_there(at, &now->failure);
+}
+
+/* Whether a check failed: then a kernel has said so in the host's memory. */
+static inline int at_at_the_end(at_call *at, at_queue *q, at_lent *own) {
+    const int status = q->sync(q);
+    return status != 0 || !*(volatile int32_t *)own->told ? status : at_look_there(at, q, own->mirror, own->there);
+}
+
+static int at_begin(at_queue *q, at_lent *own) {
+    at_state *now = own->mirror;
+    if (!own->fresh) return 0;
+    memset(now, 0, sizeof *now);
+    now->failure.rank = UINT64_MAX;
+    now->failure.told = own->told;
+    own->fresh = 0;
+    return q->to_device(q, own->there, now, sizeof *now);
+}
 """
 
 
@@ -64,7 +89,7 @@ class HostText(Emitter):
         fn = self.program.function
         for sym in fn.sizes:
             self.names.enter(sym)
-        params = ["at_call *at", "at_queue *at_q", *(f"int64_t {self.names[s]}" for s in fn.sizes)]
+        params = ["at_call *at", "at_queue *at_q", *(["at_lent *at_own"] if self.has_state else []), *(f"int64_t {self.names[s]}" for s in fn.sizes)]
         for p in fn.inputs:
             params.append(f"{p.dtype.c_name} {safe(p.name)}" if isinstance(p, lp.Var) else f"const {p.dtype.c_name} *{safe(p.name)}")
         for o in fn.outputs:
@@ -85,7 +110,7 @@ class HostText(Emitter):
                 self.put(f"{var.dtype.c_name} {safe(var.name)} = 0;")
             self.stmts(list(self.program.body))  # type: ignore[arg-type]
             if self.may_fail:
-                self.put(f"if ((status = {self.look_there}) != 0) goto done;")
+                self.put("if ((status = at_at_the_end(at, at_q, at_own)) != 0) goto done;")
             self.finish()
         text = "\n".join(self.lines)
         given = ["at", "at_q", "at_failed", *(self.names[s] for s in fn.sizes), *(safe(p.name) for p in fn.inputs), *(safe(c.name) for _, c in self.program.cells)]
@@ -95,26 +120,17 @@ class HostText(Emitter):
 
     def state(self) -> None:
         """Cells and what failed, on the device."""
-        slot = self.held.setdefault(_STATE, len(self.held))
-        self.put("at_state at_now;")
-        self.put("memset(&at_now, 0, sizeof at_now);")
-        self.put("at_now.failure.rank = UINT64_MAX;")
-        self.put(f"if ((status = at_take(at_q, 1, sizeof(at_state), &at_held[{slot}])) != 0) goto done;")
-        self.put(f"at_state *const at_there = at_held[{slot}];")
+        self.put("at_state *const at_now = at_own->mirror, *const at_there = at_own->there;")
         self.put("at_failure *const at_failed = &at_there->failure;")
         for n, (_, cell) in enumerate(self.program.cells):
             self.put(f"{cell.dtype.c_name} *const {safe(cell.name)} = &at_there->c{n};")
-        self.put("if ((status = at_q->to_device(at_q, at_there, &at_now, sizeof at_now)) != 0) goto done;")
 
     @property
     def state_type(self) -> str:
         cells = " ".join(f"{cell.dtype.c_name} c{n};" for n, (_, cell) in enumerate(self.program.cells))
-        return f"typedef struct {{ at_failure failure; {cells} }} at_state;\n" + (
-            "static int at_look_there(at_call *at, at_queue *q, at_state *now, const at_state *there) {\n"
-            "    const int status = q->to_host(q, now, there, sizeof *now);\n    return status != 0 ? status : at_failed_there(at, &now->failure);\n}\n"
-        )
+        return f"typedef struct {{ at_failure failure; {cells} }} at_state;\n" + _STATE
 
-    look_there = "at_look_there(at, at_q, &at_now, at_there)"
+    look_there = "at_look_there(at, at_q, at_now, at_there)"
 
     # -- statements
 
@@ -129,7 +145,7 @@ class HostText(Emitter):
             case k.Fetch(var, cell):
                 self.put(f"if ((status = {self.look_there}) != 0) goto done;")
                 number = next(n for n, (_, c) in enumerate(self.program.cells) if c is cell)
-                self.put(f"{safe(var.name)} = at_now.c{number};")
+                self.put(f"{safe(var.name)} = at_now->c{number};")
             case lp.For(sym, low, high, body):
                 first, last = self.poly(low), self.poly(high)
                 name = self.names.enter(sym)
@@ -177,7 +193,15 @@ class HostText(Emitter):
         super().check(check)
 
 
-_STATE = lp.Buffer("at_state", I64, (), "temp")
+
+_WITH_STATE = """int atoll_device_entry(at_call *at, at_queue *q) {
+    at_lent *own = NULL;
+    int status = q->lend(q, sizeof(at_state), &own);
+    if (status != 0) return status;
+    if ((status = at_begin(q, own)) == 0) status = RUN;
+    q->take_back(q, own, status == 0);
+    return status;
+}"""
 
 
 def host_text(core_fn: core.Function, program: k.Program, failures: list[tuple[Site, str]]) -> tuple[str, HostText]:
@@ -185,11 +209,13 @@ def host_text(core_fn: core.Function, program: k.Program, failures: list[tuple[S
     printer = HostText(program, failures)
     body = printer.program_text()
     fn = program.function
-    args = ["at", "q", *(f"at->sizes[{n}]" for n in range(len(fn.sizes)))]
+    args = ["at", "q", *(["own"] if printer.has_state else []), *(f"at->sizes[{n}]" for n in range(len(fn.sizes)))]
     for n, p in enumerate(fn.inputs):
         args.append(f"*(const {p.dtype.c_name} *)at->in[{n}]" if isinstance(p, lp.Var) else f"at->in[{n}]")
     args += [f"at->out[{n}]" for n, o in enumerate(fn.outputs) if not printer.is_open(o.buffer)]
-    entry = "void atoll_init(const at_runtime *rt) { at_rt = rt; }\n\n" + f"int atoll_device_entry(at_call *at, at_queue *q) {{ return at_program_run({', '.join(args)}); }}"
+    run = f"at_program_run({', '.join(args)})"
+    plain = f"int atoll_device_entry(at_call *at, at_queue *q) {{ return {run}; }}"
+    entry = "void atoll_init(const at_runtime *rt) { at_rt = rt; }\n\n" + (_WITH_STATE.replace("RUN", run) if printer.has_state else plain)
     prepare = prepare_text(core_fn, fn, printer, reads_arrays=False)
     state = FAILURE + _DEVICE + (printer.state_type if printer.has_state else "")
     body = body.replace("at_free_all(at_held", "at_give_back(at_q, at_held")

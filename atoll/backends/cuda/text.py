@@ -36,7 +36,7 @@ static inline int64_t at_fdiv(int64_t a, int64_t b) {
 MOST_VALUES = 16  # that a failed check shows
 
 FAILURE = f"""/* The check that failed: the one with the least rank, of the first kernel in which one did. */
-typedef struct {{ uint64_t rank; int32_t site, lock; union {{ int64_t i; double d; }} args[{MOST_VALUES}]; }} at_failure;
+typedef struct {{ uint64_t rank; int32_t site, lock; int32_t *told; union {{ int64_t i; double d; }} args[{MOST_VALUES}]; }} at_failure;
 """
 
 SUPPORT = """
@@ -185,6 +185,7 @@ class KernelText(Emitter):
                 for n, arg in enumerate(check.args[:MOST_VALUES]):
                     text = self.expr(arg)
                     self.put(f"at_failed->args[{n}].{'d = (double)' if arg.dtype.is_float else 'i = (int64_t)'}{text};")
+                self.put("*(volatile int32_t *)at_failed->told = 1;")
                 self.put("__threadfence();")
                 self.put("atomicExch(&at_failed->lock, 0);")
             self.put(f"goto {self.regions[-1]};")

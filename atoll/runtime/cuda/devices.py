@@ -33,12 +33,13 @@ class Queue(ctypes.Structure):
     """`at_queue` of native/device.h."""
 
     _fields_ = [
-        *((name, ctypes.c_void_p) for name in ("alloc", "release", "to_device", "to_host", "copy", "fill", "launch", "sync", "enter", "leave")),
+        *((name, ctypes.c_void_p) for name in ("alloc", "release", "to_device", "to_host", "copy", "fill", "launch", "sync", "enter", "leave", "lend", "take_back")),
         ("kernels", ctypes.c_void_p),
         ("stream", ctypes.c_void_p),
         ("error", ctypes.c_int),
         ("doing", ctypes.c_char_p),
         ("device", ctypes.c_int),
+        ("program", ctypes.c_uint64),
     ]
 
 
@@ -72,7 +73,7 @@ def _built(source: str) -> ctypes.CDLL:
         compile_c(NATIVE / source, folder / "program.so", "2", [f"-I{NATIVE}", "-ldl"])
         return {"kind": source}
 
-    texts = [(NATIVE / name).read_text() for name in (source, "device.h", "abi.h")]
+    texts = [(NATIVE / name).read_text() for name in (source, "device.h", "device_states.h", "abi.h")]
     return cache.use(text_key(*texts, optimise="2"), build, load)[0]
 
 

@@ -26,7 +26,7 @@ def text(kernels_text: str, kernels: list[tuple[str, list[str]]]) -> str:
     entries = ", ".join(f"(void *)at_run_{k}" for k in range(len(kernels)))
     names = ", ".join(f'"{name}"' for name, _ in kernels)
     parts.append(f"static void *const at_kernel_table[] = {{{entries or '0'}}};\nstatic const char *const at_kernel_names[] = {{{names or '0'}}};")
-    parts.append((NATIVE / "cuda_on_cpu_table.h").read_text())
+    parts += [(NATIVE / name).read_text() for name in ("device_states.h", "cuda_on_cpu_table.h")]
     return "\n".join(parts)
 
 

@@ -85,6 +85,7 @@ class DeviceProgram:
         self.out_axes = [len(shape_of(t)[0]) for _, t in flatten(fn.result)]
         self._spare: list[_Run] = []  # what calls need, kept from those that are done
         self._torch_told = False
+        self.number = int(key[:16], 16) | 1  # by which devices know it
 
     @functools.cached_property
     def device(self) -> Device:
@@ -94,6 +95,12 @@ class DeviceProgram:
     @functools.cached_property
     def loaded(self) -> Any:
         return self.device.load(self.kernels_text, self.kernels, self.fn.name)
+
+    def queue(self) -> Queue:
+        """A queue for the kernels of this program."""
+        made = self.device.queue(self.loaded)
+        made.program = self.number
+        return made
 
     @functools.cached_property
     def call(self) -> Callable[..., Any]:
@@ -105,7 +112,7 @@ class DeviceProgram:
         module = device_path()
         if module is None or max(counts) > _MOST or any(isinstance(shape_of(t)[1], (Tuple, Record)) for t in flat):
             return self._called
-        self._queue = self.device.queue(self.loaded)
+        self._queue = self.queue()
         addresses = [ctypes.cast(f, ctypes.c_void_p).value for f in (self.library.atoll_prepare, self.library.atoll_device_entry, helpers().atoll_device_call)]
         single = not isinstance(self.fn.result, Tuple)
         self._entry = module.make(
@@ -211,7 +218,7 @@ class _Run:
     def __init__(self, program: DeviceProgram) -> None:
         self.program = program
         count, outs = len(program.leaf_axes), len(program.out_axes)
-        self.queue = program.device.queue(program.loaded)
+        self.queue = program.queue()
         self.given, self.inputs = (ctypes.c_void_p * (count + 1))(), (ctypes.c_void_p * (count + 1))()
         self.bytes = (ctypes.c_int64 * (count + 1))()
         self.out = (ctypes.c_void_p * (outs + 1))()

@@ -3,6 +3,7 @@
  * A device is used through its primary context, the one that frameworks in the same process use. Queues run on the legacy default stream unless another is
  * given, so what PyTorch and CuPy put there before and after is in order with what we put there. Memory comes from a pool of our own that keeps what is freed. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ enum { MAJOR = 75, MINOR = 76, PROCESSORS = 16, POOLS = 115, KEEP = 4, DYNAMIC_S
     F(cuCtxPopCurrent_v2, (void **)) F(cuModuleLoadData, (void **, const void *)) F(cuModuleGetFunction, (void **, void *, const char *)) \
     F(cuFuncSetAttribute, (void *, int, int)) F(cuFuncGetAttribute, (int *, int, void *)) F(cuMemPoolCreate, (void **, const pool_kind *)) \
     F(cuMemPoolSetAttribute, (void *, int, void *)) F(cuMemPoolTrimTo, (void *, size_t)) F(cuMemAllocFromPoolAsync, (address *, size_t, void *, void *)) \
-    F(cuMemFreeAsync, (address, void *)) F(cuMemcpyHtoDAsync_v2, (address, const void *, size_t, void *))                               \
+    F(cuMemFreeAsync, (address, void *)) F(cuMemHostAlloc, (void **, size_t, unsigned)) F(cuMemFreeHost, (void *)) F(cuMemcpyHtoDAsync_v2, (address, const void *, size_t, void *))                               \
     F(cuMemcpyDtoHAsync_v2, (void *, address, size_t, void *)) F(cuMemcpyDtoDAsync_v2, (address, address, size_t, void *))              \
     F(cuMemsetD8Async, (address, unsigned char, size_t, void *)) F(cuStreamSynchronize, (void *)) F(cuEventCreate, (void **, unsigned)) \
     F(cuEventRecord, (void *, void *)) F(cuStreamWaitEvent, (void *, void *, unsigned)) F(cuMemGetInfo_v2, (size_t *, size_t *))        \
@@ -121,25 +122,99 @@ static int refused(at_queue *q, int code, const char *doing) {
     return code == NO_MEMORY ? AT_NO_ROOM : AT_DEVICE;
 }
 
+/* Blocks that were given back are kept by their size: everything is on one stream, so the next that asks may have one at once. Sizes are rounded up to eighths of
+ * a power of two; large blocks go to the driver's pool, which can cut and join them. */
+enum { LARGEST_KEPT = 1 << 25, LEAST_BYTES = 512, SIZES = 8 * 18, PLACES = 1 << 16 };
+typedef struct block { address at; int size, device; struct block *next; } block;
+static struct { pthread_mutex_t lock; block *idle[MOST_DEVICES][SIZES], *out[PLACES]; } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static size_t bytes_of(int size) { return ((size_t)LEAST_BYTES << size / 8) / 8 * (size_t)(8 + size % 8); }
+static int size_for(size_t bytes) {
+    int size = 0;
+    while (bytes_of(size) < bytes) size += bytes_of(size + 8) < bytes ? 8 : 1;
+    return size;
+}
+static size_t place_of(address a) { return (size_t)((a >> 9) * UINT64_C(0x9e3779b97f4a7c15) >> 48) % PLACES; }
+
+static void *take_kept(int device, int size) {
+    pthread_mutex_lock(&kept.lock);
+    block *b = kept.idle[device][size];
+    if (b) {
+        block **place = &kept.out[place_of(b->at)];
+        kept.idle[device][size] = b->next;
+        b->next = *place;
+        *place = b;
+    }
+    pthread_mutex_unlock(&kept.lock);
+    return b ? (void *)b->at : 0;
+}
+
+/* Whether a block is ours to keep; then it is. */
+static int keep(void *a) {
+    pthread_mutex_lock(&kept.lock);
+    block **place = &kept.out[place_of((address)a)], *b;
+    while (*place && (*place)->at != (address)a) place = &(*place)->next;
+    if ((b = *place)) {
+        *place = b->next;
+        b->next = kept.idle[b->device][b->size];
+        kept.idle[b->device][b->size] = b;
+    }
+    pthread_mutex_unlock(&kept.lock);
+    return b != 0;
+}
+
+static void note(address a, int device, int size) {
+    block *b = malloc(sizeof *b);
+    if (!b) return; /* it goes back to the pool */
+    *b = (block){a, size, device, 0};
+    pthread_mutex_lock(&kept.lock);
+    block **place = &kept.out[place_of(a)];
+    b->next = *place;
+    *place = b;
+    pthread_mutex_unlock(&kept.lock);
+}
+
+static void give_up_kept(int device, void *stream) {
+    pthread_mutex_lock(&kept.lock);
+    for (int size = 0; size < SIZES; size++)
+        for (block *b; (b = kept.idle[device][size]); free(b)) {
+            kept.idle[device][size] = b->next;
+            cu.cuMemFreeAsync(b->at, stream);
+        }
+    pthread_mutex_unlock(&kept.lock);
+}
+
 static int gpu_alloc(at_queue *q, int64_t bytes, void **made) {
-    const size_t wanted = bytes > 0 ? (size_t)bytes : 1;
+    const int size = bytes <= LARGEST_KEPT ? size_for(bytes > 0 ? (size_t)bytes : 1) : -1;
+    if (size >= 0 && (*made = take_kept(q->device, size))) return 0;
+    const size_t wanted = size >= 0 ? bytes_of(size) : (size_t)bytes;
     void *pool = pools[q->device];
     address found = 0;
     int code = cu.cuMemAllocFromPoolAsync(&found, wanted, pool, q->stream);
     if (code == NO_MEMORY) { /* what was freed may still be in the queue, or kept in pieces */
+        give_up_kept(q->device, q->stream);
         cu.cuStreamSynchronize(q->stream);
         cu.cuMemPoolTrimTo(pool, 0);
         code = cu.cuMemAllocFromPoolAsync(&found, wanted, pool, q->stream);
     }
     if (code == NO_MEMORY) return AT_NO_ROOM;
     if (code) return refused(q, code, "to give memory");
+    if (size >= 0) note(found, q->device, size);
     *made = (void *)found;
     return 0;
 }
 
-static void gpu_release(at_queue *q, void *block) {
-    if (block) refused(q, cu.cuMemFreeAsync((address)block, q->stream), "to take memory back");
+static void gpu_release(at_queue *q, void *a) {
+    if (a && !keep(a)) refused(q, cu.cuMemFreeAsync((address)a, q->stream), "to take memory back");
 }
+
+/* The host's memory, where the device can write as well. */
+static void *at_pinned(size_t bytes) {
+    void *made = 0;
+    return cu.cuMemHostAlloc(&made, bytes, 3) ? 0 : made; /* for all contexts, mapped */
+}
+static void at_unpinned(void *made) { cu.cuMemFreeHost(made); }
+#include "device_states.h"
 
 static int gpu_to_device(at_queue *q, void *target, const void *source, int64_t bytes) {
     return bytes <= 0 ? 0 : refused(q, cu.cuMemcpyHtoDAsync_v2((address)target, source, (size_t)bytes, q->stream), "to copy an array to it");
@@ -176,7 +251,7 @@ static void gpu_leave(at_queue *q) {
 }
 
 void atoll_cuda_queue(at_queue *q, int device, void *const *kernels) {
-    *q = (at_queue){gpu_alloc, gpu_release, gpu_to_device, gpu_to_host, gpu_copy, gpu_fill, gpu_launch, gpu_sync, gpu_enter, gpu_leave, kernels, 0, 0, 0, device};
+    *q = (at_queue){gpu_alloc, gpu_release, gpu_to_device, gpu_to_host, gpu_copy, gpu_fill, gpu_launch, gpu_sync, gpu_enter, gpu_leave, at_lend, at_take_back, kernels, 0, 0, 0, device, 0};
 }
 
 /* One stream waits for what another has in its queue. */

@@ -272,3 +272,7 @@ static inline unsigned __brev(unsigned v) { unsigned r = 0; for (int k = 0; k < 
 static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
 static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }
 static inline long long __mul64hi(long long a, long long b) { return (long long)((__int128)a * b >> 64); }
+
+/* The host's memory is the device's. */
+static inline void *at_pinned(size_t bytes) { return malloc(bytes); }
+static inline void at_unpinned(void *made) { free(made); }

@@ -135,5 +135,5 @@ static int at_emu_launch(at_queue *q, int kernel, int64_t gx, int64_t gy, int64_
 static void at_emu_leave(at_queue *) {}
 
 extern "C" void atoll_emulated(at_queue *q) {
-    *q = at_queue{at_emu_alloc, at_emu_release, at_emu_copy, at_emu_copy, at_emu_copy, at_emu_fill, at_emu_launch, at_emu_sync, at_emu_sync, at_emu_leave, at_kernel_table, &at_all, 0, 0, 0};
+    *q = at_queue{at_emu_alloc, at_emu_release, at_emu_copy, at_emu_copy, at_emu_copy, at_emu_fill, at_emu_launch, at_emu_sync, at_emu_sync, at_emu_leave, at_lend, at_take_back, at_kernel_table, &at_all, 0, 0, 0, 0};
 }

@@ -7,6 +7,18 @@
 enum { AT_NO_ROOM = -4, AT_DEVICE = -3 };
 
 typedef struct at_queue at_queue;
+
+/* What a program keeps on the device during a call: its scalars, and which check failed. */
+typedef struct at_lent {
+    void *there, *mirror;   /* on the device, and as much of the host's memory */
+    int32_t *told;          /* of the host, 0; a kernel writes here that a check failed */
+    int fresh;              /* nothing is in it yet */
+    uint64_t program;
+    int64_t bytes;
+    int device;
+    struct at_lent *next;
+} at_lent;
+
 struct at_queue {
     int (*alloc)(at_queue *q, int64_t bytes, void **made);                        /* 256 bytes aligned; 0 bytes are some address too */
     void (*release)(at_queue *q, void *block);                                    /* once what is in the queue is done; NULL is nothing */
@@ -19,9 +31,12 @@ struct at_queue {
     int (*sync)(at_queue *q);
     int (*enter)(at_queue *q);   /* before any of these is called from outside, and */
     void (*leave)(at_queue *q);  /* after; a program calls neither */
+    int (*lend)(at_queue *q, int64_t bytes, at_lent **made);        /* a state of this program's */
+    void (*take_back)(at_queue *q, at_lent *lent, int clean);       /* clean: the program left it as it found it */
     void *const *kernels;   /* of the program that runs */
     void *stream;           /* the device's own word for the queue */
     int error;              /* the device's code for what went wrong, and */
     const char *doing;      /* what it was asked to do */
     int device;             /* which of several */
+    uint64_t program;       /* no other has this number; 0: none */
 };
