@@ -54,7 +54,7 @@ def make_loops(fn: ir.Function, choices: Choices | None = None, in_memory: bool 
     plan = dict((choices or chosen(fn)).plan)
     program = planned(fn, plan)
     if not fn.portable:
-        return check(lower(program if plan or not program.reassociate else with_masks(program)))
+        return check(lower(program if plan or not program.reassociate else with_masks(program), in_memory))
     in_blocks, sums = fn.portable == "in blocks", set[lp.Buffer]()
     loops = portable(check(lower(program, in_memory, sums)), in_blocks, sums)
     if loops is None:  # some sum in memory is not one that can be cut there

@@ -50,6 +50,12 @@ def columns(a: f64[n, m]) -> f64[m]:
 
 
 @at.fn
+def two_columns(a: f64[n, m]) -> f64[m]:
+    means = sum(a, axis=0) / f64(n + 1)
+    return [sqrt(sum((a[i, j] - means[j]) ** 2 for i in range(n))) for j in range(m)]
+
+
+@at.fn
 def product(a: f32[n, k], b: f32[k, m]) -> f32[n, m]:
     return a @ b
 
@@ -144,7 +150,7 @@ def arguments(rng: Any, rows: int, width: int) -> list[tuple[at.Function, tuple[
     real: Callable[..., Any] = lambda *shape: rng.normal(size=shape).astype(np.float32)
     small = min(rows, 5)
     return [
-        (points, (2.0, x, y)), (grid, (a, w)), (total, (x,)), (spread, (a, w)), (slope, (a, w)), (softmax, (a,)), (columns, (a,)),
+        (points, (2.0, x, y)), (grid, (a, w)), (total, (x,)), (spread, (a, w)), (slope, (a, w)), (softmax, (a,)), (columns, (a,)), (two_columns, (a,)),
         (product, (real(rows, 3), real(3, width))), (scans, (x, keys)), (kept, (x, keys)), (counts, (keys,)), (sums_by_key, (keys, x, a)), (in_order, (x,)),
         (rows_in_order, (a[:, :7],)), (triangle, (rng.normal(size=(width, width)),)), (ragged, (x[:7],)), (at.grad(ragged), (x[:7],)), (rounds, (x, 3)), (until, (abs(x) + 1.0,)),
         (powers, (rng.normal(size=(small, min(width, 6), min(width, 6))), w[:6])), (waves, (x + 1j * y,)), (picked, (x, rng.integers(0, max(rows, 1), width if rows else 0))),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import atoll as at
-from atoll.backends.cuda import columns, group, matrix, scans
+from atoll.backends.cuda import group, matrix, pieces, scans
 from atoll.backends.cuda import language as k
 from atoll.backends.cuda.check import Malformed, check
 from atoll.backends.cuda.generate import generate, lowered
@@ -32,12 +32,17 @@ def test_every_kernel_by_threads(rows, width, monkeypatch):
         same(tuple(Stages(f).run_kernels(args)), tuple(_flat(f.interpret(*args))), f.name)
 
 
-def test_columns_in_pieces(monkeypatch):
-    monkeypatch.setattr(columns, "LEAST", 1)
-    for f, args in programs.arguments(np.random.default_rng(4), 5, 3):
-        if f in (programs.columns, programs.slope):
-            assert any("parts" in repr(kernel.parameters) for kernel in lowered(f.core).kernels)
-            same(tuple(Stages(f).run_kernels(args)), tuple(_flat(f.interpret(*args))), f.name)
+def test_sums_in_pieces(monkeypatch):
+    """Columns and rows cut into pieces of two rounds, and columns that are not cut."""
+    monkeypatch.setattr(pieces, "SHORT", 0)
+    for least in (2, 1000):
+        monkeypatch.setattr(pieces, "LEAST_COLUMN", least)
+        monkeypatch.setattr(pieces, "LEAST_ROW", least)
+        for f, args in programs.arguments(np.random.default_rng(4), 5, 3):
+            if f in (programs.columns, programs.slope, programs.spread, programs.two_columns):
+                assert any("parts" in repr(kernel.parameters) for kernel in lowered(f.core).kernels), f.name
+                for backwards in (False, True):
+                    same(tuple(Stages(f).run_kernels(args, backwards)), tuple(_flat(f.interpret(*args))), f.name)
 
 
 @pytest.mark.parametrize("lanes", ["warps", "blocks"])

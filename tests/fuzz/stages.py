@@ -113,7 +113,7 @@ class Stages:
             self._rewritten = compiled_loops(self.f.core)
         return execute(self._rewritten, given, sizes, 3)
 
-    def run_kernels(self, args: tuple[Any, ...]) -> list[Any]:
+    def run_kernels(self, args: tuple[Any, ...], backwards: bool = False) -> list[Any]:
         """The kernels for a GPU, executed with every access looked at."""
         from atoll.backends.cuda.execute import execute
         from atoll.backends.cuda.generate import lowered
@@ -121,7 +121,7 @@ class Stages:
         given, sizes = self._prepare(args)
         if self._kernels is None:
             self._kernels = lowered(self.f.core)
-        return execute(self._kernels, given, sizes)
+        return execute(self._kernels, given, sizes, backwards)
 
 
 FAST = ("interpret", "ainf", "loops1", "loops3", "loops100", "rewritten")

@@ -1,30 +1,19 @@
-"""Sums of columns: few points that each add up many rounds are cut along the rounds as well.
+"""Sums of elements in memory, as sums in scalars: what loops in order add to an element, one after the other, a point adds up by itself.
 
-    b[j] = 0; for r in 0..n: b[j] op= v(r, j)          a thread for every j has too few threads where there are few j
-    1. a thread for every (c, j): what the rounds of piece c add to j
-    2. for every j: the pieces, in their order
-
-How many pieces there are is a formula of the sizes (notes/cuda_shapes.md 2).
+    b[j] = 0; for r in 0..n: b[j] op= v(r, j)          s = 0; accumulate s op= v(r, j) over r in 0..n; b[j] = s
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from atoll.backends.cuda import language as k
-from atoll.backends.cuda.points import Nest, flat_kernel
+from atoll.backends.cuda.points import Nest
 from atoll.backends.cuda.threads import Names
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
-from atoll.sizes import Poly, poly
-from atoll.sizes.poly import product
-from atoll.types.dtypes import I64
-
-ENOUGH = 1 << 18  # threads that fill a GPU
-LEAST = 64  # rounds of a piece
+from atoll.sizes import poly
 
 _MONOID = {op: name for name, (op, _) in MONOIDS.items()}
 
@@ -70,38 +59,15 @@ def find_columns(nest: Nest) -> Columns | None:
     return Columns(list(nest.body[:at]), loop, rest, targets)
 
 
-def column_kernels(lowering: Any, nest: Nest, extents: tuple[Poly, ...], found: Columns) -> list[k.Statement]:
-    """The launches of sums of columns; in pieces where there are few points."""
-    names: Names = lowering.names
-    loop = found.loop
-    out: list[k.Statement] = []
-    low, high = loop.low.subst(nest.env), loop.high.subst(nest.env)
-    rounds = lowering.extent(high - low, out)
-    points, pieces, length = (names.var(x, I64, True) for x in ("points", "pieces", "length"))
-    lowering.host |= {points, pieces, length}
-    out.append(lp.Let(points, lp.Call("max", (lp.Index(product(extents)), lp.Const(1, I64)), I64)))
-    most = lp.Call("min", (lp.Index(poly(ENOUGH) // poly(points.atom)), lp.Index(rounds // LEAST)), I64)
-    out.append(lp.Let(pieces, lp.Call("max", (most, lp.Const(1, I64)), I64)))
-    count = poly(pieces.atom)
-    out.append(lp.Let(length, lp.Index((rounds + count - 1) // count)))
-    p = poly(0)
-    for sym, extent in zip(nest.syms, extents, strict=True):
-        p = p * extent + poly(sym)
-    parts = {b: names.buffer(f"{b.name}_parts", b.dtype, (count, poly(points.atom)), "temp", "sums of pieces of columns") for b in found.targets}
+def in_scalars(nest: Nest, names: Names) -> Nest | None:
+    """The nest with its sums in scalars, if its points do nothing else in their loop."""
+    found = find_columns(nest)
+    if found is None:
+        return None
     accs = {b: lp.Acc(names.var("sum", b.dtype), _MONOID[u.op]) for b, u in found.targets.items()}
-    c, end = names.sym("c"), names.var("end", I64, True)
-    first = low + poly(c) * poly(length.atom)
-    one = lp.Accumulate(loop.sym, first, poly(end.atom), _adding(loop.body, accs), list(accs.values()))
-    body: list[lp.Stmt] = [lp.Let(end, lp.Call("min", (lp.Index(first + poly(length.atom)), lp.Index(high)), I64)), one]
-    body += [lp.Store(parts[b], (poly(c), p), lp.Use(a.var)) for b, a in accs.items()]
-    cut: list[k.Statement] = [lp.Alloc(b) for b in parts.values()]
-    cut += flat_kernel(lowering, Nest((c, *nest.syms), (count, *nest.extents), nest.env, body), (count, *extents))
-    q = names.sym("q")
-    whole = lp.Accumulate(q, poly(0), count, [lp.Add(a.var, a.monoid, lp.Load(parts[b], (poly(q), p))) for b, a in accs.items()], list(accs.values()))
-    last: list[lp.Stmt] = [whole, *_storing(found.start, accs), *found.rest]
-    cut += lowering.at_points(Nest(nest.syms, nest.extents, nest.env, last), extents)
-    cut += [lp.Free(b) for b in parts.values()]
-    return [*out, lp.If((lp.Test("ge", count - 2),), cut, flat_kernel(lowering, nest, extents))]  # type: ignore[arg-type]
+    loop = found.loop
+    one = lp.Accumulate(loop.sym, loop.low, loop.high, _adding(loop.body, accs), list(accs.values()))
+    return Nest(nest.syms, nest.extents, nest.env, [one, *_storing(found.start, accs), *found.rest])
 
 
 def _adding(stmts: Sequence[lp.Stmt], accs: dict[lp.Buffer, lp.Acc]) -> list[lp.Stmt]:

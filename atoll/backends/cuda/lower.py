@@ -18,11 +18,12 @@ from typing import Any
 from atoll.backends.c.within import guarded
 from atoll.backends.cuda import language as k
 from atoll.backends.cuda.check import check
-from atoll.backends.cuda.columns import column_kernels, find_columns
+from atoll.backends.cuda.columns import in_scalars
 from atoll.backends.cuda.free import Mentioned, parameters
-from atoll.backends.cuda.group import by_size, is_wide
+from atoll.backends.cuda.group import by_size, group_kernel, is_wide
 from atoll.backends.cuda.histograms import find_histogram, histogram_kernels
 from atoll.backends.cuda.matrix import has_kernel, matrix_product
+from atoll.backends.cuda.pieces import find_sums, segments, sum_kernels
 from atoll.backends.cuda.points import Nest, flat_kernel, points
 from atoll.backends.cuda.reduce import reducible, reduction
 from atoll.backends.cuda.scans import find_scan, scan_kernels
@@ -293,11 +294,28 @@ class _Lowering:
 
     def at_points(self, nest: Nest, extents: tuple[Poly, ...]) -> list[k.Statement]:
         """A nest by threads, or by groups of them where there are loops inside."""
-        if self.reassociate and (columns := find_columns(nest)) is not None:
-            return column_kernels(self, nest, extents, columns)
-        if not is_wide(nest.body, nest.env) or not self.reassociate:
+        if not self.reassociate:
             return flat_kernel(self, nest, extents)
-        return by_size(self, nest, extents, flat_kernel)
+        nest = in_scalars(nest, self.names) or nest
+        parts, arrays = segments(replace(nest, extents=extents), self.names)
+        if len(parts) > 1:
+            given = tuple(zip(nest.syms, nest.extents, strict=True))
+            out: list[k.Statement] = [lp.Alloc(b) for b in arrays]
+            for part in parts:
+                own = points(part, nest.env, self.names, given)
+                out += self.at_points(own, (*extents, *(self.extent(p, out) for p in own.extents[len(extents) :])))
+            return [*out, *(lp.Free(b) for b in arrays)]
+        sums = find_sums(nest)
+        if sums is not None:
+            return sum_kernels(self, nest, extents, sums, lambda: self.by_groups(nest, extents))
+        return self.by_groups(nest, extents)
+
+    def by_groups(self, nest: Nest, extents: tuple[Poly, ...]) -> list[k.Statement]:
+        """A nest by threads, warps or blocks."""
+        return by_size(self, nest, extents, flat_kernel) if is_wide(nest.body, nest.env) else flat_kernel(self, nest, extents)
+
+    def by_warps(self, nest: Nest, extents: tuple[Poly, ...]) -> list[k.Statement]:
+        return group_kernel(self, nest, extents, k.WARP)
 
     def reduce(self, chunk: lp.Chunks) -> list[k.Statement]:
         out: list[k.Statement] = []

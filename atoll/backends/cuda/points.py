@@ -51,6 +51,7 @@ def points(stmts: lp.Stmts, env: dict[Any, Poly], names: Names, given: tuple[tup
             extents.append(count)
             env[loop.sym] = low + poly(i)
         stmts = loop.body
+    stmts = _without_rounds(stmts, env)
     shared = common_axis(stmts, env)
     if shared is not None and not any(s in (shared[1] - shared[0]).leaves() for s in syms):
         i = names.sym("j")
@@ -58,6 +59,18 @@ def points(stmts: lp.Stmts, env: dict[Any, Poly], names: Names, given: tuple[tup
         extents.append(shared[1] - shared[0])
         return Nest(tuple(syms), tuple(extents), env, _at(stmts, env, shared, poly(i)))
     return Nest(tuple(syms), tuple(extents), env, stmts)
+
+
+def _without_rounds(stmts: lp.Stmts, env: dict[Any, Poly]) -> list[lp.Stmt]:
+    """Loops of one round among statements are their bodies."""
+    out: list[lp.Stmt] = []
+    for s in stmts:
+        if isinstance(s, lp.For) and len(stmts) > 1 and s.parallel and (s.high - s.low).subst(env) == poly(1) and s.sym not in env:
+            env[s.sym] = s.low.subst(env)
+            out += _without_rounds(s.body, env) if len(s.body) > 1 else s.body
+        else:
+            out.append(s)
+    return out
 
 
 def common_axis(stmts: lp.Stmts, env: dict[Any, Poly]) -> tuple[Poly, Poly] | None:

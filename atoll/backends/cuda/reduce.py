@@ -106,7 +106,7 @@ def reduction(lowering: Any, accs: Sequence[lp.Acc], body: lp.Stmts, env: dict[A
     thread.ranges[at_i.atom] = (poly(0), extent - 1)
     mine = [names.var(a.var.name, a.var.dtype) for a in accs]
     own = [lp.Acc(v, a.monoid) for v, a in zip(mine, accs, strict=True)]
-    each = [lp.Let(at_i, lp.Index(here)), *_renamed(body, {a.var: v for a, v in zip(accs, mine, strict=True)})]
+    each = [lp.Let(at_i, lp.Index(here)), *renamed(body, {a.var: v for a, v in zip(accs, mine, strict=True)})]
     loop = lp.Accumulate(t, poly(0), (extent - worker + workers - 1) // workers, each, own)
     made = thread.stmt(loop)
     declared = [s for s in made if isinstance(s, lp.Declare)]
@@ -140,7 +140,7 @@ def reduction(lowering: Any, accs: Sequence[lp.Acc], body: lp.Stmts, env: dict[A
     return [*out, *lowering.with_scratch(scratch, launch)]
 
 
-def _renamed(stmts: lp.Stmts, names: dict[lp.Var, lp.Var]) -> list[lp.Stmt]:
+def renamed(stmts: lp.Stmts, names: dict[lp.Var, lp.Var]) -> list[lp.Stmt]:
     """The same statements adding to other variables."""
     out: list[lp.Stmt] = []
     for s in stmts:
@@ -148,15 +148,15 @@ def _renamed(stmts: lp.Stmts, names: dict[lp.Var, lp.Var]) -> list[lp.Stmt]:
             case lp.Add(var, monoid, value) if var in names:
                 out.append(lp.Add(names[var], monoid, value))
             case lp.For(sym, low, high, body):
-                out.append(lp.For(sym, low, high, _renamed(body, names), s.parallel))
+                out.append(lp.For(sym, low, high, renamed(body, names), s.parallel))
             case lp.Accumulate(sym, low, high, body, accs):
-                out.append(lp.Accumulate(sym, low, high, _renamed(body, names), accs, s.exact))
+                out.append(lp.Accumulate(sym, low, high, renamed(body, names), accs, s.exact))
             case lp.If(tests, then, orelse):
-                out.append(lp.If(tests, _renamed(then, names), _renamed(orelse, names)))
+                out.append(lp.If(tests, renamed(then, names), renamed(orelse, names)))
             case lp.Forever(body):
-                out.append(lp.Forever(_renamed(body, names)))
+                out.append(lp.Forever(renamed(body, names)))
             case lp.Chunks():
-                out.append(lp.Chunks(s.low, s.high, s.extent, s.work, _renamed(s.body, names), s.accs))
+                out.append(lp.Chunks(s.low, s.high, s.extent, s.work, renamed(s.body, names), s.accs))
             case _:
                 out.append(s)
     return out
