@@ -22,9 +22,10 @@ from atoll.backends.cuda.columns import in_scalars
 from atoll.backends.cuda.free import Mentioned, parameters
 from atoll.backends.cuda.group import by_size, group_kernel, is_wide
 from atoll.backends.cuda.histograms import find_histogram, histogram_kernels
-from atoll.backends.cuda.matrix import has_kernel, matrix_product
+from atoll.backends.cuda.matrix import batched, has_kernel, matrix_product, rows_of_product
 from atoll.backends.cuda.pieces import find_sums, segments, sum_kernels
 from atoll.backends.cuda.points import Nest, flat_kernel, points
+from atoll.backends.cuda.prepare import prepared
 from atoll.backends.cuda.reduce import reducible, reduction
 from atoll.backends.cuda.scans import find_scan, scan_kernels
 from atoll.backends.cuda.sorting import Sorting
@@ -33,9 +34,10 @@ from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.transform.split import may_be_negative
 from atoll.sizes import Poly, poly
-from atoll.types.dtypes import I64, U32, DType
+from atoll.types.dtypes import F32, F64, I64, U32, DType
 
 _ON_HOST = {"add", "sub", "mul", "neg", "min", "max", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "xor", "not", "select", "abs", "floordiv", "mod", "extent", "rounds", "sign"}
+_ON_HOST_FLOATS = {"add", "sub", "mul", "div", "neg", "sqrt", "lt", "le", "gt", "ge", "eq", "ne"}  # which every processor rounds in the same way
 _SPREADS = (lp.Chunks, lp.Helper, lp.Product, lp.CopyBuffer, lp.Swap, lp.Alloc, lp.Free)
 _FOLLOWS = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update)
 ONE = poly(1)
@@ -44,7 +46,7 @@ FEW = 64  # points of a parallel loop that one thread does as well
 
 def to_kernels(fn: lp.Function, reassociate: bool = True) -> k.Program:
     """The program of a function's loops."""
-    return _Lowering(guarded(fn), reassociate).program()
+    return _Lowering(prepared(guarded(fn)), reassociate).program()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +156,14 @@ class _Lowering:
             if accs:  # it sets them whatever they were, and its last block may do what follows
                 waiting = [s for s in waiting if not (isinstance(s, lp.Declare) and s.var in accs)] if not accs & _read(waiting) else waiting
                 taken = place + 1
-                while taken < len(stmts) and isinstance(stmts[taken], _FOLLOWS) and self.is_for_one_thread(stmts[taken]):
+                while taken < len(stmts) and isinstance(stmts[taken], _FOLLOWS) and (self.is_for_one_thread(stmts[taken]) or isinstance(stmts[taken], lp.Let)):
                     taken += 1
             if waiting:
                 out += self.one_thread(waiting)
                 waiting = []
-            self.tail = list(stmts[place + 1 : taken]) if accs else []
+            follows = list(stmts[place + 1 : taken]) if accs else []
+            out += [s for s in follows if not self.is_for_one_thread(s)]  # what the host makes of what it knows
+            self.tail = [s for s in follows if self.is_for_one_thread(s)]
             out += self.stmt(stmt)
         return [*out, *self.one_thread(waiting)] if waiting else out
 
@@ -194,9 +198,28 @@ class _Lowering:
                 return not self.is_host((tests, args))
             case lp.For(parallel=False) if _is_long(stmt) and (find_histogram(stmt) is not None or find_scan(stmt, self.reassociate) is not None):
                 return False
+            case lp.If() if self.is_all_host(stmt):
+                return False
             case lp.For() | lp.Accumulate() | lp.If() | lp.Forever():
                 return not spreads(stmt)
         return False
+
+    def is_all_host(self, choice: lp.If) -> bool:
+        """The host does it by itself: checks and scalars that it knows."""
+        if not self.is_host(choice.tests):
+            return False
+        for s in (*choice.then, *choice.orelse):
+            match s:
+                case lp.Let(var, _) | lp.Declare(var, _) | lp.Assign(var, _) if var in self.host:
+                    continue
+                case lp.Check(tests, _, args) if self.is_host((tests, args)):
+                    continue
+                case lp.If() if self.is_all_host(s):
+                    continue
+                case lp.Note():
+                    continue
+            return False
+        return True
 
     def is_host(self, x: Any) -> bool:
         return is_host_value(x, self.host)
@@ -286,8 +309,12 @@ class _Lowering:
     def chunks(self, chunk: lp.Chunks) -> list[k.Statement]:
         if chunk.accs:
             return self.reduce(chunk)
-        i = self.names.sym(chunk.low.name.removesuffix("_lo"))
         out: list[k.Statement] = []
+        if rows_of_product(chunk):  # its rows are the indices of the pieces: all at once
+            nest = points(chunk.body, {chunk.low: poly(0), chunk.high: chunk.extent}, self.names)
+            extents = tuple(self.extent(p, out) for p in nest.extents)
+            return [*out, *self.at_points(nest, extents)] if nest.syms else [*out, *self.stmt(nest.body[0])]
+        i = self.names.sym(chunk.low.name.removesuffix("_lo"))
         nest = points(chunk.body, {chunk.low: poly(i), chunk.high: poly(i) + 1}, self.names, ((i, chunk.extent),))
         extents = tuple(self.extent(p, out) for p in nest.extents)
         return [*out, *self.at_points(nest, extents)]
@@ -296,6 +323,8 @@ class _Lowering:
         """A nest by threads, or by groups of them where there are loops inside."""
         if not self.reassociate:
             return flat_kernel(self, nest, extents)
+        if (each := batched(nest)) is not None:
+            return matrix_product(self, each, nest, extents)
         nest = in_scalars(nest, self.names) or nest
         parts, arrays = segments(replace(nest, extents=extents), self.names)
         if len(parts) > 1:
@@ -398,12 +427,19 @@ def _host_node(x: lp.Expr) -> bool:
     if isinstance(x, lp.Load):
         return False
     if isinstance(x, lp.Call):
-        return x.op in _ON_HOST and all(_host_type(a.dtype) for a in x.args)
+        whole = all(_is_whole(a.dtype) for a in x.args)
+        return x.op in _ON_HOST if whole else x.op in _ON_HOST_FLOATS and all(a.dtype in (F32, F64) for a in x.args)
+    if isinstance(x, lp.Cast):
+        return _host_type(x.dtype) and (_is_whole(x.arg.dtype) or not _is_whole(x.dtype))
     return _host_type(x.dtype)
 
 
-def _host_type(dtype: DType) -> bool:
+def _is_whole(dtype: DType) -> bool:
     return dtype.is_integer or dtype.kind == "b"
+
+
+def _host_type(dtype: DType) -> bool:
+    return _is_whole(dtype) or dtype in (F32, F64)
 
 
 def is_host_value(x: Any, known: set[lp.Var]) -> bool:
@@ -432,6 +468,7 @@ def _host_variables(fn: lp.Function) -> set[lp.Var]:
     """Variables that the host computes: arguments, and what is made of them by statements that run on the host."""
     known = {p for p in fn.inputs if isinstance(p, lp.Var)}
     sets: dict[lp.Var, list[Any]] = {}
+    tests: list[tuple[Any, list[lp.Var]]] = []  # of choices, and what is set under them
     elsewhere: set[lp.Var] = set()
 
     def visit(stmts: lp.Stmts) -> None:
@@ -439,6 +476,10 @@ def _host_variables(fn: lp.Function) -> set[lp.Var]:
             match s:
                 case lp.Let(var, value) | lp.Declare(var, value) | lp.Assign(var, value):
                     sets.setdefault(var, []).append(value)
+                case lp.If() if all(isinstance(x, (lp.Let, lp.Declare, lp.Assign, lp.Check, lp.If, lp.Note)) for x in lp.walk([s])):
+                    tests.append((s.tests, [x.var for x in lp.walk([s]) if isinstance(x, (lp.Let, lp.Declare, lp.Assign))]))
+                    for body in lp.bodies(s):
+                        visit(body)
                 case lp.For(parallel=False) | lp.If() | lp.Forever() | lp.Section() | lp.Product() if spreads(s):
                     for body in lp.bodies(s):
                         visit(body)
@@ -453,6 +494,7 @@ def _host_variables(fn: lp.Function) -> set[lp.Var]:
     candidates = {v for v in sets if v not in elsewhere and _host_type(v.dtype)}
     while True:
         good = {v for v in candidates if all(value is None or is_host_value(value, known | candidates) for value in sets[v])}
+        good -= {v for test, vs in tests if not is_host_value(test, known | candidates) for v in vs}
         if good == candidates:
             return known | good
         candidates = good

@@ -3,15 +3,17 @@
     for k in steps of DEPTH: tiles of both sides come to shared memory; every thread multiplies its rows by its columns in registers
 
 Sums go through k in order, by fused multiply-add. Large products take tiles of 128 by 128 with 8 by 8 elements a thread, small ones 64 by 64 with 4 by 4,
-so that there are blocks for all multiprocessors. Whether a tile lies inside its matrix is asked once for a block (notes/cuda_shapes.md 6).
+so that there are blocks for all multiprocessors, and tiny ones 32 by 32. Whether a tile lies inside its matrix is asked once for a block (notes/cuda_shapes.md 6).
+Products inside parallel loops are one launch: blocks are numbered by tile and by product. A sum over several indices is one over their numbers.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from atoll.backends.cuda import language as k
+from atoll.backends.cuda.points import Nest, indices
 from atoll.backends.cuda.threads import Names
 from atoll.loops import ir as lp
 from atoll.sizes import Poly, Sym, poly
@@ -32,13 +34,29 @@ class Tile:
         return SIDE * self.each
 
 
-LARGE, SMALL = Tile(8, 8), Tile(4, 16)
+LARGE, SMALL, TINY = Tile(8, 8), Tile(4, 16), Tile(2, 16)
 MANY = 264  # tiles of the large kind that fill a GPU
 
 
 def has_kernel(p: lp.Product) -> bool:
-    """One sum, of floats."""
-    return len(p.sums) == 1 and p.target.dtype.is_float
+    """Of floats, and no product of a matrix and a vector, which is sums of rows."""
+    return p.target.dtype.is_float and p.rows != poly(1) and p.columns != poly(1)
+
+
+def batched(nest: Nest) -> lp.Product | None:
+    """The product that every point of a nest is."""
+    body = [s for s in nest.body if not isinstance(s, lp.Note)]
+    product = body[0] if len(body) == 1 else None
+    return product if isinstance(product, lp.Product) and not product.after and has_kernel(product) else None
+
+
+def rows_of_product(chunk: lp.Chunks) -> bool:
+    """Pieces of the rows of a product, perhaps inside loops over several of them."""
+    body = chunk.body
+    inside = 0
+    while len(body) == 1 and isinstance(body[0], lp.For) and body[0].parallel and not {chunk.low, chunk.high} & (body[0].high - body[0].low).leaves():
+        body, inside = body[0].body, inside + 1
+    return inside > 0 and len(body) == 1 and isinstance(body[0], lp.Product) and not body[0].after and has_kernel(body[0]) and body[0].rows == poly(chunk.high) - poly(chunk.low)
 
 
 def position(load: lp.Load) -> Poly:
@@ -49,21 +67,45 @@ def position(load: lp.Load) -> Poly:
     return at
 
 
-def matrix_product(lowering: Any, p: lp.Product) -> list[k.Statement]:
-    """The launch of a kernel for the product; which one depends on its size."""
+def matrix_product(lowering: Any, p: lp.Product, nest: Nest | None = None, extents: tuple[Poly, ...] = ()) -> list[k.Statement]:
+    """The launch of a kernel for the product, or for those of all points of a nest; which one depends on its size."""
     names: Names = lowering.names
     out: list[k.Statement] = []
+    if nest is not None:
+        p = _substituted(p, nest.env)
     rows, columns = lowering.extent(p.rows, out), lowering.extent(p.columns, out)
-    depth = lowering.extent(p.sums[0], out)
+    sums = tuple(lowering.extent(q, out) for q in p.sums)
     out += lowering.known((p.left_row, p.right_column, p.target_row, p.left_sums, p.right_sums))
-    tiles = names.var("tiles", I64, True)
-    lowering.host.add(tiles)
-    out.append(lp.Let(tiles, lp.Index(_tiles(rows, LARGE) * _tiles(columns, LARGE))))
-    small = _launch(lowering, p, rows, columns, depth, SMALL)
-    if p.target.dtype.size > 4:  # its sums would take all registers
-        return [*out, *small]
-    large = _launch(lowering, p, rows, columns, depth, LARGE)
-    return [*out, lp.If((lp.Test("ge", poly(tiles.atom) - MANY),), large, small)]  # type: ignore[arg-type]
+    tiles, batch = names.var("tiles", I64, True), names.var("batch", I64, True)
+    lowering.host |= {tiles, batch}
+    out.append(lp.Let(batch, lp.Index(product(extents))))
+    out.append(lp.Let(tiles, lp.Index(_tiles(rows, LARGE) * _tiles(columns, LARGE) * poly(batch.atom))))
+
+    def launch(tile: Tile) -> Any:
+        made = _Kernel(names, p, rows, columns, sums, tile, nest, extents)
+        resident = 2 if tile is LARGE and p.target.dtype.size == 4 else 0
+        note = f"a product of matrices, {tile.side} by {tile.side} elements a block"
+        grid = (_tiles(columns, tile) * poly(batch.atom), _tiles(rows, tile))
+        return lowering.launch("product", [k.Region(tuple(made.statements()))], THREADS, grid[0], (made.left, made.right), note=note, grid_y=grid[1], resident=resident)
+
+    found = launch(SMALL)
+    if p.target.dtype.size == 4:  # else its sums would take all registers
+        found = [lp.If((lp.Test("ge", poly(tiles.atom) - MANY),), launch(LARGE), found)] if nest is None else found
+    if nest is not None:
+        found = [lp.If((lp.Test("ge", TINY.side - rows), lp.Test("ge", TINY.side - columns)), launch(TINY), found)]
+    return [*out, *found]
+
+
+def _substituted(p: lp.Product, env: dict[Any, Poly]) -> lp.Product:
+    """Sizes and steps of a product as they are at the points of a nest."""
+
+    def sub(x: Any) -> Any:
+        return tuple(map(sub, x)) if isinstance(x, tuple) else x.subst(env)
+
+    return replace(
+        p, rows=sub(p.rows), columns=sub(p.columns), sums=sub(p.sums), left_row=sub(p.left_row), left_sums=sub(p.left_sums), right_column=sub(p.right_column), right_sums=sub(p.right_sums),
+        target_row=sub(p.target_row), left=lp.Load(p.left.buffer, sub(p.left.index)), right=lp.Load(p.right.buffer, sub(p.right.index)), target=lp.Load(p.target.buffer, sub(p.target.index)),
+    )  # fmt: skip
 
 
 def _tiles(n: Poly, tile: Tile) -> Poly:
@@ -73,8 +115,17 @@ def _tiles(n: Poly, tile: Tile) -> Poly:
 class _Kernel:
     """The text of one kernel."""
 
-    def __init__(self, names: Names, p: lp.Product, rows: Poly, columns: Poly, depth: Poly, tile: Tile) -> None:
-        self.names, self.p, self.rows, self.columns, self.depth, self.tile = names, p, rows, columns, depth, tile
+    def __init__(self, names: Names, p: lp.Product, rows: Poly, columns: Poly, sums: tuple[Poly, ...], tile: Tile, nest: Nest | None, extents: tuple[Poly, ...]) -> None:
+        self.rows, self.columns, self.extents, self.depth, self.tile = rows, columns, sums, product(sums), tile
+        self.names, self.block, self.first = names, poly(k.BLOCK), []
+        if nest is not None:  # which product, and which of its tiles
+            which, tiles = names.var("which", I64, True), _tiles(columns, tile)
+            self.first.append(lp.Let(which, lp.Index(poly(k.BLOCK) // tiles)))
+            self.block = poly(k.BLOCK) - poly(which.atom) * tiles
+            index, env = indices(names, nest, extents, poly(which.atom))
+            self.first += index
+            p = _substituted(p, env)
+        self.p = p
         self.dtype: DType = p.target.dtype
         t = self.dtype
         self.a, self.b, self.c = (names.buffer(x, t, (product(load.buffer.extents) - position(load),), "part") for x, load in (("left", p.left), ("right", p.right), ("target", p.target)))
@@ -82,8 +133,9 @@ class _Kernel:
         self.sums = names.buffer("sums", t, (poly(tile.each), poly(tile.each)), "temp")
         self.sums.local = True
         self.thread = poly(k.THREAD)
+        self.wide = min(tile.each, 4)  # neighbouring elements of a thread
         self.row, self.column = self.thread // SIDE, self.thread % SIDE
-        self.first_row, self.first_column = tile.side * poly(k.BLOCK_Y), tile.side * poly(k.BLOCK)
+        self.first_row, self.first_column = tile.side * poly(k.BLOCK_Y), tile.side * self.block
 
     def offset(self, e: Poly) -> Poly:
         """The e-th row or column of a thread in its tile, without the thread: groups of four, SIDE * 4 apart."""
@@ -91,7 +143,7 @@ class _Kernel:
 
     def statements(self) -> list[k.Statement]:
         p, tile, names = self.p, self.tile, self.names
-        out: list[k.Statement] = [k.Part(b, load.buffer, position(load)) for b, load in ((self.a, p.left), (self.b, p.right), (self.c, p.target))]
+        out: list[k.Statement] = [*self.first, *(k.Part(b, load.buffer, position(load)) for b, load in ((self.a, p.left), (self.b, p.right), (self.c, p.target)))]
         out.append(lp.Alloc(self.sums))
         x, y = names.sym("x"), names.sym("y")
         zero = lp.Const(0.0, self.dtype)
@@ -116,26 +168,38 @@ class _Kernel:
         each = tile.side * tile.depth // THREADS
         out: list[lp.Stmt] = []
         sides = (
-            (self.a, self.left, p.left_row, p.left_sums[0], self.first_row, self.rows),
-            (self.b, self.right, p.right_column, p.right_sums[0], self.first_column, self.columns),
+            (self.a, self.left, p.left_row, p.left_sums, self.first_row, self.rows),
+            (self.b, self.right, p.right_column, p.right_sums, self.first_column, self.columns),
         )
         for source, target, across, along, first, extent in sides:
             e = self.names.sym("e")
             number = self.names.var("number", I64, True)
             at = poly(number.atom)
             # where k is next to k in memory, threads go through k first
-            if along == poly(1):
+            if along[-1] == poly(1) and across != poly(1):
                 line, deep = at // tile.depth, at % tile.depth
             else:
                 line, deep = at % tile.side, at // tile.side
-            load = lp.Load(source, ((first + line) * across + (k0 + deep) * along,))
+            digits, steps = self.digits(k0 + deep)
+            load = lp.Load(source, ((first + line) * across + sum((d * s for d, s in zip(digits, along, strict=True)), poly(0)),))
             value: lp.Expr = load
             if guarded:
                 there = (lp.Test("ge", extent - 1 - first - line), lp.Test("ge", self.depth - 1 - k0 - deep))
                 value = lp.Choose(there, load, lp.Const(0.0, self.dtype))
-            body: list[lp.Stmt] = [lp.Let(number, lp.Index(self.thread + THREADS * poly(e))), lp.Store(target, (deep, line), value)]
+            body: list[lp.Stmt] = [lp.Let(number, lp.Index(self.thread + THREADS * poly(e))), *steps, lp.Store(target, (deep, line), value)]
             out.append(self.unrolled(e, each, body))
         return out
+
+    def digits(self, number: Poly) -> tuple[list[Poly], list[lp.Stmt]]:
+        """The indices of a sum over several, of the round with this number."""
+        found: list[Poly] = []
+        made: list[lp.Stmt] = []
+        for extent in reversed(self.extents[1:]):
+            before, here = self.names.var("q", I64, True), self.names.var("r", I64, True)
+            made += [lp.Let(before, lp.Index(number // extent)), lp.Let(here, lp.Index(number - poly(before.atom) * extent))]
+            found.insert(0, poly(here.atom))
+            number = poly(before.atom)
+        return [number, *found], made
 
     def multiply(self) -> list[lp.Stmt]:
         names, tile = self.names, self.tile
@@ -144,8 +208,8 @@ class _Kernel:
         mine.local = theirs.local = True
         i, j = names.sym("x"), names.sym("y")
         body: list[lp.Stmt] = [lp.Alloc(mine), lp.Alloc(theirs)]
-        body.append(self.unrolled(i, tile.each, [lp.Store(mine, (poly(i),), lp.Load(self.left, (poly(d), 4 * self.row + self.offset(poly(i)))))]))
-        body.append(self.unrolled(j, tile.each, [lp.Store(theirs, (poly(j),), lp.Load(self.right, (poly(d), 4 * self.column + self.offset(poly(j)))))]))
+        body.append(self.unrolled(i, tile.each, [lp.Store(mine, (poly(i),), lp.Load(self.left, (poly(d), self.wide * self.row + self.offset(poly(i)))))]))
+        body.append(self.unrolled(j, tile.each, [lp.Store(theirs, (poly(j),), lp.Load(self.right, (poly(d), self.wide * self.column + self.offset(poly(j)))))]))
         old = lp.Load(self.sums, (poly(x), poly(y)))
         fused = lp.Call("fma", (lp.Load(mine, (poly(x),)), lp.Load(theirs, (poly(y),)), old), self.dtype)
         body.append(self.unrolled(x, tile.each, [self.unrolled(y, tile.each, [lp.Store(self.sums, (poly(x), poly(y)), fused)])]))
@@ -154,8 +218,8 @@ class _Kernel:
     def store(self, guarded: bool) -> list[lp.Stmt]:
         names, tile = self.names, self.tile
         x, y = names.sym("x"), names.sym("y")
-        row = self.first_row + 4 * self.row + self.offset(poly(x))
-        column = self.first_column + 4 * self.column + self.offset(poly(y))
+        row = self.first_row + self.wide * self.row + self.offset(poly(x))
+        column = self.first_column + self.wide * self.column + self.offset(poly(y))
         place = (row * self.p.target_row + column,)
         value: lp.Expr = lp.Load(self.sums, (poly(x), poly(y)))
         if self.p.adds:
@@ -165,11 +229,3 @@ class _Kernel:
             put = [lp.If((lp.Test("ge", self.rows - 1 - row), lp.Test("ge", self.columns - 1 - column)), put)]
         return [self.unrolled(x, tile.each, [self.unrolled(y, tile.each, put)])]
 
-
-def _launch(lowering: Any, p: lp.Product, rows: Poly, columns: Poly, depth: Poly, tile: Tile) -> list[k.Statement]:
-    made = _Kernel(lowering.names, p, rows, columns, depth, tile)
-    body = [k.Region(tuple(made.statements()))]
-    note = f"a product of matrices, {tile.side} by {tile.side} elements a block"
-    grid = (_tiles(columns, tile), _tiles(rows, tile))
-    resident = 2 if tile is LARGE and p.target.dtype.size == 4 else 0
-    return lowering.launch("product", body, THREADS, grid[0], (made.left, made.right), note=note, grid_y=grid[1], resident=resident)  # type: ignore[no-any-return]
