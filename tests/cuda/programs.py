@@ -71,6 +71,11 @@ def convolved(x: f32[2, n + 2, m + 2], w: f32[k, 2, 3, 3]) -> f32[k, n, m]:
 
 
 @at.fn
+def extremes(x: f64[n], y: i64[n]) -> Tuple[i64, i64, i64]:
+    return (argmax(x), argmin(x), argmax(y)) if n > 0 else (-1, -1, -1)
+
+
+@at.fn
 def scans(x: f64[n], y: i64[n]):
     return scan(add, 0.0, x), scan(maximum, -inf, x, exclusive=True), scan(add, 0, y, exclusive=True)
 
@@ -161,7 +166,7 @@ def arguments(rng: Any, rows: int, width: int) -> list[tuple[at.Function, tuple[
     small = min(rows, 5)
     return [
         (points, (2.0, x, y)), (grid, (a, w)), (total, (x,)), (spread, (a, w)), (slope, (a, w)), (softmax, (a,)), (columns, (a,)), (two_columns, (a,)),
-        (product, (real(rows, 3), real(3, width))), (batches, (real(2, rows, width), real(2, width, rows))), (convolved, (real(2, small + 2, width + 2), real(4, 2, 3, 3))), (scans, (x, keys)), (kept, (x, keys)), (counts, (keys,)), (sums_by_key, (keys, x, a)), (in_order, (x,)),
+        (product, (real(rows, 3), real(3, width))), (batches, (real(2, rows, width), real(2, width, rows))), (convolved, (real(2, small + 2, width + 2), real(4, 2, 3, 3))), (extremes, (np.where(x > 0.3, np.nan, x), keys)), (extremes, (np.round(x), keys)), (scans, (x, keys)), (kept, (x, keys)), (counts, (keys,)), (sums_by_key, (keys, x, a)), (in_order, (x,)),
         (rows_in_order, (a[:, :7],)), (triangle, (rng.normal(size=(width, width)),)), (ragged, (x[:7],)), (at.grad(ragged), (x[:7],)), (rounds, (x, 3)), (until, (abs(x) + 1.0,)),
         (powers, (rng.normal(size=(small, min(width, 6), min(width, 6))), w[:6])), (waves, (x + 1j * y,)), (picked, (x, rng.integers(0, max(rows, 1), width if rows else 0))),
     ]  # fmt: skip

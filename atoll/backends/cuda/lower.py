@@ -17,6 +17,7 @@ from typing import Any
 
 from atoll.backends.c.within import guarded
 from atoll.backends.cuda import language as k
+from atoll.backends.cuda.best import Best, best_kernel, find_best
 from atoll.backends.cuda.check import check
 from atoll.backends.cuda.columns import in_scalars
 from atoll.backends.cuda.free import Mentioned, parameters
@@ -153,11 +154,17 @@ class _Lowering:
                 waiting.append(stmt)
                 continue
             accs = self.reduced(stmt)
+            search = find_best(stmt) if isinstance(stmt, lp.For) and _is_long(stmt) else None
+            if search is not None:
+                taken, start = self.after(stmts, place), self.starts(search, waiting)
+                waiting = [s for s in waiting if not (isinstance(s, lp.Declare) and s.var in start)]
+                out += self.one_thread(waiting) if waiting else []
+                waiting = []
+                out += self.search(search, start, list(stmts[place + 1 : taken]))
+                continue
             if accs:  # it sets them whatever they were, and its last block may do what follows
                 waiting = [s for s in waiting if not (isinstance(s, lp.Declare) and s.var in accs)] if not accs & _read(waiting) else waiting
-                taken = place + 1
-                while taken < len(stmts) and isinstance(stmts[taken], _FOLLOWS) and (self.is_for_one_thread(stmts[taken]) or isinstance(stmts[taken], lp.Let)):
-                    taken += 1
+                taken = self.after(stmts, place)
             if waiting:
                 out += self.one_thread(waiting)
                 waiting = []
@@ -166,6 +173,24 @@ class _Lowering:
             self.tail = [s for s in follows if self.is_for_one_thread(s)]
             out += self.stmt(stmt)
         return [*out, *self.one_thread(waiting)] if waiting else out
+
+    def after(self, stmts: lp.Stmts, place: int) -> int:
+        """Up to where the last block of a reduction may go on."""
+        taken = place + 1
+        while taken < len(stmts) and isinstance(stmts[taken], _FOLLOWS) and (self.is_for_one_thread(stmts[taken]) or isinstance(stmts[taken], lp.Let)):
+            taken += 1
+        return taken
+
+    def starts(self, search: Best, waiting: list[lp.Stmt]) -> dict[lp.Var, lp.Expr]:
+        """What variables of a search are before it, if a statement that waits declares them as a constant and nothing there reads them."""
+        found = {s.var: s.value for s in waiting if isinstance(s, lp.Declare) and s.var in search.state and isinstance(s.value, lp.Const)}
+        used = _read(waiting) | {s.var for s in waiting if isinstance(s, lp.Assign)}
+        return {v: e for v, e in found.items() if v not in used}
+
+    def search(self, search: Best, start: dict[lp.Var, lp.Expr], follows: list[lp.Stmt]) -> list[k.Statement]:
+        out: list[k.Statement] = [s for s in follows if not self.is_for_one_thread(s)]
+        self.tail = [s for s in follows if self.is_for_one_thread(s)]
+        return [*out, *best_kernel(self, search, start, self.following)]
 
     def reduced(self, stmt: lp.Stmt) -> set[lp.Var]:
         """What a statement reduces to, by a kernel."""
@@ -196,7 +221,7 @@ class _Lowering:
                 return True
             case lp.Check(tests, _, args):
                 return not self.is_host((tests, args))
-            case lp.For(parallel=False) if _is_long(stmt) and (find_histogram(stmt) is not None or find_scan(stmt, self.reassociate) is not None):
+            case lp.For(parallel=False) if _is_long(stmt) and (find_histogram(stmt) is not None or find_scan(stmt, self.reassociate) is not None or find_best(stmt) is not None):
                 return False
             case lp.If() if self.is_all_host(stmt):
                 return False
