@@ -38,7 +38,7 @@ def test_sums_in_pieces(monkeypatch):
     for least in (2, 1000):
         monkeypatch.setattr(pieces, "LEAST_COLUMN", least)
         monkeypatch.setattr(pieces, "LEAST_ROW", least)
-        for f, args in programs.arguments(np.random.default_rng(4), 5, 3):
+        for f, args in [*programs.arguments(np.random.default_rng(4), 5, 3), *programs.arguments(np.random.default_rng(4), 5, 0)]:
             if f in (programs.columns, programs.slope, programs.spread, programs.two_columns):
                 assert any("parts" in repr(kernel.parameters) for kernel in lowered(f.core).kernels), f.name
                 for backwards in (False, True):

@@ -60,7 +60,7 @@ def find_best(loop: lp.Stmt) -> Best | None:
     """The search that a loop in order is, if it is one."""
     if not isinstance(loop, lp.For) or loop.parallel:
         return None
-    body = [s for s in loop.body if not isinstance(s, lp.Note)]
+    body: list[lp.Stmt] = [s for s in loop.body if not isinstance(s, lp.Note)]
     if not body or not isinstance(body[-1], lp.If) or body[-1].orelse or not all(isinstance(s, lp.Let) for s in body[:-1]):
         return None
     first, choice = body[:-1], body[-1]
@@ -123,7 +123,7 @@ def _in_warp(names: Names, b: Best, mine: Pair, lanes: int) -> list[Any]:
     return out
 
 
-def _in_block(names: Names, b: Best, mine: Pair, shared: Pair | Any) -> list[Any]:
+def _in_block(names: Names, b: Best, mine: Pair, shared: tuple[lp.Buffer, lp.Buffer]) -> list[Any]:
     out = _in_warp(names, b, mine, k.WARP)
     values, rounds = shared
     warp, first = poly(k.THREAD) // k.WARP, lp.Test("eq", poly(k.THREAD) % k.WARP)

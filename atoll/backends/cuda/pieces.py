@@ -79,7 +79,7 @@ def segments(nest: Nest, names: Names) -> tuple[list[list[lp.Stmt]], list[lp.Buf
     """The body of a nest in parts that are nests of their own, sums of columns and maps that follow, and arrays for the scalars that later parts read. That
     is the same because points do not meet."""
     own = {s.buffer for s in nest.body if isinstance(s, lp.Alloc)}  # arrays of a point stay in one part
-    body = [s for s in nest.body if not isinstance(s, lp.Free)]
+    body: list[lp.Stmt] = [s for s in nest.body if not isinstance(s, lp.Free)]
     if not all(isinstance(s, _SPLIT) for s in lp.walk([s for s in body if not isinstance(s, lp.Alloc)])):
         return [list(nest.body)], []
     out: list[list[lp.Stmt]] = [[]]
@@ -128,8 +128,8 @@ def sum_kernels(lowering: Any, nest: Nest, extents: tuple[Poly, ...], found: Sum
     lowering.host |= {points, pieces, length}
     n, count = poly(points.atom), poly(pieces.atom)
     together = 32 if found.columns else 1
-    out.append(lp.Let(points, lp.Call("max", (lp.Index(product(extents)), lp.Const(1, I64)), I64)))
-    most = lp.Call("min", (lp.Index(poly(BLOCKS) // ((n + (together - 1)) // together)), lp.Index(rounds // (LEAST_COLUMN if found.columns else LEAST_ROW))), I64)
+    out.append(lp.Let(points, lp.Index(product(extents))))
+    most = lp.Call("min", (lp.Index(poly(BLOCKS) // ((n + together) // together)), lp.Index(rounds // (LEAST_COLUMN if found.columns else LEAST_ROW))), I64)
     out.append(lp.Let(pieces, lp.Call("max", (most, lp.Const(1, I64)), I64)))
     out.append(lp.Let(length, lp.Index((rounds + count - 1) // count)))
     p = poly(0)
