@@ -197,7 +197,7 @@ def _accumulate(el: Elaborator, e: s.Accumulate, env: Env) -> list[g.Wire]:
 
 def _brackets(el: Elaborator, e: Any, env: Env) -> Env:
     if el.interface is None:
-        fail("E0909", e.span, what=s.text(e), where=el.operator.name)
+        fail("E0909", e.span, what=s.text(e), help=helps.outside_forward(e), where=el.operator.name)
     return el.interface
 
 

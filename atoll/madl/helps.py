@@ -34,6 +34,8 @@ def undefined(el: Elaborator, name: str, env: Env) -> str:
         return f"define it in every branch: {name} = .."
     if env.scope.kind == "init" and name in _names_of(el.operator):
         return "a first value is computed before the first cycle: write a number, or an expression of constants and sizes"
+    if el.find(name) is not None or any(isinstance(item, s.Operator) and item.name == name for item in el.library.program.items):
+        return f"{name} is an operator: {name}(..)" if el.find(name) is not None else f"{name} is an operator: define it above {el.operator.name}, and write {name}(..)"
     inside = next((node for node in s.walk(el.operator) if isinstance(node, s.Forward) and name in defined_names(node.body)), None)
     if inside is not None:
         return f"it is inside the loop: [{name}] in its returns collects the values of all rounds, {{{name}}} is the last one"
@@ -151,6 +153,28 @@ def family(family_: str, t: Type) -> str | None:
     if isinstance(t, Fixed):
         return "fixed-point numbers have + - * / min max abs, comparisons and conversions: f64(..), or i32(..) for what is before the point"
     return {"integer": "convert to a whole number: i32(..), u32(..)", "float": "convert to a float: f64(..), f32(..)"}.get(family_)
+
+
+def outside_forward(e: s.Expr) -> str:
+    """[..] and {..} that stand where no forward's interface is."""
+    parts = s.text(e)[1:-1]
+    return f"an array is written [|{parts}|]" if isinstance(e, s.Aggregate) else f"parentheses are round: ({parts})"
+
+
+def wider(value: int | float | bool, t: Type) -> str | None:
+    """A number that a type does not have; None leaves the usual help."""
+    if not isinstance(t, Scalar) or isinstance(t, Enum) or isinstance(value, bool):
+        return None
+    if isinstance(t, Fixed):
+        bits = [(whole, total - whole) for total in (t.dtype.bits, 32) for whole in range(1, total + 1)]
+        sign = "q" if t.dtype.kind == "i" else "uq"
+        most = [w for w in bits if -(2.0 ** (w[0] - 1)) <= value < 2.0 ** (w[0] - (sign == "q"))]
+        return f"use a type that has it: {sign}<<{most[0][0]},{most[0][1]}>>(..)" if most else None
+    if t.dtype.is_integer and isinstance(value, int):
+        kinds = ("u", "i") if value >= 0 and t.dtype.kind == "u" else ("i",)
+        names = [f"{kind}{bits}" for bits in (8, 16, 32, 64) for kind in kinds if -(2 ** (bits - 1)) * (kind == "i") <= value < 2 ** (bits - (kind == "i"))]
+        return f"use a type that has it: {names[0]}(..)" if names else None
+    return None
 
 
 # -- fields

@@ -74,7 +74,12 @@ def _complete(
         notes = [f"{flow.shown} is a copy, made in a memory of its own; initial values do not pass through copies"]
         help_ = f"write !last {copied.source.shown}, or ({flow.shown} init ..)"
         fail("E0921", span, notes=notes, help=help_, where=layout.graph.name)
-    fail("E0921", span, notes=notes, help=f"write {flow.shown} init ..", where=layout.graph.name)
+    help_ = f"write {flow.shown} init .."
+    if isinstance(layout.graph.producer.get(flow), g.Nest) and flow.name:
+        help_ = f"write {flow.shown} init ..; before the bodies that define it"
+    elif flow.role == "argument" or flow in layout.graph.arguments or any(layout.chunk(a) is chunk for a in layout.graph.arguments):
+        help_ = f"keep a copy as the state: last (!{flow.shown} init ..)"
+    fail("E0921", span, notes=notes, help=help_, where=layout.graph.name)
 
 
 def _in_time(reads: g.Scope, starts: g.Scope) -> bool:

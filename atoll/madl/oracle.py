@@ -133,15 +133,18 @@ class Oracle:
 
     # -- sizes and places
 
-    def number(self, p: Poly) -> int:
+    def number(self, p: Poly, purely: bool = False) -> int:
+        """A size or an index. What is computed is read from its memory, but for the value of what was built with it (purely): its place may hold another one by then."""
+
         def value(atom: Atom) -> int:
             if atom in self.graph.dynamic:
-                return int(self._read(self.graph.dynamic[atom][0], "index")[()][0])
+                wire = self.graph.dynamic[atom][0]
+                return int((self._evaluate(wire) if purely else self._read(wire, "index"))[()][0])
             return self.numbers[atom]
 
         return p.evaluate(value)
 
-    def _mapping(self, m: IndexMap) -> Mapping_:
+    def _mapping(self, m: IndexMap, purely: bool = False) -> Mapping_:
         """A map with everything but the view's own indices put in."""
         steps: list[str | tuple[int, list[tuple[int, tuple[int, ...]]]]] = []
         for step in m.path:
@@ -151,7 +154,7 @@ class Oracle:
             terms = []
             for mono, coef in step.index.terms.items():
                 for atom in mono:
-                    coef *= 1 if is_view_index(atom) else self.number(Poly({(atom,): 1}))
+                    coef *= 1 if is_view_index(atom) else self.number(Poly({(atom,): 1}), purely)
                 terms.append((coef, tuple(position(atom) for atom in mono if is_view_index(atom))))
             steps.append((self.number(step.extent), terms))
         return len(m.dims), steps
@@ -177,12 +180,12 @@ class Oracle:
         value: Value = {}
         if producer.flow == "build":
             for view, source in producer.parts:
-                given, mapping = self._evaluate(source, part), self._mapping(view.map)
+                given, mapping = self._evaluate(source, part), self._mapping(view.map, purely=True)
                 for key in given if part else keys(source.type, self.number):
                     value[_through(mapping, key)] = given[key]
         else:
             view = self._view_of(producer, wire)
-            whole, mapping = self._evaluate(producer.whole, part), self._mapping(view.map)
+            whole, mapping = self._evaluate(producer.whole, part), self._mapping(view.map, purely=True)
             for key in keys(wire.type, self.number):
                 cell = _through(mapping, key)
                 if cell in whole:

@@ -61,7 +61,11 @@ def define(el: Elaborator, pattern: s.Expr, wires: list[g.Wire], env: Env) -> No
         fail("E0905", pattern.span, what=s.text(pattern), given=f"{len(wires)} values", wanted="1", help=helps.as_many(s.text(pattern), len(wires), 1), where=el.operator.name)
     case = _CASES.get(type(pattern))
     if case is None:
-        fail("E0908", pattern.span, what=s.text(pattern), where=el.operator.name)
+        help_ = None
+        if isinstance(pattern, s.Project):
+            part = f".{pattern.accessor.name}" if isinstance(pattern.accessor, s.Field) else f"[{s.text(pattern.accessor.index)}]"
+            help_ = f"a value with one part replaced has a name of its own: new = {s.text(pattern.arg)} with {part} = .."
+        fail("E0908", pattern.span, what=s.text(pattern), help=help_, where=el.operator.name)
     case(el, pattern, wires[0], env)
 
 

@@ -12,8 +12,9 @@ from dataclasses import replace
 
 from atoll.errors import Span, fail
 from atoll.madl import graph as g
-from atoll.madl.elaborate import Elaborator
+from atoll.madl.elaborate import Bound, Elaborator
 from atoll.madl.fixed import represents
+from atoll.madl.helps import wider
 from atoll.madl.known import Known
 from atoll.madl.represented import Fixed
 from atoll.madl.typing import BOOL, F64, INT, Generic, Unknown, array_sizes, leaves, prune, show_size_named, show_type, sizes_in
@@ -61,7 +62,7 @@ def _literals(el: Elaborator) -> None:
                     fail("E0915", op.span, op="a size as a number", shown=repr(t), help=f"write {t!r}(i32(..))", where=el.graph.name)
                 continue
             if isinstance(t, Scalar) and not literal_fits(literal.value, t):
-                fail("E0929", literal.span, value=literal.value, shown=show_type(t), where=el.graph.name)
+                fail("E0929", literal.span, value=literal.value, shown=show_type(t), help=wider(literal.value, t), where=el.graph.name)
     for wire, label in el.labels:
         t = prune(wire.type)
         if isinstance(t, Scalar) and not fits(label.value, t.dtype):
@@ -190,7 +191,8 @@ def _dynamic(el: Elaborator) -> None:
         what = bound.wire.shown if bound else "the array"
         high = show_size_named(bound.extent - 1, el.graph.size_names) if bound else "n-1"
         note = f"{wire.shown} is a number of type {show_type(wire.type)}"
-        fail("E0918", span, index=wire.shown, what=what, high=high, notes=[note], where=el.graph.name)
+        other = f"write clamp<<{show_size_named(bound.extent, el.graph.size_names)}>>({wire.shown}), or wrap; or give it the type idx<<..>>" if bound and show_type(wire.type) != "f64" else None
+        fail("E0918", span, index=wire.shown, what=what, high=high, notes=[note], help=other, where=el.graph.name)
 
 
 def _requirements(el: Elaborator) -> None:
@@ -316,6 +318,15 @@ def _escapes(el: Elaborator) -> None:
                     fail("E0919", wire.span, notes=[note], where=graph.name)
 
 
+def _other_index(el: Elaborator, b: Bound) -> str | None:
+    """What to write for an index that is not proved; None leaves the usual help."""
+    if b.index.const() is not None:
+        return "indices begin with 0 and end before the number of elements"
+    if any(leaf in el.graph.dynamic for leaf in b.index.leaves()):
+        return f"write clamp<<{show_size_named(b.extent, el.graph.size_names)}>>({b.text}), or wrap; or give it the type idx<<..>>"
+    return None
+
+
 def _bounds(el: Elaborator) -> None:
     """Indices lie in their arrays: proved, or, where they are sizes, a condition on the operator's use."""
     known = Known(el.graph)
@@ -329,4 +340,4 @@ def _bounds(el: Elaborator) -> None:
                 continue
             high = show_size_named(b.extent - 1, el.graph.size_names)
             notes = [f"{name} is in 0..{show_size_named(known.range_of(sym) - 1, el.graph.size_names)}" for sym in known.ranged(b.index.leaves()) for name in (sym.name,)]
-            fail("E0918", b.span, index=b.text, what=b.wire.shown, high=high, notes=notes, where=el.graph.name)
+            fail("E0918", b.span, index=b.text, what=b.wire.shown, high=high, notes=notes, help=_other_index(el, b), where=el.graph.name)

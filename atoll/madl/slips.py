@@ -30,6 +30,8 @@ _ROWS: list[tuple[str, str]] = [
     (rf"\b(?:forward|foreach)\s*(?:<<[^<>]*>>)?\s*(?P<at>{_NAME})\s*(?:\([^()=]*)?", "the index of a loop stands in brackets: [{at}]"),
     (rf"<<\s*(?P<at>(?P<f>{_NAME})<<[^<>]*>>\([^()]*\))\s*>>", "give it a name before: rounds = {at}; then <<rounds>>"),
     (rf"(?P<a>{_NAME})(?P<at>\[(?P<k>[^\[\]|]*)\])", "an element is written with a point: {a}.[{k}]"),
+    (rf"(?P<a>{_NAME})\.\[[^\[\]:]*(?P<at>:)[^\[\]]*\]", "parts of an array are named by a pattern: first ++ rest = {a}, with sizes where they are not plain: (first of [8]_) ++ rest = {a}"),
+    (rf"\)\s*(?P<at>\[\s*(?P<i>{_NAME})\s*\])\s*(?:returns|:)?", "the index stands before the arguments: forward [{i}] (..)"),
     (rf"\b(?P<at>and)\s+(?:not\s+)?\(*(?:{_NAME}|[\d.]+)\s*", "`and` begins another operator; that both hold is written `&&`"),
     (r"\b(?P<at>or)\b", "it is written `||`"),
     (r"\b(?P<at>xor)\b", "it is written `^`, of bools `!=`"),
@@ -49,6 +51,13 @@ _ROWS: list[tuple[str, str]] = [
     (r"(?<![\w\])])(?P<at>\.)(?P<a>\d+)", "a number has digits on both sides of its point: 0.{a}"),
     (rf"\b(?P<at>while)\s+{_NAME}", "there is no `while`: forward <<k>> with k of idx<<n>> has a number of rounds that is computed"),
     (r"\b(?P<at>return)\s+(?P<e>[^;\n]*)", "results are named in the interface, returns (y), and defined: y = {e}"),
+    (rf"\b(?P<at>for)\s+(?P<i>{_NAME})", "loops are written: forward [{i}] ([x] = array) returns (..): .. end"),
+    (rf"\b(?P<at>switch)\s+(?P<x>{_NAME})", "it is written: match {x}: case 1: .. else .. end"),
+    (rf"(?P<n>{_NAME})(?P<at>\+\+|--)\s*(?:;|\Z)", "counting is an equation: {n} = last {n} + 1"),
+    (rf"\b(?P<at>int|bool|float|double|char|[iuf](?:8|16|32|64)(?:_t)?|u?int(?:8|16|32|64)_t)\s+(?P<x>{_NAME})", "types are written behind names, or left out: {x} of int"),
+    (r"(?P<at>\*\*)", "powers are written pow(x, 2.0)"),
+    (rf"(?P<at>\{{)\s*{_NAME}\s*=", "a record is made by the name of its type: point(x, y)"),
+    (r"(?P<at>\"[^\"\n]*\"|'[^'\n ]*')", "there are no texts: an enumeration has values with names, type mode = on | off"),
     (r"\b(?P<at>elsif|elseif)\b", "it is written `else if`"),
 ]  # fmt: skip
 SLIPS = [Slip(re.compile(written), help_) for written, help_ in _ROWS]

@@ -121,7 +121,7 @@ def shown(t: Type, value: Any) -> Any:
     t = element(t)
     if isinstance(t, (Tuple, Record)):
         parts = [shown(item, part) for item, part in zip(t.items, value, strict=True)]
-        return type(value)(*parts) if isinstance(t, Record) else tuple(parts)
+        return _named(t.decl.name, t.decl.fields)(*parts) if isinstance(t, Record) else tuple(parts)
     return outward(t, value) if isinstance(t, Scalar) else value
 
 

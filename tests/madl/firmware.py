@@ -22,6 +22,7 @@ from atoll.madl.back_to_back import Caller
 from atoll.madl.c_file import CFile, Options
 from atoll.madl.compiled import Compiled
 from atoll.madl.targets import TARGETS
+from tests.madl.boards import BOARDS, stimuli
 from tests.madl.corpus import ACCEPTED
 from tests.madl.harness import by_oracle, default_types, last, pick_sizes, random_inputs, same
 
@@ -64,6 +65,7 @@ def programs() -> dict[str, Compiled]:
     found = {name: last(source) for name, source in sorted(ACCEPTED.items())}
     for path in sorted(EXAMPLES.glob("*.madl")):
         found |= {f"{path.stem}.{c.name}": c for c in madl(path).computing()}
+    found |= {f"board {name}": last(source) for name, (source, _) in BOARDS.items()}
     found |= {f"operations on {t}": last(_operations(t)) for t in _TYPES}
     found |= {f"operations on {t}": last(fixed_operations(t)) for t in _FIXED}
     return {name: c for name, c in found.items() if c.kind in ("func", "node")}
@@ -119,7 +121,9 @@ def back_to_back(named: dict[str, Compiled]) -> int:
             rng = random.Random(name)
             try:
                 sizes = pick_sizes(op, rng)
-                inputs = random_inputs(op, sizes, rng, 3)
+                board = name.removeprefix("board ")
+                sizes = {sym: 9 for sym in op.graph.sizes} if board in BOARDS else sizes
+                inputs = stimuli(board, 60) if board in BOARDS else random_inputs(op, sizes, rng, 3)
                 wanted = by_oracle(op, sizes, inputs)
                 found = Caller(op, tuple(default_types(op).values()), sizes, Options(index=rng.choice(["int64_t", "int32_t"]))).run(inputs, target, ["-O2"])
             except Exception as problem:  # noqa: BLE001  told with its name, and counted

@@ -26,6 +26,14 @@ SLIPS: dict[str, tuple[str, str, str]] = {
         "let f (k of int) returns (s): rounds = clamp<<5>>(k); forward <<rounds>> returns (s = {t}): t init 0 = last t + 1",
     ),
     "x[2]": ("let f (x of [4]f64) returns (y): y = x[2] + 1.0", "x.[2]", "let f (x of [4]f64) returns (y): y = x.[2] + 1.0"),
+    "a slice": (
+        "let f (x of [9]int) returns (y): forward ([a] = x.[0:8]) returns (y = {s}): s init 0 += a", "(first of [8]_) ++ rest = x",
+        "let f (x of [9]int) returns (y): (first of [8]_) ++ rest = x; forward ([a] = first) returns (y = {s}): s init 0 += a",
+    ),
+    "the index behind the arguments": (
+        "let f (x of [4]f64) returns (y): forward ([a] = x) [i] returns (y = [b]): b = a*f64(i)", "forward [i] (..)",
+        "let f (x of [4]f64) returns (y): forward [i] ([a] = x) returns (y = [b]): b = a*f64(i)",
+    ),
     "and, compared": ("let f (x of bool, y of int) returns (z): z = x and y > 3", "`&&`", "let f (x of bool, y of int) returns (z): z = x && y > 3"),
     "and, true": ("let f (x of bool) returns (z): z = x and true", "`&&`", "let f (x of bool) returns (z): z = x && true"),
     "and": ("let f (x of bool, y of bool) returns (z): z = x and y", "`&&`", "let f (x of bool, y of bool) returns (z): z = x && y"),
@@ -50,6 +58,16 @@ SLIPS: dict[str, tuple[str, str, str]] = {
         "let f (k of idx<<9>>) returns (s): forward <<k>> returns (s = {t}): t init 0 = last t + 2",
     ),
     "return": ("let f (x of int): return x + 1", "y = x + 1", "let f (x of int) returns (y): y = x + 1"),
+    "for": ("let f (x of [3]int) returns (y): for i in x: y = i end", "forward [i] ([x] = array)", "let f (array of [3]int) returns (y): forward [i] ([x] = array) returns (y = [z]): z = x*i end"),
+    "switch": ("let f (x of int) returns (y of int): switch x: case 1: y = 2 else y = 3 end", "match x: case 1: .. else .. end", "let f (x of int) returns (y of int): match x: case 1: y = 2 else y = 3 end"),
+    "++": ("let f (x of bool) returns (n of int): n init 0; n++", "n = last n + 1", "let f (x of bool) returns (n of int): n init 0; n = last n + 1"),
+    "a type before": ("let f (x of int) returns (y): int y = x + 1", "y of int", "let f (x of int) returns (y): y of int = x + 1"),
+    "**": ("let f (x of f64) returns (y): y = x ** 2", "pow(x, 2.0)", "let f (x of f64) returns (y): y = pow(x, 2.0)"),
+    "{ }": (
+        "type point = { x of int, y of int }\nlet f (x of int, y of int) returns (p of point): p = { x = 2*x, y = 3*y }", "point(x, y)",
+        "type point = { x of int, y of int }\nlet f (x of int, y of int) returns (p of point): p = point(2*x, 3*y)",
+    ),
+    "a text": ("let f (x of bool) returns (y): y = \"on\"", "type mode = on | off", "type mode = on | off\nlet f (x of bool) returns (y of mode): y = if x then on else off"),
     "elsif": (
         "let f (x of int) returns (z): if x > 0 then z = 1 elsif x < 0 then z = 2 else z = 3 end", "`else if`",
         "let f (x of int) returns (z): if x > 0 then z = 1 else if x < 0 then z = 2 else z = 3 end",
@@ -85,6 +103,28 @@ NAMES: dict[str, tuple[str, str, str, str]] = {
         "let smooth (x of int) returns (y): y = x + 1\nlet f (x of int) returns (z): z = smooth(x)",
     ),
     "a misspelt function": ("let f (x of f64) returns (z): z = sqr(x)", "E0903", "sqrt", "let f (x of f64) returns (z): z = sqrt(x)"),
+    "an operator without parentheses": (
+        "let c (x of int) returns (n): n init 0 = last n + x\nlet f (x of int) returns (y): y = c + x", "E0902", "c(..)",
+        "let c (x of int) returns (n): n init 0 = last n + x\nlet f (x of int) returns (y): y = c(x) + x",
+    ),
+    "an operator that comes later": (
+        "let f (x of int) returns (y of int): y = g + x\nlet g () returns (y of int): y = 1", "E0902", "define it above f",
+        "let g () returns (y of int): y = 1\nlet f (x of int) returns (y of int): y = g() + x",
+    ),
+    "an array with brackets": ("let f () returns (y): y = [1, 2, 3]", "E0909", "[|1, 2, 3|]", "let f () returns (y): y = [|1, 2, 3|]"),
+    "an element assigned": (
+        "let f (x of [3]int) returns (y of [3]int): y = !x; y.[0] = 5", "E0908", "new = y with [0] = ..", "let f (x of [3]int) returns (new of [3]int): y = !x; new = y with [0] = 5",
+    ),
+    "a delay without state": ("let f (x of int) returns (y): y = !last x", "E0921", "last (!x init ..)", "let f (x of int) returns (y): y = !last (!x init 0)"),
+    "state of an automaton without a first value": (
+        "let f (x of bool) returns (y of int): automaton: state a: y = last y + 1; until x then b state b: y = 0; until x then a end", "E0921", "y init ..; before the bodies",
+        "let f (x of bool) returns (y of int): y init 0; automaton: state a: y = last y + 1; until x then b state b: y = 0; until x then a end",
+    ),
+    "a table and a number": ("const t = [|1, 2, 3|]\nlet f (k of int) returns (y of int): y = !t.[k]", "E0918", "clamp<<3>>(k)", "const t = [|1, 2, 3|]\nlet f (k of int) returns (y of int): y = !t.[clamp<<3>>(k)]"),
+    "a number that is too large": ("let f (x of u8) returns (y): y = x + 256", "E0929", "u16(..)", "let f (x of u8) returns (y): y = u16(x) + 256"),
+    "a number that is negative": ("let f (x of u8) returns (y): y = x + -1", "E0929", "i8(..)", "let f (x of u8) returns (y): y = i8(x) + -1"),
+    "a mask that is too large": ("let f (x of i16) returns (y): y = x & 0xFFFF", "E0929", "i32(..)", "let f (x of i16) returns (y): y = i32(x) & 0xFFFF"),
+    "a gain above one": ("let f (x of q<<1,15>>) returns (y): y = x*2.0", "E0929", "q<<3,13>>(..)", "let f (x of q<<1,15>>) returns (y): y = q<<3,13>>(x)*2.0"),
     "defined twice": ("let f (x of int) returns (z): z = x + 1; z = x + 2", "E0906", "take one of them away", "let f (x of int) returns (z): z = x + 2"),
     "two operators": (
         "let f (x of int) returns (z): z = x + 1\nlet f (x of int) returns (z): z = x + 2", "E0906", "choose another name",

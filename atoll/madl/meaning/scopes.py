@@ -235,7 +235,28 @@ def block_round(m: Reading, e: s.Block, names: Names, given: list[Value], scope:
 def cases(m: Reading, e: s.Expr, condition: Value, cases: tuple[s.Case, ...], labels: Any, names: Names) -> None:
     defined = [defined_names(case.body) for case in cases]
     shared = [name for name in defined[0] if all(name in other for other in defined)]
-    m.agenda.append(one_case(m, e, condition, cases, labels, names, shared))
+    for k, case in enumerate(cases):
+        pattern_case(m, e, case, k, names, shared)
+    if "pattern" not in names.round.scope:
+        m.agenda.append(one_case(m, e, condition, cases, labels, names, shared))
+
+
+def pattern_case(m: Reading, e: s.Expr, case: s.Case, k: int, names: Names, shared: list[str]) -> None:
+    """The body of a case read for its shapes alone: a type is said by the whole text, not by the case that runs in this cycle."""
+    here = Round((*names.round.scope, id(e), k, "pattern"), names.round, None, names.round.owner)
+    inner = Names(here, names)
+    for name in shared:
+        inner.variables[name] = Value()
+        m.store.same(inner.variables[name].shape, names.find("variables", name).shape)
+    mine: list[Task] = []
+    outer, m.agenda = m.agenda, mine
+    saved, m.interface = m.interface, None
+    lasts = len(m.lasts)
+    operators.declare(m, inner, defined_names(case.body))
+    operators.body(m, case.body, inner)
+    del m.lasts[lasts:]
+    m.agenda, m.interface = outer, saved
+    m.patterns.append(mine)
 
 
 def one_case(m: Reading, e: s.Expr, condition: Value, cases: tuple[s.Case, ...], labels: Any, names: Names, shared: list[str]) -> Task:
