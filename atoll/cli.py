@@ -128,6 +128,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("file", metavar="FILE.cert")
     sub.add_argument("--program", metavar="FILE.py:NAME", help="also: that it is about this function, made again from its text")
     sub.add_argument("--c", metavar="FILE.c", help="also: that this C is what its loops are printed as (with --program)")
+    sub.add_argument("--seconds", type=float, default=2.0, help="of the processor, for the checker; what takes longer is refused (2)")
     sub.add_argument("--verified", action="store_true", help="also: its arithmetic again, by the checker proved in Coq (make proofs builds it)")
     sub = command("explain", _explain, "tell the longer story of an error code, or what was inserted in a function")
     sub.add_argument("what", metavar="E0123 or FILE:FUNCTION")
@@ -320,7 +321,7 @@ def _prove(args: argparse.Namespace) -> int:
             lines.append(about_c(data, plain, Path(args.c).read_text(errors="replace")))
         return lines
 
-    return int(prove_file(path, further=further, verified=args.verified))
+    return int(prove_file(path, further=further, verified=args.verified, seconds=args.seconds))
 
 
 def _explain(args: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from atoll.check.certificate import Certificate
 from atoll.check.rewrites.chain import FORMAT, TRUSTED, Chain
-from atoll.check.rewrites.refute import LEFT, WORK
+from atoll.check.rewrites.refute import LEFT, Budget
 from atoll.check.sums import Rejected
 from atoll.check.watched import Rewrite, Watched, watch
 from atoll.core import ir
@@ -49,7 +49,7 @@ def validated(watched: Watched, notes: dict[str, None] | None = None, only: str 
     data: dict[str, Any] = {"format": FORMAT, **_arguments(watched), "reassociate": watched.core.reassociate, **watched.data.tables()}
     chain = Chain(data)
     found: list[str] = []
-    left = LEFT.set([WORK])  # what is proved can be checked in that much
+    left = LEFT.set(Budget())  # what is proved can be checked in that much
     try:
         now = chain.program(watched.lowered)
         for r in watched.rewrites:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from atoll.check.prove import prove
+from atoll.check.limits import limited
+from atoll.check.prove import prove, prove_file
 from atoll.check.sums import Rejected
 from tests.check.small_compiles import forged, v
 
@@ -256,6 +259,34 @@ def _nested() -> Data:
     for _ in range(5000):
         data["S"].append(["if", [], [len(data["S"]) - 1], []])
     return {**data, "lowered": [len(data["S"]) - 1]}
+
+
+def _asks_much() -> Data:
+    """Hundreds of loops that each read what all others write, under conditions that no arithmetic decides soon."""
+    far = tuple(("for", f"i{k}", 0, "n", (("update", "y", (v(f"i{k}") * 3 + k,), "add", x(v(f"i{k}") * 5 + k)),)) for k in range(150))
+    after = [(("for", f"i{k}", 0, "n", [(s[4][0], (2 * k + 1, {f"i{k}": f"i{k}"}))], False, 0, True), 2 * k) for k, s in enumerate(far)]
+    data = forged(far, after)
+    return {**data, "rewrites": data["rewrites"] * 300}
+
+
+def test_one_line_within_two_seconds(tmp_path: Path, capsys: Any) -> None:
+    """Whatever a certificate asks for: one line, status 1, two seconds of the processor."""
+    for k, data in enumerate((_asks_much(), _doubled("E", lambda k: ["call", "add", [k, k], "f64"]), {**honest(), "lowered": [[]] * 2_000_000})):
+        path = tmp_path / f"{k}.cert"
+        path.write_text(json.dumps(data))
+        start = time.process_time()
+        assert prove_file(path) == 1
+        assert time.process_time() - start < 3 and len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_limits_of_the_system() -> None:
+    """What no count bounds ends too."""
+    with pytest.raises(Rejected, match="0.1 s of work"), limited(0.1):
+        while True:
+            pass
+    with pytest.raises(Rejected, match="memory"), limited(5):
+        assert len(bytearray(2_000_000_000))
+    assert bytearray(500_000_000)  # and the process is as it was
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 
 from atoll.check.rewrites.language import Body, Reader
 from atoll.check.rewrites.leaves import Origin
-from atoll.check.rewrites.refute import LEFT, NOTED, WORK
+from atoll.check.rewrites.refute import LEFT, NOTED, Budget
 from atoll.check.rewrites.scopes import arguments, measured, scoped
 from atoll.check.rewrites.steps import Part, validate
 from atoll.check.sums import need, unknown
@@ -122,7 +122,7 @@ class Chain:
 def check(data: dict[str, Any], verified: bool = False) -> str:
     """`verified`: every refutation again, by the checker that is proved."""
     chain = Chain(data)
-    token, left = NOTED.set([] if verified else None), LEFT.set([WORK])
+    token, left = NOTED.set([] if verified else None), LEFT.set(Budget())
     try:
         chain.run()
         if not verified:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import gcd
 from typing import Any
@@ -19,9 +20,19 @@ Case = list[Cond]
 Group = list[Case]  # one of the cases holds
 Row = dict[int, int]  # by the number of a monomial, odd where it has a quotient; 0 is the constant
 NOTED: ContextVar[list[tuple[Cond, ...]] | None] = ContextVar("refuted", default=None)  # what was refuted by arithmetic, for those who do it again (traced.py)
-LEFT: ContextVar[list[int] | None] = ContextVar("left", default=None)  # rows that may still be made
-WORK = 3_000_000  # rows of all refutations of a certificate: some twenty seconds; the largest of ours take three
+WORK = 200_000  # rows of all refutations of a certificate: about a second
 LIMIT = 300  # rows of one question; then it is given up
+
+
+@dataclass
+class Budget:
+    """What one certificate may ask for, and what was found: the same is asked often."""
+
+    rows: int = WORK  # that may still be made
+    found: dict[frozenset[Cond], bool] = field(default_factory=dict)
+
+
+LEFT: ContextVar[Budget | None] = ContextVar("left", default=None)
 
 
 def refuted(conds: Sequence[Cond]) -> bool:
@@ -30,6 +41,16 @@ def refuted(conds: Sequence[Cond]) -> bool:
     for c in conds:
         if c[0] == "op" and held.setdefault(c[1], c[2]) != c[2]:
             return True
+    budget = LEFT.get()
+    if budget is None:
+        return _refuted(conds)
+    key = frozenset([c for c in conds if c[0] in ("ge", "eq")])
+    if key not in budget.found:
+        budget.found[key] = _refuted(conds)
+    return budget.found[key]
+
+
+def _refuted(conds: Sequence[Cond]) -> bool:
     equations, rows = _rows(conds)
     found = _without_equations(equations, rows)
     refuted = found is None or _eliminated(found)
@@ -117,53 +138,67 @@ Rows = dict[frozenset[tuple[int, int]], int]  # of the same coefficients only th
 
 
 def _keep(rows: Rows, row: Row) -> bool:
-    """True: this row alone cannot hold."""
-    g, k = _shared(row), row.get(0, 0)
+    """True: this row cannot hold, alone or beside its contrary."""
+    k = row.get(0, 0)
+    left = [(m, c) for m, c in row.items() if m and c]
+    g = gcd(*[c for _, c in left])
     if g == 0:
         return k < 0
-    key = frozenset((m, c // g) for m, c in row.items() if m and c)
-    k //= g
-    rows[key] = min(k, rows.get(key, k))
-    return False
+    if g > 1:
+        left = [(m, c // g) for m, c in left]
+        k //= g
+    key = frozenset(left)
+    if rows.get(key, k + 1) <= k:
+        return False
+    rows[key] = k
+    other = rows.get(frozenset([(m, -c) for m, c in left]))
+    return other is not None and k + other < 0
 
 
 def spend(rows: int) -> None:
     left = LEFT.get()
     if left is not None:
-        left[0] -= rows
-        need(left[0] >= 0, "more work than a certificate may ask for")
+        left.rows -= rows
+        need(left.rows >= 0, "more work than a certificate may ask for")
 
 
 def _eliminated(given: list[Row]) -> bool:
     rows: Rows = {}
     spend(len(given))
-    if any([_keep(rows, r) for r in given]):
-        return True
+    for r in given:
+        if _keep(rows, r):
+            return True
     while rows:
-        for key, k in rows.items():
-            other = rows.get(frozenset((m, -c) for m, c in key))
-            if other is not None and k + other < 0:
-                return True
         count: dict[int, list[int]] = {}
         for key in rows:
             for m, c in key:
-                count.setdefault(m, [0, 0])[c > 0] += 1
+                if m in count:
+                    count[m][c > 0] += 1
+                else:
+                    count[m] = [0, 1] if c > 0 else [1, 0]
+        free = {m for m, (low, high) in count.items() if not low or not high}
+        if free:  # bounded on one side: rows of these can always be satisfied
+            rows = {key: k for key, k in rows.items() if not any(m in free for m, _ in key)}
+            continue
         m = min(count, key=lambda x: (_has_quotient(x), count[x][0] * count[x][1] - sum(count[x]), x))  # quotients last: rows of them alone are cut
-        low: list[tuple[Row, int]] = []
-        high: list[tuple[Row, int]] = []
+        lower: list[tuple[Row, int]] = []
+        upper: list[tuple[Row, int]] = []
         for key, k in list(rows.items()):
             row = dict(key)
             c = row.get(m, 0)
             if c:
-                (low if c > 0 else high).append((row, k))
+                (lower if c > 0 else upper).append((row, k))
                 del rows[key]
-        if len(low) * len(high) > LIMIT:
+        if len(lower) * len(upper) > LIMIT:
             return False
-        spend(len(low) * len(high))
-        for a, k in low:
-            for b, n in high:
-                p, q = -b[m], a[m]
-                made = {x: p * a.get(x, 0) + q * b.get(x, 0) for x in (*a, *(x for x in b if x not in a)) if x != m}
+        spend(len(lower) * len(upper))
+        for a, k in lower:
+            q = a[m]
+            for b, n in upper:
+                p = -b[m]
+                made = {x: p * c for x, c in a.items()} if p != 1 else dict(a)
+                for x, c in b.items():
+                    made[x] = made.get(x, 0) + q * c
                 made[0] = p * k + q * n
                 if _keep(rows, made):
                     return True
@@ -192,22 +227,39 @@ def _unknowns(p: Poly) -> frozenset[str]:
 
 
 def _near(conds: Sequence[Cond], groups: Sequence[Group]) -> Sequence[Group]:
-    """The groups about unknowns of the conditions, or of other groups that are: what else is known has no part in a refutation."""
+    """The groups about unknowns of the conditions, or of other groups that are: what else is known has no part in a refutation. A group that says what a name is
+    counts only where the name itself is asked about: every unknown has such a value."""
     if not groups:
         return groups
     known: set[str] = set()
     for c in conds:
         if c[0] != "op":
             known |= _unknowns(c[1])
-    mine = [(g, frozenset().union(*(_unknowns(c[1]) for case in g for c in case if c[0] != "op")), any(c[0] == "op" for case in g for c in case)) for g in groups]
+    mine = [(g, frozenset().union(*(_unknowns(c[1]) for case in g for c in case if c[0] != "op")), any(c[0] == "op" for case in g for c in case), _subject(g)) for g in groups]
     kept: set[int] = set()
     while True:
-        more = [k for k, (_, names, data) in enumerate(mine) if k not in kept and (data or not names or names & known)]
+        more = [k for k, (_, names, data, v) in enumerate(mine) if k not in kept and (data or not names or (v in known if v is not None else names & known))]
         if not more:
-            return [g for k, (g, _, _) in enumerate(mine) if k in kept]
+            return [g for k, (g, _, _, _) in enumerate(mine) if k in kept]
         for k in more:
             kept.add(k)
             known |= mine[k][1]
+
+
+def _subject(g: Group) -> str | None:
+    """The name of which a group says that it is one of some values, each in its case."""
+    found: set[str] | None = None
+    for case in g:
+        if not case or case[-1][0] != "eq":
+            return None
+        mine = {m[0] for m, c in case[-1][1] if c == 1 and len(m) == 1 and isinstance(m[0], str)}
+        found = mine if found is None else found & mine
+    names = [v for v in found or () if all(v not in _unknowns(c[1]) for case in g for c in case[:-1] if c[0] != "op") and all(_once(case[-1][1], v) for case in g)]
+    return names[0] if len(names) == 1 else None
+
+
+def _once(p: Poly, v: str) -> bool:
+    return sum(v in _unknowns(((m, 1),)) for m, _ in p) == 1
 
 
 def negations(c: Cond) -> list[Cond]:

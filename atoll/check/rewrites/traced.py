@@ -149,6 +149,10 @@ class Traced:
                     count.setdefault(m, [0, 0])[c > 0] += 1
             for m in count:
                 self.numbers.setdefault(m, len(self.numbers))
+            free = {m for m, (below, above) in count.items() if not below or not above}
+            if free:
+                rows = {key: p for key, p in rows.items() if not any(m in free for m, _ in key)}
+                continue
             m = min(count, key=lambda x: (has_quotient(x), count[x][0] * count[x][1] - sum(count[x]), self.numbers[x]))
             low = [p for p in rows.values() if dict(p).get(m, 0) > 0]
             high = [p for p in rows.values() if dict(p).get(m, 0) < 0]
