@@ -92,7 +92,10 @@ class Translator(Derivatives):
             inner[sym] = Scalar(scalars.from_poly(self.poly(p, env)))
         for (sym, _), arg in zip(fn.params, e.args, strict=True):
             inner[sym] = self.eval(arg, env)
-        saved, self.where = self.where, fn.name
+        saved, told = self.where, self.told
+        if told is None and fn.span.in_library() and not e.span.in_library():
+            self.told = (e.span, self.where)
+        self.where = fn.name
         self.calls.append(fn)
         assert fn.body is not None
         if self.deriving and (fn.vjp is not None or fn.jvp is not None):
@@ -101,7 +104,7 @@ class Translator(Derivatives):
             with self.b.calling(e.span):
                 value = self.eval(fn.body, inner)
         self.calls.pop()
-        self.where = saved
+        self.where, self.told = saved, told
         return value
 
 

@@ -88,11 +88,11 @@ def apply(inter: Interpreter, e: ir.Prim, args: tuple[Any, ...]) -> Any:
         try:
             return dtype.numpy.type(PRIMS[e.op].means(*map(v.primal, args)))
         except DivisionByZero:
-            fail("E0702", e.span, where=inter.name)
+            inter.stop("E0702", e.span)
     try:
         return _apply(e.op, args, dtype.numpy)
     except DivisionByZero:
-        fail("E0702", e.span, where=inter.name)
+        inter.stop("E0702", e.span)
     except _NoRule as error:
         op = str(error)
         fail("E1001", e.span, what=NOT_DIFFERENTIABLE.get(op, op), where=inter.name)

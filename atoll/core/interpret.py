@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, shape_o
 from atoll.views.catalogue import evaluate_view
 
 Env = dict[Sym, Any]
+Told = tuple[Span, str]
 MOST_ELEMENTS = 2**46  # of one array, here and in compiled code
 _SHALLOW = 80  # code nested no deeper than this is evaluated within Python's own limit
 
@@ -60,10 +61,11 @@ def recurses(fn: ir.Function) -> bool:
     return any(f.recursive or any(isinstance(node, ir.Apply) for node in walk(f.body)) for f in called(fn))
 
 
-def _run(fn: ir.Function, env: Env, of: Interpreter | None = None) -> Any:
-    """`of`: who calls it, whose mode it takes."""
+def _run(fn: ir.Function, env: Env, of: Interpreter | None = None, call: Span = NOWHERE) -> Any:
+    """`of`: who calls it, and where; it takes its mode."""
     in_order, portable = (False, fn.portable) if of is None else (of.in_order, of.portable)
-    inter = Interpreter(env, fn.name, in_order or not fn.reassociate, portable)
+    told = None if of is None else of.told if of.told is not None or not fn.span.in_library() else (call, of.name)
+    inter = Interpreter(env, fn.name, in_order or not fn.reassociate, portable, told)
     for need in fn.requires:
         inter.require(need)
     assert fn.body is not None
@@ -75,11 +77,20 @@ def _run(fn: ir.Function, env: Env, of: Interpreter | None = None) -> Any:
 
 
 class Interpreter:
-    def __init__(self, env: Env, name: str, in_order: bool = False, portable: str = "") -> None:
+    def __init__(self, env: Env, name: str, in_order: bool = False, portable: str = "", told: Told | None = None) -> None:
         self.env = env
         self.name = name
+        self.told = told  # inside a function of Atoll's library: the user's call and function, which errors name
         self.in_order = in_order  # sums go from left to right
         self.portable = portable  # functions are our own, and sums go in blocks or in order (core/portable.py)
+
+    def stop(self, code: str, span: Span, **values: Any) -> NoReturn:
+        span, where = self.place(span)
+        fail(code, span, where=where, **values)
+
+    def place(self, span: Span) -> Told:
+        """The place an error names, and the function: what the library does is the user's call of it."""
+        return self.told if self.told is not None and span.in_library() else (span, self.name)
 
     # -- sizes
 
@@ -156,15 +167,15 @@ class Interpreter:
         try:
             result = (own if self.portable and (own := own_meaning(e.op, args)) is not None else PRIMS[e.op].means)(*args)
         except DivisionByZero:
-            fail("E0702", e.span, where=self.name)
+            self.stop("E0702", e.span)
         except NegativeShift:
-            fail("E0706", e.span, count=int(args[1]), where=self.name)
+            self.stop("E0706", e.span, count=int(args[1]))
         except NegativePower:
-            fail("E0711", e.span, power=int(args[1]), where=self.name)
+            self.stop("E0711", e.span, power=int(args[1]))
         return v.dtype_of(e.type).type(result)
 
     def cast(self, e: ir.Cast) -> Any:
-        return cast(self.eval(e.value), e.type, e.span, self.name)
+        return cast(self.eval(e.value), e.type, *self.place(e.span))
 
     def if_(self, e: ir.If) -> Any:
         return self.eval(e.then if self.eval(e.cond) else e.orelse)
@@ -183,7 +194,7 @@ class Interpreter:
                 self.bind_open(value.type, result, set(sizes))
             case ir.Assert(cond, text, span, parts, code):
                 if not self.eval(cond):
-                    fail(code, span, text=self.text(parts) if parts else text, what=text, where=self.name)
+                    self.stop(code, span, text=self.text(parts) if parts else text, what=text)
             case ir.Require():
                 self.require(stmt)
             case ir.Print(parts):
@@ -231,7 +242,7 @@ class Interpreter:
     def index(self, i: Any, n: int, span: Span, unsigned: bool = False) -> int:
         i = v.primal(i)
         if not 0 <= i < n:
-            fail("E0701", span, index=int(i), size=n, where=self.name, unsigned=unsigned)
+            self.stop("E0701", span, index=int(i), size=n, unsigned=unsigned)
         return int(i)
 
     def at(self, e: ir.At) -> Any:
@@ -247,7 +258,7 @@ class Interpreter:
                 low, count = self.size(item.low), max(0, self.size(item.size))
                 last = low + (count - 1) * item.step
                 if count and not (0 <= low < n and 0 <= last < n):
-                    fail("E0701", span, index=last if 0 <= low < n else low, size=n, where=self.name)
+                    self.stop("E0701", span, index=last if 0 <= low < n else low, size=n)
                 if item.step > 0:
                     result.append(slice(low, low + count * item.step, item.step) if count else slice(0, 0))
                 else:
@@ -287,7 +298,7 @@ class Interpreter:
     def arg_reduce(self, e: ir.ArgReduce) -> Any:
         array = self.eval(e.array)
         if v.length(array) == 0:
-            fail("E0704", e.span, what=f"arg{e.which}", where=self.name)
+            self.stop("E0704", e.span, what=f"arg{e.which}")
         return np.int64((np.argmin if e.which == "min" else np.argmax)(v.primal(array)))
 
     def hist(self, e: ir.Hist) -> Any:
@@ -309,12 +320,12 @@ class Interpreter:
             if not 0 <= i < n:
                 if drop:
                     continue
-                fail("E0708", span, index=i, size=n, where=self.name)
+                self.stop("E0708", span, index=i, size=n)
             new = v.element(values, k)
             if op is not None:
                 new = self.apply(op, v.copy(v.element(result, i)), new)
             elif i in seen:
-                fail("E0707", span, index=i, where=self.name)
+                self.stop("E0707", span, index=i)
             seen.add(i)
             result = v.assign(result, i, new)
         return result
@@ -360,11 +371,11 @@ class Interpreter:
 
             def run(fn: ir.Function, values: tuple[Any, ...]) -> Any:
                 names = (*fn.sizes, *(sym for sym, _ in fn.params))
-                return _run(fn, dict(zip(names, (*sizes, *values), strict=True)), self)
+                return _run(fn, dict(zip(names, (*sizes, *values), strict=True)), self, e.span)
 
             return _derivatives().customised(e.fn, args, e.span, run)
         env.update({sym: arg for (sym, _), arg in zip(e.fn.params, args, strict=True)})
-        return _run(e.fn, env, self)
+        return _run(e.fn, env, self, e.span)
 
     def copy(self, e: ir.Copy) -> Any:
         return v.copy(self.eval(e.value))

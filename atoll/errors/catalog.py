@@ -90,7 +90,7 @@ _ROWS: list[tuple[str, type[b.Error], str, str, str]] = [
     ("E0205", _T, "`{op}` needs integers or bools", "use `and`, `or`, `not` for conditions, or convert with i64(...)", "Bit operators and shifts work on integers; on bools & | ^ ~ are the logical operators that lift."),
     ("E0206", _T, "complex numbers have no order, so `{op}` does not apply", "compare abs(x), x.real or x.imag", "Only == and != compare complex numbers."),
     ("E0207", _T, "{what} needs one condition", "use any(...) or all(...) for an array, or where(c, x, y) to choose elementwise", "`if`, `while`, `and`, `or` and `not` decide about one bool. On arrays, & | ^ ~ lift and where(...) chooses elementwise."),
-    ("E0208", _T, "{what} needs a bool", "compare: x != 0", "Numbers are not conditions in Atoll."),
+    ("E0208", _T, "{what} needs a bool", "compare: x != 0", "Where only the truth counts, in `if`, `while`, `not` and the like, a number is true when it is not 0. The value of `a and b` is one of the operands in Python; in Atoll both are bools."),
     ("E0209", _T, "{what} is not defined for {found}", "convert the argument first: x.real, abs(x), f64(x)", "Most scalar functions take floats; integers become f64. Some are defined for complex numbers too."),
     ("E0210", _T, "a complex number does not become {dtype}", "take x.real or abs(x)", "Dropping the imaginary part must be written."),
     ("E0211", _P, "{text} is not a type", "write a type such as f32[n, m], (f64, i64) or a record", "Types are scalars (f32, i64, at.bool_), arrays t[n, m], tuples (t, u), records, functions at.Fn[[t], r] and type variables."),

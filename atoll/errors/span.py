@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 
 
 @lru_cache(maxsize=32)
@@ -48,6 +49,10 @@ class Span:
             at = at.caller
         return found
 
+    def in_library(self) -> bool:
+        """Whether it is a place in Atoll's own library, which no user wrote: errors then name the call of it."""
+        return self.source.name.startswith(_LIBRARY)
+
     def __repr__(self) -> str:
         line = self.source.line(self.line)
         column = self.column if line is None else len(_slice_bytes(line, 0, self.column))
@@ -81,6 +86,7 @@ class Span:
         return [f"{gutter} | {line.rstrip()}", f"{pad} | {before}{'^' * max(1, end - start)}"]
 
 
+_LIBRARY = str(Path(__file__).parents[1] / "std")
 _WIDEST = 400  # characters of a line that are shown
 
 

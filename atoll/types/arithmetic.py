@@ -309,15 +309,19 @@ def is_bools(t: Type) -> bool:
     return isinstance(t, Array) and isinstance(elem := shape_of(t)[1], Scalar) and elem.dtype is BOOL
 
 
-def condition(el: Elaborator, value: object, span: Span, what: str) -> Value:
-    """A scalar bool, as `if`, `while`, `and`, `or` and `not` need one."""
+def condition(el: Elaborator, value: object, span: Span, what: str, strict: bool = False) -> Value:
+    """A scalar bool, as `if`, `while` and `not` need one. A number stands for "is not 0", as in Python, unless `strict`: where the number itself would be the value."""
     if not isinstance(value, Value) or not isinstance(value.type, (Scalar, Index)):
         found = el.show(value.type) if isinstance(value, Value) else describe(value)
         el.fail("E0207", span, what=what, found=found, help=_ELEMENTWISE.get(what) if isinstance(value, Value) and is_bools(value.type) else None)
-    if scalar_dtype(value.type) is not BOOL:
-        named = span.text().isidentifier() and what != "`not`"  # whose place is all of `not x`
-        el.fail("E0208", span, what=what, found=el.show(value.type), help=f"compare: {span.text()} != 0" if named else None)
-    return value
+    if scalar_dtype(value.type) is BOOL:
+        return value
+    if strict:
+        el.fail("E0208", span, what=what, found=el.show(value.type), help=f"compare: {span.text()} != 0" if span.text().isidentifier() else None)
+    if isinstance(value.expr, ir.Lit):
+        return Value(ir.Lit(bool(value.expr.value), type=BOOL_T, span=span), BOOL_T)
+    zero = Value(ir.Lit(0, type=Scalar(I64), span=span), Scalar(I64, weak=True), poly(0))
+    return compare(el, "!=", value, zero, span)
 
 
 def unary_math(el: Elaborator, name: str, value: object, span: Span, shown: str) -> Value:

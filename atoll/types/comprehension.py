@@ -11,7 +11,6 @@ from atoll.errors import Span
 from atoll.sizes import Poly, Sym, poly
 from atoll.surface import syntax as s
 from atoll.types import entities as en
-from atoll.types.arithmetic import condition
 from atoll.types.coerce import element_value, zero
 from atoll.types.decay import leaving
 from atoll.types.elaborator import Elaborator, describe
@@ -217,12 +216,12 @@ def _clauses(
     ready: Callable[[en.Iterable, s.Clause], None] = lambda it, clause: None,
 ) -> Value:
     """One array per clause, given to `combine`; where a condition fails stands `otherwise` of what would have been there."""
-    from atoll.types.expressions import choose, expr, operand
+    from atoll.types.expressions import choose, expr, truth
 
     def guarded(conditions: list[s.Expr], inner: Callable[[], Value]) -> Value:
         if not conditions:
             return inner()
-        test = el.bind(condition(el, operand(el, conditions[0]), conditions[0].span, "`if`"))
+        test = el.bind(truth(el, conditions[0], "`if`"))
         found: list[Value] = []
 
         def then() -> Value:

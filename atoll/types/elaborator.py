@@ -36,6 +36,7 @@ class Mismatch:
     what: str
     facts: Facts
     notes: tuple[str, ...] = ()
+    alone: bool = False  # no types are shown: the sizes say it all
 
 
 class Elaborator:
@@ -320,7 +321,7 @@ class Elaborator:
             if why.facts.proves_equal(left, right):
                 continue
             unknown = self.solver.open_unknowns(left - right)
-            parts: dict[str, Any] = {"expected": self.show(why.expected), "found": self.show(why.found)}
+            parts: dict[str, Any] = {} if why.alone else {"expected": self.show(why.expected), "found": self.show(why.found)}
             notes = [*why.notes, *self.lift_notes(why.span), *self._origin_notes(left - right)]
             if unknown:
                 equation_ = f"{self.words(left)} = {self.words(right)}"
@@ -329,7 +330,8 @@ class Elaborator:
                 raise make("E0302", why.span, what=why.what, equation=equation_, where=self.name, notes=notes, **parts)
             sides = {"left": self.words(left), "right": self.words(right)}
             grows = why.what.endswith("after a round")
-            help_ = _ABOUT_STATE if grows else _ABOUT_ONE if 1 in (left.const(), right.const()) else None
+            decided = any(leaf in self.origins for leaf in (left - right).leaves())
+            help_ = _ABOUT_STATE if grows else _ABOUT_ONE if 1 in (left.const(), right.const()) else _ABOUT_RESULT if decided and why.what == "the result" else None
             raise make("E0301", why.span, what=why.what, where=self.name, notes=notes, help=help_, **sides, **parts)
 
     def lift_notes(self, span: Span) -> list[str]:
@@ -348,6 +350,7 @@ class Elaborator:
 
 
 _ABOUT_STATE = "a loop keeps the size of what it carries: make the array in its full size before the loop and assign to its places, or build it at once, [e for i in range(n)]"
+_ABOUT_RESULT = 'declare a size that only running decides: k = at.some("k") beside at.sizes, and k in place of this size after the arrow'
 _ABOUT_ONE = "a declared size of 1 is not stretched: index that axis, x[0] or x[:, 0], and what is left is repeated; x[:, 0][:, None] makes an axis that meets any size"
 
 

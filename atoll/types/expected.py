@@ -39,14 +39,13 @@ def expecting(el: Elaborator, node: s.Expr, wanted: Type | None) -> Any:
 
 def _conditional(el: Elaborator, node: s.IfExp, wanted: Type) -> Any:
     """Both branches are expected to have the type."""
-    from atoll.types.arithmetic import condition
     from atoll.types.coerce import coerce
-    from atoll.types.expressions import as_value, choose, operand
+    from atoll.types.expressions import as_value, choose, truth
 
     def branch(part: s.Expr) -> Value:
         return coerce(el, as_value(el, expecting(el, part, wanted), part), wanted, part.span, "the branch")
 
-    test = condition(el, operand(el, node.test), node.test.span, "the condition")
+    test = truth(el, node.test, "the condition")
     return choose(el, test, lambda: branch(node.then), lambda: branch(node.orelse), node)
 
 

@@ -10,8 +10,9 @@ from atoll.core import ir
 from atoll.surface import syntax as s
 from atoll.types import arithmetic, calls, comprehension, data, function_values, indexing
 from atoll.types import entities as en
-from atoll.types.coerce import coerce, join_types, make_tuple, project_all, scalar_dtype, unify
+from atoll.types.coerce import coerce, join_types, make_tuple, project_all, scalar_dtype, to_dtype, unify
 from atoll.types.decay import leaving
+from atoll.types.dtypes import DTYPES
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.namespace import attribute, literal
@@ -70,7 +71,12 @@ def _formatted(el: Elaborator, node: s.Expr, spec: str) -> tuple[Value, str]:
             format(t.dtype.numpy.type(1).item(), spec)
         except ValueError:
             el.fail("E0269", node.span, spec=spec, found=el.show(t))
+    elif isinstance(found.type, Scalar) and found.type.dtype.name in _WIDER:  # Python and NumPy write the digits of a double; `print` of the number itself does not
+        found = to_dtype(el, found, DTYPES[_WIDER[found.type.dtype.name]], node.span)
     return found, spec
+
+
+_WIDER = {"f32": "f64", "c64": "c128"}
 
 
 def _name(el: Elaborator, node: s.Name) -> Any:
@@ -187,24 +193,31 @@ def operand(el: Elaborator, node: s.Expr) -> Any:
 
 
 def _unary(el: Elaborator, node: s.Unary) -> Value:
+    if node.op == "not":
+        return arithmetic.logical_not(el, truth(el, node.value, "`not`", node.span), node.span)
     x = operand(el, node.value)
     if node.op == "-":
         return arithmetic.negate(el, x, node.span)
     if node.op == "~":
         return arithmetic.invert(el, x, node.span)
-    if node.op == "not":
-        return arithmetic.logical_not(el, x, node.span)
     return arithmetic.need_numbers(el, "`+`", [x], node.span)[0]
 
 
-def _bool_op(el: Elaborator, node: s.BoolOp) -> Value:
-    """`and`, `or`: lazy, left to right; what is known from the left is known on the right."""
+def truth(el: Elaborator, node: s.Expr, what: str, span: Any = None) -> Value:
+    """An expression where only its truth counts: a number is "not 0" there, inside `and`, `or` and `not` too."""
+    if isinstance(node, s.BoolOp):
+        return _bool_op(el, node, strict=False)
+    return arithmetic.condition(el, operand(el, node), span or node.span, what)
+
+
+def _bool_op(el: Elaborator, node: s.BoolOp, strict: bool = True) -> Value:
+    """`and`, `or`: lazy, left to right; what is known from the left is known on the right. As a value Python's is one of the operands: only bools then (`strict`)."""
 
     # a loop that is left goes on while nothing has left it and its own test holds (surface/leaving.py); the user wrote the test only
     written = "`while`" if isinstance(node.values[0], s.Name) and not node.values[0].id.isidentifier() else f"`{node.op}`"
 
     def step(n: s.Expr) -> Value:
-        return arithmetic.condition(el, operand(el, n), n.span, written)
+        return arithmetic.condition(el, operand(el, n), n.span, written, strict=True) if strict else truth(el, n, written)
 
     return _chain(el, node.op, [partial(step, n) for n in node.values], node)
 
@@ -242,7 +255,7 @@ def _compare(el: Elaborator, node: s.Compare) -> Value:
 
 
 def _if_exp(el: Elaborator, node: s.IfExp) -> Any:
-    test = arithmetic.condition(el, operand(el, node.test), node.test.span, "the condition")
+    test = truth(el, node.test, "the condition")
     return choose(el, test, lambda: expr(el, node.then), lambda: expr(el, node.orelse), node)
 
 

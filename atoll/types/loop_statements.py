@@ -20,7 +20,7 @@ from atoll.types.dtypes import I64
 from atoll.types.elaborator import Elaborator, describe
 from atoll.types.entities import Value
 from atoll.types.expansion import check_round
-from atoll.types.expressions import expr, operand
+from atoll.types.expressions import expr, truth
 from atoll.types.statements import bind_name, body
 from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, Union, rank, sizes_in, strong, with_components
 
@@ -116,7 +116,7 @@ def while_statement(el: Elaborator, stmt: s.While, live: Liveness) -> None:
 
     def round_(state: list[Value]) -> tuple[list[Any], Any]:
         with el.block():
-            cond = condition(el, operand(el, test), test.span, "`while`")
+            cond = truth(el, test, "`while`")
             cond_code = el.close(cond.expr)
         with el.hypotheses(*cond.holds):
             if most is not None:

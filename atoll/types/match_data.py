@@ -125,10 +125,10 @@ class _Matcher:
         saved = self.el.scope
         self.el.scope = saved.branch({**saved.names, **row.names})
         try:
-            from atoll.types.expressions import operand
+            from atoll.types.expressions import truth
 
             with self.el.block(), self.el.hypotheses():
-                test = condition(self.el, operand(self.el, arm.case.guard), arm.case.guard.span, "the guard")
+                test = truth(self.el, arm.case.guard, "the guard")
                 cond = self.el.close(test.expr)
         finally:
             self.el.scope = saved

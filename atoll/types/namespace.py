@@ -160,6 +160,8 @@ def entity_of(el: Elaborator, value: Any, name: str, span: Span) -> Any:
     constant = _constant(el, value, name, span)
     if constant is not None:
         return constant
+    if value is functools.reduce:
+        el.fail("E0106", span, name=name, found="Python's reduce", help="write fold(f, first, xs), which goes from left to right, or reduce(f, ne, xs) for an associative f with neutral element ne")
     if isinstance(value, pytypes.FunctionType):
         el.fail("E0106", span, name=name, found="a plain Python function", help=f"decorate {name} with @at.fn")
     if isinstance(value, list) and value and all(callable(item) for item in value):

@@ -362,8 +362,16 @@ def _check_ghosts(el: Elaborator, code: ir.Expr, ghosts: set[Sym]) -> None:
                     name = el.words(poly(bad[0]))
                     scalar = re.fullmatch(r"len\(rep\((\w+)\)\)", name)
                     is_len = scalar is not None and node.span.text() == f"len({scalar[1]})"
-                    help_ = f"{scalar[1]} is not an array; only arrays have a length" if scalar and is_len else None
+                    help_ = f"{scalar[1]} is not an array; only arrays have a length" if scalar and is_len else _array_last(node.span.text(), name)
                     el.fail("E0303", node.span, name=name, found=el.show(node.type), notes=notes, help=help_)
+
+
+def _array_last(text: str, name: str) -> str | None:
+    """reduce(f, xs, 0.0) has the order of Python's functools: its array was taken for the neutral element, and the number for the array."""
+    written = re.match(r"(reduce|scan|fold)\(", text)
+    if written is None or not name.startswith("len(rep("):
+        return None
+    return {"reduce": "the array comes last: reduce(op, ne, xs)", "scan": "the array comes last: scan(op, ne, xs)", "fold": "the array comes last: fold(f, init, xs)"}[written[1]]
 
 
 def _own_polys(node: ir.Node) -> list[Poly]:

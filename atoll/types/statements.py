@@ -10,14 +10,13 @@ from atoll.surface import syntax as s
 from atoll.surface.names import Liveness, binds, has_return
 from atoll.types import calls, indexing, match_data, matching
 from atoll.types import entities as en
-from atoll.types.arithmetic import condition
 from atoll.types.coerce import coerce, join_types, make_tuple, project, zero
 from atoll.types.decay import leaving_code, plain_type
 from atoll.types.elaborator import Elaborator
 from atoll.types.entities import Value
 from atoll.types.expansion import after_branches, check_leaving, check_value
 from atoll.types.expected import expecting
-from atoll.types.expressions import as_value, choose, expr, operand
+from atoll.types.expressions import as_value, choose, expr, truth
 from atoll.types.function_values import as_function
 from atoll.types.joined import chosen, join_functions
 from atoll.types.types import Array, Fn, Record, Tuple, Type, Union, sizes_in, strong
@@ -85,7 +84,7 @@ def _branching_return(el: Elaborator, stmt: s.If | s.Match, rest: tuple[s.Stmt, 
             el.fail("E1106", stmt.subject.span, missing=left if left != "_" else f"any other {el.show(subject.type)}", help=help_)
         stmt = matching.as_if(el, stmt, live, subject)
     el.session.spend_duplication(el, stmt.span)
-    test = condition(el, operand(el, stmt.test), stmt.test.span, "`if`")
+    test = truth(el, stmt.test, "`if`")
     saved = el.scope
 
     def branch(stmts: tuple[s.Stmt, ...]) -> Value:
@@ -182,7 +181,7 @@ def _expression(el: Elaborator, node: s.Expr) -> None:
 
 def _assert(el: Elaborator, test: s.Expr, message: s.Expr | None, span: Span) -> None:
     """Checked, and then known."""
-    cond = condition(el, operand(el, test), test.span, "`assert`")
+    cond = truth(el, test, "`assert`")
     text = test.span.text()
     parts: tuple[Any, ...] = ()
     if message is not None:
@@ -198,7 +197,7 @@ def _assert(el: Elaborator, test: s.Expr, message: s.Expr | None, span: Span) ->
 
 
 def _if(el: Elaborator, stmt: s.If, live: Liveness, in_loop: bool) -> None:
-    test = condition(el, operand(el, stmt.test), stmt.test.span, "`if`")
+    test = truth(el, stmt.test, "`if`")
     if isinstance(test.expr, ir.Lit):
         body(el, stmt.then if test.expr.value else stmt.orelse, live, in_loop)
         return

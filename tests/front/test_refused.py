@@ -110,7 +110,7 @@ BODIES = [
     ("if n > 3:\n  y = x\nreturn y", "E0110", "y"),
     ("for i in range(n):\n  y = x\nreturn y", "E0110", "y"),
     ("return math.gamma_of_nothing(x)", "E0108", "math.gamma_of_nothing"),
-    ("return x if 1 else x", "E0208", "1"),
+    ("y = 1 and n > 2\nreturn x if y else x", "E0208", "1"),
     ("return x if x else x", "E0207", "x"),
     ("x[0] if n > 1 else 3\nreturn x", "E0115", "x[0] if n > 1 else 3"),
 ]

@@ -60,6 +60,7 @@ class Context:
         self.b = Builder(fn.name)
         self.b.portable = bool(fn.portable)
         self.where = fn.name
+        self.told: tuple[Span, str] | None = None  # inside a function of Atoll's library: the user's call and function, which errors name
         self.calls: list[core.Function] = []
         self.called = 0  # how many calls were inlined
         self.plan: Mapping[str, str] = {}  # what becomes of values, by their names
@@ -252,6 +253,8 @@ class Context:
         return self.b.ref(ir.Op("read", (ref,)), ir.Result(ref.dtype, (), line.results[result].bound), hint="r")
 
     def site(self, code: str, span: Span, **values: Any) -> ir.Site:
+        if self.told is not None and span.in_library():
+            return ir.Site(code, self.told[0], values, self.told[1])
         return ir.Site(code, span, values, self.where)
 
     def reify(self, value: Value, name: str, label: str = "") -> Value:

@@ -70,6 +70,13 @@ def between(low: a, high: a, t: a):
 
 
 @at.fn
+def share(q: a, most: a) -> a:
+    """A quantile as it was asked for. NumPy says so for all of them at once."""
+    assert q >= 0 and q <= most, f"{q} is not between 0 and {most}"
+    return q
+
+
+@at.fn
 def place_of(q: a, count: i64, method: i64) -> a:
     """Where the quantile lies among the sorted numbers; the methods from 5 on are NumPy's with two parameters, here equal but for the last."""
     alpha: a = 0.5 if method == 5 else (1.0 / 3.0 if method == 7 else (0.375 if method == 8 else 0))

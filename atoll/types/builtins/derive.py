@@ -76,7 +76,9 @@ def _name(fn: Any) -> str:
 def known_function(args: Args, fn: Any) -> Any:
     """An argument that must be a function."""
     if not is_function(fn):
-        args.el.fail("E1004", args.span, name=args.name, found=args.el.show(fn.type) if isinstance(fn, Value) else describe(fn))
+        found = args.el.show(fn.type) if isinstance(fn, Value) else describe(fn)
+        help_ = f"give the function and then its arguments: {args.name}(f)(x), not {args.name}(f(x))" if isinstance(fn, Value) else None
+        args.el.fail("E1004", args.span, name=args.name, found=found, help=help_)
     return fn
 
 

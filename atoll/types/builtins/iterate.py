@@ -10,6 +10,7 @@ from atoll.sizes import Poly, poly
 from atoll.surface import syntax as s
 from atoll.types import entities as en
 from atoll.types.arithmetic import compare
+from atoll.types.builtins.reshape import view
 from atoll.types.calls import Args
 from atoll.types.comprehension import counted_rounds, iterable, range_of
 from atoll.types.elaborator import Elaborator, Mismatch
@@ -30,7 +31,7 @@ def _range(args: Args) -> en.Iterable:
         if const is None:
             return stepping(el, bounds[0], bounds[1], bounds[2], args.span)
         if const == 0:
-            el.fail("E0223", args.span)
+            el.fail("E0223", args.span, help="write another step: range(n - 1, -1, -1) goes backwards")
         step = const
     low, high = (poly(0), bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
     return range_of(el, low, high, step, args.span)
@@ -89,24 +90,51 @@ def _enumerate(args: Args) -> en.Iterable:
 
 
 def zip_iterables(args: Args, entities: list[Any]) -> en.Iterable:
+    """As in Python, it ends with the shortest."""
     el = args.el
     parts = [_iterable(args, x) for x in entities]
-    first = parts[0]
+    size = parts[0].size
     for other in parts[1:]:
-        shown = [p.array.type if p.array is not None else Index(p.size) for p in (first, other)]
-        el.equate(first.size, other.size, Mismatch(args.span, shown[0], shown[1], "`zip`", el.facts))
+        shown = [p.array.type if p.array is not None else Index(p.size) for p in (parts[0], other)]
+        size = _shorter(el, size, other.size, Mismatch(args.span, shown[0], shown[1], "`zip`", el.facts))
 
     def element(el: Elaborator, index: Value) -> en.TupleEntity:
         return en.TupleEntity(tuple(p.element(el, index) for p in parts))
 
     array = None
     if all(p.array is not None for p in parts):
-        values = [p.array for p in parts if p.array is not None]
+        values = [_first(el, p.array, size, args.span) for p in parts if p.array is not None]
         elems = tuple(v.type.elem for v in values if isinstance(v.type, Array))
         core = tuple(v.expr.type.elem for v in values if isinstance(v.expr.type, Array))
-        expr = ir.Zip(tuple(v.expr for v in values), type=Array(Tuple(core), first.size), span=args.span)
-        array = Value(expr, Array(Tuple(elems), first.size))
-    return en.Iterable(first.size, element, array)
+        expr = ir.Zip(tuple(v.expr for v in values), type=Array(Tuple(core), size), span=args.span)
+        array = Value(expr, Array(Tuple(elems), size))
+    return en.Iterable(size, element, array)
+
+
+def _shorter(el: Elaborator, left: Poly, right: Poly, why: Mismatch) -> Poly:
+    """The smaller of two sizes: one of them where that is known, else found when the program runs. What inference still has to find is the other one."""
+    left, right = el.solver.resolve(left), el.solver.resolve(right)
+    if el.solver.open_unknowns(left - right):
+        el.equate(left, right, why)
+        return left
+    if el.facts.proves(right - left):
+        return left
+    if el.facts.proves(left - right):
+        return right
+    span = why.span
+    sides = [Value(ir.SizeOf(p, type=I64_T, span=span), I64_T, p) for p in (left, right)]
+    less = compare(el, "<", sides[0], sides[1], span)
+    size = el.as_poly(el.bind(Value(ir.If(less.expr, sides[0].expr, sides[1].expr, type=I64_T, span=span), I64_T)), span)
+    el.assume(left - size, right - size, size)
+    return size
+
+
+def _first(el: Elaborator, array: Value, size: Poly, span: Span) -> Value:
+    """Its first elements."""
+    t = array.type
+    assert isinstance(t, Array)
+    dropped = el.solver.resolve(t.size) - size
+    return array if not dropped.terms else view("trunc_r", (dropped,), [el.bind(array)], Array(t.elem, size), span)
 
 
 def _zip(args: Args) -> en.Iterable:

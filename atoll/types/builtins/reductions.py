@@ -27,7 +27,7 @@ from atoll.types.entities import Value
 from atoll.types.lifting import lift
 from atoll.types.namespace import literal
 from atoll.types.parameters import no_parameter
-from atoll.types.types import BOOL_T, Array, Index, Record, Scalar, Tuple, Type, array, rank, shape_of, strong, type_vars
+from atoll.types.types import BOOL_T, I64_T, Array, Index, Record, Scalar, Tuple, Type, array, rank, shape_of, strong, type_vars
 
 # -- known operators
 
@@ -162,8 +162,8 @@ def _prepare(el: Elaborator, xs: Value, name: str, span: Span) -> Value:
         wanted = _accumulator(dtype)
         return convert(el, xs, wanted, span) if wanted is not dtype or isinstance(elem, Index) else xs
     if name in ("any", "all"):
-        if dtype is not BOOL:
-            el.fail("E0208", span, what=name, found=el.show(xs.type))
+        if dtype is not BOOL:  # as in Python, those that are not 0
+            return el.bind(binary(el, "!=", xs, Value(ir.Lit(0, type=I64_T, span=span), Scalar(I64, weak=True), poly(0)), span))
     elif dtype.is_complex:
         el.fail("E0206", span, op=name)
     return xs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from atoll.core import ir
@@ -32,7 +33,8 @@ def transpose(el: Elaborator, value: Value, axes: tuple[int, ...] | None, span: 
         el.fail("E0256", span, axes=axes, rank=len(sizes))
     kept = sizes[len(axes) :]
     t = array(array(elem, kept), [sizes[k] for k in axes])
-    return view("transpose", tuple(axes), [value], t, span)
+    ones = frozenset(axes.index(k) if k < len(axes) else k for k in value.ones)
+    return replace(view("transpose", tuple(axes), [value], t, span), ones=ones)
 
 
 def flatten(el: Elaborator, value: Value, span: Span) -> Value:

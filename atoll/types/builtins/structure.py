@@ -102,7 +102,7 @@ def _size(args: Args) -> Value:
 def _copy(args: Args) -> Value:
     (x,) = args.take("x")
     value = args.value(x)
-    return Value(ir.Copy(value.expr, type=value.expr.type, span=args.span), value.type)
+    return Value(ir.Copy(value.expr, type=value.expr.type, span=args.span), value.type, ones=value.ones)
 
 
 def _stop(args: Args) -> Value:

@@ -328,7 +328,8 @@ def _polyfit(c: Call, x: Any, y: Any, deg: Any, *, w: Any = None) -> Value:
     c.same(size, c.shape(values)[0])
     c.el.require(degree, c.span.text() or c.name, c.span)
     weights = c.filled([size], c.number(1, F64)) if c.none(w) else c.floats(c.vector(w))
-    found: Value = c.library("polynomials.fit", places, values, c.el.bind(weights), c.count(degree))
+    places, values, weights = (c.el.bind(c.convert(v, F64)) for v in (places, values, c.el.bind(weights)))  # NumPy's least squares are in doubles
+    found: Value = c.library("polynomials.fit", places, values, weights, c.count(degree))
     return found
 
 

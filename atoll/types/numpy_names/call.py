@@ -205,8 +205,7 @@ class Call:
             return value
         from atoll.types.builtins.reshape import transpose
 
-        ones = [order.index(k) for k in value.ones]
-        return with_ones(self.el.bind(transpose(self.el, value, tuple(order), self.span, self.name)), ones)
+        return self.el.bind(transpose(self.el, value, tuple(order), self.span, self.name))
 
     def last(self, value: Value, axes: Sequence[int]) -> Value:
         """These axes last, in the order given."""
@@ -308,7 +307,7 @@ class Call:
             return call_instance(self.el, fn, [self.plain(x) for x in xs], self.span, self.name)
         except Error as error:
             span = error.span
-            if span is None or not span.source.name.startswith(_LIBRARY):
+            if span is None or not span.in_library():
                 raise
         self.wrong(", ".join(self.el.show(v.type) for v in given), "another type of elements")
 
@@ -391,7 +390,7 @@ class Call:
         self.el.require(size, self.span.text() or self.name, self.span)
         return self.el.bind(build_array(self.el, size, "i", body, self.span))
 
-    def same(self, left: Poly, right: Poly) -> None:
+    def same(self, left: Poly, right: Poly, of: str = "") -> None:
         """Two sizes must be equal: known to be, checked on entry or where the application stands, or an error."""
         el = self.el
         left, right = el.solver.resolve(left), el.solver.resolve(right)
@@ -402,7 +401,7 @@ class Call:
             return
         if el.facts.proves_equal(left, right):
             return
-        text = self.span.text() or self.name
+        text = of + (self.span.text() or self.name)
         el.require(left - right, text, self.span)
         el.require(right - left, text, self.span)
 
@@ -424,9 +423,6 @@ class Call:
         from atoll.types.coerce import make_tuple
 
         return make_tuple([self.el.bind(p) for p in parts], None, self.span)
-
-
-_LIBRARY = __file__.replace("types/numpy_names/call.py", "std/numpy/").replace("types\\numpy_names\\call.py", "std\\numpy\\")
 
 
 def _literal_poly(e: ir.Expr) -> Poly | None:

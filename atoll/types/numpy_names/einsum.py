@@ -20,7 +20,7 @@ from atoll.types.elaborator import Mismatch
 from atoll.types.entities import Value
 from atoll.types.indexing import element_at
 from atoll.types.numpy_names.call import Call
-from atoll.types.types import rank, shape_of
+from atoll.types.types import I64_T, Array, rank, shape_of
 
 _DOTS = "\u2080\u2081\u2082\u2083\u2084\u2085\u2086\u2087\u2088\u2089"
 """Letters for the axes of `...`."""
@@ -92,13 +92,16 @@ def contract(c: Call, operands: list[Operand], output: str) -> Value:
 
 def _sizes(c: Call, operands: list[Operand]) -> dict[str, Poly]:
     found: dict[str, Poly] = {}
-    for op in operands:
+    seen: dict[str, str] = {}
+    for number, op in enumerate(operands):
         sizes, _ = shape_of(op.value.type)
         for k, (ch, size) in enumerate(zip(op.letters, sizes, strict=True)):
             if ch in found:
-                c.el.equate(found[ch], size, Mismatch(c.span, op.value.type, op.value.type, f"axis {k} ({ch}) of {c.name}", c.el.facts))
+                here = f"{ch} is axis {seen[ch]} and axis {k} of operand {number}"
+                sides = (Array(I64_T, found[ch]), Array(I64_T, size))
+                c.el.equate(found[ch], size, Mismatch(c.span, *sides, f"{c.name}, where {here}", c.el.facts, alone=True))
             else:
-                found[ch] = size
+                found[ch], seen[ch] = size, f"{k} of operand {number}"
     return found
 
 

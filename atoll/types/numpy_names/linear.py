@@ -29,7 +29,7 @@ def _matrix(c: Call, entity: Any, square: bool = False) -> Value:
         c.wrong(x, "a matrix")
     if square:
         n, m = c.shape(x)[-2:]
-        c.same(n, m)
+        c.same(n, m, "a square matrix in ")
     return x
 
 

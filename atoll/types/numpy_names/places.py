@@ -207,12 +207,25 @@ def _ix(c: Call, *args: Any) -> Value:
 # -- order
 
 
-def _sort(c: Call, a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None) -> Value:
+_KINDS = ("quicksort", "mergesort", "heapsort", "stable")
+
+
+def _check_kind(c: Call, kind: Any, stable: Any) -> None:
     """Every kind is a stable one: it may be said, and says nothing more."""
+    if not c.none(kind):
+        if (name := c.text(kind, "kind")) not in _KINDS:
+            c.refuse(f'kind="{name}"', 'every sort is stable: leave kind= out, or write kind="stable"')
+        if not c.none(stable):
+            c.refuse("kind= and stable= together", "every sort is stable: leave both out")
+
+
+def _sort(c: Call, a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None) -> Value:
+    _check_kind(c, kind, stable)
     return c.along(c.array(a), axis, lambda v: c.builtin("sort", v), flat=True)
 
 
 def _argsort(c: Call, a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None) -> Value:
+    _check_kind(c, kind, stable)
     return c.plain(c.along(c.array(a), axis, lambda v: c.plain(c.builtin("argsort", v)), flat=True))
 
 
@@ -362,6 +375,8 @@ def _histogram(c: Call, a: Any, bins: Any = 10, range: Any = None, density: Any 
         counts = c.el.bind(c.whole("search.count_between", x, c.floats(edges), c.el.bind(amounts)))
     else:
         size = c.size(bins)
+        if (known := size.const()) is not None and known < 1:
+            c.refuse(f"bins={known}", "give at least one bin: bins=10")
         c.el.require(size - 1, c.span.text() or c.name, c.span)
         if c.none(range):
             low, high = (c.el.bind(c.library(f"search.{end}", x)) for end in ("lowest", "highest"))

@@ -143,6 +143,8 @@ def _quantile(percent: bool, nan: bool = False) -> Callable[..., Any]:
         given = c.value(q)
         short = not c.is_weak(given) and c.dtype_of(given) is kept
         at = c.convert(given, DTYPES["f64"])
+        most = 100 if percent else 1
+        at = c.library("statistics.share", at, c.number(most, at))
         if percent:
             at = c.op("/", at, c.number(100, at))
         function = "statistics.nan_quantile" if nan else "statistics.quantile"

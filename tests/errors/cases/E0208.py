@@ -8,11 +8,12 @@ n, m, k = at.sizes("n m k")
 
 @at.fn
 def f(i: i64) -> i64:
-    return 1 if i else 0
+    some = i and True
+    return 1 if some else 0
 
-#> E0208: the condition needs a bool
-#>   --> E0208.py:11:17, in f
-#>    11 |     return 1 if i else 0
-#>       |                 ^
+#> E0208: `and` needs a bool
+#>   --> E0208.py:11:12, in f
+#>    11 |     some = i and True
+#>       |            ^
 #>    found:    i64
 #>    help: compare: i != 0

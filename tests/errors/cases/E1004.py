@@ -14,4 +14,4 @@ def f(x: f64) -> f64:
 #>   --> E1004.py:11:12, in f
 #>    11 |     return grad(x)(x)
 #>       |            ^^^^^^^
-#>    help: decorate it with @at.fn
+#>    help: give the function and then its arguments: grad(f)(x), not grad(f(x))
