@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from atoll.ad.kronecker import negative, product, total
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
+from atoll.core.prims import PRIMS
 from atoll.core.slopes import NOT_DIFFERENTIABLE, RULES
 from atoll.errors import NOWHERE, Span, fail
 from atoll.types.dtypes import DType
@@ -47,19 +48,37 @@ class LineAlgebra:
         return scalars.select(self.b, (cond,), then, orelse, NOWHERE)
 
 
+class LineParts:
+    """Operations on complex numbers and their parts, each in the type it has for its arguments (core/slopes.py: AHEAD, BACK)."""
+
+    def __init__(self, b: Builder, dtype: DType) -> None:
+        self.b = b
+        self.nothing = ir.Const(0.0, dtype.part())
+
+    def of(self, name: str, *args: ir.Operand) -> ir.Operand:
+        dtype = PRIMS[name].result(ir.operand_dtype(args[0]))
+        if name in ("mul", "neg", "add", "div"):
+            return LineAlgebra(self.b, dtype).op(name, *args)
+        return scalars.op(self.b, name, args, dtype, NOWHERE)
+
+    def where_positive(self, x: ir.Operand, then: Callable[[], ir.Operand]) -> ir.Operand:
+        cond = ir.Cond("true", None, scalars.compare(self.b, "gt", x, self.nothing, NOWHERE))  # type: ignore[arg-type]
+        with self.b.under(cond):
+            value = then()
+        return scalars.select(self.b, (cond,), value, self.nothing, NOWHERE)
+
+
 _DELTAS: dict[str, Callable[..., ir.Operand | None]] = {"mul": product, "neg": negative, "add": total}
 
 
 def refuse(line: ir.Line, what: str | None = None) -> NoReturn:
     """There is no derivative: say what has none."""
     if what is None:
-        if any(r.dtype.is_complex for r in line.results):
-            what = "a complex number"
-        elif isinstance(line.prim, ir.Op):
+        if isinstance(line.prim, ir.Op):
             what = NOT_DIFFERENTIABLE.get(line.prim.name, line.prim.name)
         else:
             what = type(line.prim).__name__.lower()
     fail("E1001", line.span, what=what)
 
 
-__all__ = ["Any", "LineAlgebra", "refuse"]
+__all__ = ["Any", "LineAlgebra", "LineParts", "refuse"]

@@ -89,8 +89,8 @@ def function_of(f: Any, what: str) -> Function:
     found = f"the class {f.__name__}" if isinstance(f, type) else "a plain Python function" if callable(f) else kind_of(f)
     if getattr(f, "__name__", "") == "<lambda>":
         fail("E1012", caller(), name=f"at.{what}", found="a lambda", help="write a `def` with annotated parameters, decorated with @at.fn")
-    help_ = f"give the function and then its arguments: at.{what}(f)(x), not at.{what}(f(x))" if isinstance(f, (int, float, complex, np.ndarray, np.generic)) else None
-    fail("E1012", caller(), name=f"at.{what}", found=found, help=help_)
+    instead = f"give the function and then its arguments: at.{what}(f)(x), not at.{what}(f(x))" if isinstance(f, (int, float, complex, np.ndarray, np.generic)) else None
+    fail("E1012", caller(), name=f"at.{what}", found=found, help=instead)
 
 
 @functools.cache

@@ -76,7 +76,7 @@ def _is_general(line: ir.Line) -> bool:
     if isinstance(prim, (ir.Fold, ir.ScanFold, ir.ScatterFold)):
         return True
     known = ("add",) if isinstance(prim, ir.Scan) else (None, "add")
-    return isinstance(prim, (ir.Scan, ir.Scatter)) and prim.monoid not in known and line.results[0].dtype.is_float
+    return isinstance(prim, (ir.Scan, ir.Scatter)) and prim.monoid not in known and line.results[0].dtype.has_slope
 
 
 def _round_of(prim: ir.Loop | ir.While) -> list[ir.Line]:

@@ -10,14 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 from atoll.ad import lines as help_
-from atoll.ad.algebra import LineAlgebra, refuse
+from atoll.ad.algebra import LineAlgebra, LineParts, refuse
 from atoll.ad.indicator import guarded, sum_over, zero
 from atoll.ad.loop_state import abs_reader, line_reader, new_param
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.guards import guard_operand
 from atoll.ainf.replay import Replay
-from atoll.core.slopes import RULES
+from atoll.core.slopes import AHEAD, rule_of, takes_apart
 from atoll.errors import NOWHERE, fail
 from atoll.sizes import Poly, poly
 
@@ -91,15 +91,17 @@ class Forward:
         prim = line.prim
         assert isinstance(prim, ir.Op)
         dtype = line.results[0].dtype
-        if not dtype.is_float:
-            if dtype.is_complex:
-                refuse(line)
+        if not dtype.has_slope:
             return
-        rule = RULES.get(prim.name)
+        y = help_.own_ref(line, 0)
+        if takes_apart(prim.name, ir.operand_dtype(prim.args[0]).is_complex):
+            tangents = [self.operand(a) for a in prim.args]
+            self.scalar(line, 0, AHEAD[prim.name](LineParts(self.b, dtype), *prim.args, y, *tangents))
+            return
+        rule = rule_of(prim.name, dtype.is_complex)
         if rule is None:
             refuse(line)
         c = LineAlgebra(self.b, dtype, line.span)
-        y = help_.own_ref(line, 0)
         partials = rule(c, *prim.args, y)
         total: ir.Operand | None = None
         for partial, arg in zip(partials, prim.args, strict=True):
@@ -118,16 +120,14 @@ class Forward:
         source = ir.operand_dtype(prim.arg)
         if source.is_storage and isinstance(prim.arg, ir.Ref) and not isinstance(prim.arg.line.prim, (ir.Input, ir.Param)):
             fail("E1001", line.span, what=f"a value kept as {source.name} inside a function")
-        if dtype.is_complex and tangent is not None:
-            refuse(line)
-        if dtype.is_float and tangent is not None:
+        if dtype.has_slope and tangent is not None:
             self.scalar(line, 0, scalars.cast(self.b, tangent, dtype, NOWHERE))
 
     def select(self, line: ir.Line) -> None:
         prim = line.prim
         assert isinstance(prim, ir.Select)
         dtype = line.results[0].dtype
-        if not dtype.is_float:
+        if not dtype.has_slope:
             return
         b = self.b
         with b.under(*prim.conds):
@@ -147,7 +147,7 @@ class Forward:
         prim = line.prim
         assert isinstance(prim, ir.Reduce)
         dtype = line.results[0].dtype
-        if not dtype.is_float:
+        if not dtype.has_slope:
             return
         b = self.b
         with b.binding(prim.binder):
@@ -168,7 +168,7 @@ class Forward:
     def scan(self, line: ir.Line) -> None:
         prim = line.prim
         assert isinstance(prim, ir.Scan)
-        if not line.results[0].dtype.is_float:
+        if not line.results[0].dtype.has_slope:
             return
         assert prim.monoid == "add", "see folds.py"
         b = self.b
@@ -198,7 +198,7 @@ class Forward:
         assert isinstance(prim, ir.Display)
         dtype = line.results[0].dtype
         tangents = [self.operand(i) for i in prim.items]
-        if not dtype.is_float or all(t is None for t in tangents):
+        if not dtype.has_slope or all(t is None for t in tangents):
             return
         made, at = self.b.emit(ir.Display(tuple(t or zero(dtype) for t in tangents)), line.results, hint="d")
         made.order = line.order
@@ -213,7 +213,7 @@ class Forward:
         prim = line.prim
         assert isinstance(prim, ir.Scatter)
         dtype = line.results[0].dtype
-        if not dtype.is_float:
+        if not dtype.has_slope:
             return
         assert prim.monoid in (None, "add"), "see folds.py"
         b = self.b
@@ -249,7 +249,7 @@ class Forward:
         """The operator on pairs of values and tangents, which is associative where the operator is (ad/folds.py: where it may be regrouped)."""
         b, prim = self.b, line.prim
         assert isinstance(prim, (ir.Fold, ir.ScanFold))
-        floats = [k for k, r in enumerate(line.results) if r.dtype.is_float]
+        floats = [k for k, r in enumerate(line.results) if r.dtype.has_slope]
         along = [[self.abs_tangent(arrays[k], None) for k in floats] for arrays in (prim.start, prim.elements)]
         zeros = [[ir.Abs(arrays[k].binders, zero(line.results[k].dtype)) for k in floats] for arrays in (prim.start, prim.elements)]
         if not floats:
@@ -298,7 +298,7 @@ class Forward:
         else:
             return
         for k, (info, tangent) in enumerate(zip(line.results, made, strict=True)):
-            if tangent is not None and info.dtype.is_float:
+            if tangent is not None and info.dtype.has_slope:
                 self.give(line, k, abs_reader(ir.Abs((*line.dims, *tangent.binders), tangent.body), {}))
 
     def active(self, line: ir.Line) -> None:

@@ -31,7 +31,7 @@ def spread(lines: list[ir.Line], active: set[tuple[ir.Line, int]]) -> None:
         if isinstance(line.prim, ir.Op) and line.prim.name in CONSTANT:
             continue
         if is_active(line, active):
-            active |= {(line, k) for k, r in enumerate(line.results) if r.dtype.is_float or r.dtype.is_complex}
+            active |= {(line, k) for k, r in enumerate(line.results) if r.dtype.has_slope}
 
 
 def lines_since(b: Builder, start: int, block: ir.Block | None = None) -> list[ir.Line]:

@@ -32,7 +32,7 @@ def varied(prim: ir.Loop | ir.While, active: set[Any]) -> list[int]:
                 keys |= {(line, k) for k in range(len(line.results))}
         new = set(found)
         for k, (first, result) in enumerate(zip(prim.state, prim.results, strict=True)):
-            if not block.params[k].results[0].dtype.is_float:
+            if not block.params[k].results[0].dtype.has_slope:
                 continue
             if any((r.line, r.result) in keys for a in (first, result) for r in ir.operand_refs(a.body)):
                 new.add(k)

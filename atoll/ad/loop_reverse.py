@@ -257,7 +257,7 @@ def _round(
             inner.gathered[(starts[k], 0)] = []
     for x in made:
         if isinstance(x.prim, ir.Loop) and x.block is back.block and not x.dims and not x.conds:
-            inner.gathered |= {(x, r): [] for r, info in enumerate(x.results) if info.axes and info.dtype.is_float}
+            inner.gathered |= {(x, r): [] for r, info in enumerate(x.results) if info.axes and info.dtype.has_slope}
     inner.gathered |= {key: [] for key in made_updates(back, stacked)}
     inner.through_reads = True  # from here on: updates of the round took the adjoints of what they overwrote
     for flow in later:

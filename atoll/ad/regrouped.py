@@ -48,7 +48,7 @@ class Regrouped:
         self.starts: tuple[ir.Abs, ...] = (ir.Abs((), prim.start),) if isinstance(prim, ir.Scan) else prim.start
         self.elements: tuple[ir.Abs, ...] = (ir.Abs((), prim.arg),) if isinstance(prim, ir.Scan) else prim.elements
         self.dtypes = [r.dtype for r in line.results]
-        self.floats = [k for k, d in enumerate(self.dtypes) if d.is_float]
+        self.floats = [k for k, d in enumerate(self.dtypes) if d.has_slope]
         self.kept: ir.Line | None = None  # the states before the elements of a reduction, where they are a line of their own
         shared, b.share = b.share, False
         self.value, _ = b.emit(prim, line.results, line.span, line.hint)
@@ -328,7 +328,7 @@ def can_regroup(b: Builder, line: ir.Line) -> bool:
         return True
     if any(blocks(x.prim) or x.conds or isinstance(x.prim, (ir.Scan, ir.Compress, ir.Scatter, ir.Argsort)) for x in prim.block.lines):
         return False
-    if any(x.extent.leaves() & {prim.binder} for a in prim.elements for x in a.binders) or not any(r.dtype.is_float for r in line.results):
+    if any(x.extent.leaves() & {prim.binder} for a in prim.elements for x in a.binders) or not any(r.dtype.has_slope for r in line.results):
         return False
     return is_associative(prim)
 

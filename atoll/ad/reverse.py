@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from atoll.ad import lines as help_
-from atoll.ad.algebra import LineAlgebra, refuse
+from atoll.ad.algebra import LineAlgebra, LineParts, refuse
 from atoll.ad.indicator import accumulate, guarded, reach, zero
 from atoll.ad.loop_state import abs_reader, added_at, read
 from atoll.ad.vanishing import Vanishing
@@ -19,7 +19,7 @@ from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.identity import is_read, read_arg
 from atoll.ainf.replay import Reader
-from atoll.core.slopes import RULES
+from atoll.core.slopes import BACK, rule_of, takes_apart
 from atoll.errors import NOWHERE, fail
 from atoll.sizes import Poly, poly
 
@@ -196,7 +196,7 @@ class Reverse:
         rule = _RULES.get(type(line.prim))
         if isinstance(line.prim, (ir.Input, ir.Param)):
             return
-        if rule is None or any(r.dtype.is_complex for r in line.results):
+        if rule is None:
             refuse(line)
         if not help_.is_active(line, self.active):
             return
@@ -221,10 +221,11 @@ class Reverse:
         prim = line.prim
         assert isinstance(prim, ir.Op)
         dtype = line.results[0].dtype
-        rule = RULES.get(prim.name)
-        if not dtype.is_float:
+        apart = takes_apart(prim.name, ir.operand_dtype(prim.args[0]).is_complex)
+        rule = rule_of(prim.name, dtype.is_complex)
+        if not dtype.has_slope:
             return
-        if rule is None:
+        if rule is None and not apart:
             refuse(line)
         b = self.b
         fresh, env = self.instance(line)
@@ -239,8 +240,11 @@ class Reverse:
             result: ir.Operand = self.recalled[line](index) if line in self.recalled else ir.Ref(line, 0, index)
             if self.replayed and prim.name == "div":  # the slope divides once; the value was likely to be made for it alone
                 result = c.op("mul", args[0], c.op("div", c.const(1.0), args[1]))
-            partials = rule(c, *args, result)
-            values = [None if p is None else c.op("mul", bar, p) for p in partials]
+            if apart:
+                values: list[ir.Operand | None] = list(BACK[prim.name](LineParts(b, dtype), *args, result, bar))
+            else:
+                assert rule is not None
+                values = [None if p is None else c.op("mul", bar, p) for p in rule(c, *args, result)]
         for arg, value in zip(args, values, strict=True):
             self.push(arg, value, conds, fresh)
 
@@ -250,13 +254,16 @@ class Reverse:
         source = ir.operand_dtype(prim.arg)
         if source.is_storage and isinstance(prim.arg, ir.Ref) and not isinstance(prim.arg.line.prim, (ir.Input, ir.Param)):
             fail("E1001", line.span, what=f"a value kept as {source.name} inside a function")
-        if not source.is_float:
+        if not source.has_slope:
             return
         fresh, env = self.instance(line)
         adjoint = self.adjoint((line, 0))
         assert adjoint is not None
         with self.b.binding(*fresh):
-            value = scalars.cast(self.b, adjoint(tuple(poly(x) for x in fresh)), source, NOWHERE)
+            bar = adjoint(tuple(poly(x) for x in fresh))
+            if source.is_float and line.results[0].dtype.is_complex:
+                bar = LineParts(self.b, source).of("real", bar)
+            value = scalars.cast(self.b, bar, source, NOWHERE)
         self.push(ir.subst_operand(prim.arg, env), value, tuple(c.subst(env) for c in line.conds), fresh)
 
     def _select(self, line: ir.Line) -> None:
@@ -284,7 +291,7 @@ class Reverse:
         prim = line.prim
         assert isinstance(prim, ir.Reduce)
         dtype = line.results[0].dtype
-        if not dtype.is_float:
+        if not dtype.has_slope:
             return
         b = self.b
         fresh, env = self.instance(line)

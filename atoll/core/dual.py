@@ -15,7 +15,7 @@ import numpy as np
 from atoll.core import ir
 from atoll.core import values as v
 from atoll.core.prims import PRIMS, DivisionByZero
-from atoll.core.slopes import NOT_DIFFERENTIABLE, RULES, only_one
+from atoll.core.slopes import AHEAD, NOT_DIFFERENTIABLE, RULES, only_one, rule_of, takes_apart
 from atoll.errors import Span, fail
 from atoll.types.types import Type, dtype_of, flatten, shape_of
 
@@ -41,6 +41,21 @@ class _Numbers:
         return then if PRIMS[test].means(v.primal(a), v.primal(b)) else orelse
 
 
+class _Parts:
+    """The same for what takes complex numbers apart: every operation in the type of its arguments."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.nothing = np.real(np.zeros((), dtype))[()]
+
+    def of(self, name: str, *args: Any) -> Any:
+        kind = np.asarray(v.primal(args[0])).dtype
+        plain = PRIMS[name].means(*(kind.type(1) for _ in args))
+        return _apply(name, args, np.asarray(plain).dtype)
+
+    def where_positive(self, x: Any, then: Callable[[], Any]) -> Any:
+        return then() if v.primal(x) > 0 else self.nothing
+
+
 # Futhark differentiates integers in their own arithmetic: a quotient's slope is a quotient of integers.
 _ON_INTEGERS: dict[str, Any] = {
     **{name: RULES[name] for name in ("add", "sub", "mul", "neg", "abs", "min", "max")},
@@ -64,11 +79,14 @@ def _apply(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
     tag = max(tags)
     primals = tuple(a.primal if isinstance(a, v.Dual) and a.tag == tag else a for a in args)
     y = _apply(name, primals, dtype)
+    if takes_apart(name, np.asarray(v.primal(args[0])).dtype.kind == "c"):
+        tangents = [a.tangent if isinstance(a, v.Dual) and a.tag == tag else None for a in args]
+        return v.Dual(tag, y, AHEAD[name](_Parts(dtype), *primals, y, *tangents))
     c = _Numbers(dtype)
     total: Any = None
-    if name not in (_ON_INTEGERS if dtype.kind in "iu" else RULES):
+    rule = _ON_INTEGERS.get(name) if dtype.kind in "iu" else rule_of(name, dtype.kind == "c")
+    if rule is None:
         raise _NoRule(name)
-    rule = _ON_INTEGERS[name] if dtype.kind in "iu" else RULES[name]
     for partial, a in zip(rule(c, *primals, y), args, strict=True):
         if partial is None or not (isinstance(a, v.Dual) and a.tag == tag):
             continue
@@ -82,9 +100,7 @@ def apply(inter: Interpreter, e: ir.Prim, args: tuple[Any, ...]) -> Any:
     dtype = dtype_of(e.type)
     if e.op == "select":
         return args[1] if args[0] else args[2]
-    if dtype.is_complex or any(np.asarray(v.primal(a)).dtype.kind == "c" for a in args):
-        fail("E1001", e.span, what="a complex number", where=inter.name)
-    if not dtype.is_float and not (dtype.is_integer and e.op in _ON_INTEGERS):
+    if not dtype.has_slope and not (dtype.is_integer and e.op in _ON_INTEGERS):
         try:
             return dtype.numpy.type(PRIMS[e.op].means(*map(v.primal, args)))
         except DivisionByZero:
@@ -100,7 +116,7 @@ def apply(inter: Interpreter, e: ir.Prim, args: tuple[Any, ...]) -> Any:
 
 def _floats(t: Type, integers: bool = False) -> list[bool]:
     """Which leaves have derivatives."""
-    return [d.is_float or (integers and d.is_integer) for _, leaf in flatten(t) for d in [dtype_of(shape_of(leaf)[1])]]
+    return [d.has_slope or (integers and d.is_integer) for _, leaf in flatten(t) for d in [dtype_of(shape_of(leaf)[1])]]
 
 
 def _with_leaves(value: Any, new: list[Any]) -> Any:
@@ -168,9 +184,12 @@ def customised(fn: ir.Function, args: tuple[Any, ...], span: Span, run: Callable
     def moved(position: int, leaf: Any) -> Any:
         dtype = np.asarray(v.primal(leaf)).dtype
         cells = []
-        for seed in _units(v.map_leaves(v.zeros_like, value), position, leaf):
-            adjoints = run(rule, (*primals, seed))
-            cells.append(_dot(adjoints if len(args) > 1 else (adjoints,), tangents, dtype))
+        part = np.real(np.zeros((), dtype)).dtype
+        zeros = v.map_leaves(v.zeros_like, value)
+        for seeds in zip(*(_units(zeros, position, leaf, one) for one in ((1, -1j) if dtype.kind == "c" else (1,))), strict=True):
+            found = [run(rule, (*primals, seed)) for seed in seeds]
+            sums = [_dot(adjoints if len(args) > 1 else (adjoints,), tangents, part) for adjoints in found]
+            cells.append(sums[0] if len(sums) == 1 else _apply("complex", tuple(sums), dtype))  # Re(dz) and Re(-i dz) = Im(dz)
         return _collected(cells, np.shape(v.primal(leaf)), dtype)
 
     leaves = enumerate(zip(_floats(fn.result), v.leaves(value), strict=True))
@@ -185,18 +204,18 @@ def _gradient(inter: Interpreter, e: ir.Vjp, args: Any, zeros: list[Any], k: int
         tangents = list(zeros)
         tangents[k] = unit
         _, column = _along(inter, e, args, tuple(tangents))
-        cells.append(_dot(column, seed, dtype, "fiu" if e.integers else "f"))
+        cells.append(_dot(column, seed, dtype, "fciu" if e.integers else "fc"))
     return _collected(cells, np.shape(v.primal(leaf)), dtype)
 
 
-def _units(zero: Any, position: int, leaf: Any) -> Iterator[Any]:
-    """Values that are 0 but for one element of one leaf, which is 1."""
+def _units(zero: Any, position: int, leaf: Any, unit: complex = 1) -> Iterator[Any]:
+    """Values that are 0 but for one element of one leaf, which is 1 (or another unit)."""
     shape, dtype = np.shape(v.primal(leaf)), np.asarray(v.primal(leaf)).dtype
     for index in np.ndindex(*shape):
         one = np.zeros(shape, dtype)
-        one[index] = 1
+        one[index] = unit
         spots = v.leaves(zero)
-        spots[position] = one if shape else dtype.type(1)
+        spots[position] = one if shape else dtype.type(unit)
         yield _with_leaves(zero, spots)
 
 
@@ -215,8 +234,8 @@ def _reshape(x: Any, shape: tuple[int, ...]) -> Any:
     return x.reshape(shape)
 
 
-def _dot(a: Any, b: Any, dtype: Any, kinds: str = "f") -> Any:
-    """The sum of products of the leaves of two values that have derivatives."""
+def _dot(a: Any, b: Any, dtype: Any, kinds: str = "fc") -> Any:
+    """The sum of products of the leaves of two values that have derivatives; of complex ones, their real parts."""
     total: Any = dtype.type(0)
     for x, y in zip(v.leaves(a), v.leaves(b), strict=True):
         if np.asarray(v.primal(x)).dtype.kind not in kinds:
@@ -224,6 +243,8 @@ def _dot(a: Any, b: Any, dtype: Any, kinds: str = "f") -> Any:
         for index in np.ndindex(*np.shape(v.primal(x))):
             left, right = (z[index] if index else z for z in (x, y))
             term = _apply("mul", (left, right), np.asarray(v.primal(left)).dtype)
+            if np.asarray(v.primal(term)).dtype.kind == "c":
+                term = _Parts(dtype).of("real", term)
             total = _apply("add", (total, _as(term, dtype)), dtype)
     return total
 

@@ -125,11 +125,76 @@ RULES: dict[str, Rule] = {
     "read": lambda c, a, y: (c.const(1.0),),
     "stop": lambda c, a, y: (None,),
 }
-"""Primitives that are missing here have no derivative (comparisons, bits) or are refused by name (trigamma, complex numbers)."""
+"""Primitives that are missing here have no derivative (comparisons, bits) or are refused by name (trigamma)."""
+
+
+
+# -- complex numbers: pairs of reals. The adjoint w of z stands for the change Re(w dz), so that rows above whose function is holomorphic hold as they
+# are: what flows back is multiplied by the slope, nothing is conjugated. What takes a complex number apart or makes one has a row of its own.
+
+
+class Parts(Protocol):
+    """What those rows are written in: `of` makes an operation in the type it has for its arguments, `nothing` is the 0 of the real type."""
+
+    nothing: Any
+
+    def of(self, name: str, *args: Any) -> Any: ...
+    def where_positive(self, x: Any, then: Any) -> Any: ...
+
+
+def _abs_ahead(c: Parts, a: Any, y: Any, da: Any) -> Any:
+    along = c.of("add", c.of("mul", c.of("real", a), c.of("real", da)), c.of("mul", c.of("imag", a), c.of("imag", da)))
+    return c.where_positive(y, lambda: c.of("div", along, y))
+
+
+def _abs_back(c: Parts, a: Any, y: Any, bar: Any) -> Partials:
+    """conj(z) / abs(z), and 0 at 0."""
+    share = c.where_positive(y, lambda: c.of("div", bar, y))
+    return (c.of("complex", c.of("mul", share, c.of("real", a)), c.of("neg", c.of("mul", share, c.of("imag", a)))),)
+
+
+AHEAD: dict[str, Callable[..., Any]] = {
+    "complex": lambda c, a, b, y, da, db: c.of("complex", c.nothing if da is None else da, c.nothing if db is None else db),
+    "real": lambda c, a, y, da: c.of("real", da),
+    "imag": lambda c, a, y, da: c.of("imag", da),
+    "conj": lambda c, a, y, da: c.of("conj", da),
+    "abs": _abs_ahead,
+}
+"""The tangent of the result, of the arguments, the result and their tangents (None: 0)."""
+BACK: dict[str, Callable[..., Partials]] = {
+    "complex": lambda c, a, b, y, bar: (c.of("real", bar), c.of("neg", c.of("imag", bar))),
+    "real": lambda c, a, y, bar: (c.of("complex", bar, c.nothing),),
+    "imag": lambda c, a, y, bar: (c.of("complex", c.nothing, c.of("neg", bar)),),
+    "conj": lambda c, a, y, bar: (c.of("conj", bar),),
+    "abs": _abs_back,
+}
+"""The adjoint of each argument, of the arguments, the result and its adjoint."""
+
+
+def _complex_pow(c: Algebra, a: Any, b: Any, y: Any) -> Partials:
+    less = c.op("sub", b, c.const(1.0))
+    base = c.choose("eq", a, c.const(0.0), c.const(1.0), a)
+    return (_mul(c, b, c.op("pow", a, less)), c.choose("eq", a, c.const(0.0), c.const(0.0), _mul(c, y, c.op("log", base))))
+
+
+HOLOMORPHIC: dict[str, Rule] = {
+    **{name: RULES[name] for name in ("add", "sub", "mul", "div", "neg", "fma", "sqrt", "exp", "log", "sin", "cos", "read", "stop")},
+    "pow": _complex_pow,
+}
+
+
+def takes_apart(name: str, is_complex: bool) -> bool:
+    """Whether an operation on an argument that is complex, or not, has rows in AHEAD and BACK."""
+    return name in AHEAD and (is_complex or name == "complex")
+
+
+def rule_of(name: str, is_complex: bool) -> Rule | None:
+    return (HOLOMORPHIC if is_complex else RULES).get(name)
+
 
 CONSTANT = frozenset(("floordiv", "floor", "ceil", "round", "trunc", "sign", "stop"))
 """Primitives whose slope is 0 everywhere: nothing flows through them."""
-NOT_DIFFERENTIABLE = {"sampled": "a number drawn by rejection, seen as a function of its parameters,", "trigamma": "trigamma, the derivative of digamma,", "real": "the real part of a complex number", "imag": "the imaginary part of a complex number"}
+NOT_DIFFERENTIABLE = {"sampled": "a number drawn by rejection, seen as a function of its parameters,", "trigamma": "trigamma, the derivative of digamma,"}
 
 
 def only_one(fn: ir.Function, span: Span) -> NoReturn:

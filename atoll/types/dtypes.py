@@ -84,6 +84,11 @@ class DType:
         return self.kind == "c"
 
     @property
+    def has_slope(self) -> bool:
+        """Numbers that derivatives are taken of: a complex one is a pair of floats."""
+        return self.kind in "fc"
+
+    @property
     def is_real(self) -> bool:
         return self.kind in "iuf"
 

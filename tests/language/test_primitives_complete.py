@@ -15,7 +15,7 @@ from atoll.types.dtypes import DTYPES
 
 ROOT = Path(atoll.__file__).parent
 SUPPORT = "\n".join(p.read_text() for folder in ("backends/c", "runtime/native") for p in sorted((ROOT / folder).rglob("*")) if p.suffix in {".py", ".h", ".c"})
-ELSEWHERE = {"select": "a choice in AiNF, before derivatives are taken", "complex": "complex numbers are refused as a whole (E1001)"}
+ELSEWHERE = {"select": "a choice in AiNF, before derivatives are taken", "complex": "AHEAD and BACK"}
 
 
 @pytest.mark.parametrize("name", sorted(PRIMS))
@@ -34,3 +34,9 @@ def test_c_for_every_dtype_it_takes(name: str) -> None:
 def test_a_slope_or_a_reason(name: str) -> None:
     places = [name in rules.RULES, name in rules.CONSTANT, name in rules.NOT_DIFFERENTIABLE]
     assert any(places) or name in ELSEWHERE, f"{name}: in none of RULES, CONSTANT and NOT_DIFFERENTIABLE of core/slopes.py"
+
+
+@pytest.mark.parametrize("name", sorted(n for n, p in PRIMS.items() if "c" in p.takes and p.gives != "bool"))
+def test_complex_numbers_too(name: str) -> None:
+    assert name in rules.HOLOMORPHIC or name in rules.AHEAD or name in ELSEWHERE, f"{name}: in none of HOLOMORPHIC and AHEAD of core/slopes.py"
+    assert (name in rules.AHEAD) == (name in rules.BACK)

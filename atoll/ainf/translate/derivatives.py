@@ -88,7 +88,7 @@ class Derivatives(Loops):
         """The same value, a constant for derivatives."""
 
         def leaf(element: Callable[[tuple[Poly, ...]], ir.Operand], dtype: DType) -> Callable[[tuple[Poly, ...]], Value]:
-            if not dtype.is_float:
+            if not dtype.has_slope:
                 return lambda index: Scalar(element(index))
             return lambda index: Scalar(self.b.ref(ir.Op("stop", (element(index),)), ir.Result(dtype), span))
 
@@ -102,7 +102,7 @@ class Derivatives(Loops):
         for extents, element, dtype in self.leaves_of(value, t, env):
             leaf = Leaf(tuple(b.fresh_binder(index_name(k), e) for k, e in enumerate(extents)), dtype)
             leaves.append(leaf)
-            if not (dtype.is_float or dtype.is_complex):
+            if not dtype.has_slope:
                 readers.append(_plain(element))
                 continue
             with b.binding(*leaf.binders):

@@ -88,6 +88,35 @@ def backward_rows(x: c128[m, n]) -> c128[m, n]:
     return conj(forward_rows(conj(x)))
 
 
+# A transform is linear and its matrix symmetric: its derivative, ahead and back, is the transform itself. (An adjoint w of z stands for Re(w dz).)
+
+
+@at.fn
+def forward_of_change(x: c128[n], dx: c128[n]) -> c128[n]:
+    return forward(dx)
+
+
+@at.fn
+def forward_rows_of_change(x: c128[m, n], dx: c128[m, n]) -> c128[m, n]:
+    return forward_rows(dx)
+
+
+@at.fn
+def backward_of_change(x: c128[n], dx: c128[n]) -> c128[n]:
+    return backward(dx)
+
+
+@at.fn
+def backward_rows_of_change(x: c128[m, n], dx: c128[m, n]) -> c128[m, n]:
+    return backward_rows(dx)
+
+
+forward.vjp = forward.jvp = forward_of_change
+forward_rows.vjp = forward_rows.jvp = forward_rows_of_change
+backward.vjp = backward.jvp = backward_of_change
+backward_rows.vjp = backward_rows.jvp = backward_rows_of_change
+
+
 @at.fn
 def fitted(x: c128[n], size: i64):
     """Cut or filled with zeros."""
