@@ -52,11 +52,13 @@ test-cuda:
 cuda-packages: $(VENV)/.ready
 	$(RUN) -m pip install -q --upgrade --target out/cuda_packages --python-version $(PYTHON_THERE) --only-binary=:all: --no-deps highspy pytest pluggy iniconfig packaging hypothesis sortedcontainers attrs
 
-# The documentation site in out/site: pages of docs/, the interface from docstrings, a page for every error code, the gallery with its pictures.
+# The documentation site in out/site: pages of docs/, the interface from docstrings, a page for every error code, the gallery with its pictures, and pictures of the
+# explorer where there is a Chromium (apt-get install chromium). SITE=zensical builds it with that.
+SITE ?= mkdocs
 site: $(VENV)/.ready
-	$(RUN) -m pip install -q "mkdocs-material>=9.5,<10"
+	$(RUN) -m pip install -q $(if $(filter zensical,$(SITE)),zensical,"mkdocs-material>=9.5,<10") playwright
 	$(RUN) -m tools.site
-	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build -q
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m $(SITE) build $(if $(filter mkdocs,$(SITE)),-q)
 
 lint: $(VENV)/.ready
 	$(RUN) -m ruff check atoll tests examples bench tools

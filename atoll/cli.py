@@ -370,6 +370,8 @@ def _explore(args: argparse.Namespace) -> int:
 def _lsp(args: argparse.Namespace) -> int:
     if importlib.util.find_spec("pygls") is None:
         raise Misuse("atoll lsp needs pygls: pip install 'atoll[lsp]'")
+    if not args.limit > 0:
+        raise Misuse("--limit is a number of seconds above 0")
     from atoll.eyes.lsp import serve
 
     serve(args.limit).start_io()

@@ -1,7 +1,7 @@
 """The documentation site: `python -m tools.site` writes its pages to out/site-docs (mkdocs.yml builds them: `make site`).
 
 Pages are those of docs/, the README as the front page, and what is generated: the reference of the interface from docstrings, a page for every error code with the programs
-that meet it, and the gallery: the programs of examples/gallery, run, with pictures of what they compute.
+that meet it, and the gallery: the programs of examples/gallery, run, with pictures of what they compute. Pictures of the explorer are made too, where there is a Chromium.
 """
 
 from __future__ import annotations
@@ -167,6 +167,10 @@ def main(out: Path = OUT, with_gallery: bool = True) -> None:
     api(out)
     if with_gallery:
         gallery(out)
+        from tools.explorer_pictures import main as explorer
+
+        made = explorer(out / "pictures")
+        print(f"{len(made)} pictures of the explorer made" if made else "the pictures of the explorer are those of docs/: no Chromium or no playwright here")
     print(f"{sum(1 for _ in out.rglob('*.md'))} pages in {out}")
 
 

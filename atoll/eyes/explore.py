@@ -197,9 +197,20 @@ def of_function(f: Function) -> Explorer:
     return Explorer(span.source.name, span.source.text, f.name, Here(f), span.source.first_line)
 
 
+def _refuse_unknown(explorer: Explorer, path: Path, name: str) -> None:
+    from atoll.errors.misuse import Misuse
+
+    there = [f["name"] for f in explorer.answer({"do": "look", "text": explorer.text, "first": name})["functions"]]
+    if name not in there:
+        explorer.close()
+        raise Misuse(f"{path} has no function {name}" + (f" (there are: {', '.join(there)})" if there else ""))
+
+
 def run(path: Path, name: str = "", show: bool = True) -> int:
     """Serve until Ctrl-C."""
     explorer = of_file(path, name)
+    if name:
+        _refuse_unknown(explorer, path, name)
     print(f"atoll explore: {explorer.url}  (Ctrl-C ends it)", flush=True)
     if show:
         webbrowser.open(explorer.url)

@@ -15,7 +15,10 @@ import ast
 import contextlib
 import io
 import linecache
+import re
 import sys
+import time
+import traceback
 import types
 import warnings
 from collections.abc import Iterator
@@ -54,9 +57,11 @@ class File:
     schedules: dict[str, tuple[Any, list[int]]] = field(default_factory=dict)  # with the lines of their steps
     problems: list[Data] = field(default_factory=list)
     made: dict[tuple[str, int], Made] = field(default_factory=dict)  # by name and line, for the next look
+    lines: dict[str, int] = field(default_factory=dict)  # where functions are given their names
     definitions: list[Data] = field(default_factory=list)  # of files of MADL and Futhark, which are known as a whole
     bound: frozenset[str] = frozenset()  # names that its statements give values to
     looked: dict[str, Looked] = field(default_factory=dict)
+    known: dict[str, tuple[Data, list[Data]]] = field(default_factory=dict)  # facts and problems of its functions
 
     def at(self, name: str) -> Looked:
         """What is known about one of its functions."""
@@ -91,9 +96,33 @@ def problem(error: Error) -> Data:
     }
 
 
-def _other_problem(error: BaseException, line: int, code: str = "") -> Data:
-    text = f"{type(error).__name__}: {error}" if not isinstance(error, SyntaxError) else str(error.msg)
-    return {"code": code, "message": text[:400], "notes": [], "help": "", "place": [line, 0, line, 0], "edits": [], "text": text[:400]}
+def _other_problem(error: BaseException, node: ast.stmt | None, file: File) -> Data:
+    """What Python says about a file: at the word it is about, where that is known, else at the line."""
+    lines, edits, help = file.text.split("\n"), [], ""
+    if isinstance(error, SyntaxError) or node is None:
+        line, start = getattr(error, "lineno", None) or 1, max(0, (getattr(error, "offset", None) or 1) - 1)
+        end = max(0, (getattr(error, "end_offset", None) or 0) - 1) if getattr(error, "end_lineno", None) == line else 0
+        text, code = str(getattr(error, "msg", None) or error), "syntax"
+    else:
+        here = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == file.path and f.lineno]
+        line, start, end, code = here[-1] if here else node.lineno, 0, 0, "python"
+        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    whole = lines[line - 1].rstrip() if line <= len(lines) else ""
+    if isinstance(error, NameError) and error.name:
+        word = re.search(rf"\b{re.escape(error.name)}\b", whole)
+        start, end = word.span() if word else (start, end)
+        if isinstance(node, ast.FunctionDef) and _is_size(error.name, node):
+            help, first = f'declare it: {error.name} = at.sizes("{error.name}")', min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            edits = [{"place": [first, 0, first, 0], "text": f'{error.name} = at.sizes("{error.name}")\n\n'}]
+    start = start or len(whole) - len(whole.lstrip())
+    return {"code": code, "message": text[:400], "notes": [], "help": help, "place": [line, start, line, max(start, end) if end > start else max(start, len(whole))], "edits": edits, "text": f"{file.path}:{line}: {text[:400]}" + (f"\n   help: {help}" if help else "")}
+
+
+def _is_size(name: str, node: ast.FunctionDef) -> bool:
+    """Whether a name stands between the brackets of a type in the head of a function."""
+    types = [a.annotation for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)] + [node.returns]
+    brackets = [x.slice for t in types if t is not None for x in ast.walk(t) if isinstance(x, ast.Subscript)]
+    return any(isinstance(x, ast.Name) and x.id == name for part in brackets for x in ast.walk(part))
 
 
 def read(path: str, text: str, before: File | None = None) -> File:
@@ -102,7 +131,7 @@ def read(path: str, text: str, before: File | None = None) -> File:
     try:
         tree = ast.parse(text, path)
     except (SyntaxError, ValueError) as error:  # ValueError: a null character
-        file.problems.append(_other_problem(error, getattr(error, "lineno", None) or 1, "syntax"))
+        file.problems.append(_other_problem(error, None, file))
         return file
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
     module = types.ModuleType("atoll_looked_at")
@@ -115,13 +144,16 @@ def read(path: str, text: str, before: File | None = None) -> File:
                 _run(file, node, module, before, __future__.annotations.compiler_flag if later else 0)
     if before is not None:
         file.looked = {name: kept for name, kept in before.looked.items() if file.functions.get(name) is kept.f}
+        file.known = {name: kept for name, kept in before.known.items() if name in file.looked}
     return file
 
 
 def _defines(node: ast.stmt) -> bool:
-    """Whether a statement of the top level gives names values, and does nothing else: one that chooses between such statements, too."""
-    if isinstance(node, ast.If):
+    """Whether a statement of the top level gives names values, and does nothing else: one that chooses between such statements or repeats them, too."""
+    if isinstance(node, (ast.If, ast.For)):
         return all(map(_defines, [*node.body, *node.orelse]))
+    if isinstance(node, ast.With):
+        return all(map(_defines, node.body))
     return isinstance(node, (*_DEFINES, ast.Pass))
 
 
@@ -142,7 +174,7 @@ def _run(file: File, node: ast.stmt, module: types.ModuleType, before: File | No
     except Error as error:
         file.problems.append(problem(error))
     except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a file does when it is read is told, not suffered
-        file.problems.append(_other_problem(error, node.lineno, "python"))
+        file.problems.append(_other_problem(error, node, file))
     for name in _bound(node):
         value = module.__dict__.get(name)
         schedules = sys.modules.get("atoll.schedule.api")  # a file that makes one has imported it; others start sooner without
@@ -151,6 +183,7 @@ def _run(file: File, node: ast.stmt, module: types.ModuleType, before: File | No
         if isinstance(value, Function):
             file.functions.pop(name, None)
             file.functions[name] = value
+            file.lines[name] = node.lineno
             if isinstance(node, ast.FunctionDef) and len(file.problems) == right and not _looks_ahead(mentioned, file.bound):
                 file.made[name, node.lineno] = Made(_written(file.text, node), mentioned, value)
 
@@ -239,25 +272,42 @@ def read_file(path: str, text: str, before: File | None = None) -> File:
     return read(path, text, before)
 
 
-def told(file: File, first: str | None = None) -> Data:
-    """What is known about the functions of a file, and what is wrong with them; with `first`, of that function (or of the first there is), and of others their names."""
+def told(file: File, first: str | None = None, seconds: float | None = None) -> Data:
+    """What is known about the functions of a file, and what is wrong with them; with `first`, of that function (or of the first there is), and of others their names;
+    with `seconds`, of as many as can be looked at in so much processor time."""
     found, problems = list(file.definitions), list(file.problems)
     only = None if first is None else first if first in file.functions else next(iter(file.functions), None)
+    until = None if seconds is None else time.process_time() + seconds
     for name, f in () if file.definitions else file.functions.items():
-        nothing = {"name": name, "place": place(f.surface.span), "type": "", "types": [], "inserted": [], "explained": [], "result": ""}
-        if only not in (None, name):
-            found.append({**nothing, "later": True})
+        late = until is not None and time.process_time() > until and name not in file.known
+        if late or only not in (None, name):
+            found.append({**_nothing(name, f), "later": True})
             continue
-        try:
-            found.append(function_facts(name, file.at(name), file.path))
-        except Error as error:
-            if f.surface.span.source.name == file.path or error.span.source.name == file.path:
-                problems.append(problem(error))
-            found.append({**nothing, "wrong": True})
+        facts, wrong = _known(file, name, f)
+        found.append(facts)
+        problems += wrong
     for name, (schedule, lines) in file.schedules.items():
         steps = [min(lines, default=1), 0, max(lines, default=1), 0]
         found.append({"name": name, "place": steps, "type": repr(schedule), "types": [], "inserted": [], "explained": [], "result": "", "schedule": True})
     return {"functions": found, "problems": _once(problems)}
+
+
+def _nothing(name: str, f: Function) -> Data:
+    return {"name": name, "place": place(f.surface.span), "type": "", "types": [], "inserted": [], "explained": [], "result": ""}
+
+
+def _known(file: File, name: str, f: Function) -> tuple[Data, list[Data]]:
+    """The facts about a function, and the problem with it; found out once."""
+    if name not in file.known:
+        try:
+            file.known[name] = function_facts(name, file.at(name), file.path), []
+        except Error as error:
+            here = problem(error)
+            if f.surface.span.source.name != file.path and error.span.source.name != file.path:  # of a derivative: where it is made
+                line = file.lines.get(name, 1)
+                here["place"] = [line, 0, line, len((file.text.split("\n") + [""] * line)[line - 1].rstrip())]
+            file.known[name] = {**_nothing(name, f), "wrong": True}, [here]
+    return file.known[name]
 
 
 def _once(problems: list[Data]) -> list[Data]:
@@ -282,6 +332,7 @@ def function_facts(name: str, looked: Looked, path: str) -> Data:
         "generic": f.signature.is_generic,
         "derived": not own,
         "sizes": [] if f.signature.is_generic else [s.name for s in f.core.sizes],
+        "shows": "" if f.signature.is_generic or not own else "loops",  # what can be looked at above it
     }
 
 
@@ -300,6 +351,7 @@ def _read_futhark(path: str, text: str) -> File:
             file.functions[name] = getattr(module, name)
             for each in found:
                 if each["name"] == name:
+                    each["shows"] = "loops"
                     each["sizes"] = [size.name for size in file.functions[name].core.sizes]
     except Error as error:
         file.problems.append(problem(error))
@@ -319,11 +371,22 @@ def _read_madl(path: str, text: str) -> File:
         for name in module:
             operator = getattr(module, name)
             shown = "" if operator.recursive else str(operator.type)
-            found.append({"name": name, "place": _madl_place(text, name), "type": f"{name} : {shown}" if shown else name, "types": [], "inserted": [], "explained": [], "result": ""})
+            found.append({"name": name, "place": _madl_place(text, name), "type": f"{name} : {shown}" if shown else name, "types": _madl_types(operator, path), "inserted": [], "explained": [], "result": "", "shows": "loops"})
     except Error as error:
         wrong.append(error)
     file.problems += [problem(e) for e in wrong]
     return file
+
+
+def _madl_types(operator: Any, path: str) -> list[Any]:
+    """The names of an operator and the types of their flows, where they are written."""
+    if operator.recursive:
+        return []
+    from atoll.madl.typing import show_type
+
+    graph = operator.compiled.graph
+    named = [w for w in graph.wires if w.name is not None and w.span.line and w.span.source.name == path]
+    return sorted([*place(w.span), f"{w.name} : {show_type(w.type, graph.size_names)}"] for w in named)
 
 
 def _madl_place(text: str, name: str) -> list[int]:

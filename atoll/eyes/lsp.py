@@ -4,6 +4,7 @@ program hangs the editor; definitions and renames come from the syntax alone (na
 from __future__ import annotations
 
 import asyncio
+import keyword
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlparse
@@ -11,7 +12,7 @@ from urllib.parse import unquote, urlparse
 from lsprotocol import types as t
 from pygls.lsp.server import LanguageServer
 
-from atoll.eyes.names import Spot, Text
+from atoll.eyes.names import Spot, Text, Words
 from atoll.eyes.worker import TooLong, Worker
 
 WAIT = 0.15  # seconds without a keystroke before a text is looked at
@@ -39,6 +40,21 @@ class Server(LanguageServer):
 
     def lines(self, uri: str) -> list[str]:
         return self.workspace.get_text_document(uri).source.splitlines()
+
+    def names(self, uri: str) -> Text | Words:
+        """The names of a document as it is now."""
+        text = self.workspace.get_text_document(uri).source
+        if not uri.endswith((".madl", ".fut")):
+            return Text(text)
+        return Words(text, self.documents.get(uri, Document()).facts["functions"], uri.endswith(".fut"))
+
+    def size_spots(self, uri: str, at: tuple[int, int]) -> list[Spot]:
+        """Every place of the size under a place."""
+        names = self.names(uri)
+        name = names.name_at(*at)
+        if name is None:
+            return []
+        return names.places_of_size(name) if isinstance(names, Text) else names.places_of_size(name, at[0])
 
     def range(self, uri: str, place: list[int]) -> t.Range:
         lines = self.lines(uri)
@@ -120,7 +136,8 @@ def serve(limit: float = LIMIT) -> Server:
         uri = p.text_document.uri
         line, column = _place(ls.lines(uri), p.position)
         facts = ls.documents.get(uri, Document()).facts
-        name = Text(ls.workspace.get_text_document(uri).source).name_at(line, column)
+        names = ls.names(uri)
+        name = names.name_at(line, column)
         parts: list[str] = []
         where: list[int] | None = None
         for f in facts["functions"]:
@@ -131,6 +148,9 @@ def serve(limit: float = LIMIT) -> Server:
             if f["name"] == name and f["type"]:
                 parts = [f"```python\n{f['type']}\n```", await _memory(ls, uri, f["name"])]
             parts += [f"lifted: `{shown}`" for *place, shown in f["inserted"] if _inside(place, line, column)]
+        if not parts and name is not None:
+            known = names.axes_of_size(name, line) if isinstance(names, Text) else names.type_of(name, line)
+            parts = [f"```python\n{known}\n```"] if known else []
         said = "\n\n".join(part for part in parts if part)
         return t.Hover(t.MarkupContent(t.MarkupKind.Markdown, said), ls.range(uri, where) if where else None) if said else None
 
@@ -164,24 +184,22 @@ def serve(limit: float = LIMIT) -> Server:
     def definition(ls: Server, p: t.DefinitionParams) -> t.Location | None:
         uri = p.text_document.uri
         lines = ls.lines(uri)
-        found = Text(ls.workspace.get_text_document(uri).source).definition(*_place(lines, p.position))
+        found = ls.names(uri).definition(*_place(lines, p.position))
         return t.Location(uri, _range_of(lines, found)) if found is not None else None
 
     @server.feature(t.TEXT_DOCUMENT_PREPARE_RENAME)
     def may_rename(ls: Server, p: t.PrepareRenameParams) -> t.PrepareRenameResult | None:
         uri = p.text_document.uri
-        lines, text = ls.lines(uri), Text(ls.workspace.get_text_document(uri).source)
+        lines = ls.lines(uri)
         at = _place(lines, p.position)
-        name = text.name_at(*at)
-        here = [s for s in text.places_of_size(name or "") if s.line == at[0] and s.column <= at[1] <= s.end]
+        here = [s for s in ls.size_spots(uri, at) if s.line == at[0] and s.column <= at[1] <= s.end]
         return _range_of(lines, here[0]) if here else None
 
     @server.feature(t.TEXT_DOCUMENT_RENAME, t.RenameOptions(prepare_provider=True))
     def rename(ls: Server, p: t.RenameParams) -> t.WorkspaceEdit | None:
         uri = p.text_document.uri
-        lines, text = ls.lines(uri), Text(ls.workspace.get_text_document(uri).source)
-        name = text.name_at(*_place(lines, p.position))
-        spots = text.places_of_size(name) if name is not None and p.new_name.isidentifier() else []
+        lines = ls.lines(uri)
+        spots = ls.size_spots(uri, _place(lines, p.position)) if p.new_name.isidentifier() and not keyword.iskeyword(p.new_name) else []
         return t.WorkspaceEdit(changes={uri: [t.TextEdit(_range_of(lines, s), p.new_name) for s in spots]}) if spots else None
 
     @server.feature(t.TEXT_DOCUMENT_CODE_ACTION, t.CodeActionOptions(code_action_kinds=[t.CodeActionKind.QuickFix]))
@@ -197,7 +215,7 @@ def serve(limit: float = LIMIT) -> Server:
     @server.feature(t.TEXT_DOCUMENT_CODE_LENS)
     def lenses(ls: Server, p: t.CodeLensParams) -> list[t.CodeLens]:
         uri = p.text_document.uri
-        functions = [f for f in ls.documents.get(uri, Document()).facts["functions"] if f["type"] and not f.get("derived") and not f.get("generic")]
+        functions = [f for f in ls.documents.get(uri, Document()).facts["functions"] if f.get("shows")]
         return [t.CodeLens(ls.range(uri, f["place"]), t.Command("show loops", "atoll.show", arguments=[uri, f["name"], "loops"])) for f in functions]
 
     @server.command("atoll.show")

@@ -1,10 +1,12 @@
-"""Names in a Python text, found by its syntax alone, so also while it does not compile: where one is defined, and every place of a size."""
+"""Names in a text, so also while it does not compile: where one is defined, and every place of a size. Of a Python text they are found by its syntax alone, of MADL and
+Futhark by what was last known about their definitions (facts.py) and the words of their lines."""
 
 from __future__ import annotations
 
 import ast
 import re
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -72,6 +74,18 @@ class Text:
 
     # -- sizes
 
+    def axes_of_size(self, name: str, line: int) -> str | None:
+        """What a size is in the function around a line: the axes of parameters that have it."""
+        if name not in self.sizes():
+            return None
+        around = self.function_at(line)
+        found = []
+        for arg in (*around.args.posonlyargs, *around.args.args, *around.args.kwonlyargs) if around is not None else ():
+            if isinstance(arg.annotation, ast.Subscript):
+                axes = arg.annotation.slice.elts if isinstance(arg.annotation.slice, ast.Tuple) else [arg.annotation.slice]
+                found += [f"axis {k} of {arg.arg}" + ("" if isinstance(axis, ast.Name) else f" is {ast.unparse(axis)}") for k, axis in enumerate(axes) if any(isinstance(x, ast.Name) and x.id == name for x in ast.walk(axis))]
+        return f"size {name}" + (": " + ", ".join(found) if found else "")
+
     def sizes(self) -> dict[str, ast.Assign]:
         """Sizes and the assignments that declare them: n, m = at.sizes("n m")."""
         found: dict[str, ast.Assign] = {}
@@ -103,6 +117,65 @@ class Text:
                 if isinstance(x, ast.Name) and x.id == name:
                     found.add(self.spot(x, len(name)))
         return sorted(found)
+
+
+class Words:
+    """A text of MADL or Futhark: its words, and what is known about its definitions."""
+
+    def __init__(self, text: str, functions: list[dict[str, Any]], futhark: bool) -> None:
+        self.lines, self.futhark = text.splitlines(), futhark
+        self.functions = sorted((f for f in functions if f["place"]), key=lambda f: f["place"][0])
+
+    def name_at(self, line: int, column: int) -> str | None:
+        if not 0 < line <= len(self.lines) or column > len(self._code(line)):
+            return None
+        return next((w[0] for w in re.finditer(r"[^\W\d][\w']*", self.lines[line - 1]) if w.start() <= column <= w.end()), None)
+
+    def _code(self, line: int) -> str:
+        """A line without its comment."""
+        return re.split("--" if self.futhark else "//", self.lines[line - 1], maxsplit=1)[0]
+
+    def around(self, line: int) -> tuple[dict[str, Any] | None, range]:
+        """The definition a line belongs to, and its lines."""
+        starts = [f["place"][0] for f in self.functions]
+        last = [f for f in self.functions if f["place"][0] <= line]
+        if not last:
+            return None, range(0)
+        first = last[-1]["place"][0]
+        return last[-1], range(first, min([s for s in starts if s > first], default=len(self.lines) + 1))
+
+    def definition(self, line: int, column: int) -> Spot | None:
+        """Where a name of the definition around is first written with its type, else the definition of that name."""
+        name = self.name_at(line, column)
+        inside, lines = self.around(line)
+        for at in lines if self.futhark and name is not None else ():
+            bound = re.search(rf"\b(?:let|def|entry)\s+({re.escape(name or '')})(?![\w'])", self._code(at))
+            if bound is not None:
+                return Spot(at, bound.start(1), bound.end(1))
+        for at, start, _, end, shown in sorted(inside["types"]) if inside is not None else ():
+            if name is not None and shown.startswith(f"{name} :"):
+                return Spot(at, start, min(end, start + len(name)) if end > start else start + len(name))
+        for f in self.functions:
+            if f["name"] == name:
+                at = f["place"][0]
+                word = re.search(rf"\b{re.escape(f['name'])}\b", self.lines[at - 1])
+                return Spot(at, word.start(), word.end()) if word else None
+        return None
+
+    def type_of(self, name: str, line: int) -> str | None:
+        """The type of a name of the definition around, where no type stands at its place."""
+        inside, _ = self.around(line)
+        return next((t[4] for t in inside["types"] if t[4].startswith(f"{name} :")), None) if inside is not None else None
+
+    def places_of_size(self, name: str, line: int) -> list[Spot]:
+        """Every place of a size in the definition around: those that its head declares, [n] of Futhark and <<n>> or size n of MADL."""
+        inside, lines = self.around(line)
+        whole = "\n".join(self._code(k) for k in lines)
+        quoted = re.escape(name)
+        declared = rf"\[{quoted}\]" if self.futhark else rf"<<[^>]*\b{quoted}\b[^>]*>>|\bsize\s[^.]*\b{quoted}\b|\[{quoted}\]"
+        if inside is None or not re.search(declared, whole):
+            return []
+        return [Spot(k, w.start(), w.end()) for k in lines for w in re.finditer(rf"(?<![\w.'])({quoted})(?![\w'])", self._code(k))]
 
 
 def _called(call: ast.Call) -> str:

@@ -126,20 +126,29 @@ def madl_panes(file: Any, name: str) -> Data:
     """The stages of an operator of a MADL file. Statements of C stand under the line of the source they come from, and are linked to it."""
     from pathlib import Path
 
+    from atoll.madl.command import STAGES as KNOWN
+
+    def pane(stage: str) -> list[Any]:
+        text = madl_text(file, name, stage)
+        return linked(text, Path(file.path).name) if stage in ("c", "loops") else [[line, []] for line in text.split("\n")]
+
+    return {"panes": {stage: told(lambda stage=stage: pane(stage)) for stage in KNOWN if stage != "surface"}}  # type: ignore[misc]
+
+
+def madl_text(file: Any, name: str, stage: str) -> str:
+    """An operator of a MADL file at a stage, or its memory."""
+    from pathlib import Path
+
     from atoll.madl.api import Module
     from atoll.madl.c_file import Options
-    from atoll.madl.command import STAGES as KNOWN
     from atoll.madl.command import show_operator
     from atoll.madl.library import Library
 
     path = Path(file.path)
     operator = getattr(Module(Library(file.text, file.path, path.parent, False), path.stem), name)
-
-    def pane(stage: str) -> list[Any]:
-        text = show_operator(operator, path.stem, stage, Options(origins="comments"))
-        return linked(text, path.name) if stage in ("c", "loops") else [[line, []] for line in text.split("\n")]
-
-    return {"panes": {stage: told(lambda stage=stage: pane(stage)) for stage in KNOWN}}  # type: ignore[misc]
+    if stage == "memory":
+        return "\n".join("  ".join(row.values()) for row in operator.memory()) or "no memory of its own"
+    return show_operator(operator, path.stem, stage, Options(origins="comments"))
 
 
 def linked(text: str, file: str) -> list[Any]:

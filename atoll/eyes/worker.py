@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 Data = dict[str, Any]
 ON_THE_CLOCK = 6  # seconds for each second of processor time that a question may take
@@ -47,11 +47,20 @@ class Worker:
                 process.stdin.flush()
                 found = json.loads(self._answer(process.pid, self.limit if limit is None else limit))
             except (queue.Empty, OSError, ValueError):
-                ended = process.poll() is not None
+                ended = self._has_ended(process)
                 self._end()
                 raise TooLong("the program ended Python" if ended else f"no answer within {self.limit if limit is None else limit:g} s") from None
             assert isinstance(found, dict)
             return found
+
+    @staticmethod
+    def _has_ended(process: subprocess.Popen[str]) -> bool:
+        """A process whose pipe is closed may need a moment more to be gone."""
+        try:
+            process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
 
     def _answer(self, pid: int, limit: float) -> str:
         until, spent = time.monotonic() + limit * ON_THE_CLOCK, processor_time(pid)
@@ -141,14 +150,15 @@ class Answers:
             del self.files[next(iter(self.files))]
         return self._found(first)
 
-    def do_rest(self) -> Data:
-        return self._found(None)
+    def do_rest(self, seconds: float | None = None) -> Data:
+        """All functions, or as many more as can be looked at in so much processor time: whoever asks may have something else to ask then."""
+        return self._found(None, seconds)
 
-    def _found(self, first: str | None) -> Data:
+    def _found(self, first: str | None, seconds: float | None = None) -> Data:
         from atoll.eyes.facts import told
 
         with self.others.watched():
-            return told(self.file, first)
+            return told(self.file, first, seconds)
 
     def do_panes(self, name: str, stages: list[str]) -> Data:
         from atoll.eyes.panes import panes
@@ -180,19 +190,27 @@ class Answers:
         return at_sizes(self.file.at(name), sizes)
 
     def do_text(self, name: str, stage: str) -> Data:
+        """A stage of a function as text."""
+        if self.file.path.endswith(".madl"):
+            from atoll.eyes.panes import madl_text
+
+            return {"text": madl_text(self.file, name, stage)}
+        if name not in self.file.functions:
+            return {"problem": f"{name} is no entry point: it is compiled as part of those that use it"}
         f = self.file.functions[name]
         return {"text": str(f.memory()) if stage == "memory" else f.show(stage)}
 
 
 def main() -> None:
-    """Answer requests until there are none. What programs print goes nowhere: the pipe is ours. Garbage is collected while nobody waits."""
+    """Answer requests until there are none. What programs print goes nowhere and what they read is empty: the pipes are ours. Garbage is collected while nobody waits."""
     from atoll.errors import Error
 
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    out, given = os.fdopen(os.dup(1), "w", encoding="utf-8"), os.fdopen(os.dup(0), encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     answers = Answers()
     requests: queue.Queue[str] = queue.Queue()
-    threading.Thread(target=_listen, args=(requests,), daemon=True).start()
+    threading.Thread(target=_listen, args=(given, requests), daemon=True).start()
     gc.freeze()
     gc.disable()
     out.write("{}\n")
@@ -211,8 +229,8 @@ def main() -> None:
         out.write(json.dumps({**found, "cpu_ms": round((time.process_time() - start) * 1000, 1)}) + "\n")
 
 
-def _listen(requests: queue.Queue[str]) -> None:
-    for line in sys.stdin:
+def _listen(given: TextIO, requests: queue.Queue[str]) -> None:
+    for line in given:
         requests.put(line)
     requests.put("")
 

@@ -104,8 +104,17 @@ def explained(fn: Function) -> Explained:
     numeric = sorted(session.number_variables.get(id(fn), ()))
     if numeric:
         text.line(0, "# " + ", ".join(f"{name}: number" for name in numeric))
-    types = tuple((node.span, shown) for node in _nodes(fn.surface.body) if isinstance(node, s.Expr) and (shown := recorder.show(node)) is not None)
+    types = tuple(_types(fn.surface.body, recorder))
     return Explained(tuple(zip(text.lines, text.places, strict=True)), types, tuple(text.touched), "" if result is None else repr(result))
+
+
+def _types(body: Any, recorder: Recorder) -> Iterable[tuple[Span, str]]:
+    """The types of expressions, and of names where they are given a value."""
+    for node in _nodes(body):
+        if isinstance(node, s.Expr) and (shown := recorder.show(node)) is not None:
+            yield node.span, shown
+        elif isinstance(node, s.Assign) and (shown := recorder.show(node.value)) is not None:
+            yield from ((target.span, shown) for target in node.targets if isinstance(target, s.Name))
 
 
 def _is_declared(fn: Function, result: Type) -> bool:

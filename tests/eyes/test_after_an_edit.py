@@ -132,6 +132,8 @@ def test_one_function_first() -> None:
     found = answers.answer({"do": "look", "path": "/nowhere/edited.py", "text": wrong, "first": "second"})
     assert [(f["name"], bool(f["type"]), f.get("later", False)) for f in found["functions"]] == [("first", False, True), ("second", True, False), ("third", False, True), ("fourth", False, True)]
     assert found["problems"] == []
+    some = answers.answer({"do": "rest", "seconds": -1.0})  # no time at all: what is known already
+    assert [f.get("later", False) for f in some["functions"]] == [True, False, True, True]
     rest = answers.answer({"do": "rest"})
     assert rest == look(Answers(), wrong) and [p["code"] for p in rest["problems"]] == ["E0105"]
     assert answers.answer({"do": "look", "path": "/nowhere/edited.py", "text": FILE, "first": "no such"})["functions"][0]["type"]

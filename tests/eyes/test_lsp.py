@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -76,6 +77,9 @@ async def test_a_session(client: LanguageClient) -> None:
     hover = await client.text_document_hover_async(t.HoverParams(document, t.Position(6, 15)))
     assert hover is not None and isinstance(hover.contents, t.MarkupContent)
     assert "f64[m]" in hover.contents.value and "lifted: `map(" in hover.contents.value
+    for line, column, said in ((6, 5, "f64[n, m]"), (5, 16, "size n: axis 0 of a")):  # a name that is given a value; a size
+        hover = await client.text_document_hover_async(t.HoverParams(document, t.Position(line, column)))
+        assert hover is not None and isinstance(hover.contents, t.MarkupContent) and said in hover.contents.value
     hover = await client.text_document_hover_async(t.HoverParams(document, t.Position(5, 5)))
     assert hover is not None and isinstance(hover.contents, t.MarkupContent)
     assert "good(a: f64[n, m], w: f64[m]) -> f64[n]" in hover.contents.value and "8*n" in hover.contents.value  # type and bytes
@@ -103,6 +107,46 @@ async def test_a_session(client: LanguageClient) -> None:
     assert await change(client, 2, TEXT.replace("summ", "sum")) == []
     (broken,) = await change(client, 3, TEXT.replace("summ(a)", "sum(a"))
     assert broken.code == "syntax" and broken.range.start.line == 11
+
+
+@pytest.mark.asyncio
+async def test_madl_and_futhark(client: LanguageClient) -> None:
+    """Hover, definitions, renaming of sizes and loops for the other two languages."""
+    examples = Path(__file__).parents[2] / "examples"
+
+    async def opened(path: Path, language: str) -> t.TextDocumentIdentifier:
+        uri = path.as_uri()
+        client.text_document_did_open(t.DidOpenTextDocumentParams(t.TextDocumentItem(uri, language, 1, path.read_text())))
+        await client.wait_for_notification(t.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        assert list(client.diagnostics[uri]) == []
+        return t.TextDocumentIdentifier(uri)
+
+    async def hover(document: t.TextDocumentIdentifier, line: int, column: int) -> str:
+        found = await client.text_document_hover_async(t.HoverParams(document, t.Position(line, column)))
+        assert found is not None and isinstance(found.contents, t.MarkupContent)
+        return found.contents.value
+
+    async def renamed(document: t.TextDocumentIdentifier, line: int, column: int) -> list[tuple[int, int]]:
+        edit = await client.text_document_rename_async(t.RenameParams(document, t.Position(line, column), "new"))
+        assert edit is not None and edit.changes is not None
+        return [(e.range.start.line, e.range.start.character) for e in edit.changes[document.uri]]
+
+    madl = await opened(examples / "madl" / "biquad.madl", "madl")
+    assert "sections : [m]section" in await hover(madl, 8, 18) and "v : f64" in await hover(madl, 12, 6) and "kept" in await hover(madl, 8, 6)
+    assert await renamed(madl, 8, 13) == [(8, 13), (8, 31), (9, 63)]
+    where = await client.text_document_definition_async(t.DefinitionParams(madl, t.Position(12, 14)))  # sample, in `v init !sample`
+    assert isinstance(where, t.Location) and where.range.start == t.Position(9, 12)
+    loops = await client.workspace_execute_command_async(t.ExecuteCommandParams("atoll.show", [madl.uri, "biquad", "loops"]))
+    assert "biquad_start(" in str(loops)
+
+    futhark = await opened(examples / "futhark" / "kmeans.fut", "futhark")
+    assert "distance : [d]f64 -> [d]f64 -> f64" in await hover(futhark, 11, 6)
+    assert await renamed(futhark, 11, 14) == [(11, 14), (11, 22), (11, 34)]
+    where = await client.text_document_definition_async(t.DefinitionParams(futhark, t.Position(15, 15)))
+    assert isinstance(where, t.Location) and where.range.start == t.Position(14, 6)
+    lenses = await client.text_document_code_lens_async(t.CodeLensParams(futhark))
+    shown = {lens.command.arguments[1] for lens in lenses or () if lens.command and lens.command.arguments}
+    assert shown == {"step", "gradient"}  # entry points: the others are compiled as part of them
 
 
 @pytest.mark.asyncio
