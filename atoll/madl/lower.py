@@ -25,6 +25,7 @@ from atoll.madl import graph as g
 from atoll.madl.c_names import RESERVED, all_names, functions
 from atoll.madl.compiled import Compiled
 from atoll.madl.layout import Chunk
+from atoll.madl.loaded import loaded
 from atoll.madl.pieces import Leaf, count, is_one_piece, leaf_index, leaves_of
 from atoll.madl.represented import Fixed
 from atoll.madl.resolve import literal_fits
@@ -179,7 +180,7 @@ class _Lowering:
         params = [self.buffers[(c, leaf.components)] for c in chunks for leaf in self._leaves(c)]
         values = {b for b in params if not b.extents and b not in self.written}
         sizes = tuple(self.sizes.values())
-        return Lowered(name, sizes, params, set(self.written), [*(lp.Alloc(b) for b in local), *body], list(self.calls), values, self.limits)
+        return Lowered(name, sizes, params, set(self.written), [*(lp.Alloc(b) for b in local), *loaded(body, params, self.written)], list(self.calls), values, self.limits)
 
     def _uses(self, chunk: Chunk) -> bool:
         return any(self.buffers[(chunk, leaf.components)] in self.used for leaf in self._leaves(chunk))

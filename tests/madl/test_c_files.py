@@ -212,3 +212,13 @@ def test_wrapping_integers(tmp_path: Path) -> None:
     assert done.stdout == "-2147483648"
 
 
+
+
+def test_elements_are_not_read_again_behind_a_write() -> None:
+    """C compilers must think that `n[0][0] = ..` may change m; by hand one reads m first."""
+    source = (Path(__file__).parents[2] / "bench" / "firmware" / "kernels.madl").read_text()
+    text = CFile("inverse", [load(source).operators["inverse"]]).source()
+    assert text.count("m[") - text.count("m[3][3]") == 9
+    op = last("let f (m of [2]int) returns (a of [3]int): a = [|m.[0] + 1, m.[1] + m.[0], m.[0]*m.[1]|]")
+    agree(op)
+    assert "const int32_t m_0 = m[0]" in CFile("f", [op]).source()
