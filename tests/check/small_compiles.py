@@ -46,6 +46,7 @@ class Tables:
         self.P: list[Any] = []
         self.E: list[Any] = []
         self.S: list[Any] = []
+        self.Q: list[Any] = []
 
     def row(self, table: list[Any], row: Any) -> int:
         if row not in table:
@@ -53,6 +54,8 @@ class Tables:
         return table.index(row)
 
     def poly(self, x: Any) -> int:
+        if isinstance(x, dict) and "quotient" in x:
+            return self.row(self.P, [[1, self.row(self.Q, self.polys(x["quotient"]))]])
         return self.row(self.P, [[c, *m] for m, c in sorted(lift(x).items()) if c])
 
     def polys(self, xs: Sequence[Any]) -> list[int]:
@@ -146,4 +149,4 @@ def forged(before: Sequence[Stmt], after: Sequence[Any], sizes: str = "n", roots
     text = "int main(void) { return 0; }"
     given = [*([b, "an array", "f64"] for b in arrays.split()), *([name, "a variable", d] for name, d in (scalars or {}).items())]
     head = {"format": FORMAT, "program": "small", "digest": "0" * 64, "reassociate": licensed, "notes": [], "sizes": sizes.split(), "arguments": given, "results": [], "lowered": lowered, "rewrites": [row]}
-    return {**head, "P": t.P, "Q": [], "E": t.E, "S": t.S, "c": {"text": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}, "source": {"what": "none", "certificate": None}}
+    return {**head, "P": t.P, "Q": t.Q, "E": t.E, "S": t.S, "c": {"text": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}, "source": {"what": "none", "certificate": None}}

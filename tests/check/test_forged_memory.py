@@ -10,7 +10,7 @@ import pytest
 
 from atoll.check.prove import prove
 from atoll.check.sums import Rejected
-from tests.check.small_compiles import forged, v
+from tests.check.small_compiles import P, forged, v
 
 Data = dict[str, Any]
 SAME = {"i": "i"}
@@ -174,6 +174,35 @@ def length_of_the_result(read: bool) -> Data:
     return {**forged(before, [(before[1], 1)]), "results": ["k"] if read else []}
 
 
+def until_known(start: bool, ask: str, last: str, op: str, negated: bool) -> Data:
+    """any and all in blocks, until the answer is known."""
+    p = ("call", "lt", (at("x", "i"), 0.0), "bool")
+    says, mine = ("const", start, "bool"), ("call", "not", (p,), "bool") if negated else p
+    before = (("accumulate", "i", 0, "n", (("add", "s", op, p),), [["s", op, "bool"]], False), ("store", "y", (0,), ("cast", ("use", "s"), "f64")))
+    end = ("let", "e", "i64", ("call", "min", (("index", v("b") * 8 + 8), ("index", "n")), "i64"))
+    hit = (("add", "h", "or", ("cast", mine, "i8")), (1, SAME))
+    block = [(end, None), (("accumulate", "i", v("b") * 8, "e", [hit], [["h", "or", "i8"]], False), None)]
+    block.append((("assign", "s", ("call", last, (("use", "h"), ("const", 0, "i8")), "bool")), None))
+    after = [(("declare", "s", "bool", says), None), (("for", "b", 0, {"quotient": (v("n") + 7, 8)}, [(("if", ((ask, ("use", "s")),), block, []), None)]), None), (before[1], 2)]
+    return forged(before, after)
+
+
+def in_turns(c: int = 0, steps: int = 0, guard: str = "m", low: int = 0) -> Data:
+    """x[i // m] for all i, a turn of m at a time."""
+    def over(k: Any) -> Any:
+        return {"quotient": (k, "m")}
+
+    store = ("store", "y", ("i",), at("x", over("i")))
+    before = (("for", "i", 0, "n", (store,)),)
+    turn = ("let", "t", "i64", ("call", "floordiv", (("index", v("p") + c), ("index", "m")), "i64"))
+    length = ("let", "l", "i64", ("call", "max", (("index", P({("m", "t"): 1, ("m",): 1}) - v("p") - c + steps), ("const", 1, "i64")), "i64"))
+    stop = ("let", "q", "i64", ("call", "min", (("index", "n"), ("index", v("p") + v("l"))), "i64"))
+    inner = ("for", "i", "p", "q", [(("store", "y", ("i",), at("x", "t")), (1, SAME))], True)
+    loop = [(("break", (("ge", v("n") - v("p") - 1),)), None), (turn, None), (length, None), (stop, None), (inner, None), (("assign", "p", ("index", "q")), None)]
+    cut = [(("declare", "p", "i64", ("index", low)), None), (("forever", loop), None)]
+    return forged(before, [(("if", (("ge", v(guard) - 1),), cut, [(("for", "i", 0, "n", [(store, (1, SAME))], True), None)]), None)], sizes="n m")
+
+
 PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "an element in a narrower variable": (lambda: element_kept("f64"), lambda: element_kept("f32"), "without origin"),
     "a value in a narrower variable": (lambda: value_of_branches("f64"), lambda: value_of_branches("f32"), "another"),
@@ -197,6 +226,14 @@ PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "numbers that are none": (lambda: of_numbers("i64"), lambda: of_numbers("f64"), "no integer"),
     "arithmetic that overflows": (lambda: under_a_test(4), lambda: under_a_test(1 << 62), "64 bits"),
     "rows that are not kept": (lambda: two_loops(None), lambda: two_loops(2), "order"),
+    "any: begun wrong": (lambda: until_known(False, "false", "ne", "or", False), lambda: until_known(True, "false", "ne", "or", False), "without origin|another"),
+    "any: left wrong": (lambda: until_known(False, "false", "ne", "or", False), lambda: until_known(False, "true", "ne", "or", False), "without origin|another"),
+    "any: kept wrong": (lambda: until_known(False, "false", "ne", "or", False), lambda: until_known(False, "false", "eq", "or", False), "without origin|another"),
+    "all: of the contrary": (lambda: until_known(True, "true", "eq", "and", True), lambda: until_known(True, "true", "eq", "and", False), "without origin|another"),
+    "turns: one too far": (in_turns, lambda: in_turns(steps=1), "without origin"),
+    "turns: of another place": (in_turns, lambda: in_turns(c=1), "another value"),
+    "turns: nobody asked for m": (in_turns, lambda: in_turns(guard="n"), "without origin"),
+    "turns: the first left out": (in_turns, lambda: in_turns(low=1), "all"),
     "the length of a result": (lambda: length_of_the_result(False), lambda: length_of_the_result(True), "is read behind it"),
 }
 

@@ -20,10 +20,10 @@ FORMAT = "atoll certificate of a compile 1"
 STATUS = ("proved", "bounded", "open")
 KINDS = {"strict": "the same expressions", "regrouped": "the same up to the order of sums"}
 MANY = 500  # rewrites
-COEFFICIENT, DEGREE = 1 << 16, 2  # of index arithmetic that a rewrite may add: sizes are below 2**46
+COEFFICIENT, DEGREE = 1 << 16, 2  # of index arithmetic that a rewrite may add (or as many factors as an array has indices): sizes are below 2**46
 LONG = 2_000  # letters of what a maker says
 TRUSTED = (
-    "index arithmetic stays below 64 bits: sizes are checked to be below 2**46 when the program is called",
+    "index arithmetic stays below 64 bits: sizes are checked to be below 2**46 when the program is called, and so are arrays (what a rewrite adds has no more factors than an array has indices)",
     "rounds that lowering says are independent are believed to be (the bounded validator runs them in both orders)",
     "where a range is cut into pieces is believed not to matter (the bounded validator cuts it in two ways)",
     "sums that lowering leaves without an order (not `exact`) may be added in any: the program's own licence",
@@ -72,8 +72,8 @@ class Chain:
         return body
 
     def step(self, before: Body, after: Body, row: dict[str, Any]) -> list[Part]:
-        (most, highest), (largest, degree) = measured(before), measured(after)
-        if largest > max(most, COEFFICIENT) or degree > max(highest, DEGREE):
+        (most, highest, rank), (largest, degree, _) = measured(before), measured(after)
+        if largest > max(most, COEFFICIENT) or degree > max(highest, rank, DEGREE):
             return [Part("index arithmetic that may not stay below 64 bits", 0)]
         origins, roots = [self.origin(o) for o in row["origins"]], {unknown(a): unknown(b) for a, b in row["roots"]}
         return validate(self.sizes, before, after, origins, roots, self.licensed(row), self.kinds, self.results)

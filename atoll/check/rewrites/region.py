@@ -41,6 +41,7 @@ from atoll.check.rewrites.refute import Cond, Group, cannot, negations, refuted
 from atoll.check.rewrites.steady import decided_before, no_other_scans
 from atoll.check.rewrites.storage import in_one, is_neutral, undone
 from atoll.check.rewrites.texts import as_was, may_trap, reads_under, texts
+from atoll.check.rewrites.turns_back import turns_back
 from atoll.check.sums import Poly, add, const, mul, sub, subst, var
 
 EFFECTS = ("store", "update", "add", "assign", "declare", "check", "acc")
@@ -61,7 +62,7 @@ class Region:
         self._rounds: dict[str, list[str]] = {}
         self.moving, self.kinds = around.moving, around.kinds
         self.notes: set[str] = set()
-        before, after = in_one(before), in_one(checks_back(parts_back(after, self.notes, self.kinds) if licensed else after, roots))
+        before, after = in_one(turns_back(before)), in_one(checks_back(turns_back(parts_back(after, self.notes, self.kinds) if licensed else after), roots))
         decided_before(before)
         decided_before(after)
         no_other_scans(before, after)

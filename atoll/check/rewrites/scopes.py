@@ -111,9 +111,9 @@ def _used(s: Stmt) -> tuple[set[str], set[str]]:
     return variables, arrays
 
 
-def measured(body: Body) -> tuple[int, int]:
-    """The largest coefficient of an unknown and the highest degree in the index arithmetic of a program."""
-    largest = degree = 0
+def measured(body: Body) -> tuple[int, int, int]:
+    """The largest coefficient of an unknown and the highest degree in the index arithmetic of a program, and how many indices an array has."""
+    largest = degree = rank = 0
     for s in walk(body):
         for e in parts(s):
             for p in subexprs(e):
@@ -121,4 +121,5 @@ def measured(body: Body) -> tuple[int, int]:
                     for monomial, c in p:
                         if monomial:
                             largest, degree = max(largest, abs(c)), max(degree, len(monomial))
-    return largest, degree
+        rank = max([rank, *(len(x[2]) for e in parts(s) for x in loads(e)), *([len(s[2])] if s[0] in ("store", "update") else [])])
+    return largest, degree, rank

@@ -95,7 +95,7 @@ def is_neutral(text: str, monoid: str, d: str) -> bool:
 
 def undone(body: tuple[Node, ...], sums: dict[str, str], moving: frozenset[str], kinds: Kinds) -> tuple[Node, ...]:
     """The statements with values where they were before: `sums` are variables that stand for accumulators, with their operators; `moving` ones are assigned."""
-    out = [n for n in _without_lines(body, moving, kinds) if n.stmt[:2] != ("helper", "fence") or n.stmt[2]]
+    out = [n for n in _without_lines(body, kinds) if n.stmt[:2] != ("helper", "fence") or n.stmt[2]]
     for k, n in enumerate(out):
         if n.origin is None and begins_sum(n.stmt, sums):
             out[k] = replace(n, stmt=("acc", n.stmt[1], sums[n.stmt[1]], n.stmt[2], True), origin=(-1, {}))
@@ -105,7 +105,7 @@ def undone(body: tuple[Node, ...], sums: dict[str, str], moving: frozenset[str],
     return tuple(replace(n, bodies=tuple(undone(b, sums, moving, kinds) for b in n.bodies)) for n in out)
 
 
-def _without_lines(body: tuple[Node, ...], moving: frozenset[str], kinds: Kinds) -> tuple[Node, ...]:
+def _without_lines(body: tuple[Node, ...], kinds: Kinds) -> tuple[Node, ...]:
     """Stores into lines that are streamed to their array, as stores into the array."""
     for stream in [n for n in body if n.stmt[:2] == ("helper", "stream") and n.origin is None and len(n.stmt[2]) == 2]:
         (b, first), (line, zero) = stream.stmt[2]
@@ -122,14 +122,16 @@ def _without_lines(body: tuple[Node, ...], moving: frozenset[str], kinds: Kinds)
         at = [body.index(n) for n in (room[0], fill, stream, freed[0])]
         if at != sorted(at) or fill.stmt[2] != () or fill.stmt[3] != count or {line, b} & inside or line in touched or b in touched:
             continue
-        if kinds[line] != kinds[b] or b in changed((whole(fill),))[1] or any(moving & names(p) for p in (*first, count)):
+        if kinds[line] != kinds[b] or b in changed((whole(fill),))[1]:
+            continue
+        if changed(tuple(map(whole, body[at[0] : at[3]])))[0] & set().union(*(names(p) for p in (*first, count))):
             continue
         stores = [n for n in fill.bodies[0] if n.stmt[0] == "store" and n.stmt[1] == line]
         if len(stores) != 1 or stores[0].stmt[2] != (var(fill.stmt[1]),) or sum(x[0] == "store" and x[1] == line for x in walk((whole(fill),))) != 1:
             continue
         index = (*first[:-1], add(first[-1], var(fill.stmt[1])))
         inner = tuple(replace(n, stmt=("store", b, index, n.stmt[3])) if n is stores[0] else n for n in fill.bodies[0])
-        return _without_lines(tuple(replace(n, bodies=(inner,)) if n is fill else n for n in body if n not in (stream, room[0], freed[0])), moving, kinds)
+        return _without_lines(tuple(replace(n, bodies=(inner,)) if n is fill else n for n in body if n not in (stream, room[0], freed[0])), kinds)
     return body
 
 

@@ -12,6 +12,8 @@ it are skipped, which nobody sees: what is in a round cannot fail. `all` looks f
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from atoll.loops import ir as lp
 from atoll.loops import profit
 from atoll.loops.questions import loads, straight
@@ -53,7 +55,7 @@ def _in_blocks(loop: lp.Accumulate) -> list[lp.Stmt]:
     for s in Copier({}).stmts(loop.body):
         if isinstance(s, lp.Add):
             wanted = s.value if some else lp.Call("not", (s.value,), BOOL)
-            body.append(lp.Add(hit, "or", lp.Cast(wanted, kind)))
+            body.append(replace(s, var=hit, monoid="or", value=lp.Cast(wanted, kind)))
         else:
             body.append(s)
     settled = lp.Call("ne" if some else "eq", (lp.Use(hit), lp.Const(0, kind)), BOOL)

@@ -178,7 +178,7 @@ def _around(loop: lp.For) -> list[lp.Stmt] | None:
             new = q if op == "floordiv" else inner.poly(turn.value) - q * inner.poly(turn.size)
             body.append(lp.Let(inner.var(s.var), lp.Index(new)))
             continue
-        body += inner.stmt(s)
+        body += inner.stmts([s])
     head += [lp.For(loop.sym, here, poly(stop.atom), body, True), lp.Assign(at, lp.Index(poly(stop.atom)))]
     cut_up: list[lp.Stmt] = [lp.Declare(at, lp.Index(loop.low)), lp.Forever(head)]
     sizes = [t.size for t in turns]
