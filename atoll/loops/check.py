@@ -2,7 +2,7 @@
 
     scope     expressions mention variables declared before, in this block or one around it, loop indices around them, and sizes
     buffers   are arguments, results, constants, or allocated before and not freed; have as many indices as axes; inputs are not written
-    binders   a variable is declared at one place (but what a sum makes for its piece, which the piece declares too), a loop's index is not that of a loop around it
+    binders   a variable is declared at one place (but what a sum makes for its piece, which the piece declares too), an index belongs to one loop
     names     of two variables that are alive together differ
     breaks    stand in a `forever`
 """
@@ -91,6 +91,7 @@ class _Checker:
         self.fn = fn
         self.known = known
         self.syms: set[Sym] = set(fn.sizes)
+        self.indices: set[Sym] = set(fn.sizes)  # of all loops so far
         self.vars: set[lp.Var] = {p for p in fn.inputs if isinstance(p, lp.Var)}
         self.named = {v.name: v for v in self.vars}
         made: set[lp.Buffer] = set()
@@ -136,7 +137,8 @@ class _Checker:
 
     def loop(self, syms: tuple[Sym, ...], body: lp.Stmts) -> None:
         for sym in syms:
-            self.need(sym not in self.syms, f"two loops, one in the other, have the index {sym.name}")
+            self.need(sym not in self.indices, f"two loops have the index {sym.name}")
+        self.indices.update(syms)
         self.syms.update(syms)
         self.block(body)
         self.syms.difference_update(syms)

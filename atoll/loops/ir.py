@@ -19,7 +19,6 @@ checks the rest at concrete sizes.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Union
@@ -28,8 +27,6 @@ from atoll.ainf.ir import Site
 from atoll.errors import NOWHERE, Span
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.types.dtypes import DType
-
-_numbers = itertools.count()
 
 
 class Origin:
@@ -52,7 +49,7 @@ class Buffer:
     are those of the whole array.
     """
 
-    __slots__ = ("name", "dtype", "extents", "kind", "value", "reason", "span", "number", "private", "local", "rows", "label", "home", "within", "origin")
+    __slots__ = ("name", "dtype", "extents", "kind", "value", "reason", "span", "copy_of", "private", "local", "rows", "label", "home", "within", "origin")
 
     def __init__(
         self,
@@ -67,7 +64,7 @@ class Buffer:
         self.name, self.dtype, self.extents, self.kind = name, dtype, extents, kind
         self.reason, self.span, self.value = reason, span, value
         self.origin = Origin((span,)) if span.line else MADE
-        self.number = next(_numbers)
+        self.copy_of: Buffer | None = None  # the memory that this is in another loop (loops/transform/indices.py)
         self.private = False
         self.local = False
         self.rows: int | None = None
@@ -82,6 +79,14 @@ class Buffer:
     def shown(self) -> str:
         """Its name in reports."""
         return self.label or self.name
+
+    def sized(self, extents: tuple[Poly, ...]) -> Buffer:
+        """The same memory by the index of another loop."""
+        new = Buffer(self.name, self.dtype, extents, self.kind, self.reason, self.span, self.value)
+        new.copy_of = self.copy_of or self
+        for name in ("private", "local", "rows", "within", "home", "label", "origin"):
+            setattr(new, name, getattr(self, name))
+        return new
 
     def called(self, name: str) -> Buffer:
         """The buffer under another name in reports."""

@@ -60,6 +60,7 @@ from atoll.loops.recipes.unroll import unroll
 from atoll.loops.recipes.wave import wave
 from atoll.loops.recipes.window import window
 from atoll.loops.transform.copier import names
+from atoll.loops.transform.indices import own_indices
 from atoll.loops.transform.walk import innermost_first, same
 
 
@@ -164,7 +165,7 @@ def optimise(
                 said = len(work.decisions)
                 found = p.run(fn, work)
                 if not same(found, fn.body):  # statements are frozen: what is the same was checked before
-                    fn.body = found
+                    fn.body = own_indices(found)
                     check(fn, p.name, known)
                 if after is not None:
                     after(p, fn, work.decisions[said:])

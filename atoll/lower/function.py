@@ -8,6 +8,7 @@ from typing import Any
 
 from atoll.ainf import ir
 from atoll.loops import ir as lp
+from atoll.loops.transform.indices import own_indices
 from atoll.loops.transform.walk import Known, every_block, in_turn, innermost_first, plain_parts
 from atoll.lower.block import BlockLowerer, BufferSink, Sink
 from atoll.lower.copies import note_settled
@@ -126,7 +127,7 @@ class FunctionLowerer:
         block.lower(scope)
         body = live_together(handed_over(close_scopes(tidy(drop_unused(scope.stmts)))))
         note_settled(body, program.results, [o.buffer for o in outputs], self.copied)
-        body = allocate_outside(body)
+        body = own_indices(allocate_outside(body))
         return lp.Function(program.name, program.sizes, inputs, outputs, body, self.consts, copied=self.copied, span=program.span)
 
 

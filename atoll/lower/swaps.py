@@ -32,8 +32,8 @@ def _partners(body: lp.Stmts) -> dict[lp.Buffer, set[lp.Buffer]]:
 
 def _hoisted(body: lp.Stmts, partners: dict[lp.Buffer, set[lp.Buffer]]) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
-        inside = {s.buffer for s in lp.walk([stmt]) if isinstance(s, lp.Alloc)} if isinstance(stmt, _LOOPS) else set()
-        moved = [b for b in sorted(inside, key=lambda b: b.number) if not partners.get(b, inside) <= inside]
+        inside = dict.fromkeys(s.buffer for s in lp.walk([stmt]) if isinstance(s, lp.Alloc)) if isinstance(stmt, _LOOPS) else {}
+        moved = [b for b in inside if not partners.get(b, set()) <= inside.keys()]
         return [*(lp.Alloc(b) for b in moved), *without_memory([stmt], moved), *(lp.Free(b) for b in moved)] if moved else None
 
     return innermost_first(body, rewrite)
@@ -44,9 +44,9 @@ def _settled(body: lp.Stmts, partners: dict[lp.Buffer, set[lp.Buffer]]) -> list[
         if not isinstance(stmt, _LOOPS):
             return None
         out: list[lp.Stmt] = [stmt]
-        swapped = {b for s in lp.walk([stmt]) if isinstance(s, lp.Swap) for b in (s.first, s.second)}
-        for result in sorted((b for b in swapped if b.kind == "out"), key=lambda b: b.number):
-            others = sorted((partners[result] & swapped) - {result}, key=lambda b: b.number)
+        swapped = dict.fromkeys(b for s in lp.walk([stmt]) if isinstance(s, lp.Swap) for b in (s.first, s.second))
+        for result in (b for b in swapped if b.kind == "out"):
+            others = [b for b in swapped if b in partners[result] and b is not result]
             out.append(lp.Helper("settle", ((result, ()), *((b, ()) for b in others)), ()))
         return out
 

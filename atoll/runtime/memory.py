@@ -96,8 +96,8 @@ def memory(loops: lp.Function, fn: core.Function | None = None, returned: Span =
     for stmt in lp.walk(loops.body):
         if isinstance(stmt, lp.Alloc) and stmt.buffer.kind != "out" and not stmt.buffer.local:
             b = stmt.buffer
-            if b not in seen:
-                seen.add(b)
+            if (b.copy_of or b) not in seen:
+                seen.add(b.copy_of or b)
                 uses.append(Use("temporary", b.shown, bytes_of(b), b.reason, b.span))
         elif isinstance(stmt, lp.Helper) and stmt.name in ("argsort", "sort"):
             each = _SORT if stmt.name == "argsort" else 2 * stmt.buffers[0][0].dtype.size
@@ -112,7 +112,7 @@ def copies_of(loops: lp.Function, fn: core.Function | None, returned: Span) -> l
 
 def _copies(loops: lp.Function) -> list[lp.Copied]:
     """Copies to memory that is still there after the rewrites of loops."""
-    made = {s.buffer for s in lp.walk(loops.body) if isinstance(s, lp.Alloc)} | {o.buffer for o in loops.outputs}
+    made = {s.buffer.copy_of or s.buffer for s in lp.walk(loops.body) if isinstance(s, lp.Alloc)} | {o.buffer for o in loops.outputs}
     found = [dataclasses.replace(c, target=c.target.home or c.target, source=c.source.home or c.source) for c in loops.copied]
     return [c for c in found if c.target in made and c.target is not c.source and (c.source.kind != "temp" or c.source in made)]
 

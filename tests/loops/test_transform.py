@@ -14,6 +14,7 @@ from atoll.loops.transform.copier import Copier
 from atoll.loops.transform.cut import cut
 from atoll.loops.transform.expand import in_lanes, lane_array
 from atoll.loops.transform.forward import Forwarded, retargeted
+from atoll.loops.transform.indices import own_indices
 from atoll.loops.transform.jam import loops_together, one_sum, row_updates, sums_together
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.regroup import as_assignments, monoid_of, neutral
@@ -137,6 +138,22 @@ def test_what_lanes_hand_on_is_kept_for_each() -> None:
     assert made.count("v__") >= 3 and "x[q, j]" in made
     with pytest.raises(AssertionError, match="a lane would change v"):
         in_lanes(step, Copier({i: poly(q)}), {}, poly(q))
+
+
+def test_every_loop_has_an_index_of_its_own() -> None:
+    """The second loop has another index, which prints the same, everywhere in it; memory that a loop makes by its index is another one too; a loop that is alone is itself."""
+    inner = over(r, m, lp.Store(row, (poly(i) + poly(r),), lp.Index(poly(i))))  # type: ignore[arg-type]
+    first, second = over(i, n, inner), over(i, m, inner)
+    made = own_indices([first, second])
+    assert made[0] is first and text(made) == text([first, second])
+    one, other = (s.sym for s in made if isinstance(s, lp.For))
+    found = [s for s in lp.walk([made[1]]) if isinstance(s, lp.Store)][0]
+    assert one is i and other is not i and {a for p in found.index for a in p.leaves()}.isdisjoint({i, r})
+    assert own_indices([first]) is not None and own_indices(made) is made
+    sized = lp.Buffer("t", F64, (poly(i) + 1,), "temp")
+    pieces = [over(i, n, lp.Alloc(sized), lp.Store(sized, (poly(0),), lp.Const(0.0, F64)), lp.Free(sized)) for _ in range(2)]
+    kept, moved = ({s.buffer for s in lp.walk([loop]) if isinstance(s, (lp.Alloc, lp.Store, lp.Free))} for loop in own_indices(pieces))
+    assert kept == {sized} and [b.copy_of for b in moved] == [sized] and i not in next(iter(moved)).extents[0].leaves()
 
 
 def test_operators() -> None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from atoll.loops import ir as lp
-from atoll.sizes import Atom, Poly, poly
+from atoll.sizes import Atom, Poly, Sym, poly
 
 HOLDERS = (lp.For, lp.Accumulate, lp.Chunks, lp.If, lp.Forever, lp.Section, lp.Product)
 """Statements with statements inside."""
@@ -52,6 +52,12 @@ class Copier:
         new = fresh(var)
         self.vars[var] = new
         self.env[var.atom] = poly(new.atom)
+        return new
+
+    def sym(self, sym: Sym) -> Sym:
+        """The index of a copied loop: of the same name, but its own."""
+        new = Sym(sym.name)
+        self.env[sym] = poly(new)
         return new
 
     def poly(self, p: Poly) -> Poly:
@@ -130,14 +136,15 @@ class Copier:
                 return [lp.If(known, self.stmts(then), self.stmts(orelse))] if known else self.stmts(then)
             case lp.For():
                 low, high = self.poly(s.low), self.poly(s.high)
-                return [lp.For(s.sym, low, high, self.stmts(s.body), s.parallel, s.vector, s.unroll)]
+                return [lp.For(self.sym(s.sym), low, high, self.stmts(s.body), s.parallel, s.vector, s.unroll)]
             case lp.Accumulate():
                 low, high = self.poly(s.low), self.poly(s.high)
                 accs = [lp.Acc(self.var(a.var), a.monoid) for a in s.accs]
-                return [lp.Accumulate(s.sym, low, high, self.stmts(s.body), accs, s.exact)]
+                return [lp.Accumulate(self.sym(s.sym), low, high, self.stmts(s.body), accs, s.exact)]
             case lp.Chunks(buffers=()):
                 accs = [lp.Acc(self.vars.get(a.var, a.var), a.monoid) for a in s.accs]
-                return [replace(s, extent=self.poly(s.extent), work=self.poly(s.work), body=self.stmts(s.body), accs=accs)]
+                extent, work = self.poly(s.extent), self.poly(s.work)
+                return [replace(s, low=self.sym(s.low), high=self.sym(s.high), extent=extent, work=work, body=self.stmts(s.body), accs=accs)]
             case lp.Check(tests, site, args):
                 known = self.tests(tests)
                 if known == ():
