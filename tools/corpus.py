@@ -2,6 +2,7 @@
 
     python -m tools.corpus record before.json [--grad]       # every @at.fn at module level of tests/, bench/ and examples/
     python -m tools.corpus compare before.json               # what is different now, by name and stage
+    python -m tools.corpus compare whole.json --whole --numbers    # but for the numbers of names (x__7), which a copy more changes (texts, recorded with --whole)
     python -m tools.corpus record a.json --only bench        # files whose path contains a word
     python -m tools.corpus passes out.json                   # how many functions each rewrite of loops changes
 
@@ -16,6 +17,7 @@ import hashlib
 import importlib
 import io
 import json
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -83,10 +85,17 @@ def record(only: Sequence[str] = (), gradients: bool = False, whole: bool = Fals
     return result
 
 
-def differences(before: dict[str, dict[str, str]], after: dict[str, dict[str, str]]) -> list[str]:
+def renumbered(text: str) -> str:
+    """With the numbers of names that rewrites made counted anew, in the order of the text."""
+    seen: dict[str, str] = {}
+    return re.sub(r"__\d+", lambda found: seen.setdefault(found[0], f"__{len(seen)}"), text)
+
+
+def differences(before: dict[str, dict[str, str]], after: dict[str, dict[str, str]], numbers: bool = False) -> list[str]:
+    same = (lambda a, b: renumbered(a) == renumbered(b)) if numbers else (lambda a, b: a == b)
     lines = [f"{name}: only {'before' if name in before else 'after'}" for name in sorted(before.keys() ^ after.keys())]
     for name in sorted(before.keys() & after.keys()):
-        different = [stage for stage in before[name] if before[name][stage] != after[name].get(stage)]
+        different = [stage for stage in before[name] if not same(before[name][stage], after[name].get(stage, ""))]
         if different:
             lines.append(f"{name}: {', '.join(different)}")
     return lines
@@ -126,6 +135,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[], help="files whose path contains one of these")
     parser.add_argument("--grad", action="store_true", help="gradients too, where they exist")
     parser.add_argument("--whole", action="store_true", help="keep the texts, not their digests")
+    parser.add_argument("--numbers", action="store_true", help="numbers in names do not count")
     args = parser.parse_args()
     if args.what == "passes":
         uses = firing(args.only)
@@ -138,7 +148,7 @@ def main() -> int:
         print(f"{len(found)} functions")
         return 0
     before = json.loads(args.file.read_text())
-    lines = differences(before, record(args.only, args.grad, args.whole))
+    lines = differences(before, record(args.only, args.grad, args.whole), args.numbers)
     print("\n".join([*lines, f"{len(lines)} of {len(before)} functions differ"]))
     return 1 if lines else 0
 

@@ -3,6 +3,7 @@
     accesses(stmts)              every element written and read, with the loops around it
     place(access, round)         one of them in a given round, its indices named apart
     never_meet(a, b, known)      two places are different, whatever their indices are
+    Order(known).apart(xs, ys)   what one does and what the other does may be done in any order
     rounds_apart(loop, known)    no round touches what another one writes
     small_for_apart(loop, known) the same, if some variables are small
     own_elements(index, inner, outer)  rounds of an inner loop have an element each, the same in every round of an outer one
@@ -25,6 +26,7 @@ from atoll.sizes.prover import Facts, facts
 _NEST = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.Accumulate, lp.Add, lp.If, lp.Note)
 MOST = 24  # stores in a round
 PAIRS = 200  # of elements that are held against each other
+MOVED = 400  # the same, of statements that are moved past others
 Loop = tuple[Sym, Poly, Poly]
 
 
@@ -94,6 +96,35 @@ def never_meet(first: Place | None, second: Place | None, known: tuple[Poly, ...
         return False
     ctx = facts((*known, *first.known, *second.known))
     return any(plain(p) and plain(q) and differ(p, q, ctx) for p, q in zip(first.index, second.index, strict=True))
+
+
+Places = list[Place | None]
+
+
+class Order:
+    """May two groups of statements be done in another order? For those who move some past others: what is known of their rounds, and how many pairs were looked at."""
+
+    def __init__(self, known: tuple[Poly, ...]) -> None:
+        self.known = known
+        self.pairs = 0
+
+    def touched(self, stmts: lp.Stmts, env: Mapping[Atom, Poly]) -> Places:
+        """The elements that statements write and read in the round that `env` says."""
+        written, read = accesses(stmts)
+        return [place(x, env, True) for x in written] + [place(x, env) for x in read]
+
+    def apart(self, mine: Places, theirs: Places, here: tuple[Poly, ...] = ()) -> bool:
+        """Neither touches an element that the other writes."""
+        for x in mine:
+            for y in theirs:
+                if x is None or y is None:
+                    return False
+                if x.buffer is not y.buffer or not (x.written or y.written):
+                    continue
+                self.pairs += 1
+                if self.pairs > MOVED or x.buffer.rows is not None or x.buffer.local or not never_meet(x, y, (*self.known, *here)):
+                    return False
+        return True
 
 
 def rounds_apart(loop: lp.For, known: tuple[Poly, ...], private: frozenset[lp.Buffer] = frozenset()) -> bool:

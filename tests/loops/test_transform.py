@@ -147,7 +147,7 @@ def test_every_loop_has_an_index_of_its_own() -> None:
     made = own_indices([first, second])
     assert made[0] is first and text(made) == text([first, second])
     one, other = (s.sym for s in made if isinstance(s, lp.For))
-    found = [s for s in lp.walk([made[1]]) if isinstance(s, lp.Store)][0]
+    found = next(s for s in lp.walk([made[1]]) if isinstance(s, lp.Store))
     assert one is i and other is not i and {a for p in found.index for a in p.leaves()}.isdisjoint({i, r})
     assert own_indices([first]) is not None and own_indices(made) is made
     sized = lp.Buffer("t", F64, (poly(i) + 1,), "temp")

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from atoll.loops import ir as lp
 from atoll.loops.control.bounds import Bounds
 from atoll.loops.control.counted import counted
-from atoll.loops.control.same_conditions import changed
+from atoll.loops.questions import changed
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.machine import stands_alone
 from atoll.sizes.prover import facts

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from atoll.loops import ir as lp
-from atoll.loops.questions import divides, loads
+from atoll.loops.questions import changed, divides, loads
 from atoll.loops.transform.walk import plain_parts, with_bodies
 
 
@@ -116,27 +116,3 @@ def _polys(e: lp.Expr) -> list[Any]:
     if isinstance(e, lp.Index):
         return [e.poly]
     return [t.poly for t in e.tests if t.poly is not None] if isinstance(e, (lp.Choose, lp.Truth)) else []
-
-
-def changed(stmts: lp.Stmts) -> tuple[set[lp.Var], set[lp.Buffer]]:
-    """Variables and arrays that statements make or change."""
-    variables: set[lp.Var] = set()
-    buffers: set[lp.Buffer] = set()
-    for s in lp.walk(stmts):
-        if isinstance(s, (lp.Assign, lp.Add, lp.Let, lp.Declare)):
-            variables.add(s.var)
-        elif isinstance(s, (lp.Accumulate, lp.Chunks)):
-            variables |= {a.var for a in s.accs}
-            buffers |= {shared for _, shared, _ in s.buffers} if isinstance(s, lp.Chunks) else set()
-        elif isinstance(s, (lp.Store, lp.Update, lp.Alloc, lp.Free)):
-            buffers.add(s.buffer)
-        elif isinstance(s, lp.Helper):
-            buffers |= {b for b, _ in s.buffers}
-            variables |= {s.result} if s.result is not None else set()
-        elif isinstance(s, lp.CopyBuffer):
-            buffers.add(s.target)
-        elif isinstance(s, lp.Swap):
-            buffers |= {s.first, s.second}
-        elif isinstance(s, lp.Product):
-            buffers.add(s.target.buffer)
-    return variables, buffers

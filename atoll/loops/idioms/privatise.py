@@ -23,6 +23,8 @@ from atoll.loops import profit
 from atoll.loops.control.same_checks import only_checks
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.fuse import fused, once, past
+from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.regroup import monoid_of, neutral
 from atoll.loops.transform.split import begun, whole_blocks
 from atoll.loops.transform.walk import with_bodies
@@ -67,35 +69,13 @@ def _together(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
             k -= 1
         before = out[k] if updates and k >= 0 else None
         earlier = _only_updates(before) if isinstance(before, lp.For) else []
-        if not earlier or not isinstance(before, lp.For) or not isinstance(stmt, lp.For) or before.high != stmt.high or not _apart(before, earlier, stmt, updates, out[k + 1 :]):
+        between = [s for s in out[k + 1 :] if not isinstance(s, lp.Alloc)]
+        if not earlier or not isinstance(before, lp.For) or not isinstance(stmt, lp.For) or past(before, between) is not None or isinstance(made := fused(before, stmt), Refused):
             out.append(stmt)
             continue
         decisions.append(f"{', '.join(u.buffer.shown for u in [*earlier, *updates])} are added up in the same rounds of {before.sym}")
-        known = {s.value: s.var for s in before.body if isinstance(s, lp.Let)}
-        out = [*out[:k], *out[k + 1 :], lp.For(before.sym, before.low, before.high, [*before.body, *_Shared({stmt.sym: poly(before.sym)}, known).stmts(stmt.body)], False)]
+        out = [*out[:k], *out[k + 1 :], replace(made, body=once(made.body))]
     return out
-
-
-def _apart(first: lp.For, one: list[lp.Update], second: lp.For, other: list[lp.Update], between: lp.Stmts) -> bool:
-    """Neither loop reads what either adds to, and what is filled between them is not the first one's."""
-    added = {u.buffer for u in (*one, *other)}
-    read = {x.buffer for s in (*first.body, *second.body) for x in loads(s)}
-    filled = {s.buffer for s in lp.walk(between) if isinstance(s, lp.Store)}
-    return len(added) == len(one) + len(other) and not added & read and not filled & (read | {u.buffer for u in one})
-
-
-class _Shared(Copier):
-    """A copy that uses what is known already."""
-
-    def __init__(self, env: dict[Atom, Poly], known: dict[lp.Expr, lp.Var]) -> None:
-        super().__init__(env)
-        self.known = known
-
-    def stmt(self, s: lp.Stmt) -> list[lp.Stmt]:
-        if isinstance(s, lp.Let) and (var := self.known.get(self.expr(s.value))) is not None:
-            self.vars[s.var], self.env[s.var.atom] = var, poly(var.atom)
-            return []
-        return super().stmt(s)
 
 
 def _checks_before(out: lp.Stmts, loop: lp.For, updates: list[lp.Update]) -> tuple[lp.Chunks, lp.For] | None:

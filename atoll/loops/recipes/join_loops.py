@@ -4,128 +4,97 @@
 becomes
     pieces of n: for i:  v = e(i);  s += f(v)
 
-The plan does this where it can (plan/fuse.py); here are the loops that it puts apart for other reasons. Nothing else may read or write the array,
-and the second loop must not write what the first one reads.
+The plan does this where it can (plan/fuse.py); here are the loops that it puts apart for other reasons. The two are fused (transform/fuse.py), pieces first, then the loops in them;
+then the element that a round stores and reads is a variable, as nothing else mentions the array.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from atoll.loops import ir as lp
-from atoll.loops.questions import loads
-from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.questions import loads, mentions
+from atoll.loops.transform.copier import copyable, fresh_like
 from atoll.loops.transform.forward import Forwarded
+from atoll.loops.transform.fuse import fused, past
+from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import every_block
 from atoll.sizes import poly
 
 
-@dataclass
-class _Maker:
-    """for sym: lets; buffer[sym] = value"""
-
-    loop: lp.For
-    store: lp.Store
-
-
 def join_loops(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
-    return every_block(stmts, lambda body: _Block(body).joined(decisions))
+    def block(body: lp.Stmts) -> lp.Stmts:
+        said = _Said()
+        here = 0
+        while here < len(body):
+            found = _joined(body, here, said)
+            if found is None:
+                here += 1
+                continue
+            body, array = found
+            decisions.append(f"{array.shown} is computed where it is read")
+            here -= 1  # the array's memory stood before it
+        return body
+
+    return every_block(stmts, block)
 
 
-def _mentioned(stmt: lp.Stmt) -> set[lp.Buffer]:
-    found = {x.buffer for x in loads(stmt)}
-    for s in lp.walk([stmt]):
-        found |= {s.buffer} if isinstance(s, (lp.Alloc, lp.Free, lp.Store, lp.Update)) else set(_buffers(s))
-    return found
+class _Said:
+    """The arrays that the statements of a block mention, each looked through once."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, tuple[lp.Stmt, set[lp.Buffer]]] = {}
+
+    def by(self, stmt: lp.Stmt) -> set[lp.Buffer]:
+        if id(stmt) not in self.found:
+            self.found[id(stmt)] = stmt, {stmt.buffer} if isinstance(stmt, (lp.Alloc, lp.Free)) else set(mentions(stmt))
+        return self.found[id(stmt)][1]
 
 
-def _maker(chunk: lp.Chunks) -> _Maker | None:
-    if chunk.accs or chunk.buffers or len(chunk.body) != 1:
-        return None
-    loop = chunk.body[0]
-    if not isinstance(loop, lp.For) or not loop.parallel or not loop.body or loop.low != poly(chunk.low) or loop.high != poly(chunk.high):
+def _made(chunk: lp.Chunks) -> lp.Store | None:
+    """The store of pieces that do nothing but    for i: lets; buffer[i] = value"""
+    loop = chunk.body[0] if len(chunk.body) == 1 and not chunk.accs and not chunk.buffers else None
+    if not isinstance(loop, lp.For) or not loop.parallel or not loop.body or (loop.low, loop.high) != (poly(chunk.low), poly(chunk.high)):
         return None
     store = loop.body[-1]
-    if not isinstance(store, lp.Store) or store.buffer.kind != "temp" or store.buffer.local or store.buffer.rows is not None or store.index != (poly(loop.sym),):
+    if not isinstance(store, lp.Store) or not all(isinstance(s, lp.Let) for s in loop.body[:-1]) or store.index != (poly(loop.sym),):
         return None
-    return _Maker(loop, store) if all(isinstance(s, lp.Let) for s in loop.body[:-1]) else None
+    return store if store.buffer.kind == "temp" and not store.buffer.local and store.buffer.rows is None else None
 
 
-class _Block:
-    """Statements by their places, which stay while loops are joined, and the places where each buffer is mentioned."""
-
-    def __init__(self, stmts: lp.Stmts) -> None:
-        self.at: list[lp.Stmt | None] = list(stmts)
-        self.makers = [k for k, s in enumerate(stmts) if isinstance(s, lp.Chunks) and _maker(s) is not None]
-        self.users: dict[lp.Buffer, list[int]] = {}
-        for k, stmt in enumerate(stmts) if self.makers else ():
-            for buffer in _mentioned(stmt):
-                self.users.setdefault(buffer, []).append(k)
-
-    def joined(self, decisions: list[str]) -> list[lp.Stmt]:
-        for k in self.makers:
-            chunk = self.at[k]  # as it is now: another loop may have joined it
-            maker = _maker(chunk) if isinstance(chunk, lp.Chunks) else None
-            if maker is not None and isinstance(chunk, lp.Chunks) and self.join(k, chunk, maker):
-                decisions.append(f"{maker.store.buffer.shown} is computed where it is read")
-        return [s for s in self.at if s is not None]
-
-    def join(self, here: int, chunk: lp.Chunks, maker: _Maker) -> bool:
-        """Put the one loop that reads what a loop makes in the place of both, if that may be done."""
-        buffer = maker.store.buffer
-        places = self.users.get(buffer, [])
-        if [type(self.at[k]) for k in places] != [lp.Alloc, lp.Chunks, lp.Chunks, lp.Free] or places[1] != here:
-            return False
-        there = places[2]
-        user = self.at[there]
-        assert isinstance(user, lp.Chunks)
-        between = [s for s in self.at[here + 1 : there] if s is not None]
-        loops = [s for s in user.body if buffer in _mentioned(s)]
-        if user.extent != chunk.extent or not all(isinstance(s, (lp.Declare, lp.Alloc)) for s in between) or len(loops) != 1:
-            return False
-        loop = loops[0]
-        if not isinstance(loop, (lp.For, lp.Accumulate)) or loop.low != poly(user.low) or loop.high != poly(user.high) or not copyable(loop.body):
-            return False
-        read = [x for s in loop.body for x in loads(s) if x.buffer is buffer]
-        if not read or any(x.index != (poly(loop.sym),) for x in read) or buffer in _written(loop.body):
-            return False
-        if any(x.buffer in _written([user]) for s in maker.loop.body for x in loads(s)):
-            return False
-        new = replace(loop, body=_with(maker, loop))
-        self.at[there] = replace(user, body=[new if s is loop else s for s in user.body], work=user.work + chunk.work)
-        for k in (places[0], here, places[3]):
-            self.at[k] = None
-        del self.users[buffer]
-        for those in self.users.values():  # what the first loop read, the second one reads now
-            if here in those:
-                those[:] = sorted({there, *those} - {here})
-        return True
+def _joined(stmts: lp.Stmts, here: int, said: _Said) -> tuple[lp.Stmts, lp.Buffer] | None:
+    """The statements with one loop in the place of the two that make and read an array, and the array."""
+    chunk = stmts[here]
+    if not isinstance(chunk, lp.Chunks) or (store := _made(chunk)) is None:
+        return None
+    array = store.buffer
+    places = [k for k, s in enumerate(stmts) if array in said.by(s)]
+    if [type(stmts[k]) for k in places] != [lp.Alloc, lp.Chunks, lp.Chunks, lp.Free] or places[1] != here:
+        return None
+    user = stmts[places[2]]
+    between = stmts[here + 1 : places[2]]
+    if not isinstance(user, lp.Chunks) or not all(isinstance(s, (lp.Declare, lp.Alloc)) for s in between) or isinstance(made := fused(chunk, user), Refused):
+        return None
+    assert isinstance(made, lp.Chunks)
+    first, rest = made.body[0], made.body[1:]
+    at = [k for k, s in enumerate(rest) if mentions(s)[array]]
+    second = rest[at[0]] if len(at) == 1 else None
+    if not isinstance(first, lp.For) or not isinstance(second, (lp.For, lp.Accumulate)) or past(first, rest[: at[0]]) is not None:
+        return None
+    if not copyable(second.body) or isinstance(both := fused(first, second), Refused) or (loop := _in_variable(both, len(first.body), array)) is None:
+        return None
+    joined = replace(made, body=[*rest[: at[0]], loop, *rest[at[0] + 1 :]])
+    return [joined if k == places[2] else s for k, s in enumerate(stmts) if k not in (places[0], here, places[3])], array
 
 
-def _with(maker: _Maker, loop: lp.For | lp.Accumulate) -> list[lp.Stmt]:
-    """The body of a loop that makes what it reads."""
-    buffer = maker.store.buffer
-    copier = Copier({maker.loop.sym: poly(loop.sym)})
-    made = copier.stmts(list(maker.loop.body[:-1]))
-    value = fresh_like(buffer.name, buffer.dtype)
-    made.append(lp.Let(value, copier.expr(maker.store.value)))
-    return [*made, *Forwarded({}, {lp.Load(buffer, (poly(loop.sym),)): value}).stmts(loop.body)]
-
-
-def _buffers(s: lp.Stmt) -> list[lp.Buffer]:
-    if isinstance(s, lp.Helper):
-        return [b for b, _ in s.buffers]
-    if isinstance(s, lp.Swap):
-        return [s.first, s.second]
-    if isinstance(s, lp.CopyBuffer):
-        return [s.target, s.source]
-    if isinstance(s, lp.Product):
-        return [s.left.buffer, s.right.buffer, s.target.buffer]
-    if isinstance(s, lp.Print):
-        return [b for part in s.parts if not isinstance(part, str) for b in part[1] if isinstance(b, lp.Buffer)]
-    return []
-
-
-def _written(stmts: lp.Stmts) -> set[lp.Buffer]:
-    found = {s.buffer for s in lp.walk(stmts) if isinstance(s, (lp.Store, lp.Update))}
-    return found | {b for s in lp.walk(stmts) for b in _buffers(s)}
+def _in_variable(loop: lp.Stmt, count: int, array: lp.Buffer) -> lp.Stmt | None:
+    """A round whose first statements end with a store of its element, which the others read and nobody writes."""
+    assert isinstance(loop, (lp.For, lp.Accumulate))
+    element = lp.Load(array, (poly(loop.sym),))
+    lets, store, others = loop.body[: count - 1], loop.body[count - 1], loop.body[count:]
+    assert isinstance(store, lp.Store)
+    read = [x for x in loads(others) if x.buffer is array]
+    if not read or mentions(others)[array] != len(read) or any(x != element for x in read):
+        return None
+    value = fresh_like(array.name, array.dtype)
+    return replace(loop, body=[*lets, lp.Let(value, store.value), *Forwarded({}, {element: value}).stmts(others)])

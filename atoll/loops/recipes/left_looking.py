@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops import profit
-from atoll.loops.dependence import Access, Place, accesses, never_meet, place, plain
+from atoll.loops.dependence import Order, accesses, place, plain
 from atoll.loops.questions import loads, told
 from atoll.loops.transform.copier import Copier, fresh_like
 from atoll.loops.transform.expand import lane_array
@@ -34,7 +34,6 @@ from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import I64
 
-PAIRS = 400  # of elements that are held against each other
 _PLAIN = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.Accumulate, lp.Add, lp.If, lp.Note, lp.Chunks, lp.Check)
 
 
@@ -194,7 +193,7 @@ class _Blocks:
         self.loop, self.rows, self.together, self.nested, self.kept = loop, rows, together, nested, kept
         self.first, self.stop = Sym(f"{loop.sym.name}_first"), Sym(f"{loop.sym.name}_stop")
         self.known = (*known, poly(self.first) - loop.low, loop.high - poly(self.stop), poly(self.stop) - poly(self.first) - 1)
-        self.pairs = 0  # that were held against each other so far
+        self.order = Order(self.known)
 
     # -- whether it may be done
 
@@ -204,47 +203,47 @@ class _Blocks:
     def later(self, rows: _Rows) -> bool:
         """A row does not touch what is written by what is done before it now, but was done after it, nor the other way round."""
         j, a, b, h = self.loop.sym, *(Sym(name) for name in "abh")
-        mine = [self.at(x, {j: poly(a), rows.loop.sym: poly(h) - rows.down.subst({j: poly(a)})}) for x in self.touched(rows.loop.body)]
-        here = (*self.known, *self.inside(a), *self.inside(b), *self.row(rows, h))
+        mine = self.order.touched(rows.loop.body, {j: poly(a), rows.loop.sym: poly(h) - rows.down.subst({j: poly(a)})})
+        here = (*self.inside(a), *self.inside(b), *self.row(rows, h))
         place = self.position(rows)
         for k, stmt in enumerate(self.loop.body):
             order = poly(b) - poly(a) if k > place else poly(b) - poly(a) - 1
-            others = [self.at(x, {j: poly(b)}) for x in self.touched([stmt])]
+            others = self.order.touched([stmt], {j: poly(b)})
             where: list[tuple[Poly, ...]] = [()]
             head = next((r for r in self.rows if r.stmt is stmt), None)
             if head is not None:
                 g = Sym("g")
-                others = [self.at(x, {j: poly(b), head.loop.sym: poly(g) - head.down.subst({j: poly(b)})}) for x in self.touched(head.loop.body)]
+                others = self.order.touched(head.loop.body, {j: poly(b), head.loop.sym: poly(g) - head.down.subst({j: poly(b)})})
                 where = self.heads(head, b, g)
             for more in where:
-                if not self.all_apart(mine, others, (*here, order, *more)):
+                if not self.order.apart(mine, others, (*here, order, *more)):
                     return False
         return True
 
     def apart_from_rows(self, rows: _Rows) -> bool:
         """Rows have nothing to do with each other, nor with the rows of other loops in later rounds."""
         j, a, b, h, g = self.loop.sym, *(Sym(name) for name in "abhg")
-        mine = [self.at(x, {j: poly(a), rows.loop.sym: poly(h) - rows.down.subst({j: poly(a)})}) for x in self.touched(rows.loop.body)]
-        here = (*self.known, *self.inside(a), *self.inside(b), *self.row(rows, h))
+        mine = self.order.touched(rows.loop.body, {j: poly(a), rows.loop.sym: poly(h) - rows.down.subst({j: poly(a)})})
+        here = (*self.inside(a), *self.inside(b), *self.row(rows, h))
         for other in self.rows:
-            theirs = [self.at(x, {j: poly(b), other.loop.sym: poly(g) - other.down.subst({j: poly(b)})}) for x in self.touched(other.loop.body)]
+            theirs = self.order.touched(other.loop.body, {j: poly(b), other.loop.sym: poly(g) - other.down.subst({j: poly(b)})})
             both = (*here, *self.row(other, g))
             orders = [(poly(h) - poly(g) - 1,), (poly(g) - poly(h) - 1,)] if other is rows else [(poly(a) - poly(b) - 1,)] if self.position(rows) < self.position(other) else []
-            if not all(self.all_apart(mine, theirs, (*both, *order)) for order in orders):
+            if not all(self.order.apart(mine, theirs, (*both, *order)) for order in orders):
                 return False
         return True
 
     def shared(self, rows: _Rows) -> bool:
         """What a row reads before the first of its columns is written is not one of them."""
         j, a, b, h, q = self.loop.sym, *(Sym(name) for name in "abhq")
-        written = [self.at((x, True), {j: poly(a), rows.loop.sym: poly(h) - rows.down.subst({j: poly(a)})}) for x in accesses(rows.loop.body)[0]]
+        written = [place(x, {j: poly(a), rows.loop.sym: poly(h) - rows.down.subst({j: poly(a)})}, True) for x in accesses(rows.loop.body)[0]]
         env: dict[Atom, Poly] = {j: poly(b), rows.loop.sym: poly(h) - rows.down.subst({j: poly(b)})}
-        early = [self.at((x, False), env) for x in accesses(rows.before)[1]]
+        early = [place(x, env) for x in accesses(rows.before)[1]]
         env[rows.inner.sym] = poly(q) - rows.shift.subst({j: poly(b)})
-        early += [self.at((x, False), env) for x in accesses(rows.inner.body)[1]]
+        early += [place(x, env) for x in accesses(rows.inner.body)[1]]
         low, high = self.sum_ends(rows, poly(self.first), poly(self.stop) - 1)
-        here = (*self.known, *self.inside(a), *self.inside(b), *self.row(rows, h), poly(b) - poly(a) - 1, poly(q) - low, high - poly(q) - 1)
-        return self.all_apart(written, early, here)
+        here = (*self.inside(a), *self.inside(b), *self.row(rows, h), poly(b) - poly(a) - 1, poly(q) - low, high - poly(q) - 1)
+        return self.order.apart(written, early, here)
 
     def position(self, rows: _Rows) -> int:
         return next(k for k, s in enumerate(self.loop.body) if s is rows.stmt)
@@ -278,26 +277,6 @@ class _Blocks:
         if _step(rows.bottom, j):
             found.append((*here, poly(g) - bottom))
         return found
-
-    def touched(self, stmts: lp.Stmts) -> list[tuple[Access, bool]]:
-        """Elements, and whether they are written."""
-        written, read = accesses(stmts)
-        return [(x, True) for x in written] + [(x, False) for x in read]
-
-    def at(self, touched: tuple[Access, bool], env: dict[Atom, Poly]) -> Place | None:
-        return place(touched[0], env, touched[1])
-
-    def all_apart(self, mine: list[Place | None], others: list[Place | None], here: tuple[Poly, ...]) -> bool:
-        for x in mine:
-            for y in others:
-                if x is None or y is None:
-                    return False
-                if x.buffer is not y.buffer or not (x.written or y.written):
-                    continue
-                self.pairs += 1
-                if self.pairs > PAIRS or x.buffer.rows is not None or x.buffer.local or not never_meet(x, y, here):
-                    return False
-        return True
 
     # -- what becomes of it
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from atoll.loops import ir as lp
 from atoll.loops import profit
-from atoll.loops.control.same_conditions import changed
-from atoll.loops.questions import loads, may_fail, mentions
+from atoll.loops.questions import changed, loads, may_fail, mentions
 from atoll.loops.transform.copier import Copier, copyable
 from atoll.loops.transform.walk import every_block, plain_parts
 from atoll.sizes import Poly, poly

@@ -54,7 +54,7 @@ class Copier:
         self.env[var.atom] = poly(new.atom)
         return new
 
-    def sym(self, sym: Sym) -> Sym:
+    def bound(self, sym: Sym) -> Sym:
         """The index of a copied loop: of the same name, but its own."""
         new = Sym(sym.name)
         self.env[sym] = poly(new)
@@ -136,15 +136,15 @@ class Copier:
                 return [lp.If(known, self.stmts(then), self.stmts(orelse))] if known else self.stmts(then)
             case lp.For():
                 low, high = self.poly(s.low), self.poly(s.high)
-                return [lp.For(self.sym(s.sym), low, high, self.stmts(s.body), s.parallel, s.vector, s.unroll)]
+                return [lp.For(self.bound(s.sym), low, high, self.stmts(s.body), s.parallel, s.vector, s.unroll)]
             case lp.Accumulate():
                 low, high = self.poly(s.low), self.poly(s.high)
                 accs = [lp.Acc(self.var(a.var), a.monoid) for a in s.accs]
-                return [lp.Accumulate(self.sym(s.sym), low, high, self.stmts(s.body), accs, s.exact)]
+                return [lp.Accumulate(self.bound(s.sym), low, high, self.stmts(s.body), accs, s.exact)]
             case lp.Chunks(buffers=()):
                 accs = [lp.Acc(self.vars.get(a.var, a.var), a.monoid) for a in s.accs]
                 extent, work = self.poly(s.extent), self.poly(s.work)
-                return [replace(s, low=self.sym(s.low), high=self.sym(s.high), extent=extent, work=work, body=self.stmts(s.body), accs=accs)]
+                return [replace(s, low=self.bound(s.low), high=self.bound(s.high), extent=extent, work=work, body=self.stmts(s.body), accs=accs)]
             case lp.Check(tests, site, args):
                 known = self.tests(tests)
                 if known == ():

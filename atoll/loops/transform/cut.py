@@ -5,17 +5,22 @@
 where start is the first index at or above all lower bounds and stop is just behind the last at or below all upper ones: low <= start <= stop <= high, whatever
 the bounds are, if the range has rounds; else all three have none. Right because the parts are the range, in its order, and the bounds are the same in every round:
 they may not mention the index, nor what the rounds make. What is known between them (a test holds) is what the cut is for; who cuts says it to the copier.
+
+    in_two(loop, at, known)      for i in low..at: f(i);   for i in at..high: f(i)
+
+where low <= at <= high is seen, in every round of what is around: else the second part would begin before the range does, or the first end after it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from atoll.loops import ir as lp
-from atoll.loops.transform.copier import fresh_like
+from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.refused import Refused
 from atoll.sizes import Atom, Poly, poly
+from atoll.sizes.prover import facts
 from atoll.types.dtypes import I64
 
 FAR = 1 << 62  # beyond every index, and far from overflow
@@ -61,3 +66,15 @@ def cut(loop: lp.For | lp.Accumulate, lower: Iterable[Poly], upper: Iterable[Pol
     if highs:
         stop = settled("last", "max", stop, start)
     return Cut(before, start, stop)
+
+
+def in_two(loop: lp.For, at: Poly, known: tuple[Poly, ...]) -> tuple[lp.For, lp.For] | Refused:
+    """The parts of a loop before and from a place on, the second a copy."""
+    if not copyable([s for s in lp.walk(loop.body) if not isinstance(s, lp.Chunks)]) or any(isinstance(s, lp.Chunks) and s.buffers for s in lp.walk(loop.body)):
+        return Refused("something in it cannot be copied")
+    ctx = facts(known)
+    if not ctx.proves(at - loop.low) or not ctx.proves(loop.high - at):
+        return Refused("the place is not seen to be in the range")
+    (rest,) = Copier({}).stmt(replace(loop, low=at))
+    assert isinstance(rest, lp.For)
+    return replace(loop, high=at), rest

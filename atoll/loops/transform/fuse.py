@@ -1,0 +1,116 @@
+"""Two loops over one range as one loop (fusion), and a statement past others (of which fission is the case that takes it out of a loop).
+
+    for i: A(i);   for i: B(i)          becomes          for i: A(i); B(i)
+
+    fused(first, second, known)     one loop, or pieces, for two that follow each other
+    past(stmt, others, known)       a statement may be done after others instead of before them
+    once(body)                      equal values of a round under one name, equal checks once
+
+B(i) is now done before A(k) for every later k. So it is right where these never touch an element that the other writes; of pieces, which are done in any order, where this holds
+of two different pieces, whichever comes first. The two have the same range, no variable goes from one to the other, and no two of them print. Which of two checks fails first is
+not part of the meaning of a program. The fused loop has the index of the second; the first is copied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from atoll.loops import ir as lp
+from atoll.loops.dependence import Order
+from atoll.loops.questions import changed, loads
+from atoll.loops.transform.copier import Copier, copyable
+from atoll.loops.transform.refused import Refused
+from atoll.sizes import Atom, Poly, Sym, poly
+
+Known = tuple[Poly, ...]
+Loop = lp.For | lp.Accumulate | lp.Chunks
+_TOUCHES = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.Accumulate, lp.Add, lp.If, lp.Check, lp.Note, lp.Chunks)  # what they touch is in their indices
+
+
+def fused(first: Loop, second: Loop, known: Known = ()) -> Loop | Refused:
+    """The second loop with the rounds of the first in it, each before its own."""
+    if isinstance(first, lp.Chunks) or isinstance(second, lp.Chunks):
+        if not isinstance(first, lp.Chunks) or not isinstance(second, lp.Chunks):
+            return Refused("one of them is in pieces")
+        return _pieces(first, second, known)
+    if isinstance(first, lp.Accumulate) or (first.low, first.high) != (second.low, second.high):
+        return Refused("they do not run through the same range")
+    why = _why_not(first, second)
+    if why is not None:
+        return why
+    earlier, later = Sym(first.sym.name), Sym(first.sym.name)
+    order = Order((*known, poly(earlier) - first.low, poly(later) - poly(earlier) - 1, first.high - poly(later) - 1))
+    if not order.apart(order.touched(first.body, {first.sym: poly(later)}), order.touched(second.body, {second.sym: poly(earlier)})):
+        return Refused("a round of the second may touch what a later round of the first one does")
+    body = [*Copier({first.sym: poly(second.sym)}).stmts(first.body), *second.body]
+    if isinstance(second, lp.Accumulate):
+        return replace(second, body=body)
+    return replace(second, body=body, parallel=first.parallel and second.parallel)
+
+
+def _pieces(first: lp.Chunks, second: lp.Chunks, known: Known) -> lp.Chunks | Refused:
+    if first.extent != second.extent or first.accs or first.buffers or second.buffers:
+        return Refused("they are not pieces of the same range, or one of them adds up what its pieces have")
+    why = _why_not(first, second)
+    if why is not None:
+        return why
+    ends: list[tuple[Sym, Sym]] = [(Sym(c.low.name), Sym(c.high.name)) for c in (first, second)]
+    inside = [p for low, high in ends for p in (poly(low), poly(high) - poly(low), first.extent - poly(high))]
+    envs: list[dict[Atom, Poly]] = [{c.low: poly(low), c.high: poly(high)} for c, (low, high) in zip((first, second), ends, strict=True)]
+    for one, other in ((0, 1), (1, 0)):
+        order = Order((*known, *inside, poly(ends[other][0]) - poly(ends[one][1])))
+        if not order.apart(order.touched(first.body, envs[0]), order.touched(second.body, envs[1])):
+            return Refused("a piece of the second may touch what another piece of the first one does")
+    copied = Copier({first.low: poly(second.low), first.high: poly(second.high)}).stmts(first.body)
+    return replace(second, body=[*copied, *second.body], work=first.work + second.work)
+
+
+def _why_not(first: Loop, second: Loop) -> Refused | None:
+    """What does not depend on the indices."""
+    if any(isinstance(x, lp.For) and (x.vector or x.unroll or x.scan) for x in (first, second)):
+        return Refused("one of them is scheduled as it stands")
+    if not copyable([s for s in first.body if not isinstance(s, lp.Chunks)]) or not all(isinstance(s, _TOUCHES) for s in lp.walk([first, second])):
+        return Refused("something in them is told as a whole, not by elements")
+    mine, theirs = changed([first])[0], changed([second])[0]
+    if not mine.isdisjoint(lp.used_vars(second)) or not theirs.isdisjoint(lp.used_vars(first)) or not mine.isdisjoint(theirs):
+        return Refused("a variable goes from one to the other")
+    return None
+
+
+def past(stmt: lp.Stmt, others: lp.Stmts, known: Known = ()) -> Refused | None:
+    """Why a statement may not be done after others that it stands before; None where it may."""
+    if not all(isinstance(s, _TOUCHES) for s in lp.walk([stmt, *others])):
+        return Refused("something in them is told as a whole, not by elements")
+    mine, theirs = changed([stmt])[0], changed(others)[0]
+    if not mine.isdisjoint(lp.used_vars(others)) or not theirs.isdisjoint(lp.used_vars(stmt)) or not mine.isdisjoint(theirs):
+        return Refused("a variable goes from one to the other")
+    order = Order(known)
+    return None if order.apart(order.touched([stmt], {}), order.touched(others, {})) else Refused("one may touch what the other writes")
+
+
+def once(body: lp.Stmts) -> list[lp.Stmt]:
+    """The statements of a round with equal values under one name and equal checks made once. Right where what is read does not change in between: elements of arrays that the
+    round writes are read again."""
+    written = changed(body)[1]
+    seen: dict[lp.Expr, lp.Var] = {}
+    tested: set[tuple[lp.Test, ...]] = set()
+    copier = Copier({})
+    out: list[lp.Stmt] = []
+    for s in body:
+        if not isinstance(s, lp.Let):
+            for made in copier.stmts([s]):
+                if not isinstance(made, lp.Check) or made.tests not in tested:
+                    out.append(made)
+                if isinstance(made, lp.Check):
+                    tested.add(made.tests)
+            continue
+        value = copier.expr(s.value)
+        known = seen.get(value)
+        if known is not None and known.dtype is s.var.dtype:
+            copier.vars[s.var], copier.env[s.var.atom] = known, poly(known.atom)
+            continue
+        new = copier.stmts([s])
+        out += new
+        if not any(x.buffer in written for x in loads(value)):
+            seen[value] = copier.vars[s.var]
+    return out

@@ -1,0 +1,179 @@
+"""Fusion, fission and interchange (transform/fuse.py, transform/permute.py) against every order that they allow, on families of small nests.
+
+What is made must leave the same memory at all small sizes, pieces in any order; what would not must be refused; and the simple shapes must be made.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from atoll.loops import ir as lp
+from atoll.loops.transform.fuse import fused, once, past
+from atoll.loops.transform.permute import distributed, interchanged
+from atoll.loops.transform.refused import Refused
+from atoll.sizes import Poly, Sym, poly
+from atoll.types.dtypes import F64, I64
+
+N = Sym("n")
+BUFFERS = [lp.Buffer(name, F64, (poly(N), poly(N)), "temp") for name in "xyz"]
+Memory = dict[tuple[str, tuple[int, ...]], object]
+
+
+def run(stmts: lp.Stmts, n: int, backwards: bool = False) -> Memory:
+    """What every element is made of at the end, as an expression of what was there before: two memories are the same only if the same was done to them."""
+    memory: Memory = {}
+    values: dict[object, int] = {N: n}
+
+    def at(p: Poly) -> int:
+        return p.evaluate(lambda a: values[a])
+
+    def element(b: lp.Buffer, index: tuple[Poly, ...]) -> tuple[str, tuple[int, ...]]:
+        return b.name, tuple(map(at, index))
+
+    def go(stmts: lp.Stmts) -> None:
+        for s in stmts:
+            if isinstance(s, lp.For):
+                for k in range(at(s.low), at(s.high)):
+                    values[s.sym] = k
+                    go(s.body)
+            elif isinstance(s, lp.Chunks):
+                cuts = [(k, min(k + 2, n)) for k in range(0, n, 2)]
+                for values[s.low], values[s.high] in reversed(cuts) if backwards else cuts:
+                    go(s.body)
+            else:
+                assert isinstance(s, lp.Store) and isinstance(s.value, lp.Load)
+                source = element(s.value.buffer, s.value.index)
+                memory[element(s.buffer, s.index)] = ("f", s.instance and s.instance.number, memory.get(source, source))
+
+    go(stmts)
+    return memory
+
+
+def index(rng: random.Random, i: Sym, j: Sym | None) -> tuple[Poly, ...]:
+    def one(sym: Sym | None) -> Poly:
+        return poly(rng.choice([0, 1])) if sym is None else poly(sym) * rng.choice([0, 1, 1, 1, 1, 2]) + rng.choice([0, 0, 0, 1, -1]) + poly(N) * rng.choice([0, 0, 0, 1])
+
+    return one(i), one(j)
+
+
+def store(rng: random.Random, i: Sym, j: Sym | None = None) -> lp.Store:
+    return lp.Store(rng.choice(BUFFERS), index(rng, i, j), lp.Load(rng.choice(BUFFERS), index(rng, i, j)), instance=lp.Instance(rng.randint(0, 1 << 30), {}))
+
+
+def same(before: lp.Stmts, after: lp.Stmts) -> bool:
+    return all(run(before, n) == run(after, n, backwards) for n in range(5) for backwards in (False, True))
+
+
+def test_fused_loops_do_the_same() -> None:
+    made = {True: 0, False: 0}
+    for seed in range(250):
+        rng = random.Random(seed)
+        i, k = Sym("i"), Sym("k")
+        first, second = (lp.For(s, poly(0), poly(N), [store(rng, s) for _ in range(rng.randint(1, 2))], False) for s in (i, k))
+        found = fused(first, second)
+        made[not isinstance(found, Refused)] += 1
+        if isinstance(found, Refused):
+            assert found.why
+            continue
+        assert same([first, second], [found]), f"seed {seed}"
+    assert made[True] > 60 and made[False] > 30
+
+
+def test_fused_pieces_do_the_same() -> None:
+    made = {True: 0, False: 0}
+    for seed in range(200):
+        rng = random.Random(seed)
+
+        def pieces(rng: random.Random = rng) -> lp.Chunks:
+            low, high, i = Sym("lo"), Sym("hi"), Sym("i")
+            return lp.Chunks(low, high, poly(N), poly(1), [lp.For(i, poly(low), poly(high), [store(rng, i)], True)])
+
+        first, second = pieces(), pieces()
+        found = fused(first, second)
+        made[not isinstance(found, Refused)] += 1
+        if not isinstance(found, Refused) and all(same([c], [c]) for c in (first, second)):  # whose own pieces may go in any order
+            assert same([first, second], [found]), f"seed {seed}"
+    assert made[True] > 50 and made[False] > 25
+
+
+def test_loops_taken_apart_do_the_same() -> None:
+    made = {True: 0, False: 0}
+    for seed in range(200):
+        rng = random.Random(seed)
+        i = Sym("i")
+        loop = lp.For(i, poly(0), poly(N), [store(rng, i) for _ in range(3)], False)
+        found = distributed(loop, 1)
+        made[not isinstance(found, Refused)] += 1
+        if not isinstance(found, Refused):
+            assert same([loop], found), f"seed {seed}"
+    assert made[True] > 40 and made[False] > 40
+
+
+def test_loops_exchanged_do_the_same() -> None:
+    made = {True: 0, False: 0}
+    for seed in range(200):
+        rng = random.Random(seed)
+        i, j = Sym("i"), Sym("j")
+        inner = lp.For(j, poly(rng.choice([0, 1])), poly(N), [store(rng, i, j) for _ in range(rng.randint(1, 2))], False)
+        loop = lp.For(i, poly(0), poly(N), [inner], False)
+        found = interchanged(loop)
+        made[not isinstance(found, Refused)] += 1
+        if not isinstance(found, Refused):
+            assert same([loop], found), f"seed {seed}"
+    assert made[True] > 40 and made[False] > 40
+
+
+I, J = Sym("i"), Sym("j")
+X, Y, Z = BUFFERS
+
+
+def over(sym: Sym, *body: lp.Stmt, high: Poly | None = None) -> lp.For:
+    return lp.For(sym, poly(0), poly(N) if high is None else high, list(body), False)
+
+
+def cell(b: lp.Buffer, down: int, right: int, c: lp.Buffer, from_down: int, from_right: int) -> lp.Store:
+    return lp.Store(b, (poly(I) + down, poly(J) + right), lp.Load(c, (poly(I) + from_down, poly(J) + from_right)))
+
+
+@pytest.mark.parametrize(
+    ("cells", "exchanged"),
+    [
+        ([cell(X, 0, 0, Y, 0, 0)], True),  # nothing in common
+        ([cell(X, 0, 0, X, -1, 0)], True),  # waits for the row above
+        ([cell(X, 0, 0, X, 0, -1)], True),  # waits for the cell to the left
+        ([cell(X, 0, 0, X, -1, -1)], True),
+        ([cell(X, 0, 0, X, -1, 1)], False),  # waits for the row above, one to the right
+        ([cell(X, 0, 0, X, 1, -1)], False),  # must not see what the row below makes
+    ],
+)
+def test_directions(cells: list[lp.Stmt], exchanged: bool) -> None:
+    assert isinstance(interchanged(over(I, over(J, *cells))), Refused) is not exchanged
+
+
+def test_reasons() -> None:
+    s, k = lp.Var("s", F64), lp.Var("k", I64)
+    plain = lp.Store(X, (poly(I), poly(0)), lp.Load(Y, (poly(I), poly(0))))
+    carried = over(I, lp.Assign(s, lp.Load(Y, (poly(I), poly(0)))))
+    uses = over(J, lp.Store(X, (poly(J), poly(0)), lp.Use(s)))
+
+    def why(found: object) -> str:
+        assert isinstance(found, Refused)
+        return found.why
+
+    assert "same range" in why(fused(over(I, plain), over(J, plain, high=poly(4))))
+    assert "variable" in why(fused(carried, uses)) and "variable" in why(past(carried, [uses]))
+    assert "variable" in why(distributed(carried, 1)) and "variable" in why(distributed(over(I, lp.Let(k, lp.Index(poly(I))), lp.Store(X, (poly(I), poly(0)), lp.Use(k))), 1))
+    assert "depends on the round" in why(interchanged(over(I, over(J, cell(X, 0, 0, Y, 0, 0), high=poly(I)))))
+    assert "as a whole" in why(fused(over(I, lp.CopyBuffer(X, Y)), over(J, cell(X, 0, 0, X, 0, 0))))
+    assert "one may touch" in why(past(plain, [over(J, lp.Store(Y, (poly(J), poly(0)), lp.Const(0.0, F64)))])) and past(plain, [over(J, lp.Store(Z, (poly(J), poly(0)), lp.Const(0.0, F64)))]) is None
+
+
+def test_equal_values_have_one_name_where_nothing_changes_them() -> None:
+    a, b, c, d = (lp.Var(name, F64) for name in "abcd")
+    kept, changes = lp.Load(Y, (poly(I), poly(0))), lp.Load(X, (poly(I), poly(0)))
+    made = once([lp.Let(a, kept), lp.Let(c, changes), lp.Store(X, (poly(I), poly(0)), lp.Use(a)), lp.Let(b, kept), lp.Let(d, changes), lp.Store(Z, (poly(I), poly(0)), lp.Call("add", (lp.Use(b), lp.Use(d)), F64))])
+    assert [type(s) for s in made] == [lp.Let, lp.Let, lp.Store, lp.Let, lp.Store]
+    last = made[-1]
+    assert isinstance(last, lp.Store) and isinstance(last.value, lp.Call) and last.value.args[0] == lp.Use(made[0].var) and last.value.args[1] == lp.Use(made[3].var)  # type: ignore[union-attr]
