@@ -22,6 +22,7 @@ from atoll.ad.tape import make_tape
 from atoll.ad.undo_stack import nest
 from atoll.ad.while_rounds import counted
 from atoll.ainf import ir, scalars
+from atoll.ainf.accessible import exists_if
 from atoll.ainf.builder import Builder
 from atoll.ainf.identity import identity_of
 from atoll.ainf.replay import Reader, Replay, in_order
@@ -396,7 +397,7 @@ def _hand_on(
         env = {x: poly(f) for x, f in zip(array.binders, fresh, strict=True)}
         with b.binding(*line.dims, *fresh):
             value = version.read(b, (*instance, *(poly(x) for x in fresh)))
-        exists = not any(ref.line.conds for ref in ir.operand_refs(array.body)) and array.binders
+        exists = not any(exists_if(ref) for ref in ir.operand_refs(array.body)) and array.binders
         rev.push(ir.subst_operand(array.body, env), value, line.conds if exists else (*line.conds, *prim.when), [*dims, *fresh])
     for s, version in sums:
         if s.key in threaded:

@@ -15,15 +15,25 @@ from atoll.sizes import Poly, Quot, poly
 from atoll.sizes.prover import Facts, facts
 
 
+def exists_if(ref: ir.Ref) -> tuple[ir.Cond, ...]:
+    """The conditions without which what is referred to has no value: those of its line, and those of a loop that has rounds only under them, for an array whose first state
+    is there only under conditions too."""
+    line = ref.line
+    prim = line.prim
+    if isinstance(prim, (ir.Loop, ir.While)) and prim.when and prim.state[ref.result].binders and any(map(exists_if, ir.operand_refs(prim.state[ref.result].body))):
+        return (*line.conds, *prim.when)
+    return line.conds
+
+
 def needed_conds(prim: Any, axes: Iterable[ir.Ref], home: ir.Block) -> dict[ir.Cond, None]:
     """Conditions of the conditional lines of block `home` that a primitive or the axes of its results read, seen from the primitive's place."""
 
     def of(used: Iterable[ir.Ref]) -> dict[ir.Cond, None]:
         found: dict[ir.Cond, None] = {}
         for ref in used:
-            if ref.line.block is home and ref.line.conds:
+            if ref.line.block is home and (conds := exists_if(ref)):
                 env = dict(zip(ref.line.dims, ref.index, strict=False))
-                found.update({cond.subst(env): None for cond in ref.line.conds})
+                found.update({cond.subst(env): None for cond in conds})
         return found
 
     if isinstance(prim, ir.Select):
@@ -61,9 +71,9 @@ def with_their_own(needed: dict[ir.Cond, None], home: ir.Block) -> dict[ir.Cond,
     queue = list(needed)
     while queue:
         for ref in queue.pop().refs():
-            if ref.line.block is home and ref.line.conds:
+            if ref.line.block is home and (conds := exists_if(ref)):
                 env = dict(zip(ref.line.dims, ref.index, strict=False))
-                new = [c for cond in ref.line.conds if (c := cond.subst(env)) not in found]
+                new = [c for cond in conds if (c := cond.subst(env)) not in found]
                 found.update(dict.fromkeys(new))
                 queue += new
     return found
@@ -71,7 +81,7 @@ def with_their_own(needed: dict[ir.Cond, None], home: ir.Block) -> dict[ir.Cond,
 
 def _needed_by_line(line: ir.Line, home: ir.Block) -> dict[ir.Cond, None]:
     """The same for a line of a block inside: it reads under its own conditions, each of which is tested where those before it hold."""
-    if not any(ref.line.block is home and ref.line.conds for ref in line_refs(line)):
+    if not any(ref.line.block is home and exists_if(ref) for ref in line_refs(line)):
         return {}
     found: dict[ir.Cond, None] = {}
     for k, cond in enumerate(line.conds):
@@ -93,9 +103,9 @@ def tested_in_order(needed: Iterable[ir.Cond], home: ir.Block) -> tuple[ir.Cond,
             return
         begun.add(cond)
         for ref in cond.refs():
-            if ref.line.block is home and ref.line.conds:
+            if ref.line.block is home and (conds := exists_if(ref)):
                 env = dict(zip(ref.line.dims, ref.index, strict=False))
-                for before in ref.line.conds:
+                for before in conds:
                     if (new := before.subst(env)) in wanted:
                         visit(new)
         found[cond] = None

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from atoll.ainf import ir
-from atoll.ainf.accessible import holds, needed_conds, tested_in_order, with_their_own, within
+from atoll.ainf.accessible import exists_if, holds, needed_conds, tested_in_order, with_their_own, within
 from atoll.ainf.known import Given, Known
 from atoll.ainf.scan_prim import blocks, field_names, leaves, own_binders, parts, refs, subst
 from atoll.errors import NOWHERE, Span
@@ -207,7 +207,7 @@ class Builder(Known):
     def _needed(self, prim: ir.Prim, axes: list[ir.Ref], used: list[ir.Ref], home: ir.Block) -> dict[ir.Cond, None]:
         """Conditions without which what is read is not there. One of a line further out is the line's own where the code stands under it;
         elsewhere it is one of the loop around."""
-        conditional = {id(ref.line.block): ref.line.block for ref in used if ref.line.conds}
+        conditional = {id(ref.line.block): ref.line.block for ref in used if exists_if(ref)}
         if not conditional:
             return {}
         needed = needed_conds(prim, axes, home)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from atoll.ainf import ir
-from atoll.ainf.accessible import holds, needed_conds, within
+from atoll.ainf.accessible import exists_if, holds, needed_conds, within
 from atoll.ainf.scan_prim import blocks, line_leaves, own_binders, parts, refs
 from atoll.core.prims import PRIMS
 from atoll.sizes import Atom, Sym
@@ -108,7 +108,7 @@ class _Checker:
         for ref in ir.operand_refs(array.body):
             self.ref(ref, known, None)
             env = dict(zip(ref.line.dims, ref.index, strict=False))
-            missing = [c for cond in ref.line.conds if ref.line.block is block and cond.ref is not None and (c := cond.subst(env)) not in checked]
+            missing = [c for cond in exists_if(ref) if ref.line.block is block and cond.ref is not None and (c := cond.subst(env)) not in checked]
             self.need(not missing, "{} reads what exists only if {}", ref.line, what, missing)
 
     def types(self, line: ir.Line) -> None:

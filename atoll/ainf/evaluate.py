@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from atoll.ainf import ir
+from atoll.ainf.accessible import exists_if
 from atoll.core.interpret import cast, format_leaves, format_value, own_meaning, reduce_known
 from atoll.core.prims import MONOIDS, PRIMS, DivisionByZero, NegativePower, NegativeShift
 from atoll.errors import fail
@@ -344,7 +345,7 @@ class Evaluator:
             return None
         found = []
         for a, result in zip(p.state, line.results, strict=True):
-            if any(ref.line.conds for ref in ir.operand_refs(a.body)):
+            if any(exists_if(ref) for ref in ir.operand_refs(a.body)):
                 found.append(np.zeros(tuple(self.poly(n, frame, env) for n in result.axes), result.dtype.numpy)[()])
             else:
                 found.append(self.array(a, frame, env))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from atoll.ainf import ir
+from atoll.ainf.accessible import exists_if
 from atoll.ainf.identity import identity_of
 from atoll.ainf.scan_prim import line_refs
 from atoll.errors import NOWHERE
@@ -54,7 +55,7 @@ def make_state(
             scope.add(lp.Declare(var, b.value(first.body, env, scope)))
             states.append(State(VarPlace(lp.Use(var)), None, var, b.fn.var(f"{name}_next", var.dtype)))
             continue
-        around = scope if outer is None or any(ref.line.conds for ref in ir.operand_refs(first.body)) else outer
+        around = scope if outer is None or any(exists_if(ref) for ref in ir.operand_refs(first.body)) else outer
         extents = _axes(b, info, env, outer or scope)
         place = b.places.get((line, k))
         taken = (line, k) in b.inplace.takes

@@ -89,7 +89,7 @@ def convert(fn: str, name: str, t: Type, arg: Any) -> Any:
     if not isinstance(arg, (np.ndarray, np.generic, int, float, tuple, list)):
         refuse_elsewhere(fn, name, arg)
     if isinstance(t, (Scalar, Index)):
-        return _scalar(fn, name, t.dtype, arg)
+        return _scalar(fn, name, t, arg)
     sizes, elem = shape_of(t)
     if isinstance(elem, (Tuple, Record)):
         items = [array(item, sizes) for item in elem.items]
@@ -115,7 +115,8 @@ def _parts(fn: str, name: str, elem: Tuple | Record, items: list[Type], arg: Any
     return tuple(convert(fn, f"{name}[{k}]", t, x) for k, (t, x) in enumerate(zip(items, arg, strict=True)))
 
 
-def _scalar(fn: str, name: str, dtype: DType, arg: Any) -> Any:
+def _scalar(fn: str, name: str, t: Scalar | Index, arg: Any) -> Any:
+    dtype = t.dtype
     if isinstance(arg, np.ndarray) and arg.ndim == 0:
         arg = arg[()]
     if isinstance(arg, np.generic):
@@ -124,11 +125,11 @@ def _scalar(fn: str, name: str, dtype: DType, arg: Any) -> Any:
         return arg
     if isinstance(arg, (bool, int, float, complex)):
         if not fits(arg, dtype) or (isinstance(arg, bool) != (dtype.kind == "b")):
-            fail("E0607", fn=fn, name=name, value=_short(arg), dtype=dtype.name, help=_what_fits(name, dtype, arg))
+            fail("E0607", fn=fn, name=name, value=_short(arg), dtype=repr(t), help=_what_fits(name, t, arg))
         return dtype.numpy.type(arg)
     if hasattr(arg, "__array__") and isinstance(found := _asked(arg), np.generic):
-        return _scalar(fn, name, dtype, found)
-    fail("E0602", fn=fn, name=name, expected=dtype.name, found=kind_of(arg))
+        return _scalar(fn, name, t, found)
+    fail("E0602", fn=fn, name=name, expected=repr(t), found=kind_of(arg))
 
 
 def _asked(arg: Any) -> Any:
@@ -139,8 +140,11 @@ def _asked(arg: Any) -> Any:
         return None
 
 
-def _what_fits(name: str, dtype: DType, arg: Any) -> str | None:
+def _what_fits(name: str, t: Scalar | Index, arg: Any) -> str | None:
     """What to pass instead of a number of another kind."""
+    dtype = t.dtype
+    if isinstance(t, Index) and not isinstance(arg, bool) and not (isinstance(arg, float) and arg.is_integer()):
+        return f"pass an index: an int that is at least 0 and below {t.size}"
     if dtype.kind == "b":
         return f"pass True or False, for example {name}={bool(arg)}" if arg in (0, 1) else f"pass a bool: {name} != 0"
     if isinstance(arg, bool):

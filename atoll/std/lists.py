@@ -284,7 +284,7 @@ def _write(w: Writer, t: Union, value: Any, where: str) -> bool:
 
 def _column(fn: str, where: str, value: Any, dtype: Any) -> np.ndarray[Any, Any]:
     """The words of a list of numbers."""
-    from atoll.runtime.arguments import _scalar
+    from atoll.runtime.arguments import convert
 
     kind = {"i": int, "f": float, "b": bool}.get(dtype.kind)
     whole = dtype.name in ("i64", "f64", "bool")
@@ -296,7 +296,7 @@ def _column(fn: str, where: str, value: Any, dtype: Any) -> np.ndarray[Any, Any]
             pass  # the slow way names the element
     if isinstance(value, np.ndarray) and value.dtype == dtype.numpy and value.ndim == 1:
         return value.astype(np.int64) if dtype.kind in "iub" else _bits(np.ascontiguousarray(value))
-    items = [_scalar(fn, f"{where}[{k}]", dtype, x) for k, x in enumerate(value)]
+    items = [convert(fn, f"{where}[{k}]", Scalar(dtype), x) for k, x in enumerate(value)]
     return np.array([scalar_words(x)[0] for x in items], np.int64)
 
 

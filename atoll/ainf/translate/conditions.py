@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from atoll.ainf import ir, scalars
-from atoll.ainf.accessible import holds, within
+from atoll.ainf.accessible import exists_if, holds, within
 from atoll.ainf.scan_prim import subst
 from atoll.ainf.translate.context import Env
 from atoll.ainf.translate.versions import Versions
@@ -158,7 +158,7 @@ class Conditions(Versions):
         """Some value that the formula asks about exists only under conditions."""
         if (known := self.asked.get(id(f))) is not None:
             return known[1]
-        found = any(any(ref.line.conds for ref in part.refs()) if isinstance(part, ir.Cond) else self.may_be_missing(part) for part in f.parts)
+        found = any(any(exists_if(ref) for ref in part.refs()) if isinstance(part, ir.Cond) else self.may_be_missing(part) for part in f.parts)
         self.asked[id(f)] = f, found
         return found
 
@@ -168,7 +168,7 @@ class Conditions(Versions):
         conds: dict[ir.Cond, None] = {}
         for ref in ir.operand_refs(x):
             env = dict(zip(ref.line.dims, ref.index, strict=False))
-            conds.update(dict.fromkeys(cond.subst(env) for cond in ref.line.conds))
+            conds.update(dict.fromkeys(cond.subst(env) for cond in exists_if(ref)))
         if not conds:
             return x
         around = {given.made for given in self.b.path}

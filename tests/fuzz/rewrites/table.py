@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import recurrences, reductions, states, strangers, walks
+from . import branches, recurrences, reductions, states, strangers, walks
 from .words import Chooser, Program
 
 
@@ -77,4 +77,7 @@ ROWS: dict[str, Row] = {
     "products": Row("", strangers.products),
     "closures": Row("", strangers.closures),
     "mixed": Row("", strangers.mixed),
+    "made in a branch": Row("", branches.made_in_branch),
+    "captured": Row("", branches.captured),
+    "beside blocks": Row("", branches.at_blocks),
 }
