@@ -27,6 +27,7 @@ def counted(rev: Reverse, line: ir.Line) -> ir.Line:
     number = len(line.results)
     line.prim = dataclasses.replace(prim, state=(*prim.state, ir.Abs((), ir.Const(0, I64))), results=(*prim.results, ir.Abs((), after)))
     line.results = (*line.results, ir.Result(I64))
+    sweep, b.reverse = b.reverse, line.reverse  # the second loop is no part of the reverse sweep: what it keeps is what the sweep reads
     with b.binding(*line.dims), b.under(*line.conds):
         rounds = poly(ir.ref_atom(ir.Ref(line, number, tuple(poly(d) for d in line.dims))))
         index = Sym("t")
@@ -47,6 +48,7 @@ def counted(rev: Reverse, line: ir.Line) -> ir.Line:
             results = tuple(replay.any(a, {}) for a in prim.results)
         loop = ir.Loop(index, rounds, prim.state, block, results, when=prim.when)
         made, where = b.emit(loop, line.results[:states], line.span, "l")
+    b.reverse = sweep
     del where
     rev.spread([made])
     for k in range(states):

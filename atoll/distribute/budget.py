@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -39,6 +39,7 @@ class Needs:
     results: int
     temporaries: int  # the most at the same time
     threads: int
+    decided: tuple[str, ...] = ()  # arrays as large as only running decides: no number holds for them
 
     @property
     def total(self) -> int:
@@ -47,6 +48,9 @@ class Needs:
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name} = {n}" for name, n in self.sizes.items())
         rows = [f"{self.function} with {sizes or 'no sizes'}, {self.threads} thread{'s' if self.threads != 1 else ''}:"]
+        if self.decided:
+            rows += [f"  {name:<12} {n:>16,} bytes  ({words_of(n)})" for name, n in (("arguments", self.arguments), ("results", self.results)) if n < UNKNOWN]
+            return "\n".join([*rows, f"  not known before it runs: the size of {', '.join(self.decided)}"])
         for name, n in (("arguments", self.arguments), ("results", self.results), ("temporaries", self.temporaries)):
             rows.append(f"  {name:<12} {n:>16,} bytes  ({words_of(n)})")
         return "\n".join([*rows, f"  {'all':<12} {self.total:>16,} bytes  ({words_of(self.total)})"])
@@ -85,7 +89,15 @@ def _needs(f: Function, env: dict[Any, int]) -> Needs:
     found = touched(loops.body, shapes, intervals, count)
     arguments = sum(prod(shapes[b]) * b.dtype.size for b in loops.inputs if isinstance(b, lp.Buffer))
     results = sum(prod(shapes[o.buffer]) * o.buffer.dtype.size for o in loops.outputs if o.buffer not in made)
-    return Needs(f.name, {s.name: env[s] for s in loops.sizes}, arguments, results, found.bytes, count)
+    unknown = [b for b in shapes if UNKNOWN in shapes[b] and prod(shapes[b])]
+    decided = tuple(dict.fromkeys(f"{b.label or b.name} (line {b.span.line})" if b.span.line else b.label or b.name for b in unknown))
+    return Needs(f.name, {s.name: env[s] for s in loops.sizes}, arguments, results, found.bytes, count, decided)
+
+
+def refuse_undecided(name: str, limit: int, decided: tuple[str, ...]) -> NoReturn:
+    """No number of bytes holds for arrays whose size only running decides."""
+    help_ = "let the loop go round a number of times that is known before: for i in range(n), without `while` and `break`"
+    fail("E1206", name=name, memory=words_of(limit), reason=f"the size of {', '.join(decided)} is decided only when it runs", help=help_)
 
 
 def _number(p: Any, env: dict[Any, int]) -> int | None:
@@ -105,6 +117,8 @@ def fits(f: Function, memory: Any, given: dict[str, Any]) -> int:
     def takes(n: int) -> int:
         return _needs(f, _sizes(f, {**given, name: n}, "fits")).total
 
+    if undecided := _needs(f, _sizes(f, {**given, name: 1}, "fits")).decided:
+        refuse_undecided(f.name, limit, undecided)
     if takes(0) > limit:
         fail("E1206", name=f.name, memory=words_of(limit), reason=f"even with {name} = 0 it takes {words_of(takes(0))}")
     high = 1

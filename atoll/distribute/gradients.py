@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atoll.distribute.arguments import bytes_of, words_of
-from atoll.distribute.budget import Within, _needs
+from atoll.distribute.budget import Within, _needs, refuse_undecided
 from atoll.distribute.make import sizes_of
 from atoll.errors import Error, fail
 from atoll.errors.plain import all_plain
@@ -59,7 +59,10 @@ class Budgeted:
         least = 1 << 62
         for depth in (0, *DEPTHS):
             g = self._gradient(depth)
-            takes = _needs(g, sizes_of(g, values)).temporaries
+            found = _needs(g, sizes_of(g, values))
+            if found.decided:
+                refuse_undecided(self.__name__, self.limit, found.decided)
+            takes = found.temporaries
             least = min(least, takes)
             if takes <= self.limit:
                 return g, "as it is" if depth == 0 else f"loops in blocks {depth} levels deep", takes

@@ -17,7 +17,7 @@ from atoll.core.rewrite import called, walk
 from atoll.errors import Span, fail
 from atoll.errors.caller import caller
 from atoll.plan.inplace import plan_block
-from atoll.sizes import Poly, poly
+from atoll.sizes import Poly, Sym, poly
 
 _SOURCES = (ir.Input, ir.Param, ir.ConstArray)
 
@@ -96,10 +96,19 @@ def _block(block: ir.Block, results: list[ir.Abs], found: dict[tuple[ir.Line, in
 def _residual(line: ir.Line, result: int) -> Residual:
     total = poly(line.results[result].dtype.size)
     for n in line.extents(result):
-        total = total * n
+        total = total * n.subst({leaf: poly(Sym(name)) for leaf in n.leaves_in_order() if (name := _rounds(leaf)) is not None})
     states = len(line.prim.state) if isinstance(line.prim, (ir.Loop, ir.While)) else 0
     name = line.name if len(line.results) == 1 else f"{line.name}.{result}"
     return Residual(name, "tape" if states and line.prim.block.params[result].prim.name in TAPES else "value", total, line.span)  # type: ignore[union-attr]
+
+
+def _rounds(leaf: object) -> str | None:
+    """The number of rounds a while loop had, by the name memory() gives it."""
+    line = leaf.ref.line if isinstance(leaf, ir.RefAtom) else None
+    if line is None or not isinstance(line.prim, ir.While):
+        return None
+    param = line.prim.block.params[leaf.ref.result].prim  # type: ignore[attr-defined]
+    return param.name if isinstance(param, ir.Param) else None
 
 
 TAPES = ("tape", "old", "at", "when")

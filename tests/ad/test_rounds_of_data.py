@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
 import atoll as at
 from atoll import f64, i64
@@ -71,3 +72,21 @@ def test_shifts_by_constants_are_gathers():
     _along(shifted, (rng.normal(size=(6, 4)),), 0, rng)
     _along(shifted, (rng.normal(size=(1, 4)),), 0, rng)
     assert "scatter" not in at.grad(shifted).show("ainf")
+
+
+def test_what_a_while_keeps_is_listed_and_has_no_number_before() -> None:
+    """The tape of a loop whose rounds only running counts: residuals() lists what memory() lists, budgets are refused by name."""
+    text = "import atoll as at\nfrom atoll import *\nn = at.sizes('n')\n@at.fn\n"
+    loops = ["    while s > tol:\n", "    for i in range(100):\n        if s < tol:\n            break\n"]
+    for loop in loops:
+        f = at.fn(source=text + f"def f(x: f64[n], tol: f64) -> f64:\n    s = 1.0\n{loop}        x = sin(x) * 0.5\n        s = sum(x * x)\n    return s\n")
+        g = at.grad(f)
+        kept = repr(g.residuals())
+        assert "tape" in kept and "8*n*count" in kept and "keeps nothing" not in kept
+        assert "not known before it runs" in repr(g.memory(n=10))
+        with pytest.raises(at.CompileError, match="E1206.*decided only when it runs"):
+            at.grad(f, memory="1MB")(np.ones(3), 1e-3)
+        with pytest.raises(at.CompileError, match="E1206"):
+            g.fits("1GB")
+    f = at.fn(source=text + "def f(x: f64[n]) -> f64:\n    for i in range(100):\n        x = sin(x) * 0.5 if sum(x * x) > 0.1 else x\n    return sum(x)\n")
+    assert at.grad(f, memory="1MB")(np.ones(3)).shape == (3,)
