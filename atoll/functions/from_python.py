@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from atoll.errors import fail
+from atoll.sizes import Poly, Sym
 from atoll.types.builtins.names import BuiltinName, meaning_of_object
-from atoll.types.types import Fn
+from atoll.types.types import Array, Fn, map_sizes
 
 if TYPE_CHECKING:
     from atoll.function import Function
@@ -27,14 +29,35 @@ def with_functions(f: Function, args: tuple[Any, ...], keywords: dict[str, Any])
         if not _is_function(value):
             found = "a Python function" if callable(value) else f"a {type(value).__name__}"
             fail("E1125", fn=f.name, name=name, found=found)
-    params = tuple(p for p in f.signature.params if p.name in given)
+    sizes: dict[Any, Poly] = {}
+    for p in f.signature.params:
+        if isinstance(p.type, Fn):
+            _literal_sizes(p.type, functions[p.name], sizes)
+    params = tuple(replace(p, type=map_sizes(p.type, lambda n: n.subst(sizes))) for p in f.signature.params if p.name in given)
 
     def body(own: str, *names: str) -> str:
         called = dict(zip(functions, names, strict=True))
         return f"{own}({', '.join(called.get(p.name, p.name) for p in f.signature.params)})"
 
     key = ("given", *map(id, functions.values()))
-    return make(f, key, f.name, params, body, *functions.values()), tuple(given.values())
+    left = tuple(n for n in f.signature.sizes if n not in sizes)
+    return make(f, key, f.name, params, body, *functions.values(), sizes=left), tuple(given.values())
+
+
+def _literal_sizes(declared: Fn, value: Any, sizes: dict[Any, Poly]) -> None:
+    """A function of f64[3] given for one of f64[n]: n is 3 in this call."""
+    signature = getattr(value, "signature", None)
+    if signature is None or len(signature.params) != len(declared.params):
+        return
+    pairs = [*zip(declared.params, (p.type for p in signature.params), strict=True)]
+    if signature.result is not None:
+        pairs.append((declared.result, signature.result))
+    for wanted, found in pairs:
+        while isinstance(wanted, Array) and isinstance(found, Array):
+            name = wanted.size.single()
+            if isinstance(name, Sym) and found.size.const() is not None:
+                sizes.setdefault(name, found.size)
+            wanted, found = wanted.elem, found.elem
 
 
 def _is_function(value: Any) -> bool:

@@ -81,3 +81,15 @@ def test_axes_that_none_made_stay_stretchable(other: str) -> None:
     x = np.arange(3.0)
     y = x[:, None]
     np.testing.assert_allclose(f.interpret(x), y - eval(other, {"np": np, "y": y}))  # noqa: S307  our own text
+
+
+def test_functions_of_a_literal_size_are_passed_from_python() -> None:
+    text = HEAD.replace("n = at.sizes('n')", "n, m = at.sizes('n m')")
+    first = at.fn(source=text + "def first(v: f64[3]) -> f64:\n    return v[0] + v[2]\n")
+    twice = at.fn(source=text + "def twice(v: f64[3]) -> f64[3]:\n    return v * 2\n")
+    rows = at.fn(source=text + "def rows(g: at.Fn[[f64[n]], f64], x: f64[m, n]):\n    return [g(r) for r in x]\n")
+    again = at.fn(source=text + "def again(g: at.Fn[[f64[n]], f64[n]], x: f64[n]):\n    return g(g(x))\n")
+    np.testing.assert_array_equal(rows.interpret(first, np.arange(6.0).reshape(2, 3)), [2.0, 8.0])
+    np.testing.assert_array_equal(again.interpret(twice, np.ones(3)), [4.0, 4.0, 4.0])
+    with pytest.raises(at.SizeError, match="argument x .axis 0. must have size 3, not 4"):
+        again.interpret(twice, np.ones(4))
