@@ -340,10 +340,10 @@ def unary_math(el: Elaborator, name: str, value: object, span: Span, shown: str)
 def _float_for(el: Elaborator, takes: str, dtype: DType, shown: str, span: Span) -> DType:
     if dtype.kind in takes:
         return dtype
+    if dtype is BOOL and "i" in takes:
+        return I64
     if "f" in takes and dtype.kind in "biu":
         return F64
-    if "i" in takes and dtype is BOOL:
-        return I64
     el.fail("E0209", span, what=shown, found=dtype.name)
 
 

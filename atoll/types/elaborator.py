@@ -7,6 +7,7 @@ in a program whose types fit.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -216,7 +217,9 @@ class Elaborator:
     def require(self, p: Poly, text: str, span: Span) -> None:
         """p >= 0: dropped where it can be proved, checked on entry where it is about sizes only, checked here otherwise."""
         if (c := p.const()) is not None and c < 0:
-            self.fail("E0306", span, what=text, short=-c)
+            backwards = re.search(r"\[(\d+):(\d+)\]", text)
+            help_ = f"a slice goes forwards: [{backwards[2]}:{backwards[1]}], or [{backwards[1]}:{backwards[2]}:-1] for backwards" if backwards and int(backwards[1]) > int(backwards[2]) else None
+            self.fail("E0306", span, what=text, short=-c, help=help_)
         if self.facts.proves(p):
             return
         need = ir.Require(p, text, span, self.facts)

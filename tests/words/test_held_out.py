@@ -10,6 +10,7 @@ import pytest
 
 import atoll as at
 
+from .beside_numpy import LINES, NAMED, outcome
 from .test_spellings import HEAD, _plain
 
 TYPES = {
@@ -94,3 +95,10 @@ def test_what_the_page_says_differs() -> None:
     counted, truths, short, wide, rounded, under, values, mixed = f.interpret(np.array([True, False]), np.array([3, 1]), np.array([1.5, 2.0], np.float32))
     assert [x.dtype.name for x in (counted, truths, short, wide, mixed)] == ["int64", "bool", "float32", "float64", "float32"]
     assert rounded.dtype == under.dtype == np.float32 and list(values) == [1, 3]
+
+
+@pytest.mark.parametrize("text", LINES[::17])
+def test_off_the_beaten_path(text: str) -> None:
+    """A share of `python -m tests.words.beside_numpy`: what does not match is refused with a help, or named."""
+    kind, why = outcome(text)
+    assert kind in ("match", "refused", "both refuse") or text in NAMED, why

@@ -83,6 +83,18 @@ def highest(x: a[n]):
 
 
 @at.fn
+def from_range(low: a, high: a) -> a:
+    """Where a histogram begins whose range is given."""
+    assert low <= high, f"the range of a histogram ends at {high}, before it begins at {low}"
+    return low - 0.5 if low == high else low
+
+
+@at.fn
+def to_range(low: a, high: a) -> a:
+    return high + 0.5 if low == high else high
+
+
+@at.fn
 def edge(low: a, high: b, i: i64, count: i64):
     return high + 0 * low if i == count else i * ((high - low) / count) + low
 

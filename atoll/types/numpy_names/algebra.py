@@ -165,7 +165,10 @@ def _diff(c: Call, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, appe
             if rank(part.type) == 0:
                 part = c.filled([m if j != k else poly(1) for j, m in enumerate(c.shape(x))], c.el.bind(part))
             x = c.el.bind(joined(c, [c.el.bind(part), x] if first else [x, c.el.bind(part)], k))
-    for _ in range(c.integer(n, "n")):
+    times = c.integer(n, "n")
+    if times < 0:
+        c.refuse(f"n={times}", "say how often: n=1 for the differences themselves")
+    for _ in range(times):
         size = c.shape(x)[k] - 1
         later, earlier = cut(c, x, k, poly(1), size), cut(c, x, k, poly(0), size)
         x = c.op("!=", later, earlier) if c.dtype_of(x) is BOOL else c.op("-", later, earlier)

@@ -381,7 +381,8 @@ def _histogram(c: Call, a: Any, bins: Any = 10, range: Any = None, density: Any 
         if c.none(range):
             low, high = (c.el.bind(c.library(f"search.{end}", x)) for end in ("lowest", "highest"))
         else:
-            low, high = (c.convert(c.value(end), c.dtype_of(x)) for end in c.parts(range))
+            given = [c.el.bind(c.convert(c.value(end), c.dtype_of(x))) for end in c.parts(range)]
+            low, high = (c.el.bind(c.library(f"search.{end}", *given)) for end in ("from_range", "to_range"))
         edges = c.build(size + 1, lambda i: c.library("search.edge", low, high, c.plain(i), c.count(size)))
         counts = c.el.bind(c.whole("search.count_evenly", x, edges, c.el.bind(amounts)))
     if c.flag(density, "density"):

@@ -165,11 +165,13 @@ def _irfft2(c: Call, a: Any, s: Any = None, axes: Any = None, norm: Any = None) 
 
 def _fftfreq(c: Call, n: Any, d: Any = 1.0) -> Value:
     size, step = c.size(n), c.convert(c.value(d), F64)
+    c.el.require(size - 1, c.span.text() or c.name, c.span)
     return c.build(size, lambda i: c.library("fourier.frequency", c.plain(i), c.count(size), step))
 
 
 def _rfftfreq(c: Call, n: Any, d: Any = 1.0) -> Value:
     size, step = c.size(n), c.convert(c.value(d), F64)
+    c.el.require(size - 1, c.span.text() or c.name, c.span)
     whole = binary(c.el, "*", c.convert(c.count(size), F64), step, c.span)
     bound = c.el.bind(whole)
     return c.build(size // 2 + 1, lambda i: binary(c.el, "/", c.plain(i), bound, c.span))
