@@ -89,7 +89,7 @@ def _needs(f: Function, env: dict[Any, int]) -> Needs:
     found = touched(loops.body, shapes, intervals, count)
     arguments = sum(prod(shapes[b]) * b.dtype.size for b in loops.inputs if isinstance(b, lp.Buffer))
     results = sum(prod(shapes[o.buffer]) * o.buffer.dtype.size for o in loops.outputs if o.buffer not in made)
-    unknown = [b for b in shapes if UNKNOWN in shapes[b] and prod(shapes[b])]
+    unknown = [b for b in shapes if UNKNOWN in shapes[b] and 0 not in shapes[b]]
     decided = tuple(dict.fromkeys(f"{b.label or b.name} (line {b.span.line})" if b.span.line else b.label or b.name for b in unknown))
     return Needs(f.name, {s.name: env[s] for s in loops.sizes}, arguments, results, found.bytes, count, decided)
 
