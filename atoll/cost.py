@@ -98,6 +98,11 @@ class Cost:
         )
         return replace(done, unknowns={k: text for k, text in self.unknowns.items() if k in done.names})
 
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>"
+
     @property
     def names(self) -> set[str]:
         """Sizes, integer arguments and unknowns in its formulas."""

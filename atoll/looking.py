@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from atoll.types.signature import constraints, show_signature
 if TYPE_CHECKING:
     from atoll.cost import Cost
     from atoll.eyes.explore import Explorer
-    from atoll.roofline import Roofline
+    from atoll.roofline import Roofline, Rooflines
 
 
 @all_plain
@@ -80,11 +81,16 @@ class Looking:
 
         return cost_of(self.core, sizes)
 
-    def roofline(self: Any, **sizes: int) -> Roofline:
-        """How fast it runs at these sizes, measured on random arguments, against what memory and arithmetic of this machine allow: f.roofline(n=1000)."""
-        from atoll.roofline import roofline
+    def roofline(self: Any, sizes: Mapping[str, int | Sequence[int]] | None = None, /, **named: int | Sequence[int]) -> Roofline | Rooflines:
+        """How fast it runs at these sizes, measured on random arguments, against what memory and arithmetic of this machine allow: f.roofline(n=1000).
 
-        return roofline(self, sizes)
+        Lists give a point for each size: f.roofline(n=[100, 1000]), also as a dict, f.roofline({"n": [100, 1000]}).
+        """
+        from atoll.roofline import at_sizes
+
+        if sizes is not None and not isinstance(sizes, Mapping):
+            fail("E0610", name="roofline", text=f"sizes are given by name, not as {type(sizes).__name__}", help="f.roofline(n=1000), f.roofline(n=[100, 1000])")
+        return at_sizes(self, {**(sizes or {}), **named})
 
     def explore(self: Any) -> Explorer:
         """A page in the browser with the program at every stage, linked by where lines come from; its address is `.url`. Notebooks show it in place."""

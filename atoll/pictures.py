@@ -102,18 +102,19 @@ def curves(title: str, name: str, xs: Sequence[int], series: Mapping[str, Sequen
     return _svg(680, 312, title, parts)
 
 
-def roof(title: str, intensity: float, speed: float, bandwidth: float, peak: float) -> Picture:
-    """Operations a second against operations for each byte: what memory and arithmetic allow, and what was measured."""
-    low, high = min(intensity, peak / bandwidth) / 10, max(intensity, peak / bandwidth) * 10
+def roof(title: str, points: list[tuple[str, float, float]], bandwidth: float, peak: float) -> Picture:
+    """Operations a second against operations for each byte: what memory and arithmetic allow, and what was measured: a point is its name, operations for each byte, operations a second."""
+    ridge = peak / bandwidth
+    low, high = min(ridge, *(x for _, x, _ in points)) / 10, max(ridge, *(x for _, x, _ in points)) * 10
     parts: list[str] = []
-    x0, dx, y0, dy = _axes(parts, [low, high], [speed, peak, bandwidth * low], "operations for each byte of the arrays", "operations a second")
+    x0, dx, y0, dy = _axes(parts, [low, high], [peak, bandwidth * low, *(y for _, _, y in points)], "operations for each byte of the arrays", "operations a second")
 
     def at(x: float, y: float) -> str:
         return f"{60 + dx * (math.log10(x) - x0):.1f},{270 - dy * (math.log10(y) - y0):.1f}"
 
-    ridge = peak / bandwidth
     parts.append(f'<polyline fill="none" stroke="{COLOURS["result"]}" stroke-width="2" points="{at(low, low * bandwidth)} {at(ridge, peak)} {at(high, peak)}"/>')
-    x, y = at(intensity, speed).split(",")
-    parts.append(f'<circle cx="{x}" cy="{y}" r="5" fill="{COLOURS["copy"]}"/>')
-    parts.append(_text(float(x) + 9, float(y) + 4, title))
+    for name, intensity, speed in points:
+        x, y = at(intensity, speed).split(",")
+        parts.append(f'<circle cx="{x}" cy="{y}" r="5" fill="{COLOURS["copy"]}"/>')
+        parts.append(_text(float(x) + 9, float(y) + 4, name))
     return _svg(680, 312, title, parts)

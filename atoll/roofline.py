@@ -1,4 +1,4 @@
-"""`f.roofline(n=1000)`: how fast a function runs, against what memory and arithmetic of this machine allow.
+"""`f.roofline(n=1000)`, `f.roofline(n=[100, 1000, 10000])`: how fast a function runs, against what memory and arithmetic of this machine allow.
 
 Operations and bytes come from `f.cost()`, exact; the time is measured on random arguments, the median of calls; the two roofs are measured here, once: reading and writing a large
 array, and a product of matrices. They say what NumPy and its BLAS reach on this machine now, not what its maker promises.
@@ -7,7 +7,7 @@ array, and a product of matrices. They say what NumPy and its BLAS reach on this
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -48,8 +48,14 @@ class Roofline:
         """Which roof is nearer."""
         return "memory" if self.bytes / self.bandwidth > self.operations / self.peak else "arithmetic"
 
+    @property
+    def speed(self) -> float:
+        """Operations a second."""
+        return self.operations / self.seconds
+
     def plot(self) -> Picture:
-        return roof(f"{self.function}: {self.share:.0%} of the roof ({self.bound})", self.intensity, self.operations / self.seconds, self.bandwidth, self.peak)
+        title = f"{self.function}: {self.share:.0%} of the roof ({self.bound})"
+        return roof(title, [(title, self.intensity, self.speed)], self.bandwidth, self.peak)
 
     @property
     def share(self) -> float:
@@ -62,6 +68,38 @@ class Roofline:
             f"  {self.operations / self.seconds / 1e9:.3g} of {self.peak / 1e9:.3g} billion operations a second, {self.bytes / self.seconds / 1e9:.3g} of {self.bandwidth / 1e9:.3g} GB a second\n"
             f"  {self.share:.0%} of what {self.bound} allows"
         )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>{self.plot()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rooflines:
+    """A function at several sizes under one roof."""
+
+    points: tuple[Roofline, ...]
+
+    def __iter__(self) -> Iterator[Roofline]:
+        return iter(self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __getitem__(self, i: int) -> Roofline:
+        return self.points[i]
+
+    def plot(self) -> Picture:
+        first = self.points[0]
+        vary = [k for k in first.sizes if len({p.sizes[k] for p in self.points}) > 1]
+        named = [(", ".join(f"{k}={p.sizes[k]}" for k in vary) + f": {p.share:.0%}", p.intensity, p.speed) for p in self.points]
+        return roof(f"{first.function} under the roof of this machine", named, first.bandwidth, first.peak)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.points))
 
     __repr__ = __str__
 
@@ -97,6 +135,18 @@ def roofs() -> tuple[float, float]:
     m = np.ones((384, 384))
     product = timed(lambda: m @ m, 0.2, 20)[0]
     return 2 * a.nbytes / copying, 2 * 384**3 / product
+
+
+def at_sizes(f: Function, sizes: Mapping[str, int | Sequence[int]]) -> Roofline | Rooflines:
+    """Measure a function at sizes, or at each of several: lists of sizes go together, one of each a point."""
+    lists = {name: list(given) for name, given in sizes.items() if isinstance(given, list | tuple | range | np.ndarray)}
+    lengths = sorted({len(each) for each in lists.values()})
+    if not lists:
+        return roofline(f, dict(sizes))  # type: ignore[arg-type]
+    if len(lengths) > 1 or lengths == [0]:
+        told = ", ".join(f"{len(each)} of {name}" for name, each in lists.items())
+        fail("E0610", name="roofline", text=f"the lists of sizes do not go together: {told}", help="give lists of one length, a point for each place: f.roofline(n=[100, 1000], m=[10, 20])")
+    return Rooflines(tuple(roofline(f, {name: int(lists[name][i]) if name in lists else given for name, given in sizes.items()}) for i in range(lengths[0])))  # type: ignore[misc]
 
 
 def roofline(f: Function, sizes: dict[str, int]) -> Roofline:

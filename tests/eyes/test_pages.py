@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import atoll as at
@@ -89,6 +90,22 @@ def test_roofline() -> None:
     assert "operations" in str(found)
     with pytest.raises(at.Error, match="E0610"):
         programs.product.roofline(n=3)
+
+
+def test_roofline_at_several_sizes() -> None:
+    found = programs.product.roofline({"n": [4, 16]}, k=8, m=np.array([2, 32]))
+    assert [p.sizes for p in found] == [{"n": 4, "k": 8, "m": 2}, {"n": 16, "k": 8, "m": 32}] and len(found) == 2
+    assert found.plot().count("<circle") == 2 and "n=16, m=32" in found.plot()
+    ET.fromstring(found.plot())
+    balanced(found._repr_html_())
+    for wrong in (([10, 20],), ({"n": [1, 2], "k": 3, "m": [4]},), ({"n": [], "k": 1, "m": 1},)):
+        with pytest.raises(at.Error, match="E0610"):
+            programs.product.roofline(*wrong)
+
+
+def test_cost() -> None:
+    page = balanced(programs.product.cost()._repr_html_())
+    assert "operations" in page
 
 
 def test_the_magic(capsys: pytest.CaptureFixture[str]) -> None:
