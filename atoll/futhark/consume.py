@@ -153,8 +153,12 @@ class Consumption:
         if not params:
             return
         self.finish(result, fns[len(params) - 1], declared, body, name)
+        self.no_globals(result, body, f'"{name}"')
+
+    def no_globals(self, result: Alias, body: Any, name: str) -> None:
+        """A function must not return an array of the top level: whoever calls it could not know."""
         for key in self.reach(flat(result)) & self.globals:
-            fail("E1405", body.span, what=f'The result of "{name}" aliases the free variable "{self.names[key]}"')
+            fail("E1405", body.span, what=f'The result of {name} aliases the free variable "{self.names[key]}"')
 
     def finish(self, result: Alias, fn: Fun, declared: bool, body: Any, name: str) -> None:
         if declared:
@@ -216,7 +220,8 @@ class Consumption:
         use = e.info
         b = use.binding
         if b.kind in ("def", "builtin", "alias", "abstract"):
-            if b.kind == "def" and not has_function(b.type) and has_array(b.type):
+            general = bool(b.sizes or b.types)  # made anew wherever it is used
+            if b.kind == "def" and not general and not has_function(b.type) and has_array(b.type):
                 self.names.setdefault((id(b),), b.name)
                 self.globals.add((id(b),))
                 return frozenset(((id(b),),))
@@ -292,13 +297,43 @@ class Consumption:
             spine.insert(0, head)
             head = head.fn
         result = self.exp(head)
-        return self.applied(head.ty, result, [(a.arg, a.span) for a in spine])
+        known = head.info.binding.type if isinstance(head, s.Var) and head.info.binding.kind == "function" else None  # whose result may have been found to be unique since
+        made = self.applied(head.ty, result, [(a.arg, a.span) for a in spine], known)
+        return self.together(e, head, made)
 
-    def applied(self, fn: Any, closure: Alias, args: list[tuple[Any, Span]]) -> Alias:
+    def together(self, e: Any, head: Any, made: Alias) -> Alias:
+        """The arrays of one result that is not unique may be one array."""
+        record = prune(e.ty) if e.ty is not None else None
+        named = isinstance(head, s.Var) and head.info.binding.kind in ("def", "local", "function") and not isinstance(made, dict)
+        if not named or not isinstance(record, Rec) or self.fresh(head.ty, e) or sum(has_array(x) for x in record.fields.values()) < 2:
+            return made
+        key = ("applied", id(e))
+        self.kept.append(e)
+        self.names[key] = f'the result of applying "{head.info.binding.name}"'
+        self.own.add(key)
+        return flat(made) | {key}
+
+    @staticmethod
+    def fresh(fn: Any, e: Any) -> bool:
+        """Whether the result of a call is unique."""
+        depth = 0
+        while isinstance(e, s.Apply):
+            depth, e = depth + 1, e.fn
+        found: Any = False
+        for _ in range(depth):
+            fn = prune(fn)
+            if not isinstance(fn, Fun):
+                return False
+            found, fn = fn.fresh, fn.result
+        return found is not False
+
+    def applied(self, fn: Any, closure: Alias, args: list[tuple[Any, Span]], known: Any = None) -> Alias:
         held = flat(closure)
         given = [self.exp(arg) for arg, _ in args]  # all are computed before any is consumed
-        for k, (a, (_, span)) in enumerate(zip(given, args, strict=True)):
+        for k, (a, (arg, span)) in enumerate(zip(given, args, strict=True)):
             fn = prune(fn)
+            if isinstance(fn, Fun):
+                gives_unique(fn.param, arg, span)
             diet = fn.consumes if isinstance(fn, Fun) else None
             if diet is not None:
                 later = frozenset().union(*(flat(x) for x in given[k + 1 :]))
@@ -308,8 +343,9 @@ class Consumption:
             if partial:
                 fail("E1405", span, what="A function that is applied to some of its arguments only consumes one of them: its result contains consumption")
             held |= flat(a)
-            fresh = fn.fresh if isinstance(fn, Fun) else False
-            fn = fn.result if isinstance(fn, Fun) else None
+            known = prune(known) if known is not None else None
+            fresh = (fn.fresh or (known.fresh if isinstance(known, Fun) else False)) if isinstance(fn, Fun) else False
+            fn, known = fn.result if isinstance(fn, Fun) else None, known.result if isinstance(known, Fun) else None
             if fresh is True:
                 held = NONE
             elif isinstance(fresh, dict):
@@ -385,6 +421,7 @@ class Consumption:
         result = self.exp(body)
         if isinstance(last, Fun):
             self.finish(result, last, declared, body, name)
+        self.no_globals(result, body, name)
         self.barrier = before
         mentioned_here = mentioned(body)
         return frozenset(key for key in around if key[0] in mentioned_here)
@@ -434,7 +471,7 @@ class Consumption:
         before = self.inside("it is bound outside of the loop that consumes it")
         outside, self.outer = self.outer, set(self.names)
         names = bound(e.pat)
-        self.parameter(e.pat, True)
+        self.loop_variables(e.pat)
         if e.kind == "while":
             self.exp(e.high)
         elif e.var is not None:
@@ -457,6 +494,19 @@ class Consumption:
         for key in taken:
             self.consumed.setdefault(key, e.span)
         return self.after(e.pat, without(joined(start, result), mine), taken | unique)
+
+    def loop_variables(self, p: Any) -> None:
+        """A variable of a loop may be consumed by a round, unless its type says that it is not unique."""
+        match p:
+            case s.PTyped(inner, t) if not any(isinstance(x, s.TUnique) for x in parts_of(t)):
+                self.parameter(inner, False)
+            case s.PAttr(inner):
+                self.loop_variables(inner)
+            case s.PRecord(fields):
+                for _, sub in fields:
+                    self.loop_variables(sub)
+            case _:
+                self.parameter(p, True)
 
     def after(self, p: Any, a: Alias, taken: set[Key]) -> Alias:
         """What the loop's result aliases: parts it consumes are its own."""
@@ -525,6 +575,31 @@ def declared_unique(p: Any) -> set[int]:
         case s.PRecord(fields):
             return {key for _, sub in fields for key in declared_unique(sub)}
     return set()
+
+
+def gives_unique(wanted: Type, arg: Any, span: Span) -> None:
+    """A function whose result must be unique is not one whose result may be anybody's."""
+    want, have = prune(wanted), prune(arg.ty) if arg.ty is not None else None
+    named = isinstance(arg, s.Var) and arg.info.binding.kind in ("def", "local", "function")
+    while named and isinstance(want, Fun) and isinstance(have, Fun):
+        if want.fresh is True and have.fresh is False and has_array(have.result) and not isinstance(prune(have.result), Fun):
+            fail("E1405", span, what=f'The result of "{arg.info.binding.name}" must be unique here, but it may alias something else')
+        want, have = prune(want.result), prune(have.result)
+
+
+def parts_of(t: Any) -> list[Any]:
+    """A written type and the types inside it."""
+    from dataclasses import fields, is_dataclass
+
+    found, todo = [], [t]
+    while todo:
+        x = todo.pop()
+        if isinstance(x, (list, tuple)):
+            todo += x
+        elif is_dataclass(x):
+            found.append(x)
+            todo += [getattr(x, f.name) for f in fields(x) if f.name not in ("span", "ty", "info")]
+    return found
 
 
 def without(a: Alias, keys: set[Key]) -> Alias:

@@ -96,7 +96,7 @@ class TypeExps:
                 return self.named(t, env, anonymous, diet)
             case s.TArray(size, elem):
                 dim = anonymous() if size.value is None else self.dim_of(size.value, env)
-                inner = self.type_exp(elem, env, anonymous, diet)
+                inner = self.type_exp(elem, env, anonymous)  # an array is as unique as it is said to be outside
                 self.not_lifted(elem, env, "an element of an array")
                 if has_function(inner) and isinstance(prune(inner), (Fun, Con)):
                     fail("E1403", t.span, found=show(inner), expected="an element of an array", why="arrays of functions, or of types that may be functions, do not exist")

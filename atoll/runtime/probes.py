@@ -92,8 +92,10 @@ def _tried(cc: Compiler, identity: str, optimise: str, extra: tuple[str, ...]) -
             options += [option for p in probes() if p.name in still for option in p.without]
             try:
                 still = _wrong(cc, [*flags, *options], folder)
-            except Error:  # it does not know the options
-                break
+            except Error as problem:
+                if problem.code != "E0803":
+                    raise  # it was not waited for: nothing is known, and nothing is to be remembered
+                break  # it does not know the options
             wrong += tuple(name for name in still if name not in wrong)
         return {"kind": "probes", "wrong": wrong, "mended_by": options, "still": still}
 
@@ -110,6 +112,8 @@ def _wrong(cc: Compiler, flags: list[str], folder: Path) -> tuple[str, ...]:
     run_compiler(cc, [*cc.command, *flags, "-o", str(program), str(source), "-lm"], program, cc.patience)
     try:
         _, printed = started([str(program)], cc.patience)
+    except TimeoutError:  # somebody's alarm, which is an OSError too; it says nothing about the compiler
+        raise
     except (OSError, subprocess.TimeoutExpired):
         printed = ""
     right = {line.removesuffix(" 0") for line in printed.splitlines() if line.endswith(" 0")}

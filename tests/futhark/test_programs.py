@@ -59,6 +59,12 @@ FORBIDDEN = [
     ("E1405", "def f (xs: *[2]i32) = \\(i: i64) -> xs with [i] = 0"),
     ("E1405", "def g (xs: *[2]i32) (i: i64) = xs[i]\ndef f (xs: *[2]i32) = let h = g xs in h 0 + h 1"),
     ("E1405", "def f (xs: [2]i32) : *[2]i32 = xs"),
+    ("E1405", "def f (xs: *[9]i32) = loop (ys: [9]i32) = xs for i < 9 do ys with [i] = 0"),
+    ("E1405", "def table : [2]i32 = [1, 2]\ndef f = \\(b: bool) -> if b then table else [3, 4]"),
+    ("E1405", "def table : [2]i32 = [1, 2]\ndef f (c: bool) = let g (b: bool) = if b then table else [3, 4] in (g c)[0]"),
+    ("E1405", "def g (n: i64) : ([n]i64, [n]i64) = let a = iota n in (a, a)\ndef f (n: i64) = let (a, b) = g n let a[0] = 7 in a[0] + b[0]"),
+    ("E1405", "def dup x = (x, x)\ndef f (xs: [3]i32) : (*[3]i32, *[3]i32) = dup (copy xs)"),
+    ("E1405", "def own (g: i32 -> *[2]i32) : *[2]i32 = g 1 with [0] = 1\ndef f (x: [2]i32) : *[2]i32 = let h (_: i32) : [2]i32 = x in own h"),
     ("E1404", "def f [n] (xs: [n]i32) = map iota (map i64.i32 xs)"),
     ("E1403", "def f x = ([x], x 2)"),
     ("E1403", "def f : u8 = 256"),
@@ -69,6 +75,26 @@ FORBIDDEN = [
     ("E1406", "def f [n] (n: [n]i32) = n"),
     ("E1407", "def f (x: #some i32 | #none) = match x case #some 0 -> 1 case #none -> 2"),
 ]
+
+
+# The same with what makes them right.
+ALLOWED = [
+    ("def main (xs: *[3]i32) = loop (ys: *[3]i32) = xs for i < 3 do ys with [i] = 7", [7, 7, 7]),
+    ("def main (xs: *[3]i32) = loop ys = xs for i < 3 do ys with [i] = 7", [7, 7, 7]),
+    ("def main (xs: *[3]i32) = (loop (ys, k: i32) = (xs, 5) for i < 3 do (ys with [i] = k, k + 1)).0", [5, 6, 7]),
+    ("def table : [3]i32 = [1, 2, 3]\ndef main (xs: [3]i32) = map (\\i -> table[i - 4] + xs[0]) [4, 5, 6]", [5, 6, 7]),
+    ("def table : [3]i32 = [1, 2, 3]\ndef main (xs: [3]i32) = (\\(b: bool) -> if b then copy table else xs) true", [1, 2, 3]),
+    ("def g (n: i64) : (*[n]i64, *[n]i64) = (iota n, iota n)\ndef main (xs: [3]i32) = let (a, b) = g 3 let a[0] = 7 in map2 (\\x y -> i32.i64 (x + y)) a b", [7, 2, 4]),
+    ("def counted [n] : [n]i32 = map i32.i64 (iota n)\ndef main (_: [3]i32) : *[3]i32 = counted", [0, 1, 2]),
+    ("type own [n] = *[n]i32\ndef rows (p: [2][3]i32) : [](own [3]) = p\ndef main (xs: [3]i32) = (rows [xs, xs])[1]", [4, 5, 6]),
+    ("def main (xs: [3]i32) = let more k ys = map (+ xs[k]) ys let a = [1, 2, 3] let a[:] = more 0 a let a[:] = more 1 a in a", [10, 11, 12]),
+    ("def own (g: i32 -> *[3]i32) : *[3]i32 = g 1 with [0] = 1\ndef main (x: [3]i32) : *[3]i32 = let h (_: i32) : *[3]i32 = copy x in own h", [1, 5, 6]),
+]
+
+
+@pytest.mark.parametrize(("text", "wanted"), ALLOWED)
+def test_allowed(text: str, wanted: list[int]) -> None:
+    assert at.futhark(source=text).main.interpret(np.array([4, 5, 6], np.int32)).tolist() == wanted
 
 
 @pytest.mark.parametrize(("code", "text"), FORBIDDEN)

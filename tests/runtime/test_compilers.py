@@ -3,6 +3,7 @@
 import os
 import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -265,3 +266,19 @@ def test_skewed_loops(size):
 def test_random_nests():
     """python -m tests.fuzz.c_compiler, for a moment."""
     assert c_compiler.wrong_in(1, functions=30) == []
+
+
+def test_what_was_not_waited_for_is_not_remembered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An alarm of the user's, which is an OSError, or a compiler that takes too long, says nothing about what the compiler gets wrong."""
+    cc = toolchain.compiler()
+    calls = []
+
+    def interrupted(command: list[str], seconds: int) -> tuple[int, str]:
+        calls.append(command)
+        raise TimeoutError
+
+    monkeypatch.setattr(probes, "run_compiler", lambda *args: None)
+    monkeypatch.setattr(probes, "started", interrupted)
+    with pytest.raises(TimeoutError):
+        probes._wrong(cc, [], tmp_path)
+    assert calls
