@@ -13,6 +13,7 @@ from atoll.loops import ir as lp
 from atoll.loops.transform.fuse import fused, once, past
 from atoll.loops.transform.permute import distributed, interchanged
 from atoll.loops.transform.refused import Refused
+from atoll.loops.transform.scan import in_runs, scan_of
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import F64, I64
 
@@ -177,3 +178,39 @@ def test_equal_values_have_one_name_where_nothing_changes_them() -> None:
     assert [type(s) for s in made] == [lp.Let, lp.Let, lp.Store, lp.Let, lp.Store]
     last = made[-1]
     assert isinstance(last, lp.Store) and isinstance(last.value, lp.Call) and last.value.args[0] == lp.Use(made[0].var) and last.value.args[1] == lp.Use(made[3].var)  # type: ignore[union-attr]
+
+
+def test_equal_values_in_inner_loops_but_not_of_what_is_assigned() -> None:
+    a, b, c, s = (lp.Var(name, F64) for name in "abcs")
+    kept, doubled = lp.Load(Y, (poly(I), poly(0))), lp.Call("add", (lp.Use(s), lp.Use(s)), F64)
+    inside = over(J, lp.Let(b, kept), lp.Store(Z, (poly(I), poly(J)), lp.Use(b)))
+    assert [type(x) for x in lp.walk(once([lp.Let(a, kept), inside]))] == [lp.Let, lp.For, lp.Store]
+    assigned: list[lp.Stmt] = [lp.Declare(s, kept), lp.Let(a, doubled), lp.Assign(s, lp.Use(a)), lp.Let(c, doubled), lp.Store(Z, (poly(I), poly(0)), lp.Use(c))]
+    assert [type(x) for x in once(assigned)] == [type(x) for x in assigned]
+
+
+def test_scans_in_chunks_and_why_not() -> None:
+    """A running sum is made in runs, of floats only with the program's word; what depends on the running value, or meets, is refused (values: tests/speed/test_scans.py)."""
+    s, v = lp.Var("s", F64), lp.Var("v", F64)
+    place = (poly(0), poly(I))
+
+    given: lp.Expr = lp.Load(Y, place)
+
+    def loop(value: lp.Expr = given, at: tuple[Poly, ...] = place, op: str = "add", low: int = 0) -> lp.For:
+        step = lp.Assign(s, lp.Call(op, (lp.Use(s), lp.Use(v)), F64))
+        return lp.For(I, poly(low), poly(N), [lp.Let(v, value), step, lp.Store(X, at, lp.Use(s))], False)
+
+    found = scan_of(loop())
+    assert not isinstance(found, Refused) and [x.var for x in found.needed] == [v] and not found.compares
+    assert isinstance(in_runs(found, 1, 8, 4, False), Refused)
+    made = in_runs(found, 1, 8, 4, True)
+    assert not isinstance(made, Refused) and sum(isinstance(x, lp.Chunks) for x in lp.walk(made)) == 2
+    for wrong, why in [
+        (loop(value=lp.Use(s)), "depends on the running value"),
+        (loop(value=lp.Load(X, place)), "reads what another one writes"),
+        (loop(at=(poly(0), poly(1))), "the same element"),
+        (loop(op="sub"), "associative"),
+        (loop(low=1), "from 0 on"),
+    ]:
+        refused = scan_of(wrong)
+        assert isinstance(refused, Refused) and why in refused.why

@@ -89,28 +89,41 @@ def past(stmt: lp.Stmt, others: lp.Stmts, known: Known = ()) -> Refused | None:
 
 
 def once(body: lp.Stmts) -> list[lp.Stmt]:
-    """The statements of a round with equal values under one name and equal checks made once. Right where what is read does not change in between: elements of arrays that the
-    round writes are read again."""
-    written = changed(body)[1]
-    seen: dict[lp.Expr, lp.Var] = {}
-    tested: set[tuple[lp.Test, ...]] = set()
-    copier = Copier({})
-    out: list[lp.Stmt] = []
-    for s in body:
-        if not isinstance(s, lp.Let):
-            for made in copier.stmts([s]):
-                if not isinstance(made, lp.Check) or made.tests not in tested:
-                    out.append(made)
-                if isinstance(made, lp.Check):
-                    tested.add(made.tests)
-            continue
-        value = copier.expr(s.value)
-        known = seen.get(value)
-        if known is not None and known.dtype is s.var.dtype:
-            copier.vars[s.var], copier.env[s.var.atom] = known, poly(known.atom)
-            continue
-        new = copier.stmts([s])
-        out += new
-        if not any(x.buffer in written for x in loads(value)):
-            seen[value] = copier.vars[s.var]
-    return out
+    """The statements of a round with equal values under one name and equal checks made once, also in loops and branches inside. Right where what a value is made of does not change
+    in between: elements of arrays that the round writes are read again, and so is what is made of variables that it assigns."""
+    return _Once(body).stmts(body)
+
+
+class _Once(Copier):
+    def __init__(self, body: lp.Stmts) -> None:
+        super().__init__({})
+        self.written = changed(body)[1]
+        self.assigned = {s.var for s in lp.walk(body) if isinstance(s, (lp.Assign, lp.Add))}
+        self.seen: dict[lp.Expr, lp.Var] = {}  # values of the round itself, which are there from then on
+        self.tested: set[tuple[lp.Test, ...]] = set()
+        self.depth = 0
+
+    def stmts(self, stmts: lp.Stmts) -> list[lp.Stmt]:
+        self.depth += 1
+        made = super().stmts(stmts)
+        self.depth -= 1
+        return made
+
+    def stmt(self, s: lp.Stmt) -> list[lp.Stmt]:
+        if isinstance(s, lp.Let):
+            value = self.expr(s.value)
+            known = self.seen.get(value)
+            if known is not None and known.dtype is s.var.dtype:
+                self.vars[s.var], self.env[s.var.atom] = known, poly(known.atom)
+                return []
+            new = super().stmt(s)
+            if self.depth == 1 and self.assigned.isdisjoint(lp.used_vars(s.value)) and not any(x.buffer in self.written for x in loads(value)):
+                self.seen[value] = self.vars[s.var]
+            return new
+        new = super().stmt(s)
+        if not isinstance(s, lp.Check):
+            return new
+        kept = [x for x in new if not isinstance(x, lp.Check) or x.tests not in self.tested]
+        steady = self.depth == 1 and self.assigned.isdisjoint(lp.used_vars(s.tests)) and not any(x.buffer in self.written for x in loads(s.tests))
+        self.tested |= {x.tests for x in kept if isinstance(x, lp.Check)} if steady else set()
+        return kept
