@@ -187,6 +187,18 @@ def until_known(start: bool, ask: str, last: str, op: str, negated: bool) -> Dat
     return forged(before, after)
 
 
+def kept_for_the_next(first: int = 0, d: str = "f64", next_: Any = ("use", "u"), other: int | None = None, index: Any = None, read: bool = True) -> Data:
+    """z[i] = (z[i - 1] if i >= r) + x[i], with z[i - 1] in a variable."""
+    to = v("i") if index is None else index
+    half = lambda e: ("call", "mul", (e, 0.5), "f64")
+    mine = lambda e: e if read else ("choose", (("ge", v("i") - 5),), e, 0.0)
+    more = [("store", "z", (v("n") + other,), 1.0)] if other is not None else []
+    before = (("for", "i", 1, "n", (("store", "z", (to,), plus(half(mine(at("z", to - 1 if index is None else to))), at("x", "i"))), *more)),)
+    body = [(("let", "u", "f64", plus(half(mine(("use", "k"))), at("x", "i"))), None), (("store", "z", (to,), ("use", "u")), (1, SAME)), *((m, (2, SAME)) for m in more), (("assign", "k", next_), None)]
+    start = [(("declare", "k", d, None), None), (("if", (("ge", v("n") - 2),), [(("assign", "k", at("z", first)), None)], []), None)]
+    return forged(before, [*start, (("for", "i", 1, "n", body), 0)])
+
+
 def in_turns(c: int = 0, steps: int = 0, guard: str = "m", low: int = 0) -> Data:
     """x[i // m] for all i, a turn of m at a time."""
     def over(k: Any) -> Any:
@@ -230,6 +242,12 @@ PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "any: left wrong": (lambda: until_known(False, "false", "ne", "or", False), lambda: until_known(False, "true", "ne", "or", False), "without origin|another"),
     "any: kept wrong": (lambda: until_known(False, "false", "ne", "or", False), lambda: until_known(False, "false", "eq", "or", False), "without origin|another"),
     "all: of the contrary": (lambda: until_known(True, "true", "eq", "and", True), lambda: until_known(True, "true", "eq", "and", False), "without origin|another"),
+    "kept: the wrong first": (kept_for_the_next, lambda: kept_for_the_next(first=1), "without origin"),
+    "kept: narrower": (kept_for_the_next, lambda: kept_for_the_next(d="f32"), "without origin"),
+    "kept: another value": (kept_for_the_next, lambda: kept_for_the_next(next_=at("x", "i")), "without origin"),
+    "kept: something else writes it": (kept_for_the_next, lambda: kept_for_the_next(other=0), "without origin"),
+    "kept: the same element": (kept_for_the_next, lambda: kept_for_the_next(index=v("n") * 1), "without origin|storage|may not be there|another"),
+    "kept: read only sometimes": (kept_for_the_next, lambda: kept_for_the_next(read=False), "may not be there"),
     "turns: one too far": (in_turns, lambda: in_turns(steps=1), "without origin"),
     "turns: of another place": (in_turns, lambda: in_turns(c=1), "another value"),
     "turns: nobody asked for m": (in_turns, lambda: in_turns(guard="n"), "without origin"),

@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 from atoll.check.rewrites.checks_back import checks_back
+from atoll.check.rewrites.kept_back import kept_back
 from atoll.check.rewrites.language import (
     LEAVES,
     Expr,
@@ -62,7 +63,7 @@ class Region:
         self._rounds: dict[str, list[str]] = {}
         self.moving, self.kinds = around.moving, around.kinds
         self.notes: set[str] = set()
-        before, after = in_one(turns_back(before)), in_one(checks_back(turns_back(parts_back(after, self.notes, self.kinds) if licensed else after), roots))
+        before, after = in_one(turns_back(before)), in_one(checks_back(turns_back(kept_back(parts_back(after, self.notes, self.kinds) if licensed else after, self.kinds)), roots))
         decided_before(before)
         decided_before(after)
         no_other_scans(before, after)

@@ -22,7 +22,8 @@ def early(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
         if not isinstance(stmt, lp.For) or stmt.scan or not (made := _leading(stmt)):
             return None
         decisions.append(f"{', '.join(s.var.name for s in made)}: read before {stmt.sym} runs")
-        return [lp.If((lp.Test("ge", stmt.high - stmt.low - 1),), [*made, replace(stmt, body=stmt.body[len(made) :])])]
+        first: list[lp.Stmt] = [s if s.instance is None else replace(s, instance=s.instance.subst({stmt.sym: stmt.low})) for s in made]
+        return [lp.If((lp.Test("ge", stmt.high - stmt.low - 1),), [*first, replace(stmt, body=stmt.body[len(made) :])])]
 
     return innermost_first(stmts, rewrite)
 
