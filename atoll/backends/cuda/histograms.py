@@ -2,7 +2,8 @@
 
     for r in 0..n: if test(r): for j in 0..m: b[key(r), j] op= v(r, j)
 
-Integers of 32 and 64 bits by atomics: their order does not matter. Others by sorting the rounds by their key, which keeps rounds of one key in their order;
+Integers of 32 and 64 bits by atomics: their order does not matter. Where there are few bins a block has bins of its own in shared memory, one for each warp if
+they are very few, and adds them to those of all when it is done (notes/cuda_shapes.md 4). Others by sorting the rounds by their key, which keeps rounds of one key in their order;
 then a group of threads for every (key, j) adds up the rounds of its key. The bits depend on sizes and keys only.
 """
 
@@ -13,12 +14,17 @@ from typing import Any
 
 from atoll.backends.cuda import language as k
 from atoll.backends.cuda.free import Mentioned
+from atoll.backends.cuda.points import Single
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
-from atoll.types.dtypes import I64
+from atoll.types.dtypes import BOOL, I64, U32
+
+THREADS, WARPS = 256, 8
+ROOM = 4096  # bins of a block
+BLOCKS = 1056
 
 _MONOID = {op: name for name, (op, _) in MONOIDS.items()}
 
@@ -100,7 +106,73 @@ def _by_atomics(lowering: Any, h: Histogram) -> list[k.Statement]:
         body = [lp.For(loop.sym, loop.low, loop.high, body, parallel=True)]
     if h.tests:
         body = [lp.If(h.tests, body)]
-    return lowering.parallel([lp.For(h.loop.sym, h.loop.low, h.loop.high, [*h.first, *body], parallel=True)])  # type: ignore[no-any-return]
+    everywhere = lowering.parallel([lp.For(h.loop.sym, h.loop.low, h.loop.high, [*h.first, *body], parallel=True)])
+    if h.inner or u.op != "add":
+        return everywhere  # type: ignore[no-any-return]
+    out: list[k.Statement] = []
+    n = lowering.extent(h.loop.high - h.loop.low, out)
+    out += lowering.known(u.buffer.extents)
+    bins, rounds = lowering.names.var("bins", I64, True), lowering.names.var("rounds", I64, True)
+    lowering.host |= {bins, rounds}
+    out += [lp.Let(bins, lp.Index(product(u.buffer.extents))), lp.Let(rounds, lp.Index(n))]
+    here = _in_blocks(lowering, h, poly(rounds.atom), poly(bins.atom))
+    return [*out, lp.If((lp.Test("ge", ROOM - poly(bins.atom)), lp.Test("ge", poly(rounds.atom) - 4 * poly(bins.atom))), here, everywhere)]  # type: ignore[arg-type]
+
+
+def _in_blocks(lowering: Any, h: Histogram, n: Poly, bins: Poly) -> list[k.Statement]:
+    """Sums of integers in bins of blocks, then in those of all."""
+    names, u = lowering.names, h.update
+    dtype = U32 if u.value == lp.Const(1, u.buffer.dtype) else u.buffer.dtype  # a block counts less than 2 ** 32 rounds
+    room = ROOM if dtype.size == 4 else ROOM // 2
+    own = names.buffer("bins", dtype, (poly(ROOM),), "shared")
+    blocks, copies = names.var("grid", I64, True), names.var("copies", I64, True)
+    lowering.host |= {blocks, copies}
+    few = lp.Choose((lp.Test("ge", room // WARPS - bins),), lp.Const(WARPS, I64), lp.Const(1, I64))
+    out: list[k.Statement] = [lp.Let(copies, few)]
+    out.append(lp.Let(blocks, lp.Call("min", (lp.Index((n + (THREADS * 16 - 1)) // (THREADS * 16)), lp.Index(poly(BLOCKS))), I64)))
+    grid, many = poly(blocks.atom), poly(copies.atom)
+    z, t, b, w = (names.sym(x) for x in "ztbw")
+    thread_at = poly(k.THREAD)
+    code: list[Any] = [_strided(z, many * bins, lambda at: [lp.Store(own, (at,), lp.Const(0, dtype))]), k.Barrier()]
+    r = names.var("r", I64, True)
+    thread = Single(names, {h.loop.sym: h.loop.low + poly(r.atom)}, poly(r.atom))
+    first = thread.stmts(h.first)
+    key = poly(0)
+    for q, extent in zip(u.index, u.buffer.extents, strict=True):
+        key = key * extent + thread.poly(q)
+    copy = (thread_at // k.WARP) * bins  # of the warp, if there is one for each
+    place = names.var("place", I64, True)
+    where = lp.Choose((lp.Test("ge", many - 2),), lp.Index(copy + key), lp.Index(key))
+    value: lp.Expr = lp.Const(1, U32) if dtype is U32 and u.buffer.dtype is not U32 else thread.expr(u.value)
+    step: list[Any] = [lp.Let(place, where), k.Atomic(own, (poly(place.atom),), "add", value)]
+    if h.tests:
+        step = [lp.If(thread.tests(h.tests), step)]
+    worker = THREADS * poly(k.BLOCK) + thread_at
+    each: list[Any] = [lp.Let(r, lp.Index(worker + THREADS * grid * poly(t))), *first, *thread.stmts(h.last), *step]
+    code += [lp.For(t, poly(0), (n - worker + THREADS * grid - 1) // (THREADS * grid), each, parallel=False), k.Barrier()]
+    total = names.var("total", dtype)
+    adding = lp.For(w, poly(0), many, [lp.Assign(total, lp.Call("add", (lp.Use(total), lp.Load(own, (poly(w) * bins + _at(b),))), dtype))], parallel=False)
+    known = lp.Use(total) if dtype is u.buffer.dtype else lp.Cast(lp.Use(total), u.buffer.dtype)
+    told = lp.If((lp.Test("true", None, lp.Call("ne", (lp.Use(total), lp.Const(0, dtype)), BOOL)),), [k.Atomic(u.buffer, _unflattened(_at(b), u.buffer.extents), "add", known)])  # type: ignore[list-item]
+    code.append(_strided(b, bins, lambda at: [lp.Declare(total, lp.Const(0, dtype)), adding, told]))
+    return [*out, *lowering.launch("bins", [k.Region(tuple(code))], THREADS, grid, (own,), note="a histogram, in bins of blocks first")]
+
+
+def _at(sym: Sym) -> Poly:
+    return poly(k.THREAD) + THREADS * poly(sym)
+
+
+def _strided(sym: Sym, count: Poly, body: Any) -> lp.For:
+    """The threads of a block take turns."""
+    return lp.For(sym, poly(0), (count - poly(k.THREAD) + (THREADS - 1)) // THREADS, body(_at(sym)), parallel=False)
+
+
+def _unflattened(at: Poly, extents: tuple[Poly, ...]) -> tuple[Poly, ...]:
+    found: list[Poly] = []
+    for extent in reversed(extents[1:]):
+        found.insert(0, at % extent)
+        at = at // extent
+    return (at, *found) if extents else ()
 
 
 def _by_sorting(lowering: Any, h: Histogram) -> list[k.Statement]:
