@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import atoll as at
-from atoll import f32, f64, i64
+from atoll import f32, f64, i8, i64
 
 n, m, k = at.sizes("n m k")
 
@@ -73,6 +73,11 @@ def convolved(x: f32[2, n + 2, m + 2], w: f32[k, 2, 3, 3]) -> f32[k, n, m]:
 @at.fn
 def extremes(x: f64[n], y: i64[n]) -> Tuple[i64, i64, i64]:
     return (argmax(x), argmin(x), argmax(y)) if n > 0 else (-1, -1, -1)
+
+
+@at.fn
+def ordered(x: f64[n], y: i8[n]) -> Tuple[i64[n], f64[n], i8[n]]:
+    return argsort(x), sort(x), sort(y)
 
 
 @at.fn

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import atoll as at
-from atoll.backends.cuda import group, matrix, pieces, scans
+from atoll.backends.cuda import group, matrix, pieces, radix, scans
 from atoll.backends.cuda import language as k
 from atoll.backends.cuda.check import Malformed, check
 from atoll.backends.cuda.generate import generate, lowered
@@ -126,3 +126,17 @@ def test_rules_of_the_language():
 
 def _flat(value):
     return [x for item in value for x in _flat(item)] if isinstance(value, tuple) else [value]
+
+
+def test_sorts_by_digits(monkeypatch):
+    """Short arrays by the way of long ones, in several tiles: the order of a stable sort, NaN last, zeros equal."""
+    monkeypatch.setattr(radix, "LEAST", 1)
+    monkeypatch.setattr(radix, "EACH", 2)
+    rng = np.random.default_rng(3)
+    x = rng.choice([np.nan, -0.0, 0.0, -np.inf, np.inf, 1.5, -1.5, 1e-310, -2e300], 1200)
+    small = rng.integers(-5, 5, 1200).astype(np.int8)
+    assert any(kernel.name.endswith("move") for kernel in lowered(programs.ordered.core).kernels)
+    for order in ("0", "1"):
+        monkeypatch.setenv("ATOLL_EMULATED_ORDER", order)
+        places, values, few = programs.ordered.on("cuda-emulated")(x, small)
+        assert np.array_equal(places, np.argsort(x, kind="stable")) and values.tobytes() == x[places].tobytes() and np.array_equal(few, np.sort(small))

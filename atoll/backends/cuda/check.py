@@ -18,9 +18,9 @@ from atoll.loops import ir as lp
 from atoll.loops.questions import loads
 from atoll.sizes import Poly, Sym
 
-_TOGETHER = (k.Barrier, k.WarpBarrier, k.Shuffle)
+_TOGETHER = (k.Barrier, k.WarpBarrier, k.Shuffle, k.Same)
 _OF_THREADS = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.If, lp.Forever, lp.BreakUnless, lp.Alloc, lp.Swap, lp.Note)
-_OF_KERNELS = (k.Region, k.Ensure, k.Barrier, k.WarpBarrier, k.Shuffle, k.Fence, k.Atomic, k.Part)
+_OF_KERNELS = (k.Region, k.Ensure, k.Barrier, k.WarpBarrier, k.Shuffle, k.Same, k.Digit, k.Fence, k.Atomic, k.Part)
 _OF_HOST = (lp.Let, lp.Declare, lp.Assign, lp.For, lp.If, lp.Forever, lp.BreakUnless, lp.Check, lp.Alloc, lp.Free, lp.Swap, lp.CopyBuffer, lp.Helper, lp.Note, k.Launch, k.Fetch)
 
 
@@ -54,7 +54,7 @@ class _Kernel:
     def check(self) -> None:
         kernel = self.kernel
         self.need(1 <= kernel.threads <= k.MOST_THREADS, f"blocks of {kernel.threads} threads")
-        together = [s for s in k.walk(kernel.body) if isinstance(s, (k.Shuffle, k.WarpBarrier))]
+        together = [s for s in k.walk(kernel.body) if isinstance(s, (k.Shuffle, k.Same, k.WarpBarrier))]
         self.need(not together or kernel.threads % k.WARP == 0, "shuffles without whole warps")
         for b in kernel.shared:
             self.need(b.kind == "shared" and all(p.const() is not None for p in b.extents), f"{b.name} is not shared memory of literal extents")
@@ -102,6 +102,13 @@ class _Kernel:
             case k.Shuffle(var, value, lane):
                 self.uses(value)
                 self.uses(lane)
+                self.known.add(var)
+            case k.Same(before, count, value):
+                self.uses(value)
+                self.known |= {before, count}
+            case k.Digit(var, value, shift):
+                self.uses(value)
+                self.uses(shift)
                 self.known.add(var)
             case lp.For(sym, low, high, body):
                 self.uses(low)

@@ -24,9 +24,21 @@ from atoll.backends.cuda.order import Accesses, Block
 from atoll.loops import ir as lp
 from atoll.loops.execute import Executor, Memory, Stuck, _Break
 from atoll.sizes import Sym
+from atoll.types.dtypes import DType
 
-_TOGETHER = (k.Barrier, k.WarpBarrier, k.Shuffle)
-Waits = Generator["k.Barrier | k.WarpBarrier | k.Shuffle", None, None]
+_TOGETHER = (k.Barrier, k.WarpBarrier, k.Shuffle, k.Same)
+Waits = Generator["k.Barrier | k.WarpBarrier | k.Shuffle | k.Same", None, None]
+
+
+def ordered(x: Any, dtype: DType) -> int:
+    """A whole number that is ordered as values of a type are: NaN last, zeros the same."""
+    if not dtype.is_float:
+        return int(x) + (1 << (dtype.bits - 1) if dtype.kind == "i" else 0)
+    width = 8 * dtype.size
+    if x != x:
+        return (1 << width) - 1
+    bits = int(np.array(x + dtype.numpy.type(0)).view(f"u{dtype.size}")) if x != 0 else 0
+    return (1 << width) - 1 - bits if bits >> (width - 1) else bits | 1 << (width - 1)
 
 
 class _Left(Exception):
@@ -119,7 +131,7 @@ class _Block:
         """Who may go on, when everybody waits or has ended."""
         for first in range(0, self.kernel.threads, k.WARP):
             warp = range(first, min(first + k.WARP, self.kernel.threads))
-            stops = {number: places[number] for number in warp if isinstance(places.get(number), (k.WarpBarrier, k.Shuffle))}
+            stops = {number: places[number] for number in warp if isinstance(places.get(number), (k.WarpBarrier, k.Shuffle, k.Same))}
             if not stops:
                 continue
             stop = next(iter(stops.values()))
@@ -127,6 +139,8 @@ class _Block:
                 raise Stuck(f"{self.kernel.name}: not all threads of a warp come to the same {type(stop).__name__}: {sorted(stops)} of {warp} do")
             if isinstance(stop, k.Shuffle):
                 self.shuffle(stop, first)
+            elif isinstance(stop, k.Same):
+                self.same(stop, first)
             else:
                 self.order.warp_barrier(first // k.WARP)
             return list(warp)
@@ -137,6 +151,13 @@ class _Block:
             raise Stuck(f"{self.kernel.name}: a barrier that not all threads come to: {len(places)} of {self.kernel.threads} wait, {len(set(map(id, places.values())))} places")
         self.order.barrier()
         return list(range(self.kernel.threads))
+
+    def same(self, stop: k.Same, first: int) -> None:
+        warp = self.threads[first : first + k.WARP]
+        given = [int(t.expr(stop.value)) for t in warp]
+        for lane, t in enumerate(warp):
+            t.set(stop.before, given[:lane].count(given[lane]))
+            t.set(stop.count, given.count(given[lane]))
 
     def shuffle(self, stop: k.Shuffle, first: int) -> None:
         warp = self.threads[first : first + k.WARP]
@@ -163,7 +184,7 @@ class _Thread(Executor):
                 self.stmt(stmt)
                 continue
             match stmt:
-                case k.Barrier() | k.WarpBarrier() | k.Shuffle():
+                case k.Barrier() | k.WarpBarrier() | k.Shuffle() | k.Same():
                     yield stmt
                 case k.Region(body):  # no check is inside: the kernel has none
                     if not self.block.told:
@@ -195,6 +216,8 @@ class _Thread(Executor):
                 if not self.tests(tests):
                     self.block.found.append((self.poly(rank), site, [self.expr(a) for a in args]))
                     raise _Left
+            case k.Digit(var, value, shift):
+                self.set(var, ordered(self.expr(value), value.dtype) >> self.poly(shift) & 255)
             case k.Fence():
                 self.block.order.fence(self.number)
             case k.Atomic(b, index, op, value, old):

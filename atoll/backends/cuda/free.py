@@ -28,6 +28,10 @@ class Mentioned:
         match stmt:
             case lp.Let(var, _) | lp.Declare(var, _) | k.Shuffle(var, _, _):
                 self.made.add(var)
+            case k.Same(before, count, _):
+                self.made |= {before, count}
+            case k.Digit(var, _, _):
+                self.made.add(var)
             case k.Atomic(old=old) if old is not None:
                 self.made.add(old)
             case lp.Alloc(buffer) | k.Part(buffer, _, _):

@@ -196,7 +196,7 @@ def _by_sorting(lowering: Any, h: Histogram) -> list[k.Statement]:
     body: list[lp.Stmt] = [*h.first, lp.Declare(made, lp.Index(bins)), *([lp.If(h.tests, there)] if h.tests else there), lp.Store(keys, (r,), lp.Use(made))]
     out += [lp.Alloc(keys), lp.Alloc(order), lp.Alloc(sorted_keys)]
     out += lowering.parallel([lp.For(loop.sym, loop.low, loop.high, body, parallel=True)])
-    out += lowering.sort(lp.Helper("argsort", ((keys, (poly(0),)), (order, (poly(0),))), (n,), dtype=I64))
+    out += lowering.sort(lp.Helper("argsort", ((keys, (poly(0),)), (order, (poly(0),))), (n,), dtype=I64), bins)
     p, at = names.sym("p"), names.var("at", I64, True)
     out += lowering.parallel([lp.For(p, poly(0), n, [lp.Let(at, lp.Load(order, (poly(p),))), lp.Store(sorted_keys, (poly(p),), lp.Load(keys, (poly(at.atom),)))], parallel=True)])
     out += lowering.parallel(_bins(names, h, n, order, sorted_keys, own, extents, lowering.reassociate))

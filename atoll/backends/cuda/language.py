@@ -12,10 +12,12 @@
               |  barrier                                 of all threads of the block, which all come to it
               |  warp barrier                            of the 32 threads of a warp, which all come to it
               |  x = shuffle e from lane l               all threads of the warp come to it; l counts in the warp
+              |  x, y = same e                            all threads of the warp come to it; in how many lanes before this one e is the same, and in how many of all
+              |  x = digit s of e                         bits s..s + 7 of a number that is ordered as e is; NaN is last, zeros are equal
               |  fence                                   what was stored before is seen by other blocks before what is stored after
               |  [x =] atomic b[i] op= e                 of integers, in any order; x is what was there
               |  swap a, b                                two arrays of the thread exchange their memory
-    host     ::= as stmt without the last eight; in order; no element of a device buffer is read or written
+    host     ::= as stmt without the last ten; in order; no element of a device buffer is read or written
               |  alloc b | free b | swap a, b | copy b to a | settle
               |  launch kernel on a grid of (e, e)       its parameters are the host's variables, indices, sizes and buffers of the same identity
               |  fetch x from cell                       the host's copy of a scalar; waits for the kernels; a failed check is told here
@@ -94,6 +96,24 @@ class Shuffle:
 
 
 @dataclass(frozen=True, slots=True)
+class Same:
+    """before = how many earlier lanes of the warp have the same value as this one, count = how many lanes have it."""
+
+    before: lp.Var
+    count: lp.Var
+    value: lp.Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """var = 8 bits, from `shift` on, of a whole number that is ordered as the values are."""
+
+    var: lp.Var
+    value: lp.Expr
+    shift: Poly
+
+
+@dataclass(frozen=True, slots=True)
 class Fence:
     """Stores before it are seen everywhere before those after it."""
 
@@ -135,7 +155,7 @@ class Fetch:
     cell: lp.Buffer
 
 
-Statement = Union[lp.Stmt, Region, Ensure, Barrier, WarpBarrier, Shuffle, Fence, Atomic, Part, Launch, Fetch]
+Statement = Union[lp.Stmt, Region, Ensure, Barrier, WarpBarrier, Shuffle, Same, Digit, Fence, Atomic, Part, Launch, Fetch]
 ATOMIC_OPS = ("add", "min", "max", "and", "or", "xor")
 
 
@@ -168,7 +188,7 @@ def bodies(stmt: Statement) -> Iterator[Sequence[Statement]]:
     """Statement lists directly inside a statement."""
     if isinstance(stmt, Region):
         yield stmt.body
-    elif not isinstance(stmt, (Ensure, Barrier, WarpBarrier, Shuffle, Fence, Atomic, Part, Launch, Fetch)):
+    elif not isinstance(stmt, (Ensure, Barrier, WarpBarrier, Shuffle, Same, Digit, Fence, Atomic, Part, Launch, Fetch)):
         yield from lp.bodies(stmt)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from atoll.backends.c.within import guarded
 from atoll.backends.cuda import language as k
+from atoll.backends.cuda import radix
 from atoll.backends.cuda.best import Best, best_kernel, find_best
 from atoll.backends.cuda.check import check
 from atoll.backends.cuda.columns import in_scalars
@@ -27,6 +28,7 @@ from atoll.backends.cuda.matrix import batched, has_kernel, matrix_product, rows
 from atoll.backends.cuda.pieces import find_sums, segments, sum_kernels
 from atoll.backends.cuda.points import Nest, flat_kernel, points
 from atoll.backends.cuda.prepare import prepared
+from atoll.backends.cuda.radix import Radix, has_digits
 from atoll.backends.cuda.reduce import reducible, reduction
 from atoll.backends.cuda.scans import find_scan, scan_kernels
 from atoll.backends.cuda.sorting import Sorting
@@ -385,25 +387,46 @@ class _Lowering:
         i = self.names.sym(loop.sym.name)
         return [*out, *reduction(self, loop.accs, loop.body, {loop.sym: loop.low + poly(i)}, i, extent)]
 
-    def sort(self, h: lp.Helper) -> list[k.Statement]:
-        (keys, first), (to, at) = h.buffers
+    def sort(self, h: lp.Helper, most: Poly | None = None) -> list[k.Statement]:
+        """Long arrays by digits, short ones by merging. `most`: keys are from 0 to that."""
+        keys = h.buffers[0][0]
         out: list[k.Statement] = []
         n = self.extent(h.sizes[0], out)
         if keys.dtype.is_complex:
             refuse("a sort of complex numbers", keys.span)
-        s = Sorting(self.names, keys, first, n)
-        out += [lp.Alloc(s.order), lp.Alloc(s.merged)]
+        if not has_digits(keys.dtype):
+            return [*out, *self.merged(h, n)]
+        return [*out, lp.If((lp.Test("ge", n - radix.LEAST),), self.by_digits(h, n, most), self.merged(h, n))]  # type: ignore[arg-type]
+
+    def each(self, n: Poly, body: Any) -> list[k.Statement]:
         p = self.names.sym("p")
-        out += self.parallel([lp.For(p, poly(0), n, [lp.Store(s.order, (poly(p),), lp.Index(poly(p)))], parallel=True)])
+        return self.parallel([lp.For(p, poly(0), n, body(poly(p)), parallel=True)])
+
+    def by_digits(self, h: lp.Helper, n: Poly, most: Poly | None) -> list[k.Statement]:
+        (keys, first), (to, at) = h.buffers
+        r = Radix(self, keys.dtype, n, h.name == "argsort")
+        out: list[k.Statement] = [*r.first, *(lp.Alloc(b) for b in r.buffers)]
+
+        def start(p: Poly) -> list[lp.Stmt]:
+            found: list[lp.Stmt] = [lp.Store(r.keys, (p,), lp.Load(keys, (*first[:-1], first[-1] + p)))]
+            return [*found, lp.Store(r.places, (p,), lp.Index(p))] if r.places is not None else found
+
+        out += [*self.each(n, start), *r.passes(most)]
+        out += self.each(n, lambda p: [lp.Store(to, (*at[:-1], at[-1] + p), lp.Load(r.places if r.places is not None else r.keys, (p,)))])
+        return [*out, *(lp.Free(b) for b in r.buffers)]
+
+    def merged(self, h: lp.Helper, n: Poly) -> list[k.Statement]:
+        (keys, first), (to, at) = h.buffers
+        s = Sorting(self.names, keys, first, n)
+        out: list[k.Statement] = [lp.Alloc(s.order), lp.Alloc(s.merged)]
+        out += self.each(n, lambda p: [lp.Store(s.order, (p,), lp.Index(p))])
         width = self.names.var("width", I64, True)
         self.host.add(width)
         rounds: list[lp.Stmt] = [lp.BreakUnless((lp.Test("ge", n - poly(width.atom) - 1),))]
-        p = self.names.sym("p")
-        rounds += self.parallel([lp.For(p, poly(0), n, s.place(poly(p), poly(width.atom)), parallel=True)])  # type: ignore[arg-type]
+        rounds += self.each(n, lambda p: s.place(p, poly(width.atom)))  # type: ignore[arg-type]
         rounds += [lp.Swap(s.order, s.merged), lp.Assign(width, lp.Index(2 * poly(width.atom)))]
         out += [lp.Declare(width, lp.Const(1, I64)), lp.Forever(rounds)]
-        p = self.names.sym("p")
-        out += self.parallel([lp.For(p, poly(0), n, s.result(h.name, poly(p), to, at), parallel=True)])
+        out += self.each(n, lambda p: s.result(h.name, p, to, at))
         return [*out, lp.Free(s.order), lp.Free(s.merged)]
 
 

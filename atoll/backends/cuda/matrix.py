@@ -117,7 +117,8 @@ class _Kernel:
 
     def __init__(self, names: Names, p: lp.Product, rows: Poly, columns: Poly, sums: tuple[Poly, ...], tile: Tile, nest: Nest | None, extents: tuple[Poly, ...]) -> None:
         self.rows, self.columns, self.extents, self.depth, self.tile = rows, columns, sums, product(sums), tile
-        self.names, self.block, self.first = names, poly(k.BLOCK), []
+        self.names, self.block = names, poly(k.BLOCK)
+        self.first: list[k.Statement] = []
         if nest is not None:  # which product, and which of its tiles
             which, tiles = names.var("which", I64, True), _tiles(columns, tile)
             self.first.append(lp.Let(which, lp.Index(poly(k.BLOCK) // tiles)))

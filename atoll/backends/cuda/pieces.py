@@ -47,12 +47,10 @@ def find_sums(nest: Nest) -> Sums | None:
     at = next((n for n, s in enumerate(nest.body) if isinstance(s, lp.Accumulate)), None)
     if at is None or not nest.syms:
         return None
-    rounds = (nest.body[at].high - nest.body[at].low).const()  # type: ignore[union-attr]
-    if rounds is not None and rounds <= SHORT:
-        return None
     loop, first, rest = nest.body[at], list(nest.body[:at]), list(nest.body[at + 1 :])
     assert isinstance(loop, lp.Accumulate)
-    if loop.exact or not reducible(loop) or any(isinstance(s, (lp.Store, lp.Update, lp.Alloc, lp.Check, lp.Forever)) for s in lp.walk(loop.body)):
+    rounds = (loop.high - loop.low).const()
+    if (rounds is not None and rounds <= SHORT) or loop.exact or not reducible(loop) or any(isinstance(s, (lp.Store, lp.Update, lp.Alloc, lp.Check, lp.Forever)) for s in lp.walk(loop.body)):
         return None
     if not all(isinstance(s, (lp.Let, lp.Note)) for s in first) or not all(isinstance(s, _SIMPLE) for s in lp.walk(rest)):
         return None

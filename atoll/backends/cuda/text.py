@@ -67,6 +67,24 @@ _CPP_WORDS = re.compile(
 """Names that C has free and CUDA C has not; the text of kernels uses none of these words itself."""
 
 
+_ORDERED = {  # whole numbers that are ordered as values are
+    **{f"i{bits}": f"((uint{bits}_t){{x}} ^ (uint{bits}_t)(UINT64_C(1) << {bits - 1}))" for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": f"(uint{bits}_t){{x}}" for bits in (8, 16, 32, 64)},
+    "bool": "(uint32_t){x}",
+    "f32": "at_ordered_f32({x})",
+    "f64": "at_ordered_f64({x})",
+}
+_ORDERED_FLOATS = {
+    name: f"""/* Ordered as numbers are; NaN after all of them, and zeros are the same. */
+static inline {u} at_ordered_{name}({t} x) {{
+    if (x != x) return ~({u})0;
+    const {u} bits = x == 0 ? 0 : ({u}){cast}(x);
+    return bits >> {n - 1} ? ~bits : bits | ({u})1 << {n - 1};
+}}"""
+    for name, t, u, cast, n in (("f32", "float", "uint32_t", "__float_as_uint", 32), ("f64", "double", "uint64_t", "__double_as_longlong", 64))
+}
+
+
 class KernelText(Emitter):
     """Prints the kernels of a program, one after the other."""
 
@@ -128,6 +146,14 @@ class KernelText(Emitter):
                 self.put("__threadfence();")
             case k.Shuffle(var, value, lane):
                 self.shuffle(var, value, self.poly(lane))
+            case k.Same(before, count, value):
+                mask = f"at_{safe(before.name)}"
+                self.put(f"const unsigned {mask} = __match_any_sync(0xffffffffu, (int){self.expr(value)});")
+                self.put(f"const {before.dtype.c_name} {safe(before.name)} = ({before.dtype.c_name})__popc({mask} & ((1u << (threadIdx.x & 31u)) - 1u));")
+                self.put(f"const {count.dtype.c_name} {safe(count.name)} = ({count.dtype.c_name})__popc({mask});")
+            case k.Digit(var, value, shift):
+                number = _ORDERED.get(value.dtype.name, "{x}").format(x=self.expr(value))
+                self.put(f"const {var.dtype.c_name} {safe(var.name)} = ({var.dtype.c_name})(({number} >> ({self.poly(shift)})) & 255u);")
             case k.Atomic():
                 self.atomic(stmt)
             case k.Part(buffer, home, first):
@@ -214,7 +240,7 @@ def _names(kernel: k.Kernel) -> set[str]:
     """Names of variables and buffers in a kernel: indices are called otherwise."""
     found = {safe(p.name) for p in kernel.parameters if not isinstance(p, Sym)} | {safe(b.name) for b in kernel.shared}
     for stmt in k.walk(kernel.body):
-        for attribute in ("var", "buffer", "old"):
+        for attribute in ("var", "buffer", "old", "before", "count"):
             made = getattr(stmt, attribute, None)
             if isinstance(made, (lp.Var, lp.Buffer)):
                 found.add(safe(made.name))
@@ -227,6 +253,7 @@ def kernels_text(program: k.Program) -> tuple[str, list[tuple[str, tuple[str, ..
     texts = printer.kernels()
     body = _CPP_WORDS.sub(r"\1_", "\n\n".join([*printer.const_arrays(), *texts]))
     support = [_QUICK_FDIV if "at_fdiv(int64_t a, int64_t b) {" in text else text for text in needed(body)]
+    support += [text for name, text in _ORDERED_FLOATS.items() if f"at_ordered_{name}(" in body]
     pieces = [FAILURE, SUPPORT if printer.may_fail else "", *(COMPLEX if "complex" in body else ()), *support, body]
     text = with_complex("\n".join(p for p in pieces if p) + "\n").replace("static const ", "__device__ static const ")
     table = [(kernel.name, ("at_failure *", *(_type(p) for p in kernel.parameters))) for kernel in program.kernels]
