@@ -61,7 +61,7 @@ class Backward:
         def at_start(index: tuple[Poly, ...]) -> ir.Operand:
             value = read(b, array, 0, index)
             for update in reversed(self.tape.updates[k]):
-                hit = self.hit(update, index)
+                hit = self.hit(update, index) if update.is_logged else None
                 if hit is None:
                     continue
                 conds, binders = hit
@@ -125,6 +125,8 @@ class Backward:
         current = whole(b, array)
         info = ir.Result(array.results[0].dtype, array.results[0].axes)
         for update in reversed(self.tape.updates[k]):
+            if not update.is_logged:
+                continue
             fresh, where = self.place(update)
             with b.binding(*fresh):
                 old = self.taped(update.old, tuple(poly(x) for x in fresh))

@@ -1,7 +1,7 @@
-"""Arrays of which the reverse sweep needs the final contents only: no round overwrites what it or an earlier round read.
+"""Updates that overwrite nothing the reverse sweep reads: nothing that their round or an earlier one read and the sweep needs again (ad/needed.py).
 
-Then every value a round read still stands where it was when the loop has ended, and nothing is logged (Schenck 3.5.2; the sweep reads the final
-array, notes/schenck.md E9). It is proved from the indices: a place read in round t differs, in some component, from every place written in round
+Where all updates of an array are such, every value a round read still stands where it was when the loop has ended, and nothing is logged (Schenck 3.5.2; the sweep reads
+the final array, notes/schenck.md E9). Where some are, the others alone are logged and undone. It is proved from the indices: a place read in round t differs, in some component, from every place written in round
 t + d. What cannot be proved is logged, and refused where the program promises it (`at.loop(n, no_false_deps=True)`).
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from atoll.ad.needed import needed_refs
 from atoll.ainf import ir
 from atoll.ainf.builder import Builder
 from atoll.ainf.identity import is_read, read_arg
@@ -18,12 +19,13 @@ from atoll.sizes import Atom, Poly, poly
 from atoll.sizes.meeting import differ
 
 
-def final_is_enough(b: Builder, loop: ir.Line, k: int, chain: list[ir.Line]) -> bool:
-    """True when no round overwrites what it or an earlier round read of state k, which it updates by the chain of scatters."""
+def without_log(b: Builder, loop: ir.Line, k: int, chain: list[ir.Line]) -> list[bool]:
+    """Of each update of state k in the chain of scatters, whether no round reads, before it, what it overwrites and the sweep needs."""
     prim = loop.prim
     assert isinstance(prim, ir.Loop)
-    proved = all(_apart(b, prim, read, version, conds, chain) for read, version, conds in reads_of(prim, k, chain))
-    if prim.no_false_deps and not proved:
+    reads = list(reads_of(prim, k, chain, needed_refs(prim)))
+    proved = [all(_apart(b, prim, *read, n, line) for read in reads) for n, line in enumerate(chain)]
+    if prim.no_false_deps and not all(proved):
         fail("E1013", loop.span, name=prim.block.params[k].prim.name)  # type: ignore[union-attr]
     return proved
 
@@ -31,8 +33,8 @@ def final_is_enough(b: Builder, loop: ir.Line, k: int, chain: list[ir.Line]) -> 
 Read = tuple[tuple[Poly, ...], int, tuple[ir.Cond, ...]]
 
 
-def reads_of(prim: ir.Loop, k: int, chain: list[ir.Line]) -> Iterator[Read]:
-    """The indices at which rounds read the array, after how many of the round's updates, and under which conditions."""
+def reads_of(prim: ir.Loop, k: int, chain: list[ir.Line], needed: dict[ir.Line, set[ir.Ref]] | None = None) -> Iterator[Read]:
+    """The indices at which rounds read the array, after how many of the round's updates, and under which conditions; of what is `needed` alone where that is given."""
     versions = {prim.block.params[k]: 0, **{line: n + 1 for n, line in enumerate(chain)}}
     lines = list(prim.block.lines)
     for line in lines:  # grows
@@ -45,11 +47,13 @@ def reads_of(prim: ir.Loop, k: int, chain: list[ir.Line]) -> Iterator[Read]:
         if line in versions and isinstance(line.prim, ir.Scatter):
             passed_on = set(ir.operand_refs(line.prim.base.body))
         for ref in line_refs(line):
+            if needed is not None and ref not in needed[line]:
+                continue
             if ref not in passed_on and (found := _place(ref, versions)) is not None:
                 yield (*found, line.conds)
     for n, array in enumerate(prim.results):
         for ref in ir.operand_refs(array.body):
-            if n != k and (found := _place(ref, versions)) is not None:
+            if needed is None and n != k and (found := _place(ref, versions)) is not None:
                 yield (*found, ())
 
 
@@ -61,27 +65,24 @@ def _place(ref: ir.Ref, versions: dict[ir.Line, int]) -> tuple[tuple[Poly, ...],
     return (at.index, versions[at.line]) if isinstance(at, ir.Ref) and at.line in versions else None
 
 
-def _apart(b: Builder, prim: ir.Loop, read: tuple[Poly, ...], version: int, conds: tuple[ir.Cond, ...], chain: list[ir.Line]) -> bool:
-    """True when what is read in a round is not written then (after the read) or later."""
+def _apart(b: Builder, prim: ir.Loop, read: tuple[Poly, ...], version: int, conds: tuple[ir.Cond, ...], n: int, line: ir.Line) -> bool:
+    """True when what is read in a round is not written by the n-th update then (after the read) or later."""
     given = [c.poly for c in conds if c.kind == "ge" and c.poly is not None]
     t = poly(prim.index)
-    for n, line in enumerate(chain):
-        p = line.prim
-        assert isinstance(p, ir.Scatter)
-        if _varies(p, prim.block):
-            return False
-        later = b.fresh_binder("d", prim.size - t)
-        # what the round itself put there before is computed again: only later rounds matter
-        seen = n < version and p.monoid is None
-        env: dict[Atom, Poly] = {prim.index: t + poly(later) + (1 if seen else 0)}
-        for x in p.binders:
-            new = b.fresh_binder(x.name, x.extent.subst(env))
-            new.facts = tuple(f.subst({**env, x: poly(new)}) for f in x.facts)
-            env[x] = poly(new)
-        written = [q.subst(env) for q in p.index]
-        if not any(_differ(b, w, r, given) for w, r in zip(written, read, strict=True)):
-            return False
-    return True
+    p = line.prim
+    assert isinstance(p, ir.Scatter)
+    if _varies(p, prim.block):
+        return False
+    later = b.fresh_binder("d", prim.size - t)
+    # what the round itself put there before is computed again: only later rounds matter
+    seen = n < version and p.monoid is None
+    env: dict[Atom, Poly] = {prim.index: t + poly(later) + (1 if seen else 0)}
+    for x in p.binders:
+        new = b.fresh_binder(x.name, x.extent.subst(env))
+        new.facts = tuple(f.subst({**env, x: poly(new)}) for f in x.facts)
+        env[x] = poly(new)
+    written = [q.subst(env) for q in p.index]
+    return any(_differ(b, w, r, given) for w, r in zip(written, read, strict=True))
 
 
 def _varies(p: ir.Scatter, block: ir.Block) -> bool:

@@ -71,13 +71,31 @@ def negative(b: Builder, x: ir.Operand, dtype: DType) -> ir.Operand | None:
 
 
 def total(b: Builder, x: ir.Operand, y: ir.Operand, dtype: DType) -> ir.Operand | None:
-    """The sum of two deltas with the same conditions."""
+    """The sum of two deltas with the same conditions, or of what comes from the two sides of a choice: a choice again."""
+    for one_side, other_side in ((x, y), (y, x)):
+        chosen = guarded_value(one_side)
+        if chosen is not None and (rest := _otherwise(other_side, chosen[0])) is not None:
+            return rest if rest == chosen[1] else scalars.select(b, chosen[0], chosen[1], rest, NOWHERE)
     one, other = delta(x), delta(y)
     if one is None or other is None or set(one[0]) != set(other[0]):
         return None
     with b.under(*one[0]):
         inner = scalars.op(b, "add", (one[1], other[1]), dtype, NOWHERE)
     return under(b, one[0], inner, dtype)
+
+
+def _otherwise(operand: ir.Operand, conds: tuple[ir.Cond, ...]) -> ir.Operand | None:
+    """The value of `0 if conditions else value`."""
+    found = guarded_value(operand)
+    if found is not None:
+        return found[1] if len(conds) == 1 and found[0] == (conds[0].negated(),) else None
+    if not isinstance(operand, ir.Ref) or operand.line.conds or not isinstance(operand.line.prim, ir.Select):
+        return None
+    prim = operand.line.prim
+    env = dict(zip(operand.line.dims, operand.index, strict=False))
+    if not isinstance(prim.then, ir.Const) or prim.then.value != 0 or tuple(c.subst(env) for c in prim.conds) != conds:
+        return None
+    return ir.subst_operand(prim.orelse, env)
 
 
 def picked(b: Builder, x: ir.Binder, value: ir.Operand, dtype: DType) -> tuple[tuple[ir.Cond, ...], ir.Operand, bool] | None:

@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from atoll.ad import lines as help_
+from atoll.ad.added import added
 from atoll.ad.backward import Backward, _after_update, _replayed_place
 from atoll.ad.brought_back import Restored, brought_back, declare_restored, made_updates, overwritten, popped, undo_between
 from atoll.ad.checkpoint import strip_mine
@@ -68,7 +69,8 @@ def reverse_loop(rev: Reverse, line: ir.Line) -> None:
     if apart and not in_order_of_instances:
         threaded = {}
     sums = [shaped(prim, key, pinnable, threaded.get(key)) for key in outer]
-    firsts = [_first(b, s, threaded.get(s.key)) for s in sums]
+    alone = not (line.dims or line.conds or prim.when)
+    firsts = [_first(rev, s, threaded.get(s.key), alone) for s in sums]
     tape = make_tape(b, line, {k for k in range(states) if (was, k) in rev.restored}, in_blocks)
     restored: dict[int, Restored] = {}
 
@@ -100,11 +102,17 @@ def reverse_loop(rev: Reverse, line: ir.Line) -> None:
     _hand_on(rev, line, active, adjoint_of, list(zip(sums, found, strict=True)), threaded, in_order_of_instances, {s.key: first for s, first in zip(sums, firsts, strict=True)})
 
 
-def _first(b: Builder, s: Sum, parent: Sum | None) -> ir.Abs:
-    """What a sum starts from: the sum of the loop around, or nothing."""
-    if parent is None:
-        return ir.Abs(tuple(b.fresh_binder("i", a) for a in s.axes), zero(s.info.dtype))
-    return parent.current.whole(b) if isinstance(parent.current, Version) else ir.Abs((), parent.current)
+def _first(rev: Reverse, s: Sum, parent: Sum | None, alone: bool) -> ir.Abs:
+    """What a sum starts from: the sum of the loop around; of a loop that stands `alone` what flowed into all of an array from elsewhere, which is added to in place; or nothing."""
+    b = rev.b
+    if parent is not None:
+        return parent.current.whole(b) if isinstance(parent.current, Version) else ir.Abs((), parent.current)
+    binders = tuple(b.fresh_binder("i", a) for a in s.axes)
+    reader = rev.taken(s.key) if alone and s.axes and not s.pinned else None
+    if reader is None:
+        return ir.Abs(binders, zero(s.info.dtype))
+    with b.binding(*binders):
+        return ir.Abs(binders, reader(tuple(poly(x) for x in binders)))
 
 
 _SMALL = 16
@@ -237,15 +245,16 @@ def _round(
         inner.sinks[s.key] = sum_sink(back, s)
         inner.running[s.key] = s
     undo_between(back, inner, stacked, olds)
-    running: dict[int, Any] = {}
+    running: dict[int, Sum] = {}
     later: list[Any] = []
     for position, k in enumerate(active):
         bar = back.block.params[position]
         if k in tape.updates:
-            running[k] = Version(bar)
+            key = (starts[k], 0)
+            running[k] = inner.running[key] = Sum(key, {}, list(range(len(bar.results[0].axes))), current=Version(bar))
             inner.vanishing.sparse.add(bar)
-            inner.sinks[(starts[k], 0)] = _running_sink(back, running, k)
-            later += _through_updates(back, running, k)
+            inner.sinks[key] = _running_sink(back, running[k])
+            later += _through_updates(back, running[k], k)
         else:
             array = replay.any(body_results[k], {})
             if back.rev.vanishing.vanishes(back.firsts[position].body, False):
@@ -267,7 +276,7 @@ def _round(
     inner.run_outside(back.block, made)
     for position, k in enumerate(active):
         if k in running:
-            back.nexts[position] = running[k].whole(b)
+            back.nexts[position] = running[k].current.whole(b)
         else:
             back.nexts[position] = _final(b, inner, starts[k])
     for k, r in restored.items():
@@ -322,34 +331,35 @@ def _activate(b: Builder, param: ir.Line, reader: Reader, round_: Sym) -> ir.Lin
     return line
 
 
-def _through_updates(back: Backward, running: dict[int, Any], k: int) -> list[Any]:
-    """Adjoints of an updated array: the element put takes the adjoint of its place, which is then cleared. What flows where, once all are."""
+def _through_updates(back: Backward, running: Sum, k: int) -> list[Any]:
+    """Adjoints of an updated array: the element put takes the adjoint of its place, which is then cleared, unless it adds to what was there. What flows where, once all are."""
     b = back.b
     flows: list[Any] = []
     for update in reversed(back.tape.updates[k]):
         p = update.line.prim
         assert isinstance(p, ir.Scatter)
         dtype = update.line.results[0].dtype
-        if k in back.tape.final:
-            fresh, where = _replayed_place(back, update)
-        else:
-            fresh, where = back.place(update)
+        fresh, where = back.place(update) if update.is_logged else _replayed_place(back, update)
         env = {x: poly(f) for x, f in zip(p.binders, fresh, strict=True)}
         when = tuple(back.replay.cond(c, {}) for c in p.when)
-        bar = running[k]
+        bar = running.current
+        adds = added(b, p, bar.info.axes)
         with b.binding(*fresh), b.under(*when):
             value = bar.read(b, where)
-        flows.append((back.replay.operand(ir.subst_operand(p.value, env), {}), value, when, list(fresh)))
-        if p.monoid is None:
+            if adds is not None:
+                value = adds.adjoint(b, value)
+        put = p.value if adds is None else adds.value
+        flows.append((back.replay.operand(ir.subst_operand(put, env), {}), value, when, list(fresh)))
+        if p.monoid is None and adds is None:
             info = ir.Result(dtype, bar.info.axes)
             cleared, _ = b.emit(ir.Scatter(bar.whole(b), fresh, where, zero(dtype), None, False, when), (info,), hint="g")
-            running[k] = Version(cleared)
+            running.current = Version(cleared)
     return flows
 
 
-def _running_sink(back: Backward, running: dict[int, Any], k: int) -> Any:
+def _running_sink(back: Backward, running: Sum) -> Any:
     def sink(index: tuple[Poly, ...], value: ir.Operand, conds: tuple[ir.Cond, ...], binders: list[ir.Binder]) -> None:
-        running[k] = add_at(back, running[k], index, value, conds, binders)
+        running.current = add_at(back, running.current, index, value, conds, binders)
 
     return sink
 

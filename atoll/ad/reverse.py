@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from atoll.ad import lines as help_
+from atoll.ad.added import added
 from atoll.ad.algebra import LineAlgebra, LineParts, refuse
 from atoll.ad.indicator import accumulate, guarded, reach, zero
 from atoll.ad.loop_state import abs_reader, added_at, read
@@ -80,6 +81,14 @@ class Reverse:
             return ir.subst_operand(total, dict(zip(target, index, strict=True)))
 
         return read
+
+    def taken(self, key: Key) -> Reader | None:
+        """What has reached all of a result so far, which who asks goes on with: it flows there once more when they are done."""
+        if key in self.sinks or self.fixed & set(key[0].dims):
+            return None
+        found = self.adjoint(key)
+        self.contributions.pop(key, None)
+        return found
 
     def seed(self, key: Key, value: Callable[[tuple[Poly, ...]], ir.Operand]) -> None:
         """An adjoint that comes from outside."""
@@ -354,7 +363,7 @@ class Reverse:
             self.push(ir.subst_operand(item, env), value, conds, fresh)
 
     def _scatter(self, line: ir.Line) -> None:
-        """A put takes the adjoint of what it overwrites away from the base; an addition does not (Schenck 2.8)."""
+        """A put takes the adjoint of what it overwrites away from the base; an addition does not (Schenck 2.8), nor a put that adds (ad/added.py)."""
         prim = line.prim
         assert isinstance(prim, ir.Scatter)
         assert prim.monoid in (None, "add"), "see folds.py"
@@ -380,7 +389,11 @@ class Reverse:
             extra += tuple(ir.Cond("ge", q) for p, a in zip(index, axes, strict=True) for q in (p, a - 1 - p))
         with b.binding(*fresh, *own), b.under(*conds, *extra):
             bar = self._only_here(adjoint((*at, *index)))
-        self.push(ir.subst_operand(prim.value, inner), bar, (*conds, *extra), [*fresh, *own])
+            adds = added(b, prim, line.results[0].axes)
+            if adds is not None:
+                bar = adds.adjoint(b, bar)
+        put = prim.value if adds is None else adds.value
+        self.push(ir.subst_operand(put, inner), bar, (*conds, *extra), [*fresh, *own])
         axes_b = tuple(b.fresh_binder(x.name, x.extent.subst(env)) for x in prim.base.binders)
         base_env = {**env, **{x: poly(y) for x, y in zip(prim.base.binders, axes_b, strict=True)}}
         where = tuple(poly(x) for x in axes_b)
@@ -388,7 +401,7 @@ class Reverse:
         if not isinstance(body, ir.Ref) or (body.line, body.result) not in self.active:
             return
         with b.binding(*fresh), b.under(*conds):
-            if prim.monoid is None:
+            if prim.monoid is None and adds is None:
                 fill = tuple(b.fresh_binder(x.name, x.extent.subst(env)) for x in prim.base.binders)
                 with b.binding(*fill):
                     kept = ir.Abs(fill, adjoint((*at, *(poly(x) for x in fill))))

@@ -4,7 +4,7 @@
     an array that rounds only update at some places   the overwritten elements and where they were (an undo log); the backward
                         loop starts from the final array and undoes round by round, so nothing is copied
     an array that loops inside a round update so   the same as a stack (ad/undo_stack.py)
-    the same, and no round overwrites what was read   nothing: the final array is what every round read (ad/final_state.py)
+    the same, and no round overwrites what was read and is needed   nothing: the final array is what every round read (ad/final_state.py)
     any other array     the whole array per round (at.loop(n, checkpoint=k) trades that for time)
 
 What of a tape nobody needs disappears with dead state (ainf/dead.py).
@@ -16,15 +16,16 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
-from atoll.ad.final_state import final_is_enough
-from atoll.ad.indicator import guarded, solve, zero
+from atoll.ad.added import determined
+from atoll.ad.final_state import without_log
+from atoll.ad.indicator import guarded, zero
 from atoll.ad.loop_state import new_param, put, read, whole
 from atoll.ad.undo_stack import Stack, is_sparse, nest, push
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.identity import identity_of
 from atoll.ainf.replay import Before, in_order
-from atoll.ainf.scan_prim import line_refs
+from atoll.ainf.scan_prim import blocks, line_refs
 from atoll.core.prims import PRIMS
 from atoll.errors import NOWHERE
 from atoll.sizes import Atom, Poly, poly
@@ -39,6 +40,10 @@ class Update:
     old: int = -1  # result of the loop: overwritten elements
     places: dict[int, int] = field(default_factory=dict)  # index component -> result of the loop
     flag: int = -1  # result of the loop: whether the update happened
+
+    @property
+    def is_logged(self) -> bool:
+        return self.old >= 0
 
 
 @dataclass
@@ -68,19 +73,17 @@ def _chain(b: Builder, prim: ir.Loop, k: int) -> list[ir.Line] | None:
         if p.monoid not in (None, "add") or (p.monoid == "add" and p.binders) or p.drop:
             return None
         axes = line.results[0].axes
-        if any(c.leaves() & set(p.binders) for c in p.when) or not _reversible(b, p, axes) or _slots(prim, p, axes) is None:
+        if any(c.leaves() & set(p.binders) for c in p.when) or not determined(b, p, axes) or _slots(prim, p, axes) is None:
             return None
         found.append(line)
         at = identity_of(p.base)
     return None
 
 
-def _reversible(b: Builder, p: ir.Scatter, axes: tuple[Poly, ...]) -> bool:
-    """True when the place tells which element of the update it got: indices that are not data determine all binders."""
-    plain = [c for c, q in enumerate(p.index) if not any(isinstance(leaf, ir.RefAtom) for leaf in q.leaves())]
-    target = tuple(b.fresh_binder("e", axes[c]) for c in plain)
-    solved = solve(b, target, tuple(p.index[c] for c in plain), list(p.binders))
-    return not solved.open and not solved.left
+def _read_by_loops(prim: ir.Loop, chain: list[ir.Line]) -> bool:
+    """Whether loops inside the round read the array after some of its updates: they add to its adjoint in place where the array is there as it was then."""
+    made = set(chain)
+    return any(ref.line in made for line in prim.block.lines if blocks(line.prim) for ref in line_refs(line))
 
 
 def _slots(prim: ir.Loop, p: ir.Scatter, axes: tuple[Poly, ...]) -> tuple[Poly, ...] | None:
@@ -167,14 +170,15 @@ def make_tape(b: Builder, line: ir.Line, restored: set[int], in_blocks: bool) ->
             param = prim.block.params[k]
             info = param.results[0]
             chain = _chain(b, prim, k) if info.axes else None
-            if chain is None and info.axes and not in_blocks and stacked(k):
+            if (chain is None or _read_by_loops(prim, chain)) and info.axes and not in_blocks and stacked(k):
                 continue
             if chain is None:
                 tape.whole[k] = record("tape", info.dtype, whole(b, param))
                 continue
-            if k not in restored and final_is_enough(b, line, k, chain):
+            free = [k not in restored and proved for proved in without_log(b, line, k, chain)]
+            if all(free):
                 tape.final.add(k)
-            tape.updates[k] = [Update(scatter) if k in tape.final else _log(b, prim, scatter, record) for scatter in chain]
+            tape.updates[k] = [Update(scatter) if proved else _log(b, prim, scatter, record) for scatter, proved in zip(chain, free, strict=True)]
         for inner, k in dict.fromkeys(kept):
             fresh, env = _renamed(b, inner.dims)
             at = tuple(poly(d).subst(env) for d in inner.dims)

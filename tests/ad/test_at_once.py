@@ -20,6 +20,10 @@ ONE_UPDATE = {
     "the next one": "for i in range(n - 1):\n        x[i] = x[i + 1] * sin(x[i])",
     "the other half": "for i in range(n // 2):\n        x[i] = x[i] * x[n - 1 - i]",
     "loops in loops": "for i in range(n):\n        for j in range(n):\n            a[i, j] = a[i, j] * a[i, j] * x[j]",
+    "two updates": "for i in range(n):\n        x[i] = x[i] * sin(x[i])\n        x[i] = x[i] * x[i] + c[i]",
+    "a column, then the rest": "for i in range(1, n):\n        a[i, 0] = a[i, 0] / (3.0 + c[i] * c[i])\n        for j in range(1, n):\n            a[i, j] -= a[i, 0] * c[j]",
+    "the next one, then this": "for i in range(n // 2):\n        x[2 * i + 1] = x[2 * i + 1] * x[2 * i]\n        x[2 * i] = sin(x[2 * i + 1])",
+    "one of two under a condition": "for i in range(n):\n        if c[i] > 0.5:\n            x[i] = x[i] * exp(x[i])\n        x[i] += x[i] * c[i]",
 }  # fmt: skip
 IN_ORDER = {  # rounds that follow each other, or whose checks and conditions are their own
     "what only a round may read": "for i in range(n):\n        x[i] = c[i] * c[n - 1] * x[i]",
@@ -29,6 +33,10 @@ IN_ORDER = {  # rounds that follow each other, or whose checks and conditions ar
     "the other end": "for i in range(n):\n        x[i] = x[i] * x[n - 1 - i]",
     "places that are data": "for i in range(n):\n        x[abs(w[i]) % n] = sin(x[i])",
     "along the diagonal": "for i in range(n - 1):\n        a[i + 1, :] = a[i, :] * a[i + 1, :]",
+    "two updates, one place": "for i in range(n - 1):\n        x[i] = x[i] * sin(x[i])\n        x[i + 1] = x[i] * x[i + 1]",
+    "read after a later round's update": "for i in range(n - 1):\n        x[i] = x[i] * sin(x[i])\n        a[0, 0] = x[i + 1] * a[0, 0]",
+    "the second reads what the first of a later round writes": "for i in range(1, n):\n        a[i, 0] = sin(a[i, 0])\n        a[i, 1] = a[n - i, 0] * a[i, 1]",
+    "the first reads what the second of an earlier round wrote": "for i in range(1, n):\n        a[i, 0] = sin(a[i - 1, 1])\n        a[i, 1] = a[i, 0] * a[i, 1]",
 }  # fmt: skip
 BODY = "def f(x: f64[n], c: f64[n], a: f64[n, n], w: i64[n]):\n    {}\n    return x, a\n"
 

@@ -36,13 +36,19 @@ FINAL = {  # rounds that never overwrite what was read
     "all before": "for t in {}:\n        x[t] = c[t] * sum(sin(x[j]) * x[j] for j in range(t))",
     "rewritten later": "for t in {}:\n        x[t + 1:] = sin(x[t]) * c[t + 1:]",
     "what was put": "for t in {}:\n        x[t + 1] = c[t] * x[t]\n        s = s + x[t + 1] * x[t + 1]",
+    "added to": "for t in {}:\n        x[t + 1] += c[t] * x[t] * x[t]",
+    "passed on": "for t in {}:\n        x[t + 1] = c[t] - x[t]\n        x[t] = x[t] + c[t] * c[t]",
+    "the old one is only added": "for t in {}:\n        s = s * c[t]\n        x[t] -= s * c[t]",
 }  # fmt: skip
 LOGGED = {  # rounds that do, or may
     "in place": "for t in {}:\n        x[t] = c[t] * x[t] * x[t]",
-    "added to": "for t in {}:\n        x[t + 1] += c[t] * x[t] * x[t]",
     "read before": "for t in {}:\n        x[t] = c[t] * x[t + 1] * x[t + 1]",
     "data": "for t in {}:\n        x[abs(i[t]) % n] = c[t] * x[t] * x[t]",
     "after adding": "for t in {}:\n        x[t + 1] += c[t] * x[t]\n        s = s + x[t + 1] * x[t + 1]",
+    "some of the updates": "for t in {}:\n        x[t] = c[t] * x[t] * x[t + 1]\n        x[t + 1] += c[t]\n        s = s * c[t]",
+    "the old one is a condition": "for t in {}:\n        if x[t] > 0.1:\n            x[t] -= c[t]\n        s = s * c[t]",
+    "the old one is a factor elsewhere": "for t in {}:\n        s = s * x[t + 1]\n        x[t + 1] += c[t]",
+    "the old one makes the new one that is read": "for t in {}:\n        x[t] = x[t] + c[t]\n        s = s * x[t]\n        x[t] = c[t]",
     "in place and followed": "for t in {}:\n        x[t] = c[t] * x[t] * x[t]\n        s = s * sin(s) + x[t]",
 }  # fmt: skip
 AT_ONCE = {"in place", "read before"}  # of those, the ones that are one update of all their places (tests/ad/test_at_once.py)

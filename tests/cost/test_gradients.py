@@ -11,10 +11,10 @@ from tests.cost.programs import HEAD, PROGRAMS, Program
 from tests.cost.ratio import counts, ratios
 
 MOST = 5.0
-DEARER = {"largest of squares": 5.1, "lu by slices": 5.5, "lu by loops": 6.2}
-"""Those that are above the bound still: of largest elements of windows, places are searched for twice; a round is done again before it is followed backwards, and an adjoint is tested for 0 before it is multiplied."""
-GROWTH = {"cholesky": 1.4, "lu by loops": 1.35}
-"""What terms of lower order hide at these small sizes: the ratio goes to a limit (6.5 for LU by loops) and stays there."""
+DEARER = {"largest of squares": 5.1}
+"""Those that are above the bound still: of largest elements of windows, places are searched for twice."""
+GROWTH = {"cholesky": 1.4}
+"""What terms of lower order hide at these small sizes: the ratio goes to a limit and stays there."""
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
