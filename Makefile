@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: proofs demo test test-browser site same-text validate certify odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench gradbench scaling costs docs clean test-cluster test-cuda cuda-packages strangers portable test-futhark bench-futhark
+.PHONY: proofs demo test test-browser site same-text validate certify odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench gradbench scaling costs gradients standing docs clean test-cluster test-cuda cuda-packages strangers portable test-futhark bench-futhark
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -163,6 +163,14 @@ gradbench: $(VENV)/.ready
 PRESET ?= S
 npbench: $(VENV)/.ready
 	PYTHONPATH=. bench/.peers/bin/python -m bench.npbench.run --preset $(PRESET)
+
+# Gradients of forty programs against JAX (in bench/.peers), with one thread
+gradients: $(VENV)/.ready
+	PYTHONPATH=. bench/.peers/bin/python -m bench.ad.beside_jax --write
+
+# What docs/performance.md says was measured, from everything in bench/results
+standing: $(VENV)/.ready
+	$(RUN) -m bench.standing
 
 # Formulas of costs beside counts, for the tables of tests/cost and the kernels of bench/.
 costs: $(VENV)/.ready

@@ -22,7 +22,7 @@ import numpy as np
 
 import atoll as at
 from atoll.ad.api import _forward, _reverse, result_type
-from atoll.types.types import Record, Scalar, Tuple, Type, array, shape_of
+from atoll.types.types import Index, Record, Scalar, Tuple, Type, array, shape_of
 from tests.fuzz.harness import Failure, TooSlow, crash_place, time_limit
 from tests.fuzz.stages import Stages, leaves
 
@@ -58,7 +58,8 @@ def value_of(t: Type, size: Any, rng: random.Random, kind: str) -> Any:
     elif kind != "argument":
         values = [0] * count
     else:
-        values = [rng.random() < 0.5 if dtype.kind == "b" else rng.randint(0, 9) for _ in range(count)]
+        most = size(elem.size) - 1 if isinstance(elem, Index) else 9
+        values = [rng.random() < 0.5 if dtype.kind == "b" else rng.randint(0, max(most, 0)) for _ in range(count)]
     made = np.array(values, dtype).reshape(dims)
     return made if dims else dtype.type(made[()])
 
