@@ -10,12 +10,15 @@ import random
 import pytest
 
 from atoll.loops import ir as lp
+from atoll.loops.show import statements
+from atoll.loops.transform.copier import Copier
 from atoll.loops.transform.fuse import fused, once, past
 from atoll.loops.transform.permute import distributed, interchanged
+from atoll.loops.transform.predicate import masked, total
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.scan import in_runs, scan_of
 from atoll.sizes import Poly, Sym, poly
-from atoll.types.dtypes import F64, I64
+from atoll.types.dtypes import BOOL, F64, I64
 
 N = Sym("n")
 BUFFERS = [lp.Buffer(name, F64, (poly(N), poly(N)), "temp") for name in "xyz"]
@@ -214,3 +217,32 @@ def test_scans_in_chunks_and_why_not() -> None:
     ]:
         refused = scan_of(wrong)
         assert isinstance(refused, Refused) and why in refused.why
+
+
+def test_what_may_be_done_where_nobody_asked() -> None:
+    v, w = lp.Var("v", F64), lp.Var("w", I64)
+    inside = (poly(I), poly(N) - 1 - poly(I))
+    known = (poly(I), poly(N) - 1 - poly(I), poly(N) - 1)
+    read = lp.Let(v, lp.Load(X, (poly(I), poly(0))))
+    assert total([read, lp.BreakUnless((lp.Test("true", None, lp.Truth((lp.Test("ge", poly(I)),))),))], known, ()) is None
+    for wrong, why in [
+        (lp.Let(v, lp.Load(X, (poly(I) + 1, poly(0)))), "seen to be there"),
+        (lp.Let(v, lp.Load(X, (poly(w.atom), poly(0)))), "seen to be there"),
+        (lp.Let(w, lp.Call("floordiv", (lp.Use(w), lp.Use(w)), I64)), "no value"),
+        (lp.Let(w, lp.Cast(lp.Use(v), I64)), "no value"),
+        (lp.Store(X, inside, lp.Use(v)), "more than compute"),
+    ]:
+        refused = total([read, wrong], known, {w})
+        assert isinstance(refused, Refused) and why in refused.why
+
+
+def test_a_masked_step_keeps_what_has_ended() -> None:
+    x, going = lp.Var("x", F64), lp.Var("going", BOOL)
+    copier = Copier({})
+    begin = copier.stmts([lp.Let(x, lp.Const(1.0, F64))])
+    stop = lp.BreakUnless((lp.Test("true", None, lp.Call("lt", (lp.Use(x), lp.Const(4.0, F64)), BOOL)),))
+    body, after = masked([stop, lp.Assign(x, lp.Call("add", (lp.Use(x), lp.Use(x)), F64))], lp.Use(going), copier, {x})
+    text = statements([*begin, *body])
+    assert "going" in text[1] and "< 4.0" in text[1]
+    last = body[-1]
+    assert isinstance(last, lp.Let) and isinstance(last.value, lp.Choose) and last.value.orelse == lp.Use(begin[0].var) and last.value.tests[0].expr == after  # type: ignore[union-attr]

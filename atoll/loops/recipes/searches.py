@@ -19,14 +19,14 @@ from collections.abc import Callable
 
 from atoll.loops import ir as lp
 from atoll.loops import profit
-from atoll.loops.questions import divides, loads, slow, told
+from atoll.loops.questions import loads, slow, told
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.expand import lane_array
+from atoll.loops.transform.predicate import masked, total
 from atoll.loops.transform.split import first_of, in_blocks, summed_in_blocks
 from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import Poly, Sym, poly
-from atoll.sizes.prover import facts
-from atoll.types.dtypes import BOOL, I64
+from atoll.types.dtypes import I64
 
 _STRAIGHT = (lp.Let, lp.Declare, lp.Assign)
 
@@ -76,20 +76,8 @@ class _Search:
         sums = {s.var for s in self.after if isinstance(s, lp.Add)}
         if any(v.dtype.is_complex for v in (*self.kept, *self.local, *sums)) or not sums.isdisjoint(lp.used_vars([s.value if isinstance(s, lp.Add) else s for s in self.after])):
             return False
-        changing = {v.atom for v in self.local} | {v.atom for v in self.kept}
         stored = {s.buffer for s in self.after if isinstance(s, lp.Store)}
-        ctx = facts(known)
-        for x in loads(self.step):
-            if x.buffer in stored or x.buffer.rows is not None:
-                return False
-            for p, extent in zip(x.index, x.buffer.extents, strict=True):
-                if not changing.isdisjoint(p.leaves()) or any(isinstance(a, lp.VarAtom) for a in p.leaves()):
-                    return False
-                if not ctx.proves(p) or not ctx.proves(extent - 1 - p):
-                    return False
-        tests = [t for s in self.step if isinstance(s, lp.BreakUnless) for t in s.tests]
-        values = [s.value for s in steps if isinstance(s, _STRAIGHT) and s.value is not None] + [t.expr for t in tests if t.expr is not None]
-        return all(_defined(e) for value in values for e in lp.subexprs(value)) and not any(t.poly is not None and divides(t.poly) for t in tests)
+        return not any(x.buffer in stored for x in loads(self.step)) and total(self.step, known, {*self.local, *self.kept}) is None
 
     # -- what becomes of it
 
@@ -142,18 +130,8 @@ class _Search:
         go: lp.Expr = lp.Truth((lp.Test("ge", poly(going.atom) - 1),))
         for v, b in self.across.items():
             body.append(lp.Let(copier.var(v), lp.Load(b, (lane,))))
-        for s in self.step:
-            if isinstance(s, lp.BreakUnless):
-                tests = copier.tests(s.tests)
-                assert tests is not None
-                here = fresh_like("go", BOOL)
-                body.append(lp.Let(here, lp.Call("and", (go, lp.Truth(tests)), BOOL)))
-                go = lp.Use(here)
-            elif isinstance(s, lp.Assign) and s.var in changed:
-                value = lp.Choose((lp.Test("true", None, go),), copier.expr(s.value), lp.Use(copier.vars[s.var]))
-                body.append(lp.Let(copier.var(s.var), value))
-            else:
-                body += copier.stmt(s)
+        steps, go = masked(self.step, go, copier, changed)
+        body += steps
         body += [lp.Store(b, (lane,), lp.Use(copier.vars[v])) for v, b in self.across.items() if v in changed]
         return [*body, lp.Store(self.going, (lane,), lp.Choose((lp.Test("true", None, go),), lp.Const(1, I64), lp.Const(0, I64)))]
 
@@ -163,14 +141,3 @@ class _Search:
         for s in self.after:
             body += [lp.Store(self.terms[id(s)], (lane,), copier.expr(s.value))] if isinstance(s, lp.Add) else copier.stmt(s)
         return body
-
-
-def _defined(e: lp.Expr) -> bool:
-    """It has a value, and no other effect, whatever its operands are."""
-    if isinstance(e, lp.Index):
-        return not divides(e.poly)
-    if isinstance(e, (lp.Choose, lp.Truth)):
-        return not any(t.poly is not None and divides(t.poly) for t in e.tests)
-    if isinstance(e, lp.Cast):
-        return not (e.dtype.is_integer and e.arg.dtype.is_float)
-    return not isinstance(e, lp.Call) or e.dtype.is_float or e.op in profit.QUICK
