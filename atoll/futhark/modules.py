@@ -241,6 +241,7 @@ class _Matching:
     def __init__(self, checker: Modules, module: Module | None, span: Span, opaque: bool) -> None:
         self.c, self.module, self.span, self.opaque = checker, module, span, opaque
         self.given: dict[s.Name, TypeAbbr] = {}
+        self.given_outside: dict[s.Name, TypeAbbr] = {}  # the same, where what is seen from outside is not what it is inside: `include t with cell = cell`
 
     def match(self, sig: Any, env: Env, inside: Env | None = None, outside: Env | None = None) -> Module:
         match sig:
@@ -339,11 +340,11 @@ class _Matching:
 
     def include_other(self, sig: Any, inside: Env, outside: Env) -> None:
         if isinstance(sig, s.SWith):
-            abbr = self.abbreviated(s.TypeDef(sig.name[-1], "", sig.params, sig.type, span=sig.span), inside)
-            before = dict(self.given)
-            self.given[sig.name] = abbr
+            spec = s.TypeDef(sig.name[-1], "", sig.params, sig.type, span=sig.span)
+            before = dict(self.given), dict(self.given_outside)
+            self.given[sig.name], self.given_outside[sig.name] = self.abbreviated(spec, inside), self.abbreviated(spec, outside)
             self.spec(s.Include(sig.sig, span=sig.span), inside, outside, set())
-            self.given = before
+            self.given, self.given_outside = before
         else:
             self.include(sig, inside, inside, outside)
 
@@ -360,7 +361,7 @@ class _Matching:
             if actual is not None:
                 self.same(actual, wanted, name)
             inside.types[name] = wanted
-            outside.types[name] = wanted if given is not None else self.abbreviated(spec, outside)
+            outside.types[name] = self.given_outside.get((name,), wanted) if given is not None else self.abbreviated(spec, outside)
             return
         if actual is not None:
             order = {"": 0, "~": 1, "^": 2}

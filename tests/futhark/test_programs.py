@@ -85,6 +85,13 @@ ALLOWED = [
     ("def table : [3]i32 = [1, 2, 3]\ndef main (xs: [3]i32) = map (\\i -> table[i - 4] + xs[0]) [4, 5, 6]", [5, 6, 7]),
     ("def table : [3]i32 = [1, 2, 3]\ndef main (xs: [3]i32) = (\\(b: bool) -> if b then copy table else xs) true", [1, 2, 3]),
     ("def g (n: i64) : (*[n]i64, *[n]i64) = (iota n, iota n)\ndef main (xs: [3]i32) = let (a, b) = g 3 let a[0] = 7 in map2 (\\x y -> i32.i64 (x + y)) a b", [7, 2, 4]),
+    (
+        "module type rules = {type cell val make : i32 -> cell}\nmodule type looks = {type cell val colour : cell -> i32}\n"
+        "module type both = {include rules include looks with cell = cell}\n"
+        "module q : both = {type cell = i8 def make (x: i32) = i8.i32 x def colour (c: cell) = i32.i8 c + 1}\n"
+        "module game (R: rules) (L: looks with cell = R.cell) = {def show (x: i32) = L.colour (R.make x)}\nmodule g = game q q\ndef main (xs: [3]i32) = map g.show xs",
+        [5, 6, 7],
+    ),
     ("def counted [n] : [n]i32 = map i32.i64 (iota n)\ndef main (_: [3]i32) : *[3]i32 = counted", [0, 1, 2]),
     ("type own [n] = *[n]i32\ndef rows (p: [2][3]i32) : [](own [3]) = p\ndef main (xs: [3]i32) = (rows [xs, xs])[1]", [4, 5, 6]),
     ("def main (xs: [3]i32) = let more k ys = map (+ xs[k]) ys let a = [1, 2, 3] let a[:] = more 0 a let a[:] = more 1 a in a", [10, 11, 12]),
