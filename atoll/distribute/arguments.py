@@ -64,6 +64,8 @@ def is_elsewhere(x: Any) -> bool:
 
 def _stands_in(f: Function, name: str, x: Any) -> Any:
     shape = tuple(x.shape)
+    if not shape and not is_dask(x):
+        return np.asarray(x)[()]  # one number: it is at hand
     if any(isinstance(n, float) for n in shape):
         fail("E1203", fn=f.name, name=name)
     return np.broadcast_to(np.zeros((), x.dtype), tuple(map(int, shape)))
@@ -84,6 +86,15 @@ def stand_ins(f: Function, args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(go(x, p.name) for x, p in zip(args, f.signature.params, strict=True))
 
 
+def refuse_late_integers(f: Function, flat: list[Any], names: list[str]) -> frozenset[int]:
+    """The leaves that are one number of a Dask array: a float may come when the tasks run, what loops may depend on may not."""
+    late = frozenset(k for k, x in enumerate(flat) if is_dask(x) and not x.shape)
+    for k in sorted(late):
+        if flat[k].dtype.kind not in "fc":
+            fail("E1201", f.surface.span, name=f.name, reason=f"{names[k]} is one {flat[k].dtype} of a Dask array: what is computed may depend on it, and it is not here yet", help=f"give it as a number: {names[k]}.compute().item()")
+    return late
+
+
 def leaves(f: Function, args: tuple[Any, ...]) -> list[Any]:
     """The arguments taken apart, in the order of the leaves of the parameters."""
 
@@ -101,4 +112,4 @@ def leaves(f: Function, args: tuple[Any, ...]) -> list[Any]:
     return [leaf for (_, t), x in zip(f.core.params, args, strict=True) for leaf in go(t, x)]
 
 
-__all__ = ["bytes_of", "is_dask", "is_elsewhere", "is_xarray", "leaves", "library", "stand_ins", "words_of"]
+__all__ = ["bytes_of", "is_dask", "is_elsewhere", "is_xarray", "leaves", "library", "refuse_late_integers", "stand_ins", "words_of"]

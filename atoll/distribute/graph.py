@@ -9,7 +9,8 @@ Everything is pure: a task may be run again, anywhere.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -239,6 +240,19 @@ class Graph:
     tasks: tuple[Task, ...] = field(repr=False)
     steps: tuple[Step, ...]
     results: tuple[Version, ...]
+
+    @cached_property
+    def text(self) -> str:
+        """All of it, for names of what is made from it."""
+        return "\0".join([*(k.text for k in self.kernels), repr(self.tasks), repr(self.results)])
+
+    @cached_property
+    def sent(self) -> tuple[Kernel, ...]:
+        """Its kernels with their objects."""
+        return tuple(k.with_object() for k in self.kernels)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
 def run_task(kernel: Kernel, task: Task, reads: list[Array], olds: list[Array | None], scalars: list[Any], threads: int = 1) -> tuple[Any, ...]:

@@ -27,7 +27,7 @@ from atoll.loops import ir as lp
 from atoll.loops.check import check
 from atoll.runtime.cache import cache
 from atoll.runtime.identity import text_key
-from atoll.runtime.library import attach, expect_products, load
+from atoll.runtime.library import attach, bring, carried, expect_products, load, shared_objects
 from atoll.runtime.plain_call import NO_OPEN_RESULT, Host
 from atoll.runtime.program import raise_site
 from atoll.runtime.toolchain import compile_c, target
@@ -46,11 +46,14 @@ class Kernel:
     kinds: tuple[str, ...] = field(repr=False)
     object: bytes | None = field(default=None, repr=False)
     made_for: str = field(default="", repr=False)
+    shared: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)  # the libraries it needs
 
     def with_object(self) -> Kernel:
         """The kernel with what was compiled here, for workers like this machine that have no compiler."""
+        if self.object is not None:
+            return self
         found = _loaded(self)
-        return dataclasses.replace(self, object=Path(found._name).read_bytes(), made_for=target())
+        return dataclasses.replace(self, object=Path(found._name).read_bytes(), made_for=target(), shared=tuple(shared_objects(found).items()))
 
     def run(self, sizes: Sequence[int], inputs: Sequence[Array], outputs: Sequence[Array], sums: Sequence[Array] = (), place: int = 0) -> None:
         """Call it. `sums` are arrays that get one element each, at `place`."""
@@ -107,18 +110,10 @@ def _compiled(kernel: Kernel) -> Any:
             raise
         if kernel.made_for != target():
             fail("E1205", name=kernel.name, here=target(), there=kernel.made_for)
-        library = _carried(kernel.object)
+        library = carried(kernel.object)
+        bring(dict(kernel.shared))
     attach(library)
     return library
-
-
-def _carried(data: bytes) -> Any:
-    import tempfile
-
-    with tempfile.NamedTemporaryFile(suffix=".so", prefix="atoll-part-") as file:
-        file.write(data)
-        file.flush()
-        return load(Path(file.name))
 
 
 # -- making one

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from atoll.function import Function
 
 _loops: dict[Any, lp.Function] = {}
+_graphs: dict[Any, Graph] = {}  # those made last: a call at the same shapes has the same graph
+MOST_TASKS = 20_000  # of all graphs that are kept
 
 
 def loops_of(f: Function) -> lp.Function:
@@ -58,15 +60,33 @@ def leaves_of(f: Function) -> list[tuple[str, Any, tuple[Any, ...]]]:
     return found
 
 
-def make_graph(f: Function, args: tuple[Any, ...], settings: Settings) -> Graph:
-    """The graph of a call. Arrays may be stand-ins: only shapes count."""
+def make_graph(f: Function, args: tuple[Any, ...], settings: Settings, late: frozenset[int] = frozenset()) -> Graph:
+    """The graph of a call. Arrays may be stand-ins: only shapes count. `late` are leaves that are one number each, which is known when tasks run. The graph is kept: a call at
+    the same shapes, with the same numbers, has the same."""
     loops = loops_of(f)
+    key = (f.core, tuple(_seen(x) for value in args for x in v.leaves(value)), settings, late)
+    found = _graphs.pop(key, None)
+    if found is None:
+        found = _traced(f, loops, args, settings, late)
+    _graphs[key] = found
+    while len(_graphs) > 1 and sum(len(g.tasks) for g in _graphs.values()) > MOST_TASKS:
+        _graphs.pop(next(iter(_graphs)))
+    return found
+
+
+def _seen(x: Any) -> Any:
+    """What a graph is made of, of an argument: shape and type of an array, all of a number."""
+    array = np.asarray(x)
+    return (array.shape, array.dtype.str) if array.ndim else (array.dtype.str, array.tobytes())
+
+
+def _traced(f: Function, loops: lp.Function, args: tuple[Any, ...], settings: Settings, late: frozenset[int]) -> Graph:
     sizes = sizes_of(f, args)
     leaves = [x for value in args for x in v.leaves(value)]
     given, scalars = [], {}
     for k, ((name, dtype, axes), x) in enumerate(zip(leaves_of(f), leaves, strict=True)):
         given.append(Given(name, tuple(np.shape(x)), dtype, not axes))
-        if not axes:
+        if not axes and k not in late:
             scalars[k] = x
     names = [sym.name for sym in loops.sizes]
     if settings.over is not None and settings.over not in names:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from atoll.distribute.arguments import bytes_of, is_xarray, leaves, library, stand_ins
+from atoll.distribute.arguments import bytes_of, is_xarray, leaves, library, refuse_late_integers, stand_ins
 from atoll.distribute.on_dask import cut_of
 from atoll.errors import fail
 from atoll.errors.plain import all_plain
@@ -82,7 +82,7 @@ class Beyond:
 
 def prepared(f: Function, args: tuple[Any, ...], keywords: dict[str, Any], over: str | None, parts: int | dict[str, int] | None, memory: Any, where: str) -> tuple[Function, tuple[Any, ...], Graph]:
     """The function that is meant (a lifted one for arrays of more axes), its arguments in order, and its graph."""
-    from atoll.distribute.make import make_graph
+    from atoll.distribute.make import leaves_of, make_graph
     from atoll.distribute.trace import Settings
     from atoll.runtime.arguments import from_python
 
@@ -97,7 +97,8 @@ def prepared(f: Function, args: tuple[Any, ...], keywords: dict[str, Any], over:
     wanted = parts if isinstance(parts, int) else prod(count for _, count in grid) if parts else cut_of(flat)
     limit = None if memory is None else bytes_of(memory, where)
     settings = Settings(wanted, memory=limit, gathers=(1 << 26) if limit is None else limit, least=4096 if parts is not None else LEAST, over=over, grid=grid)
-    return f, given, make_graph(f, values, settings)
+    late = refuse_late_integers(f, flat, [name for name, _, _ in leaves_of(f)])
+    return f, given, make_graph(f, values, settings, late)
 
 
 def _grid(f: Function, flat: list[Any], over: str | None, parts: int | dict[str, int] | None, where: str) -> tuple[tuple[str, int], ...]:
@@ -107,6 +108,8 @@ def _grid(f: Function, flat: list[Any], over: str | None, parts: int | dict[str,
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 fail("E0610", name=where, text=f"{name} is cut into a number of parts, not {count!r}", help=f'write {where}(..., parts={{"{name}": 4}})')
         return tuple(parts.items())
+    if parts is not None and (isinstance(parts, bool) or not isinstance(parts, int) or parts < 1):
+        fail("E0610", name=where, text=f"parts is a number of parts, or one for each size, not {parts!r}", help=f'write {where}(..., parts=4), or parts={{"n": 4, "m": 2}}')
     if over is not None:
         return ((over, parts if parts is not None else cut_of(flat)),)
     found: dict[str, int] = {}

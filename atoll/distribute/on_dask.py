@@ -49,9 +49,9 @@ class Layer:
 
         self.graph, self.given, self.da = graph, given, da
         self.spec_task, self.ref, self.list, self.data = Task, TaskRef, List, DataNode
-        self.arrays: list[Any] = [None if g.is_scalar else x if hasattr(x, "dask") else da.from_array(x, chunks=-1) for g, x in zip(graph.inputs, given, strict=True)]
+        self.arrays: list[Any] = [x if hasattr(x, "dask") else None if g.is_scalar else da.from_array(x, chunks=-1) for g, x in zip(graph.inputs, given, strict=True)]
         self.starts: list[list[list[int]]] = [[] if a is None else [[0, *accumulate(axis)] for axis in a.chunks] for a in self.arrays]
-        token = tokenize([k.text for k in graph.kernels], repr(graph.tasks), repr(graph.results), [None if a is None else a.name for a in self.arrays])
+        token = tokenize(graph.text, [None if a is None else a.name for a in self.arrays])
         self.name = f"{''.join(c if c.isalnum() or c == '_' else '_' for c in graph.name)}-{token}"
         self.nodes: dict[Any, Any] = {}
 
@@ -94,10 +94,19 @@ class Layer:
     def task(self, t: Task) -> None:
         kernel = (self.name + "-kernel", t.kernel)
         if kernel not in self.nodes:
-            self.nodes[kernel] = self.data(kernel, self.graph.kernels[t.kernel].with_object())
+            self.nodes[kernel] = self.data(kernel, self.graph.sent[t.kernel])
         needs = [self.parts(r) for r in t.needs()]
-        scalars = [x.value if isinstance(x, Value) else self.given[x.number] if x.kind == "input" else next(self.boxes(x, ()))[1] for _, x in t.scalars]
+        scalars = [self.scalar(x) for _, x in t.scalars]
         self.add((self.name, t.number), run, self.ref(kernel), t, [places for places, _ in needs], self.list(*(self.list(*refs) for _, refs in needs)), self.list(*scalars))
+
+    def scalar(self, x: Source | Value) -> Any:
+        """One number: as it is, of another task, or of a Dask array without axes."""
+        if isinstance(x, Value):
+            return x.value
+        if x.kind == "task":
+            return next(self.boxes(x, ()))[1]
+        array = self.arrays[x.number]
+        return self.given[x.number] if array is None else self.ref((array.name,))
 
     def result(self, k: int, version: Version) -> tuple[str, tuple[tuple[int, ...], ...], dict[Any, Any]]:
         """Name, chunks and tasks of a leaf of the result."""

@@ -156,7 +156,12 @@ def stream(f: Function, args: tuple[Any, ...], out: Any, memory: Any, progress: 
 
 
 def _opened(zarr: Any, x: Any) -> Any:
-    return zarr.open_array(str(x), mode="r") if isinstance(x, (str, Path)) else x
+    if not isinstance(x, (str, Path)):
+        return x
+    try:
+        return zarr.open_array(str(x), mode="r")
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        fail("E0610", name="stream", text=f"{x} is no zarr array that can be read ({type(error).__name__}: {error})", help="give the path of an array, not of a group, or an array: zarr.open_array(path)")
 
 
 def _key(graph: Graph, flat: list[Any]) -> str:

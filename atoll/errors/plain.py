@@ -114,6 +114,12 @@ def of_call(error: Exception) -> Exception:
     return told
 
 
+def _name(asked: Callable[..., Any]) -> str:
+    """What a user calls it: the classes that at.Function is made of are nobody's business."""
+    first, dot, rest = asked.__qualname__.partition(".")
+    return f"Function.{rest}" if dot and first in ("Beyond", "Looking") else asked.__qualname__
+
+
 def _told(
     error: Exception, asked: Callable[..., Any] | None, args: tuple[Any, ...], keywords: dict[str, Any], calls: bool
 ) -> tuple[Exception, BaseException | None]:
@@ -121,7 +127,7 @@ def _told(
     trace = error.__traceback__
     theirs = _theirs(trace)
     if _is_no_memory(error):
-        return make("E0713", name="the call" if asked is None else asked.__qualname__).with_traceback(theirs), None
+        return make("E0713", name="the call" if asked is None else _name(asked)).with_traceback(theirs), None
     if calls and not isinstance(error, Error) and (theirs is not None or _called_by(asked, trace)) and not (asked and misfit(asked, args, keywords)):
         return error.with_traceback(theirs), error.__cause__
     if isinstance(error, (Error, Warning, MemoryError, BrokenPipeError)):
@@ -132,7 +138,7 @@ def _told(
         return make("E0129"), None
     lines = str(error).splitlines() or [""]
     reason = f"{type(error).__name__}: {lines[0][:200]}" if lines[0] else type(error).__name__
-    name = "the call" if asked is None else asked.__qualname__
+    name = "the call" if asked is None else _name(asked)
     text = misfit(asked, args, keywords) if asked is not None else None
     if theirs is not None or text is not None:
         error.__context__ = None

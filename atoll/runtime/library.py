@@ -9,13 +9,15 @@ import importlib.machinery
 import importlib.util
 import os
 import sysconfig
+import tempfile
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from atoll.errors import fail
+from atoll.errors import Error, fail
 from atoll.errors.misuse import kind_of
 from atoll.runtime.cache import cache
 from atoll.runtime.identity import text_key
@@ -39,17 +41,49 @@ def load(path: Path) -> ctypes.CDLL:
         fail("E0815", path=path, reason=str(error))
 
 
+_brought: dict[str, bytes] = {}
+
+
+def bring(objects: Mapping[str, bytes]) -> None:
+    """Shared libraries compiled on a machine like this one, for when there is no compiler here (distribute/kernel.py)."""
+    _brought.update(objects)
+
+
+def shared_objects(library: ctypes.CDLL) -> dict[str, bytes]:
+    """The shared libraries that a compiled program needs, to be brought elsewhere."""
+    kinds = ctypes.c_int.in_dll(library, "atoll_has_products").value if hasattr(library, "atoll_has_products") else 0
+    needed = {"runtime": runtime(), **{f"products {is_double}": products(is_double) for is_double in (False, True) if kinds >> is_double & 1}}
+    return {name: _brought[name] if name in _brought else Path(found._name).read_bytes() for name, found in needed.items()}
+
+
+def carried(data: bytes) -> ctypes.CDLL:
+    """A library that came along as bytes."""
+    with tempfile.NamedTemporaryFile(suffix=".so", prefix="atoll-part-") as file:
+        file.write(data)
+        file.flush()
+        return load(Path(file.name))
+
+
+def _shared(name: str, source: str, parts: tuple[str, ...], flags: list[str]) -> ctypes.CDLL:
+    """A library of ours: of the cache, compiled, or as it was brought."""
+
+    def build(folder: Path) -> dict[str, Any]:
+        compile_c(_NATIVE / source, folder / "program.so", "2", [f"-I{_NATIVE}", *flags])
+        return {"kind": parts[0]}
+
+    try:
+        return cache.use(text_key(*parts, _text(source), optimise="2"), build, load)[0]
+    except Error as error:
+        if error.code != "E0802" or name not in _brought:
+            raise
+        return carried(_brought[name])
+
+
 @functools.cache
 def runtime() -> ctypes.CDLL:
     """Threads and memory."""
     _check_environment()
-    source = _NATIVE / "runtime.c"
-
-    def build(folder: Path) -> dict[str, Any]:
-        compile_c(source, folder / "program.so", "2", [f"-I{_NATIVE}"])
-        return {"kind": "runtime"}
-
-    library, _, _ = cache.use(text_key("runtime", _text("runtime.c"), optimise="2"), build, load)
+    library = _shared("runtime", "runtime.c", ("runtime",), [])
     library.atoll_runtime.restype = ctypes.c_void_p
     library.atoll_set_loader(_loader)
     return library
@@ -73,12 +107,7 @@ _product_locks = (threading.Lock(), threading.Lock())  # of f32, of f64
 
 
 def _built_products(is_double: bool) -> ctypes.CDLL:
-
-    def build(folder: Path) -> dict[str, Any]:
-        compile_c(_NATIVE / "product.c", folder / "program.so", "2", [f"-I{_NATIVE}", "-ffp-contract=fast", f"-DELEMENTS={1 + is_double}"])
-        return {"kind": "products"}
-
-    return cache.use(text_key("products", str(is_double), _text("product.c"), optimise="2"), build, load)[0]
+    return _shared(f"products {is_double}", "product.c", ("products", str(is_double)), ["-ffp-contract=fast", f"-DELEMENTS={1 + is_double}"])
 
 
 def expect_products(text: str) -> None:

@@ -6,7 +6,7 @@ becomes, when there are many more rows than parts and not too many columns,
     pieces of 8 parts:  own[p] = neutral;  for in order r of part p:  for j in 0..m:  own[p, j] += e(r, j)
     pieces lo..hi of m:  ...  for in order p in 0..8:  for j in lo..hi:  c[j] += own[p, j]  ...
 
-The number of parts is fixed, so the result does not depend on threads.
+The number of parts is fixed, so the result does not depend on threads. Several sums of one loop have parts of the same rows.
 """
 
 from __future__ import annotations
@@ -41,18 +41,14 @@ def tall(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -> lp.
 def _in_parts(pieces: lp.Chunks) -> lp.Stmt | None:
     if pieces.accs or pieces.buffers or not copyable([s for s in pieces.body if not isinstance(s, (lp.Alloc, lp.Free))]):
         return None
-    sums = [(k, s, _update(s, pieces)) for k, s in enumerate(pieces.body) if isinstance(s, lp.For) and not s.parallel]
-    if len(sums) != 1 or sums[0][2] is None:
+    sums = [(k, s, _updates(s, pieces)) for k, s in enumerate(pieces.body) if isinstance(s, lp.For) and not s.parallel]
+    if len(sums) != 1 or not sums[0][2]:
         return None
-    place, rounds, update = sums[0]
-    assert update is not None
+    place, rounds, updates = sums[0]
     columns = rounds.body[0]
     assert isinstance(columns, lp.For)
-    target = update.buffer
-    name = fresh_like(f"{target.name}_parts", target.dtype).name  # several sums may be made in one buffer
-    own = lp.Buffer(name, target.dtype, (poly(profit.PARTS), pieces.extent), "temp", "sums of parts of the rows", target.span).called(target.shown)
+    own = {u.buffer: _own(u.buffer, pieces.extent) for u in updates}
     part, lo, hi, copy = Sym("part"), Sym("part_lo"), Sym("part_hi"), Sym("part")
-    start = neutral(str(monoid_of(update.op)), target.dtype)
     step = started_blocks(rounds, profit.PARTS)
     first, last = fresh_like("first", I64), fresh_like("last", I64)
 
@@ -60,47 +56,59 @@ def _in_parts(pieces: lp.Chunks) -> lp.Stmt | None:
         return lp.Let(var, lp.Call("min", (lp.Index(rounds.low + k * step), lp.Index(rounds.high)), I64))
 
     j = Sym(columns.sym.name)
-    adding = [lp.Update(own, (poly(part), poly(j)), s.op, s.value, instance=s.instance) if isinstance(s, lp.Update) else s for s in Copier({columns.sym: poly(j)}).stmts(columns.body)]
+    adding = [lp.Update(own[s.buffer], (poly(part), poly(j)), s.op, s.value, instance=s.instance) if isinstance(s, lp.Update) else s for s in Copier({columns.sym: poly(j)}).stmts(columns.body)]
     zero = Sym(columns.sym.name)
+    cleared = [lp.Store(own[u.buffer], (poly(part), poly(zero)), neutral(str(monoid_of(u.op)), u.buffer.dtype)) for u in updates]
     body: list[lp.Stmt] = [
         bound(first, poly(part)),
         bound(last, poly(part) + 1),
-        lp.For(zero, poly(0), pieces.extent, [lp.Store(own, (poly(part), poly(zero)), start)], True),
+        lp.For(zero, poly(0), pieces.extent, [*cleared], True),
         lp.For(rounds.sym, poly(first.atom), poly(last.atom), [lp.For(j, poly(0), pieces.extent, adding, True)], False),
     ]
     parts = lp.Chunks(lo, hi, poly(profit.PARTS), step * pieces.extent * 4, [lp.For(part, poly(lo), poly(hi), body, True)])
-    together = lp.Update(target, update.index, update.op, lp.Load(own, (poly(copy), poly(columns.sym))))
-    joined = lp.For(copy, poly(0), poly(profit.PARTS), [lp.For(columns.sym, columns.low, columns.high, [together], True)], False)
+    together = [lp.Update(u.buffer, u.index, u.op, lp.Load(own[u.buffer], (poly(copy), poly(columns.sym)))) for u in updates]
+    joined = lp.For(copy, poly(0), poly(profit.PARTS), [lp.For(columns.sym, columns.low, columns.high, [*together], True)], False)
     again = Copier({})
     copies = [[x for s in part for x in ([s] if isinstance(s, (lp.Alloc, lp.Free)) else again.stmts([s]))] for part in (pieces.body[:place], pieces.body[place + 1 :])]
     around = [*copies[0], joined, *copies[1]]
     rest = lp.Chunks(pieces.low, pieces.high, pieces.extent, poly(4 * profit.PARTS), around, align=pieces.align)
     many = lp.Test("ge", rounds.high - rounds.low - profit.PARTS * profit.PART_ROWS)
-    few = lp.Test("ge", profit.PART_BYTES // target.dtype.size - pieces.extent)
+    few = lp.Test("ge", profit.PART_BYTES // sum(u.buffer.dtype.size for u in updates) - pieces.extent)
     countable = (lp.Test("ge", MOST_ROUNDS - rounds.high + rounds.low),) if is_wide(rounds.high - rounds.low) else ()
-    return lp.If((many, *countable, few), [lp.Alloc(own), parts, rest, lp.Free(own)], [pieces])
+    return lp.If((many, *countable, few), [*map(lp.Alloc, own.values()), parts, rest, *map(lp.Free, own.values())], [pieces])
 
 
-def _update(rounds: lp.For, pieces: lp.Chunks) -> lp.Update | None:
-    """The one addition of a loop that adds rows along the pieces' own index, from nothing that the pieces make."""
+def _own(target: lp.Buffer, extent: Poly) -> lp.Buffer:
+    """What the parts add up, a row for each."""
+    name = fresh_like(f"{target.name}_parts", target.dtype).name  # several sums may be made in one buffer
+    return lp.Buffer(name, target.dtype, (poly(profit.PARTS), extent), "temp", "sums of parts of the rows", target.span).called(target.shown)
+
+
+def _updates(rounds: lp.For, pieces: lp.Chunks) -> list[lp.Update]:
+    """The additions of a loop that adds rows along the pieces' own index, each to an array of its own, from nothing that the pieces make; none where it does more."""
     if len(rounds.body) != 1 or not isinstance(rounds.body[0], lp.For):
-        return None
+        return []
     columns = rounds.body[0]
     if not columns.parallel or (columns.low, columns.high) != (poly(pieces.low), poly(pieces.high)) or not copyable(columns.body):
-        return None
+        return []
     if not all(isinstance(s, (lp.Let, lp.Update)) for s in columns.body):
-        return None
+        return []
     updates = [s for s in columns.body if isinstance(s, lp.Update)]
     inside = {rounds.sym, pieces.low, pieces.high}
-    if len(updates) != 1 or monoid_of(updates[0].op) is None or updates[0].buffer.dtype.is_complex or rounds.sym in {a for p in updates[0].index for a in p.leaves()}:
-        return None
+    if not updates or len({u.buffer for u in updates}) != len(updates) or any(not _adds(u, rounds) for u in updates):
+        return []
     made = [s for s in lp.walk(pieces.body) if not any(s is x for x in lp.walk([rounds]))]
     written = {s.buffer for s in lp.walk(pieces.body) if isinstance(s, (lp.Store, lp.Update, lp.Alloc))}
     variables = {s.var for s in made if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
     if any(isinstance(s, (lp.Swap, lp.CopyBuffer, lp.Helper, lp.Product, lp.Chunks)) for s in made):
-        return None
+        return []
     if any(x.buffer in written for x in loads(columns.body)) or not variables.isdisjoint(lp.used_vars([rounds])):
-        return None
+        return []
     if not inside.isdisjoint(rounds.low.leaves() | rounds.high.leaves()) or any(not inside.isdisjoint({pieces.low, pieces.high} & p.leaves()) for x in loads(columns.body) for p in x.index):
-        return None
-    return updates[0]
+        return []
+    return updates
+
+
+def _adds(u: lp.Update, rounds: lp.For) -> bool:
+    """By an operator that may be regrouped, at a place that is the same in every round."""
+    return monoid_of(u.op) is not None and not u.buffer.dtype.is_complex and rounds.sym not in {a for p in u.index for a in p.leaves()}
