@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-NAMES = ["gcc", *(f"gcc-{k}" for k in range(9, 16)), "clang", *(f"clang-{k}" for k in range(11, 22))]
+NAMES = ["gcc", *(f"gcc-{k}" for k in range(9, 21)), "clang", *(f"clang-{k}" for k in range(11, 31))]
 PART = ["tests/language/test_records.py", "tests/language/test_names.py", "tests/loops", "tests/ad/test_examples.py", "tests/fuzz/test_fuzz.py", "tests/runtime/test_compilers.py"]
 
 

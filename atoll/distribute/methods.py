@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -70,7 +71,7 @@ class Beyond:
 
         return Budgeted(self, wrt, has_aux, memory)
 
-    def stream(self: Any, *inputs: Any, out: Any, memory: Any = "2GB", progress: Any = False) -> Any:
+    def stream(self: Any, *inputs: Any, out: str | os.PathLike[str], memory: Any = "2GB", progress: Any = False) -> Any:
         """Through zarr stores larger than memory: arrays or paths in, a store at `out` (written anew; `out`/0, /1, ... for several results).
 
         Slabs are so large that no more than `memory` is taken. After a kill the same call goes on where it ended. progress=True shows a bar; a

@@ -109,13 +109,16 @@ class Streamed(Local):
                 self.give_up(*key)
 
 
-def stream(f: Function, args: tuple[Any, ...], out: Any, memory: Any, progress: Any) -> Any:
+def stream(f: Function, args: tuple[Any, ...], out: str | os.PathLike[str], memory: Any, progress: Any) -> Any:
     """The result's zarr arrays."""
     from atoll.runtime.arguments import from_python
     from atoll.runtime.library import threads
 
     zarr = library("zarr", "zarr", "stream")
     limit = bytes_of(memory, "stream")
+    path = Path(out)
+    if not path.name:
+        fail("E0610", name="f.stream", text=f"out is the path of a store that is written anew, not {str(out)!r}", help='write f.stream(..., out="result.zarr")')
     f._freeze()
     given = f._arguments(tuple(_opened(zarr, x) for x in args), {})
     shapes = stand_ins(f, given)
@@ -126,7 +129,6 @@ def stream(f: Function, args: tuple[Any, ...], out: Any, memory: Any, progress: 
         fail("E1206", name=f.name, memory=words_of(limit), reason=f"{words_of(2 * held)} are for chunks of its stores while they are read and written")
     graph, peak = graph_within(f, values, int((limit - 2 * held) * SHARE), True, threads(), SMALL)
     peak += 2 * held
-    path = Path(out)
     folder = path.with_name(path.name + ".progress")
     names = [path] if len(graph.results) == 1 else [path / str(k) for k in range(len(graph.results))]
     key = _key(graph, flat)

@@ -86,13 +86,42 @@ def right_calls(folder: Path) -> dict[str, Call]:
     found |= {f"n {op.__name__}": (functools.partial(op, at.sizes("n")), (2,), {}) for op in (operator.add, operator.mul, operator.floordiv, operator.mod, operator.pow, operator.lt, operator.truediv)}
     found |= {f"at.{t.dtype.name}": (t, (1,), {}) for t in (at.f32, at.f64, at.i8, at.i64, at.u8, at.u64, at.c64, at.c128, at.bool_)}
     found |= {f"at.{t.dtype.name}[]": (t.__getitem__, (at.sizes("n"),), {}) for t in (at.f64, at.i64)}
-    return found | _built_in() | _random() | _schedules(folder) | _madl(folder)
+    return found | _built_in() | _random() | _schedules(folder) | _madl(folder) | _larger(folder)
 
 
 def _built_in() -> dict[str, Call]:
     names = {f"at.{name}": getattr(at, name) for name in at.__all__ if isinstance(getattr(at, name, None), BuiltinName)}
     names |= {f"at.{part}.{name}": getattr(getattr(at, part), name) for part in ("linalg", "fft") for name in ("solve", "fft") if name in dir(getattr(at, part))}
     return {name: (call, (np.ones(2), 1), {}) for name, call in names.items()}
+
+
+FUTHARK = "entry twice (x: f64) : f64 = 2 * x\nentry total [n] (xs: [n]f64) : f64 = reduce (+) 0 xs\n"
+UP = at.fn(source=HEAD + "def up(x: at.f64[n]) -> at.f64[n]:\n    return x + 1.0\n")
+
+
+def _larger(folder: Path) -> dict[str, Call]:
+    """What is about more than one call: costs, memory, other machines, other languages."""
+    given, futhark = np.ones(3), at.futhark(source=FUTHARK)
+    return {
+        "at.futhark": (at.futhark, (None,), {"source": FUTHARK}),
+        "at.futhark()": (at.futhark, ("there_is_none.fut",), {}),
+        "futhark.twice": (futhark.twice, (1.0,), {}),
+        "futhark.total": (futhark.total, (given,), {}),
+        "at.DeviceArray": (at.DeviceArray, (given, "cuda"), {"target": "cuda"}),
+        "at.mpi.step": (at.mpi.step, (UP,), {"over": "n"}),
+        "at.mpi.loop": (at.mpi.loop, (UP, 3), {"over": "n", "checkpoint": None, "every": 100}),
+        "f.on": (F.on, ("cuda-emulated",), {"target": "cpu"}),
+        "f.on()()": (F.on("cuda-emulated"), (given,), {}),
+        "f.cost": (F.cost, (), {"n": 3, "no_such": 1}),
+        "f.fits": (F.fits, ("1GB",), {"memory": "1GB", "n": 3}),
+        "f.within": (UP.within, (), {"memory": "1GB"}),
+        "f.within()()": (UP.within(memory="1GB"), (given,), {"x": given}),
+        "f.distribute": (UP.distribute, (given,), {"over": "n", "parts": 2, "memory": "1GB"}),
+        "f.plan_distribution": (UP.plan_distribution, (given,), {"over": "n", "parts": 2, "memory": "1GB"}),
+        "f.stream": (UP.stream, (given,), {"out": str(folder / "s.zarr"), "memory": "1GB", "progress": False}),
+        "f.certificate": (F.certificate, (), {}),
+        "f.check": (F.check, (), {}),
+    }
 
 
 def _random() -> dict[str, Call]:

@@ -22,7 +22,7 @@ SHARE = int(os.environ.get("ATOLL_ODD_SHARE", "4"))  # one of so many calls; mak
 
 OURS = Path(at.__file__).parent
 OUTSIDE = OURS / "errors" / "plain.py"  # what raises again
-NOT_RIGHT = ("operator[]", "n lt", "n truediv", "at.module", "at.madl", "Certificate().check")  # there is no such file; those that have nothing right to give
+NOT_RIGHT = ("operator[]", "n lt", "n truediv", "at.module", "at.madl", "Certificate().check", "at.futhark", "at.futhark()", "at.DeviceArray", "f.within", "f.stream", "f.distribute")  # there is no such file, no GPU; those that have nothing right to give, or take keywords only
 OWN = ("at.tree.map", "at.tree.unflatten", "schedule.apply", "at.node", "node()", "node.reset")  # they call what they are given: its errors are its own
 
 
@@ -62,6 +62,17 @@ def test_every_odd_value(tmp_path, monkeypatch):
     print(seen)
     assert not found, "\n".join(map(str, [len(found), *found[:20]]))
     assert seen["calls"] > 20_000 and seen["refused"] > 15_000 // SHARE, seen
+
+
+NO_CALL = {"bool_", "f16", "bf16", "i16", "i32", "u16", "u32", "doctor", "explore", "roofline", "check_early", "core", "type", "target"}
+"""Dtypes, of which the others stand for all; what opens a browser or measures for seconds; what is no call."""
+
+
+def test_every_public_name_is_tried(tmp_path):
+    tried = {name.removesuffix("()") for name in right_calls(tmp_path)}
+    ours = {f"at.{name}" for name in at.__all__ if name not in NO_CALL and not isinstance(getattr(at, name), type | BuiltinName) and callable(getattr(at, name))}
+    ours |= {f"f.{name}" for name, value in vars(at.Function).items() if not name.startswith("_") and name not in NO_CALL and isinstance(value, types.FunctionType)}
+    assert not ours - tried, ours - tried
 
 
 def test_right_calls_are_right(tmp_path, monkeypatch):

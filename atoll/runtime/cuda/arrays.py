@@ -14,7 +14,7 @@ import numpy as np
 
 from atoll.errors import fail
 from atoll.errors.misuse import kind_of
-from atoll.errors.plain import all_plain
+from atoll.errors.plain import all_plain, plain
 from atoll.runtime.cuda.devices import EMULATED, LEGACY_STREAM, Device, device, helpers
 from atoll.types.dtypes import BF16, DTYPES, F16, by_numpy
 
@@ -58,6 +58,7 @@ class DeviceArray:
 
     __slots__ = ("device", "shape", "dtype", "pointer", "_owner", "_foreign", "__weakref__")
 
+    @plain
     def __init__(self, x: Any, target: str = "cuda") -> None:
         if isinstance(x, DeviceArray):
             self._set(x.device, x.shape, x.dtype, x._usable(), x, False)
