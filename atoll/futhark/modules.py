@@ -296,6 +296,9 @@ class _Matching:
                 fail("E1406", span, what=f"Module type does not define type {'.'.join(name)}")
             if [isinstance(p, Binding) for p in at.types[name[-1]].params] != [isinstance(p, Binding) for p in abbr.params]:
                 fail("E1406", span, what=f"Cannot refine a type having other parameters: {'.'.join(name)}")
+            for p, q in zip(at.types[name[-1]].params, abbr.params, strict=True):
+                if isinstance(p, Con) and isinstance(q, Con) and p.kind == "lifted" and q.kind != "lifted":
+                    fail("E1406", span, what=f"Cannot refine a type whose parameter may be a function by one whose may not: {'.'.join(name)}")
             if not isinstance(at.types[name[-1]].type, Con) or at.types[name[-1]].type.real is not None or at.types[name[-1]].type.key == "concrete":
                 fail("E1406", span, what=f"The type {'.'.join(name)} is not abstract in this module type")
 

@@ -72,6 +72,7 @@ FORBIDDEN = [
     ("E1403", "def f (b: bool) = if b then (\\x -> x + 1) else (\\x -> x - 1)"),
     ("E1406", "module m : {val x : i32} = {def x = true}"),
     ("E1406", "module m : {val x : i32} = {def y = 1}"),
+    ("E1406", "module type a = {type t '^x}\nmodule type b = a with t 'x = x\ndef f (x: i32) = x"),
     ("E1406", "def f [n] (n: [n]i32) = n"),
     ("E1407", "def f (x: #some i32 | #none) = match x case #some 0 -> 1 case #none -> 2"),
 ]
