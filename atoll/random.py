@@ -257,7 +257,7 @@ def _distribution(name: str) -> Callable[..., Any]:
         values = dict(zip(names, given, strict=False))
         for word, value in keywords.items():
             if word not in names or word in values:
-                _wrong(name, f"{word} is {'given twice' if word in values else 'no parameter'}", f"it takes {', '.join(names)}")
+                _wrong(name, f"{word} is {'given twice' if word in values else 'no parameter'}", f"it takes a key, a shape (NumPy's size) and {', '.join(names)}")
             values[word] = value
         params = [_parameter(d, p, values.get(p, default)) for p, default in d.params]
         ranks = tuple(np.ndim(p) for p in params)

@@ -7,6 +7,7 @@ gets a contiguous copy (documented in docs/reference.md). A wrong dtype, rank or
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -203,10 +204,10 @@ def as_array(fn: str, name: str, arg: Any, t: Type | None = None) -> Any:
     expected = repr(t) if t is not None else "an array"
     if isinstance(arg, np.ma.MaskedArray):
         fail("E0602", fn=fn, name=name, expected=expected, found="a masked array", help=f"choose what stands for masked elements: {name}.filled(0)")
-    if isinstance(arg, (list, tuple)):
+    if isinstance(arg, (list, tuple, range, set, frozenset, Iterator)):
         elem = shape_of(t)[1] if t is not None else None
         dtype = f", dtype={elem.dtype.spelled}" if isinstance(elem, (Scalar, Index)) else ""
-        fail("E0602", fn=fn, name=name, expected=expected, found=kind_of(arg), help=f"make it an array: np.array({name}{dtype})")
+        fail("E0602", fn=fn, name=name, expected=expected, found=kind_of(arg), help=f"make it an array: np.array({name if isinstance(arg, (list, tuple, range)) else f'list({name})'}{dtype})")
     try:
         if isinstance(arg, np.ndarray) or hasattr(arg, "__array_interface__") or hasattr(arg, "__array__"):
             return np.asarray(arg)
