@@ -460,8 +460,10 @@ def _fold(args: Args) -> Value:
     f, init, xs = args.take("f", "init", "xs")
     if not is_function(f):
         el.fail("E0247", span, name="fold", found=el.show(f.type) if isinstance(f, Value) else describe(f))
-    array_ = args.array(xs)
     start = args.el.bind(args.value(init))
+    if isinstance(start.type, Array) and not isinstance(args.value(xs).type, Array):
+        el.fail("E0238", span, name="fold", found=el.show(args.value(xs).type), help="the array comes last: fold(f, init, xs)")
+    array_ = args.array(xs)
     it = over(el, array_)
     types = start.type
     from atoll.types.loop_statements import decayed, merge_state, restore, snapshot
