@@ -118,3 +118,31 @@ def roof(title: str, points: list[tuple[str, float, float]], bandwidth: float, p
         parts.append(f'<circle cx="{x}" cy="{y}" r="5" fill="{COLOURS["copy"]}"/>')
         parts.append(_text(float(x) + 9, float(y) + 4, name))
     return _svg(680, 312, title, parts)
+
+
+def phases(title: str, rows: Sequence[Sequence[tuple[str, int, bool, Sequence[str]]]], last: str) -> Picture:
+    """Phases of a plan as boxes one after the other; in each its steps: words, a cell for every task, joined where they run one after the other, and how arrays are used."""
+    most, width, fill = 32, 640, COLOURS["result"]
+    parts, y = [_text(8, 18, title)], 34.0
+    for number, steps in enumerate(rows):
+        inside: list[str] = []
+        top, y = y, y + 20
+        for words, tasks, in_order, uses in steps:
+            inside.append(_text(24, y + 10, words))
+            y += 18
+            shown = min(tasks, most)
+            for k in range(shown):
+                inside.append(f'<rect x="{24 + 16 * k}" y="{y:.1f}" width="{16 if in_order else 12}" height="12" fill="{fill}" fill-opacity="0.8" stroke="currentColor" stroke-opacity="0.4"/>')
+            if tasks > shown:
+                inside.append(_text(30 + 16 * shown, y + 10, f"... {tasks}"))
+            y += 16
+            for use in uses:
+                y += 14
+                inside.append(_text(40, y, use, size=11))
+            y += 14
+        parts.append(f'<rect x="8" y="{top:.1f}" width="{width - 16}" height="{y - top:.1f}" rx="4" fill="none" stroke="currentColor" stroke-opacity="0.5"/>')
+        parts += [_text(16, top + 14, f"phase {number + 1}", size=11), *inside]
+        if number + 1 < len(rows):
+            parts.append(_line(width / 2, y, width / 2, y + 12, faint=False))
+        y += 12
+    return _svg(width, int(y + 24), title, [*parts, _text(8, y + 12, last)])

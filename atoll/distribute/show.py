@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from math import prod
 
 from atoll.distribute.arguments import words_of
-from atoll.distribute.graph import Graph, Step
+from atoll.distribute.graph import Graph, Step, Use
+from atoll.pictures import Picture, phases
 
 
 @dataclass(frozen=True)
@@ -47,19 +48,35 @@ class Plan:
                 found.append([])
         return [p for p in found if p]
 
-    def __repr__(self) -> str:
+    @property
+    def _title(self) -> str:
         g = self.graph
-        sizes = ", ".join(f"{name} = {n}" for name, n in g.sizes.items())
-        rows = [f"{g.name}: {len(g.tasks)} tasks in {len(g.steps)} steps, {sizes}"]
+        return f"{g.name}: {len(g.tasks)} tasks in {len(g.steps)} steps, " + ", ".join(f"{name} = {n}" for name, n in g.sizes.items())
+
+    @property
+    def _last(self) -> str:
+        return f"at most {words_of(self.bytes_per_worker)} in a task; {words_of(self.bytes_moved)} taken from arguments and other tasks"
+
+    def __repr__(self) -> str:
+        rows = [self._title]
         for number, phase in enumerate(self.phases):
             rows.append(f"phase {number + 1}")
             for step in _joined(phase):
                 rows.append(f"  {_head(step)}")
-                for u in step.uses:
-                    arrow = "<-" if u.kind != "given" else "->"
-                    rows.append(f"    {arrow} {u.name:<12} {u.text}, {words_of(u.bytes)} in a task")
-        rows.append(f"at most {words_of(self.bytes_per_worker)} in a task; {words_of(self.bytes_moved)} taken from arguments and other tasks")
-        return "\n".join(rows)
+                rows += [f"    {_use(u, 12)}" for u in step.uses]
+        return "\n".join([*rows, self._last])
+
+    def plot(self) -> Picture:
+        """The same as a picture: phases, their steps, a cell for every task."""
+        shown = [[(_head(step), len(step.tasks), step.kind == "in order", [_use(u) for u in step.uses]) for step in _joined(phase)] for phase in self.phases]
+        return phases(self._title, shown, self._last)
+
+    def _repr_html_(self) -> str:
+        return str(self.plot())
+
+
+def _use(u: Use, wide: int = 0) -> str:
+    return f"{'<-' if u.kind != 'given' else '->'} {u.name:<{wide}} {u.text}, {words_of(u.bytes)} in a task"
 
 
 def _head(step: Step) -> str:
