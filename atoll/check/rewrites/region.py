@@ -144,7 +144,8 @@ class Region:
                 if old.stmt[0] in ("declare", "acc") and not copies:
                     continue  # names are looked up in their scope: nobody reads it
                 self.once(old, copies)
-                self.all(old, copies, self.adds_something(old))
+                if old.stmt[0] != "acc":  # a sum is made where it is read: names are looked up in their scope, in their round
+                    self.all(old, copies, self.adds_something(old))
         self.order()
         return self.asked
 
@@ -176,6 +177,9 @@ class Region:
             a.number, a.round = first.number, rounds.get(v, {s: var(s) for s in first.syms})
             if a.stmt[2:4] != first.stmt[2:4]:
                 raise No("another sum")
+            if v not in rounds and v not in self.outside:
+                self.new = [x for x in self.new if x is not a]  # nothing is added to it, and nobody reads it
+                continue
             if not a.stmt[4] and first.stmt[4]:
                 raise No("a sum in order, made in another")
 
