@@ -1,8 +1,8 @@
 """Adjoints as sums of indicators: y_bar[J] = sum over I of [J = e(I)] * c(I).
 
 When c(I) flows into y[e(I)], the adjoint of y at J is the sum of c over all I that read it. Equations J = e(I) are solved for I where they
-can be: a unit coefficient by substitution, another literal coefficient with a divisibility condition, a quotient and remainder (a
-flattened index) together. What is solved turns broadcasts, transposes, shifts, strides, diagonals and convolutions into gathers; what
+can be: a unit coefficient by substitution, another literal coefficient with a divisibility condition, a remainder whose index takes all its
+values, a quotient and remainder (a flattened index) together. What is solved turns broadcasts, transposes, shifts, strides, diagonals and convolutions into gathers; what
 is not (data-dependent indices) is a scatter, which is deterministic. Nothing here is ever an atomic (notes/ad_lessons.md 1, 2).
 
 Where the range of an index is data of another one (the nonzeros of a row), solving for it would leave a sum over all rows with a test for each
@@ -49,7 +49,7 @@ def solve(b: Builder, target: tuple[ir.Binder, ...], index: tuple[Poly, ...], bi
                 if any(isinstance(leaf, ir.RefAtom) for leaf in p.leaves()):
                     result.conds += [c for quot, value in quotients for c in _reached(quot, value, result.left)]
                 result.conds.append(ir.Cond("eq", p))
-            elif not _solve_one(b, p, free, result, sums):
+            elif not _solve_one(b, p, free, result, sums) and not _solve_remainder(poly(target[k]), index[k].subst(result.replace), free, result, sums):
                 found = _quotient(p, free)
                 if found is None:
                     continue
@@ -114,6 +114,29 @@ def _solve_one(b: Builder, p: Poly, free: list[ir.Binder], result: Solved, sums:
     result.conds += [ir.Cond("ge", value), ir.Cond("ge", extent - 1 - value)]
     result.conds += [ir.Cond("ge", fact.subst(result.replace)) for fact in x.facts]
     return True
+
+
+def _solve_remainder(target: Poly, place: Poly, free: list[ir.Binder], result: Solved, sums: bool) -> bool:
+    """J = (x + r) % n where x takes all n values: x = (J - r) % n. Borders that come round, and what is rotated, are gathered."""
+    quot = next((q for q in place.atoms() if isinstance(q, Quot) and place == q.num - q.den * poly(q)), None)
+    if quot is None:
+        return False
+    for x in free:
+        slope = quot.num.coefficient(x)
+        c = None if slope is None else slope.const()
+        if c not in (1, -1) or x.extent.subst(result.replace) != quot.den or x.facts:
+            continue
+        rest = quot.num - poly(x) * c
+        if x in rest.leaves() or any(x in reach(y) for y in free if y is not x) or (sums and _decided_by_data(x, rest, result)):
+            continue
+        away = (target - rest) * c
+        value = away - quot.den * floordiv(away, quot.den)
+        result.replace = {key: q.subst({x: value}) for key, q in result.replace.items()} | {x: value}
+        result.conds = [cond.subst({x: value}) for cond in result.conds]
+        result.conds += [ir.Cond("ge", target), ir.Cond("ge", quot.den - 1 - target)]
+        result.left.remove(x)
+        return True
+    return False
 
 
 def _decided_by_data(x: ir.Binder, rest: Poly, result: Solved) -> bool:
