@@ -32,6 +32,7 @@ from atoll.futhark.ftypes import (
     map_dim,
     map_type,
     names_in,
+    of_few_parts,
     prune,
     prune_dim,
     same_dim,
@@ -226,7 +227,7 @@ class Expressions(Patterns):
             if name in made:
                 fail("E1406", e.span, what=f"Field {name!r} previously defined in this record")
             made[name] = self.exp(value, env)
-        return Rec(made)
+        return of_few_parts(Rec(made), e.span)
 
     def exp_ArrayLit(self, e: s.ArrayLit, env: Env) -> Type:
         if not e.items:

@@ -12,6 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from atoll.errors import Span, fail
+from atoll.types.types import MOST_PARTS
+
 INTS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 FLOATS = ("f16", "f32", "f64")
 NUMBERS = (*INTS, *FLOATS)
@@ -268,6 +271,23 @@ def show_dim(d: Dim) -> str:
         case DExp(exp):
             return str(exp.span.text()) if exp is not None else "?"
     return ""
+
+
+def of_few_parts(t: Type, span: Span) -> Type:
+    """The same type; one that, written out, has too many parts is refused: tuples of tuples double with each level."""
+    todo, count = [t], 0
+    while todo and count <= MOST_PARTS:
+        part = prune(todo.pop())
+        count += 1
+        if isinstance(part, Rec):
+            todo += part.fields.values()
+        elif isinstance(part, Sum):
+            todo += [x for given in part.cases.values() for x in given]
+        elif isinstance(part, Arr):
+            todo.append(part.elem)
+    if count > MOST_PARTS:
+        fail("E0130", span, limit=f"{MOST_PARTS:,}")
+    return t
 
 
 def show(t: Type) -> str:

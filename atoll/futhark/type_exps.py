@@ -24,6 +24,7 @@ from atoll.futhark.ftypes import (
     Sum,
     Type,
     has_function,
+    of_few_parts,
     prune,
     prune_dim,
     show,
@@ -113,7 +114,7 @@ class TypeExps:
                         diets[name] = part[0]
                 if diets and diet is not None:
                     diet.append(diets)
-                return Rec(made)
+                return of_few_parts(Rec(made), t.span)
             case s.TSum(cases):
                 found: dict[str, tuple[Type, ...]] = {}
                 for name, items in cases:

@@ -16,6 +16,7 @@ from atoll.types.dtypes import BOOL, C128, F32, F64, I64, DType, fits, promote
 from atoll.types.elaborator import Elaborator, Mismatch
 from atoll.types.entities import Value
 from atoll.types.types import (
+    MOST_PARTS,
     Array,
     Fn,
     Index,
@@ -32,8 +33,6 @@ from atoll.types.types import (
     told_apart,
     with_components,
 )
-
-_PARTS = 4096
 
 
 def scalar_dtype(t: Type) -> DType:
@@ -188,8 +187,8 @@ def make_tuple(parts: Sequence[Value], like: Type | None, span: Span) -> Value:
     items = tuple(p.type for p in parts)
     core_items = tuple(p.expr.type for p in parts)
     t = with_components(like, items) if like is not None else Tuple(items)
-    if has_more_parts(t, _PARTS):
-        fail("E0130", span, limit=f"{_PARTS:,}")
+    if has_more_parts(t, MOST_PARTS):
+        fail("E0130", span, limit=f"{MOST_PARTS:,}")
     core_type = with_components(like, core_items) if like is not None else Tuple(core_items)
     return Value(ir.MakeTuple(tuple(p.expr for p in parts), type=core_type, span=span), t)
 

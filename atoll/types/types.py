@@ -345,6 +345,9 @@ def gives_functions(t: Type | None) -> bool:
     return isinstance(t, Fn) or (isinstance(t, Tuple) and any(map(gives_functions, t.items)))
 
 
+MOST_PARTS = 4096  # of a value: each is one of its own in the compiled program
+
+
 def has_more_parts(t: Type, limit: int) -> bool:
     """The type, written out, has more than so many parts."""
     todo, count = [t], 0

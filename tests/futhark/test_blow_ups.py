@@ -1,0 +1,27 @@
+"""Futhark programs that double themselves: an answer, or an error with a code and a place, soon."""
+
+from __future__ import annotations
+
+import pytest
+
+import atoll as at
+
+
+def _values(levels: int) -> str:
+    lets = " ".join(f"let t{k + 1} = (t{k}, t{k})" for k in range(levels))
+    return f"entry f (x: f64) : f64 = let t0 = (x, x) {lets} in t{levels}" + ".0" * (levels + 1)
+
+
+def _types(levels: int) -> str:
+    return "type t0 = (f64, f64)\n" + "".join(f"type t{k + 1} = (t{k}, t{k})\n" for k in range(levels)) + f"entry f (x: t{levels}) : f64 = 1.0"
+
+
+def test_tuples_of_tuples_are_values() -> None:
+    assert at.futhark(source=_values(6)).f(2.0) == 2.0
+
+
+@pytest.mark.parametrize("text", [_values(24), _types(24), _types(24).replace("(", "{a: ", 1).replace(", f64)", ", b: f64}", 1)])
+def test_too_many_parts(text: str) -> None:
+    with pytest.raises(at.Error, match="E0130: this value has more than 4,096 parts") as told:
+        at.futhark(source=text)
+    assert "help: keep values of one kind in an array" in str(told.value)
