@@ -1,4 +1,4 @@
-"""python -m bench.standing: write what the newest results say into docs/performance.md, below its mark.
+"""python -m bench.standing (make standing): write what the newest results say into docs/performance.md, below its mark.
 
 Ratios are the time of the peer over ours: above 1 we are faster. Kernels below 0.9 of the best peer are listed with the reason, from REASONS;
 one that has none there says so.
@@ -12,6 +12,7 @@ from typing import Any
 from bench.run import ROOT, TOOLS, geometric, ratio
 
 PAGE = ROOT / "docs" / "performance.md"
+GRADIENTS = ROOT / "bench" / "results" / "gradients_beside_jax.json"
 NPBENCH = ROOT / "bench" / "results" / "npbench.json"
 MARK = "<!-- everything below is written by bench/standing.py -->"
 NAMES = {"numpy": "NumPy", "numba": "Numba", "jax": "JAX", "torch": "PyTorch", "inductor": "PyTorch, torch.compile", "halide": "Halide"}
@@ -75,7 +76,7 @@ def text(data: dict[str, Any]) -> str:
     lines += [f"Kernels below 0.9 of the best peer ({' and '.join(f'{t} threads' if t != '1' else 'one thread' for t in runs)}), and why:", "", "| kernel | ratio | why |", "|---|---|---|"]
     for name, found in sorted(slow.items(), key=lambda item: min(item[1].values())):
         lines.append(f"| {name} | {', '.join(f'{r:.2f}' for r in found.values())} | {REASONS.get(name, 'not examined')} |")
-    return "\n".join([*lines, "", *npbench()]) + "\n"
+    return "\n".join([*lines, "", *npbench(), *gradients()]) + "\n"
 
 
 def npbench() -> list[str]:
@@ -86,6 +87,18 @@ def npbench() -> list[str]:
     for run, tasks in json.loads(NPBENCH.read_text()).items():
         found = {name: min(t for tool, t in times.items() if tool not in ("atoll", "load")) / times["atoll"] for name, times in tasks.items()}
         below = ", ".join(f"{name} {r:.2f}" for name, r in sorted(found.items(), key=lambda item: item[1]) if r < 0.9)
+        lines.append(f"| {run} | {len(found)} | {geometric(list(found.values())):.2f} | {sum(r >= 1 for r in found.values())} | {below or 'none'} |")
+    return lines
+
+
+def gradients() -> list[str]:
+    """What bench/results/gradients_beside_jax.json says, where it is."""
+    if not GRADIENTS.exists():
+        return []
+    lines = ["", f"Gradients (`{GRADIENTS.relative_to(ROOT)}`), JAX's time over ours:", "", "| threads | programs | geometric mean | at least as fast | below 0.8 |", "|---|---|---|---|---|"]
+    for run, rows in json.loads(GRADIENTS.read_text()).items():
+        found = {name: row["jax"] / row["atoll"] for name, row in rows.items()}
+        below = ", ".join(f"{name} {r:.2f}" for name, r in sorted(found.items(), key=lambda item: item[1]) if r < 0.8)
         lines.append(f"| {run} | {len(found)} | {geometric(list(found.values())):.2f} | {sum(r >= 1 for r in found.values())} | {below or 'none'} |")
     return lines
 
