@@ -1,18 +1,47 @@
-"""Why a kernel is behind its best peer on a GPU, by the name of the kernel: read off the kernels and the host program, not profiled. The others are not known yet."""
+"""Why a kernel is behind its best peer on a GPU, by the name of the kernel: read off the kernels and the host program, not profiled. A page is not made without
+a reason for each."""
 
-_LIBRARY = "our own tiles; peers call cuBLAS, cuSOLVER or cuFFT"
+_TILES = "our own tiles, which neither load the next tile while they multiply nor use the tensor cores of f64; peers call cuBLAS"
+_DIGITS = "elements go to their places a few neighbours at a time, after a count of all digits; CUB, which peers call, puts tiles in order in shared memory first and counts as it goes"
+_TWICE = "what is scanned is read twice, to add up tiles and to scan them; peers look back at the tiles before"
+_FLOATS = "floats are added in one order: rounds are sorted by their bin first; peers add them by atomics, in any order"
+_COLUMNS = "a warp reads 32 neighbouring numbers of a row, one for each thread: too few bytes are on their way at once"
+_STEPS = "kernels for every row or column, one after the other, a few microseconds each; peers work in blocks of columns (cuBLAS, cuSOLVER)"
 
 REASONS: dict[str, str] = {
-    "cholesky": _LIBRARY,
-    "fft 64K": _LIBRARY,
-    "sort 1M f32": "sorted by merging; peers sort by radix",
-    "argsort 256K f64": "sorted by merging; peers sort by radix",
-    "filter 1M f32": "the size of the result is fetched before it is made",
+    "fft 64K": "one thread for 16 columns: checks of indices keep the loops inside in order; peers call cuFFT",
+    "cholesky": _STEPS,
+    "triangular solve": _STEPS,
+    "sort 1M f32": _DIGITS,
+    "argsort 256K f64": _DIGITS,
+    "weighted histogram 4096 bins": _FLOATS,
+    "k-means step": f"distances of a point are one thread's, and go through memory; {_FLOATS}",
+    "gmm": "exponents of a point go through memory that threads have for themselves",
+    "gmm gradient": "the derivative of every element goes through memory before it is added up",
+    "matmul 200 f32": _TILES,
+    "matmul 512 f64": _TILES,
+    "transposed product f32": _TILES,
+    "gram matrix f64": _TILES,
+    "product, bias, relu f32": _TILES,
+    "mlp forward f32": _TILES,
+    "mlp gradient f32": _TILES,
+    "correlation": _TILES,
+    "attention f32": f"scores go through memory between the products, which are {_TILES}",
+    "batched 32 f32": "tiles of 32 by 32 load single numbers, not vectors",
+    "conv2d 3x3 f32": "tiles of 64 channels, of which 16 are there; peers call cuDNN",
+    "vecmat 2048 f64": _COLUMNS,
+    "logistic gradient": _COLUMNS,
+    "column sums f64": _COLUMNS,
+    "matvec 2048 f64": "a row is read by single numbers, not vectors",
+    "softmax f32": "exponentials of a row go through memory between two loops; peers keep a row in registers",
+    "layer norm f32": "a row is read three times; peers keep it in registers",
+    "outer product f32": "a division of indices for every element, where one for four would do",
+    "prefix sums 1M f64": _TWICE,
+    "running maximum 1M f32": _TWICE,
+    "filter 1M f32": f"{_TWICE}; and the size of the result is fetched before it is made",
     "gather 1M f64": "the call waits to see whether an index was out of range",
-    "matmul 200 f32": _LIBRARY,
-    "matmul 512 f64": _LIBRARY,
-    "gram matrix f64": _LIBRARY,
-    "mlp forward f32": _LIBRARY,
-    "mlp gradient f32": _LIBRARY,
-    "product, bias, relu f32": _LIBRARY,
+    "max 1M f32": "launches: the work itself is shorter",
+    "sum 64K f64": "launches: the work itself is shorter",
+    "variance 1M f64": "two launches, the second for differences to the mean of the first; the work itself is shorter",
+    "gelu f32": "launches: the work itself is shorter",
 }
