@@ -131,6 +131,17 @@ def test_results_go_on_as_arguments() -> None:
     assert same(centred.distribute(x * 1.0, mu + 0.0, mu * 2.0).compute(), centred(X, average(X), average(X) * 2.0))
 
 
+def test_rows_of_tiles_take_no_more_than_tiles() -> None:
+    """Sums and stencils that keep rows are cut by rows, whatever the chunks: what all tasks take together is the array, and little more for halos."""
+    from tests.distribute.programs import heat_twice
+
+    x = da.zeros((4000, 4000), chunks=(1000, 1000))
+    for f, axis in ((average, "n"), (softmax_rows, "n"), (heat_twice, "n"), (smoothed, "n and m")):
+        plan = f.plan_distribution(x)
+        cut = [step for step in plan.graph.steps if step.kind == "parts"]
+        assert [(step.axis, len(step.tasks)) for step in cut] == [(axis, 16)] and plan.bytes_moved < 1.02 * x.nbytes
+
+
 def test_expressions_of_dask_are_arguments() -> None:
     x = da.from_array(X, chunks=(100, 20))
     for lazy in (x[::2], x[5:600, 3:], x.T, x + 1.0, da.concatenate([x, x]), x.rechunk((7, 60))):
