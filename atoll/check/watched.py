@@ -63,7 +63,7 @@ class _Marks:
                 self.vars.add(s.var)
             if isinstance(s, (lp.Accumulate, lp.Chunks)):
                 self.vars |= {a.var for a in s.accs}
-            inner = (*syms, s.sym) if isinstance(s, (lp.For, lp.Accumulate)) else syms
+            inner = (*syms, s.sym) if isinstance(s, (lp.For, lp.Accumulate)) else (*syms, s.low) if isinstance(s, lp.Chunks) else syms
             out.append(replace(with_bodies(s, lambda body, inner=inner: self.marked(body, inner)), instance=instance))  # type: ignore[misc]
         return out
 

@@ -132,6 +132,15 @@ def in_pieces(all_: bool) -> Data:
     return forged(COPY, [(("chunks", "lo", "hi", "n", [whole if all_ else some], [], [], []), None)])
 
 
+def in_other_pieces(extent: str, low: str = "p", high: str = "q") -> Data:
+    """Two loops in pieces of n, which are in pieces of something else now."""
+    two = lambda i, b: ("store", b, (i,), at("x", i))
+    before = (("chunks", "lo", "hi", "n", (("for", "i", "lo", "hi", (two("i", "y"),)), ("for", "j", "lo", "hi", (two("j", "z"),))), [], [], []),)
+    first = (("for", "k", low, high, [(two("k", "y"), (2, {"lo": low, "i": "k"}))], True), None)
+    second = (("for", "l", low, high, [(two("l", "z"), (4, {"lo": low, "j": "l"}))], True), None)
+    return forged(before, [(("chunks", low, high, extent, [first, second], [], [], []), None)], sizes="n m")
+
+
 def joined_to_a_sum(other: Any) -> Data:
     """What is in the loop of a sum without an order runs in lanes too."""
     accs = [["s", "add", "f64"]]
@@ -233,6 +242,8 @@ PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "unchecked meanwhile": (lambda: checked_afterwards(True), lambda: checked_afterwards(False), "without origin"),
     "another check meanwhile": (lambda: checked_afterwards(True), lambda: checked_afterwards(True, other=True), "without origin"),
     "the first of every piece": (lambda: in_pieces(True), lambda: in_pieces(False), "all"),
+    "pieces of another range": (lambda: in_other_pieces("n"), lambda: in_other_pieces("m"), "inside|all"),
+    "pieces of another range, by the same names": (lambda: in_other_pieces("n"), lambda: in_other_pieces("m", "lo", "hi"), "inside|all"),
     "a recurrence in lanes": (lambda: joined_to_a_sum(lambda k: at("x", k)), lambda: joined_to_a_sum(lambda k: at("z", v(k) - 1)), "order"),
     "a copy while a loop writes": (lambda: kept_while_a_loop_runs("c"), lambda: kept_while_a_loop_runs("x"), "storage"),
     "numbers that are none": (lambda: of_numbers("i64"), lambda: of_numbers("f64"), "no integer"),

@@ -199,6 +199,10 @@ class Region:
         """What the names before the rewrite are for this instance: rounds of indices, and copies of variables in the same round."""
         old = self.old[x.number]
         env = {s: x.round[s] for s in old.syms}
+        for low, high, extent in old.pieces:  # where a piece of the same range ends, by where it begins
+            ends = [end for begin, end, long in x.pieces if env[low] == var(begin) and subst(extent, env) == long]
+            if ends:
+                env[high] = var(ends[0])
         for v, leaf in x.scope.items():
             first = self.made.get(self.root(v))
             if leaf is None or first is None or leaf.number != first.number:
