@@ -6,10 +6,11 @@ from typing import Any
 
 from lark import Token, Transformer
 
-from atoll.errors import Source, Span
+from atoll.errors import Source, Span, fail
 from atoll.futhark import syntax as s
 from atoll.futhark.operators import Chain, resolve
 
+MOST_DIGITS = 4000  # of a number: Python reads no more in decimal
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "0": 0}
 
@@ -497,6 +498,8 @@ def number(token: Token, span: Span) -> s.Lit:
             value_ += -_ROMAN[a] if _ROMAN[a] < _ROMAN[b] else _ROMAN[a]
         return s.Lit("int", value_, suffix, span=span)
     base = {"0x": 16, "0b": 2}.get(body[:2].lower(), 10)
+    if len(body) > MOST_DIGITS:
+        fail("E1401", span, what=f"this number has {len(body):,} digits, more than any type holds")
     return s.Lit("int", int(body, base), suffix, span=span)
 
 

@@ -297,7 +297,7 @@ class Reader:
         return s.Case((), (body,) if isinstance(body, s.Branch) else body, span=span)
 
     def read_minus_integer(self, parts: list[Any], span: Span) -> s.Number:
-        return s.Number(-_integer(parts[0]), span=span)
+        return s.Number(-_integer(parts[0], span), span=span)
 
     def read_automaton(self, parts: list[Any], span: Span) -> s.Automaton:
         named = [str(p) for p in parts if not isinstance(p, s.State)]
@@ -328,7 +328,7 @@ class Reader:
         return s.Project(parts[0], s.Field(parts[1][1:], span=span), span=span)
 
     def read_integer(self, parts: list[Any], span: Span) -> s.Number:
-        return s.Number(_integer(parts[0]), span=span)
+        return s.Number(_integer(parts[0], span), span=span)
 
     def read_float(self, parts: list[Any], span: Span) -> s.Number:
         return s.Number(float(parts[0]), span=span)
@@ -351,7 +351,7 @@ class Reader:
     # -- sizes and types
 
     def read_size_integer(self, parts: list[Any], span: Span) -> s.SizeNumber:
-        return s.SizeNumber(_integer(parts[0]), span=span)
+        return s.SizeNumber(_integer(parts[0], span), span=span)
 
     def read_size_minus(self, parts: list[Any], span: Span) -> s.SizeOp:
         return s.SizeOp("-", s.SizeNumber(0, span=span), parts[0], span=span)
@@ -368,7 +368,12 @@ class Reader:
         return s.IndexType(sizes[0], span=span)
 
 
-def _integer(text: str) -> int:
+_MOST_DIGITS = 4000  # of a number: Python reads no more in decimal
+
+
+def _integer(text: str, span: Span) -> int:
+    if len(text) > _MOST_DIGITS:
+        fail("E0901", span, what=f"this number has {len(text):,} digits, more than any type holds")
     return int(text, {"0x": 16, "0b": 2}.get(text[:2].lower(), 10))
 
 

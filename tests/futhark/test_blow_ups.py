@@ -25,3 +25,13 @@ def test_too_many_parts(text: str) -> None:
     with pytest.raises(at.Error, match="E0130: this value has more than 4,096 parts") as told:
         at.futhark(source=text)
     assert "help: keep values of one kind in an array" in str(told.value)
+
+
+@pytest.mark.parametrize("digits", ["9" * 100_000, "0x" + "f" * 100_000])
+def test_numbers_of_many_digits(digits: str) -> None:
+    with pytest.raises(at.Error, match="this number has 100,00. digits") as told:
+        at.futhark(source=f"entry f (x: i64) : i64 = x + {digits}")
+    assert told.value.code == "E1401"
+    with pytest.raises(at.Error, match="this number has 100,00. digits") as told:
+        at.madl(source=f"let f (x of i64) returns (y of i64): y = x + {digits} end\n")
+    assert told.value.code == "E0901"
