@@ -6,12 +6,16 @@ apart from it, since they are the caller's.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from atoll.core import values as v
+from atoll.distribute import ranges
 from atoll.distribute.arguments import bytes_of, leaves, stand_ins, words_of
 from atoll.distribute.footprint import UNKNOWN, touched
 from atoll.distribute.graph import Graph
@@ -77,31 +81,37 @@ def _sizes(f: Function, given: dict[str, Any], where: str) -> dict[Any, int]:
     return {names[name]: int(value) for name, value in given.items()}
 
 
-def _needs(f: Function, env: dict[Any, int]) -> Needs:
+def integers_of(f: Function, values: tuple[Any, ...]) -> dict[lp.Var, int]:
+    """The integers among the arguments of a call, by the variables that have them."""
+    leaves = [x for value in values for x in v.leaves(value)]
+    return {leaf: int(x) for leaf, x in zip(loops_of(f).inputs, leaves, strict=True) if isinstance(leaf, lp.Var) and leaf.dtype.is_integer}
+
+
+def _needs(f: Function, env: dict[Any, int], integers: Mapping[lp.Var, int] = MappingProxyType({})) -> Needs:
+    """What a call takes at these sizes, and with these integers as arguments."""
     from atoll.runtime.library import threads
 
     loops, count = loops_of(f), threads()
-    intervals: dict[Any, Any] = {s: (n, n) for s, n in env.items()}
-    shapes = {b: tuple(UNKNOWN if (n := _number(p, env)) is None else max(0, n) for p in b.extents) for b in [*(x for x in loops.inputs if isinstance(x, lp.Buffer)), *(o.buffer for o in loops.outputs)]}
+    intervals: dict[Any, Any] = {x: (n, n) for x, n in (*env.items(), *integers.items())}
+
+    def shape(b: lp.Buffer) -> tuple[int, ...]:
+        return tuple(UNKNOWN if (n := ranges.number(p, intervals)) is None else max(0, n) for p in b.extents)
+
     made = {s.buffer for s in lp.walk(loops.body) if isinstance(s, lp.Alloc)}
-    for b in made:
-        shapes[b] = tuple(UNKNOWN if (n := _number(p, env)) is None else max(0, n) for p in b.extents)
+    given = [x for x in loops.inputs if isinstance(x, lp.Buffer)]
+    results = [o.buffer for o in loops.outputs if o.buffer not in made]
+    shapes = {b: shape(b) for b in (*given, *results, *made)}
     found = touched(loops.body, shapes, intervals, count)
-    arguments = sum(prod(shapes[b]) * b.dtype.size for b in loops.inputs if isinstance(b, lp.Buffer))
-    results = sum(prod(shapes[o.buffer]) * o.buffer.dtype.size for o in loops.outputs if o.buffer not in made)
-    unknown = [b for b in shapes if UNKNOWN in shapes[b] and 0 not in shapes[b]]
+    unknown = [*(b for b in (*given, *results) if UNKNOWN in shapes[b] and 0 not in shapes[b]), *found.undecided]
     decided = tuple(dict.fromkeys(f"{b.label or b.name} (line {b.span.line})" if b.span.line else b.label or b.name for b in unknown))
-    return Needs(f.name, {s.name: env[s] for s in loops.sizes}, arguments, results, found.bytes, count, decided)
+    taken, returned = (sum(prod(shapes[b]) * b.dtype.size for b in each) for each in (given, results))
+    return Needs(f.name, {s.name: env[s] for s in loops.sizes}, taken, returned, found.bytes, count, decided)
 
 
 def refuse_undecided(name: str, limit: int, decided: tuple[str, ...]) -> NoReturn:
     """No number of bytes holds for arrays whose size only running decides."""
     help_ = "let the loop go round a number of times that is known before: for i in range(n), without `while` and `break`"
     fail("E1206", name=name, memory=words_of(limit), reason=f"the size of {', '.join(decided)} is decided only when it runs", help=help_)
-
-
-def _number(p: Any, env: dict[Any, int]) -> int | None:
-    return int(p.evaluate(lambda a: env[a])) if all(leaf in env for leaf in p.leaves()) else None
 
 
 def fits(f: Function, memory: Any, given: dict[str, Any]) -> int:

@@ -29,9 +29,11 @@ class Touched:
     reads: dict[lp.Buffer, Box] = field(default_factory=dict)
     writes: dict[lp.Buffer, Box] = field(default_factory=dict)
     bytes: int = 0
+    undecided: dict[lp.Buffer, None] = field(default_factory=dict)  # allocated, as large as only running tells
 
     def join(self, other: Touched) -> None:
         self.bytes = max(self.bytes, other.bytes)
+        self.undecided.update(other.undecided)
         for mine, theirs in ((self.reads, other.reads), (self.writes, other.writes)):
             for buffer, box in theirs.items():
                 mine[buffer] = around(mine.get(buffer), box)
@@ -222,10 +224,14 @@ class Looker:
     # -- memory
 
     def hold(self, b: lp.Buffer) -> None:
-        count = b.dtype.size
+        count, undecided = b.dtype.size, False
         for axis, p in enumerate(b.extents):
             n = ranges.of_poly(p, self.env)
-            count *= b.rows if axis == 0 and b.rows is not None else UNKNOWN if n is None else max(0, n[1])
+            known = b.rows if axis == 0 and b.rows is not None else None if n is None else max(0, n[1])
+            count *= UNKNOWN if known is None else known
+            undecided = undecided or known is None
+        if undecided and count:
+            self.touched.undecided[b] = None
         self.live[b] = max(self.live.get(b, 0), count * self.times)
         self.also(0)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atoll.distribute.arguments import bytes_of, words_of
-from atoll.distribute.budget import Within, _needs, refuse_undecided
+from atoll.distribute.budget import Within, _needs, integers_of, refuse_undecided
 from atoll.distribute.make import sizes_of
 from atoll.errors import Error, fail
 from atoll.errors.plain import all_plain
@@ -59,9 +59,11 @@ class Budgeted:
         least = 1 << 62
         for depth in (0, *DEPTHS):
             g = self._gradient(depth)
-            found = _needs(g, sizes_of(g, values))
-            if found.decided:
+            found = _needs(g, sizes_of(g, values), integers_of(g, values))
+            if found.decided and depth == 0:
                 refuse_undecided(self.__name__, self.limit, found.decided)
+            if found.decided:
+                continue  # blocks whose size is not seen from here: no number would hold
             takes = found.temporaries
             least = min(least, takes)
             if takes <= self.limit:
