@@ -29,10 +29,10 @@ def _windows(stmts: lp.Stmts, decisions: list[str]) -> lp.Stmts:
         if found is not None:
             reader, array, first, last = found
             decisions.append(f"{array.shown}: a window of {last - first + 1} rows is kept of it")
-            rest = [s for k, s in enumerate(stmts) if k not in (place, reader) and not (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is array)]
-            at = sum(s is not stmts[place] and not (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is array) for s in stmts[:reader])
-            rest.insert(at, _joined(stmts[place], stmts[reader], array, first, last))
-            stmts = rest
+            freed = [s for s in stmts[place:reader] if isinstance(s, lp.Free)]  # what rows are made of is needed until then
+            between = [s for s in stmts[place + 1 : reader] if not isinstance(s, lp.Free)]
+            joined = _joined(stmts[place], stmts[reader], array, first, last)
+            stmts = [s for s in (*stmts[:place], *between, joined, *freed, *stmts[reader + 1 :]) if not (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is array)]
         place += 1
     return stmts
 
