@@ -160,6 +160,22 @@ def picked(x: f64[n], places: i64[m]) -> f64[m]:
     return [x[i] / 2 for i in places]
 
 
+@at.fn
+def carried(x: f64[n], t: i64):
+    """What a round's sum reads is what the round changes after it; an array that has no elements at any size."""
+    far, none = 1.0, [i for i in range(0)]
+    for _ in range(t):
+        far = sum(far * x)
+    for _ in x:
+        none[::-1] = 0
+    return far, none
+
+
+@at.fn
+def converted(x: f32[n], y: f64[n]):
+    return i8(x), i64(x), at.u8(abs(x)), at.u32(abs(x)), at.u64(abs(x)), at.i16(y), at.i32(y), at.u16(abs(y)), at.u64(abs(y))
+
+
 slope = at.grad(loss, wrt=(0, 1))
 
 
@@ -174,4 +190,5 @@ def arguments(rng: Any, rows: int, width: int) -> list[tuple[at.Function, tuple[
         (product, (real(rows, 3), real(3, width))), (batches, (real(2, rows, width), real(2, width, rows))), (convolved, (real(2, small + 2, width + 2), real(4, 2, 3, 3))), (extremes, (np.where(x > 0.3, np.nan, x), keys)), (extremes, (np.round(x), keys)), (scans, (x, keys)), (kept, (x, keys)), (counts, (keys,)), (sums_by_key, (keys, x, a)), (in_order, (x,)),
         (rows_in_order, (a[:, :7],)), (triangle, (rng.normal(size=(width, width)),)), (ragged, (x[:7],)), (at.grad(ragged), (x[:7],)), (rounds, (x, 3)), (until, (abs(x) + 1.0,)),
         (powers, (rng.normal(size=(small, min(width, 6), min(width, 6))), w[:6])), (waves, (x + 1j * y,)), (picked, (x, rng.integers(0, max(rows, 1), width if rows else 0))),
+        (carried, (x, 3)), (carried, (x, 0)), (converted, (real(rows), y)),
     ]  # fmt: skip

@@ -98,7 +98,7 @@ def test_failed_checks_tell_the_first():
 def test_kernels_compile_without_spills(arch):
     from atoll.runtime.cuda.nvrtc import cubin
 
-    for name in ("total", "scans", "counts", "waves"):
+    for name in ("total", "scans", "counts", "waves", "converted"):
         made = cubin(generate(PROGRAMS[name].core).kernels_text, arch, name)
         for kernel, use in made.uses.items():
             assert use.registers <= 128 and use.spilled == 0, (name, kernel, use)

@@ -177,11 +177,15 @@ class _Lowering:
         return [*out, *self.one_thread(waiting)] if waiting else out
 
     def after(self, stmts: lp.Stmts, place: int) -> int:
-        """Up to where the last block of a reduction may go on."""
-        taken = place + 1
-        while taken < len(stmts) and isinstance(stmts[taken], _FOLLOWS) and (self.is_for_one_thread(stmts[taken]) or isinstance(stmts[taken], lp.Let)):
+        """Up to where the last block of a reduction may go on: before what its threads read is changed."""
+        taken, read = place + 1, _read([stmts[place]])
+        while taken < len(stmts) and self.may_follow(stmts[taken], read):
             taken += 1
         return taken
+
+    def may_follow(self, stmt: lp.Stmt, read: set[lp.Var]) -> bool:
+        changes = isinstance(stmt, lp.Assign) and stmt.var in read
+        return isinstance(stmt, _FOLLOWS) and not changes and (self.is_for_one_thread(stmt) or isinstance(stmt, lp.Let))
 
     def starts(self, search: Best, waiting: list[lp.Stmt]) -> dict[lp.Var, lp.Expr]:
         """What variables of a search are before it, if a statement that waits declares them as a constant and nothing there reads them."""
@@ -348,6 +352,8 @@ class _Lowering:
 
     def at_points(self, nest: Nest, extents: tuple[Poly, ...]) -> list[k.Statement]:
         """A nest by threads, or by groups of them where there are loops inside."""
+        if any(p.const() == 0 for p in extents):
+            return []
         if not self.reassociate:
             return flat_kernel(self, nest, extents)
         if (each := batched(nest)) is not None:

@@ -31,6 +31,7 @@ typedef unsigned long long uint64_t;
 #define UINT64_C(x) x##ull
 #define INT64_MIN (-INT64_C(9223372036854775807) - 1)
 #define INT64_MAX INT64_C(9223372036854775807)
+#define UINT64_MAX UINT64_C(18446744073709551615)
 #define INT32_MIN (-2147483647 - 1)
 #define INT32_MAX 2147483647
 #define INFINITY __int_as_float(0x7f800000)
