@@ -176,6 +176,21 @@ def converted(x: f32[n], y: f64[n]):
     return i8(x), i64(x), at.u8(abs(x)), at.u32(abs(x)), at.u64(abs(x)), at.i16(y), at.i32(y), at.u16(abs(y)), at.u64(abs(y))
 
 
+@at.fn
+def swept(a: f64[n, m, k]) -> f64[n, m, k]:
+    """Every column fills an array and reads it backwards: on a CPU columns use one array in turn."""
+
+    def column(i, j):
+        c, out = zeros(k), zeros(k)
+        for p in range(k):
+            c[p] = a[i, j, p] + (0.5 * c[p - 1] if p > 0 else 0.0)
+        for p in range(k):
+            out[k - 1 - p] = c[k - 1 - p] * a[i, j, p]
+        return out
+
+    return [[column(i, j) for j in range(m)] for i in range(n)]
+
+
 slope = at.grad(loss, wrt=(0, 1))
 
 
@@ -190,5 +205,5 @@ def arguments(rng: Any, rows: int, width: int) -> list[tuple[at.Function, tuple[
         (product, (real(rows, 3), real(3, width))), (batches, (real(2, rows, width), real(2, width, rows))), (convolved, (real(2, small + 2, width + 2), real(4, 2, 3, 3))), (extremes, (np.where(x > 0.3, np.nan, x), keys)), (extremes, (np.round(x), keys)), (scans, (x, keys)), (kept, (x, keys)), (counts, (keys,)), (sums_by_key, (keys, x, a)), (in_order, (x,)),
         (rows_in_order, (a[:, :7],)), (triangle, (rng.normal(size=(width, width)),)), (ragged, (x[:7],)), (at.grad(ragged), (x[:7],)), (rounds, (x, 3)), (until, (abs(x) + 1.0,)),
         (powers, (rng.normal(size=(small, min(width, 6), min(width, 6))), w[:6])), (waves, (x + 1j * y,)), (picked, (x, rng.integers(0, max(rows, 1), width if rows else 0))),
-        (carried, (x, 3)), (carried, (x, 0)), (converted, (real(rows), y)),
+        (swept, (rng.normal(size=(2, width, 3)),)), (carried, (x, 3)), (carried, (x, 0)), (converted, (real(rows), y)),
     ]  # fmt: skip

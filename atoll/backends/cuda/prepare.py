@@ -2,6 +2,10 @@
 
     for in order i: body            for i: body, where no round touches what another one writes
     accumulate s or= e over r       s = e where there is a round: e does not change, and s or e or e is s or e
+    alloc b; for i: .. b ..         for i: alloc b; .. b .., where every round writes b anew
+
+Rounds of a parallel loop hand nothing to each other, but on a CPU, where one thread does many of them, they may use the same memory in turn. Here each has its own; where an
+array is used outside the loop too, the loop goes in order.
 """
 
 from __future__ import annotations
@@ -11,20 +15,53 @@ import dataclasses
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.dependence import rounds_apart
-from atoll.loops.questions import loads
-from atoll.loops.transform.walk import Known, innermost_first, not_products
-from atoll.sizes import Poly
+from atoll.loops.questions import loads, mentions
+from atoll.loops.transform.walk import Known, innermost_first, not_products, with_bodies
+from atoll.sizes import Atom, Poly
 
 _ONCE = ("or", "and", "max", "min", "maximum", "minimum")  # x op x is x
 
 
 def prepared(fn: lp.Function) -> lp.Function:
     """The function with its loops rewritten."""
-    return dataclasses.replace(fn, body=innermost_first(fn.body, _rewritten, not_products, ()))
+    return dataclasses.replace(fn, body=innermost_first(_own_memory(fn.body), _rewritten, not_products, ()))
+
+
+def _own_memory(stmts: lp.Stmts) -> list[lp.Stmt]:
+    """Arrays that only the rounds of one parallel loop use, one round after the other, are made inside it."""
+    out = list(stmts)
+    for made in [s for s in stmts if isinstance(s, lp.Alloc)]:
+        b = made.buffer
+        memory = [s for s in out if isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is b]
+        users = [s for s in out if s not in memory and b in mentions(s)]
+        if len(users) == 1 and isinstance(loop := users[0], lp.For) and loop.parallel and _in_turn(loop, b):
+            own = dataclasses.replace(loop, body=[made, *loop.body, *(s for s in memory if isinstance(s, lp.Free))])
+            out = [own if s is loop else s for s in out if s not in memory]
+    return [with_bodies(s, _own_memory) for s in out]
+
+
+def _in_turn(loop: lp.For, b: lp.Buffer) -> bool:
+    """Every round stores to the same elements of an array made outside the loop."""
+    varies: set[Atom] = {loop.sym}
+    for s in lp.walk(loop.body):
+        match s:
+            case lp.Alloc(buffer) if buffer is b:
+                return False
+            case lp.Let(var, _) | lp.Declare(var, _):
+                varies.add(var.atom)
+            case lp.For(sym, low, high) | lp.Accumulate(sym, low, high) if varies & (low.leaves() | high.leaves()):
+                varies.add(sym)
+            case lp.Store(buffer, index) if buffer is b and (b.rows is not None or not any(varies & p.leaves() for p in index)):
+                return True
+            case lp.CopyBuffer() | lp.Helper() | lp.Swap() if b in mentions(s):
+                return True
+    return False
 
 
 def _rewritten(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
     match stmt:
+        case lp.For(parallel=True) if any(_in_turn(stmt, b) for b in mentions(stmt.body) if b.kind == "temp"):
+            return [dataclasses.replace(stmt, parallel=False)]
         case lp.For(parallel=False) if not stmt.unroll and not stmt.scan and rounds_apart(stmt, tuple(known)):
             return [dataclasses.replace(stmt, parallel=True)]
         case lp.Accumulate(low=low, high=high, body=[lp.Add(var, monoid, value)], accs=[acc]) if monoid in _ONCE and acc.var is var and _same_in_all(value, stmt):
