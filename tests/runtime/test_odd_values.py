@@ -1,6 +1,7 @@
 """Public names with arguments that nobody should give: an at.Error or Python's own about their number, and no frame of ours but the one that raises again."""
 
 import contextlib
+import importlib.util
 import io
 import operator
 import os
@@ -23,6 +24,7 @@ SHARE = int(os.environ.get("ATOLL_ODD_SHARE", "4"))  # one of so many calls; mak
 OURS = Path(at.__file__).parent
 OUTSIDE = OURS / "errors" / "plain.py"  # what raises again
 NOT_RIGHT = ("operator[]", "n lt", "n truediv", "at.module", "at.madl", "Certificate().check", "at.futhark", "at.futhark()", "at.DeviceArray", "f.within", "f.stream", "f.distribute")  # there is no such file, no GPU; those that have nothing right to give, or take keywords only
+HAS_MPI = importlib.util.find_spec("mpi4py") is not None
 OWN = ("at.tree.map", "at.tree.unflatten", "schedule.apply", "at.node", "node()", "node.reset")  # they call what they are given: its errors are its own
 
 

@@ -125,6 +125,9 @@ def _shorter(el: Elaborator, left: Poly, right: Poly, why: Mismatch) -> Poly:
     sides = [Value(ir.SizeOf(p, type=I64_T, span=span), I64_T, p) for p in (left, right)]
     less = compare(el, "<", sides[0], sides[1], span)
     size = el.as_poly(el.bind(Value(ir.If(less.expr, sides[0].expr, sides[1].expr, type=I64_T, span=span), I64_T)), span)
+    found = size.single()
+    assert found is not None
+    el.labels[found] = f"min({el.words(left)}, {el.words(right)})"
     el.assume(left - size, right - size, size)
     return size
 
