@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: proofs demo test test-browser site same-text validate certify odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench gradbench scaling costs gradients standing docs clean test-cluster test-cuda cuda-packages strangers portable test-futhark bench-futhark
+.PHONY: proofs demo test test-long test-browser site same-text validate certify odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench gradbench scaling costs gradients standing docs clean test-cluster test-cuda cuda-packages strangers portable test-futhark bench-futhark beside-futhark
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -23,6 +23,10 @@ test: $(VENV)/.ready
 	$(RUN) -m ruff check atoll tests examples bench tools
 	$(RUN) -m mypy
 	$(RUN) -m pytest -n 2 --dist worksteal tests
+
+# What takes long and is one of many of its kind, or is found by the hunters too: marked `long`, left out of `make test`.
+test-long: $(VENV)/.ready
+	$(RUN) -m pytest -n 2 --dist worksteal -m long tests
 
 # The explorer in a real browser: Debian's Chromium (apt-get install chromium) through playwright; nothing is downloaded. PICTURES=folder keeps screenshots.
 test-browser: $(VENV)/.ready
@@ -153,6 +157,10 @@ bench: $(VENV)/.ready
 # Weak and strong scaling on Dask against dask.array and NumPy
 scaling: $(VENV)/.ready
 	$(RUN) -m bench.scaling --write
+
+# Forty programs of futhark-benchmarks on data of ours against NumPy, Numba and JAX (in bench/.peers): make beside-futhark FUTHARK_BENCHMARKS=/path
+beside-futhark: $(VENV)/.ready
+	PYTHONPATH=. bench/.peers/bin/python -W ignore -m bench.futhark_programs $(FUTHARK_BENCHMARKS)
 
 # The twelve evals of GradBench against the manual C++ (and JAX, PyTorch) of a checkout: make gradbench GRADBENCH=/path/to/gradbench
 # (cpp/json.hpp there: `make -C cpp`, or a link to Debian's nlohmann-json3-dev)

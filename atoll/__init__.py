@@ -26,6 +26,7 @@ import builtins as _python
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from atoll.elaborate.builtins.names import BUILTINS, CONSTANTS, DERIVATIVES, WORDS, BuiltinName
 from atoll.errors import (
     AliasWarning,
     CompileError,
@@ -41,8 +42,7 @@ from atoll.errors.misuse import names_in
 from atoll.errors.plain import plain
 from atoll.sizes import Sym, cdiv, poly
 from atoll.sizes.declare import sizes, some
-from atoll.types.annotations import FnMaker, IndexMaker, OwnMaker, TupleMaker
-from atoll.types.builtins.names import BUILTINS, CONSTANTS, DERIVATIVES, WORDS, BuiltinName
+from atoll.types.objects import FnMaker, IndexMaker, OwnMaker, TupleMaker
 from atoll.types.records import record
 from atoll.types.types import SCALARS, Var
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 import functools
 import inspect
@@ -18,6 +19,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from atoll.core import ir
 from atoll.deep import as_deep_as_needed
 from atoll.distribute.methods import Beyond
+from atoll.elaborate.captures import MISSING, Captures
+from atoll.elaborate.namespace import Namespace
+from atoll.elaborate.ownership import check_owned
+from atoll.elaborate.session import Session
+from atoll.elaborate.signature import Signature, read_signature, show_signature
 from atoll.errors import CopyWarning, Error, Source, fail
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import all_plain, calling, of_call
@@ -28,11 +34,6 @@ from atoll.surface import syntax as s
 from atoll.surface.names import Liveness, binds
 from atoll.surface.parse import Parser
 from atoll.targets import CPU, named, refuse_functions, usual
-from atoll.types.captures import MISSING, Captures
-from atoll.types.namespace import Namespace
-from atoll.types.ownership import check_owned
-from atoll.types.session import Session
-from atoll.types.signature import Signature, read_signature, show_signature
 from atoll.types.types import Index, Scalar, gives_functions
 from atoll.uncollected import uncollected
 
@@ -328,7 +329,7 @@ class Function(Looking, Beyond):
             from atoll.check.compiled import certify
 
             certify(self.core)
-        if self.recipe is None:  # what is derived is not the user's to change
+        if self.recipe is None and self.made is None:  # what is derived is not the user's to change; Futhark has no at.copy, but `*`
             for text, span in program.copies:
                 warnings.warn_explicit(text, CopyWarning, span.source.name, span.line)
         return program
@@ -359,14 +360,9 @@ class Function(Looking, Beyond):
             return made(*others)
         if os.environ.get("ATOLL_INTERPRET") == "1":
             return self.interpret(*args, **keywords)
-        beginning = self._begin()
-        if beginning is not None:
-            from atoll.runtime.first_version import Superseded
-
-            try:
-                return beginning.call(self._arguments(args, keywords))
-            except Superseded:
-                pass
+        answered, found = self._answered(args, keywords)
+        if answered:
+            return found
         call = self.compile().call
         if self._by_name_only:  # the native call takes them in order
             ordered, call = call, lambda *args, **keywords: ordered(*self._arguments(args, keywords))
@@ -376,6 +372,17 @@ class Function(Looking, Beyond):
         self._ready = call if self._watched is None else None
         _call_quickly()
         return call(*args, **keywords)
+
+    @uncollected  # of what compiling leaves behind until there is an answer; the good version ends what runs long
+    def _answered(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[bool, Any]:
+        """The result by a first version, where there is one."""
+        from atoll.runtime.first_version import Superseded
+
+        beginning = self._begin()
+        if beginning is not None:
+            with contextlib.suppress(Superseded):
+                return True, beginning.call(self._arguments(args, keywords))
+        return False, None
 
     def with_options(self, options: Options) -> Function:
         """The same text under other options."""

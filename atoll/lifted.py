@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from atoll.elaborate.signature import ParamInfo
 from atoll.errors import NOWHERE, Error, fail
 from atoll.errors.plain import plain
 from atoll.runtime.arguments import Donated, convert, from_python
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.declare import size_symbol
-from atoll.types.signature import ParamInfo
 from atoll.types.types import Fn, Index, Record, Scalar, Tuple, Type, array, rank, shape_of, subst_sizes, with_components
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from atoll.types.builtins.names import BuiltinName
-from atoll.types.numpy_names.names import NAMES
+from atoll.elaborate.builtins.names import BuiltinName
+from atoll.elaborate.numpy_names.names import NAMES
 
 
 def __getattr__(name: str) -> Any:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from atoll.deep import as_deep_as_needed
+from atoll.elaborate.signature import constraints, show_signature
 from atoll.errors import NOWHERE, Span, fail
 from atoll.errors.plain import all_plain
 from atoll.surface import syntax as s
 from atoll.targets import CPU, device_memory, refuse_functions
-from atoll.types.signature import constraints, show_signature
 
 if TYPE_CHECKING:
     from atoll.cost import Cost
@@ -45,7 +45,7 @@ class Looking:
             return describe(self.core)
         if what != "program":
             fail("E0814", given=what)
-        from atoll.types.explain import explain
+        from atoll.elaborate.explain import explain
 
         return explain(self)
 

@@ -9,13 +9,13 @@ import types as pytypes
 from collections.abc import Callable
 from typing import Any, overload
 
+from atoll.elaborate.namespace import Namespace
 from atoll.errors import Source, Span, fail
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import calling, plain, users_code
 from atoll.function import Function, Options
 from atoll.surface import source as text
 from atoll.surface.parse import Parser
-from atoll.types.namespace import Namespace
 
 
 @plain

@@ -65,7 +65,7 @@ def memory(m: Memory) -> str:
     if not m.uses:
         return f"<pre>{escape(repr(m))}</pre>"
     rows = "".join(
-        f"<tr><td>{u.kind}</td><td>{escape(u.name)}</td><td>{escape(repr(u.bytes))}</td><td>{escape(u.reason)}</td><td>{u.span.line or ''}</td></tr>" for u in m.uses
+        f"<tr><td>{u.kind}</td><td>{escape(u.name)}</td><td>{escape(repr(u.bytes))}</td><td>{escape(u.reason)}</td><td>{u.span.told().line or ''}</td></tr>" for u in m.uses
     )
     head = "<tr><th>kind</th><th>name</th><th>bytes</th><th>reason</th><th>line</th></tr>"
     return f"<table>{head}{rows}</table>{m.plot()}"

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from atoll.elaborate.builtins.names import BuiltinName
+from atoll.elaborate.captures import MISSING
+from atoll.elaborate.namespace import Namespace
 from atoll.sizes import Poly
-from atoll.types.builtins.names import BuiltinName
-from atoll.types.captures import MISSING
-from atoll.types.namespace import Namespace
 from atoll.types.types import Type
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _mentioned(node: ast.AST) -> list[str]:
 def _packed(value: Any) -> tuple[str, Any] | None:
     """A value as it travels; None for what means nothing in a body."""
     from atoll.function import Function
-    from atoll.types.annotations import FnMaker, IndexMaker, OwnMaker, TupleMaker
+    from atoll.types.objects import FnMaker, IndexMaker, OwnMaker, TupleMaker
 
     if value is MISSING:
         return None

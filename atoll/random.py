@@ -4,7 +4,7 @@
     first, second = at.random.split(key, 2)
     x = at.random.normal(first, (1000, 3))
 
-The functions below are for Python and mean the same inside bodies (types/builtins/random.py). Both call an Atoll function whose elements are those of std/random.py: one for
+The functions below are for Python and mean the same inside bodies (elaborate/builtins/random.py). Both call an Atoll function whose elements are those of std/random.py: one for
 each distribution, number of axes, and which parameters are arrays. A parameter that is an array varies along the last axes of the result; without a shape, the result has its shape.
 Results depend on the key, the shape and the parameters only: not on threads, pieces, machines or targets.
 """

@@ -67,7 +67,7 @@ def written(module: Any, which: str) -> Written:
 
 def check(fn: Any) -> None:
     """Elaborate a function and everything it calls, from its parsed text."""
-    from atoll.types.session import Session
+    from atoll.elaborate.session import Session
 
     Session().instance(fn, {}, None, fn.surface.span)
 
@@ -81,8 +81,8 @@ def functions(module: Any) -> list[Any]:
 
 def read(fns: list[Any]) -> Whole:
     """Each function's ranks, by the constraints of its whole definition."""
-    from atoll.types.ranks.analysis import read_definition
-    from atoll.types.session import Session
+    from atoll.elaborate.ranks.analysis import read_definition
+    from atoll.elaborate.session import Session
 
     found = [read_definition(Session(), fn) for fn in fns]
     settled = sum(len(d.gen.settled) for d in found)
@@ -103,7 +103,7 @@ def timed(f: Any, *args: Any) -> float:
 
 def share_of_ranks(fn: Any) -> float:
     """How much of checking is spent deciding ranks."""
-    from atoll.types import flexible
+    from atoll.elaborate import flexible
 
     names = ("_decide", "read_alone", "_fits")
     before = {name: getattr(flexible, name) for name in names}

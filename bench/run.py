@@ -20,7 +20,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / "bench" / ".peers"
-PACKAGES = ["numpy", "numba", "jax", "torch==2.13.0", "halide", "highspy"]
+PACKAGES = ["numpy", "numba", "jax", "torch==2.13.0", "halide", "highspy", "lark"]
 
 
 def peers_python(quiet: bool = False) -> Path:

@@ -1,4 +1,4 @@
-(** The checker of rows as OCaml: what atoll prove --verified runs. *)
-Require Import Arithmetic ExtrOcamlBasic ZArith.
+(** The checkers of rows and of questions as OCaml: what atoll prove --verified runs. *)
+Require Import Arithmetic Questions ExtrOcamlBasic ZArith.
 Extraction Language OCaml.
-Extraction "arithmetic.ml" rows_ok refutes poly_eq Z.add Z.mul Z.opp.
+Extraction "arithmetic.ml" rows_ok impossible poly_eq Z.add Z.mul Z.opp.

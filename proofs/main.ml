@@ -1,4 +1,4 @@
-(* Reads the claims that atoll prove --verified writes (atoll/check/verified.py has the format) and asks the checker that is proved in Arithmetic.v.
+(* Reads the claims that atoll prove --verified writes (atoll/check/verified.py has the format) and asks the checkers that are proved in Arithmetic.v and Questions.v.
    Trusted beside the proof: this reader, extraction, the OCaml compiler. *)
 
 open Arithmetic
@@ -19,6 +19,8 @@ let integer text =
   let z = Seq.fold_left add_digit Z0 (String.to_seq digits) in
   if negative then Z.opp z else z
 
+let key () = let n = count () in if n = 0 then raise (Bad "no unknown") else positive_of n
+
 let rec poly () =
   let rec terms n = if n = 0 then Zero else
     let c = integer (word ()) in
@@ -28,7 +30,7 @@ let rec poly () =
   terms (count ())
 and mono n = if n = 0 then One else let a = atom () in let rest = mono (n - 1) in Times (a, rest)
 and atom () = match word () with
-  | "u" -> let n = count () in if n = 0 then raise (Bad "no unknown") else Unknown (positive_of n)
+  | "u" -> Unknown (key ())
   | "q" -> let n = poly () in let d = poly () in Quotient (n, d)
   | w -> raise (Bad ("no atom: " ^ w))
 
@@ -52,18 +54,46 @@ let step () = match word () with
       let inner = poly () in let goal = poly () in Weaker (k, r, inner, goal)
   | w -> raise (Bad ("no row: " ^ w))
 
+let truth () = match word () with "true" -> true | "false" -> false | w -> raise (Bad ("no truth: " ^ w))
+let cond () = match word () with
+  | "ge" -> Least (poly ())
+  | "eq" -> Equal (poly ())
+  | "ne" -> Differs (poly ())
+  | "data" -> let k = key () in Data (k, truth ())
+  | w -> raise (Bad ("no condition: " ^ w))
+let conds () = times (count ()) cond
+
+let nat_of n =
+  let rec go n = if n = 0 then O else S (go (n - 1)) in
+  if n > 10000 then raise (Bad "no group") else go n
+
+let rec tree rows = match word () with
+  | "refute" -> let steps = times (count ()) step in rows := !rows + List.length steps; Rows steps
+  | "contrary" -> Contrary (key ())
+  | "cases" -> let k = nat_of (count ()) in let n = count () in Cases (k, times n (fun () -> tree rows))
+  | "apart" -> let p = poly () in let above = tree rows in let below = tree rows in Apart (p, above, below)
+  | w -> raise (Bad ("no answer: " ^ w))
+
 let () =
   try
     let groups = count () in
-    let rows = ref 0 and refuted = ref 0 in
+    let rows = ref 0 and asked = ref 0 in
     for g = 1 to groups do
-      let kind = word () in
-      let known = times (count ()) poly in
-      let steps = times (count ()) step in
-      rows := !rows + List.length steps;
-      let ok = match kind with "rows" -> rows_ok known steps | "refute" -> incr refuted; refutes known steps | w -> raise (Bad ("no group: " ^ w)) in
+      let ok = match word () with
+        | "rows" ->
+            let known = times (count ()) poly in
+            let steps = times (count ()) step in
+            rows := !rows + List.length steps;
+            rows_ok known steps
+        | "ask" ->
+            let given = conds () in
+            let cases = times (count ()) (fun () -> times (count ()) conds) in
+            let answer = tree rows in
+            incr asked;
+            impossible answer given cases
+        | w -> raise (Bad ("no group: " ^ w)) in
       if not ok then (Printf.printf "refused: group %d of %d\n" g groups; exit 1)
     done;
-    if !refuted > 0 then Printf.printf "verified: %d refutations by %d rows\n" !refuted !rows
+    if !asked > 0 then Printf.printf "verified: %d questions by %d rows\n" !asked !rows
     else Printf.printf "verified: %d rows from %d sets of hypotheses\n" !rows groups
   with Bad problem -> Printf.printf "not readable: %s\n" problem; exit 2

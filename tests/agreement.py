@@ -11,11 +11,11 @@ import atoll as at
 from atoll.ainf.dead import remove_dead
 from atoll.ainf.evaluate import evaluate
 from atoll.ainf.from_core import translate
+from atoll.core.binding import bind_call
 from atoll.core.values import leaves
 from atoll.loops.execute import execute
 from atoll.lower.function import lower
 from atoll.runtime.arguments import from_python
-from atoll.types.binding import bind_call
 
 
 def flat(value: Any) -> list[Any]:

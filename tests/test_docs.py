@@ -27,7 +27,7 @@ import pytest
 
 import atoll as at
 from atoll import cli
-from atoll.types.builtins.names import BUILTINS
+from atoll.elaborate.builtins.names import BUILTINS
 from tools import error_codes
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -17,8 +17,10 @@ ROOT = Path(__file__).resolve().parents[1] / "atoll"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("sizes",),
+    ("types",),
     ("surface",),
-    ("types", "core", "views", "std"),  # to be split: types as data, then core, then elaboration
+    ("core", "views"),
+    ("elaborate", "std"),  # what NumPy's names do is written in Atoll
     ("ainf", "ad"),
     ("plan",),
     ("loops",),

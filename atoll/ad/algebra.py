@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from atoll.ad.kronecker import negative, product, total
+from atoll.ad.kronecker import delta, negative, one_of, product, together, total
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.core.prims import PRIMS
@@ -71,6 +71,22 @@ class LineParts:
 _DELTAS: dict[str, Callable[..., ir.Operand | None]] = {"mul": product, "neg": negative, "add": total}
 
 
+def added_up(b: Builder, parts: list[ir.Operand], dtype: DType) -> ir.Operand:
+    """The sum of what flows into a value. What flows into single places of it is added place by place, so that no place adds what flowed into others as 0."""
+    sums: list[ir.Operand] = []
+    for x in together(parts):
+        both = total(b, sums[-1], x, dtype) if sums else None
+        sums[-1:] = [both] if both is not None else [*sums[-1:], x]
+    places = [x for x in sums if delta(x) is not None]
+    chosen = one_of(b, places)
+    if chosen is not None:
+        sums = [*(x for x in sums if x not in places), chosen]
+    whole = sums[0]
+    for x in sums[1:]:
+        whole = LineAlgebra(b, dtype).op("add", whole, x)
+    return whole
+
+
 def refuse(line: ir.Line, what: str | None = None) -> NoReturn:
     """There is no derivative: say what has none."""
     if what is None:
@@ -81,4 +97,4 @@ def refuse(line: ir.Line, what: str | None = None) -> NoReturn:
     fail("E1001", line.span, what=what)
 
 
-__all__ = ["Any", "LineAlgebra", "LineParts", "refuse"]
+__all__ = ["Any", "LineAlgebra", "LineParts", "added_up", "refuse"]

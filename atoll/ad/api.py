@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from atoll.ad.asking import asked, called, function_of, settled
+from atoll.elaborate.namespace import Namespace
+from atoll.elaborate.signature import ParamInfo, Signature
 from atoll.errors import NOWHERE, Error, fail
 from atoll.errors.caller import caller
 from atoll.errors.misuse import kind_of
@@ -21,8 +23,6 @@ from atoll.function import Function, Options
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.declare import size_symbol
 from atoll.surface import source as text
-from atoll.types.namespace import Namespace
-from atoll.types.signature import ParamInfo, Signature
 from atoll.types.types import Fn, Tuple, Type, subst_sizes
 
 Wrt = int | str | Sequence[int | str]

@@ -14,13 +14,13 @@ from typing import Any, NoReturn, ParamSpec, TypeVar
 import numpy as np
 
 from atoll.core.slopes import RULES
+from atoll.elaborate.builtins.names import DERIVATIVES, SCALAR_NARY, SCALAR_UNARY, BuiltinName, meaning_of_object
 from atoll.errors import NOWHERE, Error, fail
 from atoll.errors.caller import caller
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import plain
 from atoll.function import Function
 from atoll.making import fn
-from atoll.types.builtins.names import DERIVATIVES, SCALAR_NARY, SCALAR_UNARY, BuiltinName, meaning_of_object
 from atoll.types.types import Index, Record, Scalar, Tuple, Type, shape_of
 
 P = ParamSpec("P")

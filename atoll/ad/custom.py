@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from atoll.ad.api import _forward, _reverse, make, result_type
+from atoll.elaborate.signature import ParamInfo
 from atoll.errors import NOWHERE, Error, Span, fail
 from atoll.errors.caller import caller
 from atoll.errors.misuse import kind_of
 from atoll.function import Function
 from atoll.making import fn
-from atoll.types.signature import ParamInfo
 from atoll.types.types import Index, Record, Scalar, Tuple, Type, array, shape_of
 
 _SIZES = ((3, 4, 2, 5), (1, 1, 1, 1), (4, 4, 4, 4), (7, 3, 5, 2))

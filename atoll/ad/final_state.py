@@ -1,7 +1,7 @@
 """Updates that overwrite nothing the reverse sweep reads: nothing that their round or an earlier one read and the sweep needs again (ad/needed.py).
 
 Where all updates of an array are such, every value a round read still stands where it was when the loop has ended, and nothing is logged (Schenck 3.5.2; the sweep reads
-the final array, notes/schenck.md E9). Where some are, the others alone are logged and undone. It is proved from the indices: a place read in round t differs, in some component, from every place written in round
+the final array, docs/sources.md, Schenck E9). Where some are, the others alone are logged and undone. It is proved from the indices: a place read in round t differs, in some component, from every place written in round
 t + d. What cannot be proved is logged, and refused where the program promises it (`at.loop(n, no_false_deps=True)`).
 """
 

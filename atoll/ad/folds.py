@@ -1,7 +1,7 @@
 """Folds, scans and combining scatters by any operator, as the loops that compute the same (Schenck 2.5 to 2.7, by the loop rule).
 
 The known operators have rules of their own; for the others the loop's rule is the derivative, exact also where operators are not
-commutative, have several components or read free variables (notes/schenck.md: rules that take free variables from `l ⊙ a ⊙ r` over-count).
+commutative, have several components or read free variables (docs/sources.md, Schenck: rules that take free variables from `l ⊙ a ⊙ r` over-count).
 
 All folds that depend on something active are turned before any line is followed. With elements that are the same at every position, lines of
 the operator stand outside the loop, and may be lines that others read too: they have to be in order with everything else.

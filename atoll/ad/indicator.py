@@ -3,7 +3,7 @@
 When c(I) flows into y[e(I)], the adjoint of y at J is the sum of c over all I that read it. Equations J = e(I) are solved for I where they
 can be: a unit coefficient by substitution, another literal coefficient with a divisibility condition, a remainder whose index takes all its
 values, a quotient and remainder (a flattened index) together. What is solved turns broadcasts, transposes, shifts, strides, diagonals and convolutions into gathers; what
-is not (data-dependent indices) is a scatter, which is deterministic. Nothing here is ever an atomic (notes/ad_lessons.md 1, 2).
+is not (data-dependent indices) is a scatter, which is deterministic. Nothing here is ever an atomic (docs/sources.md N1).
 
 Where the range of an index is data of another one (the nonzeros of a row), solving for it would leave a sum over all rows with a test for each
 place: the adjoint goes through the same ranges instead, as a scatter.
@@ -67,11 +67,12 @@ def solve(b: Builder, target: tuple[ir.Binder, ...], index: tuple[Poly, ...], bi
 
 
 def _renew(b: Builder, result: Solved) -> None:
-    """Indices that are left get the ranges they have now that others are solved."""
+    """Indices that are left get the ranges they have now that others are solved. Those of a window go round inside of what it is about, so they are younger."""
     renewed: dict[Atom, Poly] = {}
+    windows = {leaf for p in result.replace.values() for leaf in p.leaves()}
     for k, x in enumerate(result.left):
         env = {**result.replace, **renewed}
-        if not (reach(x) & env.keys()):
+        if not (reach(x) & env.keys()) and x not in windows:
             continue
         new = b.fresh_binder(x.name, x.extent.subst(env))
         new.facts = tuple(f.subst({**env, x: poly(new)}) for f in x.facts)
@@ -95,10 +96,11 @@ def _solve_one(b: Builder, p: Poly, free: list[ir.Binder], result: Solved, sums:
             ranked.append((abs(c), x, c))
     if not ranked:
         return False
+    if sums:  # of windows of a few elements these are what is left to sum over, not all windows
+        lengths = [item[1].extent.const() for item in ranked]
+        most = None if None in lengths else max(n for n in lengths if n is not None)
+        ranked = [item for item, n in zip(ranked, lengths, strict=True) if n == most]
     size, x, c = min(ranked, key=lambda item: (item[0], -item[1].uid))
-    many = [item for item in ranked if item[1].extent.const() is None]
-    if sums and x.extent.const() is not None and many:  # a window of a few elements: they are what is left to sum over, not all windows
-        size, x, c = min(many, key=lambda item: (item[0], -item[1].uid))
     rest = p - poly(x) * c
     if size == 1:
         value = -rest if c > 0 else rest

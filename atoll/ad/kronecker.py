@@ -2,7 +2,7 @@
 
 A seed of a Jacobian is 1 at one index and 0 elsewhere: `if i == r then 1 else 0`. Adjoints and tangents are linear, so the test may be moved
 outwards through products and sums; at a sum over an index it determines, the sum is one element. Moving it outwards is also kinder than
-multiplying by 0: the other factor may be infinite where the test fails (notes/ad_lessons.md 1).
+multiplying by 0: the other factor may be infinite where the test fails (docs/sources.md N1).
 """
 
 from __future__ import annotations
@@ -82,6 +82,27 @@ def total(b: Builder, x: ir.Operand, y: ir.Operand, dtype: DType) -> ir.Operand 
     with b.under(*one[0]):
         inner = scalars.op(b, "add", (one[1], other[1]), dtype, NOWHERE)
     return under(b, one[0], inner, dtype)
+
+
+def together(parts: list[ir.Operand]) -> list[ir.Operand]:
+    """Summands in an order in which those under the same equations stand next to each other: such a sum is one choice, not a sum of choices."""
+    groups: dict[object, list[ir.Operand]] = {}
+    for k, x in enumerate(parts):
+        found = delta(x)
+        groups.setdefault(k if found is None else frozenset(found[0]), []).append(x)
+    return [x for group in groups.values() for x in group]
+
+
+def one_of(b: Builder, parts: list[ir.Operand]) -> ir.Operand | None:
+    """The sum of values at places that exclude each other: the value at the place that it is."""
+    deltas = [found for x in parts if (found := delta(x)) is not None and len(found[0]) == 1]
+    places = [conds[0].poly for conds, _ in deltas if conds[0].poly is not None]
+    if len(places) < max(len(parts), 2) or any((p - q).const() in (None, 0) for k, p in enumerate(places) for q in places[:k]):
+        return None
+    rest: ir.Operand = ir.Const(0.0, ir.operand_dtype(parts[0]))
+    for conds, value in reversed(deltas):
+        rest = scalars.select(b, conds, value, rest, NOWHERE)
+    return rest
 
 
 def _otherwise(operand: ir.Operand, conds: tuple[ir.Cond, ...]) -> ir.Operand | None:

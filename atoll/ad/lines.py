@@ -11,13 +11,23 @@ from atoll.ainf.replay import in_order
 from atoll.ainf.scan_prim import blocks, line_refs
 from atoll.core.slopes import CONSTANT
 from atoll.errors import NOWHERE
-from atoll.sizes import Poly, poly
+from atoll.sizes import Atom, Poly, poly
 from atoll.types.dtypes import I64
 
 
 def own_ref(line: ir.Line, result: int, axes: tuple[Poly, ...] = ()) -> ir.Ref:
     """The line read at its own indices."""
     return ir.Ref(line, result, tuple(poly(d) for d in line.dims) + axes)
+
+
+def own_indices(b: Builder, line: ir.Line, result: int) -> tuple[ir.Binder, ...]:
+    """Fresh indices for every element of a line, dims and axes: an extent that depends on an index of the line depends on the fresh one."""
+    env: dict[Atom, Poly] = {}
+    fresh = []
+    for d in line.dims:
+        fresh.append(b.fresh_binder(d.name, d.extent.subst(env)))
+        env[d] = poly(fresh[-1])
+    return (*fresh, *(b.fresh_binder("i", n.subst(env)) for n in line.results[result].axes))
 
 
 def is_active(line: ir.Line, active: Container[Any]) -> bool:
@@ -58,7 +68,7 @@ def arg_of(b: Builder, line: ir.Line) -> Poly:
 def product_of_others(b: Builder, line: ir.Line) -> ir.Operand:
     """The product of all elements but this one: of those before it and of those after it.
 
-    Not the total divided by the element (Schenck 2.5, corrected in notes/schenck.md E17): with a test for zeros that is right, but
+    Not the total divided by the element (3.4.1, corrected in docs/sources.md, Schenck E17): with a test for zeros that is right, but
     its own derivative is not, as what is tested has none.
     """
     prim = line.prim

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from atoll.ad import lines as help_
 from atoll.ad.indicator import zero
 from atoll.ad.loop_state import new_param, read, state_reader
 from atoll.ainf import ir
@@ -71,7 +72,7 @@ def _foreign(fwd: Forward, line: ir.Line) -> tuple[tuple[ir.Binder, ...], bool]:
     here = set(line.block.ambient) | set(line.dims)  # not the block's: that also has indices it was only written under
     extra: set[ir.Binder] = set()
     for key in {(r.line, r.result) for r in line_refs(line)} & set(fwd.tangents):
-        fresh = tuple(b.fresh_binder("i", n) for n in key[0].extents(key[1]))
+        fresh = help_.own_indices(b, *key)
         with b.binding(*fresh):
             tangent = fwd.tangents[key](tuple(poly(x) for x in fresh))
         if any(not r.line.block.encloses(line.block) for r in ir.operand_refs(tangent)):

@@ -5,6 +5,7 @@ A value over indices the loop itself stands under has only the part that one ins
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,8 @@ from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.scan_prim import line_refs
 from atoll.errors import NOWHERE
-from atoll.sizes import Poly, poly
-from atoll.types.dtypes import DType
+from atoll.sizes import Atom, Poly, poly
+from atoll.types.dtypes import I64, DType
 
 if TYPE_CHECKING:
     from atoll.ad.reverse import Key, Reverse
@@ -81,21 +82,38 @@ def _needs(line: ir.Line, result: int) -> list[ir.Ref]:
 
 @dataclass
 class Sum:
-    """The adjoint of a value from outside, added up over rounds: a state over the components of its index that vary."""
+    """The adjoint of a value from outside, added up over rounds: a state over the components of its index that vary.
+
+    Where rows of the value have lengths of their own, the state has room for the longest one in each.
+    """
 
     key: Key
     pinned: dict[int, Poly]  # components that are always this index of the context
     free: list[int]
+    axes: tuple[Poly, ...]
     state: int = -1
     current: Any = None  # a Version; an operand for a scalar that was added to
 
-
     @property
-    def axes(self) -> tuple[Poly, ...]:
+    def uneven(self) -> bool:
+        """Whether some of the state is room that no element of the value has."""
+        own = {d for c, d in enumerate(self.key[0].dims) if c in self.free}
+        return any(n.leaves() & own for n in self.key[0].extents(self.key[1]))
+
+    def elements(self, b: Builder) -> tuple[ir.Binder, ...]:
+        """Fresh indices for all elements that the part of the value has."""
         y, result = self.key
-        extents = y.extents(result)
-        env = {d: self.pinned[c] for c, d in enumerate(y.dims) if c in self.pinned}
-        return tuple(extents[c].subst(env) for c in self.free)
+        env: dict[Atom, Poly] = {}
+        fresh: list[ir.Binder] = []
+        for c, n in enumerate(y.extents(result)):
+            if c in self.pinned:
+                at = self.pinned[c]
+            else:
+                fresh.append(b.fresh_binder("ijk"[len(fresh) % 3], n.subst(env)))
+                at = poly(fresh[-1])
+            if c < len(y.dims):
+                env[y.dims[c]] = at
+        return tuple(fresh)
 
     @property
     def info(self) -> ir.Result:
@@ -107,20 +125,49 @@ class Sum:
         return tuple(self.pinned[c] if c in self.pinned else next(rest) for c in range(len(self.pinned) + len(self.free)))
 
 
-def shaped(prim: ir.Loop, key: Key, fixed: set[ir.Binder], parent: Sum | None) -> Sum:
+def shaped(b: Builder, prim: ir.Loop, key: Key, fixed: set[ir.Binder], parent: Sum | None) -> Sum:
     """The sum for a value, shaped like the part of it that rounds can reach; inside another loop, like that loop's."""
     if parent is not None:
-        return Sum(key, parent.pinned, parent.free)
+        return Sum(key, parent.pinned, parent.free, parent.axes)
+    pinned = pinned_of(prim, key, fixed)
+    line, extents = key[0], key[0].extents(key[1])
+    env: dict[Atom, Poly] = {d: pinned[c] for c, d in enumerate(line.dims) if c in pinned}
+    free = [c for c in range(len(extents)) if c not in pinned]
+    others = [d for c, d in enumerate(line.dims) if c not in pinned]
+    return Sum(key, pinned, free, tuple(_longest(b, extents[c].subst(env), others, env) for c in free))
+
+
+def pinned_of(prim: ir.Loop, key: Key, fixed: set[ir.Binder]) -> dict[int, Poly]:
+    """Components of a value's index that are the same index of the context wherever the loop reads it."""
     refs = [r for x in prim.block.lines for r in line_refs(x) if (r.line, r.result) == key]
     refs += [r for a in prim.results for r in ir.operand_refs(a.body) if (r.line, r.result) == key]
-    extents = key[0].extents(key[1])
     pinned: dict[int, Poly] = {}
-    for c in range(len(extents)):
+    for c in range(len(key[0].extents(key[1]))):
         used = {r.index[c] for r in refs}
         only = next(iter(used)).single() if len(used) == 1 else None
         if only is not None and only in fixed:
             pinned[c] = poly(only)
-    return Sum(key, pinned, [c for c in range(len(extents)) if c not in pinned])
+    return pinned
+
+
+def _longest(b: Builder, n: Poly, dims: list[ir.Binder], env: Mapping[Atom, Poly]) -> Poly:
+    """A bound of an extent over all values of these indices, each of which may depend on those before it."""
+    for d in reversed(dims):
+        if d not in n.leaves():
+            continue
+        extent = d.extent.subst(env)
+        slope = c.const() if (c := n.coefficient(d)) is not None else None
+        if slope is not None and d not in (n - slope * poly(d)).leaves():
+            n = n.subst({d: poly(0) if slope < 0 else extent})
+            continue
+        x = b.fresh_binder(d.name, extent)
+        with b.binding(x):
+            one = scalars.op(b, "max", (scalars.from_poly(n.subst({d: poly(x)})), ir.Const(0, I64)), I64, NOWHERE)
+        most = b.ref(ir.Reduce("maximum", x, one), ir.Result(I64), hint="n")
+        found = scalars.as_poly(b, scalars.op(b, "max", (most, ir.Const(0, I64)), I64, NOWHERE))
+        assert found is not None
+        n = found
+    return n
 
 
 def declare_sums(back: Backward, sums: list[Sum], firsts: list[ir.Abs]) -> dict[Key, Sum]:

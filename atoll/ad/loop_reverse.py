@@ -17,7 +17,7 @@ from atoll.ad.brought_back import Restored, brought_back, declare_restored, made
 from atoll.ad.checkpoint import strip_mine
 from atoll.ad.indicator import zero
 from atoll.ad.loop_forward import varied
-from atoll.ad.loop_outside import Sum, add_at, declare_sums, outer_keys, shaped, sum_sink, useful
+from atoll.ad.loop_outside import Sum, add_at, declare_sums, outer_keys, pinned_of, shaped, sum_sink, useful
 from atoll.ad.loop_state import HandedOn, Version, line_reader, new_param, put, read, state_reader, whole
 from atoll.ad.tape import make_tape
 from atoll.ad.undo_stack import nest
@@ -68,7 +68,7 @@ def reverse_loop(rev: Reverse, line: ir.Line) -> None:
     pinnable = set(rev.fixed) if in_order_of_instances else set(rev.fixed) | set(line.dims)
     if apart and not in_order_of_instances:
         threaded = {}
-    sums = [shaped(prim, key, pinnable, threaded.get(key)) for key in outer]
+    sums = [shaped(b, prim, key, pinnable, threaded.get(key)) for key in outer]
     alone = not (line.dims or line.conds or prim.when)
     firsts = [_first(rev, s, threaded.get(s.key), alone) for s in sums]
     tape = make_tape(b, line, {k for k in range(states) if (was, k) in rev.restored}, in_blocks)
@@ -108,7 +108,7 @@ def _first(rev: Reverse, s: Sum, parent: Sum | None, alone: bool) -> ir.Abs:
     if parent is not None:
         return parent.current.whole(b) if isinstance(parent.current, Version) else ir.Abs((), parent.current)
     binders = tuple(b.fresh_binder("i", a) for a in s.axes)
-    reader = rev.taken(s.key) if alone and s.axes and not s.pinned else None
+    reader = rev.taken(s.key) if alone and s.axes and not s.pinned and not s.uneven else None
     if reader is None:
         return ir.Abs(binders, zero(s.info.dtype))
     with b.binding(*binders):
@@ -122,7 +122,7 @@ def _one_after_the_other(rev: Reverse, line: ir.Line, apart: list[ir.Binder], ou
     """Whether instances of a loop share the sums for outside arrays, and so run in order, instead of having one each.
 
     One each is for values read at the instance's own indices, and for small ones; whole arrays per instance would be the work and the memory of a dense
-    matrix where the loop reads a few elements (notes/ad_lessons.md 5: in order is also the cheapest deterministic way).
+    matrix where the loop reads a few elements (docs/sources.md N4: in order is also the cheapest deterministic way).
     """
     prim = line.prim
     assert isinstance(prim, ir.Loop)
@@ -132,9 +132,9 @@ def _one_after_the_other(rev: Reverse, line: ir.Line, apart: list[ir.Binder], ou
         return False
     every = set(rev.fixed) | set(line.dims)
     for key in outer:
-        axes = shaped(prim, key, every, None).axes
-        sizes = [a.const() for a in axes]
-        if axes and (any(c is None for c in sizes) or math.prod(c for c in sizes if c is not None) > _SMALL):
+        pinned = pinned_of(prim, key, every)
+        sizes = [a.const() for c, a in enumerate(key[0].extents(key[1])) if c not in pinned]
+        if sizes and (any(c is None for c in sizes) or math.prod(c for c in sizes if c is not None) > _SMALL):
             return True
     return False
 
@@ -251,7 +251,7 @@ def _round(
         bar = back.block.params[position]
         if k in tape.updates:
             key = (starts[k], 0)
-            running[k] = inner.running[key] = Sum(key, {}, list(range(len(bar.results[0].axes))), current=Version(bar))
+            running[k] = inner.running[key] = Sum(key, {}, list(range(len(bar.results[0].axes))), bar.results[0].axes, current=Version(bar))
             inner.vanishing.sparse.add(bar)
             inner.sinks[key] = _running_sink(back, running[k])
             later += _through_updates(back, running[k], k)
@@ -412,7 +412,7 @@ def _hand_on(
     for s, version in sums:
         if s.key in threaded:
             continue
-        fresh = tuple(b.fresh_binder("ijk"[n % 3], a) for n, a in enumerate(s.axes))
+        fresh = s.elements(b)
         around = [] if in_order_of_instances else dims
         with b.binding(*line.dims, *fresh):
             value = version.read(b, tuple(poly(x) for x in fresh))

@@ -1,13 +1,18 @@
-"""Reductions and scans by any operator, followed backwards in parallel (Schenck 3.4.1 and 3.4.3, corrected: notes/schenck.md E6 to E8).
+"""Reductions and scans by any operator, followed backwards in parallel (Schenck 3.4.1 and 3.4.3, corrected: docs/sources.md, Schenck E6 to E8).
 
 With l(i) the state before element i and y(i) = l(i) . a(i) the state after it, let r(i) be the adjoint of y(i). Once r is known, the adjoints of elements, of
 what the operator captures and of the first state are those of one map over i, whose lines are followed like any others. r itself is found
 
     of numbers          by the recurrence r(i) = s(i) + J(i + 1)ᵀ r(i + 1), J the Jacobian of y by l and s the adjoint from outside: a scan from the right
+    of arrays whose elements stay by themselves, by that recurrence for each element (the thesis exchanges such a scan with a map)
     of a reduction of anything else   as that of y(i) in y(i) . (a(i + 1) . ... . a(n - 1)): a scan of the elements from the right
 
-All are scans and maps, which run in pieces. Where the recurrence costs more than a few times the operator (a full matrix per element), and inside loops
-and maps, which are parallel already, the loop's rule is better: ad/folds.py.
+All are scans and maps, which run in pieces. Elsewhere the loop's rule is better (ad/folds.py; tests/ad/test_regrouped.py counts it):
+
+    where the recurrence costs more than a few times the operator: a full matrix per element, for products of d x d matrices d**4 numbers instead of d**2
+    for hist, which goes in order itself: the thesis' rule (3.4.2) sorts all elements first and scans them by bins, with twice the loop's operations beside the sort
+    inside maps, whose rows go in pieces and in order within, forwards and back
+    inside loops, where the fold itself goes in pieces: this would need the rule in the block of a round, beside its tape, and is not done
 """
 
 from __future__ import annotations
@@ -22,8 +27,9 @@ from atoll.ainf import ir, scalars
 from atoll.ainf.associative import is_associative
 from atoll.ainf.builder import Builder
 from atoll.ainf.replay import Reader, Replay, in_order, make_param
-from atoll.ainf.scan_prim import blocks
+from atoll.ainf.scan_prim import blocks, line_refs
 from atoll.core.prims import MONOIDS
+from atoll.core.slopes import CONSTANT
 from atoll.errors import NOWHERE
 from atoll.sizes import Poly, poly
 from atoll.types.dtypes import DType
@@ -147,10 +153,8 @@ class Regrouped:
 
     def adjoints(self, sizes: tuple[ir.Operand, ...], args: list[ir.Abs], seeds: list[ir.Abs]) -> list[ir.Abs]:
         """r for each part of the state, then what goes straight to the first state."""
-        return [*(self._by_recurrence(seeds) if self._is_numbers() else self._by_others(seeds)), *(self._straight(k, seeds[k]) for k in self.floats)]
-
-    def _is_numbers(self) -> bool:
-        return not any(a.binders for a in self.starts) and (len(self.floats) == 1 or not self.reduces)
+        one_number = len(self.floats) == 1 and not any(a.binders for a in self.starts)
+        return [*(self._by_recurrence(seeds) if one_number or not self.reduces else self._by_others(seeds)), *(self._straight(k, seeds[k]) for k in self.floats)]
 
     def _straight(self, k: int, seed: ir.Abs) -> ir.Abs:
         """Of no elements the result is the first state; an exclusive scan gives it for its first element."""
@@ -164,16 +168,20 @@ class Regrouped:
             value = guarded(b, [cond], abs_reader(seed, {})(at if self.reduces else (poly(0), *at)), dtype)
         return ir.Abs(binders, value)
 
-    def _given(self, k: int, seed: ir.Abs, at: Poly) -> ir.Operand:
+    def _given(self, k: int, seed: ir.Abs, at: Poly, inside: tuple[Poly, ...]) -> ir.Operand:
         """s: what flows from outside into the state after an element of a scan."""
         if not getattr(self.prim, "exclusive", False):
-            return abs_reader(seed, {})((at,))
+            return abs_reader(seed, {})((at, *inside))
         cond = ir.Cond("ge", self.extent - 2 - at)
         with self.b.under(cond):
-            return guarded(self.b, [cond], abs_reader(seed, {})((at + 1,)), self.dtypes[k])
+            return guarded(self.b, [cond], abs_reader(seed, {})((at + 1, *inside)), self.dtypes[k])
 
-    def jacobian(self) -> dict[tuple[int, int], ir.Operand]:
-        """The derivative of y(i) by l(i), where it is not 0 everywhere: (p, q) is that of part p by part q, over i."""
+    def axes(self) -> tuple[ir.Binder, ...]:
+        """Binders for the elements of the state: where there is a recurrence, all parts that have slopes are arrays of one shape."""
+        return tuple(self.b.fresh_binder(x.name, x.extent) for x in self.starts[self.floats[0]].binders)
+
+    def jacobian(self, axes: tuple[ir.Binder, ...]) -> dict[tuple[int, int], ir.Operand]:
+        """The derivative of y(i) by l(i), where it is not 0 everywhere: (p, q) is that of part p by part q, over i and the elements of arrays, which stay by themselves."""
         found: dict[tuple[int, int], ir.Operand] = {}
         for q in self.floats:
             forward = Forward(self.b)
@@ -182,7 +190,8 @@ class Regrouped:
             with self.b.binding(self.i):
                 forward.run(self.lines)
                 for p in self.floats:
-                    slope = forward.operand(self.after[p].body)
+                    with self.b.binding(*axes):
+                        slope = forward.operand(ir.subst_operand(self.after[p].body, dict(zip(self.after[p].binders, map(poly, axes), strict=True))))
                     if slope is not None and not (isinstance(slope, ir.Const) and slope.value == 0):
                         found[(p, q)] = slope
         return found
@@ -190,10 +199,12 @@ class Regrouped:
     def _by_recurrence(self, seeds: list[ir.Abs]) -> list[ir.Abs]:
         """With u(i) = J(i)ᵀ r(i), the adjoint of l(i): r(i) = s(i) + u(i + 1) and u(i) = J(i)ᵀ s(i) + J(i)ᵀ u(i + 1), scanned from the right."""
         b, n = self.b, self.extent
-        slopes = self.jacobian()
+        axes = self.axes()
+        inside = tuple(map(poly, axes))
+        slopes = self.jacobian(axes)
         i, q = b.fresh_binder("i", n), b.fresh_binder("q", n)
         turned = n - 1 - poly(q)
-        with b.binding(q):
+        with b.binding(q, *axes):
             back = {(y, x): ir.subst_operand(slope, {self.i: turned}) for (x, y), slope in slopes.items()}  # transposed
         if self.reduces:  # s is 0 but for the last element: what is left are products
             (k,) = self.floats
@@ -201,44 +212,51 @@ class Regrouped:
             factor = back.get((k, k), zero(dtype))
             made, where = b.emit(ir.Scan("mul", q, factor, seed, True), (ir.Result(dtype, (n,)),), hint="r")
             return [ir.Abs((i,), ir.Ref(made, 0, (*where, n - 1 - poly(i))))]
-        with b.binding(i):
-            given = {k: self._given(k, seeds[k], poly(i)) for k in self.floats}
+        with b.binding(i, *axes):
+            given = {k: self._given(k, seeds[k], poly(i), inside) for k in self.floats}
         if not back:
-            return [ir.Abs((i,), given[k]) for k in self.floats]
-        with b.binding(q):
+            return [self._over(axes, given[k], i) for k in self.floats]
+        with b.binding(q, *axes):
             there = {k: ir.subst_operand(x, {i: turned}) for k, x in given.items()}
             firsts = [_total(b, None, [(back[p, t], there[t]) for t in self.floats if (p, t) in back], self.dtypes[p]) for p in self.floats]
-        made, where = self._recurrence(q, firsts, back)
+        made, where = self._recurrence(q, axes, firsts, back)
         found = []
-        with b.binding(i):
+        with b.binding(i, *axes):
             for place, k in enumerate(self.floats):
-                later = ir.Ref(made, place, (*where, n - 1 - poly(i)))
-                found.append(ir.Abs((i,), scalars.op(b, "add", (given[k], later), self.dtypes[k], NOWHERE)))
+                later = ir.Ref(made, place, (*where, n - 1 - poly(i), *inside))
+                found.append(self._over(axes, scalars.op(b, "add", (given[k], later), self.dtypes[k], NOWHERE), i))
         return found
 
-    def _recurrence(self, q: ir.Binder, given: list[ir.Operand], back: dict[tuple[int, int], ir.Operand]) -> tuple[ir.Line, tuple[Poly, ...]]:
+    def _over(self, axes: tuple[ir.Binder, ...], body: ir.Operand, *first: ir.Binder) -> ir.Abs:
+        """An array with binders of its own for the elements of the state."""
+        own = tuple(self.b.fresh_binder(x.name, x.extent) for x in axes)
+        return ir.Abs((*first, *own), ir.subst_operand(body, dict(zip(axes, map(poly, own), strict=True))))
+
+    def _recurrence(self, q: ir.Binder, axes: tuple[ir.Binder, ...], given: list[ir.Operand], back: dict[tuple[int, int], ir.Operand]) -> tuple[ir.Line, tuple[Poly, ...]]:
         """(u, A) . (u', A') = (u' + A' u, A' A), scanned, from the right; of an element, what was before it."""
         b = self.b
         keys = _closed(set(back))
         types = [self.dtypes[k] for k in self.floats] + [self.dtypes[x] for x, _ in keys]
+        extents = tuple(x.extent for x in axes)
         block = b.new_block()
         with b.inside(block):
             names = [f"r{k}" for k in self.floats] + [f"m{x}{y}" for x, y in keys]
-            params = [make_param(b, block, ir.Param(at, name), ir.Result(t)) for at, (name, t) in enumerate(zip(names * 2, types * 2, strict=True))]
-            values = [ir.Ref(p, 0, ()) for p in params]
-            half = len(types)
-            count = len(self.floats)
-            r = dict(zip(self.floats, values[:count], strict=True))
-            m = dict(zip(keys, values[count:half], strict=True))
-            s = dict(zip(self.floats, values[half : half + count], strict=True))
-            a = {key: v for key, v in zip(keys, values[half + count :], strict=True) if key in back}
-            results: list[ir.Operand] = [_total(b, s[p], [(a[p, t], r[t]) for t in self.floats if (p, t) in a], self.dtypes[p]) for p in self.floats]
-            results += [_total(b, None, [(a[x, t], m[t, y]) for t in self.floats if (x, t) in a and (t, y) in m], self.dtypes[x]) for x, y in keys]
-        starts = [ir.Abs((), zero(self.dtypes[k])) for k in self.floats] + [ir.Abs((), ir.Const(1.0 if x == y else 0.0, self.dtypes[x])) for x, y in keys]
-        elements = [ir.Abs((), x) for x in given] + [ir.Abs((), back.get(key, zero(self.dtypes[key[0]]))) for key in keys]
-        axes = (self.extent,)
-        scan = ir.ScanFold(q, tuple(starts), tuple(elements), block, tuple(ir.Abs((), x) for x in results), True)
-        return b.emit(scan, tuple(ir.Result(t, axes) for t in types), hint="r")
+            params = [make_param(b, block, ir.Param(at, name), ir.Result(t, extents)) for at, (name, t) in enumerate(zip(names * 2, types * 2, strict=True))]
+            here = self.axes()
+            with b.binding(*here):
+                values = [ir.Ref(p, 0, tuple(map(poly, here))) for p in params]
+                half = len(types)
+                count = len(self.floats)
+                r = dict(zip(self.floats, values[:count], strict=True))
+                m = dict(zip(keys, values[count:half], strict=True))
+                s = dict(zip(self.floats, values[half : half + count], strict=True))
+                a = {key: v for key, v in zip(keys, values[half + count :], strict=True) if key in back}
+                results: list[ir.Operand] = [_total(b, s[p], [(a[p, t], r[t]) for t in self.floats if (p, t) in a], self.dtypes[p]) for p in self.floats]
+                results += [_total(b, None, [(a[x, t], m[t, y]) for t in self.floats if (x, t) in a and (t, y) in m], self.dtypes[x]) for x, y in keys]
+        starts = [zero(self.dtypes[k]) for k in self.floats] + [ir.Const(1.0 if x == y else 0.0, self.dtypes[x]) for x, y in keys]
+        elements = [*given, *(back.get(key, zero(self.dtypes[key[0]])) for key in keys)]
+        scan = ir.ScanFold(q, tuple(self._over(axes, x) for x in starts), tuple(self._over(axes, x) for x in elements), block, tuple(self._over(here, x) for x in results), True)
+        return b.emit(scan, tuple(ir.Result(t, (self.extent, *extents)) for t in types), hint="r")
 
     def _by_others(self, seeds: list[ir.Abs]) -> list[ir.Abs]:
         """r(i) by the elements after i, taken together: the operator's declaration at work."""
@@ -335,15 +353,50 @@ def can_regroup(b: Builder, line: ir.Line) -> bool:
 
 def pays(fold: Regrouped) -> bool:
     """Whether the recurrence costs no more than a few times the operator."""
-    if fold.reduces or len(fold.floats) == 1:
-        return fold.reduces or not any(a.binders for a in fold.starts)
-    if any(a.binders for a in fold.starts):
+    if fold.reduces:
+        return True
+    if not stays_by_itself(fold):
         return False
-    slopes = {(y, x) for x, y in fold.jacobian()}
+    if len(fold.floats) == 1:
+        return True
+    slopes = {(y, x) for x, y in fold.jacobian(fold.axes())}
     keys = _closed(slopes)
     products = sum((x, t) in slopes and (t, y) in keys for x, y in keys for t in fold.floats)
     own = sum(isinstance(x.prim, (ir.Op, ir.Reduce)) for x in fold.prim.block.lines)  # type: ignore[union-attr]
     return 2 * products + 2 * len(slopes) <= DEAR * own
+
+
+def stays_by_itself(fold: Regrouped) -> bool:
+    """Whether an element of the state after has slopes by that element of the state before alone: of numbers always."""
+    if not any(fold.starts[k].binders for k in fold.floats):
+        return True
+    prim = fold.prim
+    assert isinstance(prim, ir.ScanFold)
+    shapes = [tuple(x.extent for x in fold.starts[k].binders) for k in fold.floats]
+    if any(shape != shapes[0] for shape in shapes):
+        return False
+    left = {prim.block.params[k] for k in fold.floats}
+    reads: dict[ir.Line, tuple[Poly, ...]] = {}  # of a line, over its dims: the element of the state before that it has slopes by
+
+    def read_by(x: ir.Operand) -> tuple[Poly, ...] | None:
+        if not isinstance(x, ir.Ref) or not (x.line in left or x.line in reads):
+            return None
+        return x.index if x.line in left else tuple(p.subst(dict(zip(x.line.dims, x.index, strict=True))) for p in reads[x.line])
+
+    for line in in_order([x for x in prim.block.lines if x not in prim.block.params]):
+        if not any(ref.line in left or ref.line in reads for ref in line_refs(line)) or not any(r.dtype.has_slope for r in line.results):
+            continue
+        if not isinstance(line.prim, (ir.Op, ir.Cast, ir.Select)):
+            return False
+        if isinstance(line.prim, ir.Op) and line.prim.name in CONSTANT:
+            continue
+        values = line.prim.args if isinstance(line.prim, ir.Op) else (line.prim.arg,) if isinstance(line.prim, ir.Cast) else (line.prim.then, line.prim.orelse)
+        found = {read_by(x) for x in values} - {None}
+        if len(found) > 1:
+            return False
+        if found:
+            reads[line] = found.pop()  # type: ignore[assignment]
+    return all(read_by(prim.results[k].body) in (None, tuple(map(poly, prim.results[k].binders))) for k in fold.floats)
 
 
 def _closed(entries: set[tuple[int, int]]) -> list[tuple[int, int]]:

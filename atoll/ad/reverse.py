@@ -12,7 +12,7 @@ from typing import Any
 
 from atoll.ad import lines as help_
 from atoll.ad.added import added
-from atoll.ad.algebra import LineAlgebra, LineParts, refuse
+from atoll.ad.algebra import LineAlgebra, LineParts, added_up, refuse
 from atoll.ad.indicator import accumulate, guarded, reach, zero
 from atoll.ad.loop_state import abs_reader, added_at, read
 from atoll.ad.vanishing import Vanishing
@@ -71,10 +71,8 @@ class Reverse:
             return None
         target = self.target(key)
         dtype = key[0].results[key[1]].dtype
-        total = found[0]
         with self.b.binding(*target):
-            for other in found[1:]:
-                total = LineAlgebra(self.b, dtype).op("add", total, other)
+            total = added_up(self.b, found, dtype)
         self.contributions[key] = [total]
 
         def read(index: tuple[Poly, ...]) -> ir.Operand:

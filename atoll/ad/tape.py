@@ -1,4 +1,4 @@
-"""What a loop records for its reverse sweep, as further state (Schenck 2.4, corrected: notes/schenck.md E4, E9).
+"""What a loop records for its reverse sweep, as further state (Schenck 3.3.2, corrected: docs/sources.md, Schenck E4, E9).
 
     scalar state        one slot per round
     an array that rounds only update at some places   the overwritten elements and where they were (an undo log); the backward

@@ -17,7 +17,7 @@
 
 A line's dims are *exactly the indices free in it*, in the order their binders were made (source nesting), except those of loops the
 line's block already stands in. Lines are hash-consed, so equal computations are one line (CSE) and nothing is computed inside a
-loop it does not depend on (LICM); dead lines are those the results do not reach (notes/ad_lessons.md section 1). Arrays never
+loop it does not depend on (LICM); dead lines are those the results do not reach (docs/sources.md N1). Arrays never
 exist as values: a read is a reference with an index map, and whether a line is stored is the plan's decision.
 
 Conditions make a line *conditional*: it has a value only where they hold. A pure line that cannot fail drops conditions it does not

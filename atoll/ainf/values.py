@@ -57,12 +57,13 @@ class VTuple:
 @dataclass(frozen=True, slots=True)
 class VArray:
     """`source` is the line (result, and index of its dims) an array is, element for element, when it is one. An array of tuples may have
-    `parts`, the arrays it is made of."""
+    `parts`, the arrays it is made of, and `depth` is how many of their axes it has before the tuples."""
 
     extent: Poly
     get: Callable[[Poly], Any]
     source: tuple[ir.Line, int, tuple[Poly, ...]] | None = None
     parts: VTuple | None = None
+    depth: int = 1
 
 
 Value = Scalar | Formula | VTuple | VArray

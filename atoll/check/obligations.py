@@ -1,4 +1,4 @@
-"""The obligations on lowered loops, for all sizes (notes/atl_ainf_exo.md 2.3), each proved by the prover of sizes/.
+"""The obligations on lowered loops, for all sizes (docs/sources.md, ATL), each proved by the prover of sizes/.
 
     C1   every write is inside its buffer, per index                       C6   extents mention sizes only
     C2   a store writes a cell in one round of its building loops only     C7   reindexers keep variables (by construction of to_loops.Reach)

@@ -446,9 +446,13 @@ class Rules:
                     return True
             case "cat":
                 for k, other in ((2, 3), (3, 2)):
-                    if self.proofs.holds(env.closed, sub(ZERO, shape(o[k], env.shapes)[o[1]])) and self.follow(o[other], n, env):
+                    if self.empty(o[k], o[1], env) and self.follow(o[other], n, env):
                         return True
         return False
+
+    def empty(self, t: Term, axis: int, env: Env) -> bool:
+        """t has no elements along the axis, also where no loop around runs."""
+        return self.proofs.holds(env.closed, sub(ZERO, shape(t, env.shapes)[axis]))
 
     def zeros_like(self, zero: Term, t: Term, env: Env) -> bool:
         """Zeros of t's shape and type."""
@@ -554,8 +558,10 @@ class Rules:
                 return self.vanishes(t[4], env.down(t, 0))
             case "sum":
                 return bool(t[5] == "add" and (self.holds(env, sub(t[2], t[3])) or self.vanishes(t[4], env.down(t, 0))))
-            case "cat" | "plus":
-                return bool((t[0] == "cat" or t[3] == "add") and all(self.vanishes(k, env.down(t, j)) for j, k in enumerate(kids(t))))
+            case "cat":
+                return all(self.empty(k, t[1], env) or self.vanishes(k, env.down(t, j)) for j, k in enumerate(kids(t)))
+            case "plus":
+                return bool(t[3] == "add" and all(self.vanishes(k, env.down(t, j)) for j, k in enumerate(kids(t))))
             case "op":
                 return t[1] in ("add", "sub") and all(self.vanishes(k, env.down(t, j)) for j, k in enumerate(t[2]))  # 0 + 0 and 0 - 0 are 0
         return False

@@ -3,7 +3,7 @@
 Two index tuples differ if some combination of their components differs: a component, a row-major run of neighbouring components, or a pair
 in which a quotient cancels. To show that equal tuples come from equal rounds, loops are settled one after the other: assume loop v runs
 further in the first copy than in the second, everything settled so far equal, and prove that a combination is then strictly
-ordered. Each settled loop is a `Line`: which loop, which combination, which way (notes/scheduling_lessons.md section 6, the digit rule).
+ordered. Each settled loop is a `Line`: which loop, which combination, which way (the digit rule, docs/sources.md K4).
 """
 
 from __future__ import annotations

@@ -1,8 +1,12 @@
-"""The arithmetic of a certificate again, by the checker that is proved in Coq and extracted (proofs/Arithmetic.v): atoll prove --verified.
+"""The arithmetic of a certificate again, by the checker that is proved in Coq and extracted (proofs/Arithmetic.v, Questions.v): atoll prove --verified.
 
 `Proofs` notes which rows it accepted from which hypotheses; they are written as words and handed to the extracted program. Standard library only.
 
-    file   := count group*          group := ("rows" | "refute") count poly* count step*         (hypotheses, then rows, each from those before it; "refute": to a negative number)
+    file   := count group*
+    group  := "rows" count poly* count step*                    (hypotheses, then rows, each from those before it)
+            | "ask" conds count (count conds*)* tree            (conditions that cannot hold together with one case of every group)
+    conds  := count cond*                                       cond := ("ge" | "eq" | "ne") poly | "data" number ("true" | "false")
+    tree   := "refute" count step*  |  "contrary" number  |  "cases" group count tree*  |  "apart" poly tree tree
     step   := "row" goal scale rest count (poly source)* ("nocut" | "cut" poly)  |  "weaker" k r inner goal
     source := "known" poly | "below" num den | "above" num den | "atleast" num den k
     poly   := count (coefficient count atom*)*                  atom := "u" number | "q" poly poly
@@ -17,13 +21,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from atoll.check.rewrites.refute import Cond
+from atoll.check.rewrites.refute import Cond, Group, near, refuted
 from atoll.check.rewrites.traced import Traced
-from atoll.check.sums import Atom, Poly, Proofs, Quotient, Rejected, const, need
+from atoll.check.sums import Atom, Poly, Proofs, Quotient, Rejected, const, need, sub
 
 NAME = "atoll-arithmetic"
 BUILT = Path(__file__).resolve().parents[2] / "proofs" / "_build" / NAME
 SECONDS = 120
+Question = tuple[tuple[Cond, ...], tuple[Group, ...]]
 
 
 def program() -> str | None:
@@ -54,30 +59,83 @@ class _Polys:
             yield str(self.numbers.setdefault(a, len(self.numbers) + 1))
 
 
-class _Refutations(_Polys):
-    def all(self, found: Sequence[Traced]) -> Iterator[str]:
-        yield str(len(found))
-        for t in found:
-            rows = t.needed()
-            yield from ("refute", str(len(t.hypotheses)))
-            for p in t.hypotheses:
-                yield from self.poly(p)
-            yield str(len(rows))
-            for goal, scale, rest, cut, terms in rows:
-                yield "row"
-                for q in (goal, const(scale), const(rest)):
+class _Questions(_Polys):
+    """Questions with the trees that answer them (proofs/Questions.v)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.data: dict[Any, int] = {}
+
+    def all(self, asked: Sequence[Question]) -> Iterator[str]:
+        yield str(len(asked))
+        for conds, groups in asked:
+            yield "ask"
+            yield from self.conds(conds)
+            yield str(len(groups))
+            for g in groups:
+                yield str(len(g))
+                for case in g:
+                    yield from self.conds(case)
+            yield from self.tree(conds, list(enumerate(groups)))
+
+    def conds(self, conds: Sequence[Cond]) -> Iterator[str]:
+        yield str(len(conds))
+        for c in conds:
+            if c[0] == "op":
+                yield from ("data", self.key(c[1]), "true" if c[2] else "false")
+            else:
+                yield c[0]
+                yield from self.poly(c[1])
+
+    def key(self, e: Any) -> str:
+        return str(self.data.setdefault(e, len(self.data) + 1))
+
+    def tree(self, conds: Sequence[Cond], groups: list[tuple[int, Group]]) -> Iterator[str]:
+        """As refute.py finds it."""
+        held: dict[Any, bool] = {}
+        for c in conds:
+            if c[0] == "op" and held.setdefault(c[1], c[2]) != c[2]:
+                yield from ("contrary", self.key(c[1]))
+                return
+        if refuted(conds):
+            yield "refute"
+            yield from self.steps(Traced(conds))
+            return
+        kept = near(conds, [g for _, g in groups])
+        if kept:
+            left = [(k, g) for k, g in groups if any(g is x for x in kept)]
+            number, first = left[0]
+            yield from ("cases", str(number), str(len(first)))
+            for case in first:
+                yield from self.tree([*conds, *case], left[1:])
+            return
+        k, apart = next(((k, c) for k, c in enumerate(conds) if c[0] == "ne"), (0, None))
+        need(apart is not None, "an answer that is not found again")
+        assert apart is not None
+        yield "apart"
+        yield from self.poly(apart[1])
+        others = [*conds[:k], *conds[k + 1 :]]
+        for side in (sub(apart[1], const(1)), sub(const(-1), apart[1])):
+            yield from self.tree([*others, ("ge", side)], [])
+
+    def steps(self, t: Traced) -> Iterator[str]:
+        rows = t.needed()
+        yield str(len(rows))
+        for goal, scale, rest, cut, terms in rows:
+            yield "row"
+            for q in (goal, const(scale), const(rest)):
+                yield from self.poly(q)
+            yield str(len(terms))
+            for k, (kind, *polys) in terms:
+                yield from self.poly(const(k))
+                yield kind
+                for q in polys:
                     yield from self.poly(q)
-                yield str(len(terms))
-                for k, (kind, *polys) in terms:
-                    yield from self.poly(const(k))
-                    yield kind
-                    for q in polys:
-                        yield from self.poly(q)
-                if cut == 1:
-                    yield "nocut"
-                else:
-                    yield "cut"
-                    yield from self.poly(const(cut))
+            if cut == 1:
+                yield "nocut"
+            else:
+                yield "cut"
+                yield from self.poly(const(cut))
 
 
 class _Words(_Polys):
@@ -142,16 +200,15 @@ def verify(proofs: Proofs) -> str:
     return f"  verified by a checker proved in Coq (proofs/Arithmetic.v): {said}; the rules, the loops and the C are the other checker's word"
 
 
-def verify_refutations(asked: Sequence[tuple[Cond, ...]]) -> str:
-    """The same of the refutations of a compile's certificate: each is done again with its rows."""
-    kept: dict[Any, tuple[Cond, ...]] = {}
-    for conds in asked:
-        kept.setdefault(tuple(c for c in conds if c[0] in ("ge", "eq")), conds)
-    found = [Traced(conds) for conds in kept]
-    said = _asked(_Refutations().all(found))
+def verify_questions(asked: Sequence[Question]) -> str:
+    """The same of the questions of a compile's certificate that were answered with yes: each is answered again, with cases and rows."""
+    kept: dict[Any, Question] = {}
+    for conds, groups in asked:
+        kept.setdefault((frozenset(conds), tuple(tuple(map(tuple, g)) for g in groups)), (conds, groups))
+    said = _asked(_Questions().all(list(kept.values())))
     return (
-        f"  verified by a checker proved in Coq (proofs/Arithmetic.v): {said}; that the same instances in an order that keeps conflicts leave the same memory is a theorem"
-        " (proofs/Reorder.v); that these are the questions to ask, cases and contradictions between tests on data are the other checker's word"
+        f"  verified by a checker proved in Coq (proofs/Questions.v): {said}; that the same instances in an order that keeps conflicts leave the same memory is a theorem"
+        " (proofs/Reorder.v); that these are the questions to ask is the other checker's word"
     )
 
 

@@ -229,7 +229,7 @@ class _Checker:
         self.exprs((e.array, e.value), scope, types)
         self.items(e.items, e.array.type, scope, types, e)
         self.same(e.array.type, e.type, e, "the array")
-        from atoll.types.indexing import slice_type
+        from atoll.core.slices import slice_type
 
         self.same(e.value.type, slice_type(e.array.type, list(e.items)), e, "the assigned value")
 

@@ -6,7 +6,6 @@ that a compiled program can name the place of an error by number.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from typing import Any
 
@@ -21,18 +20,19 @@ from atoll.types.records import field_types
 from atoll.types.types import RecordDecl
 from atoll.types.unions import UnionDecl
 
+_PLAIN = frozenset({str, int, bool, float, complex, type(None)})
+
 
 class _Writer:
     def __init__(self) -> None:
-        self.hash = hashlib.sha256()
+        self.written: list[bytes] = []
         self.symbols: dict[Atom, int] = {}
         self.functions: dict[int, int] = {}
         self.spans: list[Span] = []
         self.unions: dict[UnionDecl, int] = {}
 
     def text(self, s: str) -> None:
-        self.hash.update(s.encode())
-        self.hash.update(b"\0")
+        self.written.append(s.encode() + b"\0")
 
     def symbol(self, atom: Atom) -> int:
         return self.symbols.setdefault(atom, len(self.symbols))
@@ -48,7 +48,10 @@ class _Writer:
         return f"{name}#{self.symbol(a)}"
 
     def any(self, x: Any) -> None:
-        if isinstance(x, Poly):
+        kind = type(x)
+        if kind in _PLAIN:  # most of what there is, so it is asked first
+            self.text(repr(x))
+        elif isinstance(x, Poly):
             for leaf in x.leaves_in_order():
                 self.symbol(leaf)
             self.text("p" + self.poly(x))
@@ -56,7 +59,7 @@ class _Writer:
             self.text(f"s{x.name}#{self.symbol(x)}")
         elif isinstance(x, np.ndarray):
             self.text(f"a{x.dtype}{x.shape}")
-            self.hash.update(np.ascontiguousarray(x).tobytes())
+            self.written.append(np.ascontiguousarray(x).tobytes())
         elif isinstance(x, (tuple, list)):
             self.text(f"({len(x)}")
             for item in x:
@@ -73,11 +76,11 @@ class _Writer:
                     self.any((decl, field_types(member) if member is not None else ()))
         elif isinstance(x, RecordDecl):
             self.text(f"record {x.name} {x.fields}")
-        elif dataclasses.is_dataclass(x):
-            self.text(type(x).__name__)
-            for name in _field_names(type(x)):
+        elif hasattr(kind, "__dataclass_fields__"):
+            self.text(kind.__name__)
+            for name in _field_names(kind):
                 if name == "span":
-                    self.spans.append(x.span)  # type: ignore[union-attr]
+                    self.spans.append(x.span)
                 elif name not in ("known", "cls", "key"):
                     self.any(getattr(x, name))
         else:
@@ -95,7 +98,7 @@ def fingerprint(fn: ir.Function) -> tuple[str, list[Span]]:
         w.any(f.requires)
         w.any(f.body)
         w.any((f.vjp, f.jvp))
-    return w.hash.hexdigest(), w.spans
+    return hashlib.sha256(b"".join(w.written)).hexdigest(), w.spans
 
 
 def _with_rules(fn: ir.Function) -> list[ir.Function]:

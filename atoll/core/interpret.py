@@ -34,7 +34,7 @@ def call(fn: ir.Function, args: tuple[Any, ...], sizes: dict[Sym, int] | None = 
     """The value of the function on these arguments; sizes are taken from the arguments when not given."""
     env: Env = {}
     if sizes is None:
-        from atoll.types.binding import bind_call
+        from atoll.core.binding import bind_call
 
         sizes = bind_call(fn, args)
     env.update({sym: np.int64(n) for sym, n in sizes.items()})

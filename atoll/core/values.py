@@ -104,9 +104,7 @@ def map_leaves(f: Callable[..., Any], *values: Value) -> Value:
 
 def length(value: Value) -> int:
     """The size of the outermost axis."""
-    while isinstance(value, tuple):
-        value = value[0]
-    return int(value.shape[0])
+    return int(leaves(value)[0].shape[0])  # a part of empty tuples has no leaf
 
 
 def element(value: Value, index: Any) -> Value:

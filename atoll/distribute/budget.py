@@ -103,7 +103,7 @@ def _needs(f: Function, env: dict[Any, int], integers: Mapping[lp.Var, int] = Ma
     shapes = {b: shape(b) for b in (*given, *results, *made)}
     found = touched(loops.body, shapes, intervals, count)
     unknown = [*(b for b in (*given, *results) if UNKNOWN in shapes[b] and 0 not in shapes[b]), *found.undecided]
-    decided = tuple(dict.fromkeys(f"{b.label or b.name} (line {b.span.line})" if b.span.line else b.label or b.name for b in unknown))
+    decided = tuple(dict.fromkeys(f"{b.label or b.name} (line {b.span.told().line})" if b.span.line else b.label or b.name for b in unknown))
     taken, returned = (sum(prod(shapes[b]) * b.dtype.size for b in each) for each in (given, results))
     return Needs(f.name, {s.name: env[s] for s in loops.sizes}, taken, returned, found.bytes, count, decided)
 
@@ -215,9 +215,9 @@ class Within:
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         from atoll.core import values as v
+        from atoll.core.binding import bind_call
         from atoll.runtime.arguments import to_python
         from atoll.runtime.library import threads
-        from atoll.types.binding import bind_call
 
         f, values, graph, _ = self._plan(args, keywords)
         if graph is None:

@@ -215,9 +215,8 @@ class Made:
                 return [self.move(item) for item in x]
             case tuple():
                 return tuple(self.move(item) for item in x)
-        if dataclasses.is_dataclass(x) and not isinstance(x, type) and type(x).__module__ == lp.__name__:
-            return dataclasses.replace(x, **{f.name: self.move(getattr(x, f.name)) for f in dataclasses.fields(x)})
-        return x
+        fields = lp.FIELDS.get(type(x))
+        return x if fields is None else dataclasses.replace(x, **{name: self.move(getattr(x, name)) for name in fields})
 
 
 def _neutral(acc: lp.Acc) -> Any:

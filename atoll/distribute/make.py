@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atoll.core import values as v
+from atoll.core.binding import bind_shapes
 from atoll.distribute.graph import Given, Graph
 from atoll.distribute.trace import Settings, Tracer
 from atoll.errors import fail
 from atoll.loops import ir as lp
-from atoll.types.binding import bind_shapes
 from atoll.types.types import dtype_of, flatten, shape_of
 
 if TYPE_CHECKING:

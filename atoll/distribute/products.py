@@ -121,9 +121,8 @@ def _after(s: lp.Chunks, first: Sym, number: Sym) -> lp.Chunks:
             return [go(item) for item in x]
         if isinstance(x, tuple):
             return tuple(go(item) for item in x)
-        if dataclasses.is_dataclass(x) and not isinstance(x, type) and type(x).__module__ == lp.__name__:
-            return dataclasses.replace(x, **{f.name: go(getattr(x, f.name)) for f in dataclasses.fields(x)})
-        return x
+        fields = lp.FIELDS.get(type(x))
+        return x if fields is None else dataclasses.replace(x, **{name: go(getattr(x, name)) for name in fields})
 
     return dataclasses.replace(s, extent=poly(number), body=go(s.body))
 

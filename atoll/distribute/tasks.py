@@ -246,4 +246,4 @@ def set_by(body: lp.Stmts) -> list[lp.Var]:
 
 
 def refuse(name: str, span: Span, reason: str, advice: str) -> NoReturn:
-    fail("E1201", span, name=name, reason=reason, help=advice)
+    fail("E1201", span.told(), name=name, reason=reason, help=advice)

@@ -53,6 +53,10 @@ class Span:
         """Whether it is a place in Atoll's own library, which no user wrote: errors then name the call of it."""
         return self.source.name.startswith(_LIBRARY)
 
+    def told(self) -> Span:
+        """The place that an error names: the user's call where it is one in the library, and the call is known."""
+        return next((at for at in self.chain() if not at.in_library()), self)
+
     def __repr__(self) -> str:
         line = self.source.line(self.line)
         column = self.column if line is None else len(_slice_bytes(line, 0, self.column))

@@ -1,7 +1,7 @@
 """The call graph of closed code: which functions are merged because they tail-call each other, and which can nest without end.
 
 Strongly connected components of the *tail-call* graph become one C function with a label per member, so mutual tail calls are jumps whatever
-the C compiler does with sibling calls (it loses them in ordinary shapes, notes/functions_lessons.md section 4). Components of the whole
+the C compiler does with sibling calls (it loses them in ordinary shapes, docs/sources.md F3). Components of the whole
 graph that are left after that can use up the stack: their functions check it.
 """
 

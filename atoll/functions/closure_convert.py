@@ -7,7 +7,7 @@ The code in a closure is a separate *entry* `f_entry(environment, x...)` that ta
 parameters of f itself may still be dropped.
 
 Free variables are values; a function of another bundle counts as that bundle's environment, if it has one (two namespaces:
-treating names of functions as variables would turn known calls into unknown ones, notes/functions_lessons.md section 7). Fields of the
+treating names of functions as variables would turn known calls into unknown ones, docs/sources.md F2). Fields of the
 environment are fetched where they are first used in a block.
 """
 

@@ -1,4 +1,4 @@
-"""Counted code: λANF-C with every change of a reference count written out (Perceus; notes/functions_lessons.md section 3).
+"""Counted code: λANF-C with every change of a reference count written out (Perceus, docs/sources.md).
 
     code  ::= instr... end, joins
     instr ::= a λANF bind without definitions

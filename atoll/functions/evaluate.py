@@ -1,4 +1,4 @@
-"""The reference meaning of λANF: big steps with fuel and a trace (notes/certicoq.md sections 1 and 3).
+"""The reference meaning of λANF: big steps with fuel and a trace (docs/sources.md, CertiCoq).
 
 Every bind and every term costs one unit of fuel; **definitions of functions and joins are free** (otherwise hoisting, which executes fewer
 definitions, would break c1 <= c2). Too little fuel gives OUT_OF_TIME. The trace counts applications, tail or not; jumps are not

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from atoll.elaborate.builtins.names import BuiltinName, meaning_of_object
 from atoll.errors import fail
 from atoll.sizes import Poly, Sym
-from atoll.types.builtins.names import BuiltinName, meaning_of_object
 from atoll.types.types import Array, Fn, map_sizes
 
 if TYPE_CHECKING:

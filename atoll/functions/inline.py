@@ -2,7 +2,7 @@
 
 Candidates are taken as they are before the pass: wrappers that do not mention themselves, and functions of at most `limit` binds and
 terms that mention no function of their bundle. Copies are not looked at again in the same pass, so it ends and the bounds of
-notes/certicoq.md section 3 hold. A let-bound call of a body that ends in `ret` is spliced in; one that ends in a tail call becomes a let-bound
+docs/sources.md, CertiCoq hold. A let-bound call of a body that ends in `ret` is spliced in; one that ends in a tail call becomes a let-bound
 call; one that ends in `case` gets **one join point** for what follows, which is never copied.
 
 A join point is inlined at a jump that passes it a constructor it looks at right away, when it is small: then the `case` is decided.

@@ -1,4 +1,4 @@
-"""λANF: functions, data and control in administrative normal form (CertiCoq, notes/certicoq.md section 1).
+"""λANF: functions, data and control in administrative normal form (CertiCoq, docs/sources.md).
 
     block ::= bind... term
     bind  ::= x = literal

@@ -1,4 +1,4 @@
-"""Linking: `link(x, library, client) = fun f() = library; x = f(); client` (notes/certicoq.md section 3).
+"""Linking: `link(x, library, client) = fun f() = library; x = f(); client` (docs/sources.md, CertiCoq).
 
 Parts compiled with different selections link, because every pass keeps the values a part exchanges with another: after closure conversion a
 function value is a closure cell whatever the selection was, and calls of one go through its entry.

@@ -1,6 +1,6 @@
 """Sizes and indices inside data that comes from Python: an array in a list of f64[n] must have size n.
 
-What an ordinary argument says is found by types/binding.py. Arrays and indices inside unions define nothing; they are measured while they
+What an ordinary argument says is found by core/binding.py. Arrays and indices inside unions define nothing; they are measured while they
 are written and checked when the sizes are known. A size of a record's own (at.some) is one number for each record.
 """
 
@@ -14,11 +14,11 @@ import numpy as np
 
 from atoll.core import ir as core
 from atoll.core import values as v
+from atoll.core.binding import bind_call
 from atoll.core.interpret_data import Data
 from atoll.errors import fail
 from atoll.sizes import Poly, Sym
 from atoll.sizes.declare import is_some
-from atoll.types.binding import bind_call
 from atoll.types.types import Array, Index, Type, Union, flatten, shape_of
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from atoll.core import ir as core
+from atoll.elaborate.namespace import Namespace
 from atoll.errors import fail
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import calling
@@ -32,7 +33,6 @@ from atoll.runtime.program import _print_to_json
 from atoll.runtime.toolchain import compile_c
 from atoll.sizes import Sym
 from atoll.surface import source as text
-from atoll.types.namespace import Namespace
 
 _loaded: dict[Path, tuple[Unit, pytypes.ModuleType]] = {}
 

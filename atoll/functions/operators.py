@@ -1,8 +1,8 @@
 """Operators: what a λANF program does besides calling, building and looking at data.
 
 A scalar operator is a row of core/prims.py at one dtype, a conversion, or a check that stops the program. `pure` operators always have
-a value and may be dropped, moved and copied; `takes` says which arguments are given away (reference counting, notes/functions_lessons.md
-section 3): all others are only looked at.
+a value and may be dropped, moved and copied; `takes` says which arguments are given away (reference counting,
+docs/sources.md): all others are only looked at.
 """
 
 from __future__ import annotations

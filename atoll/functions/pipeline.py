@@ -1,4 +1,4 @@
-"""The passes in order: CertiCoq's thirteen, with specialisation where it pays (notes/functions_lessons.md section 3).
+"""The passes in order: CertiCoq's thirteen, with specialisation where it pays (docs/sources.md, CertiCoq).
 
 Every pass is correct in any order around one closure conversion; the order here decides only how good the code is. `Selection` says which
 passes run: "none" (closure conversion and hoisting only), "no lifting", "lift everything", "selective" (the default).

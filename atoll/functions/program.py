@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atoll.core import ir as core
+from atoll.core.binding import bind_call
 from atoll.core.fingerprint import fingerprint
 from atoll.core.rewrite import called, walk
 from atoll.errors import fail
@@ -39,7 +40,6 @@ from atoll.runtime.program import (
 )
 from atoll.runtime.program import Program as ArrayProgram
 from atoll.runtime.toolchain import compile_c
-from atoll.types.binding import bind_call
 from atoll.types.types import Record, Tuple, Type, shape_of
 
 

@@ -1,4 +1,4 @@
-"""Tail recursion modulo constructor: `x = C(..., f(...), ...); ret x` builds C with a hole and loops (notes/functions_lessons.md).
+"""Tail recursion modulo constructor: `x = C(..., f(...), ...); ret x` builds C with a hole and loops (docs/sources.md F5).
 
 The call must be of the function itself or of one it is merged with, its result used once, in a constructor on the way to the result; between
 the call and the return there may be literals, pure operators, fields and constructors only. Mapping over a list then runs in

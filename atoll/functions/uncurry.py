@@ -3,7 +3,7 @@
     fun f(x) = fun g(y) = b; ret g     ⇒     fun f'(x, y) = b    fun f(x') = (wrapper) fun g(y') = (wrapper) f'(x', y'); ret g
 
 The whole nest is taken at once: level by level, a function of three parameters would stay curried after the thirteen passes
-(notes/functions_lessons.md section 3). Inlining the wrappers and shrinking then turns saturated calls of f into calls of f'.
+(docs/sources.md F1). Inlining the wrappers and shrinking then turns saturated calls of f into calls of f'.
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ from typing import Any
 
 from atoll.core.check import Malformed, check
 from atoll.deep import as_deep_as_needed
+from atoll.elaborate.namespace import Namespace
+from atoll.elaborate.signature import ParamInfo, Signature
 from atoll.errors import fail
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import all_plain, plain
@@ -19,8 +21,6 @@ from atoll.function import Function, Options
 from atoll.futhark import syntax as s
 from atoll.futhark.env import Binding
 from atoll.surface import source as text
-from atoll.types.namespace import Namespace
-from atoll.types.signature import ParamInfo, Signature
 
 
 @plain

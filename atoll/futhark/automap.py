@@ -1,4 +1,4 @@
-"""AUTOMAP: maps and reps put into a definition whose ranks do not fit as they are written (Futhark's own rules, by the machinery of types/ranks).
+"""AUTOMAP: maps and reps put into a definition whose ranks do not fit as they are written (Futhark's own rules, by the machinery of elaborate/ranks).
 
 Only a definition that is not well typed is looked at, so programs without implicit maps are not touched. Its text is read once more for ranks
 alone; the least insertion that makes them fit is written into the text, and that is checked like any other. Where `==` may compare numbers or whole
@@ -9,6 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from atoll.elaborate.ranks.constraints import Application, Constraints
+from atoll.elaborate.ranks.kinds import SCALAR, Clash, RankType, Variable, arrow, fresh, numbers, parts, product
+from atoll.elaborate.ranks.propagate import Infeasible
+from atoll.elaborate.ranks.solve import Solution, least
 from atoll.errors import fail
 from atoll.futhark import syntax as s
 from atoll.futhark.automap_text import desugared, inserted
@@ -16,10 +20,6 @@ from atoll.futhark.env import Binding, Env, TypeAbbr
 from atoll.futhark.ftypes import Arr, Con, Fun, Prim, Rec, Sum, TVar, Type, prune
 from atoll.futhark.values import field_order
 from atoll.sizes import ZERO, poly
-from atoll.types.ranks.constraints import Application, Constraints
-from atoll.types.ranks.kinds import SCALAR, Clash, RankType, Variable, arrow, fresh, numbers, parts, product
-from atoll.types.ranks.propagate import Infeasible
-from atoll.types.ranks.solve import Solution, least
 
 _RIGID = ("num", "int", "bits", "prim", "bool")
 
@@ -388,7 +388,7 @@ class Ranks:
         return t
 
     def exp_Loop(self, e: s.Loop) -> RankType:
-        from atoll.futhark.expressions import as_expression
+        from atoll.futhark.loop_types import as_expression
 
         start = self.exp(e.init if e.init is not None else as_expression(e.pat))
         high = self.exp(e.high) if e.kind != "while" else None

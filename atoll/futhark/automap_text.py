@@ -6,9 +6,9 @@ import dataclasses
 import itertools
 from typing import Any
 
+from atoll.elaborate.ranks.solve import Insertion
 from atoll.futhark import syntax as s
 from atoll.futhark.env import Env
-from atoll.types.ranks.solve import Insertion
 
 _numbers = itertools.count(1)
 MOST = 5  # map5 takes the most arrays

@@ -10,138 +10,24 @@ from typing import Any
 
 from atoll.errors import Span, fail
 from atoll.futhark import syntax as s
-from atoll.futhark.env import Binding
-from atoll.futhark.ftypes import Arr, Con, Fun, Prim, Rec, Sum, TVar, Type, has_function, map_type, prune
-from atoll.futhark.patterns import bound
-
-Key = tuple[Any, ...]  # a variable, by the identity of its binding, and the way to a part of it
-Alias = Any  # frozenset of keys, or a dict of Alias by field
-NONE: frozenset[Key] = frozenset()
-
-
-def flat(a: Alias) -> frozenset[Key]:
-    if isinstance(a, dict):
-        return frozenset().union(*(flat(x) for x in a.values())) if a else NONE
-    return a  # type: ignore[no-any-return]
-
-
-def joined(a: Alias, b: Alias) -> Alias:
-    if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
-        return {k: joined(a[k], b[k]) for k in a}
-    return flat(a) | flat(b)
+from atoll.futhark.aliases import (
+    NONE,
+    Alias,
+    Key,
+    flat,
+    gives_unique,
+    has_array,
+    is_plain,
+    joined,
+    mentioned,
+    of_type,
+    without,
+)
+from atoll.futhark.consume_loops import LoopConsumption
+from atoll.futhark.ftypes import Arr, Con, Fun, Rec, has_function, prune
 
 
-def is_plain(t: Type | None) -> bool:
-    """A type whose values alias nothing: numbers, and records of them."""
-    if t is None:
-        return False
-    t = prune(t)
-    match t:
-        case Prim():
-            return True
-        case Rec(fields):
-            return all(is_plain(x) for x in fields.values())
-        case Sum(cases):
-            return all(is_plain(x) for xs in cases.values() for x in xs)
-        case TVar(kinds=kinds):
-            return kinds is not None
-    return False
-
-
-def of_type(a: Alias, t: Type | None) -> Alias:
-    """Aliases of a value of a type: its numbers have none."""
-    if is_plain(t):
-        return NONE
-    known = prune(t) if t is not None else None
-    if isinstance(known, Rec):
-        return {f: of_type(a[f] if isinstance(a, dict) and f in a else flat(a), x) for f, x in known.fields.items()}
-    return a
-
-
-def has_array(t: Type) -> bool:
-    """Whether arrays are parts of a type; an abstract type may have some, but nothing can be done to them."""
-    found = []
-
-    def on_type(x: Type) -> Type | None:
-        if isinstance(x, Arr):
-            found.append(x)
-        return None
-
-    map_type(t, on_type, lambda d: d)
-    return bool(found)
-
-
-class Consumption:
-    def __init__(self) -> None:
-        self.holds: dict[int, Alias] = {}  # of variables
-        self.aliases: dict[Key, Alias] = {}  # of their parts
-        self.names: dict[Key, str] = {}
-        self.own: set[Key] = set()  # what may be consumed
-        self.consumed: dict[Key, Span] = {}
-        self.barrier: dict[Key, str] = {}  # what may not be consumed here although it may where it was made, and why
-        self.kept: list[Any] = []
-        self.globals: set[Key] = set()
-        self.outer: set[Key] = set()  # what is bound outside of the innermost loop
-
-    # -- variables
-
-    def define(self, b: Binding, alias: Alias, own: Any = True) -> None:
-        self.kept.append(b)
-        self.holds[id(b)] = self.put((id(b),), b.name, of_type(alias, b.type), own)
-
-    def put(self, key: Key, name: str, alias: Alias, own: Any) -> Alias:
-        """Names for the parts of a variable; what they alias, themselves with it."""
-        if isinstance(alias, dict):
-            return {f: self.put((*key, f), name, x, own.get(f) if isinstance(own, dict) else own) for f, x in alias.items()}
-        self.names[key] = name
-        self.aliases[key] = alias
-        if own:
-            self.own.add(key)
-        return alias | {key}
-
-    def reach(self, keys: frozenset[Key]) -> frozenset[Key]:
-        found = set(keys)
-        todo = list(keys)
-        while todo:
-            for other in flat(self.aliases.get(todo.pop(), NONE)):
-                if other not in found:
-                    found.add(other)
-                    todo.append(other)
-        return frozenset(found)
-
-    def value(self, b: Binding, fields: tuple[str, ...], span: Span) -> Alias:
-        """What a variable, or a part of it, aliases; it must not have been consumed."""
-        a = self.holds.get(id(b), NONE)
-        for f in fields:
-            a = a[f] if isinstance(a, dict) and f in a else flat(a)
-        for key in self.reach(flat(a)):
-            if key in self.consumed:
-                fail("E1405", span, what=f'Using variable "{b.name}", but this was consumed at line {self.consumed[key].line}' + (f' (through "{self.names[key]}")' if self.names.get(key) not in (None, b.name) else ""))
-        return a
-
-    def consume(self, a: Alias, span: Span) -> None:
-        for key in sorted(self.reach(flat(a)), key=repr):
-            name = self.names.get(key, "?")
-            if key in self.consumed:
-                fail("E1405", span, what=f'Consuming "{name}", but this was consumed at line {self.consumed[key].line}')
-            if key in self.barrier:
-                fail("E1405", span, what=f'Consuming variable "{name}", but {self.barrier[key]}')
-            if key not in self.own:
-                fail("E1405", span, what=f'Consuming variable "{name}", but this is not consumable: it is not unique')
-            self.consumed[key] = span
-
-    def bind(self, p: Any, alias: Alias) -> None:
-        match p:
-            case s.PName():
-                self.define(p.info, alias)
-            case s.PTyped(inner) | s.PAttr(inner):
-                self.bind(inner, alias)
-            case s.PRecord(fields):
-                for f, sub in fields:
-                    self.bind(sub, alias[f] if isinstance(alias, dict) and f in alias else flat(alias))
-            case s.PCase(_, items):
-                for sub in items:
-                    self.bind(sub, flat(alias))
+class Consumption(LoopConsumption):
 
     # -- functions
 
@@ -167,19 +53,6 @@ class Consumption:
         elif not any(key not in self.own or key in self.barrier for key in self.reach(flat(result))):
             fn.fresh = True
 
-    def parameter(self, p: Any, diet: Any) -> None:
-        match p:
-            case s.PName():
-                self.define(p.info, NONE, diet)
-            case s.PTyped(inner) | s.PAttr(inner):
-                self.parameter(inner, diet)
-            case s.PRecord(fields):
-                for f, sub in fields:
-                    self.parameter(sub, diet.get(f) if isinstance(diet, dict) else diet)
-            case s.PCase(_, items):
-                for sub in items:
-                    self.parameter(sub, diet)
-
     def returned(self, a: Alias, fresh: Any, body: Any, name: str) -> None:
         """What is declared unique aliases nothing that others have, and no other part of the result."""
         if is_plain(body.ty):
@@ -197,13 +70,6 @@ class Consumption:
             for j, (_, other) in enumerate(parts):
                 if unique and j != k and self.reach(flat(part)) & self.reach(flat(other)):
                     fail("E1405", body.span, what=f'A unique component of the return value of "{name}" is aliased to some other component')
-
-    def inside(self, why: str) -> dict[Key, str]:
-        """From here on, what exists already is not to be consumed."""
-        before = dict(self.barrier)
-        for key in self.names:
-            self.barrier.setdefault(key, why)
-        return before
 
     # -- expressions
 
@@ -464,98 +330,6 @@ class Consumption:
 
         return self.branches([arm(pat, body) for pat, body in e.cases])
 
-    def exp_Loop(self, e: s.Loop) -> Alias:
-        start = self.exp(e.init)
-        if e.kind != "while":
-            around = self.exp(e.high)
-        before = self.inside("it is bound outside of the loop that consumes it")
-        outside, self.outer = self.outer, set(self.names)
-        names = bound(e.pat)
-        self.loop_variables(e.pat)
-        if e.kind == "while":
-            self.exp(e.high)
-        elif e.var is not None:
-            self.bind(e.var, flat(around) if e.kind == "in" else NONE)
-        result = self.exp(e.body)
-        self.barrier = before
-        mine = {key for key in self.names if key[0] in {id(b) for b in names}}
-        taken = {key for key in mine if key in self.consumed}
-        unique = {key for key in mine if key[0] in declared_unique(e.pat)}
-        known = set(self.consumed)
-        self.give(e.pat, start, taken | unique, e.span)
-        given = set(self.consumed) - known
-        for b in variables([e.body, e.high if e.kind == "while" else None]):
-            lost = self.reach(flat(self.holds.get(id(b), NONE))) & given
-            if lost and not any(key[0] == id(b) for key in mine):
-                fail("E1405", e.span, what=f'Using variable "{b.name}" inside the loop, but this was consumed as its first state')
-        if taken | unique:
-            self.next_round(e.pat, result, taken | unique, mine, e.body.span)
-        self.outer = outside
-        for key in taken:
-            self.consumed.setdefault(key, e.span)
-        return self.after(e.pat, without(joined(start, result), mine), taken | unique)
-
-    def loop_variables(self, p: Any) -> None:
-        """A variable of a loop may be consumed by a round, unless its type says that it is not unique."""
-        match p:
-            case s.PTyped(inner, t) if not any(isinstance(x, s.TUnique) for x in parts_of(t)):
-                self.parameter(inner, False)
-            case s.PAttr(inner):
-                self.loop_variables(inner)
-            case s.PRecord(fields):
-                for _, sub in fields:
-                    self.loop_variables(sub)
-            case _:
-                self.parameter(p, True)
-
-    def after(self, p: Any, a: Alias, taken: set[Key]) -> Alias:
-        """What the loop's result aliases: parts it consumes are its own."""
-        match p:
-            case s.PName():
-                return NONE if any(key[0] == id(p.info) for key in taken) else a
-            case s.PTyped(inner) | s.PAttr(inner):
-                return self.after(inner, a, taken)
-            case s.PRecord(fields):
-                return {f: self.after(sub, a[f] if isinstance(a, dict) and f in a else flat(a), taken) for f, sub in fields}
-        return a
-
-    def next_round(self, p: Any, result: Alias, taken: set[Key], mine: set[Key], span: Span) -> None:
-        """What a round consumes must be given anew by the round before: not a value from around the loop, nor one value twice."""
-        seen: set[Key] = set()
-
-        def go(p: Any, a: Alias) -> None:
-            match p:
-                case s.PName():
-                    here = self.reach(flat(a))
-                    if any(key[0] == id(p.info) for key in taken):
-                        for key in sorted(here, key=repr):
-                            if key not in mine and (key not in self.own or key in self.outer):
-                                fail("E1405", span, what=f'The loop consumes "{p.name}", but its next value "{p.name}" aliases "{self.names.get(key, "?")}", which is not consumable')
-                            if key in mine and key[0] != id(p.info) and key in self.consumed:
-                                fail("E1405", span, what=f'The next value of "{p.name}" aliases other consumed loop parameter "{self.names[key]}"')
-                        if seen & here:
-                            fail("E1405", span, what=f'The loop consumes "{p.name}", whose next value aliases previously returned value')
-                    seen.update(here)
-                case s.PTyped(inner) | s.PAttr(inner):
-                    go(inner, a)
-                case s.PRecord(fields):
-                    for f, sub in fields:
-                        go(sub, a[f] if isinstance(a, dict) and f in a else flat(a))
-
-        go(p, result)
-
-    def give(self, p: Any, a: Alias, taken: set[Key], span: Span) -> None:
-        """The first values of a loop's variables that the loop consumes are consumed."""
-        match p:
-            case s.PName():
-                if any(key[0] == id(p.info) for key in taken):
-                    self.consume(a, span)
-            case s.PTyped(inner) | s.PAttr(inner):
-                self.give(inner, a, taken, span)
-            case s.PRecord(fields):
-                for f, sub in fields:
-                    self.give(sub, a[f] if isinstance(a, dict) and f in a else flat(a), taken, span)
-
     def exp_Assert(self, e: s.Assert) -> Alias:
         self.exp(e.cond)
         return self.exp(e.value)
@@ -564,71 +338,6 @@ class Consumption:
         return self.exp(e.value)
 
     exp_Ascribe = exp_Coerce = exp_Attr
-
-
-def declared_unique(p: Any) -> set[int]:
-    match p:
-        case s.PTyped(inner, s.TUnique()):
-            return {id(b) for b in bound(inner)}
-        case s.PTyped(inner) | s.PAttr(inner):
-            return declared_unique(inner)
-        case s.PRecord(fields):
-            return {key for _, sub in fields for key in declared_unique(sub)}
-    return set()
-
-
-def gives_unique(wanted: Type, arg: Any, span: Span) -> None:
-    """A function whose result must be unique is not one whose result may be anybody's."""
-    want, have = prune(wanted), prune(arg.ty) if arg.ty is not None else None
-    named = isinstance(arg, s.Var) and arg.info.binding.kind in ("def", "local", "function")
-    while named and isinstance(want, Fun) and isinstance(have, Fun):
-        if want.fresh is True and have.fresh is False and has_array(have.result) and not isinstance(prune(have.result), Fun):
-            fail("E1405", span, what=f'The result of "{arg.info.binding.name}" must be unique here, but it may alias something else')
-        want, have = prune(want.result), prune(have.result)
-
-
-def parts_of(t: Any) -> list[Any]:
-    """A written type and the types inside it."""
-    from dataclasses import fields, is_dataclass
-
-    found, todo = [], [t]
-    while todo:
-        x = todo.pop()
-        if isinstance(x, (list, tuple)):
-            todo += x
-        elif is_dataclass(x):
-            found.append(x)
-            todo += [getattr(x, f.name) for f in fields(x) if f.name not in ("span", "ty", "info")]
-    return found
-
-
-def without(a: Alias, keys: set[Key]) -> Alias:
-    if isinstance(a, dict):
-        return {k: without(x, keys) for k, x in a.items()}
-    return a - keys
-
-
-def mentioned(e: Any) -> set[int]:
-    return {id(b) for b in variables(e)}
-
-
-def variables(e: Any) -> list[Binding]:
-    """The variables an expression mentions."""
-    from dataclasses import fields
-
-    found: list[Binding] = []
-    todo: list[Any] = [e]
-    while todo:
-        x = todo.pop()
-        if isinstance(x, s.Var) and x.info is not None:
-            found.append(x.info.binding)
-        if isinstance(x, s.LetWith):
-            found.append(x.info[0].binding)
-        if isinstance(x, (s.Node, s.Dim)):
-            todo += [getattr(x, f.name) for f in fields(x) if f.name not in ("span", "ty", "info", "type", "result")]
-        elif isinstance(x, (list, tuple)):
-            todo += x
-    return found
 
 
 __all__ = ["Arr", "Con", "Consumption"]

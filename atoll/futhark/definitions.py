@@ -8,8 +8,9 @@ from atoll.errors import NOWHERE, Error, fail
 from atoll.futhark import syntax as s
 from atoll.futhark.consume import Consumption
 from atoll.futhark.env import Binding, Env, arrows
-from atoll.futhark.expressions import Expressions, dims_of
+from atoll.futhark.expressions import Expressions
 from atoll.futhark.ftypes import F64, I32, I64, Con, DRef, DVar, Fun, Prim, TVar, Type, free_vars, prune, prune_dim, show
+from atoll.futhark.inference import dims_of
 from atoll.futhark.recursion import check_uses
 
 _LIMITS = {f"{k}{n}": ((-(2 ** (n - 1)) if k == "i" else 0), 2 ** (n - (k == "i")) - 1) for k in "iu" for n in (8, 16, 32, 64)}
@@ -45,12 +46,26 @@ class Definitions(Expressions):
             try:
                 return self.defined(name, node, type_params, params, result, body, env)
             except Error as error:
+                if getattr(node, "recursive", False) and env.find("values", name) is not None:
+                    return self.of_older(error, name, node, type_params, params, result, body, env)
                 return self.with_maps(error, name, node, type_params, params, result, body, env)
         return self.defined(name, node, type_params, params, result, body, env)
 
+    def of_older(self, error: Error, name: str, node: Any, type_params: Any, params: Any, result: Any, body: Any, env: Env) -> Binding:
+        """A definition that is not well typed as a recursive one, of a name that had a meaning: as before Futhark had recursion, it mentions the older."""
+        self.afresh()
+        try:
+            return self.defined(name, node, type_params, params, result, body, env, recursive=False)
+        except Error:
+            raise error from None
+
+    def afresh(self) -> None:
+        """What a definition that failed left behind is forgotten."""
+        self.level, self.exists, self.literals, self.later, self.of_parameters = 0, [], [], [], False
+
     def with_maps(self, error: Error, name: str, node: Any, type_params: Any, params: Any, result: Any, body: Any, env: Env) -> Binding:
         """A definition that is not well typed as it is written: with implicit maps it may be."""
-        self.level, self.exists, self.literals, self.later = 0, [], [], []
+        self.afresh()
         if error.code != "E1403":
             raise error
         from atoll.futhark.automap import automapped
@@ -61,13 +76,14 @@ class Definitions(Expressions):
         node.params, node.result, node.body = made
         return self.defined(name, node, type_params, *made, env)
 
-    def defined(self, name: str, node: Any, type_params: Any, params: Any, result: Any, body: Any, env: Env) -> Binding:
+    def defined(self, name: str, node: Any, type_params: Any, params: Any, result: Any, body: Any, env: Env, recursive: bool = True) -> Binding:
         scope = Env(env)
         self.level += 1
         cons, sizes = self.parameters(type_params, scope)
         itself = None
         if params and isinstance(node, s.Def):
             node.recursive = False
+        if params and isinstance(node, s.Def) and recursive:
             itself = Binding(name, I64, "def", (), tuple(sizes), self.level, node, attrs="itself")
             if name not in {b.name for p in params for b in _named(p)}:
                 scope.values[name] = itself
@@ -127,6 +143,12 @@ class Definitions(Expressions):
             con.key = con
             var.link = con
             cons.append(con)
+        bounded: list[DVar] = []  # sizes in fields or cases of a type that is not known yet: they are decided with it
+        for var in types:
+            for part in [*(var.fields or {}).values(), *(p for ps in (var.cases or {}).values() for p in ps)] if var.link is None else []:
+                free_vars(part, [], bounded)
+        for d in bounded:
+            d.level = min(d.level, self.level)
         for d in dims:
             if d.level > self.level and d.link is None and function:
                 b = Binding("", I64, "size", level=self.level + 1, declared=True)

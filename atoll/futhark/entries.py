@@ -10,11 +10,11 @@ from atoll.errors import fail
 from atoll.futhark import syntax as s
 from atoll.futhark.build import clean
 from atoll.futhark.builtins import Program
-from atoll.futhark.elaborate import Later, _Unbound
 from atoll.futhark.env import Binding, Use, arrows
 from atoll.futhark.ftypes import Dim, DRef, Type, has_function, map_dim, map_type, prune
 from atoll.futhark.patterns import single_name
 from atoll.futhark.regular import bound_by
+from atoll.futhark.representation import Later, _Unbound
 from atoll.futhark.values import Code, Frame, Record
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.types import I64_T, map_sizes, sizes_in

@@ -107,11 +107,13 @@ class DExp:
 class DVar:
     level: int
     link: Dim | None = None
+    hidden: bool = False  # of a parameter whose type is a name that does not tell its sizes
 
 
 Dim = int | DRef | DOp | DExp | DVar
 
 UNIT = Rec({})
+MOST_DEEP = 500  # types inside each other: each expression around another walks the type of what is inside it
 BOOL, I32, I64, U8, F64 = Prim("bool"), Prim("i32"), Prim("i64"), Prim("u8"), Prim("f64")
 
 
@@ -135,23 +137,25 @@ def is_tuple(fields: Any) -> bool:
     return len(fields) != 1 and all(str(k) in fields for k in range(len(fields)))
 
 
-def map_type(t: Type, on_type: Callable[[Type], Type | None], on_dim: Callable[[Dim], Dim]) -> Type:
+def map_type(t: Type, on_type: Callable[[Type], Type | None], on_dim: Callable[[Dim], Dim], deep: int = 0) -> Type:
     """t rebuilt; `on_type` may give what stands instead of a part."""
+    if deep > MOST_DEEP:
+        fail("E0129")
     t = prune(t)
     found = on_type(t)
     if found is not None:
         return found
     match t:
         case Arr(dim, elem):
-            return Arr(on_dim(dim), map_type(elem, on_type, on_dim))
+            return Arr(on_dim(dim), map_type(elem, on_type, on_dim, deep + 1))
         case Rec(fields):
-            return Rec({f: map_type(x, on_type, on_dim) for f, x in fields.items()})
+            return Rec({f: map_type(x, on_type, on_dim, deep + 1) for f, x in fields.items()})
         case Sum(cases):
-            return Sum({c: tuple(map_type(x, on_type, on_dim) for x in xs) for c, xs in cases.items()})
+            return Sum({c: tuple(map_type(x, on_type, on_dim, deep + 1) for x in xs) for c, xs in cases.items()})
         case Fun(param, result, name, exists, consumes, fresh):
-            return Fun(map_type(param, on_type, on_dim), map_type(result, on_type, on_dim), name, exists, consumes, fresh)
+            return Fun(map_type(param, on_type, on_dim, deep + 1), map_type(result, on_type, on_dim, deep + 1), name, exists, consumes, fresh)
         case Con() if t.args:
-            args = tuple(on_dim(a) if isinstance(a, (int, DRef, DOp, DExp, DVar)) else map_type(a, on_type, on_dim) for a in t.args)
+            args = tuple(on_dim(a) if isinstance(a, (int, DRef, DOp, DExp, DVar)) else map_type(a, on_type, on_dim, deep + 1) for a in t.args)
             return Con(t.name, args, t.key, t.real, t.kind, t.level)
     return t
 
@@ -174,9 +178,30 @@ def same_dim(a: Dim, b: Dim) -> bool:
             return x is y
         case DOp(), DOp():
             return a.op == b.op and same_dim(a.left, b.left) and same_dim(a.right, b.right)
-        case DExp(_, x), DExp(_, y):
-            return bool(x == y)
+        case DExp(), DExp():
+            return bool(settled_key(a) == settled_key(b))
     return False
+
+
+def settled_key(d: DExp) -> Any:
+    """The key, with what has been found of the sizes that were open when it was made."""
+    found = {id(x): x for _, dim in d.given for x in leaves_of(dim) if isinstance(x, DVar)}
+
+    def go(k: Any) -> Any:
+        if not isinstance(k, tuple):
+            return k
+        if len(k) == 2 and k[0] == "size" and k[1] in found and prune_dim(found[k[1]]) is not found[k[1]]:
+            return key_of_dim(found[k[1]])
+        return tuple(map(go, k))
+
+    return go(d.key) if found else d.key
+
+
+def leaves_of(d: Dim) -> list[Dim]:
+    """The parts of a size that are no operators, as they were written down: variables that are known by now among them."""
+    if isinstance(d, DOp):
+        return [*leaves_of(d.left), *leaves_of(d.right)]
+    return [d, *leaves_of(d.link)] if isinstance(d, DVar) and d.link is not None else [d]
 
 
 def names_in(key: Any) -> set[int]:
@@ -196,9 +221,9 @@ def key_of_dim(d: Dim) -> Any:
             return "var", id(binding)
         case DOp(op, left, right):
             return "BinOp", (op,), key_of_dim(left), key_of_dim(right), False
-        case DExp(_, key):
-            return key
-    return "size", id(d)
+        case DExp() as e:
+            return settled_key(e)
+    return "size", id(prune_dim(d))
 
 
 def replaced(d: Dim, sizes: dict[int, Dim]) -> Dim:
@@ -217,7 +242,7 @@ def replaced(d: Dim, sizes: dict[int, Dim]) -> Dim:
 
     known = {id(b) for b, _ in d.given}
     given = [(b, map_dim(x, lambda y: replaced(y, sizes))) for b, x in d.given]
-    from atoll.futhark.consume import variables
+    from atoll.futhark.aliases import variables
 
     given += [(b, sizes[id(b)]) for b in variables(d.exp) if id(b) in sizes and id(b) not in known]
     return DExp(d.exp, key(d.key), tuple(given))

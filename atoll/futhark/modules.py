@@ -337,9 +337,23 @@ class _Matching:
                         fail("E1406", self.span, what=f"Missing definition of module {name}")
                 sub = _Matching(self.c, actual, self.span, self.opaque)
                 sub.given = {n[1:]: abbr for n, abbr in self.given.items() if n[0] == name and len(n) > 1}
-                made = sub.match(sig, outside)
+                made = sub.match_both(sig, inside, outside)
                 outside.mods[name] = made
                 inside.mods[name] = made if actual is None or not self.opaque else _Matching(self.c, actual, self.span, False).match(sig, inside)
+
+    def match_both(self, sig: Any, inside: Env, outside: Env) -> Module:
+        """A module in a module: its module type mentions types of the one around it, which are what they are inside."""
+        if isinstance(sig, s.SWith):
+            spec = s.TypeDef(sig.name[-1], "", sig.params, sig.type, span=sig.span)
+            self.given[sig.name], self.given_outside[sig.name] = self.abbreviated(spec, inside), self.abbreviated(spec, outside)
+            return self.match_both(sig.sig, inside, outside)
+        if not isinstance(sig, s.SSpecs) or not (self.module is None or isinstance(self.module, Env)):
+            return self.match(sig, outside)
+        own: set[tuple[str, str]] = set()
+        inner_in, inner_out = Env(inside), Env(outside)
+        for each in sig.specs:
+            self.spec(each, inner_in, inner_out, own)
+        return inner_out
 
     def include_other(self, sig: Any, inside: Env, outside: Env) -> None:
         if isinstance(sig, s.SWith):

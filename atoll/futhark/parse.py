@@ -27,7 +27,7 @@ def parse(text: str, name: str = "<futhark>") -> list[s.Dec]:
     """The declarations of a text; `name` is shown in messages."""
     source = Source(name, text)
     parser = _parser()
-    from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
     from atoll.futhark.read import Reader
 
@@ -43,8 +43,5 @@ def parse(text: str, name: str = "<futhark>") -> list[s.Dec]:
             fail("E1401", Span(source, len(lines), max(0, len(lines[-1]) - 1), len(lines), len(lines[-1])), what="the file ends too early")
         span = Span(source, token.line or 1, (token.column or 1) - 1, token.end_line or 1, (token.end_column or 1) - 1)
         fail("E1401", span, what=f"unexpected {str(token.value)!r}")
-    try:
-        made: list[s.Dec] = Reader(source).transform(tree)
-    except VisitError as problem:
-        raise problem.orig_exc from None  # what is nested too deep for this stack is tried on a deeper one
+    made: list[s.Dec] = Reader(source).transform(tree)
     return made

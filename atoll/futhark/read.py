@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lark import Token, Transformer
+from lark import Token, Tree
 
 from atoll.errors import Source, Span, fail
 from atoll.futhark import syntax as s
@@ -21,10 +21,32 @@ class _List(list[Any]):
     span: Span
 
 
-class Reader(Transformer):  # type: ignore[type-arg]
+class Reader:
     def __init__(self, source: Source) -> None:
-        super().__init__(visit_tokens=False)
         self.source = source
+
+    def transform(self, tree: Tree[Token]) -> Any:
+        """Children before their parents, without calls inside calls: a text may be nested as deep as it is long."""
+        made: list[Any] = []  # of each tree that is open, what its children have become
+        around: list[tuple[Tree[Token], int]] = []  # trees that are open, and how many children each has had
+        at, child = tree, 0
+        made.append([])
+        while True:
+            children = at.children
+            while child < len(children) and not isinstance(children[child], Tree):
+                made[-1].append(children[child])
+                child += 1
+            if child < len(children):
+                around.append((at, child))
+                at, child = children[child], 0  # type: ignore[assignment]
+                made.append([])
+                continue
+            value = getattr(self, at.data)(made.pop())
+            if not around:
+                return value
+            made[-1].append(value)
+            at, child = around.pop()
+            child += 1
 
     # -- helpers
 

@@ -39,6 +39,7 @@ class TypeExps:
 
     level: int = 0
     strict: bool = True
+    of_parameters: bool = False  # in the types of a definition's parameters
 
     def exp(self, e: Any, env: Env, wanted: Type | None = None) -> Type:
         raise NotImplementedError
@@ -81,7 +82,7 @@ class TypeExps:
             case s.Lit(value=int(n)) if not isinstance(n, bool):
                 return n
             case s.Var() if e.info is not None and not hasattr(e.info, "fields"):
-                return DRef(e.info.binding)
+                return DRef(itself(e.info.binding))
             case s.BinOp(op=(op,)) if op in ("+", "-", "*", "/", "//", "%", "**"):
                 return DOp(op, self.dim_of_checked(e.left), self.dim_of_checked(e.right))
             case s.Ascribe(value=value) | s.Attr(value=value) | s.Assert(value=value):
@@ -159,6 +160,7 @@ class TypeExps:
     def arrow(self, t: s.TArrow, env: Env) -> Type:
         diet: list[Diet] = []
         self.level += 1
+        outside, self.of_parameters = self.of_parameters, False
         try:
             own: list[Binding] = []
 
@@ -185,6 +187,7 @@ class TypeExps:
             self.exists = before
         finally:
             self.level -= 1
+            self.of_parameters = outside
         for b in made:
             b.level = BOTTOM
         return Fun(param, result, name, tuple(made), diet[0] if diet else None, result_diet[0] if result_diet else False)
@@ -220,7 +223,9 @@ class TypeExps:
                 if param.kind != "lifted" and has_function(types[id(param)]):
                     fail("E1403", arg.span, found=show(types[id(param)]), expected="a type without functions", why=f"the parameter {param.name!r} is not lifted")
         for b in abbr.anonymous:
-            sizes[id(b)] = anonymous()
+            sizes[id(b)] = found = anonymous()
+            if self.of_parameters and isinstance(found, DVar):
+                found.hidden = True
         if diet is not None and abbr.diet is not None:
             diet.append(abbr.diet)
         return substitute(abbr.type, types, sizes)
@@ -306,10 +311,18 @@ def _occurring(t: Type, found: set[int]) -> None:
     map_type(t, lambda x: None, lambda d: map_dim(d, leaf))
 
 
+def itself(b: Binding) -> Binding:
+    """What a member seen through a module type is: the same number, whichever way it is named."""
+    while b.kind == "alias" and b.target is not None:
+        b = b.target.binding
+    return b
+
+
 def key_of(e: Any) -> Any:
     """What makes two expressions the same size: their form and what their names mean."""
     if isinstance(e, s.Var):
-        return ("var", id(e.info.binding)) if not hasattr(e.info, "fields") else ("path", ("var", id(e.info.binding)), e.info.fields)
+        name = "var", id(itself(e.info.binding))
+        return ("path", name, e.info.fields) if hasattr(e.info, "fields") else name
     if isinstance(e, s.Lit):
         return "lit", e.value
     if isinstance(e, (s.Ascribe, s.Attr)):

@@ -7,6 +7,7 @@ from typing import Any
 from atoll.futhark.ftypes import (
     Arr,
     Con,
+    DExp,
     Dim,
     DOp,
     DRef,
@@ -19,12 +20,14 @@ from atoll.futhark.ftypes import (
     Type,
     free_vars,
     has_function,
+    leaves_of,
     map_dim,
     map_type,
     prune,
     prune_dim,
     replaced,
     same_dim,
+    settled_key,
     show,
     show_dim,
 )
@@ -95,13 +98,11 @@ def _dims(d: Dim, e: Dim, late: list[SizeMismatch] | None) -> None:
 
 
 def matching_names(a: Fun, b: Fun) -> Type:
-    """The result of b, with its parameter and its own sizes called as in a."""
+    """The result of b, with its parameter called as in a and its own sizes left open."""
     names: dict[int, Dim] = {}
     if b.name is not None and a.name is not None:
         names[id(b.name)] = DRef(a.name)
-    for x, y in zip(a.exists, b.exists, strict=False):
-        names[id(y)] = DRef(x)
-    for y in b.exists[len(a.exists) :]:  # any size will do
+    for y in b.exists:  # any size will do, wherever it stands the same
         names[id(y)] = DVar(BOTTOM)
     if not names:
         return b.result
@@ -127,8 +128,41 @@ def unify_dims(d: Dim, e: Dim) -> None:
     elif isinstance(d, DOp) and isinstance(e, DOp) and d.op == e.op:
         unify_dims(d.left, e.left)
         unify_dims(d.right, e.right)
-    else:
+    elif not (isinstance(d, DExp) and isinstance(e, DExp) and _expressions(d, settled_key(d), e, settled_key(e))):
         raise SizeMismatch(f'the size "{show_dim(d)}" is not "{show_dim(e)}"')
+
+
+def _expressions(d: DExp, left: Any, e: DExp, right: Any) -> bool:
+    """Two expressions of one form are one size where the sizes they are given are: [inc n] is [inc k] for n = k."""
+    if left == right:
+        return True
+    for key, other, own, others in ((left, right, d, e), (right, left, e, d)):
+        open_ = _named(key, own) if isinstance(key, tuple) and key[:1] == ("size",) else None
+        found = _named(other, others)
+        if isinstance(open_, DVar) and found is not None:
+            unify_dims(open_, found)
+            return True
+    if not (isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right)):
+        return False
+    return all(_expressions(d, x, e, y) for x, y in zip(left, right, strict=True))
+
+
+def _named(key: Any, d: DExp) -> Dim | None:
+    """The size that a part of a key stands for."""
+    from atoll.futhark.aliases import variables
+
+    match key:
+        case ("lit", int(n)):
+            return n
+        case ("var", name):
+            known = [*variables(d.exp), *(x.binding for _, dim in d.given for x in leaves_of(dim) if isinstance(x, DRef))]
+            return next((DRef(b) for b in known if id(b) == name), None)
+        case ("size", name):
+            return next((x for _, dim in d.given for x in leaves_of(dim) if id(x) == name), None)
+        case ("BinOp", (str(op),), left, right, False):
+            a, b = _named(left, d), _named(right, d)
+            return DOp(op, a, b) if a is not None and b is not None else None
+    return None
 
 
 def bind_dim(var: DVar, d: Dim) -> None:
@@ -142,6 +176,8 @@ def bind_dim(var: DVar, d: Dim) -> None:
         return x
 
     map_dim(d, leaf)
+    if isinstance(d, DVar):
+        d.hidden = d.hidden or var.hidden
     var.link = d
 
 

@@ -6,6 +6,7 @@
     Order(known).apart(xs, ys)   what one does and what the other does may be done in any order
     rounds_apart(loop, known)    no round touches what another one writes
     small_for_apart(loop, known) the same, if some variables are small
+    apart_if(loop, known)        the same, if some numbers are not negative; checks may stand in the loop
     own_elements(index, inner, outer)  rounds of an inner loop have an element each, the same in every round of an outer one
     out_of_reach(p, loop, start, ctx)  an index is none of those the rounds of a loop have
 
@@ -138,9 +139,40 @@ def small_for_apart(loop: lp.For, known: tuple[Poly, ...]) -> frozenset[lp.VarAt
     return _apart(loop, known, frozenset(), True)
 
 
+def apart_if(loop: lp.For, known: tuple[Poly, ...]) -> frozenset[Poly] | None:
+    """What has to be at least 0 for no round to touch what another one writes, often nothing; or None where rounds are not seen to be apart at all. Checks may stand in
+    the loop: where one fails, the caller has to find out which is the first. A variable that is the number of rounds of a loop is as good as an index: nobody
+    goes through 2**60 rounds."""
+    found = _pairs(loop, known, frozenset(), (*_NEST, lp.Check))
+    if found is None:
+        return None
+    asked: frozenset[Poly] = frozenset()
+    for pair in found:
+        if pair.apart((*known, *told(loop))) is None:
+            more = pair.asked((*known, *told(loop)))
+            if more is None:
+                return None
+            asked |= more
+    return asked
+
+
 def _apart(loop: lp.For, known: tuple[Poly, ...], private: frozenset[lp.Buffer], wide: bool) -> frozenset[lp.VarAtom] | None:
+    found = _pairs(loop, known, private, _NEST, wide)
+    if found is None:
+        return None
+    small: frozenset[lp.VarAtom] = frozenset()
+    for pair in found:
+        more = pair.apart((*known, *told(loop)))
+        if more is None:
+            return None
+        small |= more
+    return small
+
+
+def _pairs(loop: lp.For, known: tuple[Poly, ...], private: frozenset[lp.Buffer], may_be: tuple[type, ...], wide: bool = False) -> list[_Pair] | None:
+    """Elements written and touched in two rounds; None where the loop has more in it than that."""
     every = list(lp.walk(loop.body))
-    if not all(isinstance(s, _NEST) for s in every):
+    if not all(isinstance(s, may_be) for s in every):
         return None
     made = {s.var for s in every if isinstance(s, (lp.Let, lp.Declare))} | {a.var for s in every if isinstance(s, lp.Accumulate) for a in s.accs}
     if any(isinstance(s, (lp.Assign, lp.Add)) and s.var not in made for s in every):
@@ -156,13 +188,7 @@ def _apart(loop: lp.For, known: tuple[Poly, ...], private: frozenset[lp.Buffer],
     if len(pairs) > PAIRS or any(len({s for s, _, _ in a.loops} - outside) != len(a.loops) for a in touched):
         return None
     atoms: set[Atom] = {v.atom for v in made}
-    small: frozenset[lp.VarAtom] = frozenset()
-    for w, t in pairs:
-        more = _Pair(loop, w, t, atoms, wide).apart((*known, *told(loop)))
-        if more is None:
-            return None
-        small |= more
-    return small
+    return [_Pair(loop, w, t, atoms, wide) for w, t in pairs]
 
 
 def own_elements(index: tuple[Poly, ...], inner: Sym, outer: Sym) -> bool:
@@ -182,7 +208,7 @@ class _Pair:
         self.wide = wide  # variables may be asked to be small
         self.loop, self.written, self.touched = loop, written, touched
         self.changing: set[Atom] = made | {s for s, _, _ in written.loops} | {s for s, _, _ in touched.loops}
-        other = Sym(f"{loop.sym.name}_other")
+        other = self.other = Sym(f"{loop.sym.name}_other")
         self.there: dict[Atom, Poly] = {loop.sym: poly(other)}
         self.facts = [poly(other) - loop.low, loop.high - poly(other) - 1]
         for s, low, high in written.loops:
@@ -216,3 +242,53 @@ class _Pair:
         if wide and (not self.wide or any(c is None or c.const() is None or abs(c.const() or 0) > 64 for c in left.values())):
             return None  # with such steps, differences of small values are below 2**63
         return frozenset(left) if differ(w, there, ctx) else None
+
+    def asked(self, known: tuple[Poly, ...]) -> frozenset[Poly] | None:
+        """What has to be at least 0 for some index to be different, with one of the rounds later than the other."""
+        told_here = (*known, *(p for p in self.facts if not self.made & p.leaves()))
+        for w, t in zip(self.written.index, self.touched.index, strict=True):
+            apart = w - t.subst(self.there)
+            if not self.made & (w.leaves() | t.leaves()) and all(not isinstance(a, lp.VarAtom) or a.var.small or a in self.counts() for a in apart.leaves()):
+                found = [self.later(apart, told_here, first, second) for first, second in ((self.loop.sym, self.other), (self.other, self.loop.sym))]
+                if all(x is not None for x in found):
+                    return frozenset(p for x in found if x is not None for p in x)
+        return None
+
+    def counts(self) -> set[Atom | None]:
+        """Numbers of rounds."""
+        return {(high - low).single() for _, low, high in (*self.written.loops, *self.touched.loops, (self.loop.sym, self.loop.low, self.loop.high))}
+
+    def later(self, apart: Poly, known: tuple[Poly, ...], first: Sym, second: Sym) -> tuple[Poly, ...] | None:
+        """What has to be at least 0 for a difference not to be 0 where `first` is a later round than `second`."""
+        ahead = Sym(f"{first.name}_ahead")
+        env: dict[Atom, Poly] = {first: poly(second) + 1 + poly(ahead)}
+        apart = apart.subst(env)
+        ctx = facts((*(p.subst(env) for p in known), poly(ahead)))
+        if differ(apart, poly(0), ctx):
+            return ()
+        ranges: dict[Atom, tuple[Poly, Poly]] = {ahead: (poly(0), self.loop.high - self.loop.low - 2), second: (self.loop.low, self.loop.high - 1)}
+        for loops, there in ((self.written.loops, {}), (self.touched.loops, self.there)):
+            for s, low, high in loops:
+                new = there[s].single() if s in there else s
+                if new is not None:
+                    ranges[new] = (low.subst(there), high.subst(there) - 1)
+        rest = apart.subst({a: poly(0) for a in apart.leaves() if a in ranges})
+        signs = {c > 0 for c in (rest - rest.constant_term()).terms.values()}
+        if len(signs) != 1:
+            return None
+        least = _least(apart if signs == {True} else -apart, ranges)
+        return None if least is None else (least - 1,)
+
+
+def _least(p: Poly, ranges: Mapping[Atom, tuple[Poly, Poly]]) -> Poly | None:
+    """A bound from below: indices at the ends of their ranges; None where the sign of a step is not seen."""
+    for _ in range(8):
+        inside = [a for a in p.leaves_in_order() if a in ranges]
+        if not inside:
+            return p
+        step = p.coefficient(inside[-1])
+        by = None if step is None else step.const()
+        if by is None:
+            return None
+        p = p.subst({inside[-1]: ranges[inside[-1]][0 if by > 0 else 1]})
+    return None

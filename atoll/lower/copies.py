@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 RETURNED = "{name} is returned, and results have memory of their own"
 EVERY_ROUND, SOME_ROUNDS = "in every round", "in rounds that come to it"
 REPLACES = "{name} becomes the state of the loop, and goes on itself"
+EXCHANGED = "{name} changes places with other arrays of the loop, which have memory of their own"
+AFTERWARDS = "{name} is in memory that changed places with others"
 STORED = "{name}, made in a loop for each row, is put beside the others"
 
 
@@ -33,10 +35,16 @@ def note_copy(
         _note(b, found, place.buffer, target, array.binders, dims, why, span, sometimes)
 
 
-def note_state(b: BlockLowerer, line: ir.Line, k: int, source: lp.Buffer, target: lp.Buffer) -> None:
+def note_state(b: BlockLowerer, line: ir.Line, k: int, source: lp.Buffer, target: lp.Buffer, exchanged: bool = False) -> None:
     """Remember that the last state of a loop is copied to where its rows are kept."""
     binders = tuple(ir.Binder("i", p) for p in source.extents)
-    _note(b, (line, k), source, target, binders, line.dims, STORED, line.span)
+    _note(b, (line, k), source, target, binders, line.dims, AFTERWARDS if exchanged else STORED, line.span)
+
+
+def note_first(b: BlockLowerer, line: ir.Line, k: int, source: lp.Buffer, target: lp.Buffer) -> None:
+    """Remember that the first state of a loop is copied to where rounds exchange it."""
+    binders = tuple(ir.Binder("i", p) for p in source.extents)
+    _note(b, (line, k), source, target, binders, line.dims, EXCHANGED, line.span)
 
 
 def _note(

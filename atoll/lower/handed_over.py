@@ -11,7 +11,6 @@ t is not known after the copy, y not before it, and both are alike. And the one 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -65,12 +64,10 @@ def _polys(x: Any) -> Iterator[Poly]:
     elif isinstance(x, tuple):
         for item in x:
             yield from _polys(item)
-    elif dataclasses.is_dataclass(x) and not isinstance(x, (type, lp.Var)) and type(x).__module__ == lp.__name__:
-        inside = [id(body) for body in lp.bodies(x)] if isinstance(x, lp.Stmt.__args__) else []  # type: ignore[attr-defined]
-        for f in dataclasses.fields(x):
-            value = getattr(x, f.name)
-            if id(value) not in inside:
-                yield from _polys(value)
+    else:
+        for name in lp.FIELDS.get(type(x), ()):
+            if name not in lp.BODIES.get(type(x), ()):
+                yield from _polys(getattr(x, name))
 
 
 def _whole_copy(stmts: lp.Stmts, at: int) -> tuple[lp.Buffer, lp.Buffer] | None:

@@ -18,9 +18,10 @@ def label_of(line: ir.Line, result: int = 0) -> str:
         return param.name
     if line.label:
         return line.label
-    if isinstance(line.prim, ir.Scatter) and line.span.line:
-        return line.span.text().split("[")[0]  # the array that is updated
-    return abbreviated(line.span) or ("a derivative" if line.reverse else "a value")
+    updated = line.span.text().split("[")[0] if isinstance(line.prim, ir.Scatter) and line.span.line else ""
+    if updated.replace(".", "_").isidentifier() and not line.span.in_library():
+        return updated
+    return abbreviated(line.span.told()) or ("a derivative" if line.reverse else "a value")
 
 
 def abbreviated(span: Span) -> str:

@@ -14,7 +14,7 @@ from atoll.ainf.identity import identity_of
 from atoll.ainf.scan_prim import line_refs
 from atoll.errors import NOWHERE
 from atoll.loops import ir as lp
-from atoll.lower.copies import note_copy, note_state
+from atoll.lower.copies import note_copy, note_first, note_state
 from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
 from atoll.plan.stages import Stage
 from atoll.sizes import Atom, Poly, Sym, poly
@@ -30,6 +30,7 @@ class State:
     def __init__(self, place: Place, spare: lp.Buffer | None, var: lp.Var | None, next_var: lp.Var | None) -> None:
         self.place, self.spare, self.var, self.next_var = place, spare, var, next_var
         self.comes_from: lp.Buffer | None = None  # the array of another state that its next value is, whole
+        self.is_own = False  # an array of this loop, which nobody else knows
         self.unfilled: ir.Abs | None = None  # the first value of an array that rounds write before anyone reads it
 
 
@@ -67,6 +68,7 @@ def make_state(
             buffer.label = param.prim.name  # type: ignore[union-attr]
             (outer or scope).add(lp.Alloc(buffer))
         state = State(BufferPlace(buffer, tuple(range(len(extents)))), None, None, None)
+        state.is_own = not whole
         if not taken and isinstance(line.prim, ir.Loop) and not line.prim.when and _written_whole(line.prim, k):
             state.unfilled = first
         elif not taken:
@@ -124,13 +126,14 @@ def _array_of(inner: BlockLowerer, k: int) -> ir.Line | None:
     return None
 
 
-def _exchange(b: BlockLowerer, stage: Stage, inner: BlockLowerer, states: list[State]) -> None:
+def _exchange(b: BlockLowerer, stage: Stage, inner: BlockLowerer, states: list[State], scope: Scope) -> None:
     """a, b = b, a: states whose next value is the whole array of another one, which goes on with something else. Their memory is exchanged, nothing is copied.
 
     A result must be in its own memory after the loop (swaps.py), and what is there then is overwritten: so at most one of the states that exchange memory
-    is a result, and nobody reads the others after the loop; and only in loops that no other loop is around, whose exchanges would join these."""
+    is a result, and nobody reads the others after the loop. Otherwise, and in loops inside loops, whose exchanges would join these, what is exchanged is
+    the loop's own: copied once before the first round and once after the last."""
     line = stage.line
-    if line is None or line.dims or b.parent is not None:
+    if line is None:
         return
     moving = [k for k, state in enumerate(states) if isinstance(state.place, BufferPlace) and not _stays(inner, k)]
     sources: dict[int, int] = {}
@@ -139,12 +142,38 @@ def _exchange(b: BlockLowerer, stage: Stage, inner: BlockLowerer, states: list[S
         source = inner.block.params.index(found) if found is not None else -1
         if source in moving and source not in sources.values() and _alike(states[k], states[source]):
             sources[k] = source
-    linked = {*sources, *sources.values()}
-    results = [k for k in sorted(linked) if _buffer(states[k]).kind == "out"]
-    if len(results) > 1 or (results and any(ref.result in linked - set(results) for ref in b.all_refs_to(line))):
+    linked = sorted({*sources, *sources.values()})
+    results = [k for k in linked if _buffer(states[k]).kind == "out"]
+    copied: list[int] = []
+    if b.parent is not None or line.dims:
+        copied = [k for k in linked if not states[k].is_own]
+    elif len(results) > 1 or (results and any(ref.result in linked and ref.result not in results for ref in b.all_refs_to(line))):
+        copied = results
+    if copied and (_has_few_rounds(line) or stage.prim.when):  # without its rounds a loop has no memory of its own, and its state is the result
         return
+    _make_own(b, stage, inner, states, copied, scope)
     for k, source in sources.items():
         states[k].comes_from = _buffer(states[source])
+
+
+def _has_few_rounds(line: ir.Line) -> bool:
+    """A loop that is over before exchanging pays for what is copied around it."""
+    rounds = line.prim.size.const() if isinstance(line.prim, ir.Loop) else None
+    return rounds is not None and rounds <= 2
+
+
+def _make_own(b: BlockLowerer, stage: Stage, inner: BlockLowerer, states: list[State], which: list[int], scope: Scope) -> None:
+    """Memory of its own for some of the state, with what is there at first."""
+    assert stage.line is not None
+    for k in which:
+        param, before = inner.block.params[k], _buffer(states[k])
+        buffer = b.fn.buffer(f"{param.prim.name}_state", before.dtype, before.extents, "temp", "loop state that is exchanged", stage.line.span)  # type: ignore[union-attr]
+        buffer.label = param.prim.name  # type: ignore[union-attr]
+        scope.add(lp.Alloc(buffer))
+        if states[k].unfilled is None:
+            scope.add(lp.CopyBuffer(buffer, before))
+            note_first(b, stage.line, k, before, buffer)
+        states[k].place = inner.places[(param, 0)] = BufferPlace(buffer, tuple(range(len(before.extents))))
 
 
 def _buffer(state: State) -> lp.Buffer:
@@ -179,7 +208,7 @@ def lower_inside(
     inner = BlockLowerer(b.fn, b, block, list(results), sinks, places, env, pieces, writable)
     inner.loop_span = stage.line.span if stage.line is not None else NOWHERE
     if exchange:
-        _exchange(b, stage, inner, states)
+        _exchange(b, stage, inner, states, scope)
     for k, state in enumerate(states):
         if isinstance(state.place, BufferPlace) and not _stays(inner, k):
             if state.comes_from is not None:
@@ -261,7 +290,7 @@ def finish(b: BlockLowerer, stage: Stage, states: list[State], scope: Scope, out
         if place is None:
             b.places[(line, k)] = state.place
         elif isinstance(place, BufferPlace) and place.buffer is not state.place.buffer:
-            note_state(b, line, k, state.place.buffer, place.buffer)
+            note_state(b, line, k, state.place.buffer, place.buffer, not line.dims and not state.is_own)
             _copy_into(b, stage, k, state.place.buffer, place, env, scope)
 
 

@@ -19,7 +19,7 @@ A program goes through analyses, never through transformations; each is a file, 
     binding, plan        arguments from Python: their sizes, and which array is which memory
     api, node, command   at.madl, at.node; the `atoll` command on .madl files
 
-Sources: notes/pauget1.md, notes/pauget2.md (the thesis), notes/madl_lessons.md (a trial). The language is described in docs/madl.md.
+Sources: docs/sources.md, Pauget (the thesis, and what a trial showed). The language is described in docs/madl.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the part of an array that earlier rounds have built lies (thesis 6.2.5, notes/madl_lessons.md 2.3).
+"""Where the part of an array that earlier rounds have built lies (thesis 6.2.5, docs/sources.md M5).
 
 The elements of round i lie at indices linear in i: those that advance grow the built part at its end, those that go back grow it at its
 start. The built part must be one slice, of the size that typing found, and the current elements must lie at its very ends:

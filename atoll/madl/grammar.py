@@ -1,6 +1,6 @@
 """The grammar, for lark's LALR parser. syntax.py says what it means.
 
-Where the thesis' notation is ambiguous (notes/madl_lessons.md section 3) the rule is the same everywhere: what can go on, goes on.
+Where the thesis' notation is ambiguous (docs/sources.md M8) the rule is the same everywhere: what can go on, goes on.
 A body takes all statements up to the word that closes it, `end`, `resume`, `restart` or `reset`, and those close the innermost open
 body. `[s]e` is a constant array exactly when an operand follows the bracket: the tokens are marked before parsing (parse.py), as a
 bracket that must be one or the other by what stands behind its partner. `state` is a word only before a name and a colon.

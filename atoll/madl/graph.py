@@ -8,7 +8,7 @@
     scope      the nodes of an operator, loop, block or branch, with its state, what crosses its border, how it is reset
 
 The same relation is the equation that location inference solves, the edge that causality and scheduling follow, and the meaning of the
-construct in the oracle (notes/madl_lessons.md 1.1 to 1.4). A relation never computes; a node always writes.
+construct in the oracle (docs/sources.md M1). A relation never computes; a node always writes.
 """
 
 from __future__ import annotations

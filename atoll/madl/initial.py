@@ -1,4 +1,4 @@
-"""Every `last`, and every {.}, reads a memory that an `init` has written, exactly once (thesis 4.3.4, on places: notes/madl_lessons.md 2.9).
+"""Every `last`, and every {.}, reads a memory that an `init` has written, exactly once (thesis 4.3.4, on places: docs/sources.md M7).
 
     complete   the place of what is read is covered by the places of flows with an initial value
     in time    every scope around the read but not around the init goes on between cycles (resume), and no scope around the

@@ -1,7 +1,7 @@
 """Each loop can be done at its places: no round destroys what another needs. The scheduler sees a loop as one node, so this is checked apart.
 
     read      what a round reads from outside was not overwritten by an earlier round          (thesis 7.1.1, specified there)
-    kept      an element of an array that a round has built is not overwritten by a later one    (6b of notes/madl_lessons.md)
+    kept      an element of an array that a round has built is not overwritten by a later one    (docs/sources.md M6, 6b)
     distant   what `last` reads at a place that moves with the index was not overwritten by an earlier round   (6c)
     start     what the rounds read from outside was not overwritten when the scope started
     branch    the state of one branch is not overwritten by the other

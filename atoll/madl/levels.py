@@ -3,7 +3,7 @@
     forward l1, .., ln: body r      is      forward l1: (forward l2, .., ln: body resume) r
 
 Clauses with nested brackets belong to several levels: the outermost bracket of a clause of rank r at level l moves to level l-r+1, with a
-name of our own between the two (thesis 5.3, notes/pauget2.md 2.4). So `c = [[cij]]` on two levels is `c = [ci]` outside and
+name of our own between the two (thesis 5.3). So `c = [[cij]]` on two levels is `c = [ci]` outside and
 `ci = [cij]` inside; brackets of fewer levels than the deepest one of their clause stay where the deepest goes.
 """
 

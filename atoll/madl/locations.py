@@ -8,7 +8,7 @@ is its class's root seen through a functor). The others are edges between classe
                                           invertible (or the identity); otherwise wait for other equations to decide
 
 When nothing changes and a class still has two roots, no layout is known: "Invalid locations". Nothing is shared that was not asked for: roots are
-never joined because their parts happen to meet (thesis 6.2, notes/madl_lessons.md 1.7 and pitfall 5).
+never joined because their parts happen to meet (thesis 6.2, docs/sources.md M3).
 """
 
 from __future__ import annotations

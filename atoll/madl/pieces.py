@@ -1,7 +1,7 @@
 """Leaves and addresses: how a chunk lies in memory.
 
 A chunk is stored as one row-major buffer per scalar leaf of its type (structure of arrays, as everywhere in Atoll). A place is *in one piece*
-when its elements lie in memory exactly as an array of its own would: then one address says all (notes/pauget2.md 3.11).
+when its elements lie in memory exactly as an array of its own would: then one address says all (thesis 7.2).
 """
 
 from __future__ import annotations

@@ -16,6 +16,10 @@ class Slip:
     written: re.Pattern[str]
     help: str  # groups of the pattern stand in it as {name}
 
+    @property
+    def speaks_of(self) -> set[str]:
+        return set(re.findall(r"{(\w+)}", self.help))
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -64,7 +68,7 @@ SLIPS = [Slip(re.compile(written), help_) for written, help_ in _ROWS]
 
 
 def find(text: str, position: int) -> Found | None:
-    """The slip around the place where reading stopped, if it is one we know."""
+    """The slip around the place where reading stopped, if it is one we know and everything its help speaks of is written."""
     blank = re.sub(r"//[^\n]*", lambda m: " " * len(m.group()), text)
     for slip in SLIPS:
         for match in slip.written.finditer(blank):
@@ -72,5 +76,6 @@ def find(text: str, position: int) -> Found | None:
                 break
             if position <= match.end():
                 groups = {name: value.strip() for name, value in match.groupdict().items() if value}
-                return Found(match.start("at"), match.end("at"), match.group("at"), slip.help.format(**groups))
+                if slip.speaks_of <= groups.keys():
+                    return Found(match.start("at"), match.end("at"), match.group("at"), slip.help.format(**groups))
     return None

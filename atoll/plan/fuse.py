@@ -1,6 +1,6 @@
 """Which stages share a loop: a tree of nests.
 
-Two levels (notes/ad_lessons.md 3.2, 3.3). A **group** has one outer index that all its stages have, cut into pieces: what one stage makes
+Two levels (docs/sources.md N3). A **group** has one outer index that all its stages have, cut into pieces: what one stage makes
 for a piece the next ones use for that piece, so an intermediate result needs memory for one piece only, or none. Inside a piece,
 stages are merged into **nests** loop by loop. A stage joins a loop when everything it reads from that loop is at the same index;
 it wants to when it reads something the loop makes or reads.

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from atoll.ainf import ir
+from atoll.ainf.identity import is_read, read_arg
 from atoll.ainf.scan_prim import blocks, line_refs
 from atoll.plan.contract import classify
 from atoll.sizes import Atom, Poly, Sym, poly
@@ -289,6 +290,8 @@ def _chain(line: ir.Line, uses: dict[ir.Line, int], here: set[ir.Line]) -> _Chai
         elif isinstance(step, ir.Select) and isinstance(step.orelse, ir.Const) and step.orelse.value == 0 and str(step.orelse.value) != "-0.0":
             conds += [c.subst(env) for c in step.conds]
             arg = ir.subst_operand(step.then, env)
+        elif is_read(arg.line, conditional=True):
+            arg = ir.subst_operand(read_arg(arg.line), env)
         elif isinstance(step, ir.Op) and step.name == "mul" and conds:
             left, right = (ir.subst_operand(a, env) for a in step.args)
             if not isinstance(left, ir.Ref) or not isinstance(right, ir.Ref):
@@ -338,11 +341,21 @@ def _in_terms_of(c: ir.Cond, p: Poly, binders: list[ir.Binder], value: Poly) -> 
         return c
     if len(binders) == 1 and p == poly(binders[0]):
         return c.subst({binders[0]: value})
-    if c.poly is None:
-        return None
-    step, own = c.poly.coefficient(binders[0]), p.coefficient(binders[0])
-    times, unit = (None if x is None else x.const() for x in (step, own))
+    if c.poly is not None:
+        moved = _moved(c.poly, p, binders, value)
+        return None if moved is None else ir.Cond(c.kind, moved)
+    assert c.ref is not None
+    index = [_moved(q, p, binders, value) for q in c.ref.index]
+    return None if None in index else ir.Cond(c.kind, None, ir.Ref(c.ref.line, c.ref.result, tuple(q for q in index if q is not None)))
+
+
+def _moved(q: Poly, p: Poly, binders: list[ir.Binder], value: Poly) -> Poly | None:
+    """A polynomial that mentions these indices as p only, with the value of p."""
+    mine: set[Atom] = set(binders)
+    if mine.isdisjoint(q.leaves()):
+        return q
+    times, unit = (None if x is None else x.const() for x in (q.coefficient(binders[0]), p.coefficient(binders[0])))
     if times is None or not unit or times % unit:
         return None
-    rest = c.poly - p * (times // unit)
-    return None if not mine.isdisjoint(rest.leaves()) else ir.Cond(c.kind, rest + value * (times // unit))
+    rest = q - p * (times // unit)
+    return None if not mine.isdisjoint(rest.leaves()) else rest + value * (times // unit)

@@ -32,7 +32,7 @@ class Residual:
     span: Span
 
     def __repr__(self) -> str:
-        line = f"  (line {self.span.line})" if self.span.line else ""
+        line = f"  (line {self.span.told().line})" if self.span.line else ""
         return f"{self.kind:<6} {self.name:<10} {self.bytes!r} bytes{line}"
 
 

@@ -3,7 +3,7 @@
 A line is a **stage** when computing it again would cost more than keeping it: reductions, loops and everything that is not a scalar
 operation; expensive operations; shared ones; and those read at two different shifted indices (recomputing through stencils is
 exponential in the number of steps). Everything else is inlined where it is used. A stage that ends up in the same loop nest as all
-its uses is just a variable, so making a line a stage is the safe side (notes/ad_lessons.md 3.1; the constants are from there).
+its uses is just a variable, so making a line a stage is the safe side (docs/sources.md N2).
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ from atoll.runtime.toolchain import give_up
 Arrange = Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]]
 
 _SHORT = 24_000  # characters of C that are compiled soon enough
+_PART = 120_000  # in a file that is not optimised: starting a compiler takes as long as half of that
 _ROUNDED = re.compile(
     r"\b(?:exp2?|expm1|log(?:2|10|1p)?|pow|cbrt|a?(?:sin|cos|tan)h?|atan2|hypot|erfc?|[tl]gamma|fmod|remainder|ldexp"
     r"|cabs|carg|cproj|csqrt|cexp|clog|cpow|ca?(?:sin|cos|tan)h?)f?\s*\(|\bcomplex\b|\bpragma omp simd reduction\b"
@@ -123,9 +124,9 @@ def levels(generated: Generated) -> tuple[list[str], list[str]] | None:
     main_is_exact = is_exact(with_support(main))
     if sum(map(len, [main, *exact] if main_is_exact else exact)) < sum(map(len, rounded if main_is_exact else [main, *rounded])):
         return None
-    groups = [(exact, "0"), *((part, "3") for part in parts(rounded))]
-    groups = [group for group in groups if group[0]]
-    return generated.split([texts for texts, _ in groups]), ["0" if main_is_exact else "3", *(level for _, level in groups)]
+    beside, *more = parts(exact, _PART, len(main)) if main_is_exact else [[], *parts(exact, _PART)]
+    groups = [*((part, "0") for part in more), *((part, "3") for part in parts(rounded))]
+    return generated.split([texts for texts, _ in groups], beside), ["0" if main_is_exact else "3", *(level for _, level in groups)]
 
 
 class FirstProgram(Program):
@@ -152,12 +153,12 @@ def begin(fn: ir.Function, arrange: Arrange, optimise: str, lifted: Lifted) -> B
     choices = chosen(fn)
     key, spans = identity(fn, choices, optimise)
     if call_path() is None or cache.find(key) is not None:
-        return Program(fn, arrange, optimise, choices, lifted)
+        return Program(fn, arrange, optimise, choices, lifted, known=(key, spans))
     refuse_axes(fn)
     prepared = prepare(fn, spans, choices)
 
     def finish() -> Program:
-        return Program(fn, arrange, optimise, choices, lifted, prepared)
+        return Program(fn, arrange, optimise, choices, lifted, prepared, (key, spans))
 
     split = levels(prepared.generated)
     if split is None:

@@ -31,7 +31,7 @@ class Use:
     span: Span
 
     def __repr__(self) -> str:
-        line = f"line {self.span.line}" if self.span.line else ""
+        line = f"line {self.span.told().line}" if self.span.line else ""
         return f"{self.kind:<10} {self.name:<12} {lp.in_words(self.bytes):<20} bytes  {self.reason}{'  (' + line + ')' if line else ''}"
 
 
@@ -158,9 +158,7 @@ def _mentions(x: object, buffer: lp.Buffer) -> int:
         return 1
     if isinstance(x, (list, tuple)):
         return sum(_mentions(item, buffer) for item in x)
-    if dataclasses.is_dataclass(x) and type(x).__module__ == lp.__name__ and not isinstance(x, (lp.Buffer, lp.Var)):
-        return sum(_mentions(getattr(x, f.name), buffer) for f in dataclasses.fields(x))
-    return 0
+    return sum(_mentions(getattr(x, name), buffer) for name in lp.FIELDS.get(type(x), ()))
 
 
 def refuse_copies(fn: core.Function, returned: Span = NOWHERE) -> None:

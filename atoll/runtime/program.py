@@ -16,6 +16,7 @@ import numpy as np
 from atoll.ainf.ir import Site
 from atoll.core import ir
 from atoll.core import values as v
+from atoll.core.binding import bind_call
 from atoll.core.fingerprint import fingerprint
 from atoll.core.interpret import format_value
 from atoll.errors import NOWHERE, Span, fail, make
@@ -28,7 +29,6 @@ from atoll.runtime.library import attach, call_path, expect_products, load
 from atoll.runtime.memory import donations, repeated
 from atoll.runtime.toolchain import compile_files
 from atoll.sizes.describe import condition
-from atoll.types.binding import bind_call
 from atoll.types.types import Index, Record, Tuple, Type, dtype_of, flatten, shape_of
 from atoll.uncollected import uncollected
 
@@ -110,13 +110,14 @@ class Program:
         choices: Choices | None = None,
         lifted: Lifted = not_lifted,
         prepared: Prepared | None = None,
+        known: tuple[str, list[Span]] | None = None,
     ) -> None:
         refuse_axes(fn)
         self.fn = fn
         self.arrange = arrange
         self.lifted = lifted
         self.choices = choices if choices is not None else chosen(fn)
-        self.key, spans = identity(fn, self.choices, optimise)
+        self.key, spans = known or identity(fn, self.choices, optimise)
 
         def build(folder: Path) -> dict[str, Any]:
             return compiled(prepared or prepare(fn, spans, self.choices), folder, optimise)

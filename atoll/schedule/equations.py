@@ -1,4 +1,4 @@
-"""ATL's equations by their names (notes/atl_ainf_exo.md 1.4), each a recipe of the kernel's rules.
+"""ATL's equations by their names (docs/sources.md, ATL), each a recipe of the kernel's rules.
 
 `s.rewrite("split_gen", at="y", at_=5)` is `gen_cut`; `s.rewrite("transpose_gen_gen", at="y")` is `swap`; and so on. An equation read from right
 to left has its own row where the other direction is another rule. Rows of names that say the same about other shapes (genr, of_nat, sumr)

@@ -1,7 +1,7 @@
 """The rules about named values: where something is computed, kept, copied and in which layout.
 
 Definitions are part of the context (`Context.defs`), so a value can be unfolded or staged anywhere in its scope, and a let nobody reads any
-more is dropped. That replaces ATL's chapter on floating lets (notes/scheduling_lessons.md 1.2).
+more is dropped. That replaces ATL's chapter on floating lets (docs/sources.md K1).
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ Floats make one more distinction. A term has a *value* (V), and it can be *folde
 folds its rows one after the other, a guard that is false folds nothing, `a (+) b` is F b after V a, a scalar e folds as `place + e`. The
 value of a sum is its fold into zeros (the monoid's neutral element). Where the monoid is not `add`, or differs from that of the sum around
 it, a term is folded by its value: `max` over `[p] e` looks at the zero. So cutting a sum in two keeps every bit, while binding a partial sum to a name does not: whether a
-rule is exact depends on whether its place is folded (notes/scheduling_lessons.md section 7). `mulacc(a, b)` is a*b, folded with one rounding.
+rule is exact depends on whether its place is folded (docs/sources.md K2). `mulacc(a, b)` is a*b, folded with one rounding.
 """
 
 from __future__ import annotations

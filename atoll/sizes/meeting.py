@@ -7,7 +7,8 @@
     tells(index, sym, ...)          different values of an index are different elements
 
 Callers say what the unknowns are: loops/dependence.py elements of loops and their rounds, ad/ and plan/ lines of the normal form, views/overlap.py (and through it
-MADL) views, check/separate.py what it writes into certificates. Nothing here knows of arithmetic that wraps around: who has values that may leave i64 must not ask.
+MADL) views, check/separate.py what it writes into certificates. The trusted checker (check/rewrites/refute.py) does not ask here: who reads a certificate should not have to trust
+what wrote it. Nothing here knows of arithmetic that wraps around: who has values that may leave i64 must not ask.
 What is not proved is not so.
 """
 

@@ -5,7 +5,7 @@
             |  Quot num den                            floor(num / den), den >= 1 by the user's word or a proof
             |  any other subclass of Atom              a stage may add opaque atoms (AiNF: the value of a line)
 
-Two sizes are equal exactly when their normal forms are (MADL, notes/pauget1.md 1.2). `a % k` is `a - k*(a // k)` and
+Two sizes are equal exactly when their normal forms are (MADL, Pauget, chapter 2). `a % k` is `a - k*(a // k)` and
 `cdiv(a, k)` is `(a + k - 1) // k`, so quotient rules meet in one place, `floordiv`. Polynomials are values: hashable, immutable,
 compared structurally. They are over Z, while machine integers wrap at 64 bits; + - * agree modulo 2**64, so a polynomial may be
 evaluated in wrapping arithmetic, and an index *proved* to lie in a range lies there on the machine too.
@@ -430,6 +430,8 @@ def floordiv(num: Poly, den: Poly) -> Poly:
             return poly(const // divisor)
     if num == den:
         return ONE
+    if not num.terms:
+        return ZERO
     whole = ZERO
     if len(den.terms) == 1:
         whole, num = _divide_terms(num, den)

@@ -6,7 +6,7 @@ combination of non-negative atoms is left. So a proof is a polynomial identity
 
     scale * goal'  =  sum of mult * fact  +  rem          scale > 0, every mult and rem >= 0
 
-which a checker verifies without any search (notes/scheduling_lessons.md section 5, 6). `goal'` is the goal, or `cut*goal + cut - 1` (the
+which a checker verifies without any search (docs/sources.md K3). `goal'` is the goal, or `cut*goal + cut - 1` (the
 integer cut: goal >= 0 follows because the goal is an integer). Quotients add the two facts that define a floor. Before searching,
 the goal is tried on a dozen sampled valuations that satisfy the facts: most false goals die there, and the valuation is the
 counterexample the user is shown. The prover is incomplete on purpose: it has a node budget and never asks a solver.

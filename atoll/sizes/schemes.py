@@ -1,4 +1,4 @@
-"""Size schemes: sizes with some symbols free to be anything, compared up to a change of variables (notes/pauget1.md 1.5).
+"""Size schemes: sizes with some symbols free to be anything, compared up to a change of variables (Pauget, chapter 2).
 
 `[k] -> [n] -> [n - k + 1]` and `[k] -> [n + k - 1] -> [n]` say the same thing. One scheme is at least as general as another when the
 sizes of the other, its variables held fixed, can be had by choosing the variables of the first: equations for the same solver that

@@ -1,4 +1,4 @@
-"""Size inference: equations between polynomials, solved by eliminating isolated unknowns (notes/pauget1.md 1.5, 1.6).
+"""Size inference: equations between polynomials, solved by eliminating isolated unknowns (Pauget, chapter 2 and appendix A.1).
 
 An equation `p = 0` with p = ±x + r, x an unknown that does not occur in r, gives x. This is repeated until nothing changes, after
 dividing each equation by the gcd of its coefficients. Because sizes are not negative, `x*x = n*n` gives x too (sizes/roots.py). Every

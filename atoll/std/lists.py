@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -29,7 +30,11 @@ class Cons:
     tail: List
 
 
-List = Nil | Cons
+if TYPE_CHECKING:  # from Python it is a list, and anything that is gone over as one
+    Element = TypeVar("Element")
+    List = Sequence[Element] | Any
+else:
+    List = Nil | Cons
 
 
 @at.fn

@@ -6,7 +6,7 @@
     bool                 counts as 0/1: it takes the other's type
     real with complex    the complex type whose parts hold both
 
-f16 and bf16 are storage types: arrays of them come in and go out, and every element is an f32 as soon as it is read (types/storage.py). No operation is
+f16 and bf16 are storage types: arrays of them come in and go out, and every element is an f32 as soon as it is read (elaborate/storage.py). No operation is
 done in them, so they have no place in this table.
 """
 
@@ -191,3 +191,24 @@ def weak_dtype(value: object) -> DType:
     if isinstance(value, int):
         return I64
     return C128 if isinstance(value, complex) else F64
+
+
+SCALAR_TYPES: dict[str, str] = {
+    "float32": "f32",
+    "float64": "f64",
+    "double": "f64",
+    "single": "f32",
+    "int8": "i8",
+    "int16": "i16",
+    "int32": "i32",
+    "int64": "i64",
+    "uint8": "u8",
+    "uint16": "u16",
+    "uint32": "u32",
+    "uint64": "u64",
+    "bool_": "bool",
+    "bool": "bool",
+    "complex64": "c64",
+    "complex128": "c128",
+}
+"""numpy's scalar types."""

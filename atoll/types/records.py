@@ -27,7 +27,7 @@ class RecordMeta(type):
         return union(other, cls)
 
     def __getitem__(cls, items: Any) -> Any:
-        from atoll.types.annotations import type_of_object
+        from atoll.types.objects import type_of_object
         from atoll.types.unions import subscript
 
         return subscript(type_of_object(cls), items)
@@ -182,7 +182,7 @@ def _mentions(t: Type, cls: Any) -> bool:
 
 
 def _field_type(decl: RecordDecl, f: Any) -> Type:
-    from atoll.types.annotations import type_of_object
+    from atoll.types.objects import type_of_object
 
     written = f.type
     try:

@@ -107,7 +107,7 @@ def union(*parts: Any) -> Any:
     key = frozenset(members)
     if key not in _UNIONS:
         frame = sys._getframe(1)
-        while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("atoll.types.", "atoll.errors.")):
+        while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("atoll.types.", "atoll.elaborate.", "atoll.errors.")):
             frame = frame.f_back
         _UNIONS[key] = UnionDecl(tuple(members), Around(frame))
     return Union(_UNIONS[key])
@@ -121,7 +121,7 @@ def unions_of(decl: RecordDecl) -> list[UnionDecl]:
 
 def subscript(t: Type, items: Any) -> Type:
     """`T[n]` is an array of T, `T[i64]` puts i64 for T's type variable."""
-    from atoll.types.annotations import type_of_object
+    from atoll.types.objects import type_of_object
 
     given = items if isinstance(items, tuple) else (items,)
     if all(isinstance(i, (Poly, int)) for i in given):

@@ -1,6 +1,6 @@
 """Projection functors: the catalogue of views with what is known about each, their lists, and views that are tuples.
 
-A functor leads from data to a view of it (notes/pauget1.md 2.3). Three things are kept of it, because no one of them decides all
+A functor leads from data to a view of it (Pauget, chapter 3). Three things are kept of it, because no one of them decides all
 questions: the *list of primitives* it was composed of (flags and inverses travel along it, common ends can be cancelled), its
 *index map* (equality, disjointness, code), and, for views that are tuples, one map per component (a `Fork`).
 

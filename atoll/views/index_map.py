@@ -6,7 +6,7 @@
 
 A view of type [d0][d1]...t is read as: its element [$0][$1]... is the part of the data that the path leads to. What the path does
 not consume follows unchanged, so the identity is the empty map and a map that only permutes two outer axes says nothing about the
-inner ones. This is the normal form of MADL's projection functors (notes/pauget1.md 2.3, notes/madl_lessons.md 1.6): abstractions are
+inner ones. This is the normal form of MADL's projection functors (Pauget, chapter 3; docs/sources.md M2): abstractions are
 the dims, applications the path, and positional names make equal maps structurally equal. Two rules keep it normal:
 
     unary arrays     a dim of 1 has only the index 0

@@ -3,7 +3,7 @@
 Two index maps are disjoint when at some step of their paths the two indices always differ: one is provably larger, or their
 difference is never divisible by a number it would have to be. What is known of the symbols is passed as polynomials >= 0, outermost
 first: sizes, then the ranges of loop indices. The ranges of the views' own indices are added here. "May overlap" is the answer when
-nothing can be proved (notes/madl_lessons.md 1.8).
+nothing can be proved (docs/sources.md M4).
 """
 
 from __future__ import annotations

@@ -38,15 +38,13 @@ def first(tool: str, program: str, python: str, cache: Path) -> dict[str, Any]:
 def _environment(cache: Path) -> dict[str, str]:
     """Modules are read from bytecode, as those that are installed are."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return {**env, "PYTHONPATH": str(ROOT), "ATOLL_CACHE_DIR": str(cache), "PYTHONPYCACHEPREFIX": str(cache.parent / "bytecode")}
+    return {**env, "PYTHONPATH": str(ROOT), "ATOLL_CACHE_DIR": str(cache), "PYTHONPYCACHEPREFIX": str(cache / "bytecode")}
 
 
-def measure(program: str, peers: str | None, rounds: int) -> dict[str, Any]:
+def measure(program: str, peers: str | None, rounds: int, ready: Path) -> dict[str, Any]:
     """Medians of a program."""
     found: dict[str, list[dict[str, Any]]] = {"atoll": [], "jax": []}
     with tempfile.TemporaryDirectory() as name:
-        ready = Path(name) / "ready"
-        _prepare(ready)
         for k in range(rounds):
             fresh = Path(name) / f"cache{k}"
             shutil.copytree(ready, fresh)
@@ -102,9 +100,11 @@ def main() -> None:
     lines = ["| " + " | ".join(_HEAD) + " |", "|" + "---|" * len(_HEAD)]
     for line in lines:
         print(line)
-    for program in given.programs or [*LAYERS, *EXAMPLES]:
-        lines.append("| " + " | ".join(row(program, measure(program, peers, given.rounds))) + " |")
-        print(lines[-1], flush=True)
+    with tempfile.TemporaryDirectory() as name:
+        _prepare(ready := Path(name) / "ready")
+        for program in given.programs or [*LAYERS, *EXAMPLES]:
+            lines.append("| " + " | ".join(row(program, measure(program, peers, given.rounds, ready))) + " |")
+            print(lines[-1], flush=True)
     if given.write:
         text = f"# First results\n\nWritten by `python -m bench.compile_time.run --write`; seconds.\n\n{' '.join((__doc__ or '').split(chr(10) * 2)[1].split())}\n\n"
         (ROOT / "bench" / "results" / "compile_time.md").write_text(text + "\n".join(lines) + "\n")

@@ -1,15 +1,16 @@
 """Why a kernel is behind its best peer on a GPU, by the name of the kernel: read off the kernels and the host program, not profiled. A page is not made without
 a reason for each."""
 
-_TILES = "our own tiles, which neither load the next tile while they multiply nor use the tensor cores of f64; peers call cuBLAS"
+_TILES = "cuBLAS makes the large products for us too; kernels around them and smaller products, by our own tiles, cost the rest"
 _DIGITS = "elements go to their places a few neighbours at a time, after a count of all digits; CUB, which peers call, puts tiles in order in shared memory first and counts as it goes"
 _TWICE = "what is scanned is read twice, to add up tiles and to scan them; peers look back at the tiles before"
 _FLOATS = "floats are added in one order: rounds are sorted by their bin first; peers add them by atomics, in any order"
 _COLUMNS = "a warp reads 32 neighbouring numbers of a row, one for each thread: too few bytes are on their way at once"
-_STEPS = "kernels for every row or column, one after the other, a few microseconds each; peers work in blocks of columns (cuBLAS, cuSOLVER)"
+_STEPS = "row after row: by one block, a microsecond each, where rows are short, else by kernels of a few microseconds each; peers work in blocks of columns (cuBLAS, cuSOLVER)"
+_SINGLE = "elements are read one by one, not as vectors of 16 bytes: too few bytes are on their way at once"
 
 REASONS: dict[str, str] = {
-    "fft 64K": "one thread for 16 columns: checks of indices keep the loops inside in order; peers call cuFFT",
+    "fft 64K": "a block for 16 columns, which go through the L2 cache at every level and not through shared memory; peers call cuFFT",
     "cholesky": _STEPS,
     "triangular solve": _STEPS,
     "sort 1M f32": _DIGITS,
@@ -26,7 +27,7 @@ REASONS: dict[str, str] = {
     "mlp forward f32": _TILES,
     "mlp gradient f32": _TILES,
     "correlation": _TILES,
-    "attention f32": f"scores go through memory between the products, which are {_TILES}",
+    "attention f32": f"scores go through memory between the products; {_TILES}",
     "batched 32 f32": "tiles of 32 by 32 load single numbers, not vectors",
     "conv2d 3x3 f32": "tiles of 64 channels, of which 16 are there; peers call cuDNN",
     "vecmat 2048 f64": _COLUMNS,
@@ -35,12 +36,17 @@ REASONS: dict[str, str] = {
     "matvec 2048 f64": "a row is read by single numbers, not vectors",
     "softmax f32": "exponentials of a row go through memory between two loops; peers keep a row in registers",
     "layer norm f32": "a row is read three times; peers keep it in registers",
-    "outer product f32": "a division of indices for every element, where one for four would do",
+    "outer product f32": "indices are of 64 bits, and elements are stored one by one, not as vectors",
     "prefix sums 1M f64": _TWICE,
     "running maximum 1M f32": _TWICE,
     "filter 1M f32": f"{_TWICE}; and the size of the result is fetched before it is made",
     "gather 1M f64": "the call waits to see whether an index was out of range",
-    "max 1M f32": "launches: the work itself is shorter",
+    "max 1M f32": _SINGLE,
+    "sum 1M f32": _SINGLE,
+    "argmax 1M f32": _SINGLE,
+    "dot 64K f64": _SINGLE,
+    "row sums f64": _SINGLE,
+    "max pool f32": _SINGLE,
     "sum 64K f64": "launches: the work itself is shorter",
     "variance 1M f64": "two launches, the second for differences to the mean of the first; the work itself is shorter",
     "gelu f32": "launches: the work itself is shorter",

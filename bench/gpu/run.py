@@ -1,6 +1,8 @@
 """The bench on a GPU: Atoll against JAX, PyTorch (eager and compiled) and CuPy in one run, on arrays that are on the device already.
 
-    python -m bench.gpu.run [--seconds 300] [--only TEXT] [--out bench/results/gpu.json]
+    python -m bench.gpu.run [--seconds 300] [--only TEXT] [--peers] [--before FILE] [--out bench/results/gpu.json]
+
+--peers leaves out kernels that no peer has; --before goes on where another run on such a machine ended: its rows are kept.
 
 Every kernel of bench/kernels at sizes whose arrays hold about 10^4, 10^6 and 10^8 numbers. A time is that of K calls and one wait for the device, divided by K,
 the median of 5; so for small arrays it is what a call costs the host. Results are compared with those of a peer first. JAX multiplies matrices at its
@@ -167,7 +169,11 @@ def chosen(only: str) -> list[Kernel]:
             continue
         seen.add(kernel.atoll)
         found.append(kernel)
-    return sorted(found, key=lambda k: k.jax is None and k.shared is None and k.torch is None)  # those without a peer last
+    return sorted(found, key=lambda k: not has_peer(k))  # those without a peer last
+
+
+def has_peer(kernel: Kernel) -> bool:
+    return any(x is not None for x in (kernel.jax, kernel.shared, kernel.torch))
 
 
 def main() -> int:
@@ -175,6 +181,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=400)
     parser.add_argument("--only", default="")
     parser.add_argument("--out", type=Path, default=Path("bench/results/gpu.json"))
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--before", type=Path)
     options = parser.parse_args()
     if torch is None or not torch.cuda.is_available():
         print("this bench needs PyTorch and a GPU", file=sys.stderr)
@@ -184,10 +192,13 @@ def main() -> int:
         jax.config.update("jax_default_matmul_precision", "highest")
         jax.config.update("jax_compilation_cache_dir", "/tmp/atoll-bench-jax")
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = json.loads(options.before.read_text())["rows"] if options.before is not None else []
+    done = {(row["kernel"], row["numbers"]) for row in rows}
     start = time.monotonic()
-    asked = [(kernel, numbers) for numbers in (NUMBERS[1], NUMBERS[0], NUMBERS[2]) for kernel in chosen(options.only)]
+    asked = [(kernel, numbers) for numbers in (NUMBERS[1], NUMBERS[0], NUMBERS[2]) for kernel in chosen(options.only) if not options.peers or has_peer(kernel)]
     for kernel, numbers in asked:
+        if (kernel.name, numbers) in done:
+            continue
         if time.monotonic() - start > options.seconds:
             break
         try:

@@ -31,7 +31,7 @@ PROGRAMS = {
         "    z = np.fft.fft2(x)\n    return np.sum(np.abs(z)**3) + np.sum(np.fft.ifft2(z * z).real**2) + np.sum(np.fft.irfft2(np.fft.rfft2(x))**3) + np.sum(np.fft.fftn(x, axes=(0,)).imag**3)\n",
     ),
 }
-COMPILED = ("updates, branches", "filter", "two axes")
+COMPILED = ("updates, branches", "filter")  # of each kind one: the C compiler takes most of the time
 
 
 def made(name: str) -> at.Function:
@@ -49,7 +49,7 @@ def slopes(f: Any, x: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long if name == "two axes" else ()) for name in PROGRAMS])
 def test_both_modes(name: str) -> None:
     f = made(name)
     rng = np.random.default_rng(3)

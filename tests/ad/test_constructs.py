@@ -90,6 +90,7 @@ def test_both_modes(name: str) -> None:
 SECOND = [name for name in PROGRAMS if name not in ("factor", "determinant", "single", "mixed", "casts", "record")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SECOND)
 def test_second_order(name: str) -> None:
     """jvp of vjp and vjp of vjp, as loops, against the interpreter and each other."""

@@ -87,5 +87,19 @@ def _softmax(module: Any, args: tuple[Any, ...], gradients: tuple[Any, ...]) -> 
     np.testing.assert_allclose(gradients[0], e / e.sum(), rtol=1e-12)
 
 
-CLOSED = {"determinant": _determinant, "log_sum_exp": _softmax}
+def _newton(module: Any, args: tuple[Any, ...], gradients: tuple[Any, ...]) -> None:
+    """A step of Newton's method for a sum of squares is the mean of the points that are nearest to each center."""
+    step = module.newton_step.compile("0").call
+    moved = step(*args)
+    assert module.objective.compile("0").call(*args[:-1], moved) < module.objective.compile("0").call(*args)
+    values, columns, rows, centers = args
+    points = np.zeros((len(rows) - 1, centers.shape[1]))
+    for p in range(len(points)):
+        points[p, columns[rows[p] : rows[p + 1]]] = values[rows[p] : rows[p + 1]]
+    nearest = np.argmin(((points[:, None, :] - centers) ** 2).sum(2), axis=1)
+    means = [points[nearest == c].mean(0) if np.any(nearest == c) else centers[c] for c in range(len(centers))]
+    np.testing.assert_allclose(moved, means, rtol=1e-9, atol=1e-12)
+
+
+CLOSED = {"determinant": _determinant, "log_sum_exp": _softmax, "kmeans_sparse": _newton}
 """Gradients that have a formula."""

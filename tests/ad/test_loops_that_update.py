@@ -55,6 +55,7 @@ AT_ONCE = {"in place", "read before"}  # of those, the ones that are one update 
 BODY = "def f(x: f64[n], c: f64[n], i: i64[n]):\n    s = 1.0\n    {}\n    return x, s\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [*FINAL, *LOGGED])
 @pytest.mark.parametrize("seed", [3, 4])
 def test_logs(name: str, seed: int) -> None:

@@ -4,12 +4,14 @@ elements, each other. Starts are not neutral, elements vary with the position, d
 from __future__ import annotations
 
 import random
+import re
 
 import numpy as np
 import pytest
 
 import atoll as at
 from atoll.ad.api import _forward, _reverse
+from tests.cost.ratio import ratios
 from tests.fuzz.stages import leaves
 from tests.fuzz_ad.check import _along, _back, _function, _like, check
 
@@ -37,6 +39,10 @@ OPERATORS = {
     "counted": ("lambda a, b: (a[0] + b[0], a[1] + b[1] + 0.1 * a[1] * b[1])", "(0, 0.1)", "(1, x[i])", "(1, s)", "(i, s)"),
     "record": ("lambda a, b: Pair(a.p + b.p + a.q * b.q, a.q + b.q)", "Pair(0.0, w)", "Pair(x[i], s * x[i])", "Pair(s, w)", "Pair(x[i], s)"),
     "vector": ("lambda a, b: [u + v + 0.1 * u * v for u, v in zip(a, b)]", "[w for j in range(m)]", "[0.1 * x[i] * v for v in y]", "y", "[s if j > 0 else x[i] for j in range(m)]"),
+    "rows": ("lambda a, b: [[u * v for u, v in zip(p, q)] for p, q in zip(a, b)]", "[[w, v] for v in y]", "[[x[i], s] for v in y]", "[[s, v] for v in y]", "[[s if i < 2 else x[i], v] for v in y]"),
+    "vectors": ("lambda a, b: ([u * v for u, v in zip(a[0], b[0])], [u * v + t for u, v, t in zip(a[1], b[0], b[1])])", "([1.0 for v in y], [w * v for v in y])", "([0.9 * sin(x[i] + v) for v in y], [s * x[i] for v in y])", "([s for v in y], y)", "(y, [x[i] for v in y])"),
+    "chosen": ("lambda a, b: [u if u > v else v for u, v in zip(a, b)]", "[-0.3 for v in y]", "[x[i] * v for v in y]", "y", "[s if i < 2 else v for v in y]"),
+    "crossed": ("lambda a, b: [u + v + 0.1 * sum(a) * v for u, v in zip(a, b)]", "[w for v in y]", "[0.1 * x[i] * v for v in y]", "y", "[s if j > 0 else x[i] for j in range(m)]"),
     "matrix": ("lambda a, b: a @ b", "[[1.0, w], [0.0, 1.0]]", "[[0.9, 0.1 * x[i]], [0.5 * s, 0.8]]", "[[s, 0.5], [w, s * s]]", "[[x[i], s], [s, 0.3]]"),
     "product": ("mul", "w", "x[i]", "s", "s if i < 2 else x[i]"),
     "least": ("minimum", "w", "x[i]", "s", "s if i < 2 else x[i]"),
@@ -46,7 +52,7 @@ FOLDS = {
     "scan": "scan({op}, {start}, [{element} for i in range(n)])",
     "exclusive": "scan({op}, {start}, [{element} for i in range(n)], exclusive=True)",
 }
-AS_LOOPS = {(op, fold) for op in ("record", "vector", "matrix") for fold in ("scan", "exclusive")}
+AS_LOOPS = {(op, fold) for op in ("record", "crossed", "matrix") for fold in ("scan", "exclusive")}
 """Where r would take a matrix for each element."""
 
 
@@ -73,7 +79,7 @@ def test_right_at_small_sizes(operator: str, fold: str) -> None:
     assert ("loop t" in _back(_function(program)).f.show("ainf")) == ((operator, fold) in AS_LOOPS)
 
 
-@pytest.mark.parametrize(("operator", "fold"), [("captured", "reduce"), ("pair", "scan")], ids=lambda x: x)
+@pytest.mark.parametrize(("operator", "fold"), [("captured", "reduce"), ("pair", "scan"), ("vectors", "scan")], ids=lambda x: x)
 def test_right_for_many_elements(operator: str, fold: str) -> None:
     f = at.fn(source=text(operator, fold, (0,)))
     rng, n = random.Random(3), 2500
@@ -85,6 +91,31 @@ def test_right_for_many_elements(operator: str, fold: str) -> None:
     left = sum(np.sum(a * b) for a, b in zip(along, leaves(bar), strict=True))
     right = sum(np.sum(a * b) for a, b in zip(back, (dx, dy, 0.7), strict=True))
     assert np.isclose(left, right, rtol=1e-9)
+
+
+IN_ORDER = {
+    "in a map": "def f(x: f64[n], y: f64[m]) -> f64:\n    return sum(reduce(lambda a, b: a + b + 0.1 * a * b, 0.0, [u * v for u in x]) for v in y)\n",
+    "scans in a map": "def f(x: f64[n], y: f64[m]) -> f64:\n    return sum(sum(scan(lambda a, b: a + b + 0.1 * a * b, 0.0, [u * v for u in x])) for v in y)\n",
+    "in a loop": "def f(x: f64[n], y: f64[m]) -> f64:\n    t = 0.1\n    for j in range(m):\n        t = reduce(lambda a, b: a + b + 0.1 * a * b, t * 0.5, [u * y[j] for u in x])\n    return t\n",
+    "hist": "def f(x: f64[n], y: f64[m]) -> f64:\n    h = hist(lambda a, b: a + b + 0.1 * a * b, 0.0, m, [i * i % m for i in range(n)], x)\n    return sum(u * v for u, v in zip(h, y))\n",
+    "hist of pairs": "def f(x: f64[n], y: f64[m]) -> f64:\n    h = hist(lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1]), (1.0, 0.0), m, [i * i % m for i in range(n)], [(0.9, v) for v in x])\n    return sum(h[j][1] * y[j] for j in range(m))\n",
+    "matrices": "def f(x: f64[n], y: f64[m]) -> f64:\n    p = scan(lambda a, b: a @ b, [[1.0, 0.0], [0.0, 1.0]], [[[u, 0.1], [0.2, u]] for u in x])\n    return sum(sum(sum(q)) for q in p)\n",
+}
+
+
+@pytest.mark.parametrize("name", IN_ORDER)
+def test_what_stays_in_order_costs_the_same_few_times(name: str) -> None:
+    """The promise of docs/derivatives.md where there is no rule in pieces: a bound that does not grow with the number of elements."""
+    f = at.fn(source='import atoll as at\nfrom atoll import f64\nn, m = at.sizes("n m")\n@at.fn\n' + IN_ORDER[name])
+    found = ratios(f, at.grad(f, wrt=(0, 1)), [(np.linspace(0.001, 0.01, n), np.linspace(0.5, 1.0, 4)) for n in (50, 500)])
+    assert max(found.operations) <= 5.0 and found.growth <= 1.1, found
+
+
+def test_rows_are_followed_back_in_pieces() -> None:
+    """Folds inside a map go in order, their rows do not."""
+    f = at.fn(source='import atoll as at\nfrom atoll import f64\nn, m = at.sizes("n m")\n@at.fn\ndef f(x: f64[m, n]) -> f64:\n    return sum(reduce(lambda a, b: a + b + 0.1 * a * b, 0.0, r) for r in x)\n')
+    for text in (f.show("rewritten"), at.grad(f).show("rewritten")):
+        assert "of m" in text and not re.search(r"^ *for in order \w+ in 0\.\.m:", text, re.M), text
 
 
 if __name__ == "__main__":  # all of them

@@ -90,3 +90,18 @@ def test_what_a_while_keeps_is_listed_and_has_no_number_before() -> None:
             g.fits("1GB")
     f = at.fn(source=text + "def f(x: f64[n]) -> f64:\n    for i in range(100):\n        x = sin(x) * 0.5 if sum(x * x) > 0.1 else x\n    return sum(x)\n")
     assert at.grad(f, memory="1MB")(np.ones(3)).shape == (3,)
+
+
+ROWS = ["x[j] * along(lambda e: y[e] * x[ix[e]], ix[j], n)", "min(along(lambda e: y[e] * a[k, ix[e]], 0, ix[j]) for k in range(n))", "along(lambda e: sin(y[e]) * a[j, ix[e]], j, n)"]
+
+
+@pytest.mark.parametrize("row", range(len(ROWS)))
+def test_second_derivatives(row: int) -> None:
+    """What such loops keep has a length of its own for each of them; the sums over it in a loop of the sweep back have room for the longest."""
+    from tests.fuzz_ad.check import check
+    from tests.fuzz_ad.structures import ALONG, HEADER
+
+    body = [*ALONG, "    ix = [abs(q) % n for q in i]", f"    return sum({ROWS[row]} for j in range(n)), sin(s)"]
+    text = HEADER + "@at.fn\ndef f(x: f64[n], y: f64[n], a: f64[n, n], s: f64, i: i64[n]):\n" + "\n".join(body) + "\n"
+    outcome = check(text, 3, {"n": 3, "m": 2, "k1": 2})  # a seed of those that ask for second derivatives
+    assert outcome.checks and outcome.failure is None and not outcome.refused, outcome

@@ -1,4 +1,4 @@
-"""Definitions without annotations, read on their own: what AUTOMAP makes of them (notes/schenck.md section 7.4).
+"""Definitions without annotations, read on their own: what AUTOMAP makes of them (docs/sources.md, Schenck).
 
 The environment is the table's: `x y t` numbers, `xs ys ts` vectors, `A B` matrices, `C3` an array of rank 3; `ident`, `pipe`, `mapf`
 (map as an ordinary function), `indices` and `f` are local functions. Each reading is the elaborated text; its two sizes are the
@@ -14,18 +14,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from atoll.elaborate.namespace import Namespace
+from atoll.elaborate.ranks.analysis import Definition, read_local
+from atoll.elaborate.ranks.entities import Env, Known, Named
+from atoll.elaborate.ranks.kinds import Clash, numbers
+from atoll.elaborate.ranks.propagate import Infeasible
+from atoll.elaborate.ranks.readings import Elaborated, Marks, identifiers, marks
+from atoll.elaborate.ranks.schemes import Scheme, show
+from atoll.elaborate.ranks.solve import Solution
+from atoll.elaborate.session import Session
 from atoll.errors import Source
 from atoll.surface import syntax as s
 from atoll.surface.parse import Parser
-from atoll.types.namespace import Namespace
-from atoll.types.ranks.analysis import Definition, read_local
-from atoll.types.ranks.entities import Env, Known, Named
-from atoll.types.ranks.kinds import Clash, numbers
-from atoll.types.ranks.propagate import Infeasible
-from atoll.types.ranks.readings import Elaborated, Marks, identifiers, marks
-from atoll.types.ranks.schemes import Scheme, show
-from atoll.types.ranks.solve import Solution
-from atoll.types.session import Session
 
 RANKS = {"x": 0, "y": 0, "t": 0, "xs": 1, "ys": 1, "ts": 1, "A": 2, "B": 2, "C3": 3}
 PRELUDE = """

@@ -1,4 +1,4 @@
-"""Rows 46 to 63 of the checklist in notes/atl_ainf_exo.md: what the normal form shares, moves and keeps.
+"""Rows 46 to 63 of the checklist in docs/sources.md, ATL: what the normal form shares, moves and keeps.
 
 The paper counts lines of its own grammar: literals, `a[i]`, `pair`, `for` and `fun` are lines there and operands, contexts or results here.
 `paper_lines` adds them back. Its columns "raw" are before normalisation, which Atoll's translation does not have; what stands
@@ -20,9 +20,9 @@ from atoll.ainf.evaluate import Evaluator
 from atoll.ainf.from_core import translate
 from atoll.ainf.renormal import renormal
 from atoll.ainf.scan_prim import parts
+from atoll.core.binding import bind_call
 from atoll.core.values import leaves
 from atoll.runtime.arguments import from_python
-from atoll.types.binding import bind_call
 from tests.agreement import agree, fails
 from tests.plan.measure import measure
 

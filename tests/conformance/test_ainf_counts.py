@@ -17,10 +17,10 @@ from atoll.ainf.evaluate import Evaluator
 from atoll.ainf.from_core import translate
 from atoll.ainf.scan_prim import parts
 from atoll.core import ir as core
+from atoll.core.binding import bind_call
 from atoll.core.rewrite import walk
 from atoll.core.values import leaves
 from atoll.runtime.arguments import from_python
-from atoll.types.binding import bind_call
 from tests.conformance.test_ainf import BLACK_SCHOLES, CONV, DENSE, egypt, fn
 
 Columns = tuple[int, int, int, int]

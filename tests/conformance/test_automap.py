@@ -1,4 +1,4 @@
-"""notes/schenck.md section 7.4, row by row: M1 to M56 in our syntax. The row's id is in each test's name.
+"""docs/sources.md, Schenck, row by row: M1 to M56 in our syntax. The row's id is in each test's name.
 
 Sizes are (formal, least): every insertion, and what is minimised, where induced reps are free and break ties (language.md section 4). Where the
 table gives several readings for the thesis' two objectives, ours is the second one with the tie broken.
@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import atoll as at
+from atoll.elaborate.ranks.constraints import Constraints
+from atoll.elaborate.ranks.kinds import SCALAR, RankType, Variable, numbers
+from atoll.elaborate.ranks.solve import least
 from atoll.errors import NOWHERE
 from atoll.sizes import poly
 from atoll.surface import syntax as s
-from atoll.types.ranks.constraints import Constraints
-from atoll.types.ranks.kinds import SCALAR, RankType, Variable, numbers
-from atoll.types.ranks.solve import least
 from tests.conformance.automap import Reading, expression, readings
 
 
@@ -334,8 +334,8 @@ def mriq(x: f64[nX], y: f64[nX], z: f64[nX], kx: f64[nK], ky: f64[nK], kz: f64[n
     angles = 2*pi*(kx*transpose(rep(x)) + ky*transpose(rep(y)) + kz*transpose(rep(z)))
     return sum(cos(angles)*phiM), sum(sin(angles)*phiM)
 """
-    from atoll.types.ranks.analysis import read_definition
-    from atoll.types.session import Session
+    from atoll.elaborate.ranks.analysis import read_definition
+    from atoll.elaborate.session import Session
 
     f = at.fn(source=source)
     definition = read_definition(Session(), f)

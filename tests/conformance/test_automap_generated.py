@@ -6,14 +6,15 @@ import itertools
 import os
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import atoll as at
+from atoll.elaborate.ranks.kinds import Clash
+from atoll.elaborate.ranks.propagate import Infeasible
+from atoll.elaborate.ranks.readings import Mark
 from atoll.surface import syntax as s
-from atoll.types.ranks.kinds import Clash
-from atoll.types.ranks.propagate import Infeasible
-from atoll.types.ranks.readings import Mark
 from tests.conformance.automap import canonical, expression, marks_of, read, text_of
 
 EXAMPLES = int(os.environ.get("ATOLL_EXAMPLES", "30"))  # `make fuzz-ranks` asks for more
@@ -90,6 +91,7 @@ def test_M53_making_one_insertion_explicit_keeps_the_elaboration(text: str) -> N
         assert canonical(text_of(again[1], again[2], by_name=False)) == target, written
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(expressions())
 def test_M54_deleting_one_explicit_map_or_rep(text: str) -> None:

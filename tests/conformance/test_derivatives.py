@@ -1,4 +1,4 @@
-"""Schenck's tables of derivatives (notes/schenck.md section 7): D1 to D12, S1 to S33, L1 to L12, by name."""
+"""Schenck's tables of derivatives (docs/sources.md, Schenck): D1 to D12, S1 to S33, L1 to L12, by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Features A1 to A46 of Schenck's thesis (notes/schenck.md section 6), by number, and rows S28, S29 and L9.
+"""Features A1 to A46 of Schenck's thesis (docs/sources.md, Schenck), by number, and rows S28, S29 and L9.
 
 Values are checked in the normal form and as loops, without compilation; structure is checked on the normal form. Where the feature is how another compiler gets there
 (accumulators, GPU atomics), the test says what takes its place here.

@@ -1,4 +1,4 @@
-"""notes/certicoq.md section 4, row by row: the number in a test's name is the row."""
+"""docs/sources.md, CertiCoq, row by row: the number in a test's name is the row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places, order and copies by the ids of notes/pauget2.md section 6: L1 to L33 (locations, memory, scheduling), C1 to C15 (copies and temporaries).
+"""Places, order and copies by the ids of docs/sources.md, Pauget: L1 to L33 (locations, memory, scheduling), C1 to C15 (copies and temporaries).
 
 L13 is accepted, with the call expanded; compiled separately (`separate=True`) it is refused as the thesis does.
 """

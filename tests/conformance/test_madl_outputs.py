@@ -1,4 +1,4 @@
-"""What the programs of the thesis compute: rows O1 to O26 of notes/pauget2.md section 6. Oracle and compiled code agree on every one."""
+"""What the programs of the thesis compute: rows O1 to O26 of docs/sources.md, Pauget. Oracle and compiled code agree on every one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows C1 to C16 (static checks) and D1 to D24 (memory, order, code) of notes/pauget1.md section 6. Those that pauget2.md has too are named by both."""
+"""Rows C1 to C16 (static checks) and D1 to D24 (memory, order, code) of docs/sources.md, Pauget. Those that pauget2.md has too are named by both."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_refused(row: str) -> None:
 
 
 def test_C8_the_mixed_initialisations_are_accepted_and_right() -> None:
-    """The thesis refuses them for want of knowing where a and d lie (notes/madl_lessons.md 2.9)."""
+    """The thesis refuses them for want of knowing where a and d lie (docs/sources.md M7)."""
     for mixed in (FIB % ("a init 0", "b", "c", "d init 1"), FIB % ("a", "b init 1", "c init 0", "d")):
         assert [int(v) for v in call(last(mixed), cycles=6)] == [0, 1, 1, 2, 3, 5]
 

@@ -1,4 +1,4 @@
-"""P1 to P18 with the C the thesis prints, and Q1 to Q37: notes/pauget2.md 4.2 and 4.4.
+"""P1 to P18 with the C the thesis prints, and Q1 to Q37: docs/sources.md, Pauget.
 
 Shapes are in the notes' abbreviation. `int` is i32, so integer division and square root are calls of a total function.
 """

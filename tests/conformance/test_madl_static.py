@@ -1,8 +1,8 @@
-"""Static checks of MADL by the ids of notes/pauget2.md section 6: T1 to T25 (types and sizes), S1 to S8 (scopes, arity, causality), I1 to I20
+"""Static checks of MADL by the ids of docs/sources.md, Pauget: T1 to T25 (types and sizes), S1 to S8 (scopes, arity, causality), I1 to I20
 (initialisation). One row is one case; messages are the thesis' own words where it prints them.
 
 Where we differ from the thesis, the row says so: T10 is refused as an escaping size, I7 and I8 are accepted because initial values are
-checked where they lie (notes/madl_lessons.md 2.9), and they run correctly.
+checked where they lie (docs/sources.md M7), and they run correctly.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The conformance rows of ATL and Exo (notes/atl_ainf_exo.md section 5), 1 to 20, 37 to 45, 64 and 65, by number."""
+"""The conformance rows of ATL and Exo (docs/sources.md, ATL), 1 to 20, 37 to 45, 64 and 65, by number."""
 
 from __future__ import annotations
 

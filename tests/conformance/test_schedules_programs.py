@@ -79,6 +79,7 @@ def test_row_24_isolated() -> None:
     blurs(blur.isolated())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("rows", "columns", "shape"), [(4, 4, (11, 13)), (4, 4, (10, 10)), (3, 2, (12, 9)), (64, 64, (70, 131))])
 def test_row_25_tiled(rows: int, columns: int, shape: tuple[int, int]) -> None:
     s = blur.tiled(rows, columns)

@@ -1,4 +1,4 @@
-"""notes/pauget1.md section 6, A1 to A27, through our operators; the row's id is in each test's name.
+"""docs/sources.md, Pauget, A1 to A27, through our operators; the row's id is in each test's name.
 
 MADL's inference is written with `_` here: each `_` is a size of its own that the body decides. Where our language differs by contract, the
 row pins what it says instead: sizes are given to window, split and repeat; an index that is not proved in range is checked when the

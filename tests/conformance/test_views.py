@@ -1,4 +1,4 @@
-"""Projection functors: rows B1 to B14 of notes/pauget1.md section 6, and brute force on small sizes."""
+"""Projection functors: rows B1 to B14 of docs/sources.md, Pauget, and brute force on small sizes."""
 
 from __future__ import annotations
 

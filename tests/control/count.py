@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from atoll.core.binding import bind_call
 from atoll.core.values import leaves
 from atoll.loops import ir as lp
 from atoll.loops.execute import Executor
 from atoll.runtime.arguments import from_python
-from atoll.types.binding import bind_call
 from tests.agreement import stages
 
 

@@ -311,6 +311,7 @@ def test_a_loop_that_is_left_stops() -> None:
     assert run.moved <= 8 * (1000 + 5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(0, 24, 4))
 def test_random_programs(seed: int) -> None:
     for one in range(seed, seed + 4):

@@ -1,4 +1,4 @@
-"""The variable of a `for` that has a value before the loop keeps the last one after it, as in Python; without one it may be unbound."""
+"""The variable of a `for` that has a value before the loop keeps the last one after it, as in Python; without one it may be unbound, unless the loop surely has rounds."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ PROGRAMS: dict[str, tuple[str, list[Any]]] = {
     "read before the loop": ("def f(k: i64) -> i64:\n    i = 2\n    s = i\n    for i in range(k):\n        s += i\n    return s + 100 * i\n", NUMBERS),
     "downwards": ("def f(k: i64) -> i64:\n    i = 9\n    for i in range(k, 0, -2):\n        pass\n    return i\n", NUMBERS),
     "changed in the body": ("def f(k: i64) -> i64:\n    i = 9\n    for i in range(k):\n        i = i * 2\n    return i\n", NUMBERS),
+    "rounds that are sure": ("def f(k: i64) -> i64:\n    s = 0\n    for it in range(4):\n        s += it\n    return s * 10 + it\n", NUMBERS),
+    "rounds that are sure, twice": ("def f(k: i64) -> i64:\n    s = 0\n    for it in range(k):\n        s += it\n    for it in range(2, 5):\n        s += it * k\n    return s * 10 + it\n", NUMBERS),
+    "rounds until": ("def f(k: i64) -> i64:\n    s = 0\n    for it in range(9):\n        s += it\n        if s > 2 * k:\n            break\n    return s * 10 + it\n", NUMBERS),
+    "sure, in a loop": ("def f(k: i64) -> i64:\n    s = 0\n    for q in range(k):\n        for it in range(3):\n            if it + q > 2:\n                break\n        s += it\n    return s\n", NUMBERS),
     "under a condition": ("def f(k: i64) -> i64:\n    i = 9\n    if k > 2:\n        for i in range(k):\n            pass\n    return i\n", NUMBERS),
 }
 

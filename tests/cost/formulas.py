@@ -16,13 +16,13 @@ import numpy as np
 import atoll as at
 from atoll.command_data import random_arguments
 from atoll.core import values as v
+from atoll.core.binding import bind_call
 from atoll.errors.misuse import Misuse
 from atoll.loops import ir as lp
 from atoll.loops.cost import Tally, formulas
 from atoll.loops.count import counted
 from atoll.runtime.arguments import from_python
 from atoll.runtime.program import compiled_loops
-from atoll.types.binding import bind_call
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from typing import Any
 
 import atoll as at
 from atoll.core import values as v
+from atoll.core.binding import bind_call
 from atoll.loops.count import Counts, counted
 from atoll.runtime.arguments import from_python
 from atoll.runtime.program import compiled_loops
-from atoll.types.binding import bind_call
 
 
 def counts(f: at.Function, args: tuple[Any, ...]) -> Counts:

@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import io
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -28,6 +29,7 @@ from tests.fuzz.stages import leaves
 from tools.corpus import functions, modules
 
 SIZES = (5, 1, 40)  # of everything; the last only where the interpreter is quick
+MEMORY = 8 << 30  # bytes of the host for one process
 PATIENCE = 20  # seconds for one function
 
 
@@ -78,6 +80,8 @@ def tried(f: at.Function, target: str) -> str:
 def share(target: str, part: int, parts: int, seconds: float, only: list[str]) -> None:
     """A part of the corpus, in this process: a line for every function."""
     end = time.monotonic() + seconds
+    limits = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY if limits[1] == resource.RLIM_INFINITY else min(MEMORY, limits[1]), limits[1]))  # some are exponential in their size
     for module in list(modules(only))[part::parts]:
         for name, f in functions(module):
             if time.monotonic() > end:
@@ -89,6 +93,8 @@ def share(target: str, part: int, parts: int, seconds: float, only: list[str]) -
                     word = tried(f, target)
             except (TooSlow, KeyboardInterrupt):
                 word = "slow"
+            except MemoryError:
+                word = "too large"
             except at.Error as error:
                 word = f"not compiled: {error.code}"
             except Exception as error:  # noqa: BLE001  finding those is the purpose

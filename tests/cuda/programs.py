@@ -191,6 +191,28 @@ def swept(a: f64[n, m, k]) -> f64[n, m, k]:
     return [[column(i, j) for j in range(m)] for i in range(n)]
 
 
+@at.fn
+def substituted(a: f64[n, n], y: f64[n]) -> f64[n]:
+    """Rounds that follow each other, with a sum for many threads in each."""
+    x = zeros(n)
+    for i in range(n):
+        x[i] = (y[i] - sum(a[i, j] * x[j] for j in range(i))) / (4.0 + a[i, i])
+    return x
+
+
+@at.fn
+def factored(a: f64[n, n]) -> f64[n, n]:
+    """A loop for many threads after a sum, and a choice that all threads make."""
+    found = zeros((n, n))
+    for j in range(n):
+        d = 2.0 + sqrt(abs(a[j, j] - sum(found[j, p] * found[j, p] for p in range(j))))
+        if d > 2.5:
+            found[j, j] = d
+        for i in range(j + 1, n):
+            found[i, j] = (a[i, j] - sum(found[i, p] * found[j, p] for p in range(j))) / d
+    return found
+
+
 slope = at.grad(loss, wrt=(0, 1))
 
 
@@ -205,5 +227,6 @@ def arguments(rng: Any, rows: int, width: int) -> list[tuple[at.Function, tuple[
         (product, (real(rows, 3), real(3, width))), (batches, (real(2, rows, width), real(2, width, rows))), (convolved, (real(2, small + 2, width + 2), real(4, 2, 3, 3))), (extremes, (np.where(x > 0.3, np.nan, x), keys)), (extremes, (np.round(x), keys)), (scans, (x, keys)), (kept, (x, keys)), (counts, (keys,)), (sums_by_key, (keys, x, a)), (in_order, (x,)),
         (rows_in_order, (a[:, :7],)), (triangle, (rng.normal(size=(width, width)),)), (ragged, (x[:7],)), (at.grad(ragged), (x[:7],)), (rounds, (x, 3)), (until, (abs(x) + 1.0,)),
         (powers, (rng.normal(size=(small, min(width, 6), min(width, 6))), w[:6])), (waves, (x + 1j * y,)), (picked, (x, rng.integers(0, max(rows, 1), width if rows else 0))),
+        (substituted, (rng.normal(size=(width, width)), w)), (factored, (rng.normal(size=(width, width)),)),
         (swept, (rng.normal(size=(2, width, 3)),)), (carried, (x, 3)), (carried, (x, 0)), (converted, (real(rows), y)),
     ]  # fmt: skip

@@ -11,12 +11,12 @@ from atoll.backends.cuda import language as k
 from atoll.backends.cuda.check import check
 from atoll.backends.cuda.execute import execute
 from atoll.backends.cuda.generate import lowered
+from atoll.core.binding import bind_call
 from atoll.core.values import leaves
 from atoll.loops import ir as lp
 from atoll.loops.execute import Stuck
 from atoll.runtime.arguments import from_python
 from atoll.sizes import Sym, poly
-from atoll.types.binding import bind_call
 from atoll.types.dtypes import BOOL, F64, I64, U32
 
 T, B = poly(k.THREAD), poly(k.BLOCK)

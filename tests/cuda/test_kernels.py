@@ -51,12 +51,23 @@ def test_rows_by_groups(lanes, monkeypatch):
     monkeypatch.setattr(group, "SHORT", 1)
     monkeypatch.setattr(group, "LONG", 0 if lanes == "blocks" else 1 << 40)
     monkeypatch.setattr(group, "FEW", -1)
-    done = 0
+    done, most = 0, 3 if lanes == "blocks" else 1000  # a thousand threads each: `python -m tests.hunt --only groups` has many
     for f, args in programs.arguments(np.random.default_rng(2), 2, 5):
-        if any(lanes in kernel.name for kernel in lowered(f.core).kernels):
+        if done < most and any(lanes in kernel.name for kernel in lowered(f.core).kernels):
             same(tuple(Stages(f).run_kernels(args)), tuple(_flat(f.interpret(*args))), f.name)
             done += 1
     assert done >= 3
+
+
+@pytest.mark.parametrize("most", [group.A_BLOCK, -1])
+def test_loops_in_order(most, monkeypatch):
+    """By one block, where the loops inside are short; else by the host, which launches a kernel for each."""
+    monkeypatch.setattr(group, "A_BLOCK", most)
+    for f, args in programs.arguments(np.random.default_rng(5), 2, 7):
+        if f in (programs.substituted, programs.factored):
+            assert any(kernel.name.endswith("_loop") for kernel in lowered(f.core).kernels)
+            for backwards in (False, True):
+                same(tuple(Stages(f).run_kernels(args, backwards)), tuple(_flat(f.interpret(*args))), f.name)
 
 
 @pytest.mark.parametrize("name", ["slope", "product", "scans"])

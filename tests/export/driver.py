@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from atoll.backends.c.emit import safe
+from atoll.core.binding import bind_call
 from atoll.core.values import leaves
 from atoll.loops import ir as lp
 from atoll.runtime.arguments import from_python
 from atoll.runtime.program import make_loops
-from atoll.types.binding import bind_call
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1"]

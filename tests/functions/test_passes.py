@@ -30,7 +30,7 @@ def value_of(p: ir.Program) -> tuple[Any, Any]:
 
 
 def bound_holds(name: str, before: Any, after: Any, source: ir.Program, result: Any) -> None:
-    """notes/certicoq.md section 3, per pass."""
+    """docs/sources.md, CertiCoq, per pass."""
     c1, t1, c2, t2 = before.fuel, before.trace, after.fuel, after.trace
     if name in SAME_COST:
         assert c1 <= c2, (name, c1, c2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 import atoll as at
@@ -35,3 +37,21 @@ def test_numbers_of_many_digits(digits: str) -> None:
     with pytest.raises(at.Error, match="this number has 100,00. digits") as told:
         at.madl(source=f"let f (x of i64) returns (y of i64): y = x + {digits} end\n")
     assert told.value.code == "E0901"
+
+
+@pytest.mark.parametrize("inside", ["x", "let (((y))) = x in y"])
+def test_parentheses_are_as_long_as_their_text(inside: str) -> None:
+    """The work grows with the text: twenty thousand took twelve seconds where an exception in a generator looked through all the others."""
+    text, short = (f"entry f (x: i64) : i64 = {'(' * count}{inside}{')' * count}" for count in (20_000, 20))
+    at.futhark(source=short)
+    start = time.process_time()
+    assert at.futhark(source=text).f(3) == 3
+    assert time.process_time() - start < 6.0
+
+
+@pytest.mark.parametrize("text", ["[" * 5_000 + "x" + "]" * 5_000, "(\\y -> " * 2_000 + "x" + ")" * 2_000])
+def test_types_nested_too_deeply(text: str) -> None:
+    start = time.process_time()
+    with pytest.raises(at.Error, match="E0129: the program is nested too deeply"):
+        at.futhark(source=f"entry f (x: i64) : i64 = {text}")
+    assert time.process_time() - start < 10.0

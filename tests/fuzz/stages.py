@@ -12,11 +12,11 @@ import numpy as np
 import atoll as at
 from atoll.check.compiled import certify
 from atoll.core import values as v
+from atoll.core.binding import bind_call
 from atoll.function import Function
 from atoll.runtime.arguments import from_python
 from atoll.runtime.program import make_loops
 from atoll.sizes.describe import requirement
-from atoll.types.binding import bind_call
 
 Runner = Callable[[tuple[Any, ...]], list[Any]]
 

@@ -85,6 +85,7 @@ def f(a: i64[n], b: i64, c: i64):
     assert len(small.text) < 0.6 * len(text)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::atoll.AliasWarning")
 @pytest.mark.parametrize("start", [0, 12])
 def test_imperative_programs(start: int) -> None:

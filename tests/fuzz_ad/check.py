@@ -157,15 +157,25 @@ def points(f: Any, seed: int, sizes: dict[str, int]) -> Callable[[Sequence[Type]
     return made
 
 
-def _run(f: Any, seed: int, sizes: dict[str, int], stages: Sequence[str], outcome: Outcome) -> None:
+def at_a_point(f: Any, seed: int, sizes: dict[str, int], outcome: Outcome) -> tuple[Any, Any, Any] | None:
+    """Arguments, a change of them, and an adjoint of the result there; None where the result is not finite."""
     made, params = points(f, seed, sizes), [p.type for p in f.signature.params]
-    args, dx, ex = made(params, "argument"), made(params, "tangent"), made(params, "other")
+    args, dx = made(params, "argument"), made(params, "tangent")
     value = f.interpret(*args)
     if not finite(leaves(value)):
         outcome.refused = "not finite"
-        return
-    dy = _like(value, random.Random(f"{seed}:seed"))
+        return None
     result_type(f, "the check")
+    return args, dx, _like(value, random.Random(f"{seed}:seed"))
+
+
+def _run(f: Any, seed: int, sizes: dict[str, int], stages: Sequence[str], outcome: Outcome) -> None:
+    point = at_a_point(f, seed, sizes, outcome)
+    if point is None:
+        return
+    args, dx, dy = point
+    made, params = points(f, seed, sizes), [p.type for p in f.signature.params]
+    ex = made(params, "other")
     forward, reverse = _along(f), _back(f)
     along = leaves(forward.f.interpret(*args, *dx))
     if not finite(along):

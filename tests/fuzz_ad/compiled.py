@@ -6,17 +6,15 @@ The product of the compiled vjp with a direction is what central differences of 
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import numpy as np
 
 import atoll as at
-from atoll.ad.api import result_type
 from tests.fuzz.harness import Failure, TooSlow, crash_place, time_limit
 from tests.fuzz.stages import leaves
 
-from .check import TIME, Outcome, _along, _back, _function, _like, close, combined, finite, points
+from .check import TIME, Outcome, _along, _back, _function, at_a_point, close, combined, finite
 
 STEPS = (1e-5, 2.5e-6)
 CLOSE = 1e-3  # of differences; dual numbers are exact
@@ -47,15 +45,10 @@ def check(text: str, seed: int, sizes: dict[str, int]) -> Outcome:
 
 
 def _gradient(f: Any, seed: int, sizes: dict[str, int], outcome: Outcome) -> None:
-    made = points(f, seed, sizes)
-    params = [p.type for p in f.signature.params]
-    args, dx = made(params, "argument"), made(params, "tangent")
-    value = f.interpret(*args)
-    if not finite(leaves(value)):
-        outcome.refused = "not finite"
+    point = at_a_point(f, seed, sizes, outcome)
+    if point is None:
         return
-    dy = _like(value, random.Random(f"{seed}:seed"))
-    result_type(f, "the check")
+    args, dx, dy = point
     back = _back(f).runner("O3")((*args, dy))
     outcome.checks += 1
     along = _differences(f, args, dx, dy)

@@ -58,11 +58,23 @@ PLAIN = (
     "X = [max(Y[e] for e in range(I[j], n)) * X[j] for j in range(n)]",
     "S = tanh(sum(sum(X[e] * Y[j] for e in range(min(I[j], j), j)) for j in range(n) if X[j] > C))",
     "X = [sum(A[j, e] * X[I[e]] for e in range(I[j])) * C for j in range(n)]",
+    # loops whose ranges depend on data, one per element of a map: what they keep has a length of its own for each of them
+    "X = [along(lambda e: Y[e] * X[I[e]], I[j], n) for j in range(n)]",
+    "S = tanh(sum(min(along(lambda e: Y[e] * A[k, I[e]], 0, I[j]) for k in range(n)) for j in range(n)))",
+    "X = [along(lambda e: sin(Y[e]) * A[j, I[e]], j, n) * C for j in range(n)]",
+    "A = [[along(lambda e: tanh(B[p, e]) * X[I[q]], min(p, I[q]), n) for q in range(n)] for p in range(n)]",
     # functions given to functions
     "X = [twice(lambda u: tanh(u * S) + C, v) for v in X]",
     "X = twice(lambda u: [tanh(dot(A[p], u)) for p in range(n)], X)",
     "S = twice(lambda u: sin(u) + X[0], S)",
     "X = at_all(lambda u, j: u * Y[j] + S, X)",
+)
+ALONG = (
+    "    def along(g, low, high):",
+    "        w = 0.5",
+    "        for e in range(low, high):",
+    "            w = w * 0.75 + g(e)",
+    "        return w",
 )
 IN_LOOPS = (
     "A[T], A[I[T]] = A[I[T]], A[T]",
@@ -74,6 +86,7 @@ IN_LOOPS = (
     "X = tanh(A @ X)",
     "A = [[A[p, q] * C + X[p] * Y[q] for q in range(n)] for p in range(n)]",
     "S = S * C + sum(X[e] for e in range(I[T], n))",
+    "S = S * C + along(lambda e: X[e] * Y[I[e]], I[T], n)",
     "S = S * C + reduce(lambda p, q: p + q + C * p * q, 0.0, [S * 0.2 for j in range(2)])",
     "X = [twice(lambda u: tanh(u + Y[T]), v) for v in X]",
     "X[T] = sum(A[T, j] * X[j] for j in range(T)) * C",
@@ -91,7 +104,7 @@ class Structure(Chain):
 
     def text(self) -> str:
         self.block(self.rng.choice((1, 2, 2, 3, 4)), 1, None)
-        start = ["    t = s * 0.25", "    b = a * 0.5", "    ix = [abs(q) % n for q in i]", "    twice = lambda g, v: g(g(v))", "    at_all = lambda g, v: [g(u, j) for j, u in enumerate(v)]"]
+        start = [*ALONG, "    t = s * 0.25", "    b = a * 0.5", "    ix = [abs(q) % n for q in i]", "    twice = lambda g, v: g(g(v))", "    at_all = lambda g, v: [g(u, j) for j, u in enumerate(v)]"]
         result = self.rng.choice(("x, s", "a, t", "s + t", "x, b", "sum(x * y) + s", "sum(a[p, q] * b[q, p] for p in range(n) for q in range(n)) + s"))
         body = [*start, *self.lines, f"    return {result}"]
         return HEADER + "@at.fn\ndef f(x: f64[n], y: f64[n], a: f64[n, n], s: f64, i: i64[n]):\n" + "\n".join(body) + "\n"

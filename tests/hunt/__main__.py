@@ -70,6 +70,7 @@ def slice_of(one: Class, seconds: float) -> None:
         one.kinds[found["kind"]] += 1
         if found["failed"]:
             one.failures.append(found)
+            print(f"failed: --only {one.name} --seeds {found['seed']},", flush=True)  # a long hunt tells it at once
         if found["dear"]:
             one.dear.append(found["seed"])
     one.processor += sum(float(line[1:]) for line in out.splitlines() if line.startswith("="))
@@ -79,11 +80,13 @@ def slice_of(one: Class, seconds: float) -> None:
 
 
 def hunt(classes: list[Class], seconds: float, jobs: int, each: float) -> None:
-    """Slices of the classes in turn, on so many cores; those that had least time go first."""
-    deadline, lock = time.monotonic() + seconds, threading.Lock()
+    """Slices of the classes in turn, on so many cores; those that had least time go first. A signal ends it after the slices that have begun, with its report."""
+    deadline, lock, told = time.monotonic() + seconds, threading.Lock(), threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: told.set())
 
     def go() -> None:
-        while (left := deadline - time.monotonic()) > 1:
+        while (left := deadline - time.monotonic()) > 1 and not told.is_set():
             with lock:
                 one, time_of_it = min(classes, key=lambda c: c.spent), min(each, left)
                 one.spent += time_of_it

@@ -34,6 +34,11 @@ def stages(seeds: Iterable[int]) -> Iterator[Hunted]:
     return _general(seeds, FAST)
 
 
+def groups(seeds: Iterable[int]) -> Iterator[Hunted]:
+    """The kernels for a GPU, executed with every access looked at: a row by a thread, a warp and a block."""
+    return _general(seeds, ("interpret", "kernels", "warps", "blocks"))
+
+
 def threads(seeds: Iterable[int]) -> Iterator[Hunted]:
     """Sizes in the thousands, with 1 and 4 threads."""
     from tests.fuzz.harness import THREADS
@@ -195,6 +200,7 @@ CLASSES: dict[str, Hunt] = {
     "nests": nests,
     "schedules": schedules,
     "stages": stages,
+    "groups": groups,
     "threads": threads,
     "hostile": hostile,
     "exported": exported,

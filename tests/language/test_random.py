@@ -11,9 +11,9 @@ import pytest
 
 import atoll as at
 from atoll import f64, i64, u64
+from atoll.elaborate.builtins.names import RANDOM
 from atoll.random import DISTRIBUTIONS
 from atoll.std import random as std
-from atoll.types.builtins.names import RANDOM
 
 n, m = at.sizes("n m")
 KEY = at.random.key(2026)
@@ -73,6 +73,7 @@ def test_every_distribution_has_a_law_here():
     assert all(callable(getattr(at.random, name)) for name in RANDOM)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(LAWS))
 def test_moments(name):
     params, mean, variance = LAWS[name]

@@ -21,6 +21,7 @@ from __future__ import annotations
 import numpy as np
 import atoll as at
 from atoll import f64, i64, u8, fn
+from atoll.std.lists import List
 n, m = at.sizes("n m")
 cnt = at.some("cnt")
 
@@ -38,6 +39,9 @@ class Bin:
     left: Expr
     right: Expr
 Expr = Num | Bin
+@at.record
+class Row:
+    items: List[i64]
 
 @at.fn
 def rank(g: Graph, x: f64[n, 2 * m], k: i64 = 2) -> (f64[n], i64):
@@ -68,6 +72,8 @@ def inside() -> float:
         return sum(x)
     return float(local(np.ones(3)))
 
+row = Row([1, 2])
+print(len(row.items), [k for k in row.items], row.items[0])
 g = Graph(np.zeros(3, np.int64), (np.ones(2), 1.0), table=np.ones((3, 4)))
 print(rank(g, np.ones((2, 4))), rank.type, rank.show("core"), at.grad(words), g.start.sum(), evaluate(Num(1.0)))
 Graph(1)  # mine

@@ -9,6 +9,7 @@ import pytest
 import atoll as at
 from atoll.ainf.dead import remove_dead
 from atoll.ainf.from_core import translate
+from atoll.core.binding import bind_call
 from atoll.core.values import leaves
 from atoll.loops import ir as lp
 from atoll.loops.check import check
@@ -18,7 +19,6 @@ from atoll.loops.control.same_conditions import same_conditions
 from atoll.loops.execute import execute
 from atoll.lower.function import lower
 from atoll.runtime.arguments import from_python
-from atoll.types.binding import bind_call
 from bench.everyday.programs import HEAD as EVERYDAY
 from bench.everyday.programs import PROGRAMS
 from tests.agreement import flat, same

@@ -8,12 +8,12 @@ import pytest
 import atoll as at
 from atoll.ainf.dead import remove_dead
 from atoll.ainf.from_core import translate
+from atoll.core.binding import bind_call
 from atoll.core.values import leaves
 from atoll.loops.count import Counting
 from atoll.loops.optimise import optimise
 from atoll.lower.function import lower
 from atoll.runtime.arguments import from_python
-from atoll.types.binding import bind_call
 
 HEAD = "import atoll as at\nfrom atoll import *\nn, m, p = at.sizes('n m p')\n"
 MANY = np.zeros((1000, 0))

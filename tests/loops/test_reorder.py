@@ -1,4 +1,4 @@
-"""Fusion, fission and interchange (transform/fuse.py, transform/permute.py) against every order that they allow, on families of small nests.
+"""Fusion, fission, interchange and skewing (transform/fuse.py, transform/permute.py, transform/skew.py) against every order that they allow, on families of small nests.
 
 What is made must leave the same memory at all small sizes, pieces in any order; what would not must be refused; and the simple shapes must be made.
 """
@@ -17,6 +17,7 @@ from atoll.loops.transform.permute import distributed, interchanged
 from atoll.loops.transform.predicate import masked, total
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.scan import in_runs, scan_of
+from atoll.loops.transform.skew import Rows, skewed
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import BOOL, F64, I64
 
@@ -36,12 +37,21 @@ def run(stmts: lp.Stmts, n: int, backwards: bool = False) -> Memory:
     def element(b: lp.Buffer, index: tuple[Poly, ...]) -> tuple[str, tuple[int, ...]]:
         return b.name, tuple(map(at, index))
 
+    def number(e: lp.Expr) -> int:
+        if isinstance(e, lp.Choose):
+            return number(e.then if all(t.poly is not None and at(t.poly) >= 0 for t in e.tests) else e.orelse)
+        assert isinstance(e, lp.Index)
+        return at(e.poly)
+
     def go(stmts: lp.Stmts) -> None:
         for s in stmts:
             if isinstance(s, lp.For):
-                for k in range(at(s.low), at(s.high)):
+                rounds = range(at(s.low), at(s.high))
+                for k in reversed(rounds) if backwards and s.parallel else rounds:
                     values[s.sym] = k
                     go(s.body)
+            elif isinstance(s, lp.Let):
+                values[s.var.atom] = number(s.value)
             elif isinstance(s, lp.Chunks):
                 cuts = [(k, min(k + 2, n)) for k in range(0, n, 2)]
                 for values[s.low], values[s.high] in reversed(cuts) if backwards else cuts:
@@ -129,6 +139,23 @@ def test_loops_exchanged_do_the_same() -> None:
     assert made[True] > 40 and made[False] > 40
 
 
+def test_skewed_rows_do_the_same() -> None:
+    """Rows with something before and after their columns, in bands of two and three rows; lanes of a step in any order."""
+    made = {True: 0, False: 0}
+    for seed in range(300):
+        rng = random.Random(seed)
+        i, j = Sym("i"), Sym("j")
+        cell = [store(rng, i, j) for _ in range(rng.randint(1, 2))]
+        before, after = ([store(rng, i) for _ in range(rng.choice([0, 0, 1]))] for _ in range(2))
+        inner = lp.For(j, poly(rng.choice([0, 1])), poly(N), cell, False)
+        outer = lp.For(i, poly(rng.choice([0, 1])), poly(N), [*before, inner, *after], False)
+        found = skewed(Rows(outer, inner, before, cell, after), {}, rng.choice([2, 3]))
+        made[not isinstance(found, Refused)] += 1
+        if not isinstance(found, Refused):
+            assert same([outer], found), f"seed {seed}"
+    assert made[True] > 100 and made[False] > 60
+
+
 I, J = Sym("i"), Sym("j")
 X, Y, Z = BUFFERS
 
@@ -156,6 +183,26 @@ def test_directions(cells: list[lp.Stmt], exchanged: bool) -> None:
     assert isinstance(interchanged(over(I, over(J, *cells))), Refused) is not exchanged
 
 
+@pytest.mark.parametrize(
+    ("cells", "made"),
+    [
+        ([cell(X, 0, 0, X, -1, 0)], True),  # waits for the row above
+        ([cell(X, 0, 0, X, -1, -1)], True),
+        ([cell(X, 0, 0, X, 0, -1)], True),  # and for the cell to the left
+        ([cell(X, 0, 0, X, -1, 1)], False),  # the row above is there at the same step
+        ([cell(X, 0, 0, X, -2, 1)], True),  # and two rows above at the step before
+        ([cell(X, 0, 0, X, 1, 0)], True),  # wants what the row below has not made yet
+        ([cell(X, 0, 0, X, 1, -1)], False),  # which it makes at the same step
+        ([cell(X, 0, 0, X, 2, -1)], True),
+        ([lp.Store(X, (poly(0), poly(J)), lp.Load(X, (poly(0), poly(J))))], True),  # one row for all
+        ([lp.Store(X, (poly(0), poly(J)), lp.Load(X, (poly(0), poly(J) + 1)))], False),
+    ],
+)
+def test_steps_of_a_wave(cells: list[lp.Stmt], made: bool) -> None:
+    inner = over(J, *cells)
+    assert isinstance(skewed(Rows(over(I, inner), inner, [], cells, []), {}, 2), Refused) is not made
+
+
 def test_reasons() -> None:
     s, k = lp.Var("s", F64), lp.Var("k", I64)
     plain = lp.Store(X, (poly(I), poly(0)), lp.Load(Y, (poly(I), poly(0))))
@@ -166,6 +213,12 @@ def test_reasons() -> None:
         assert isinstance(found, Refused)
         return found.why
 
+    inner = over(J, cell(X, 0, 0, X, -1, 0))
+    down = over(J, cell(X, 0, 0, X, -1, 0), high=poly(I))
+    assert "depends on the row" in why(skewed(Rows(over(I, down), down, [], down.body, []), {}, 2))
+    assert "leaves a variable" in why(skewed(Rows(over(I, inner, carried.body[0]), inner, [], inner.body, carried.body), {}, 2))
+    edge = lp.Store(X, (poly(I), poly(N) - 1), lp.Const(0.0, F64))
+    assert "beside the columns" in why(skewed(Rows(over(I, inner, edge), inner, [], inner.body, [edge]), {}, 2))
     assert "same range" in why(fused(over(I, plain), over(J, plain, high=poly(4))))
     assert "variable" in why(fused(carried, uses)) and "variable" in why(past(carried, [uses]))
     assert "variable" in why(distributed(carried, 1)) and "variable" in why(distributed(over(I, lp.Let(k, lp.Index(poly(I))), lp.Store(X, (poly(I), poly(0)), lp.Use(k))), 1))

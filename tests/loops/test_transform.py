@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from atoll.loops import ir as lp
+from atoll.loops.recipes.unroll import unroll
 from atoll.loops.show import statements
 from atoll.loops.transform.copier import Copier
 from atoll.loops.transform.cut import cut
@@ -19,7 +20,7 @@ from atoll.loops.transform.jam import loops_together, one_sum, row_updates, sums
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.regroup import as_assignments, monoid_of, neutral
 from atoll.loops.transform.split import block_end, in_blocks
-from atoll.loops.transform.unroll import written_out
+from atoll.loops.transform.unroll import in_one_piece, written_out
 from atoll.sizes import Sym, poly
 from atoll.types.dtypes import BOOL, DTYPES, I64
 
@@ -65,6 +66,23 @@ def test_loops_are_written_out_where_their_rounds_are_in_the_text() -> None:
     assert text(written_out(few)).split("\n") == ["var s = 0", "s := (s + x[i, 1])", "s := (s + x[i, 2])"]
     assert "rounds" in why(written_out(summed()))
     assert "copied" in why(written_out(lp.For(r, poly(0), poly(2), [lp.Alloc(row)], True)))
+    chosen = lp.Choose((lp.Test("eq", poly(r) - 1),), at(x, i, r), lp.Const(0.0, F64))
+    assert text(written_out(lp.For(r, poly(0), poly(2), [lp.Store(row, (poly(r),), chosen)], True))).split("\n") == ["row[0] = 0.0", "row[1] = x[i, 1]"]
+
+
+def test_pieces_of_a_few_elements_are_written_out() -> None:
+    few = lp.Chunks(Sym("lo"), Sym("hi"), poly(2), poly(1), [])
+    each = lp.For(r, poly(few.low), poly(few.high), [lp.Store(row, (poly(r),), at(x, i, r))], True)
+    assert "for r in 0..2" in text(in_one_piece(replace(few, body=[each])))
+    assert "copied" in why(in_one_piece(replace(few, body=[lp.Alloc(row)])))
+    assert text(unroll([replace(few, body=[each])], [])).split("\n") == ["row[0] = x[i, 0]", "row[1] = x[i, 1]"]
+    part = lp.Var("part", F64)
+    adding = lp.Accumulate(r, poly(few.low), poly(few.high), [lp.Add(part, "add", at(x, i, r))], [lp.Acc(part, "add")])
+    summed_up = text(unroll([replace(few, body=[adding, lp.Add(total, "add", lp.Use(part))], accs=[lp.Acc(total, "add")])], []))
+    assert "accumulate" not in summed_up and "pieces" not in summed_up and summed_up.endswith(f"s := (s + {summed_up.split(' = ')[0].removeprefix('var ')})")
+    rows = lp.For(r, poly(few.low), poly(few.high), [over(j, m, lp.Store(y, (poly(r), poly(j)), at(x, r, j)))], True)
+    for kept in (replace(few, body=[rows]), replace(few, body=[each], extent=poly(n)), replace(few, body=[each], extent=poly(100))):
+        assert unroll([kept], []) == [kept]  # rows are work for threads, and so are many elements
 
 
 def test_sums_of_several_rounds() -> None:

@@ -1,4 +1,4 @@
-"""The shape of generated C, in the abbreviation of notes/pauget2.md: types, qualifiers and needless braces left out.
+"""The shape of generated C, in a short form: types, qualifiers and needless braces left out.
 
     for i<5 for j<3 {c[i][j]=0; for k<7 c[i][j]+=a[i][k]*b[k][j];}
 """

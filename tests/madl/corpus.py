@@ -1,6 +1,6 @@
-"""The programs of the thesis, by the ids of notes/pauget2.md: P1 to P18 (with printed C), Q1 to Q37 (without), in our concrete syntax.
+"""The programs of the thesis, by the ids of docs/sources.md, Pauget: P1 to P18 (with printed C), Q1 to Q37 (without), in our concrete syntax.
 
-Where the thesis leaves a type or size open that nothing else determines, it is written here; `notes/pauget2.md` 4.3 lists the errata that are
+Where the thesis leaves a type or size open that nothing else determines, it is written here; errata are told where a row differs, those that are
 corrected. Operators that others use come first.
 """
 

@@ -1,4 +1,4 @@
-"""Comparing types up to a change of size variables: each must be an instance of the other (notes/pauget1.md 1.5)."""
+"""Comparing types up to a change of size variables: each must be an instance of the other (Pauget, chapter 2)."""
 
 from __future__ import annotations
 

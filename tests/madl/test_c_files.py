@@ -28,6 +28,7 @@ def test_every_program_compiles_strictly_and_refers_to_nothing(tmp_path: Path) -
     assert not re.search(r"\b(malloc|calloc|realloc|free|alloca)\b", file.source() + file.header())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [Options(), Options(wrap=False), Options(static=True), Options(index="int16_t")], ids=["plain", "no wrap", "static", "int16_t"])
 def test_examples_run_under_sanitizers(options: Options, tmp_path: Path) -> None:
     """The example caller calls each of them once."""

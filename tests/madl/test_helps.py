@@ -327,3 +327,11 @@ def test_what_has_no_c() -> None:
         str(nd.kept.c(static=True))
     assert caught.value.code == "E0965" and "gives its sizes as numbers" in caught.value.help
     assert "static" in nd.three.c(static=True)
+
+
+@pytest.mark.parametrize("text", ["let f (x: ) returns (y): y = x", "let f (x of [4]f64) returns (y): y = x[] + 1.0", "let f (x of f64) returns (y): return", "let f (x of f64) returns (y): return ;", "let f (x of f64, z:) returns (y): y = x"])
+def test_a_slip_half_written(text):
+    """A help speaks of what is written; where that is missing there is another error, and no crash."""
+    with pytest.raises(Error, match="E09") as caught:
+        at.madl(text)
+    assert "{" not in str(caught.value).splitlines()[-1]

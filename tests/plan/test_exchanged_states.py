@@ -10,6 +10,7 @@ import pytest
 
 import atoll as at
 from tests.agreement import agree
+from tests.control.count import growth
 
 HEAD = "import atoll as at\nfrom atoll import f64, i64\nn = at.sizes('n')\n"
 
@@ -20,8 +21,8 @@ SHAPES: dict[str, tuple[str, bool]] = {
     "updates of both after": ("    for r in range(rounds):\n        a, b = b, a\n        a[0] = a[0] + 1.0\n        b[n - 1] = a[0]\n    return sum(a) + 2.0 * a[0]\n", True),
     "the other is returned": ("    for r in range(rounds):\n        a, b = b, a\n        a[0] = a[0] * 0.5 + b[0]\n    return b\n", True),
     "neither is returned": ("    for r in range(rounds):\n        a, b = b, a\n        a[0] = a[0] * 0.5 + b[0]\n    return sum(a), sum(b) * 3.0\n", True),
-    "both are returned": ("    for r in range(rounds):\n        a, b = b, a\n        a[0] = a[0] * 0.5 + b[0]\n    return a, b\n", False),
-    "one returned, the other read after": ("    for r in range(rounds):\n        a, b = b, a\n        a[0] = a[0] * 0.5 + b[0]\n    return a, sum(b)\n", False),
+    "both are returned": ("    for r in range(rounds):\n        a, b = b, a\n        a[0] = a[0] * 0.5 + b[0]\n    return a, b\n", True),
+    "one returned, the other read after": ("    for r in range(rounds):\n        a, b = b, a\n        a[0] = a[0] * 0.5 + b[0]\n    return a, sum(b)\n", True),
     "three levels": ("    for r in range(rounds):\n        c = [a[i] + 0.1 * b[n - 1 - i] for i in range(n)]\n        b, a = a, c\n    return a\n", True),
     "three levels, the older one returned": ("    for r in range(rounds):\n        c = [a[i] + 0.1 * b[n - 1 - i] for i in range(n)]\n        b, a = a, c\n    return b\n", True),
     "three go round": ("    c = a * 2.0\n    for r in range(rounds):\n        a, b, c = b, c, a\n        a[0] = a[0] + c[0]\n    return a\n", True),
@@ -32,7 +33,30 @@ SHAPES: dict[str, tuple[str, bool]] = {
     "under a condition": ("    for r in range(rounds):\n        if r % 3 != 1:\n            a, b = b, a\n        a[0] = a[0] + 1.0\n    return a\n", False),
     "left in the middle": ("    for r in range(rounds):\n        a, b = b, a\n        a[0] = a[0] + 1.0\n        if a[0] > 4.0:\n            break\n    return a\n", False),
     "inside another loop": ("    for r in range(rounds):\n        for q in range(3):\n            a, b = b, a\n            a[q % n] = a[q % n] + b[0]\n        a[0] = a[0] * 0.25\n    return a\n", False),
-    "two loops": ("    for r in range(rounds):\n        a, b = b, a\n        a[0] = a[0] + 1.0\n    for r in range(rounds):\n        a, b = b, a\n        a[0] = a[0] * 0.5\n    return a\n", False),
+    "many rounds inside another loop": (
+        "    for q in range(3):\n        for r in range(rounds):\n            a, b = b, a\n            a[r % n] = a[r % n] + b[0]\n        a[0] = a[0] * 0.25\n    return a, b\n",
+        False,
+    ),
+    "rounds in a branch": (
+        "    for i in range(n):\n        if a[i] > 0.4:\n            for r in range(rounds):\n                a[(i + r) % n] = b[i] + r\n                a, b = b, a\n"
+        "        else:\n            b[i] = a[i] - 1.0\n    return a, b\n",
+        False,
+    ),
+    "rounds in a branch, arrays made anew": (
+        "    for i in range(n):\n        if b[i] > 0.4:\n            for r in range(rounds % 3):\n                a = b\n                a[0] = b[i] * 0.5\n                b = [0.5 * (v + b[i]) for v in b]\n"
+        "        else:\n            b[0] = a[i] - 0.25\n    return a, b\n",
+        False,
+    ),
+    "in a loop that exchanges too": (
+        "    for q in range(3):\n        for r in range(rounds):\n            a, b = b, a\n            a[r % n] = a[r % n] + b[0]\n        a, b = b, a\n    return a, b[0]\n",
+        False,
+    ),
+    "for every row": (
+        "    def one(p, q):\n        for r in range(rounds):\n            p, q = q, p\n            p[r % n] = p[r % n] * 0.5 + q[0]\n        return p, q\n"
+        "    return [one(a * k, b) for k in range(3)]\n",
+        True,
+    ),
+    "two loops": ("    for r in range(rounds):\n        a, b = b, a\n        a[0] = a[0] + 1.0\n    for r in range(rounds):\n        a, b = b, a\n        a[0] = a[0] * 0.5\n    return a\n", True),
     "in a helper": ("    def step(p, q):\n        q[0] = p[0] + q[0] * 0.5\n        return q, p\n    for r in range(rounds):\n        a, b = step(a, b)\n    return a\n", True),
     "no other loop state is touched": ("    s = 0.0\n    for r in range(rounds):\n        a, b = b, a\n        s += a[0]\n        a[0] = s\n    return a, s\n", True),
 }
@@ -68,3 +92,20 @@ def test_derivatives(name: str) -> None:
             value, tangent = at.jvp2(f, (a, b, rounds), (d, d, 0))
             ga, gb, *_ = at.vjp(f, (a, b, rounds), np.ones(5))
             assert np.isclose(ga @ d + gb @ d, tangent.sum()), (rounds, value)
+
+
+# a round writes a few elements, so the bytes of all rounds grow as their number does
+CHEAP = [
+    "an update after", "updates of both after", "the other is returned", "neither is returned", "both are returned", "one returned, the other read after", "three go round",
+    "three go the other way", "twice in a round", "a while", "two loops", "in a helper", "no other loop state is touched", "for every row", "many rounds inside another loop",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_rounds_cost_what_they_write(name: str) -> None:
+    def arguments(size: int) -> tuple[Any, ...]:
+        return np.ones(size), np.zeros(size), size
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert max(growth(made(name), arguments, (32, 64, 128))) < 2.6

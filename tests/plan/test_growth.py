@@ -18,6 +18,7 @@ def _middle(name: str, lines: int) -> float:
     return min(found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["chain", "branches", "old_values", "sums"])
 def test_five_times_the_lines_take_about_five_times_as_long(name: str) -> None:
     _middle(name, 60)

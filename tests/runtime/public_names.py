@@ -12,7 +12,7 @@ import numpy as np
 
 import atoll as at
 from atoll.check.certificate import Certificate
-from atoll.types.builtins.names import BuiltinName
+from atoll.elaborate.builtins.names import BuiltinName
 
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 

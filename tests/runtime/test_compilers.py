@@ -121,9 +121,9 @@ def test_the_outcome_is_kept(tmp_path, script):
 @pytest.mark.parametrize("text", ["exec sleep 1000", "sleep 1000 & sleep 1000", "while true; do echo no end; done"])
 def test_a_compiler_that_hangs(script, monkeypatch, text):
     script(text)
-    monkeypatch.setattr(toolchain, "_FIRST", 2)
+    monkeypatch.setattr(toolchain, "_FIRST", 1)
     start = time.monotonic()
-    with pytest.raises(at.CompileError, match="E0828: the C compiler .*mycc did not end within 2 seconds"):
+    with pytest.raises(at.CompileError, match="E0828: the C compiler .*mycc did not end within 1 seconds"):
         outcome()
     assert time.monotonic() - start < 60
 
@@ -132,8 +132,8 @@ def test_a_compiler_that_hangs_later(tmp_path, script):
     """The small programs are compiled, the real one never ends."""
     script(f'case "$*" in *-shared*) sleep 1000;; esac\n{real()}')
     start = time.monotonic()
-    done = run(tmp_path, ATOLL_CC_TIMEOUT="3")
-    assert "E0828" in done.stderr and "did not end within 3 seconds" in done.stderr and time.monotonic() - start < 100
+    done = run(tmp_path, ATOLL_CC_TIMEOUT="2")
+    assert "E0828" in done.stderr and "did not end within 2 seconds" in done.stderr and time.monotonic() - start < 100
     assert "ATOLL_CC_TIMEOUT is 'soon', which is not a number of seconds" in run(tmp_path, ATOLL_CC_TIMEOUT="soon").stderr
 
 
@@ -174,7 +174,7 @@ def test_a_compiler_that_makes_something_else(script):
 def test_nothing_stays_behind(script, monkeypatch, tmp_path):
     """What a compiler started is ended with it."""
     script(f"sleep 1000 & echo $! > {tmp_path}/pid; wait")
-    monkeypatch.setattr(toolchain, "_FIRST", 2)
+    monkeypatch.setattr(toolchain, "_FIRST", 1)
     with pytest.raises(at.CompileError, match="E0828"):
         outcome()
     pid = (tmp_path / "pid").read_text().strip()
@@ -185,7 +185,7 @@ def test_nothing_stays_behind(script, monkeypatch, tmp_path):
     raise AssertionError("it still runs")
 
 
-@pytest.mark.parametrize("name", ["-x", "a b", "größe", "%s", "@x", "a;b", "quote'", "new\nline"])
+@pytest.mark.parametrize("name", ["-x", "@größe %s", "a;b quote'", "new\nline"])
 def test_cache_folders_of_any_name(tmp_path, name):
     done = run(tmp_path, PROGRAM + "\nimport os; print(os.path.isdir(at.cache.dir))", ATOLL_CACHE_DIR=name)
     assert done.stdout == "2\nTrue\n", done.stderr

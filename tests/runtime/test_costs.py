@@ -5,6 +5,7 @@ import resource
 import timeit
 
 import numpy as np
+import pytest
 
 import atoll as at
 from atoll import f32
@@ -70,6 +71,7 @@ def front(lines: int) -> float:
         gc.enable()
 
 
+@pytest.mark.long
 def test_a_body_ten_times_longer_takes_about_ten_times_longer():
     front(5)
     short = min(front(30) for _ in range(3))

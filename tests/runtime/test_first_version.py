@@ -23,6 +23,7 @@ PROGRAMS = {
     "exp beside plain loops": "def f(a: f32[n, m], x: f64[n]):\n    e = exp(a)\n    return e / sum(e, axis=0), tanh(x) * log(1.0 + x * x), a.T @ a, sum(a, axis=0)\n",
     "log outside of units": "def f(a: f32[n, m], x: f64[n]):\n    s = log(sum(a, axis=None))\n    return exp(s) * x, a.T @ a, sort(x), cumsum(x), [sum(a[i, j] / (1.0 + j) for j in range(m)) for i in range(n)]\n",
     "state": "def f(a: f32[n, m], x: f64[n]):\n    y = x\n    for k in range(m):\n        y[k % n] = y[k % n] / 3.0 + x[(k + 1) % n] * 0.1\n    return y, a[:, 0] / a[:, 1]\n",
+    "best of rows": "def f(a: f32[n, m], x: f64[n]):\n    return [(argmax(r), sum(exp(r - max(r)))) for r in a], [argmin(r / 3.0) for r in a], sqrt(x)\n",
     "sorting": "def f(a: f32[n, m], x: f64[n]):\n    return sort(x), argsort(a[0]), cumsum(x), sqrt(x * x) / 7.0\n",
 }
 
@@ -47,6 +48,21 @@ def test_same_bits(name: str) -> None:
     good = leaves(f.compile().call(a, x))
     assert [v.tobytes() for v in first] == [v.tobytes() for v in good]
     assert all(np.isfinite(v).all() for v in first)
+
+
+def test_a_search_is_not_optimised_with_what_calls_exp() -> None:
+    """It is a unit of its own, which is exact."""
+    from atoll.runtime.program import chosen, identity, prepare
+
+    f = at.fn(source=HEAD + PROGRAMS["best of rows"])
+    _, spans = identity(f.core, chosen(f.core), "3")
+    generated = prepare(f.core, spans, chosen(f.core)).generated
+    searches = [text for text in generated.units if "nearest__" in text]
+    assert searches and all(is_exact(with_support(text)) for text in searches)
+    found = levels(generated)
+    assert found is not None
+    optimised = "".join(text for text, level in zip(*found, strict=True) if level == "3")
+    assert "expf(" in optimised and "nearest__" not in optimised
 
 
 def test_long_scans_have_the_same_bits() -> None:

@@ -14,8 +14,8 @@ from unittest import mock
 import pytest
 
 import atoll as at
+from atoll.elaborate.builtins.names import BuiltinName
 from atoll.errors.plain import is_plain
-from atoll.types.builtins.names import BuiltinName
 from tests.runtime.odd_values import odd_values
 from tests.runtime.public_names import right_calls, with_one
 

@@ -9,11 +9,11 @@ import numpy as np
 
 import atoll as at
 from atoll.check.assumptions import library_functions
+from atoll.core.binding import bind_call
 from atoll.core.values import leaves
 from atoll.loops.execute import execute
 from atoll.runtime.arguments import from_python
 from atoll.schedule.denote import evaluate
-from atoll.types.binding import bind_call
 from tests.agreement import flat
 from tests.agreement import same as close
 from tests.schedule.random_terms import same

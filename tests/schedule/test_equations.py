@@ -93,7 +93,7 @@ def test_equation(e: Equation) -> None:
 
 
 def test_every_name_of_the_digest_is_there() -> None:
-    """A selection over all files of ATL's lemmas (notes/atl_ainf_exo.md 1.4)."""
+    """A selection over all files of ATL's lemmas (docs/sources.md, ATL)."""
     names = """trunc_r_pad_r_id flatten_truncr_tile_id' tile_flatten_id transpose_transpose_id gen_trunc_guarded trunc_gen pad_gen
         transpose_gen_gen transpose_iverson flatten_let flatten_gen_gen flatten_sum get_flatten_trunc split_gen split_genr split_gen_plus
         gen_to_concat distrib_gen_concat get_gen_some get_genr_some gen_get_id get_guard_of_nat iverson_bin_distr guard_mul_l collapse_iverson

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 import atoll as at
@@ -89,3 +90,18 @@ def test_a_type_that_changes_is_shown_without_the_range_of_an_index():
     with pytest.raises(at.TypeError) as caught:
         at.fn(source=text)
     assert "found:    i64[m]" in str(caught.value) and "idx" not in str(caught.value)
+
+
+def test_what_the_library_makes_is_told_at_the_call_of_it():
+    text = "import atoll as at\nimport numpy as np\nn = at.sizes('n')\ndef f(x: at.i64[n]):\n    return np.bincount(x % 10, minlength=10)[:10]\n"
+    f = at.fn(source=text)
+    made = [u for u in f.memory() if u.kind == "temporary"]
+    assert made and all("np.bincount(x % 10" in repr(u) and "(line 5)" in repr(u) for u in made)
+    assert "np.bincount(x % 10" in repr(f.memory(n=10)) and "(line 5)" in repr(f.memory(n=10))
+    with pytest.raises(at.Error, match=r"E1201: .*the size of np.bincount\(x % 10.* is known only when it runs\n.*:5:12"):
+        f.plan_distribution(np.zeros(1000, np.int64), parts=4)
+
+
+def test_an_update_without_a_name_is_called_by_its_words():
+    f = at.fn(source="import atoll as at\nn = at.sizes('n')\ndef f(x: at.i64[n]):\n    return sort(hist(add, 0, n, x, [1 for _ in x]) * x)[::-1]\n")
+    assert any(u.name == "hist(add, 0, n, x, [1 for..." for u in f.memory() if u.kind == "temporary")

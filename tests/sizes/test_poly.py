@@ -116,3 +116,10 @@ def test_divisors_are_positive() -> None:
         floordiv(n, poly(0))
     with pytest.raises(at.SizeError, match="E0314"):
         floordiv(n, poly(-2))
+
+
+def test_nothing_divided_is_nothing():
+    """By whatever it is divided: an index of the first element is 0 in every way it can be written."""
+    i = Sym("i")
+    assert floordiv(poly(0), n + 1) == poly(0)
+    assert floordiv(poly(i), n + 1).subst({i: poly(0)}) == poly(0)

@@ -1,4 +1,4 @@
-"""Size inference: isolated unknowns, division, decomposition by rigid symbols, levels (notes/pauget1.md 1.5, 1.6)."""
+"""Size inference: isolated unknowns, division, decomposition by rigid symbols, levels (Pauget, chapter 2 and appendix A.1)."""
 
 from __future__ import annotations
 

@@ -5,11 +5,11 @@ import pytest
 
 import atoll as at
 from atoll import f32, f64, i64
+from atoll.core.binding import bind_call
 from atoll.loops.execute import execute
 from atoll.runtime.arguments import from_python
 from atoll.runtime.library import threads
 from atoll.runtime.program import compiled_loops
-from atoll.types.binding import bind_call
 from tests.agreement import agree, flat, same
 
 n, m, k = at.sizes("n m k")

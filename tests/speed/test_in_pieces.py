@@ -7,12 +7,12 @@ import pytest
 
 import atoll as at
 from atoll import f64, i64
+from atoll.core.binding import bind_call
 from atoll.core.values import leaves
 from atoll.loops.choices import USUAL
 from atoll.loops.execute import execute
 from atoll.runtime.arguments import from_python
 from atoll.runtime.program import Program, compiled_loops
-from atoll.types.binding import bind_call
 from bench.kernels.linalg import cholesky, lu
 from tests.agreement import agree, flat, for_all_threads, same
 

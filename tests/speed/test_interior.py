@@ -5,12 +5,12 @@ import pytest
 
 import atoll as at
 from atoll import f64, i64
+from atoll.core.binding import bind_call
 from atoll.core.values import leaves
 from atoll.loops.execute import execute
 from atoll.loops.show import show
 from atoll.runtime.arguments import from_python
 from atoll.runtime.program import compiled_loops
-from atoll.types.binding import bind_call
 from tests.agreement import agree
 
 n, m = at.sizes("n m")

@@ -66,9 +66,9 @@ def stream(x: f64[5, n, m]) -> f64[n, m]:
 
 
 def rewritten(f, *args):
+    from atoll.core.binding import bind_call
     from atoll.core.values import leaves
     from atoll.runtime.arguments import from_python
-    from atoll.types.binding import bind_call
 
     given = from_python(f.core, f._arguments(args, {}))
     return execute(compiled_loops(f.core), [leaf for x in given for leaf in leaves(x)], bind_call(f.core, given), 7)[0]

@@ -54,7 +54,7 @@ def samples(dtype, size):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_type(dtype):
     fs = both(dtype)
-    for size in (0, 1, 2, 15, 16, 17, 33, 64, 65, 127, 300, 1000, 2049, 5000):
+    for size in (0, 1, 2, 16, 17, 33, 65, 300, 2049, 5000):
         for x in samples(dtype, size):
             held(fs, x)
     for x in samples(dtype, 70001)[:2]:

@@ -80,6 +80,7 @@ def test_it_happens(name):
     assert "strips i_first..i_last of n" in CASES[name][0].show("plan")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("length", [1, 3, 7])
 def test_short_strips(name, length, monkeypatch):

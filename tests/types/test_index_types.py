@@ -1,4 +1,4 @@
-"""idx[n]: kept where its size makes sense, an ordinary integer elsewhere (types/decay.py)."""
+"""idx[n]: kept where its size makes sense, an ordinary integer elsewhere (elaborate/decay.py)."""
 
 from __future__ import annotations
 

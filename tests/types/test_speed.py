@@ -8,7 +8,7 @@ import time
 import pytest
 
 import atoll as at
-from atoll.types.ranks import program
+from atoll.elaborate.ranks import program
 
 PARAMS = {
     "numbers": "x: f64, y: f64, z: f64",

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from atoll.types.builtins.names import BUILTINS
+from atoll.elaborate.builtins.names import BUILTINS
 from atoll.types.types import SCALARS
 
 from .wrong import FOLDER, HEAD, NOTHING, cases, said

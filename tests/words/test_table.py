@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import atoll as at
-from atoll.types.builtins.names import BUILTINS, WORDS
-from atoll.types.numpy_names.names import NAMES, STATEMENTS
-from atoll.types.numpy_names.refused import INSTEAD, PARAMETERS
-from atoll.types.numpy_names.table import METHODS, TABLE
+from atoll.elaborate.builtins.names import BUILTINS, WORDS
+from atoll.elaborate.numpy_names.names import NAMES, STATEMENTS
+from atoll.elaborate.numpy_names.refused import INSTEAD, PARAMETERS
+from atoll.elaborate.numpy_names.table import METHODS, TABLE
 
 HEAD = "import numpy as np\nimport atoll as at\nfrom atoll import f64, i64\nn, m = at.sizes('n m')\n"
 

@@ -186,7 +186,7 @@ class Conditions(Versions):
             if then.parts is not None and orelse.parts is not None:
                 items = self.select(test, then.parts, orelse.parts, span)
                 assert isinstance(items, VTuple)
-                return self.push_in(items, 1)
+                return self.push_in(items, then.depth)
             merged = self.merge_updates(test, then, orelse, span)
             if merged is not None:
                 return merged

@@ -110,7 +110,7 @@ class Context:
         def get(p: Poly) -> Value:
             return self.push_in(VTuple(tuple(self.get(item, p) for item in value.items)), depth - 1)
 
-        return VArray(first, get, None, value)
+        return VArray(first, get, None, value, depth)
 
     def leaves_of(
         self, value: Value, t: Type, env: Env
@@ -262,7 +262,7 @@ class Context:
         if isinstance(value, VTuple):
             return VTuple(tuple(self.reify(item, name, label) for item in value.items))
         if isinstance(value, VArray) and value.parts is not None:
-            return self.push_in(VTuple(tuple(self.reify(item, name, label) for item in value.parts.items)), 1)
+            return self.push_in(VTuple(tuple(self.reify(item, name, label) for item in value.parts.items)), value.depth)
         if not isinstance(value, VArray) or value.source is not None:
             self.label(value, label)
             return value

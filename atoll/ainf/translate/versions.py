@@ -76,7 +76,7 @@ class Versions(Context):
         if isinstance(value, VTuple):
             return VTuple(tuple(self.latest(item) for item in value.items))
         if isinstance(value, VArray) and value.parts is not None:
-            return self.push_in(VTuple(tuple(self.latest(item) for item in value.parts.items)), 1)
+            return self.push_in(VTuple(tuple(self.latest(item) for item in value.parts.items)), value.depth)
         if isinstance(value, VArray) and value.source is not None and not value.source[2]:
             key = value.source[:2]
             while key in self.now:

@@ -1,5 +1,6 @@
 """Nests of loops as functions of their own, in programs that are long: C compilers need more than linear time for a function, and equal nests are then
-one (units.py).
+one (units.py). A long branch in a loop (a search by blocks, beside the loop for a few elements) is one too, in every program: what stands beside it is
+then compiled without it, by the first version in particular (runtime/first_version.py), which must optimise what calls `exp` but not what looks for the largest.
 
 A nest takes what it reads by value, arrays by `restrict` pointers as pieces do, and the variables it sets by address: it works on copies, which it
 gives back.
@@ -13,6 +14,7 @@ from atoll.backends.c.used import collect
 from atoll.loops import ir as lp
 
 _SHORT = 24  # lines of a nest that are not worth a function
+_BRANCH = 60  # lines of a branch that are
 
 
 class Apart(Pieces):
@@ -22,8 +24,24 @@ class Apart(Pieces):
             return False
         return lines([loop]) >= _SHORT and _is_closed([loop])
 
+    def is_branch_apart(self, branch: lp.If) -> bool:
+        """A branch in a loop that becomes a function here."""
+        if not self.dialect.hosted or self.quiet or not self.nesting or lines([branch]) < _BRANCH:
+            return False
+        inside = list(lp.walk([branch]))
+        has_loops = any(isinstance(s, (lp.For, lp.Forever, lp.Accumulate)) for s in inside)  # beside which a call is nothing
+        plain = not any(isinstance(s, (lp.Chunks, lp.Product, lp.Alloc, lp.Free, lp.Check, lp.Print)) for s in inside)
+        return has_loops and plain and not _leaves([branch]) and _is_closed([branch])
+
+    def branch(self, branch: lp.If) -> None:
+        with self.braces(f"if ({self.tests(branch.tests)})"):
+            self.stmts(branch.then)
+        if branch.orelse:
+            with self.braces("else"):
+                self.stmts(branch.orelse)
+
     def apart(self, nests: lp.Stmts) -> None:
-        """Loops as a function, and its call."""
+        """Loops or branches as a function, and its call."""
         used = collect(nests, set())
         set_here = {s.var for s in lp.walk(nests) if isinstance(s, lp.Assign)}
         changed = [v for v in used.vars if v in set_here]
@@ -42,8 +60,11 @@ class Apart(Pieces):
                 for v in changed:
                     self.declare(v, f"*{safe(v.name)}_io", False)
                 for nest in nests:
-                    assert isinstance(nest, lp.For)
-                    self.loop(nest)
+                    if isinstance(nest, lp.For):
+                        self.loop(nest)
+                    else:
+                        assert isinstance(nest, lp.If)
+                        self.branch(nest)
                 self.finish([f"*{safe(v.name)}_io = {safe(v.name)};" for v in changed])
             may_stop = self.uses_done
             if not may_stop:
@@ -52,6 +73,11 @@ class Apart(Pieces):
         if may_stop:
             self.uses_done = True
         self.put(f"if ((status = {call}) != 0) goto done;" if may_stop else f"{call};")
+
+
+def _leaves(stmts: lp.Stmts) -> bool:
+    """It ends a loop around it."""
+    return any(isinstance(s, lp.BreakUnless) or (not isinstance(s, lp.Forever) and any(_leaves(body) for body in lp.bodies(s))) for s in stmts)
 
 
 def _is_closed(nests: lp.Stmts) -> bool:

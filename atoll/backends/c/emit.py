@@ -60,12 +60,11 @@ class Emitter(Apart):
                 self.accumulate(stmt)
             case lp.Chunks():
                 self.chunks(stmt)
-            case lp.If(tests, then, orelse):
-                with self.braces(f"if ({self.tests(tests)})"):
-                    self.stmts(then)
-                if orelse:
-                    with self.braces("else"):
-                        self.stmts(orelse)
+            case lp.If():
+                if self.is_branch_apart(stmt):
+                    self.apart([stmt])
+                else:
+                    self.branch(stmt)
             case lp.Forever(body):
                 self.forever(body)
             case lp.BreakUnless(tests):

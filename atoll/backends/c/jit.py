@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,11 +21,11 @@ from atoll.backends.c.prelude import needed
 from atoll.backends.c.sort import sorts
 from atoll.backends.c.units import parts, shared, without_structs
 from atoll.core import ir as core
+from atoll.core.binding import MOST_SIZE, plan
 from atoll.loops import ir as lp
 from atoll.loops.transform.split import may_be_negative
 from atoll.origins import Marks
 from atoll.sizes import Atom, Poly, Quot, Sym
-from atoll.types.binding import MOST_SIZE, plan
 from atoll.types.dtypes import BOOL
 from atoll.types.types import Array, Index, flatten, shape_of
 
@@ -99,10 +100,10 @@ class Generated:
     units: list[str]
     main: str
 
-    def split(self, groups: list[list[str]]) -> list[str]:
-        """The program as several files: the one that calls the units, then one for each group of them."""
+    def split(self, groups: list[list[str]], beside: Sequence[str] = ()) -> list[str]:
+        """The program as several files: the one that calls the units and has those `beside` it, then one for each group of them."""
         known = shared(self.units)
-        files = [_file(_FIRST, "\n\n".join([self.consts, known, self.main]))]
+        files = [_file(_FIRST, "\n\n".join([self.consts, known, *map(without_structs, beside), self.main]))]
         return files + [_file(_OTHER, "\n\n".join([self.consts, known, *map(without_structs, group)])) for group in groups]
 
 

@@ -7,7 +7,6 @@ rounds themselves stay as they are. Loops over the indices of a piece need not c
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 from atoll.loops import ir as lp
@@ -48,9 +47,7 @@ def _in_expressions(x: Any) -> int:
         return sum(map(_in_expressions, x))
     if isinstance(x, lp.Load):
         return 1
-    if isinstance(x, (lp.Buffer, lp.Var, list)) or not dataclasses.is_dataclass(x) or type(x).__module__ != lp.__name__:
-        return 0
-    return sum(_in_expressions(getattr(x, f.name)) for f in dataclasses.fields(x))
+    return sum(_in_expressions(getattr(x, name)) for name in lp.FIELDS.get(type(x), ()))
 
 
 def units(stmts: lp.Stmts) -> int:

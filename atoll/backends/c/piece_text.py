@@ -1,5 +1,5 @@
 """Loops in pieces as C: a function per piece with `restrict` parameters, because that is what lets the C compiler see that nothing aliases
-(notes/c_shapes.md 0b), called for each piece, perhaps by several threads. Every failure goes to the label `done`, where memory is given back.
+(docs/sources.md C0), called for each piece, perhaps by several threads. Every failure goes to the label `done`, where memory is given back.
 """
 
 from __future__ import annotations

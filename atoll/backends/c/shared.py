@@ -18,12 +18,12 @@ from atoll.backends.c.c_names import safe_symbol
 from atoll.backends.c.jit import Generated, generate
 from atoll.backends.c.written import check_place, write_files
 from atoll.core import ir as core
+from atoll.core.binding import plan
 from atoll.errors import fail, make
 from atoll.errors.base import Error
 from atoll.runtime.toolchain import compiler, patience, run_compiler, started
 from atoll.sizes import Atom, Poly, Quot
 from atoll.sizes.describe import condition
-from atoll.types.binding import plan
 from atoll.types.types import Index, Record, Scalar, Tuple, Type, array, dtype_of, flatten, shape_of
 
 _NATIVE = Path(__file__).parents[2] / "runtime" / "native"

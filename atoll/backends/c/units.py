@@ -65,17 +65,17 @@ def _stays_here(found: list[str], k: int) -> bool:
     return (before == " " and found[k - 2] == "goto") or (before == "->" and found[k - 2] in _OF_HOST)
 
 
-def parts(texts: Sequence[str]) -> list[list[str]]:
-    """Units by file: as few as keep files short, of about the same length."""
-    total = sum(map(len, texts))
-    count = min(_MOST, max(1, round(total / _PART)))
+def parts(texts: Sequence[str], most: int = _PART, beside: int = 0) -> list[list[str]]:
+    """Units by file: as few as keep files short, of about the same length. `beside`: characters that are in the first file already."""
+    total = sum(map(len, texts)) + beside
+    count = min(_MOST, max(1, round(total / most)))
     found: list[list[str]] = [[] for _ in range(count)]
-    lengths = [0] * count
+    lengths = [beside] + [0] * (count - 1)
     for text in sorted(texts, key=len, reverse=True):
         shortest = lengths.index(min(lengths))
         found[shortest].append(text)
         lengths[shortest] += len(text)
-    return [part for part in found if part]
+    return [found[0], *(part for part in found[1:] if part)] if beside else [part for part in found if part]
 
 
 _TYPEDEF = re.compile(r"^typedef struct .*\n", re.M)

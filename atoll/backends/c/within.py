@@ -49,10 +49,10 @@ class _Guard:
             return self.stmts(x)
         if isinstance(x, tuple):
             return tuple(self.visit(item) for item in x)
-        if isinstance(x, (lp.Buffer, lp.Var)) or not dataclasses.is_dataclass(x) or type(x).__module__ != lp.__name__:
+        if type(x) not in lp.FIELDS:
             return x
-        changed = {f.name: self.visit(getattr(x, f.name)) for f in dataclasses.fields(x) if not (isinstance(x, lp.Product) and f.name in ("left", "right", "target"))}
-        return dataclasses.replace(x, **changed)  # type: ignore[type-var]
+        changed = {name: self.visit(getattr(x, name)) for name in lp.FIELDS[type(x)] if not (isinstance(x, lp.Product) and name in ("left", "right", "target"))}
+        return dataclasses.replace(x, **changed)
 
     def within(self, load: lp.Load, bound: Poly) -> lp.Expr:
         return lp.Call("within", (load, lp.Index(bound)), I64)

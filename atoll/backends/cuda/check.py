@@ -2,7 +2,7 @@
 
     scope       statements mention parameters, coordinates, and what is declared before them in this block or one around it
     memory      a kernel stores into no argument and no constant; shared memory has literal extents and fits; thread arrays are the thread's
-    regions     an ensure stands in a region; barriers and shuffles stand in none of a kernel that has one
+    regions     an ensure and a leave stand in a region; barriers and shuffles stand in none of a kernel that has one
     threads     a block has 1 to 1024 threads; kernels with shuffles have whole warps
     host        no element of a device buffer is read or written; launches give what kernels take
 """
@@ -20,8 +20,8 @@ from atoll.sizes import Poly, Sym
 
 _TOGETHER = (k.Barrier, k.WarpBarrier, k.Shuffle, k.Same)
 _OF_THREADS = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.If, lp.Forever, lp.BreakUnless, lp.Alloc, lp.Swap, lp.Note)
-_OF_KERNELS = (k.Region, k.Ensure, k.Barrier, k.WarpBarrier, k.Shuffle, k.Same, k.Digit, k.Fence, k.Atomic, k.Part)
-_OF_HOST = (lp.Let, lp.Declare, lp.Assign, lp.For, lp.If, lp.Forever, lp.BreakUnless, lp.Check, lp.Alloc, lp.Free, lp.Swap, lp.CopyBuffer, lp.Helper, lp.Note, k.Launch, k.Fetch)
+_OF_KERNELS = (k.Region, k.Ensure, k.Leave, k.Barrier, k.WarpBarrier, k.Shuffle, k.Same, k.Digit, k.Fence, k.Atomic, k.Part)
+_OF_HOST = (lp.Let, lp.Declare, lp.Assign, lp.For, lp.If, lp.Forever, lp.BreakUnless, lp.Check, lp.Alloc, lp.Free, lp.Swap, lp.CopyBuffer, lp.Helper, lp.Note, k.Launch, k.Fetch, k.Multiply)
 
 
 class Malformed(AssertionError):
@@ -135,6 +135,9 @@ class _Kernel:
             case k.Ensure(tests, _, args, rank):
                 self.need(self.regions > 0, "an ensure outside a region")
                 self.uses((tests, args, rank))
+            case k.Leave(tests):
+                self.need(self.regions > 0, "nothing to leave")
+                self.uses(tests)
             case lp.Swap(first, second):
                 self.need(first in self.known and second in self.known, "a swap of unknown arrays")
 
@@ -193,6 +196,12 @@ def _host(program: k.Program) -> None:
                 raise Malformed(f"{stmt.kernel.name} is launched without {missing}")
             if stmt.kernel not in program.kernels:
                 raise Malformed(f"{stmt.kernel.name} is no kernel of the program")
+        elif isinstance(stmt, k.Multiply):
+            for b in (stmt.left.buffer, stmt.right.buffer, stmt.target.buffer):
+                if b not in made or b.dtype is not stmt.target.buffer.dtype:
+                    raise Malformed(f"a product of {b}, which is not made yet or of another type than its result")
+            if stmt.target.buffer.kind in ("in", "const") or stmt.done not in made:
+                raise Malformed(f"a product into {stmt.target.buffer}, told in {stmt.done}")
         for p in Mentioned([stmt]).syms if not isinstance(stmt, k.Launch) else ():
             if not isinstance(p, Sym) or p not in made:
                 raise Malformed(f"the host does not know {p!r}")

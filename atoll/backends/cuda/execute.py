@@ -75,6 +75,8 @@ class Host(Executor):
                 if not self.memory[cell].written[()]:
                     raise Stuck(f"{cell} is fetched before it is written")
                 self.set(var, self.memory[cell].cells[()])
+            case k.Multiply():
+                pass  # no library: the kernels are what is looked at
             case lp.Check(tests) if not self.tests(tests):
                 self.tell()
                 super().stmt(stmt)
@@ -186,9 +188,12 @@ class _Thread(Executor):
             match stmt:
                 case k.Barrier() | k.WarpBarrier() | k.Shuffle() | k.Same():
                     yield stmt
-                case k.Region(body):  # no check is inside: the kernel has none
+                case k.Region(body):
                     if not self.block.told:
-                        yield from self.go(body)
+                        try:
+                            yield from self.go(body)
+                        except _Left:
+                            pass
                 case lp.If(tests, then, orelse):
                     yield from self.go(then if self.tests(tests) else orelse)
                 case lp.For(sym, low, high, body):
@@ -215,6 +220,9 @@ class _Thread(Executor):
             case k.Ensure(tests, site, args, rank):
                 if not self.tests(tests):
                     self.block.found.append((self.poly(rank), site, [self.expr(a) for a in args]))
+                    raise _Left
+            case k.Leave(tests):
+                if not self.tests(tests):
                     raise _Left
             case k.Digit(var, value, shift):
                 self.set(var, ordered(self.expr(value), value.dtype) >> self.poly(shift) & 255)

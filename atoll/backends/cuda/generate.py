@@ -30,7 +30,7 @@ def lowered(core_fn: core.Function) -> k.Program:
     """The kernels and the host program of a function."""
     from atoll.runtime.program import make_loops
 
-    return to_kernels(make_loops(core_fn, in_memory=False), core_fn.reassociate)
+    return to_kernels(make_loops(core_fn, in_memory=False), core_fn.reassociate, not core_fn.portable)
 
 
 def generate(core_fn: core.Function) -> Generated:

@@ -1,16 +1,18 @@
 """A point done by many threads: by a warp or by a block.
 
     accumulate s over r in low..high: s += e       lane l adds the elements low + l, low + l + L, ...; then lanes are added up in a tree, and all know s
-    for j in low..high: body                       lane l does the rounds low + l, low + l + L, ...
+    for j in low..high: body                       lane l does the rounds low + l, low + l + L, ...; loops of loops are numbered through
+    check                                          all lanes hear of it when a loop is done, and leave (tried.py)
     x = e, if, loops in order                      every lane, in the same way: they all know the same scalars
     b[i] = e                                       lane 0
 
 Barriers stand wherever lanes may read what another stored, or store what another reads. Which of the three a nest is done by is decided by its sizes when
-it runs: many short rows by threads, many rows by warps, long rows by blocks (notes/cuda_shapes.md 2).
+it runs: many short rows by threads, many rows by warps, long rows by blocks (docs/sources.md G2).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from atoll.backends.cuda import language as k
@@ -21,17 +23,19 @@ from atoll.loops import ir as lp
 from atoll.loops.questions import loads
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.poly import product
-from atoll.types.dtypes import I64
+from atoll.types.dtypes import I64, U32
 
 THREADS = 256
 WORKERS = 2112  # groups that have memory of their own
 SHORT = 32  # rounds of inner loops that a thread does as well
 LONG = 2048  # that are better for a block than for a warp
 FEW = 4096  # points that are too few for warps
+A_BLOCK = 16384  # rounds of inner loops that a block does in the time of a few launches
 
-def is_wide(body: lp.Stmts, env: dict[Any, Poly]) -> bool:
-    """There are loops inside for many threads, and nothing that a group cannot do."""
-    return any(_rounds(s, env) for s in _level(body, env)) and not any(isinstance(s, (lp.Check, lp.Helper, lp.Print, lp.Chunks)) for s in lp.walk(body))
+def is_wide(body: lp.Stmts, env: dict[Any, Poly], checks: bool = False) -> bool:
+    """There are loops inside for many threads, and nothing that a group cannot do; `checks` it can where what fails is done again."""
+    cannot = (lp.Helper, lp.Print, lp.Chunks, *(() if checks else (lp.Check,)))
+    return any(_rounds(s, env) for s in _level(body, env)) and not any(isinstance(s, cannot) for s in lp.walk(body))
 
 
 def _level(stmts: lp.Stmts, env: dict[Any, Poly]) -> list[lp.Stmt]:
@@ -56,15 +60,110 @@ def _rounds(s: lp.Stmt, env: dict[Any, Poly]) -> bool:
 
 def inner_extent(body: lp.Stmts, env: dict[Any, Poly]) -> list[Poly]:
     """Numbers of rounds of the loops that a group spreads."""
-    return [(s.high - s.low).subst(env) for s in _level(body, env) if isinstance(s, (lp.For, lp.Accumulate)) and _rounds(s, env)]
+    found: list[Poly] = []
+    for s in _level(body, env):
+        if isinstance(s, (lp.For, lp.Accumulate)) and _rounds(s, env):
+            loops = flattened(s)[0] if isinstance(s, lp.For) else [s]
+            found.append(product(tuple((x.high - x.low).subst(env) for x in loops)))
+    return found
+
+
+_LIGHT = ("add", "sub", "mul", "neg", "min", "max")
+
+
+def flattened(loop: lp.For) -> tuple[list[lp.For], list[lp.Stmt], lp.Stmts]:
+    """A parallel loop and those inside it that have the same number of rounds whatever its round is; scalars and checks before the inner ones, which every round makes anew;
+    and what is done in the innermost."""
+    loops, first, body = [loop], list[lp.Stmt](), loop.body
+    inside: set[Any] = {loop.sym}
+    while True:
+        whole: list[lp.Stmt] = [s for s in body if not isinstance(s, lp.Note)]
+        before, last = whole[:-1], whole[-1] if whole else None
+        light = all(isinstance(s, lp.Check) or (isinstance(s, lp.Let) and _is_light(s.value)) for s in before)
+        inside |= {s.var.atom for s in before if isinstance(s, lp.Let)}
+        if not light or not isinstance(last, lp.For) or not last.parallel or inside & (last.low.leaves() | last.high.leaves()):
+            return loops, first, body
+        loops, first, body = [*loops, last], [*first, *before], last.body
+        inside.add(last.sym)
+
+
+def _is_light(e: lp.Expr) -> bool:
+    return all(isinstance(x, (lp.Use, lp.Const, lp.Index, lp.Load)) or (isinstance(x, lp.Call) and x.op in _LIGHT) for x in lp.subexprs(e))
+
+
+_IN_A_BLOCK = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.Accumulate, lp.Add, lp.Chunks, lp.If, lp.Note, lp.Section)
+
+
+def loop_in_block(lowering: Any, loop: lp.For, on_host: Callable[[], list[k.Statement]]) -> list[k.Statement]:
+    """A loop in order that has loops for many threads inside: one block goes through all of it where they are short, so that a round costs barriers and no launches;
+    else the host goes through it and launches kernels (`on_host`)."""
+    inside = list(lp.walk(loop.body))
+    made = {s.var for s in inside if isinstance(s, (lp.Let, lp.Declare))} | {a.var for s in inside if isinstance(s, lp.Accumulate) for a in s.accs}
+    fits = all(isinstance(s, _IN_A_BLOCK) for s in inside) and all(s.var in made for s in inside if isinstance(s, (lp.Assign, lp.Add)))
+    work = _work(loop, lowering.host) if fits else None
+    if work is None:
+        return on_host()
+    names: Names = lowering.names
+    most = names.var("work", I64, True)
+    lowering.host.add(most)
+    out: list[k.Statement] = [*lowering.known((loop.low, loop.high)), lp.Let(most, work)]
+    thread = Group(names, {}, poly(0), THREADS, Scratch(poly(0), poly(0)), Scratch(poly(0), poly(0)))
+    body = thread.whole([loop])
+    in_block = lowering.launch("loop", [k.Region(tuple(body))], THREADS, poly(1), tuple(thread.buffers), note="one block goes through a loop")
+    return [*out, lp.If((lp.Test("ge", A_BLOCK - poly(most.atom)),), in_block, on_host())]  # type: ignore[arg-type]
+
+
+def _work(loop: lp.For, host: set[lp.Var]) -> lp.Expr | None:
+    """The most rounds of loops that threads share in one round of a loop, times those of loops inside them; None where the host cannot tell, or nothing is shared."""
+    ranges: dict[Atom, tuple[Poly, Poly]] = {loop.sym: (loop.low, loop.high - 1)}
+    found: list[lp.Expr] = []
+
+    def visit(stmts: lp.Stmts, around: tuple[Poly, ...]) -> bool:
+        for s in stmts:
+            if isinstance(s, lp.Chunks):
+                ranges[s.low], ranges[s.high] = (poly(0), poly(0)), (s.extent, s.extent)
+            inner = around
+            if isinstance(s, (lp.For, lp.Accumulate)):
+                rounds = _most(s.high - s.low, ranges, host)
+                shared = bool(around) or _rounds(s, {})
+                if rounds is None or (not shared and not any(_rounds(x, {}) for x in lp.walk(s.body)) and (rounds.const() or SHORT + 1) > SHORT):
+                    return False  # every thread would do all of it
+                ranges[s.sym] = (s.low, s.high - 1)
+                inner = (*around, rounds) if shared else ()
+                found.append(lp.Index(product(inner)))
+            if not all(visit(body, inner) for body in lp.bodies(s)):
+                return False
+        return True
+
+    if not visit(loop.body, ()) or not any(_rounds(s, {}) for s in lp.walk(loop.body)):
+        return None
+    most = found[0]
+    for x in found[1:]:
+        most = lp.Call("max", (most, x), I64)
+    return most
+
+
+def _most(p: Poly, ranges: dict[Atom, tuple[Poly, Poly]], host: set[lp.Var]) -> Poly | None:
+    """A bound that the host can compute: indices at the end of their range where they make it greater."""
+    for _ in range(16):
+        inside = [a for a in p.leaves() if a in ranges]
+        if not inside:
+            return p if all(not isinstance(a, lp.VarAtom) or a.var in host for a in p.leaves()) else None
+        rest = p.coefficient(inside[-1])
+        if rest is None or inside[-1] in rest.leaves():
+            return None
+        p = p.subst({inside[-1]: ranges[inside[-1]][1 if all(c > 0 for c in rest.terms.values()) else 0]})
+    return None
 
 
 class Group(Single):
     """Statements as a group of `lanes` threads does them together."""
 
-    def __init__(self, names: Names, env: dict[Atom, Poly], rank: Poly, lanes: int, own: Scratch, shared: Scratch) -> None:
+    def __init__(self, names: Names, env: dict[Atom, Poly], rank: Poly, lanes: int, own: Scratch, shared: Scratch, failed: lp.Buffer | None = None) -> None:
         super().__init__(names, env, rank, own)
         self.lanes, self.together = lanes, shared
+        self.failed = failed  # where it is told that a check failed
+        self.fine: lp.Var | None = None  # no check of this lane's own rounds has failed
         self.lane = poly(k.THREAD) % lanes if lanes < THREADS else poly(k.THREAD)
         self.buffers: list[lp.Buffer] = []  # shared memory
         self.alone = 0  # inside a loop that is spread: this thread's own rounds
@@ -83,6 +182,8 @@ class Group(Single):
         return [k.WarpBarrier() if self.lanes == k.WARP else k.Barrier()]
 
     def stmt(self, stmt: k.Statement) -> list[k.Statement]:
+        if isinstance(stmt, lp.Check) and self.failed is not None:
+            return self.checked(self.tests(stmt.tests))
         if self.alone:
             return super().stmt(stmt)
         match stmt:
@@ -108,18 +209,71 @@ class Group(Single):
         t = self.names.sym("t")
         return t, (high - low - self.lane + (self.lanes - 1)) // self.lanes, low + self.lane + self.lanes * poly(t)
 
+    def checked(self, tests: tuple[lp.Test, ...]) -> list[k.Statement]:
+        """A check: of a lane's own rounds, which it leaves, or of all lanes, which leave their points."""
+        tell: list[lp.Stmt] = [lp.Assign(self.fine, lp.Const(0, I64))] if self.alone and self.fine is not None else [self.tell()]
+        return [lp.If(tests, [], tell), k.Leave(tests)]
+
+    def tell(self) -> lp.Stmt:
+        assert self.failed is not None
+        return lp.If((lp.Test("eq", self.lane),), [k.Atomic(self.failed, (), "or", lp.Const(1, U32))])  # type: ignore[list-item]
+
+    def fails(self, loop: lp.For | lp.Accumulate) -> bool:
+        return self.failed is not None and any(isinstance(s, lp.Check) for s in lp.walk(loop.body))
+
+    def heard(self, fine: lp.Var) -> list[k.Statement]:
+        """Every lane hears whether a check of one has failed; then all leave."""
+        bad, good = lp.Test("eq", poly(fine.atom)), lp.Test("ne", poly(fine.atom))
+        return [*self.agreed([lp.Acc(fine, "minimum")]), lp.If((bad,), [self.tell()]), k.Leave((good,))]
+
     def spread(self, loop: lp.For) -> list[k.Statement]:
+        loops, first, inside = flattened(loop)
+        out: list[k.Statement] = []
         low, high = self.poly(loop.low), self.poly(loop.high)
+        extents: list[Poly] = []
+        if len(loops) > 1:
+            for x in loops:
+                extents.append(self.count_of(self.poly(x.high - x.low), out))
+            low, high = poly(0), product(extents)
         t, count, here = self.rounds(low, high)
         self.ranges[t] = (poly(0), high - low)
         i = self.names.var(loop.sym.name, I64, True)
         self.ranges[i.atom] = (low, high - 1)
-        saved, self.env = self.env, {**self.env, loop.sym: poly(i.atom)}
+        begin: list[lp.Stmt] = [lp.Let(i, lp.Index(here))]
+        env: dict[Atom, Poly] = {loop.sym: poly(i.atom)} if len(loops) == 1 else self.numbered(loops, extents, poly(i.atom), begin)
+        saved, self.env = self.env, {**self.env, **env}
+        fine, was = self.names.var("fine", I64) if self.fails(loop) else None, self.fine
+        self.fine = fine or was
         self.alone += 1
-        body = [lp.Let(i, lp.Index(here)), *self.inner(loop.body)]
+        body = [*begin, *self.inner([*first, *inside])]
         self.alone -= 1
-        self.env = saved
-        return [lp.For(t, poly(0), count, body, parallel=False), *self.barrier()]
+        self.env, self.fine = saved, was
+        found = lp.For(t, poly(0), count, body, parallel=False)
+        if fine is None:
+            return [*out, found, *self.barrier()]
+        return [*out, lp.Declare(fine, lp.Const(1, I64)), k.Region((found,)), *self.heard(fine), *self.barrier()]
+
+    def count_of(self, p: Poly, out: list[k.Statement]) -> Poly:
+        """A number of rounds, never negative."""
+        known = p.const()
+        if known is not None:
+            return poly(max(known, 0))
+        var = self.names.var("rounds", I64, True)
+        out.append(lp.Let(var, lp.Call("max", (lp.Index(p), lp.Const(0, I64)), I64)))
+        return poly(var.atom)
+
+    def numbered(self, loops: list[lp.For], extents: list[Poly], number: Poly, out: list[lp.Stmt]) -> dict[Atom, Poly]:
+        """The indices of the round with a number."""
+        env: dict[Atom, Poly] = {}
+        for loop, extent in reversed(list(zip(loops, extents, strict=True))[1:]):
+            before, here = self.names.var("q", I64, True), self.names.var(loop.sym.name, I64, True)
+            out += [lp.Let(before, lp.Index(number // extent)), lp.Let(here, lp.Index(self.poly(loop.low) + number - poly(before.atom) * extent))]
+            self.ranges[here.atom] = (self.poly(loop.low), self.poly(loop.high) - 1)
+            env[loop.sym], number = poly(here.atom), poly(before.atom)
+        first = self.names.var(loops[0].sym.name, I64, True)
+        out.append(lp.Let(first, lp.Index(self.poly(loops[0].low) + number)))
+        self.ranges[first.atom] = (self.poly(loops[0].low), self.poly(loops[0].high) - 1)
+        return {**env, loops[0].sym: poly(first.atom)}
 
     def reduce(self, loop: lp.Accumulate) -> list[k.Statement]:
         low, high = self.poly(loop.low), self.poly(loop.high)
@@ -128,20 +282,29 @@ class Group(Single):
         i = self.names.var(loop.sym.name, I64, True)
         self.ranges[i.atom] = (low, high - 1)
         saved, self.env = self.env, {**self.env, loop.sym: poly(i.atom)}
+        fine, was = self.names.var("fine", I64) if self.fails(loop) else None, self.fine
+        self.fine = fine or was
         self.alone += 1
         out = self.accumulate(lp.Accumulate(t, poly(0), count, [lp.Let(i, lp.Index(here)), *loop.body], loop.accs))
         self.alone -= 1
-        self.env = saved
-        values = [a.var for a in loop.accs]
+        self.env, self.fine = saved, was
+        if fine is not None:
+            declared = [s for s in out if isinstance(s, lp.Declare)]
+            out = [*declared, lp.Declare(fine, lp.Const(1, I64)), k.Region(tuple(s for s in out if not isinstance(s, lp.Declare))), *self.heard(fine)]
+        return [*out, *self.agreed(loop.accs)]
+
+    def agreed(self, accs: Sequence[lp.Acc]) -> list[k.Statement]:
+        """Every lane knows what all lanes have together."""
+        values, out = [a.var for a in accs], list[k.Statement]()
         if self.lanes == k.WARP:
-            out += in_warp(self.names, loop.accs, values)
+            out += in_warp(self.names, accs, values)
             for v in values:
                 first = self.names.var(v.name, v.dtype)
                 out += [k.Shuffle(first, lp.Use(v), poly(0)), lp.Assign(v, lp.Use(first))]
             return [*out, *self.barrier()]
         places = [self.names.buffer("warps", v.dtype, (poly(THREADS // k.WARP),), "shared") for v in values]
         self.buffers += places
-        out += in_block(self.names, loop.accs, values, THREADS, places)
+        out += in_block(self.names, accs, values, THREADS, places)
         zero = lp.Test("eq", poly(k.THREAD))
         out += [k.Barrier(), lp.If((zero,), [lp.Store(b, (poly(0),), lp.Use(v)) for b, v in zip(places, values, strict=True)]), k.Barrier()]
         return [*out, *(lp.Assign(v, lp.Load(b, (poly(0),))) for b, v in zip(places, values, strict=True)), k.Barrier()]
@@ -156,8 +319,8 @@ class Group(Single):
         return k.Part(buffer, home, self.together.worker * most)
 
 
-def group_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...], lanes: int) -> list[k.Statement]:
-    """The kernel of a nest whose points are done by groups, and its launch."""
+def group_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...], lanes: int, failed: lp.Var | None = None) -> list[k.Statement]:
+    """The kernel of a nest whose points are done by groups, and its launch. `failed`: where it says that a check failed."""
     names: Names = lowering.names
     total = names.var("points", I64, True)
     lowering.host.add(total)
@@ -168,7 +331,7 @@ def group_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...], lanes: in
     own, together = Scratch(THREADS * poly(k.BLOCK) + poly(k.THREAD), poly(WORKERS * lanes)), Scratch(group, poly(WORKERS))
     p = names.var("p", I64, True)
     at = poly(p.atom)
-    thread = Group(names, nest.env, at, lanes, own, together)
+    thread = Group(names, nest.env, at, lanes, own, together, None if failed is None else lowering.cell(failed))
     index, env = indices(names, nest, extents, at)
     thread.env |= {s: q.subst(env) for s, q in thread.env.items()}
     thread.env |= env
@@ -189,17 +352,18 @@ def group_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...], lanes: in
     else:
         whole = [lp.Let(p, lp.Index(group)), lp.If((lp.Test("ge", n - at - 1),), body)]
         grid = (n + (groups - 1)) // groups
-    launch = lambda: lowering.launch(what, [k.Region(tuple(whole))], THREADS, grid, tuple(thread.buffers), note=note)  # noqa: E731
+    sets = () if failed is None else (failed,)
+    launch = lambda: lowering.launch(what, [k.Region(tuple(whole))], THREADS, grid, tuple(thread.buffers), note=note, sets=sets)  # noqa: E731
     return [*out, *lowering.with_scratch(scratch, launch)]
 
 
-def by_size(lowering: Any, nest: Nest, extents: tuple[Poly, ...], flat: Any) -> list[k.Statement]:
-    """A nest with loops inside: threads, warps or blocks, by how many rounds there are and how many points."""
+def by_size(lowering: Any, nest: Nest, extents: tuple[Poly, ...], flat: Callable[[], list[k.Statement]], grouped: Callable[[int], list[k.Statement]], after: Callable[[], list[k.Statement]] = list) -> list[k.Statement]:
+    """A nest with loops inside: threads (`flat`), warps or blocks (`grouped`, and then `after`), by how many rounds there are and how many points."""
     known = [q for q in inner_extent(nest.body, nest.env) if all((isinstance(a, Sym) and a not in nest.syms) or (isinstance(a, lp.VarAtom) and a.var in lowering.host) for a in q.leaves())]
     inside = {s.sym for s in lp.walk(nest.body) if isinstance(s, (lp.For, lp.Accumulate))}
     known = [q for q in known if not inside & q.leaves()]
     if not known:
-        return group_kernel(lowering, nest, extents, k.WARP)
+        return [*grouped(k.WARP), *after()]
     names: Names = lowering.names
     rounds, points = names.var("rounds", I64, True), names.var("points", I64, True)
     lowering.host |= {rounds, points}
@@ -209,8 +373,6 @@ def by_size(lowering: Any, nest: Nest, extents: tuple[Poly, ...], flat: Any) -> 
     out: list[k.Statement] = [lp.Let(rounds, most), lp.Let(points, lp.Index(product(extents)))]
     r, n = poly(rounds.atom), poly(points.atom)
     few = (lp.Test("ge", FEW - n), lp.Test("ge", r - SHORT * 8))
-    blocks = group_kernel(lowering, nest, extents, THREADS)
-    warps = group_kernel(lowering, nest, extents, k.WARP)
-    threads = flat(lowering, nest, extents)
+    blocks, warps, threads = grouped(THREADS), grouped(k.WARP), flat()
     by_block: Any = lp.If((lp.Test("ge", r - LONG),), blocks, [lp.If(few, blocks, warps)])  # type: ignore[arg-type]
-    return [*out, lp.If((lp.Test("ge", SHORT - r),), threads, [by_block])]
+    return [*out, lp.If((lp.Test("ge", SHORT - r),), threads, [by_block, *after()])]  # type: ignore[arg-type, list-item]

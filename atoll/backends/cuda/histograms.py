@@ -3,7 +3,7 @@
     for r in 0..n: if test(r): for j in 0..m: b[key(r), j] op= v(r, j)
 
 Integers of 32 and 64 bits by atomics: their order does not matter. Where there are few bins a block has bins of its own in shared memory, one for each warp if
-they are very few, and adds them to those of all when it is done (notes/cuda_shapes.md 4). Others by sorting the rounds by their key, which keeps rounds of one key in their order;
+they are very few, and adds them to those of all when it is done (docs/sources.md G4). Others by sorting the rounds by their key, which keeps rounds of one key in their order;
 then a group of threads for every (key, j) adds up the rounds of its key. The bits depend on sizes and keys only.
 """
 

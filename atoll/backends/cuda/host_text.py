@@ -146,6 +146,8 @@ class HostText(Emitter):
                 self.put(f"if ((status = {self.look_there}) != 0) goto done;")
                 number = next(n for n, (_, c) in enumerate(self.program.cells) if c is cell)
                 self.put(f"{safe(var.name)} = at_now->c{number};")
+            case k.Multiply():
+                self.multiply(stmt)
             case lp.For(sym, low, high, body):
                 first, last = self.poly(low), self.poly(high)
                 name = self.names.enter(sym)
@@ -159,6 +161,15 @@ class HostText(Emitter):
                     self.stmts(body)
             case _:
                 super().write(stmt)  # type: ignore[arg-type]
+
+    def multiply(self, m: k.Multiply) -> None:
+        """Ask the device for a product; it says whether it has made it."""
+        size, rows, columns, depth = m.target.buffer.dtype.size, self.poly(m.rows), self.poly(m.columns), self.poly(m.depth)
+        steps = ", ".join(self.poly(p) for p in (m.left.across, m.left.along, m.right.across, m.right.along, m.target.across))
+        places = ", ".join(f"{safe(s.buffer.name)} + ({self.poly(s.first)})" for s in (m.left, m.right, m.target))
+        with self.braces(""):
+            self.put(f"const at_matrices at_asked = {{{size}, {int(m.adds)}, {rows}, {columns}, {depth}, {steps}, {places}}};")
+            self.put(f"{safe(m.done.name)} = at_q->product(at_q, &at_asked);")
 
     def alloc(self, buffer: lp.Buffer) -> None:
         name, t = safe(buffer.name), buffer.dtype.c_name

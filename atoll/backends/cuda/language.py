@@ -9,6 +9,7 @@
               |  b is h from p on                         b is the elements of the device buffer h, in their order in memory, from the p-th on
               |  region: stmt...                         left by a check that fails in it; skipped if one has failed in an earlier kernel
               |  ensure test else site, rank             a check; of those that fail in a program's run the first kernel's with the least rank is told
+              |  leave unless test                       the end of the region; threads that wait for each other in it leave it together
               |  barrier                                 of all threads of the block, which all come to it
               |  warp barrier                            of the 32 threads of a warp, which all come to it
               |  x = shuffle e from lane l               all threads of the warp come to it; l counts in the warp
@@ -17,7 +18,8 @@
               |  fence                                   what was stored before is seen by other blocks before what is stored after
               |  [x =] atomic b[i] op= e                 of integers, in any order; x is what was there
               |  swap a, b                                two arrays of the thread exchange their memory
-    host     ::= as stmt without the last ten; in order; no element of a device buffer is read or written
+    host     ::= as stmt without the last eleven; in order; no element of a device buffer is read or written
+              |  multiply, x                             x := 1 where the device's library has made a product of matrices, else nothing is done
               |  alloc b | free b | swap a, b | copy b to a | settle
               |  launch kernel on a grid of (e, e)       its parameters are the host's variables, indices, sizes and buffers of the same identity
               |  fetch x from cell                       the host's copy of a scalar; waits for the kernels; a failed check is told here
@@ -74,6 +76,13 @@ class Ensure:
     site: Site
     args: tuple[lp.Expr, ...]
     rank: Poly
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """The region is left, unless the tests hold."""
+
+    tests: tuple[lp.Test, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +164,32 @@ class Fetch:
     cell: lp.Buffer
 
 
-Statement = Union[lp.Stmt, Region, Ensure, Barrier, WarpBarrier, Shuffle, Same, Digit, Fence, Atomic, Part, Launch, Fetch]
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A matrix in a device buffer: where its first element is, and its steps along the result and along the sum."""
+
+    buffer: lp.Buffer
+    first: Poly
+    across: Poly
+    along: Poly
+
+
+@dataclass(frozen=True, slots=True)
+class Multiply:
+    """target[i, j] = sum over k of left[i, k] * right[k, j] (`adds`: to what is there) by a library that the device has, if it has one and the product is worth
+    it; then `done` becomes 1. The target's rows are `target.across` apart, its columns 1."""
+
+    done: lp.Var
+    rows: Poly
+    columns: Poly
+    depth: Poly
+    left: Side
+    right: Side
+    target: Side
+    adds: bool
+
+
+Statement = Union[lp.Stmt, Region, Ensure, Leave, Barrier, WarpBarrier, Shuffle, Same, Digit, Fence, Atomic, Part, Launch, Fetch, Multiply]
 ATOMIC_OPS = ("add", "min", "max", "and", "or", "xor")
 
 
@@ -188,7 +222,7 @@ def bodies(stmt: Statement) -> Iterator[Sequence[Statement]]:
     """Statement lists directly inside a statement."""
     if isinstance(stmt, Region):
         yield stmt.body
-    elif not isinstance(stmt, (Ensure, Barrier, WarpBarrier, Shuffle, Same, Digit, Fence, Atomic, Part, Launch, Fetch)):
+    elif not isinstance(stmt, (Ensure, Leave, Barrier, WarpBarrier, Shuffle, Same, Digit, Fence, Atomic, Part, Launch, Fetch, Multiply)):
         yield from lp.bodies(stmt)
 
 

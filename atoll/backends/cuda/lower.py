@@ -17,12 +17,12 @@ from typing import Any
 
 from atoll.backends.c.within import guarded
 from atoll.backends.cuda import language as k
-from atoll.backends.cuda import radix
+from atoll.backends.cuda import radix, tried
 from atoll.backends.cuda.best import Best, best_kernel, find_best
 from atoll.backends.cuda.check import check
 from atoll.backends.cuda.columns import in_scalars
 from atoll.backends.cuda.free import Mentioned, parameters
-from atoll.backends.cuda.group import by_size, group_kernel, is_wide
+from atoll.backends.cuda.group import by_size, group_kernel, is_wide, loop_in_block
 from atoll.backends.cuda.histograms import find_histogram, histogram_kernels
 from atoll.backends.cuda.matrix import batched, has_kernel, matrix_product, rows_of_product
 from atoll.backends.cuda.pieces import find_sums, segments, sum_kernels
@@ -47,9 +47,9 @@ ONE = poly(1)
 FEW = 64  # points of a parallel loop that one thread does as well
 
 
-def to_kernels(fn: lp.Function, reassociate: bool = True) -> k.Program:
-    """The program of a function's loops."""
-    return _Lowering(prepared(guarded(fn)), reassociate).program()
+def to_kernels(fn: lp.Function, reassociate: bool = True, library: bool = True) -> k.Program:
+    """The program of a function's loops. `library`: products may be left to one the device has, whose sums are in an order of its own."""
+    return _Lowering(prepared(guarded(fn)), reassociate, library and reassociate).program()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,14 @@ class Made:
 
 
 class _Lowering:
-    def __init__(self, fn: lp.Function, reassociate: bool) -> None:
-        self.fn, self.reassociate = fn, reassociate
+    def __init__(self, fn: lp.Function, reassociate: bool, library: bool) -> None:
+        self.fn, self.reassociate, self.library = fn, reassociate, library
         self.names = Names()
         self.kernels: list[k.Kernel] = []
         self.cells: dict[lp.Var, lp.Buffer] = {}
         self.current: set[lp.Var] = set()  # cells whose host copy is right
         self.decisions: list[str] = []
+        self.depth = 0  # loops and choices of the host around
         self.tail: list[lp.Stmt] = []  # statements that a reduction may do at its end
         self.host = _host_variables(fn)
 
@@ -113,12 +114,10 @@ class _Lowering:
         body = Thread(self.names, {}, poly(0), scratch).stmts(stmts)
         declared = {s.var for s in stmts if isinstance(s, (lp.Let, lp.Declare))} | {a.var for s in stmts if isinstance(s, lp.Accumulate) for a in s.accs}
         inside = {s.var for s in lp.walk(stmts) if isinstance(s, (lp.Let, lp.Declare))} | {a.var for s in lp.walk(stmts) if isinstance(s, lp.Accumulate) for a in s.accs}
-        assigned = {s.var for s in lp.walk(stmts) if isinstance(s, (lp.Assign, lp.Add))}
         changed = [v for v in dict.fromkeys(s.var for s in lp.walk(stmts) if isinstance(s, (lp.Assign, lp.Add))) if v not in inside]
         kept = [v for v in dict.fromkeys(_declared_in_order(stmts)) if v in declared]
         first: list[k.Statement] = [lp.Declare(v, lp.Load(self.cell(v), ())) for v in changed]
         last: list[k.Statement] = [lp.Store(self.cell(v), (), lp.Use(v)) for v in (*changed, *kept)]
-        del assigned
         region = k.Region((*first, *body, *last))
         what = "thread"
         return self.with_scratch(scratch, lambda: self.launch(what, [region], 1, poly(1), sets=(*changed, *kept), note="one thread"))
@@ -257,9 +256,9 @@ class _Lowering:
 
     def inner(self, stmts: lp.Stmts) -> list[lp.Stmt]:
         """A body that may run any number of times."""
-        self.current = set()
+        self.current, self.depth = set(), self.depth + 1
         made = self.stmts(stmts)
-        self.current = set()
+        self.current, self.depth = set(), self.depth - 1
         return made  # type: ignore[return-value]
 
     def stmt(self, stmt: lp.Stmt) -> list[k.Statement]:
@@ -284,8 +283,11 @@ class _Lowering:
             case lp.For() if _is_long(stmt) and (scan := find_scan(stmt, self.reassociate)) is not None:
                 return scan_kernels(self, scan)
             case lp.For(sym, low, high, body):
-                fetched = self.known((low, high))
-                return [*fetched, lp.For(sym, low, high, self.inner(body), parallel=False)]
+
+                def by_kernels() -> list[k.Statement]:
+                    return [*self.known((low, high)), lp.For(sym, low, high, self.inner(body), parallel=False)]
+
+                return loop_in_block(self, stmt, by_kernels) if self.reassociate and self.depth == 0 else by_kernels()
             case lp.Chunks():
                 return self.chunks(stmt)
             case lp.Accumulate():
@@ -374,7 +376,17 @@ class _Lowering:
 
     def by_groups(self, nest: Nest, extents: tuple[Poly, ...]) -> list[k.Statement]:
         """A nest by threads, warps or blocks."""
-        return by_size(self, nest, extents, flat_kernel) if is_wide(nest.body, nest.env) else flat_kernel(self, nest, extents)
+
+        def flat() -> list[k.Statement]:
+            return flat_kernel(self, nest, extents)
+
+        if is_wide(nest.body, nest.env):
+            return by_size(self, nest, extents, flat, lambda lanes: group_kernel(self, nest, extents, lanes))
+        wide = tried.spread(nest)
+        if wide is None or not is_wide(wide.body, wide.env, checks=True):
+            return flat()
+        failed = tried.failure(self)
+        return by_size(self, wide, extents, flat, lambda lanes: group_kernel(self, wide, extents, lanes, failed), lambda: tried.once_more(self, failed, nest, extents))
 
     def by_warps(self, nest: Nest, extents: tuple[Poly, ...]) -> list[k.Statement]:
         return group_kernel(self, nest, extents, k.WARP)

@@ -3,7 +3,8 @@
     for k in steps of DEPTH: tiles of both sides come to shared memory; every thread multiplies its rows by its columns in registers
 
 Sums go through k in order, by fused multiply-add. Large products take tiles of 128 by 128 with 8 by 8 elements a thread, small ones 64 by 64 with 4 by 4,
-so that there are blocks for all multiprocessors, and tiny ones 32 by 32. Whether a tile lies inside its matrix is asked once for a block (notes/cuda_shapes.md 6).
+so that there are blocks for all multiprocessors, and tiny ones 32 by 32. Whether a tile lies inside its matrix is asked once for a block (docs/sources.md G6).
+Where the device has a library for them (cuBLAS, brought by PyTorch, JAX or a toolkit), it is asked first, and says whether it has made the product.
 Products inside parallel loops are one launch: blocks are numbered by tile and by product. A sum over several indices is one over their numbers.
 """
 
@@ -18,7 +19,7 @@ from atoll.backends.cuda.threads import Names
 from atoll.loops import ir as lp
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
-from atoll.types.dtypes import I64, DType
+from atoll.types.dtypes import F32, F64, I64, DType
 
 SIDE = 16  # threads along each side of a tile
 THREADS = SIDE * SIDE
@@ -93,7 +94,21 @@ def matrix_product(lowering: Any, p: lp.Product, nest: Nest | None = None, exten
         found = [lp.If((lp.Test("ge", poly(tiles.atom) - MANY),), launch(LARGE), found)] if nest is None else found
     if nest is not None:
         found = [lp.If((lp.Test("ge", TINY.side - rows), lp.Test("ge", TINY.side - columns)), launch(TINY), found)]
+    elif lowering.library and len(sums) == 1 and _same_type(p):
+        done = names.var("done", I64, True)
+        lowering.host.add(done)
+        left = k.Side(p.left.buffer, position(p.left), p.left_row, p.left_sums[0])
+        right = k.Side(p.right.buffer, position(p.right), p.right_column, p.right_sums[0])
+        target = k.Side(p.target.buffer, position(p.target), p.target_row, poly(1))
+        out += lowering.known((left.first, right.first, target.first))
+        out += [lp.Declare(done, lp.Const(0, I64)), k.Multiply(done, rows, columns, sums[0], left, right, target, p.adds)]
+        found = [lp.If((lp.Test("eq", poly(done.atom)),), found)]
     return [*out, *found]
+
+
+def _same_type(p: lp.Product) -> bool:
+    """Of numbers that a library has, in memory that the host knows."""
+    return all(x.buffer.dtype in (F32, F64) and x.buffer.dtype is p.target.buffer.dtype and x.buffer.kind != "const" and x.buffer.rows is None for x in (p.left, p.right, p.target))
 
 
 def _substituted(p: lp.Product, env: dict[Any, Poly]) -> lp.Product:

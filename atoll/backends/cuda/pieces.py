@@ -6,7 +6,7 @@
     rows      neighbouring rounds do: a block has one point
     pieces    few points: a block for every point (or 32) and piece of the rounds leaves its sum in memory, then for every point its pieces are added up
 
-How many pieces there are is a formula of the sizes (notes/cuda_shapes.md 2).
+How many pieces there are is a formula of the sizes (docs/sources.md G2).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     for i in 0..n: for j in 0..m: body(i, j)      point p of n * m is (p // m, p % m)
 
 Points that cost little are taken four by a thread, 256 apart, so that neighbouring threads read neighbouring elements; whether all of a block's points
-are there is asked once for the block, and not at every point (notes/cuda_shapes.md 1).
+are there is asked once for the block, and not at every point (docs/sources.md G1).
 """
 
 from __future__ import annotations
@@ -195,14 +195,31 @@ def flat_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...]) -> list[k.
         step = names.sym("e")
         first = THREADS * ITEMS * poly(k.BLOCK)
         place = lp.Let(p, lp.Index(first + THREADS * poly(step) + poly(k.THREAD)))
-        full = lp.For(step, poly(0), poly(ITEMS), [place, *body], parallel=False, unroll=True)  # type: ignore[list-item]
+        begin, body, go_on = _without_division(names, nest, extents, at, first + poly(k.THREAD), body)
+        full = lp.For(step, poly(0), poly(ITEMS), [place, *body, *go_on], parallel=False, unroll=True)  # type: ignore[list-item]
         guard = lp.If((lp.Test("ge", n - at - 1),), body)  # type: ignore[arg-type]
-        some = lp.For(step, poly(0), poly(ITEMS), [place, guard], parallel=False, unroll=True)
+        some = lp.For(step, poly(0), poly(ITEMS), [place, guard, *go_on], parallel=False, unroll=True)
         both = lp.If((lp.Test("ge", n - first - THREADS * ITEMS),), [full], [some])
-        return [*out, *lowering.launch("points", [k.Region((both,))], THREADS, (n + (THREADS * ITEMS - 1)) // (THREADS * ITEMS), note=_note(nest))]
+        return [*out, *lowering.launch("points", [k.Region((*begin, both))], THREADS, (n + (THREADS * ITEMS - 1)) // (THREADS * ITEMS), note=_note(nest))]
     point = lp.Let(p, lp.Index(worker))
     guard = lp.If((lp.Test("ge", n - at - 1),), body)  # type: ignore[arg-type]
     return [*out, *lowering.launch("points", [k.Region((point, guard))], THREADS, (n + (THREADS - 1)) // THREADS, note=_note(nest))]
+
+
+def _without_division(names: Names, nest: Nest, extents: tuple[Poly, ...], at: Poly, first: Poly, body: list[k.Statement]) -> tuple[list[k.Statement], list[k.Statement], list[lp.Stmt]]:
+    """The innermost index of a thread's points, 256 apart, is counted on where rows are at least that long: a division for the first point only. What is done before
+    the points, at each, and after each."""
+    if len(nest.syms) < 2:
+        return [], body, []
+    width = extents[-1]
+    row, column = names.var("row", I64, True), names.var("column", I64, True)
+    begin: list[k.Statement] = [lp.Declare(row, lp.Index(first // width)), lp.Declare(column, lp.Index(first - poly(row.atom) * width))]
+    quotient, rest = body[0], body[1]
+    assert isinstance(quotient, lp.Let) and isinstance(rest, lp.Let)  # as indices makes them
+    over: lp.Stmt = lp.If((lp.Test("ge", poly(column.atom) - width),), [lp.Assign(column, lp.Index(poly(column.atom) - width)), lp.Assign(row, lp.Index(poly(row.atom) + 1))])
+    counted: list[lp.Stmt] = [lp.Assign(column, lp.Index(poly(column.atom) + THREADS)), over]
+    divided: list[lp.Stmt] = [lp.Assign(row, lp.Index((at + THREADS) // width)), lp.Assign(column, lp.Index(at + THREADS - poly(row.atom) * width))]
+    return begin, [lp.Let(quotient.var, lp.Use(row)), lp.Let(rest.var, lp.Use(column)), *body[2:]], [lp.If((lp.Test("ge", width - THREADS),), counted, divided)]
 
 
 def indices(names: Names, nest: Nest, extents: tuple[Poly, ...], p: Poly) -> tuple[list[lp.Stmt], dict[Atom, Poly]]:

@@ -5,7 +5,7 @@
     every block         its warps in the same way
     the last block      the blocks, which left their results in memory; it knows it is the last by counting
 
-How many blocks there are is a formula of the number of elements, so the bits depend on nothing else (notes/cuda_shapes.md 2).
+How many blocks there are is a formula of the number of elements, so the bits depend on nothing else (docs/sources.md G2).
 """
 
 from __future__ import annotations

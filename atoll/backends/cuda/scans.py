@@ -6,7 +6,7 @@
     2. one block: what is before every tile, and after the last
     3. a block for every tile: v again, a scan of 256 at a time, and the body of the loop with s as it is before its round
 
-Within a warp by shuffles, warps one after the other; all in an order that depends on n only, so the bits do too (notes/cuda_shapes.md 3).
+Within a warp by shuffles, warps one after the other; all in an order that depends on n only, so the bits do too (docs/sources.md G3).
 """
 
 from __future__ import annotations

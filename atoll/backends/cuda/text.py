@@ -33,6 +33,7 @@ static inline int64_t at_fdiv(int64_t a, int64_t b) {
     return q - (a % b < 0);
 }"""
 
+UNROLLED = 4  # rounds of a loop whose number is not known
 MOST_VALUES = 16  # that a failed check shows
 
 FAILURE = f"""/* The check that failed: the one with the least rank, of the first kernel in which one did. */
@@ -138,6 +139,8 @@ class KernelText(Emitter):
                 self.region(body)
             case k.Ensure():
                 self.ensure(stmt)
+            case k.Leave(tests):
+                self.put(f"if (!({self.tests(tests)})) goto {self.regions[-1]};")
             case k.Barrier():
                 self.put("__syncthreads();")
             case k.WarpBarrier():
@@ -176,8 +179,9 @@ class KernelText(Emitter):
                 raise AssertionError(type(stmt).__name__)
 
     def for_loop(self, loop: lp.For) -> None:
-        if loop.unroll and (rounds := (loop.high - loop.low).const()) is not None:
-            self.put(f"#pragma unroll {max(1, rounds)}")
+        if loop.unroll:
+            rounds = (loop.high - loop.low).const()
+            self.put(f"#pragma unroll {UNROLLED if rounds is None else max(1, rounds)}")
         low, high = self.poly(loop.low), self.poly(loop.high)
         name = self.names.enter(loop.sym)
         with self.braces(f"for (int64_t {name} = {low}; {name} < {high}; {name}++)"):
@@ -187,10 +191,11 @@ class KernelText(Emitter):
     def region(self, body: Sequence[k.Statement]) -> None:
         label = f"at_left{self.region_count}"
         self.region_count += 1
-        fails = any(isinstance(s, k.Ensure) for s in k.walk(body))
+        fails = any(isinstance(s, (k.Ensure, k.Leave)) for s in k.walk(body))
+        inside = bool(self.regions)
         self.regions.append(label)
-        if self.may_fail:
-            with self.braces("if (at_failed->site == 0)"):
+        if self.may_fail or fails:  # a jump must not pass declarations of its own block
+            with self.braces("if (at_failed->site == 0)" if self.may_fail and not inside else ""):
                 self.stmts(list(body))  # type: ignore[arg-type]
         else:
             self.stmts(list(body))  # type: ignore[arg-type]

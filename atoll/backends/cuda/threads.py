@@ -188,7 +188,7 @@ class Thread:
         rounded = [a for a in loop.accs if a.monoid == "add" and (a.var.dtype.is_float or a.var.dtype.is_complex)]
         count = (high - low).const()
         if loop.exact or not rounded or (count is not None and count <= 2 * BLOCK):
-            return [*out, lp.For(loop.sym, low, high, self.inner(loop.body), parallel=False)]
+            return [*out, lp.For(loop.sym, low, high, self.inner(loop.body), parallel=False, unroll=count is None and _is_light(loop.body))]
         saved = dict(self.adders)
         block, end = self.names.sym(loop.sym.name), self.names.var("end", I64, True)
         parts = {a.var: self.names.var(a.var.name, a.var.dtype) for a in rounded}
@@ -196,7 +196,7 @@ class Thread:
         first = low + BLOCK * poly(block)
         body: list[lp.Stmt] = [lp.Declare(parts[a.var], neutral(a)) for a in rounded]
         body.append(lp.Let(end, lp.Call("min", (lp.Index(first + BLOCK), lp.Index(high)), I64)))
-        body.append(lp.For(loop.sym, first, poly(end.atom), self.inner(loop.body), parallel=False))
+        body.append(lp.For(loop.sym, first, poly(end.atom), self.inner(loop.body), parallel=False, unroll=_is_light(loop.body)))
         self.adders = saved
         for a in rounded:
             into = self.adders.get(a.var, a.var)
@@ -243,6 +243,12 @@ class Thread:
         for sym, extent in zip(reversed(syms), reversed(target.extents), strict=True):
             body = [lp.For(sym, poly(0), self.poly(extent), body, parallel=False)]
         return [*body]
+
+
+def _is_light(body: lp.Stmts) -> bool:
+    """So little that several rounds may read before the first adds: then more of memory is on its way at once."""
+    found = list(lp.walk(body))
+    return len(found) <= 8 and all(isinstance(s, (lp.Let, lp.Add, lp.Note)) for s in found)
 
 
 def neutral(acc: lp.Acc) -> lp.Const:

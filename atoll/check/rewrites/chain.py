@@ -127,9 +127,9 @@ def check(data: dict[str, Any], verified: bool = False) -> str:
         chain.run()
         if not verified:
             return chain.summary()
-        from atoll.check.verified import verify_refutations
+        from atoll.check.verified import verify_questions
 
-        return f"{chain.summary()}\n{verify_refutations(NOTED.get() or [])}"
+        return f"{chain.summary()}\n{verify_questions(NOTED.get() or [])}"
     finally:
         NOTED.reset(token)
         LEFT.reset(left)

@@ -19,7 +19,7 @@ Cond = tuple[Any, ...]
 Case = list[Cond]
 Group = list[Case]  # one of the cases holds
 Row = dict[int, int]  # by the number of a monomial, odd where it has a quotient; 0 is the constant
-NOTED: ContextVar[list[tuple[Cond, ...]] | None] = ContextVar("refuted", default=None)  # what was refuted by arithmetic, for those who do it again (traced.py)
+NOTED: ContextVar[list[tuple[tuple[Cond, ...], tuple[Group, ...]]] | None] = ContextVar("refuted", default=None)  # questions that were answered with yes, for those who do it again (verified.py)
 WORK = 200_000  # rows of all refutations of a certificate: about a second
 LIMIT = 300  # rows of one question; then it is given up
 
@@ -30,6 +30,35 @@ class Budget:
 
     rows: int = WORK  # that may still be made
     found: dict[frozenset[Cond], bool] = field(default_factory=dict)
+    numbers: dict[Monomial, int] = field(default_factory=lambda: {(): 0})  # of monomials: odd where there is a quotient
+    made: dict[Poly, tuple[Row, tuple[Quotient, ...]]] = field(default_factory=dict)  # polynomials as rows, with the quotients inside
+    laws: dict[Quotient, tuple[Row, ...]] = field(default_factory=dict)
+
+    def row(self, p: Poly) -> tuple[Row, tuple[Quotient, ...]]:
+        found = self.made.get(p)
+        if found is None:
+            inside: dict[Quotient, None] = {}
+            row = {}
+            for m, c in p:
+                k = self.numbers.get(m)
+                if k is None:
+                    k = self.numbers[m] = 2 * len(self.numbers) + any(isinstance(a, Quotient) for a in m)
+                row[k] = c
+                for a in m:
+                    if isinstance(a, Quotient):
+                        inside.update(dict.fromkeys((*self.row(a.num)[1], a)))
+            found = self.made[p] = (row, tuple(inside))
+        return found
+
+    def law(self, q: Quotient) -> tuple[Row, ...]:
+        """d * floor(n / d) <= n <= d * floor(n / d) + d - 1, where d is a number above 0."""
+        found = self.laws.get(q)
+        if found is None:
+            d = value(q.den)
+            scaled = mul(q.den, var(q))
+            known = () if d is None or d <= 0 else (sub(q.num, scaled), sub(add(scaled, const(d - 1)), q.num))
+            found = self.laws[q] = tuple(self.row(p)[0] for p in known)
+        return found
 
 
 LEFT: ContextVar[Budget | None] = ContextVar("left", default=None)
@@ -53,44 +82,22 @@ def refuted(conds: Sequence[Cond]) -> bool:
 def _refuted(conds: Sequence[Cond]) -> bool:
     equations, rows = _rows(conds)
     found = _without_equations(equations, rows)
-    refuted = found is None or _eliminated(found)
-    noted = NOTED.get()
-    if refuted and noted is not None:
-        noted.append(tuple(conds))
-    return refuted
+    return found is None or _eliminated(found)
 
 
 def _rows(conds: Sequence[Cond]) -> tuple[list[Row], list[Row]]:
+    """Equations, and rows that are not negative, with the laws of the quotients in them."""
+    budget = LEFT.get() or Budget()
     equations: list[Row] = []
     rows: list[Row] = []
-    seen: set[Quotient] = set()
-    numbers: dict[Monomial, int] = {(): 0}
-
-    def row(p: Poly) -> Row:
-        made = {}
-        for m, c in p:
-            k = numbers.get(m)
-            if k is None:
-                k = numbers[m] = 2 * len(numbers) + any(isinstance(a, Quotient) for a in m)
-            made[k] = c
-        return made
-
-    def quotients(p: Poly) -> None:
-        for monomial, _ in p:
-            for a in monomial:
-                if isinstance(a, Quotient) and a not in seen:
-                    seen.add(a)
-                    quotients(a.num)
-                    divisor = value(a.den)
-                    if divisor is not None and divisor > 0:
-                        scaled = mul(a.den, var(a))
-                        rows.append(row(sub(a.num, scaled)))
-                        rows.append(row(sub(add(scaled, const(divisor - 1)), a.num)))
-
+    inside: dict[Quotient, None] = {}
     for c in conds:
         if c[0] in ("ge", "eq"):
-            (rows if c[0] == "ge" else equations).append(row(c[1]))
-            quotients(c[1])
+            row, quotients = budget.row(c[1])
+            (rows if c[0] == "ge" else equations).append(row)
+            inside.update(dict.fromkeys(quotients))
+    for q in inside:
+        rows += budget.law(q)
     return equations, rows
 
 
@@ -209,15 +216,23 @@ def _eliminated(given: list[Row]) -> bool:
 
 def cannot(conds: Sequence[Cond], groups: Sequence[Group] = ()) -> bool:
     """No integers satisfy the conditions and one case of every group."""
+    answer = _cannot(conds, groups)
+    noted = NOTED.get()
+    if answer and noted is not None:
+        noted.append((tuple(conds), tuple(groups)))
+    return answer
+
+
+def _cannot(conds: Sequence[Cond], groups: Sequence[Group]) -> bool:
     if refuted(conds):
         return True
-    groups = _near(conds, groups)
+    groups = near(conds, groups)
     if groups:
-        return all(cannot([*conds, *case], groups[1:]) for case in groups[0])
+        return all(_cannot([*conds, *case], groups[1:]) for case in groups[0])
     for k, c in enumerate(conds):
         if c[0] == "ne":
             others = [*conds[:k], *conds[k + 1 :]]
-            return cannot([*others, ("ge", sub(c[1], const(1)))]) and cannot([*others, ("ge", sub(const(-1), c[1]))])
+            return _cannot([*others, ("ge", sub(c[1], const(1)))], ()) and _cannot([*others, ("ge", sub(const(-1), c[1]))], ())
     return False
 
 
@@ -226,7 +241,7 @@ def _unknowns(p: Poly) -> frozenset[str]:
     return frozenset(free(p))
 
 
-def _near(conds: Sequence[Cond], groups: Sequence[Group]) -> Sequence[Group]:
+def near(conds: Sequence[Cond], groups: Sequence[Group]) -> Sequence[Group]:
     """The groups about unknowns of the conditions, or of other groups that are: what else is known has no part in a refutation. A group that says what a name is
     counts only where the name itself is asked about: every unknown has such a value."""
     if not groups:

@@ -14,46 +14,32 @@ A check may come earlier than it did (a program that fails has no result), what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from atoll.check.rewrites.checks_back import checks_back
+from atoll.check.rewrites.footprints import CHECK, Footprints
 from atoll.check.rewrites.kept_back import kept_back
-from atoll.check.rewrites.language import (
-    LEAVES,
-    Expr,
-    Stmt,
-    changed,
-    coefficient,
-    is_poly,
-    loads,
-    names,
-    parts,
-    put,
-    put_whole,
-    read,
-    subexprs,
-)
-from atoll.check.rewrites.leaves import Around, Leaf, No, Node, cases, conditions, leaves
+from atoll.check.rewrites.language import LEAVES, Stmt, changed, coefficient, loads, names, parts, put, put_whole, read
+from atoll.check.rewrites.leaves import Around, Leaf, No, Node, conditions, leaves
 from atoll.check.rewrites.parts_back import parts_back
 from atoll.check.rewrites.places import apart, before, guess, not_before, pieces
-from atoll.check.rewrites.refute import Cond, Group, cannot, negations, refuted
+from atoll.check.rewrites.questions import equal_all, moved, none_of
+from atoll.check.rewrites.refute import Cond, Group, cannot, negations
 from atoll.check.rewrites.steady import decided_before, no_other_scans
 from atoll.check.rewrites.storage import in_one, is_neutral, undone
-from atoll.check.rewrites.texts import as_was, may_trap, reads_under, texts
+from atoll.check.rewrites.texts import as_was, reads_under, texts
 from atoll.check.rewrites.turns_back import turns_back
+from atoll.check.rewrites.values import Values
 from atoll.check.sums import Poly, add, const, mul, sub, subst, var
 
 EFFECTS = ("store", "update", "add", "assign", "declare", "check", "acc")
-MOST = 6_000  # questions of one region
-DEEP = 40  # cases inside cases
 ONE = const(1)
-CHECK, BREAK = ("check",), ("break",)
-Cell = tuple[Any, tuple[Poly, ...] | None, bool]  # what it is, which element, whether it is written
+Other = tuple[list[Cond], list[Group], dict[str, Poly], dict[str, Poly]]  # conditions, groups, rounds and names of a leaf in another round
 
 
-class Region:
+class Region(Values, Footprints):
     def __init__(
         self, before: tuple[Node, ...], after: tuple[Node, ...], around: Around, roots: Mapping[str, str], outside: frozenset[str], licensed: bool = False
     ) -> None:
@@ -61,6 +47,7 @@ class Region:
         self.licensed = licensed
         self.asked, self.roots = 0, roots
         self._rounds: dict[str, list[str]] = {}
+        self._others: dict[int, tuple[Leaf, Other]] = {}  # asked once for each leaf, when rounds are settled
         self.moving, self.kinds = around.moving, around.kinds
         self.notes: set[str] = set()
         before, after = in_one(turns_back(before)), in_one(checks_back(turns_back(kept_back(parts_back(after, self.notes, self.kinds) if licensed else after, self.kinds)), roots))
@@ -115,16 +102,6 @@ class Region:
         plain = v.split("%")[0] or v  # parts that are written out have names of their own
         return self.roots.get(plain, plain)
 
-    def no(self, what: str, conds: Sequence[Cond], groups: Sequence[Group] = ()) -> None:
-        self.count()
-        if not cannot(conds, groups):
-            raise No(what)
-
-    def count(self) -> None:
-        self.asked += 1
-        if self.asked > MOST:
-            raise No("too many questions")
-
     def check(self) -> int:
         self.bind()
         self.behind()
@@ -133,7 +110,7 @@ class Region:
             self.text(x)
             self.inside(x)
             for one, other in x.apart:
-                self.no("storage", [*x.conds, *x.facts, *_equal(one, other)], [*x.groups, *x.known])
+                self.no("storage", [*x.conds, *x.facts, *equal_all(one, other)], [*x.groups, *x.known])
         for x in self.peeks:
             self.there(x)
         for number, old in self.old.items():
@@ -238,7 +215,7 @@ class Region:
             raise No("another statement")
         for a, b in zip(heads[1], tails[1], strict=True):
             a = put(a, env)
-            if a != b and not self.alike(a, b, x):
+            if a != b and not self.alike(a, b, x) and not self.never(x):
                 raise No("another value")
 
     def with_certain(self, tests: Any, new: Stmt, x: Leaf) -> Stmt:
@@ -256,70 +233,6 @@ class Region:
                 raise No(f"{v} of another round")
             if root not in self.made and root != v:
                 raise No(f"{v} is a copy of something else")
-
-    def alike(self, a: Any, b: Any, x: Leaf) -> bool:
-        """The same value wherever the instance is done."""
-        if a == b:
-            return True
-        if is_poly(a) or is_poly(b):
-            return is_poly(a) and is_poly(b) and self.equal(a, b, x)
-        if a[0] == "choose" and (found := self.decided(a, x)) is not None:
-            return self.alike(found, b, x)
-        if b[0] == "choose" and (found := self.decided(b, x)) is not None:
-            return self.alike(a, found, x)
-        if a[0] != b[0] or (a[0] == "call" and a[1] != b[1]):
-            return self.same_integer(a, b, x)
-        match a[0]:
-            case "index":
-                return self.equal(a[1], b[1], x)
-            case "load":
-                return a[1] == b[1] and len(a[2]) == len(b[2]) and all(self.equal(p, q, x) for p, q in zip(a[2], b[2], strict=True))
-            case "call":
-                return (a[1], a[3]) == (b[1], b[3]) and len(a[2]) == len(b[2]) and all(self.alike(p, q, x) for p, q in zip(a[2], b[2], strict=True))
-            case "cast":
-                return a[2] == b[2] and self.alike(a[1], b[1], x)
-            case "choose" | "truth":
-                tests, others = self.left(a[1], x), self.left(b[1], x)
-                return self.same_tests(tests, others, x) and all(self.alike(p, q, x) for p, q in zip(a[2:], b[2:], strict=True))
-        return False
-
-    def same_integer(self, a: Expr, b: Expr, x: Leaf) -> bool:
-        """Two integers in other words: in every case the same polynomial."""
-        one, two = cases(a, self.moving), cases(b, self.moving)
-        if one is None or two is None:
-            return False
-        self.count()
-        return all(
-            cannot([*x.conds, *x.facts, *c, *d, n], [*x.groups, *x.known]) for c, p in one for d, q in two for n in negations(("eq", sub(p, q)))
-        )
-
-    def same_tests(self, a: Sequence[Any], b: Sequence[Any], x: Leaf) -> bool:
-        if a == b:
-            return True
-        return len(a) == len(b) and all(
-            s[0] == t[0] and (s[1] == t[1] if s[2] is None or t[2] is None else self.alike(s[2], t[2], x)) for s, t in zip(a, b, strict=True)
-        )
-
-    def left(self, tests: Sequence[Any], x: Leaf) -> tuple[Any, ...]:
-        """The tests that are not certain here."""
-        return tuple(t for t in tests if not all(self.holds(c, x) for c in conditions((t,), self.moving)))
-
-    def decided(self, e: Expr, x: Leaf) -> Expr | None:
-        conds = conditions(e[1], self.moving)
-        if any(self.fails(c, x) for c in conds):
-            return e[3]  # type: ignore[no-any-return]
-        return e[2] if all(self.holds(c, x) for c in conds) else None
-
-    def holds(self, c: Cond, x: Leaf) -> bool:
-        self.count()
-        return c in x.conds or all(cannot([*x.conds, *x.facts, n], [*x.groups, *x.known]) for n in negations(c))
-
-    def fails(self, c: Cond, x: Leaf) -> bool:
-        self.count()
-        return cannot([*x.conds, *x.facts, c], [*x.groups, *x.known])
-
-    def equal(self, p: Poly, q: Poly, x: Leaf) -> bool:
-        return p == q or self.holds(("eq", sub(p, q)), x)
 
     def there(self, peek: Leaf) -> None:
         """An element that is read for others is read by one of them, in the first round of the loops between."""
@@ -351,7 +264,7 @@ class Region:
             for n in negations(c):
                 self.no("inside", [*x.conds, *x.facts, n], [*x.groups, *x.known])
         for g in old.groups:
-            self.no("inside", [*x.conds, *x.facts], [*x.groups, *x.known, *_none_of([[moved(c, env) for c in case] for case in g])])
+            self.no("inside", [*x.conds, *x.facts], [*x.groups, *x.known, *none_of([[moved(c, env) for c in case] for case in g])])
 
     def adds_something(self, old: Leaf) -> list[Cond]:
         """When an addition has to be made: `s += e if t else 0` does nothing to a sum that begins with 0 where t fails (such a sum is never -0)."""
@@ -370,12 +283,15 @@ class Region:
                 else:
                     self.all(old, copies, [n])
 
-    def other(self, x: Leaf) -> tuple[list[Cond], list[Group], dict[str, Poly], dict[str, Poly]]:
+    def other(self, x: Leaf) -> Other:
         """The same place in another round: all that is known of names made here is known of others."""
-        env = {s: var(f"{s}%") for s in (*x.syms, *x.scope)}
-        conds = [moved(c, env) for c in (*x.conds, *x.facts)]
-        groups = [[[moved(c, env) for c in case] for case in g] for g in (*x.groups, *x.known)]
-        return conds, groups, {s: subst(p, env) for s, p in x.round.items()}, env
+        kept = self._others.get(id(x))
+        if kept is None or kept[0] is not x:
+            env = {s: var(f"{s}%") for s in (*x.syms, *x.scope)}
+            conds = [moved(c, env) for c in (*x.conds, *x.facts)]
+            groups = [[[moved(c, env) for c in case] for case in g] for g in (*x.groups, *x.known)]
+            kept = self._others[id(x)] = x, (conds, groups, {s: subst(p, env) for s, p in x.round.items()}, env)
+        return kept[1]
 
     def settled(self, conds: Sequence[Cond]) -> list[Cond]:
         """Without what is said of values that change: two instances see them at different times."""
@@ -446,36 +362,6 @@ class Region:
             ranges += [("ge", at), ("ge", sub(sub(long, at), ONE))]
         return found
 
-    def certain(self, c: Cond, conds: list[Cond], groups: list[Group]) -> bool:
-        self.count()
-        if c[0] == "or":
-            return cannot(conds, [*groups, *_none_of(c[1])])
-        return c in conds or all(cannot([*conds, n], groups) for n in negations(c))
-
-    def covered(self, conds: list[Cond], rest: list[list[Cond]], groups: list[Group], depth: int = 0) -> bool:
-        """Some copy is made wherever the conditions hold."""
-        self.count()
-        if depth > DEEP:
-            return False
-        if cannot(conds, groups):
-            return True
-        some = []
-        for m in rest:
-            left = [c for c in m if not self.certain(c, conds, groups)]
-            if not left:
-                return True
-            if not any(cannot([*conds, c], groups) for c in left if c[0] != "or"):
-                some.append(left)
-        if not some:
-            return False
-        some.sort(key=len)
-        c = next((c for c in some[0] if c[0] != "or"), None)
-        if c is None:
-            split: Group = some[0][0][1]
-            inside = all(self.covered([*conds, *case], some, groups, depth + 1) for case in split)
-            return inside and self.covered(conds, some[1:], [*groups, *_none_of(split)], depth + 1)
-        return self.covered([*conds, c], some, groups, depth + 1) and all(self.covered([*conds, n], some, groups, depth + 1) for n in negations(c))
-
     # -- order
 
     def order(self) -> None:
@@ -497,10 +383,10 @@ class Region:
             return
         groups = [*map(self.settled_group, (*a.groups, *a.known, *groups)), *pieces(a, b, env)]
         for p, q in dict.fromkeys(meet):
-            cells = [] if p is None or q is None else _equal(p, tuple(subst(v, env) for v in q))
+            cells = [] if p is None or q is None else equal_all(p, tuple(subst(v, env) for v in q))
             base = self.settled([*a.conds, *a.facts, *conds, *cells])
             self.count()
-            if refuted(base):
+            if cannot(base):
                 continue
             for same, less in was:
                 earlier = [("eq", sub(a.round[s], round_[s])) for s in same]
@@ -521,68 +407,6 @@ class Region:
             return self.root(a.stmt[1]) in self.inexact and self.old[a.number].stmt[0] == self.old[b.number].stmt[0] == "add"
         return bool(a.stmt[0] == b.stmt[0] == "update" and a.stmt[1] == b.stmt[1] and a.stmt[3] == b.stmt[3] in ("add", "mul", "min", "max", "and", "or"))
 
-    def cells(self, x: Leaf) -> Iterator[Cell]:
-        """What an instance touches: elements and variables in their round, and whether it writes them. None: any element.
-        What comes before a check may come after it, not the other way round."""
-        s = x.stmt
-        conds = [c[1] for c in (*x.conds, *(c for g in x.groups for case in g for c in case)) if c[0] == "op"]
-        decides = [c[1] for c in (*x.conds, *(c for g in x.groups for case in g for c in case)) if c[0] != "op"]
-        if s[0] == "acc":
-            yield self.variable(x, s[1], True)
-            return
-        whole = s[0] not in LEAVES
-        variables, arrays = read((s,))
-        reads = [e for p in parts(s) for e in loads(p)] if not whole else []
-        for key in conds:
-            e = key[1] if len(key) == 2 and key[0] in ("ge", "eq", "ne") else key
-            variables |= names(e)
-            reads += list(loads(e))
-        for p in decides:
-            variables |= names(p)
-        for e in reads:
-            yield self.element(x, e[1], e[2], False)
-        if s[0] in ("store", "update"):
-            yield self.element(x, s[1], s[2], True)
-        if whole:
-            assigned, written = changed((s,))
-            for b in sorted(arrays | written):
-                yield self.element(x, b, None, b in written)
-            for v in sorted(assigned):
-                yield self.variable(x, v, True)
-        for v in sorted(variables):
-            if v in self.vars or self.root(v) in self.vars:
-                yield self.variable(x, v, False)
-        if s[0] in ("assign", "add", "declare"):
-            yield self.variable(x, s[1], True)
-        if s[0] == "break":  # the loop that is left is around all of this
-            if x.syms:
-                raise No("a loop that may be left")
-            yield BREAK, (), True
-        elif s[0] not in ("let", "check"):
-            yield BREAK, (), False
-        memory = s[0] in ("alloc", "free", "copy", "swap")  # nothing that a program asks about fails in them
-        if s[0] == "check" or (whole and not memory):  # which of them fails first, and what they guard
-            yield CHECK, (), True
-        elif memory or s[0] in ("store", "update") or reads or any(may_trap(e) for p in parts(s) for e in subexprs(p)):
-            yield CHECK, (), False
-
-    def variable(self, x: Leaf, v: str, writes: bool) -> Cell:
-        root = self.root(v)
-        first = self.made.get(root)
-        if first is None:
-            return ("var", root), (), writes
-        return ("var", root), tuple(x.round[s] for s in first.syms) if all(s in x.round for s in first.syms) else None, writes
-
-    def element(self, x: Leaf, b: str, index: tuple[Poly, ...] | None, writes: bool) -> Cell:
-        home = self.homes.get(b)
-        around = () if home is None else tuple(x.round[s] for s in home.syms if s in x.round)
-        if index is None:
-            return ("array", b), None, writes
-        if self.kinds[b][2] is not None:  # rows that are kept are at i % rows
-            index = index[1:]
-        return ("array", b), (*around, *index), writes
-
-
 def counted(x: Leaf) -> set[str]:
     """Integers that a rewrite counts by and that depend on the round."""
     own = {v for v, leaf in x.scope.items() if leaf is None} - {high for _, high, _ in x.pieces}
@@ -592,20 +416,3 @@ def counted(x: Leaf) -> set[str]:
         if not more:
             return found
         found |= more
-
-
-def _equal(a: Sequence[Poly], b: Sequence[Poly]) -> list[Cond]:
-    return [("eq", sub(p, q)) for p, q in zip(a, b, strict=True)]
-
-
-def moved(c: Cond, env: Mapping[str, Poly]) -> Cond:
-    if c[0] != "op":
-        return (c[0], subst(c[1], dict(env)))
-    key = c[1]
-    if len(key) == 2 and key[0] in ("ge", "eq", "ne"):
-        return ("op", (key[0], subst(key[1], dict(env))), c[2])
-    return ("op", put(key, env), c[2])
-
-
-def _none_of(cases: Group) -> list[Group]:
-    return [[[n] for c in case for n in negations(c)] for case in cases]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from atoll.check.rewrites.language import Body, changed, names, read, walk
 from atoll.check.rewrites.leaves import Around, No, Node, Origin, conditions, definition, nodes, otherwise, whole
+from atoll.check.rewrites.numbered import numbered
 from atoll.check.rewrites.refute import Cond, cannot, negations
 from atoll.check.rewrites.region import Region
 from atoll.check.rewrites.scopes import Kinds
@@ -36,7 +37,8 @@ def validate(sizes: tuple[str, ...], before: Body, after: Body, origins: list[Or
     moving = frozenset(_moving(before) | _moving(after))
     around = Around(moving, kinds, facts=[c for s in sizes for c in (("ge", var(s)), ("ge", sub(const(LARGEST), var(s))))])
     numbers: Iterator[Origin | None] = iter((k, {}) for k in range(1 << 40))
-    old, new = _own_rounds(nodes(before, numbers), ()), nodes(after, iter(origins))
+    new = nodes(after, iter(origins))
+    old = _own_rounds(numbered(nodes(before, numbers), new, kinds), ())
     return _level(old, new, around, roots, results, licensed)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from atoll.core.binding import MOST_SIZE
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
-from atoll.types.binding import MOST_SIZE
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 Interval = tuple[int, int]

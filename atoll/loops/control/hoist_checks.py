@@ -1,32 +1,17 @@
-"""Checks leave loops: all rounds are tested at once, and the checks themselves run only when one of them fails.
+"""Checks leave loops: all rounds are tested at once, and the checks themselves run only when one of them fails (transform/checks.py).
 
 A range that moves with the index is tested at the first and at the last round. What depends on data is tested in the loop, without leaving
-it: a round that fails reads something else that is there, and says so.
-
-    for i:  k = at[i];  check 0 <= k < n;  check 0 <= i + s < m;  y[i] = x[k] + z[i + s]
-becomes
-    if there are rounds and (n < 1 or not both ends of i + s in 0..m):  for i: k = at[i]; check ...; check ...
-    or over i into bad:  k = at[i];  ok = 0 <= k < n;  bad |= not ok;  k' = k if ok else 0;  y[i] = x[k'] + z[i + s]
-    if bad:  for i: k = at[i];  check ...                       stops at the first, with its message
-
-Where nothing else can be read instead, the data are tested in a loop of their own first. Both run in vectors. The loop with the checks may
-find that none fails (the test before it is stricter than it must be); then no round reads anything else either.
+it: a round that fails reads something else that is there, and says so. Where nothing else can be read instead, the data are tested in a loop of their own first. Both run in vectors.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from atoll.loops import ir as lp
-from atoll.loops.questions import loads
-from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.checks import without_checks
+from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import Known, innermost_first
-from atoll.sizes import Poly, Sym, poly
-from atoll.types.dtypes import I64
-
-MOST = 8  # checks of a loop
-STEP = 1 << 20  # of an index from round to round, and
-LONG = 1 << 40  # rounds up to which ends tell about everything between: no sum wraps around on the way
 
 
 def hoist_checks(stmts: lp.Stmts, decisions: list[str], again: bool = False) -> list[lp.Stmt]:
@@ -37,245 +22,13 @@ def hoist_checks(stmts: lp.Stmts, decisions: list[str], again: bool = False) -> 
             return None
         once = _once(stmt.body)
         loop = stmt if len(once) == len(stmt.body) else replace(stmt, body=once)
-        checked = _checked(loop)
-        found = None if checked is None else checked.without_checks(decisions)
-        return [loop] if found is None else found
+        found = without_checks(loop)
+        if isinstance(found, Refused):
+            return [loop]
+        decisions.extend(f"the checks of {loop.sym} are made {how}" for how, done in (("at its ends", found.at_ends), ("for all rounds at once", found.at_once)) if done)
+        return list(found.stmts)
 
     return innermost_first(stmts, rewrite)
-
-
-@dataclass
-class _Range:
-    """A check 0 <= index <= last."""
-
-    check: lp.Check
-    index: Poly
-    last: Poly
-
-
-def _checked(loop: lp.For | lp.Accumulate) -> _Loop | None:
-    """The checks of a loop by how they move; None where there are none, or they must stay."""
-    checks = [s for s in loop.body if isinstance(s, lp.Check)]
-    scheduled = isinstance(loop, lp.For) and (loop.vector or loop.unroll)
-    if not checks or len(checks) > MOST or scheduled or any(isinstance(s, lp.Print) for s in lp.walk(loop.body)):
-        return None
-    needs = _needed(loop)
-    if needs is None:
-        return None
-    invariant = _invariants(loop, needs)
-    ends: list[_Range] = []
-    data: list[lp.Check] = []
-    guard: list[lp.Test] = []
-    for check in checks:
-        found = _range(check)
-        even = None if found is None else _moves_evenly(loop, invariant, found.index)
-        if found is None or even is None:
-            data.append(check)
-        else:
-            ends.append(found)
-            guard += even
-    for each in ends:
-        for end in (loop.low, loop.high - 1):
-            at_end = each.index.subst({loop.sym: end})
-            guard += [lp.Test("ge", at_end), lp.Test("ge", each.last - at_end)]
-    return _Loop(loop, needs, invariant, ends, data, guard)
-
-
-def _needed(loop: lp.For | lp.Accumulate) -> list[lp.Stmt] | None:
-    """The checks and the values they need, in order; None when they depend on what the loop itself does."""
-    body = loop.body
-    wanted: set[lp.Var] = set()
-    kept: list[lp.Stmt] = []
-    last = max(k for k, s in enumerate(body) if isinstance(s, lp.Check))
-    for s in reversed(body[: last + 1]):
-        if isinstance(s, lp.Check) or (isinstance(s, lp.Let) and s.var in wanted):
-            kept.insert(0, s)
-            wanted |= set(lp.used_vars(s))
-    given = {s.var for s in kept if isinstance(s, lp.Let)}
-    made = {s.var for s in lp.walk(body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
-    made |= {a.var for s in lp.walk([loop]) if isinstance(s, lp.Accumulate) for a in s.accs}
-    written = {s.buffer for s in lp.walk(body) if isinstance(s, (lp.Store, lp.Update, lp.Alloc))}
-    written |= {b for s in lp.walk(body) if isinstance(s, lp.Swap) for b in (s.first, s.second)}
-    written |= {b for s in lp.walk(body) if isinstance(s, lp.Helper) for b, _ in s.buffers}
-    written |= {s.target for s in lp.walk(body) if isinstance(s, (lp.CopyBuffer))} | {s.target.buffer for s in lp.walk(body) if isinstance(s, lp.Product)}
-    if not (made - given).isdisjoint(lp.used_vars(kept)) or any(x.buffer in written for s in kept for x in loads(s)):
-        return None
-    return kept
-
-
-def _invariants(loop: lp.For | lp.Accumulate, needs: list[lp.Stmt]) -> dict[lp.Var, lp.Let]:
-    """Values the checks need that are the same in every round and readable in the first: no check comes before them."""
-    found: dict[lp.Var, lp.Let] = {}
-    for s in needs:
-        if isinstance(s, lp.Check):
-            break
-        assert isinstance(s, lp.Let)
-        inside = {v for v in lp.used_vars(s) if any(isinstance(t, lp.Let) and t.var is v for t in needs)}
-        if inside <= set(found) and loop.sym not in _leaves(s.value):
-            found[s.var] = s
-    return found
-
-
-def _moves_evenly(loop: lp.For | lp.Accumulate, invariant: dict[lp.Var, lp.Let], index: Poly) -> list[lp.Test] | None:
-    """The index steps by the same from round to round, and the rest of it is the same in all of them: what has to hold for the step (often nothing); None where
-    it does not."""
-    step = index.coefficient(loop.sym)
-    if step is None or abs(step.const() or 0) > STEP:
-        return None
-    rest = index - step * loop.sym
-    made = {s.var.atom for s in loop.body if isinstance(s, lp.Let) and s.var not in invariant}
-    if loop.sym in rest.leaves() | step.leaves() or not made.isdisjoint(rest.leaves() | step.leaves()):
-        return None
-    return [lp.Test("ge", STEP - step), lp.Test("ge", step + STEP)] if step.const() is None else []
-
-
-@dataclass(frozen=True, slots=True)
-class _Loop:
-    loop: lp.For | lp.Accumulate
-    needs: list[lp.Stmt]
-    invariant: dict[lp.Var, lp.Let]
-    ends: list[_Range]  # tested at the first and the last round
-    data: list[lp.Check]
-    guard: list[lp.Test]  # before the loop: what makes the fast way right
-
-    def without_checks(self, decisions: list[str]) -> list[lp.Stmt] | None:
-        """The tests of all rounds, and the loop without them; None where nothing can be done."""
-        loop = self.loop
-        ended = {id(r.check) for r in self.ends}
-        body = [s for s in loop.body if id(s) not in ended]
-        found = self.data_checks(body)
-        if found is None and not self.ends:
-            return None
-        if self.ends:
-            decisions.append(f"the checks of {loop.sym} are made at its ends")
-        if found is None:
-            return [*self.before(self.guard), self.again(body)]
-        rest, guard = found
-        if self.data:
-            decisions.append(f"the checks of {loop.sym} are made for all rounds at once")
-        elif all(isinstance(s, (lp.Let, lp.Check)) for s in loop.body):
-            rest = []
-        return [*self.before([*self.guard, *guard]), *rest]
-
-    def before(self, guard: list[lp.Test]) -> list[lp.Stmt]:
-        """The tests of all rounds; the checks themselves, when the tests do not hold."""
-        if not guard:
-            return []
-        loop = self.loop
-        copier = Copier({loop.sym: loop.low})  # they are those of any round
-        lets = copier.stmts([s for s in self.needs if isinstance(s, lp.Let) and s.var in self.invariant])
-        tests = dict.fromkeys(lp.Test("ge", copier.poly(t.poly)) for t in guard if t.poly is not None and (t.poly.const() or 0) >= 0 and t.poly.const() is None)
-        false = any((t.poly.const() or 0) < 0 for t in guard if t.poly is not None)
-        long = loop.high - loop.low
-        if long.const() is None and self.ends:
-            tests[lp.Test("ge", LONG - long)] = None
-        exact = self.exact()
-        guarded: list[lp.Stmt] = [exact] if false else [*lets, lp.If(tuple(tests), [], [exact])] if tests else []
-        return [lp.If((lp.Test("ge", long - 1),), guarded)] if guarded else []
-
-    def exact(self) -> lp.Stmt:
-        return lp.For(self.loop.sym, self.loop.low, self.loop.high, Copier({}).stmts(list(self.needs)), False)
-
-    def again(self, body: lp.Stmts) -> lp.Stmt:
-        loop = self.loop
-        if isinstance(loop, lp.Accumulate):
-            return lp.Accumulate(loop.sym, loop.low, loop.high, body, loop.accs, loop.exact)
-        return lp.For(loop.sym, loop.low, loop.high, body, loop.parallel)
-
-    def data_checks(self, body: lp.Stmts) -> tuple[list[lp.Stmt], list[lp.Test]] | None:
-        """The loop without the checks that depend on data, and what must hold for it; None when they must stay where they are."""
-        loop = self.loop
-        if not self.data:
-            return [self.again(body)], []
-        nested = any(isinstance(s, (lp.For, lp.Accumulate, lp.Forever, lp.Chunks)) for s in lp.walk(loop.body))
-        inner = any(isinstance(s, lp.Check) for top in body for b in lp.bodies(top) for s in lp.walk(b))
-        if nested or inner or not copyable(loop.body) or (isinstance(loop, lp.For) and not loop.parallel):
-            return None
-        effects = [s for s in body if not isinstance(s, (lp.Let, lp.Check))]
-        if effects:
-            found = self.in_place(body)
-            if found is not None:
-                return found
-        first = self.first(body) if isinstance(loop, lp.For) else None
-        return None if first is None else (first, [])
-
-    def first(self, body: lp.Stmts) -> list[lp.Stmt] | None:
-        """The data are tested in a loop of their own."""
-        loop = self.loop
-        seen = False
-        for s in self.needs:
-            if seen and any(not _always_readable(x) for x in loads(s)):
-                return None
-            seen = seen or any(s is c for c in self.data)
-        bad = fresh_like("bad", I64)
-        sym = Sym(loop.sym.name)
-        copier = Copier({loop.sym: poly(sym)})
-        scan: list[lp.Stmt] = []
-        for s in self.needs:
-            if isinstance(s, lp.Check) and not any(s is c for c in self.data):
-                continue
-            for new in copier.stmts([s]):
-                scan.append(lp.Add(bad, "or", lp.Choose(new.tests, lp.Const(0, I64), lp.Const(1, I64))) if isinstance(new, lp.Check) else new)
-        found: list[lp.Stmt] = [lp.Accumulate(sym, loop.low, loop.high, scan, [lp.Acc(bad, "or")]), _if_bad(bad, self.exact())]
-        rest: list[lp.Stmt] = [s for s in body if not isinstance(s, lp.Check)]
-        if any(not isinstance(s, lp.Let) for s in rest):
-            found.append(self.again(rest))
-        return found
-
-    def in_place(self, body: lp.Stmts) -> tuple[list[lp.Stmt], list[lp.Test]] | None:
-        """The data are tested where they are used; what fails is replaced by something that may be read, as the tests say."""
-        loop = self.loop
-        ranges: dict[lp.Var, list[_Range]] = {}
-        lets = [s.var for s in body if isinstance(s, lp.Let)]
-        for check in self.data:
-            found = _range(check)
-            inside = [v for v in lets if found is not None and v.atom in found.index.leaves()]
-            if found is None or len(inside) != 1 or found.index.coefficient(inside[0].atom) != poly(1) or inside[0].dtype is not I64:
-                return None
-            ranges.setdefault(inside[0], []).append(found)
-        if not all(self.protected(body, var, those) for var, those in ranges.items()):
-            return None
-        guard: list[lp.Test] = []
-        places: dict[lp.Var, Poly] = {}
-        for var, those in ranges.items():
-            candidates = [poly(var.atom) - r.index for r in those]
-            free = [c for c in candidates if loop.sym not in c.leaves() and not any(isinstance(x, lp.VarAtom) for x in c.leaves())]
-            if not free:
-                return None
-            place = next((c for c in free if c.const() == 0), free[0])
-            places[var] = place
-            for r in those:
-                value = r.index.subst({var.atom: place})
-                guard += [lp.Test("ge", value), lp.Test("ge", r.last - value)]
-        if any(t.poly is not None and not all(isinstance(x, Sym) and x is not loop.sym for x in t.poly.leaves()) for t in guard):
-            return None
-        bad = fresh_like("bad", I64)
-        copier = Copier({})
-        out: list[lp.Stmt] = []
-        for s in body:
-            if isinstance(s, lp.Check):
-                continue
-            new = copier.stmts([s])
-            out += new
-            if isinstance(s, lp.Let) and s.var in ranges:
-                tests = tuple(dict.fromkeys(lp.Test(t.kind, copier.poly(t.poly)) for r in ranges[s.var] for t in r.check.tests if t.poly is not None))
-                out.append(lp.Add(bad, "or", lp.Choose(tests, lp.Const(0, I64), lp.Const(1, I64))))
-                was = copier.vars[s.var]
-                out.append(lp.Let(copier.var(s.var), lp.Choose(tests, lp.Use(was), lp.Index(copier.poly(places[s.var])))))
-        accs = [*(loop.accs if isinstance(loop, lp.Accumulate) else ()), lp.Acc(bad, "or")]
-        exact = loop.exact if isinstance(loop, lp.Accumulate) else False
-        return [lp.Accumulate(loop.sym, loop.low, loop.high, out, accs, exact), _if_bad(bad, self.exact())], guard
-
-    def protected(self, body: lp.Stmts, var: lp.Var, those: list[_Range]) -> bool:
-        """Every index that mentions the variable is one that is checked, of an axis as long as the check says: any value in its range will do."""
-        known = {(r.index, r.last + 1) for r in those}
-        accesses = [(x.buffer, x.index) for s in body for x in loads(s)]
-        accesses += [(s.buffer, s.index) for s in lp.walk(body) if isinstance(s, (lp.Store, lp.Update))]
-        for buffer, index in accesses:
-            for p, extent in zip(index, buffer.extents, strict=True):
-                if var.atom in p.leaves() and (p, extent) not in known:
-                    return False
-        return True
 
 
 def _once(body: lp.Stmts) -> list[lp.Stmt]:
@@ -291,36 +44,3 @@ def _once(body: lp.Stmts) -> list[lp.Stmt]:
                 seen.add(s.tests)
         out.append(s)
     return out
-
-
-def _range(check: lp.Check) -> _Range | None:
-    """A check of two tests that an index lies in 0..last, where `last` is made of sizes."""
-    if len(check.tests) != 2 or any(t.kind != "ge" or t.poly is None for t in check.tests):
-        return None
-    index, other = (t.poly for t in check.tests)
-    assert index is not None and other is not None
-    last = index + other
-    return _Range(check, index, last) if all(isinstance(x, Sym) for x in last.leaves()) else None
-
-
-def _leaves(e: object) -> set[object]:
-    """Atoms in the polynomials of an expression."""
-    found: set[object] = set()
-    if isinstance(e, Poly):
-        return set(e.leaves())
-    if isinstance(e, (tuple, list)):
-        for item in e:
-            found |= _leaves(item)
-    elif isinstance(e, (lp.Load, lp.Call, lp.Cast, lp.Choose, lp.Truth, lp.Test, lp.Index)):
-        for name in e.__dataclass_fields__:
-            found |= _leaves(getattr(e, name))
-    return found
-
-
-def _if_bad(bad: lp.Var, exact: lp.Stmt) -> lp.Stmt:
-    return lp.If((lp.Test("ne", poly(bad.atom)),), [exact])
-
-
-def _always_readable(x: lp.Load) -> bool:
-    """Its index mentions no value from memory, so no check protects it."""
-    return not any(isinstance(a, lp.VarAtom) for p in x.index for a in p.leaves())

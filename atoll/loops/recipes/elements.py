@@ -212,7 +212,7 @@ class _Variables:
             case lp.Store(b, _, value) if b in self.vars:
                 place = _number(s)
                 assert place is not None
-                return [lp.Let(self.vars[b][place], value) if place in self.once[b] else lp.Assign(self.vars[b][place], value)]
+                return [lp.Let(self.vars[b][place], value, instance=s.instance) if place in self.once[b] else lp.Assign(self.vars[b][place], value)]
             case lp.Update(b, _, op, value) if b in self.vars:
                 place = _number(s)
                 assert place is not None

@@ -146,9 +146,7 @@ def _buffers(x: object, skip: set[int]) -> list[lp.Buffer]:
         return [x]
     if isinstance(x, (list, tuple)):
         return [b for item in x if id(item) not in skip for b in _buffers(item, skip)]
-    if hasattr(x, "__dataclass_fields__") and type(x).__module__ == lp.__name__:
-        return [b for name in x.__dataclass_fields__ for b in _buffers(getattr(x, name), skip)]
-    return []
+    return [b for name in lp.FIELDS.get(type(x), ()) for b in _buffers(getattr(x, name), skip)]
 
 
 def _next_pieces(product: lp.Product, rest: lp.Stmts) -> lp.Chunks | None:

@@ -8,10 +8,9 @@ What a row hands from cell to cell is an element of a small array, one for every
 waits for another, so a step is a loop in vectors, and elements of `row` and `b` are neighbours. Every cell is computed from the values it
 had, in the order it had; only a running minimum, maximum or sum of integers over all cells is taken in another order, which is exact.
 
-Allowed where that is seen from the indices: rows read and write one element for each column, the same in every row; what is done before and after
-the columns of a row touches none of these elements. Or cells write element (i, j) of a whole table of floats and read elements of it that are
-written at earlier steps, or at later ones where the old value is wanted: then bands have 16 rows (8 with several tables), as every row is a stream from
-memory. Cells of integers wait for each other less long than for elements one by one, so whole tables of them stay as they are.
+The order is that of transform/skew.py, which looks whether it may be. It pays where cells write one element for each column, the same in every row, or element (i, j) of a whole table of
+floats: then bands have 16 rows (8 with several tables), as every row is a stream from memory. Cells of integers wait for each other less long than for elements one by one, so whole
+tables of them stay as they are.
 """
 
 from __future__ import annotations
@@ -20,52 +19,52 @@ from dataclasses import dataclass, replace
 
 from atoll.loops import ir as lp
 from atoll.loops import profit
-from atoll.loops.dependence import out_of_reach
 from atoll.loops.questions import loads, told
-from atoll.loops.transform.copier import Copier, copyable, fresh_like
-from atoll.loops.transform.expand import in_lanes, lane_array
+from atoll.loops.transform.copier import fresh_like
 from atoll.loops.transform.forward import Forwarded
-from atoll.loops.transform.regroup import monoid_of, neutral
-from atoll.loops.transform.split import counted, first_of, left_over, length
+from atoll.loops.transform.refused import Refused
+from atoll.loops.transform.regroup import monoid_of
+from atoll.loops.transform.skew import Rows, Totals, is_table, skewed
 from atoll.loops.transform.walk import Known, innermost_first, not_products
-from atoll.sizes import Poly, Sym, poly
-from atoll.sizes.prover import facts
+from atoll.sizes import poly
 from atoll.types.dtypes import BOOL
-
-_STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
 
 
 def wave(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
-        nest = _nest(stmt, (*known, *told(stmt))) if isinstance(stmt, lp.For) else None
-        if nest is None:
+        found = _nest(stmt) if isinstance(stmt, lp.For) else None
+        if found is None:
             return None
-        decisions.append(f"{nest.count} rounds of {nest.outer.sym} at a time, each one step of {nest.inner.sym} behind the one before")
-        return nest.loops()
+        nest, totals, count = found
+        made = skewed(nest, totals, count, (*known, *told(stmt)))
+        if isinstance(made, Refused):
+            return None
+        decisions.append(f"{count} rounds of {nest.outer.sym} at a time, each one step of {nest.inner.sym} behind the one before")
+        return list(made)
 
     return innermost_first(stmts, rewrite, not_products, known=())
 
 
-def _nest(outer: lp.For, known: tuple[Poly, ...]) -> _Wave | None:
-    """The loop as rows of columns, if it may run as a wave."""
+def _nest(outer: lp.For) -> tuple[_Nest, Totals, int] | None:
+    """The loop as rows of columns, what they add up, and how many rows pay."""
     inner = [s for s in outer.body if isinstance(s, lp.For)]
     if outer.parallel or outer.vector or outer.unroll or len(inner) != 1 or inner[0].parallel or inner[0].vector or inner[0].unroll:
         return None
     place = outer.body.index(inner[0])
     nest = _Nest(outer, inner[0], *_settled([outer.body[:place], inner[0].body, outer.body[place + 1 :]]))
-    if not nest.is_table():
+    if is_table(nest) is not None:
         return None
     totals = nest.totals()
     if totals is None:
         return None
     rest = nest.without(totals)
-    tables = rest.tables(known)
+    tables = rest.tables()
     streams = None if tables is None else rest.streams({t.row for t in totals})
     if tables is None or streams is None:
         return None
     whole = tables | streams
     count = max(profit.WAVE_STREAMS // 2, profit.WAVE_STREAMS // len(whole)) if whole else profit.WAVE_LANES
-    return _Wave(rest.with_names(), {t.row: (t.whole, t.op) for t in totals}, count)
+    return rest.with_names(), {t.row: (t.whole, t.op) for t in totals}, count
 
 
 def _settled(parts: list[lp.Stmts]) -> list[list[lp.Stmt]]:
@@ -86,10 +85,6 @@ def _settled(parts: list[lp.Stmts]) -> list[list[lp.Stmt]]:
                 once.add(s.var)
     out = [[s for s in part if not (isinstance(s, lp.Declare) and s.var in once)] for part in parts]
     return [[lp.Let(s.var, s.value, instance=s.instance) if isinstance(s, lp.Assign) and s.var in once else s for s in part] for part in out]
-
-
-def _made(stmts: lp.Stmts) -> set[lp.Var]:
-    return {s.var for s in lp.walk(stmts) if isinstance(s, (lp.Let, lp.Declare))}
 
 
 def _always(e: lp.Expr | None) -> int:
@@ -124,28 +119,8 @@ class _Total:
 
 
 @dataclass(frozen=True, slots=True)
-class _Nest:
-    """outer: before; inner: cell; after."""
-
-    outer: lp.For
-    inner: lp.For
-    before: lp.Stmts
-    cell: lp.Stmts
-    after: lp.Stmts
-
-    @property
-    def made(self) -> set[lp.Var]:
-        return _made(self.outer.body)
-
-    def is_table(self) -> bool:
-        """Rows of the same columns, of statements that can be copied."""
-        around = [*self.before, *self.after]
-        if not copyable(self.outer.body) or not all(isinstance(s, _STRAIGHT) for s in self.cell):
-            return False
-        if not all(isinstance(s, (*_STRAIGHT, lp.If)) for s in lp.walk(around)):
-            return False
-        bounds = (self.inner.low, self.inner.high)
-        return not any(self.outer.sym in p.leaves() for p in bounds) and self.made.isdisjoint(lp.used_vars(bounds))
+class _Nest(Rows):
+    """Rows, and what they would be as a wave."""
 
     # -- totals over all cells
 
@@ -205,55 +180,22 @@ class _Nest:
 
     # -- elements
 
-    def tables(self, known: tuple[Poly, ...]) -> set[lp.Buffer] | None:
-        """Every element of an array that cells write belongs to one column, and the rest of a row leaves it alone: which of the arrays are whole
-        tables; None where that is not so."""
+    def tables(self) -> set[lp.Buffer] | None:
+        """Every array that cells write has one element for each column, next to each other: which of the arrays are whole tables of floats; None where that is not so."""
         i, j = self.outer.sym, self.inner.sym
-        ctx, made = facts(known), self.made
+        made, whole = {v.atom for v in self.made}, set()
         written = {s.buffer: s.index for s in self.cell if isinstance(s, lp.Store)}
-        around = [(s.buffer, s.index) for s in lp.walk([*self.before, *self.after]) if isinstance(s, lp.Store)]
-        if not written or any(x.buffer in {b for b, _ in around} - set(written) for x in loads(self.cell)):
-            return None
-        first, last = ({s.buffer for s in lp.walk(part) if isinstance(s, lp.Store)} for part in (self.before, self.after))
-        if any(x.buffer in last for x in loads(self.before)) or any(x.buffer in first for x in loads(self.after)) or first & last:
-            return None
-        whole: set[lp.Buffer] = set()
         for buffer, index in written.items():
-            read = [x.index for x in loads(self.cell) if x.buffer is buffer]
-            put = [s.index for s in self.cell if isinstance(s, lp.Store) and s.buffer is buffer]
             leaves = {a for p in index for a in p.leaves()}
-            if buffer.rows is not None or any(x != index for x in put) or not leaves.isdisjoint(v.atom for v in made):
+            if any(s.index != index for s in self.cell if isinstance(s, lp.Store) and s.buffer is buffer) or not leaves.isdisjoint(made):
                 return None
-            if any(j in p.leaves() for p in index[:-1]) or index[-1].coefficient(j) != poly(1):
-                return None
-            start = index[-1] - j
-            if j in start.leaves() or not (self.is_filled_in_order(buffer, index, read) if i in leaves else all(x == index for x in read)):
+            if any(j in p.leaves() for p in index[:-1]) or index[-1].coefficient(j) != poly(1) or j in (index[-1] - j).leaves():
                 return None
             if i in leaves:
+                if not buffer.dtype.is_float or i in index[-1].leaves():
+                    return None
                 whole.add(buffer)
-            others = [x.index for x in loads([*self.before, *self.after]) if x.buffer is buffer] + [x for b, x in around if b is buffer]
-            if not all(out_of_reach(x[-1], self.inner, start, ctx) for x in others):
-                return None
-        return whole
-
-    def is_filled_in_order(self, buffer: lp.Buffer, index: tuple[Poly, ...], read: list[tuple[Poly, ...]]) -> bool:
-        """A cell writes element (i, j) of a whole table of floats. What it reads of rows above was written at an earlier step, what it reads of rows below
-        is written at a later one; the rest of a row writes that row only, and comes before the columns."""
-        i = self.outer.sym
-        row = index[-2] if len(index) > 1 else poly(0)
-        if row.coefficient(i) != poly(1) or any(i in p.leaves() for p in (*index[:-2], row - i, index[-1])):
-            return False
-        stores = [x.index for x in lp.walk(self.before) if isinstance(x, lp.Store) and x.buffer is buffer]
-        if any(x[-2] != row for x in stores) or any(isinstance(x, lp.Store) and x.buffer is buffer for x in lp.walk(self.after)):
-            return False
-        for x in read:
-            down, right = (x[-2] - row).const(), (x[-1] - index[-1]).const()
-            if x[:-2] != index[:-2] or down is None or right is None:
-                return False
-            not_yet, too_late = down < 0 <= down + right, down > 0 and (down + right <= 0 or stores)
-            if not_yet or too_late:
-                return False
-        return buffer.dtype.is_float
+        return whole if written else None
 
     def streams(self, rows: set[lp.Var]) -> set[lp.Buffer] | None:
         """What cells read is one element for a row, which is then read before the columns, or one for a column, next to each other (or one for
@@ -290,66 +232,3 @@ class _Nest:
             if x.buffer not in written and x not in kept and not any(self.inner.sym in p.leaves() for p in x.index):
                 kept[x] = fresh_like(x.buffer.name, x.dtype)
         return replace(self, before=[*self.before, *(lp.Let(var, load) for load, var in kept.items())], cell=Forwarded({}, kept).stmts(self.cell))
-
-
-class _Wave:
-    """The loops that are made of a nest."""
-
-    def __init__(self, nest: _Nest, totals: dict[lp.Var, tuple[lp.Var, str]], count: int) -> None:
-        self.outer, self.inner, self.before, self.cell, self.after = nest.outer, nest.inner, nest.before, nest.cell, nest.after
-        self.totals = totals  # of a row, by the variable of the whole table and its operator
-        self.count = count
-
-    def loops(self) -> list[lp.Stmt]:
-        outer, inner = self.outer, self.inner
-        self.band = Sym(f"{outer.sym.name}_by_{self.count}")
-        wide = length(inner)
-        wanted = set(lp.used_vars(self.cell)) | {s.var for s in self.cell if isinstance(s, lp.Assign)} | set(lp.used_vars(self.after))
-        order = [s.var for s in lp.walk(self.before) if isinstance(s, (lp.Let, lp.Declare)) and s.var in wanted]
-        self.lanes = {v: lane_array(v.name, v.dtype, self.count) for v in [*order, *self.totals]}
-        first, last, t = Sym("step"), Sym("step"), Sym("step")
-        most = self.count - 1
-        body: list[lp.Stmt] = [
-            *(lp.Alloc(b) for b in self.lanes.values()),
-            self.starts(),
-            lp.For(first, poly(0), poly(most), [self.step(poly(first) - most, most - poly(first), poly(self.count))], False),
-            lp.For(t, poly(0), wide - most, [self.step(poly(t), poly(0), poly(self.count))], False),
-            lp.For(last, poly(0), poly(most), [self.step(wide - most + last, poly(0), most - poly(last))], False),
-            self.ends(),
-            *(lp.Free(b) for b in self.lanes.values()),
-        ]
-        long = (lp.Test("ge", wide - self.count), lp.Test("ge", length(outer) - self.count))
-        some, bands = counted("bands", outer, self.count, [long])
-        return [some, lp.For(self.band, poly(0), bands, body, False), left_over(outer, self.count, bands)]
-
-    def row(self, number: Poly) -> Poly:
-        return first_of(self.outer, self.count, self.band) + number
-
-    def starts(self) -> lp.Stmt:
-        """What comes before the columns, row after row."""
-        k = Sym("row")
-        copier = Copier({self.outer.sym: self.row(poly(k))})
-        lane = (self.count - 1 - poly(k),)
-        body = copier.stmts(self.before)
-        body += [lp.Store(b, lane, lp.Use(copier.vars[v])) for v, b in self.lanes.items() if v not in self.totals]
-        for v, (_, op) in self.totals.items():
-            body.append(lp.Store(self.lanes[v], lane, neutral(str(monoid_of(op)), v.dtype)))
-        return lp.For(k, poly(0), poly(self.count), body, False)
-
-    def step(self, t: Poly, low: Poly, high: Poly) -> lp.Stmt:
-        """One cell of every lane from low to high."""
-        lane = Sym("lane")
-        copier = Copier({self.outer.sym: self.row(self.count - 1 - poly(lane)), self.inner.sym: self.inner.low + t + lane})
-        body = in_lanes(self.cell, copier, self.lanes, poly(lane))
-        return lp.For(lane, low, high, body, True)
-
-    def ends(self) -> lp.Stmt:
-        """What comes after the columns, row after row."""
-        k = Sym("row")
-        copier = Copier({self.outer.sym: self.row(poly(k))})
-        lane = (self.count - 1 - poly(k),)
-        body: list[lp.Stmt] = [lp.Declare(copier.var(v), lp.Load(b, lane)) for v, b in self.lanes.items() if v not in self.totals and v in set(lp.used_vars(self.after))]
-        body += copier.stmts(self.after)
-        for v, (whole, op) in self.totals.items():
-            body.append(lp.Assign(whole, lp.Call(op, (lp.Use(whole), lp.Load(self.lanes[v], lane)), whole.dtype)))
-        return lp.For(k, poly(0), poly(self.count), body, False)

@@ -100,8 +100,11 @@ class Copier:
             if known is False:
                 return None
             if known is None:
-                left.append(lp.Test(t.kind, None if t.poly is None else self.poly(t.poly), None if t.expr is None else self.expr(t.expr)))
+                left.append(self.test(t))
         return tuple(left)
+
+    def test(self, t: lp.Test) -> lp.Test:
+        return lp.Test(t.kind, None if t.poly is None else self.poly(t.poly), None if t.expr is None else self.expr(t.expr))
 
     def stmts(self, stmts: lp.Stmts) -> list[lp.Stmt]:
         made: list[lp.Stmt] = []
@@ -149,7 +152,7 @@ class Copier:
                 known = self.tests(tests)
                 if known == ():
                     return []
-                return [lp.Check(tests if known is None else known, site, tuple(self.expr(a) for a in args))]
+                return [lp.Check(tuple(map(self.test, tests)) if known is None else known, site, tuple(self.expr(a) for a in args))]  # one that fails stays
             case lp.Note():
                 return [s]
         raise NotImplementedError(type(s).__name__)

@@ -5,7 +5,7 @@
 
 Right where no two rounds that change places touch an element that one of them writes. Taken apart, A(b) is done before B(a) for every earlier round a. Exchanged, S(b, c) is done
 before S(a, d) for a < b and c < d. What goes from round to round goes in arrays, not in variables, and of the two loops exchanged neither says how far the other runs.
-A skew (wave.py) is an exchange after j is counted from another place in every round, which changes none of the rounds.
+A skew (skew.py) is an exchange after j is counted from another place in every round, which changes none of the rounds.
 """
 
 from __future__ import annotations

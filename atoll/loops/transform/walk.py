@@ -109,9 +109,9 @@ def replaced(x: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(x, (list, tuple)):
         new = [replaced(item, change) for item in x]
         return x if same(new, x) else type(x)(new)
-    if not dataclasses.is_dataclass(x) or isinstance(x, (type, lp.Alloc, lp.Free)) or type(x).__module__ != lp.__name__:
+    if isinstance(x, (lp.Alloc, lp.Free)) or (fields := lp.FIELDS.get(type(x))) is None:
         return x
-    parts = {name: new for name in x.__dataclass_fields__ if (new := replaced(old := getattr(x, name), change)) is not old}
+    parts = {name: new for name in fields if (new := replaced(old := getattr(x, name), change)) is not old}
     return change(dataclasses.replace(x, **parts) if parts else x)
 
 

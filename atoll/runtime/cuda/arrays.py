@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import math
@@ -155,9 +154,11 @@ class DeviceArray:
         self.pointer, self._owner = 0, self
 
     def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # also at the end of the process, when nothing is left to give it back to
+        try:
             if self._owner is None and self.pointer:
                 self.device.release(self.pointer)
+        except Exception:  # noqa: BLE001  at the end of the process nothing is left to give it back to, and no module either
+            pass
 
     def _usable(self) -> int:
         if self._owner is self:

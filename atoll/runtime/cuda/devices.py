@@ -40,6 +40,7 @@ class Queue(ctypes.Structure):
         ("doing", ctypes.c_char_p),
         ("device", ctypes.c_int),
         ("program", ctypes.c_uint64),
+        ("product", ctypes.c_void_p),
     ]
 
 
@@ -73,7 +74,7 @@ def _built(source: str) -> ctypes.CDLL:
         compile_c(NATIVE / source, folder / "program.so", "2", [f"-I{NATIVE}", "-ldl"])
         return {"kind": source}
 
-    texts = [(NATIVE / name).read_text() for name in (source, "device.h", "device_states.h", "abi.h")]
+    texts = [(NATIVE / name).read_text() for name in (source, "device.h", "device_states.h", "abi.h", "cuda_products.h")]
     return cache.use(text_key(*texts, optimise="2"), build, load)[0]
 
 
@@ -222,6 +223,7 @@ class Gpu(Device):
         code = self.library.atoll_cuda_open(number)
         if code:
             fail("E0840", target=self.target, reason=_words(self.library, code))
+        self.library.atoll_cuda_products("\n".join(products()).encode())
         self._process = os.getpid()
 
     def queue(self, kernels: Any = None) -> Queue:
@@ -269,6 +271,16 @@ class Gpu(Device):
                 self._refused(code, "to describe a kernel")
             found.append((facts[0], facts[1]))
         return found
+
+
+def products() -> list[str]:
+    """Where cuBLAS may be; ATOLL_CUBLAS names a file, or "none"."""
+    from atoll.runtime.cuda.nvrtc import places
+
+    wanted = os.environ.get("ATOLL_CUBLAS")
+    if wanted:
+        return [] if wanted == "none" else [wanted]
+    return [p for p in places("cublas", ("13", "12")) if "\n" not in p]
 
 
 _lock = threading.Lock()

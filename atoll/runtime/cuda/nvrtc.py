@@ -17,7 +17,6 @@ from atoll.errors import fail
 from atoll.runtime.cache import cache
 
 OPTIONS = ("--fmad=false", "--std=c++17", "-default-device", "--ptxas-options=-v", "-w")
-_NAMES = ("libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2")
 
 HEAD = """typedef signed char int8_t;
 typedef unsigned char uint8_t;
@@ -113,7 +112,7 @@ def nvrtc() -> Nvrtc:
 @functools.cache
 def _found(wanted: str | None) -> Nvrtc:
     tried = []
-    for path in [wanted] if wanted else _places():
+    for path in [wanted] if wanted else places("nvrtc", ("13", "12", "11.2")):
         try:
             return Nvrtc(ctypes.CDLL(path), path)
         except (OSError, AttributeError) as error:
@@ -122,12 +121,13 @@ def _found(wanted: str | None) -> Nvrtc:
     fail("E0841", reason=reason)
 
 
-def _places() -> list[str]:
-    """Where the library may be; what wheels of NVIDIA's brought first."""
+def places(library: str, versions: tuple[str, ...]) -> list[str]:
+    """Where a library of NVIDIA's may be; what wheels brought first."""
+    name = f"lib{library}.so"
     spec = importlib.util.find_spec("nvidia")
-    wheels = [p for folder in (spec.submodule_search_locations if spec is not None else None) or () for p in glob.glob(f"{folder}/*/lib*/libnvrtc.so*")]
-    toolkits = [p for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda") if home for p in glob.glob(f"{home}/lib64/libnvrtc.so*")]
-    return [*_newest_first(wheels), *_NAMES, *_newest_first(toolkits)]
+    wheels = [p for folder in (spec.submodule_search_locations if spec is not None else None) or () for p in glob.glob(f"{folder}/*/lib*/{name}*")]
+    toolkits = [p for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda") if home for p in glob.glob(f"{home}/lib64/{name}*")]
+    return [*_newest_first(wheels), name, *(f"{name}.{v}" for v in versions), *_newest_first(toolkits)]
 
 
 def _newest_first(paths: list[str]) -> list[str]:

@@ -19,6 +19,7 @@ import numpy as np
 
 from atoll.core import ir
 from atoll.core import values as v
+from atoll.core.binding import bind_call
 from atoll.core.fingerprint import fingerprint
 from atoll.errors import Span, fail
 from atoll.runtime.arguments import Donated, from_python, refuse_axes, to_python
@@ -30,7 +31,6 @@ from atoll.runtime.library import attach, device_path, load
 from atoll.runtime.plain_call import NO_OPEN_RESULT, Host, _Call
 from atoll.runtime.program import _nested, _readable, not_lifted, raise_site, site_from_json, site_to_json
 from atoll.runtime.toolchain import compile_c
-from atoll.types.binding import bind_call
 from atoll.types.types import Record, Tuple, dtype_of, flatten, shape_of
 from atoll.uncollected import uncollected
 

@@ -242,6 +242,8 @@ static int gpu_launch(at_queue *q, int kernel, int64_t gx, int64_t gy, int64_t g
     return refused(q, code, "to start a kernel");
 }
 
+#include "cuda_products.h"
+
 static int gpu_sync(at_queue *q) { return refused(q, cu.cuStreamSynchronize(q->stream), "to run a kernel"); }
 
 static int gpu_enter(at_queue *q) { return refused(q, enter(q->device), "to be used by this thread"); }
@@ -251,7 +253,7 @@ static void gpu_leave(at_queue *q) {
 }
 
 void atoll_cuda_queue(at_queue *q, int device, void *const *kernels) {
-    *q = (at_queue){gpu_alloc, gpu_release, gpu_to_device, gpu_to_host, gpu_copy, gpu_fill, gpu_launch, gpu_sync, gpu_enter, gpu_leave, at_lend, at_take_back, kernels, 0, 0, 0, device, 0};
+    *q = (at_queue){gpu_alloc, gpu_release, gpu_to_device, gpu_to_host, gpu_copy, gpu_fill, gpu_launch, gpu_sync, gpu_enter, gpu_leave, at_lend, at_take_back, kernels, 0, 0, 0, device, 0, gpu_product};
 }
 
 /* One stream waits for what another has in its queue. */

@@ -134,6 +134,25 @@ static int at_emu_launch(at_queue *q, int kernel, int64_t gx, int64_t gy, int64_
 
 static void at_emu_leave(at_queue *) {}
 
+/* The library of a GPU, in its plainest form; for tests of those who call it. */
+template <typename T> static void at_emu_multiply(const at_matrices *p) {
+    const T *a = (const T *)p->a, *b = (const T *)p->b;
+    T *c = (T *)p->c;
+    for (int64_t i = 0; i < p->rows; i++)
+        for (int64_t j = 0; j < p->columns; j++) {
+            T sum = p->adds ? c[i * p->c_row + j] : 0;
+            for (int64_t k = 0; k < p->depth; k++) sum += a[i * p->a_row + k * p->a_sum] * b[k * p->b_sum + j * p->b_column];
+            c[i * p->c_row + j] = sum;
+        }
+}
+
+static int at_emu_product(at_queue *, const at_matrices *p) {
+    if (!getenv("ATOLL_EMULATED_PRODUCTS")) return 0;
+    if (p->bytes == 4) at_emu_multiply<float>(p);
+    else at_emu_multiply<double>(p);
+    return 1;
+}
+
 extern "C" void atoll_emulated(at_queue *q) {
-    *q = at_queue{at_emu_alloc, at_emu_release, at_emu_copy, at_emu_copy, at_emu_copy, at_emu_fill, at_emu_launch, at_emu_sync, at_emu_sync, at_emu_leave, at_lend, at_take_back, at_kernel_table, &at_all, 0, 0, 0, 0};
+    *q = at_queue{at_emu_alloc, at_emu_release, at_emu_copy, at_emu_copy, at_emu_copy, at_emu_fill, at_emu_launch, at_emu_sync, at_emu_sync, at_emu_leave, at_lend, at_take_back, at_kernel_table, &at_all, 0, 0, 0, 0, at_emu_product};
 }

@@ -19,6 +19,14 @@ typedef struct at_lent {
     struct at_lent *next;
 } at_lent;
 
+/* c[i, j] = sum over k of a[i, k] * b[k, j], added to what is there where `adds`; numbers of 4 or 8 bytes. Steps are in elements; c's columns are next to each other. */
+typedef struct at_matrices {
+    int bytes, adds;
+    int64_t rows, columns, depth, a_row, a_sum, b_column, b_sum, c_row;
+    const void *a, *b;
+    void *c;
+} at_matrices;
+
 struct at_queue {
     int (*alloc)(at_queue *q, int64_t bytes, void **made);                        /* 256 bytes aligned; 0 bytes are some address too */
     void (*release)(at_queue *q, void *block);                                    /* once what is in the queue is done; NULL is nothing */
@@ -39,4 +47,5 @@ struct at_queue {
     const char *doing;      /* what it was asked to do */
     int device;             /* which of several */
     uint64_t program;       /* no other has this number; 0: none */
+    int (*product)(at_queue *q, const at_matrices *p); /* 1: done by a library the device has; 0: it has none, or p is none for it, and nothing was done */
 };

@@ -3,7 +3,7 @@
  *     c[i * c_m + j] = sum over k of a[i * a_m + a_k] * b[j * b_n + b_k]
  *
  * k counts through up to four levels and its offsets are kept in tables, so a convolution is read in place. Shapes and constants are
- * those of notes/c_shapes.md section 1: a tile of 6 rows by four vectors (two with 16 registers) in registers, a read in place along its rows, b packed where
+ * those of docs/sources.md C1: a tile of 6 rows by four vectors (two with 16 registers) in registers, a read in place along its rows, b packed where
  * it is large. What follows a product row by row is done for every piece of rows
  * while it is in the cache. With ATOLL_BLAS a library does what it can.
  */
@@ -41,6 +41,7 @@ void atoll_product_init(const at_runtime *runtime) { rt = runtime; }
 #define SMALL_WORK 300000  /* multiply-adds of products that are not worth any preparation */
 #define FEW_ROWS 6         /* so few that b is read along its rows */
 #define FEW_COLUMNS 3      /* so few that sums are made along k */
+#define BETWEEN_LOOKS 65536 /* k of few rows, a multiple of 8: then whether to stop is asked */
 #define NEAR 262144        /* bytes of b that stay beside what is written */
 #define SECOND 3145728     /* bytes of b that mostly stay in the second-level cache from call to call */
 #define NOT_FAR 12582912   /* bytes of b that need no help to come near */

@@ -52,23 +52,30 @@ static void NAME(pack_unit)(const NAME(block) *x, int64_t unit) {
 }
 
 /* Units low..high, from `begin` on and around, that nobody has taken. */
-static void NAME(pack_units)(NAME(block) *x, int64_t low, int64_t high, int64_t begin) {
+static int NAME(pack_units)(at_call *at, NAME(block) *x, int64_t low, int64_t high, int64_t begin) {
     for (int64_t t = low; t < high; t++) {
         const int64_t unit = begin + t - low < high ? begin + t - low : begin + t - high;
-        if (atomic_load_explicit(&x->taken[unit], memory_order_relaxed) || atomic_exchange(&x->taken[unit], 1)) continue;
+        if (atomic_load_explicit(&x->taken[unit], memory_order_relaxed)) continue;
+        if (rt->poll(at)) return -2;
+        if (atomic_exchange(&x->taken[unit], 1)) continue;
         NAME(pack_unit)(x, unit);
         atomic_fetch_add(&x->done, 1);
     }
+    return 0;
 }
 
-/* Everything is packed when this returns. A thread begins with what its own pieces need, and only units that another is at work on are
- * waited for. */
-static void NAME(pack)(NAME(block) *x, int64_t number) {
-    if (atomic_load_explicit(&x->done, memory_order_acquire) == x->to_pack) return;
+/* Everything is packed when this returns 0. A thread begins with what its own pieces need, and only units that another is at work on are
+ * waited for; what a thread has taken it packs, also when the others stop. */
+static int NAME(pack)(at_call *at, NAME(block) *x, int64_t number) {
+    if (atomic_load_explicit(&x->done, memory_order_acquire) == x->to_pack) return 0;
     const int64_t pieces = x->row_pieces * x->parts, a_to_pack = x->to_pack - x->b_to_pack;
-    NAME(pack_units)(x, 0, x->b_to_pack, number * x->b_to_pack / pieces);
-    NAME(pack_units)(x, x->b_to_pack, x->to_pack, x->b_to_pack + number * a_to_pack / pieces);
-    for (int spins = 0; atomic_load_explicit(&x->done, memory_order_acquire) < x->to_pack; spins++) wait_a_little(spins);
+    if (NAME(pack_units)(at, x, 0, x->b_to_pack, number * x->b_to_pack / pieces)) return -2;
+    if (NAME(pack_units)(at, x, x->b_to_pack, x->to_pack, x->b_to_pack + number * a_to_pack / pieces)) return -2;
+    for (int spins = 0; atomic_load_explicit(&x->done, memory_order_acquire) < x->to_pack; spins++) {
+        wait_a_little(spins);
+        if (spins % 1024 == 1023 && rt->poll(at)) return -2;
+    }
+    return 0;
 }
 
 /* Some rows by some columns of c, over one block of k. b: packed columns from j0 on, or NULL: in place. */
@@ -100,7 +107,7 @@ static inline void NAME(strips_of)(const NAME(block) *x, int64_t i0, int64_t i1,
 static int NAME(piece)(at_call *at, void *context, int64_t number) {
     NAME(block) *x = context;
     const at_product *p = x->p;
-    NAME(pack)(x, number);
+    if (NAME(pack)(at, x, number)) return -2;
     const int64_t tiles = (x->m + ROWS - 1) / ROWS, slivers = (x->n + NR - 1) / NR;
     int64_t part = 0, i0 = 0, i1 = x->m, j0 = 0, j1 = x->n;
     if (x->row_pieces > 1) {

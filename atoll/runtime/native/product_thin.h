@@ -17,17 +17,16 @@ static void NAME(one_k)(const NAME(block) *x, int64_t k, int64_t j0, int64_t j1)
     }
 }
 
-/* Few rows of c: columns of a piece, kr k at a time, b as it lies in memory. far: what comes next is asked for early. */
-static inline __attribute__((always_inline)) void NAME(along_rows)(const int kr, const NAME(block) *x, int64_t j0, int64_t j1, int far) {
+/* Few rows of c: columns of a piece, k0 to k1, kr of them at a time, b as it lies in memory. far: what comes next is asked for early. */
+static inline __attribute__((always_inline)) void NAME(along_rows)(const int kr, const NAME(block) *x, int64_t j0, int64_t j1, int64_t k0, int64_t k1, int far) {
     const at_product *p = x->p;
     const int64_t m = p->m, c_m = p->c_m;
-    int64_t k0 = 0;
-    for (; k0 + kr <= x->k; k0 += kr) {
+    for (; k0 + kr <= k1; k0 += kr) {
         T left[FEW_ROWS][8];
         const T *line[8], *next[8];
         for (int q = 0; q < kr; q++) {
             line[q] = x->b + NAME(b_at)(x, k0 + q);
-            next[q] = x->b + NAME(b_at)(x, k0 + kr + q < x->k ? k0 + kr + q : k0 + q);
+            next[q] = x->b + NAME(b_at)(x, k0 + kr + q < k1 ? k0 + kr + q : k0 + q);
             for (int64_t i = 0; i < m; i++) left[i][q] = x->a[i * p->a_m + NAME(a_at)(x, k0 + q)];
         }
         for (int64_t j = j0; j < j1; j += 2 * VL) {
@@ -56,16 +55,15 @@ static inline __attribute__((always_inline)) void NAME(along_rows)(const int kr,
             }
         }
     }
-    for (; k0 < x->k; k0++) NAME(one_k)(x, k0, j0, j1);
+    for (; k0 < k1; k0++) NAME(one_k)(x, k0, j0, j1);
 }
 
 /* One row where b is near, kr k at a time. Lines of memory are read in halves, since those that a whole vector lies across are read twice. */
 enum { NAME(narrow_lanes) = 32 / sizeof(T) };
 typedef T NAME(narrow) __attribute__((vector_size(32), aligned(sizeof(T))));
 
-static inline __attribute__((always_inline)) void NAME(along_row)(const int kr, const NAME(block) *x, int64_t j0, int64_t j1) {
-    int64_t k0 = 0;
-    for (; k0 + kr <= x->k; k0 += kr) {
+static inline __attribute__((always_inline)) void NAME(along_row)(const int kr, const NAME(block) *x, int64_t j0, int64_t j1, int64_t k0, int64_t k1) {
+    for (; k0 + kr <= k1; k0 += kr) {
         NAME(narrow) left[8];
         const T *line[8];
 #pragma GCC unroll 8
@@ -80,7 +78,7 @@ static inline __attribute__((always_inline)) void NAME(along_row)(const int kr, 
             *(NAME(narrow) *)(x->c + j) = acc;
         }
     }
-    for (; k0 < x->k; k0++) NAME(one_k)(x, k0, j0, j1);
+    for (; k0 < k1; k0++) NAME(one_k)(x, k0, j0, j1);
 }
 
 /* Columns of c, as many as make whole vectors; the rest is done in registers. Eight rows of b that are a multiple of a page apart would push each
@@ -91,13 +89,16 @@ static int NAME(few_rows)(at_call *at, void *context, int64_t piece) {
     const int one = p->m == 1 && !x->first;
     const int64_t j0 = piece * x->columns, j1 = j0 + x->columns < x->n ? j0 + x->columns : x->n;
     const int64_t unit = one ? NAME(narrow_lanes) : 2 * VL, whole = j0 + (j1 - j0) / unit * unit;
-    (void)at;
     for (int64_t i = 0; i < p->m; i++) memset(x->c + i * p->c_m + j0, 0, (size_t)(whole - j0) * sizeof(T));
     const int apart = p->b_k[p->levels - 1] * (int64_t)sizeof(T) % 4096 != 0;
-    if (one && apart) NAME(along_row)(8, x, j0, whole);
-    else if (one) NAME(along_row)(4, x, j0, whole);
-    else if (apart && DEEP == 8) NAME(along_rows)(DEEP, x, j0, whole, x->first);
-    else NAME(along_rows)(4, x, j0, whole, x->first);
+    for (int64_t k0 = 0; k0 < x->k; k0 += BETWEEN_LOOKS) {
+        const int64_t k1 = x->k - k0 < BETWEEN_LOOKS ? x->k : k0 + BETWEEN_LOOKS;
+        if (k0 > 0 && rt->poll(at)) return -2;
+        if (one && apart) NAME(along_row)(8, x, j0, whole, k0, k1);
+        else if (one) NAME(along_row)(4, x, j0, whole, k0, k1);
+        else if (apart && DEEP == 8) NAME(along_rows)(DEEP, x, j0, whole, k0, k1, x->first);
+        else NAME(along_rows)(4, x, j0, whole, k0, k1, x->first);
+    }
     if (whole == j1) return 0;
     if (p->levels == 1) NAME(strip)(p->m, j1 - whole, x->k, x->a, p->a_m, p->a_k[0], x->b + whole, p->b_k[0], x->c + whole, p->c_m, 0, 0);
     else NAME(strip_at_offsets)(p->m, j1 - whole, x->k, x->a, p->a_m, x->a_k, x->b + whole, x->b_k, x->c + whole, p->c_m, 0);

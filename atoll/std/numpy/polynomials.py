@@ -42,13 +42,18 @@ def integral(p: a[n]):
 
 
 @at.fn
+def weighted(y: a[n], w: b[n]):
+    return y * w
+
+
+@at.fn
 def fit(x: a[n], y: b[n], w: c[n], degree: i64):
-    """Least squares; columns are scaled to length 1 first."""
+    """Least squares of values that are weighted already; columns are scaled to length 1 first."""
     assert n >= degree + 1, "at least as many points as coefficients"
     columns = [[w[i] * x[i] ** (degree - j) for i in range(n)] for j in range(degree + 1)]
     lengths = [sqrt(sum(v * v for v in column)) for column in columns]
     scaled = [[columns[j][i] / lengths[j] for j in range(degree + 1)] for i in range(n)]
-    return least_squares(scaled, y * w) / lengths
+    return least_squares(scaled, y) / lengths
 
 
 @at.fn

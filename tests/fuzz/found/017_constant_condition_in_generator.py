@@ -1,5 +1,5 @@
 # ruff: noqa
-# symptom: IndexError (list index out of range) in types/comprehension.py: neutral(found[0]) when the condition is the literal False
+# symptom: IndexError (list index out of range) in elaborate/comprehension.py: neutral(found[0]) when the condition is the literal False
 # expected: 0
 # arguments: none: the front end fails
 # run: {"sizes": {"n": 3, "m": 2}, "seed": 0}

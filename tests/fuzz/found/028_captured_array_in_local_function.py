@@ -1,5 +1,5 @@
 # ruff: noqa
-# symptom: ValueError (truth value of an array) in types/ranks/names.py:of_object
+# symptom: ValueError (truth value of an array) in elaborate/ranks/names.py:of_object
 # expected: 1 + p
 # arguments: none: the front end fails
 # run: {"sizes": {"n": 3}, "seed": 0}

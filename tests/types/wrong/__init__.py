@@ -14,7 +14,7 @@ import re
 from pathlib import Path
 
 import atoll as at
-from atoll.types.binding import plan
+from atoll.core.binding import plan
 
 FOLDER = Path(__file__).parent
 HEAD = """

@@ -1,0 +1,86 @@
+"""What an instance touches: elements, variables in their round, and the marks by which checks keep their place before what they guard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from atoll.check.rewrites.language import LEAVES, changed, loads, names, parts, read, subexprs
+from atoll.check.rewrites.leaves import Leaf, No
+from atoll.check.rewrites.scopes import Kinds
+from atoll.check.rewrites.texts import may_trap
+from atoll.check.sums import Poly
+
+CHECK, BREAK = ("check",), ("break",)
+Cell = tuple[Any, tuple[Poly, ...] | None, bool]  # what it is, which element, whether it is written
+
+
+class Footprints:
+    kinds: Kinds
+    vars: set[str]  # variables that are assigned in the region
+    made: dict[str, Leaf]  # where names were made
+    homes: dict[str, Leaf]  # where arrays were made
+
+    def root(self, v: str) -> str:
+        raise NotImplementedError
+
+    def cells(self, x: Leaf) -> Iterator[Cell]:
+        """What an instance touches: elements and variables in their round, and whether it writes them. None: any element.
+        What comes before a check may come after it, not the other way round."""
+        s = x.stmt
+        conds = [c[1] for c in (*x.conds, *(c for g in x.groups for case in g for c in case)) if c[0] == "op"]
+        decides = [c[1] for c in (*x.conds, *(c for g in x.groups for case in g for c in case)) if c[0] != "op"]
+        if s[0] == "acc":
+            yield self.variable(x, s[1], True)
+            return
+        whole = s[0] not in LEAVES
+        variables, arrays = read((s,))
+        reads = [e for p in parts(s) for e in loads(p)] if not whole else []
+        for key in conds:
+            e = key[1] if len(key) == 2 and key[0] in ("ge", "eq", "ne") else key
+            variables |= names(e)
+            reads += list(loads(e))
+        for p in decides:
+            variables |= names(p)
+        for e in reads:
+            yield self.element(x, e[1], e[2], False)
+        if s[0] in ("store", "update"):
+            yield self.element(x, s[1], s[2], True)
+        if whole:
+            assigned, written = changed((s,))
+            for b in sorted(arrays | written):
+                yield self.element(x, b, None, b in written)
+            for v in sorted(assigned):
+                yield self.variable(x, v, True)
+        for v in sorted(variables):
+            if v in self.vars or self.root(v) in self.vars:
+                yield self.variable(x, v, False)
+        if s[0] in ("assign", "add", "declare"):
+            yield self.variable(x, s[1], True)
+        if s[0] == "break":  # the loop that is left is around all of this
+            if x.syms:
+                raise No("a loop that may be left")
+            yield BREAK, (), True
+        elif s[0] not in ("let", "check"):
+            yield BREAK, (), False
+        memory = s[0] in ("alloc", "free", "copy", "swap")  # nothing that a program asks about fails in them
+        if s[0] == "check" or (whole and not memory):  # which of them fails first, and what they guard
+            yield CHECK, (), True
+        elif memory or s[0] in ("store", "update") or reads or any(may_trap(e) for p in parts(s) for e in subexprs(p)):
+            yield CHECK, (), False
+
+    def variable(self, x: Leaf, v: str, writes: bool) -> Cell:
+        root = self.root(v)
+        first = self.made.get(root)
+        if first is None:
+            return ("var", root), (), writes
+        return ("var", root), tuple(x.round[s] for s in first.syms) if all(s in x.round for s in first.syms) else None, writes
+
+    def element(self, x: Leaf, b: str, index: tuple[Poly, ...] | None, writes: bool) -> Cell:
+        home = self.homes.get(b)
+        around = () if home is None else tuple(x.round[s] for s in home.syms if s in x.round)
+        if index is None:
+            return ("array", b), None, writes
+        if self.kinds[b][2] is not None:  # rows that are kept are at i % rows
+            index = index[1:]
+        return ("array", b), (*around, *index), writes

@@ -1,0 +1,105 @@
+"""Which function elaborates which built-in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from atoll.elaborate import entities as en
+from atoll.elaborate.builtins import (
+    contract,
+    create,
+    derive,
+    iterate,
+    random,
+    reductions,
+    reshape,
+    scatter,
+    select,
+    sorting,
+    structure,
+    trees,
+    vmap,
+)
+from atoll.elaborate.builtins.names import OPERATORS, SCALAR_NARY, SCALAR_UNARY
+from atoll.elaborate.calls import Args
+
+Handler = Callable[[Args], Any]
+
+
+def _unary(args: Args) -> Any:
+    from atoll.elaborate.arithmetic import unary_math
+    from atoll.types.dtypes import F64
+
+    if args.name == "round" and len(args.args) + len(args.keywords) == 2:  # to a number of decimals
+        from atoll.elaborate.numpy_names.table import apply_word
+
+        x, decimals = args.take("x", "ndigits")
+        return apply_word(args.el, en.Word("round", "round"), (x, decimals), {}, args.span)
+    (x,) = args.take("x")
+    value = args.value(x)
+    name = SCALAR_UNARY[args.name]
+    if name in ("floor", "ceil", "round", "trunc", "conj", "real") and _is_integer(value):
+        return value
+    if name in ("isnan", "isinf", "isfinite") and _is_integer(value):
+        from atoll.elaborate.arithmetic import cast_call
+
+        return unary_math(args.el, name, cast_call(args.el, F64, value, args.span), args.span, args.name)
+    return unary_math(args.el, name, value, args.span, args.name)
+
+
+def _is_integer(value: Any) -> bool:
+    from atoll.types.types import Index, Scalar, shape_of
+
+    _, elem = shape_of(value.type)
+    return isinstance(elem, Index) or (isinstance(elem, Scalar) and elem.dtype.kind in "biu")
+
+
+def _nary(args: Args) -> Any:
+    from atoll.elaborate.arithmetic import nary_math
+
+    prim, arity = SCALAR_NARY[args.name]
+    values = [args.value(x) for x in args.take(*[f"x{k + 1}" for k in range(arity)])]
+    return nary_math(args.el, prim, list(values), args.span, args.name)
+
+
+def _operator(args: Args) -> Any:
+    from atoll.elaborate.arithmetic import binary
+
+    a, b = args.take("a", "b")
+    return binary(args.el, OPERATORS[args.name], args.value(a), args.value(b), args.span)
+
+
+def _cast(args: Args) -> Any:
+    from atoll.elaborate.calls import apply
+    from atoll.elaborate.entities import TypeRef
+    from atoll.types.types import SCALARS
+
+    target = {"int": "i64", "float": "f64", "bool": "bool", "complex": "c128"}[args.name]
+    return apply(args.el, TypeRef(SCALARS[target]), args.args, args.span, args.keywords)
+
+
+_HANDLERS: dict[str, Handler] = {
+    **dict.fromkeys(SCALAR_UNARY, _unary),
+    **dict.fromkeys(SCALAR_NARY, _nary),
+    **dict.fromkeys(OPERATORS, _operator),
+    **dict.fromkeys(("int", "float", "bool", "complex"), _cast),
+    **contract.HANDLERS,
+    **create.HANDLERS,
+    **derive.HANDLERS,
+    **iterate.HANDLERS,
+    **random.HANDLERS,
+    **reductions.HANDLERS,
+    **reshape.HANDLERS,
+    **scatter.HANDLERS,
+    **select.HANDLERS,
+    **sorting.HANDLERS,
+    **structure.HANDLERS,
+    **trees.HANDLERS,
+    **vmap.HANDLERS,
+}
+
+
+def apply_builtin(args: Args) -> Any:
+    """The application of a built-in name."""
+    return _HANDLERS[args.name](args)

@@ -1,0 +1,104 @@
+"""Names of Python's own and of its math module that are not functions of single numbers, and methods that NumPy's functions have not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from atoll.elaborate.arithmetic import binary
+from atoll.elaborate.entities import Value
+from atoll.elaborate.numpy_names.call import Call
+from atoll.elaborate.numpy_names.ufuncs import MATH
+from atoll.types.dtypes import DTYPES
+
+I64 = DTYPES["i64"]
+
+
+def _integers(name: str, count: int) -> Callable[..., Any]:
+    if count == 1:
+
+        def one(c: Call, n: Any) -> Value:
+            found: Value = c.library(f"mathematics.{name}", c.integers(n))
+            return found
+
+        return one
+
+    def two(c: Call, n: Any, k: Any) -> Value:
+        found: Value = c.library(f"mathematics.{name}", c.integers(n), c.integers(k))
+        return found
+
+    return two
+
+
+def _perm(c: Call, n: Any, k: Any = None) -> Value:
+    found: Value = c.library("mathematics.perm", c.integers(n), c.integers(n if c.none(k) else k))
+    return found
+
+
+def _several(name: str) -> Callable[..., Any]:
+    def handler(c: Call, *integers: Any) -> Value:
+        values = [c.integers(i) for i in integers]
+        result = values[0] if values else c.number(0 if name == "gcd" else 1, I64)
+        if len(values) == 1:
+            return c.builtin("abs", result)
+        for value in values[1:]:
+            result = c.el.bind(c.library(f"mathematics.{name}", result, value))
+        return result
+
+    return handler
+
+
+def _dist(c: Call, p: Any, q: Any) -> Value:
+    found: Value = c.library("mathematics.distance", c.vector(p), c.vector(q))
+    return found
+
+
+def _scalar(where: str) -> Callable[..., Any]:
+    def handler(c: Call, x: Any) -> Value:
+        found: Value = c.library(where, c.floats(c.value(x)))
+        return found
+
+    return handler
+
+
+def _log(c: Call, x: Any, base: Any = None) -> Value:
+    """math.log(x, base); Python divides the logarithms."""
+    top = c.el.bind(c.builtin("log", c.value(x)))
+    return top if c.none(base) else c.op("/", top, c.builtin("log", c.value(base)))
+
+
+def _sum(c: Call, seq: Any) -> Value:
+    return c.builtin("sum", c.vector(seq))
+
+
+def _list(c: Call, xs: Any) -> Value:
+    return c.array(xs)
+
+
+def _divmod(c: Call, x: Any, y: Any) -> Value:
+    a, b = c.value(x), c.value(y)
+    return c.tuple([binary(c.el, "//", a, b, c.span), binary(c.el, "%", a, b, c.span)])
+
+
+def _fill(c: Call, a: Any, value: Any) -> Value:
+    x = c.array(a)
+    return c.filled(c.shape(x), c.el.bind(c.convert(c.value(value), c.dtype_of(x))))
+
+
+WORDS: dict[str, Callable[..., Any]] = {
+    **MATH,
+    "math.comb": _integers("comb", 2),
+    "math.perm": _perm,
+    "math.factorial": _integers("factorial", 1),
+    "math.isqrt": _integers("isqrt", 1),
+    "math.gcd": _several("gcd"),
+    "math.lcm": _several("lcm"),
+    "math.dist": _dist,
+    "math.degrees": _scalar("mathematics.degrees"),
+    "math.radians": _scalar("mathematics.radians"),
+    "math.fsum": _sum,
+    "math.log": _log,
+    "python.list": _list,
+    "python.divmod": _divmod,
+    ".fill": _fill,
+}

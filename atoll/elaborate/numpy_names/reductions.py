@@ -1,0 +1,304 @@
+"""Reductions over all axes or the ones axis= names: np.sum, np.mean, x.max(), np.median, np.std and their relatives.
+
+Each is a function of one axis; `Call.reduced` puts the axes together, lifts over the others and keeps axes of one for keepdims=True.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from atoll.elaborate.arithmetic import binary, nary_math
+from atoll.elaborate.broadcasting import has_ones
+from atoll.elaborate.builtins.reductions import need_nonempty
+from atoll.elaborate.coerce import convert
+from atoll.elaborate.entities import Value
+from atoll.elaborate.numpy_names.call import Call
+from atoll.sizes import poly
+from atoll.types.dtypes import BOOL, DTYPES
+from atoll.types.types import Array, rank
+
+
+def _masked(c: Call, x: Value, where: Any, neutral: Value) -> Value:
+    """x, with the neutral element where the mask is false."""
+    mask = c.value(where)
+    if c.dtype_of(mask) is not BOOL:
+        c.wrong(mask, "bools in where=")
+    return c.el.bind(c.builtin("where", mask, x, neutral))
+
+
+def _typed(c: Call, x: Value, dtype: Any) -> Value:
+    wanted = c.dtype(dtype)
+    return x if wanted is None else c.convert(x, wanted)
+
+
+def _total(builtin: str, neutral: float) -> Callable[..., Any]:
+    """sum and prod: in the type dtype= says, from initial=, of the elements where= counts."""
+
+    def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False, initial: Any = None, where: Any = None) -> Value:
+        x = _typed(c, c.value(a), dtype)
+        if c.dtype_of(x) is BOOL:
+            x = c.convert(x, DTYPES["i64"])
+        if not c.none(where):
+            x = _masked(c, x, where, c.number(neutral, x))
+        total = c.reduced(x, axis, keepdims, lambda v: c.builtin(builtin, v))
+        wanted = c.dtype(dtype)
+        total = convert(c.el, total, wanted, c.span) if wanted is not None and c.dtype_of(total) is not wanted else total
+        if not c.none(initial):
+            total = binary(c.el, "+" if builtin == "sum" else "*", total, c.value(initial), c.span)
+        return total
+
+    return handler
+
+
+def _extreme(builtin: str) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False, initial: Any = None, where: Any = None) -> Value:
+        x = c.value(a)
+        if not c.none(where):
+            if c.none(initial):
+                c.refuse("where= without initial=", "say what the result is where nothing counts: initial=...")
+            x = _masked(c, x, where, c.value(initial))
+        if c.none(initial):
+            return c.reduced(x, axis, keepdims, lambda v: c.builtin(builtin, v))
+        first = c.value(initial)
+        least = c.reduced(x, axis, keepdims, lambda v: c.builtin(builtin, v, default=c.el.bind(convert(c.el, first, c.dtype_of(x), c.span))))
+        return nary_math(c.el, builtin, [least, first], c.span, c.name)
+
+    return handler
+
+
+def _truth(c: Call, x: Value) -> Value:
+    return x if c.dtype_of(x) is BOOL else c.op("!=", x, 0)
+
+
+def _logical(builtin: str) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False, where: Any = None) -> Value:
+        x = _truth(c, c.value(a))
+        if not c.none(where):
+            x = _masked(c, x, where, c.number(builtin == "all", x))
+        return c.reduced(x, axis, keepdims, lambda v: c.builtin(builtin, v))
+
+    return handler
+
+
+def _position(builtin: str) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
+        return c.reduced(c.value(a), axis, keepdims, lambda v: c.builtin(builtin, v))
+
+    return handler
+
+
+def _mean(c: Call, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False, where: Any = None) -> Value:
+    x = _typed(c, c.value(a), dtype)
+    if c.dtype_of(x).kind == "u":
+        x = c.convert(x, DTYPES["f64"])  # a sum of them is u64, which does not meet the number of elements
+    if not c.none(where):
+        mask = c.value(where)
+        total = _total("sum", 0)(c, x, axis, keepdims=keepdims, where=where)
+        counted = c.builtin("where", mask, c.filled(c.shape(x), c.number(1, DTYPES["i64"])), c.number(0, DTYPES["i64"]))
+        count = c.reduced(c.el.bind(counted), axis, keepdims, lambda v: c.builtin("sum", v))
+        return binary(c.el, "/", total, count, c.span)
+    return c.reduced(x, axis, keepdims, lambda v: c.library("statistics.mean", v))
+
+
+def _spread(function: str) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False, correction: Any = None) -> Value:
+        x = c.floats(_typed(c, c.value(a), dtype))
+        less = c.value(ddof if c.none(correction) else correction)
+        kind = "complex_" if c.dtype_of(x).is_complex else ""
+        return c.reduced(x, axis, keepdims, lambda v: c.library(f"statistics.{kind}{function}", v, less))
+
+    return handler
+
+
+def _plain(function: str, floats: bool = False) -> Callable[..., Any]:
+    """A function of one axis of the library, with axis= and keepdims= only."""
+
+    def handler(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
+        x = c.value(a)
+        return c.reduced(c.floats(x) if floats else x, axis, keepdims, lambda v: c.library(f"statistics.{function}", v))
+
+    return handler
+
+
+def _nan_spread(function: str) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Value:
+        x = c.floats(_typed(c, c.value(a), dtype))
+        return c.reduced(x, axis, keepdims, lambda v: c.library(f"statistics.{function}", v, c.value(ddof)))
+
+    return handler
+
+
+_METHODS = {"linear": 0, "lower": 1, "higher": 2, "nearest": 3, "midpoint": 4, "hazen": 5, "weibull": 6, "median_unbiased": 7, "normal_unbiased": 8, "interpolated_inverted_cdf": 9}
+
+
+def _quantile(percent: bool, nan: bool = False) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, q: Any, axis: Any = None, *, method: Any = "linear", keepdims: Any = False) -> Value:
+        x = c.floats(c.value(a))
+        kept = c.dtype_of(x)
+        x = c.convert(x, DTYPES["f64"])
+        name = c.text(method, "method")
+        if name not in _METHODS:
+            c.refuse(f'method="{name}"', f"choose one of {', '.join(_METHODS)}")
+        given = c.value(q)
+        short = not c.is_weak(given) and c.dtype_of(given) is kept
+        at = c.convert(given, DTYPES["f64"])
+        most = 100 if percent else 1
+        at = c.library("statistics.share", at, c.number(most, at))
+        if percent:
+            at = c.op("/", at, c.number(100, at))
+        function = "statistics.nan_quantile" if nan else "statistics.quantile"
+        found = c.rows(at, lambda one: c.reduced(x, axis, keepdims, lambda v: c.library(function, v, one, _METHODS[name])), rank(at.type))
+        return c.convert(found, kept) if rank(at.type) == 0 or short else found
+
+    return handler
+
+
+def _average(c: Call, a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = False) -> Value:
+    x = c.value(a)
+    if c.flag(returned, "returned"):
+        return c.tuple([c.el.bind(_average(c, x, axis, weights, keepdims=keepdims)), c.el.bind(_weight(c, x, axis, weights, keepdims))])
+    if c.none(weights):
+        return _mean(c, x, axis, keepdims=keepdims)
+    w = c.array(weights)
+    if rank(w.type) == 1 and rank(x.type) > 1:
+        if c.none(axis):
+            c.refuse("weights of another shape without axis=", "say along which axis the weights go: axis=0")
+        k = c.axis(axis, rank(x.type))
+        return c.reduced(x, axis, keepdims, lambda v: c.library("statistics.weighted_mean", v, w)) if k >= 0 else x
+    if rank(w.type) != rank(x.type):
+        c.wrong(w, "weights of the shape of the array, or one for each place along the axis")
+    total = _total("sum", 0)(c, c.op("*", x, w), axis, keepdims=keepdims)
+    found: Value = c.library("statistics.by_weight", c.el.bind(total), c.el.bind(_total("sum", 0)(c, w, axis, keepdims=keepdims)))
+    return found
+
+
+def _weight(c: Call, x: Value, axis: Any, weights: Any, keepdims: Any) -> Value:
+    """The sum of the weights for every place of the result, in its type."""
+    ones = c.filled(c.shape(x), c.number(1, c.floats(x)))
+    w = c.floats(c.array(weights)) if not c.none(weights) else None
+    if w is not None and rank(w.type) == rank(x.type):
+        found: Value = _total("sum", 0)(c, w, axis, keepdims=keepdims)
+        return found
+    return c.reduced(c.el.bind(ones), axis, keepdims, lambda v: c.builtin("sum", v if w is None else c.op("*", v, w)))
+
+
+def _count_nonzero(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
+    return c.reduced(_truth(c, c.value(a)), axis, keepdims, lambda v: c.builtin("sum", v))
+
+
+def _ptp(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
+    x = c.value(a)
+    return c.reduced(x, axis, keepdims, lambda v: binary(c.el, "-", c.builtin("max", v), c.builtin("min", v), c.span))
+
+
+def _cumulative(builtin: str) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None) -> Value:
+        x = _typed(c, c.value(a), dtype)
+        return c.along(x, axis, lambda v: c.builtin(builtin, v), flat=True)
+
+    return handler
+
+
+def _cumulative_2024(builtin: str, neutral: int) -> Callable[..., Any]:
+    """np.cumulative_sum, np.cumulative_prod: of one axis, which arrays of several must name."""
+
+    def handler(c: Call, x: Any, *, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> Value:
+        value = _typed(c, c.array(x), dtype)
+        if c.none(axis) and rank(value.type) > 1:
+            c.refuse("an array of several axes without axis=", "name the axis: axis=0")
+
+        def one(v: Value) -> Value:
+            found = c.el.bind(c.builtin(builtin, v))
+            first = c.el.bind(c.filled([poly(1)], c.number(neutral, c.dtype_of(found))))
+            return c.builtin("concat", first, found) if c.flag(include_initial, "include_initial") else found
+
+        return c.along(value, 0 if c.none(axis) else axis, one)
+
+    return handler
+
+
+def _running(function: str) -> Callable[..., Any]:
+    def handler(c: Call, a: Any, axis: Any = None) -> Value:
+        return c.along(c.value(a), axis, lambda v: c.library(f"statistics.{function}", v), flat=True)
+
+    return handler
+
+
+def _covariance(c: Call, m: Any, y: Any, rowvar: Any) -> Value:
+    """The rows whose covariances are asked for."""
+    x = c.wide(c.floats(c.array(m)))
+    if rank(x.type) > 2:
+        c.wrong(x, "one or two axes")
+    if rank(x.type) == 2 and not c.flag(rowvar, "rowvar"):
+        x = c.moved(x, [1, 0])
+    rows = x if rank(x.type) == 2 else c.new_axis(x, 0)
+    if not c.none(y):
+        other = c.wide(c.floats(c.array(y)))
+        if rank(other.type) == 2 and not c.flag(rowvar, "rowvar"):
+            other = c.moved(other, [1, 0])
+        rows = c.builtin("concat", rows, other if rank(other.type) == 2 else c.new_axis(other, 0))
+    return c.el.bind(rows)
+
+
+def _cov(c: Call, m: Any, y: Any = None, rowvar: Any = True, bias: Any = False, ddof: Any = None) -> Value:
+    rows = _covariance(c, m, y, rowvar)
+    less: Any = ddof if not c.none(ddof) else 0 if c.flag(bias, "bias") else 1
+    kind = "complex_covariance" if c.dtype_of(rows).is_complex else "covariance"
+    result = c.library(f"statistics.{kind}", rows, less)
+    return _one_or_many(c, result, rows, m, y)
+
+
+def _one_or_many(c: Call, result: Value, rows: Value, m: Any, y: Any) -> Value:
+    """Of one variable a number."""
+    if _is_one(c, m, y):
+        return c.at(c.el.bind(c.at(c.el.bind(result), 0)), 0)
+    c.not_one(c.shape(rows)[0], "give one variable as an array with one axis: x[0]")
+    return result
+
+
+def _is_one(c: Call, m: Any, y: Any) -> bool:
+    return c.none(y) and rank(c.array(m).type) == 1
+
+
+def _corrcoef(c: Call, x: Any, y: Any = None, rowvar: Any = True) -> Value:
+    rows = _covariance(c, x, y, rowvar)
+    if c.dtype_of(rows).is_complex:
+        c.wrong(rows, "real numbers")
+    return _one_or_many(c, c.library("statistics.correlation", rows), rows, x, y)
+
+
+WORDS: dict[str, Callable[..., Any]] = {
+    "sum": _total("sum", 0),
+    "prod": _total("prod", 1),
+    **dict.fromkeys(("max", "amax"), _extreme("max")),
+    **dict.fromkeys(("min", "amin"), _extreme("min")),
+    "any": _logical("any"),
+    "all": _logical("all"),
+    "argmax": _position("argmax"),
+    "argmin": _position("argmin"),
+    "mean": _mean,
+    "var": _spread("variance"),
+    "std": _spread("deviation"),
+    "median": _plain("median", floats=True),
+    "ptp": _ptp,
+    "average": _average,
+    "count_nonzero": _count_nonzero,
+    "percentile": _quantile(True),
+    "quantile": _quantile(False),
+    "nanpercentile": _quantile(True, nan=True),
+    "nanquantile": _quantile(False, nan=True),
+    **{f"nan{name}": _plain(f"nan_{name}") for name in ("sum", "prod", "max", "min", "mean", "median", "argmax", "argmin")},
+    "nanvar": _nan_spread("nan_variance"),
+    "nanstd": _nan_spread("nan_deviation"),
+    "cumsum": _cumulative("cumsum"),
+    "cumulative_sum": _cumulative_2024("cumsum", 0),
+    "cumulative_prod": _cumulative_2024("cumprod", 1),
+    "cumprod": _cumulative("cumprod"),
+    "nancumsum": _running("nan_cumsum"),
+    "nancumprod": _running("nan_cumprod"),
+    "cov": _cov,
+    "corrcoef": _corrcoef,
+}
+
+__all__ = ["WORDS", "Array", "has_ones", "need_nonempty"]

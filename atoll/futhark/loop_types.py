@@ -1,0 +1,122 @@
+"""The types of loops: the state keeps the sizes that no round changes, others are unknown afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atoll.errors import fail
+from atoll.futhark import syntax as s
+from atoll.futhark.env import Binding, Env
+from atoll.futhark.ftypes import (
+    BOOL,
+    INTS,
+    Arr,
+    Dim,
+    DRef,
+    DVar,
+    Rec,
+    Type,
+    map_type,
+    prune,
+    prune_dim,
+    same_dim,
+    show,
+)
+from atoll.futhark.function_types import FunctionTypes
+from atoll.futhark.inference import _made, dims_of, show_dims
+from atoll.futhark.patterns import bound
+from atoll.futhark.unify import Mismatch, unify
+
+
+class LoopTypes(FunctionTypes):
+    def exp_Loop(self, e: s.Loop, env: Env) -> Type:
+        if e.init is None:
+            e.init = as_expression(e.pat)
+        start = self.exp(e.init, env)
+        scope = Env(env)
+        flexible = map_type(start, lambda x: None, lambda d: DVar(self.level))
+        t = self.pattern(e.pat, scope, flexible)
+        self.no_function(t, e.span, "a loop's state")
+        before = self.clock
+        at_start, own = dims_of(start), dims_of(t)
+        for have, want in zip(at_start, own, strict=True):
+            want = prune_dim(want)
+            if not isinstance(want, DVar) and not isinstance(prune_dim(have), DVar) and not same_dim(want, have):
+                fail("E1404", e.init.span, found=show(start), expected=show(t), why="Initial loop values do not have expected type")
+        inner = Env(scope)
+        hidden: list[Binding] = list(bound(e.pat))
+        if e.kind == "for":
+            high = self.exp(e.high, env)
+            self.equal(high, self.var(kinds=INTS, span=e.span), e.high.span)
+            self.pattern(e.var, inner, high)
+        elif e.kind == "in":
+            array = self.exp(e.high, env)
+            elem = self.var(unlifted=True)
+            self.equal(array, Arr(DVar(self.level), elem), e.high.span)
+            self.pattern(e.var, inner, prune(elem))
+        else:
+            self.equal(self.exp(e.high, inner), BOOL, e.high.span)
+        if e.var is not None:
+            hidden += bound(e.var)
+        result = self.exp(e.body, inner)
+        groups: dict[int, int] = {}
+        given = dims_of(result)
+        for k, d in enumerate(own if len(own) == len(given) else []):
+            first = groups.setdefault(id(prune_dim(d)), k)
+            both = given[first], given[k]
+            if first != k and isinstance(prune_dim(d), DVar) and not any(isinstance(prune_dim(x), DVar) and prune_dim(x) is not prune_dim(d) for x in both) and not same_dim(*both):
+                fail("E1404", e.body.span, found=show(result), expected=show(t), why="Loop body does not have expected type: a round needs two sizes of the state to be equal")
+        try:
+            late: list[Any] = []
+            unify(result, t, late)
+        except Mismatch as problem:
+            fail("E1403", e.body.span, found=show(result), expected=show(t), why=f"the loop's body must give the type of its state: {problem}")
+        self.loop_sizes(e, own, dims_of(result), before)
+        made = self.loop_type(t, start, result)
+        return self.hide(made, hidden)
+
+    def loop_sizes(self, e: s.Loop, own: list[Dim], result: list[Dim], before: int) -> None:
+        """A size that a round makes is none of the state."""
+        for k, d in enumerate(own):
+            d = prune_dim(d)
+            if isinstance(d, DRef) and d.binding.kind == "size" and d.binding.born > before and not same_dim(d, result[k]):
+                fail("E1404", e.body.span, found=show_dims(result), expected=show_dims(own), why="the size of the loop's state is only known inside the loop body")
+
+    def loop_type(self, t: Type, start: Type, result: Type) -> Type:
+        """The state's type after the loop: sizes that no round changes are those of the start."""
+        t, start, result = prune(t), prune(start), prune(result)
+        match t, start, result:
+            case Arr(d, x), Arr(a, y), Arr(b, z):
+                from atoll.futhark.ftypes import prune_dim
+
+                d = prune_dim(d)
+                if isinstance(d, DVar):
+                    if prune_dim(b) is not d:  # every round has another size
+                        d.link = DRef(self.unknown())
+                        return Arr(d, self.loop_type(x, y, z))
+                    if prune_dim(a) is not d:
+                        d.link = prune_dim(a)
+                    return Arr(a, self.loop_type(x, y, z))
+                if not same_dim(d, a) and not (_made(d) and isinstance(prune_dim(a), DVar)):  # what a round needs of the size may say what it is made of: n * m of l * l
+                    late: list[Any] = []
+                    from atoll.futhark.unify import _dims
+
+                    _dims(d, a, late)
+                if same_dim(d, a) and same_dim(d, b):
+                    return Arr(d, self.loop_type(x, y, z))
+                return Arr(DRef(self.unknown()), self.loop_type(x, y, z))
+            case Rec(fs), Rec(gs), Rec(hs) if fs.keys() == gs.keys() == hs.keys():
+                return Rec({f: self.loop_type(fs[f], gs[f], hs[f]) for f in fs})
+        return t
+
+
+def as_expression(p: Any) -> Any:
+    """`loop (x, y) for ...` starts from the values of x and y."""
+    match p:
+        case s.PName(name):
+            return s.Var((name,), span=p.span)
+        case s.PTyped(inner) | s.PAttr(inner):
+            return as_expression(inner)
+        case s.PRecord(fields):
+            return s.RecordLit([(f, as_expression(sub)) for f, sub in fields], True, span=p.span)
+    fail("E1406", p.span, what="Cannot use this pattern as the initial value of a loop")

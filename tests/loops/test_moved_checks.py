@@ -1,0 +1,110 @@
+"""Checks out of loops (transform/checks.py): a program fails exactly where it failed, and else leaves what it left, every read in range; random loops in the checked executor."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import atoll as at
+from atoll.ainf.ir import Site
+from atoll.errors import NOWHERE
+from atoll.loops import ir as lp
+from atoll.loops.execute import execute
+from atoll.loops.transform.checks import checks_alone, without_checks
+from atoll.loops.transform.refused import Refused
+from atoll.sizes import Poly, Sym, poly
+from atoll.types.dtypes import DTYPES, I64
+
+F64 = DTYPES["f64"]
+N, M, I = Sym("n"), Sym("m"), Sym("i")
+X, Z = lp.Buffer("x", F64, (poly(N),), "in"), lp.Buffer("z", F64, (poly(M),), "in")
+AT = lp.Buffer("at", I64, (poly(N),), "in")
+Y = lp.Buffer("y", F64, (poly(N),), "out")
+SITE = Site("E0703", NOWHERE, {"text": "the index"})
+K, SHIFT = lp.Var("k", I64), lp.Var("shift", I64)
+
+
+def inside(p: Poly, size: Poly) -> lp.Check:
+    return lp.Check((lp.Test("ge", p), lp.Test("ge", size - 1 - p)), SITE, ())
+
+
+def loop_of(rng: random.Random) -> lp.For:
+    """y[i] = x[at[i]] + z[step * i + c], with the checks that make it right, and perhaps a value that is the same in every round in the index."""
+    place: Poly = poly(I) * rng.choice([1, 1, 2, -1]) + rng.choice([-1, 0, 1, 2])
+    body: list[lp.Stmt] = []
+    if rng.random() < 0.4:
+        body.append(lp.Let(SHIFT, lp.Load(AT, (poly(0),))))
+        place = place + poly(SHIFT.atom)
+    data = rng.random() < 0.7
+    if data:
+        body += [lp.Let(K, lp.Load(AT, (poly(I),))), inside(poly(K.atom), poly(N))]
+    body.append(inside(place, poly(M)))
+    read: lp.Expr = lp.Load(X, (poly(K.atom),)) if data else lp.Load(X, (poly(I),))
+    body.append(lp.Store(Y, (poly(I),), lp.Call("add", (read, lp.Load(Z, (place,))), F64)))
+    if rng.random() < 0.3:
+        body.insert(len(body) - 1, inside(poly(I) + rng.choice([0, 1]), poly(N)))
+    return lp.For(I, poly(0), poly(N), body, True)
+
+
+def what(stmts: lp.Stmts, n: int, m: int, places: np.ndarray) -> list[float] | str:
+    fn = lp.Function("f", (N, M), [X, Z, AT], [lp.Output(Y, 1)], stmts, [], [SITE])
+    try:
+        (found,) = execute(fn, [np.arange(n) + 0.5, np.arange(m) * 100.0, places], {N: n, M: m})
+    except at.RunError as error:
+        return error.code
+    return list(found)
+
+
+def test_the_same_failures_and_values() -> None:
+    outcomes = {True: 0, False: 0}
+    for seed in range(80):
+        rng = random.Random(seed)
+        loop = loop_of(rng)
+        found = without_checks(loop)
+        assert not isinstance(found, Refused), f"seed {seed}: {found}"
+        assert not any(isinstance(s, lp.Check) for s in found.stmts)
+        assert not any(isinstance(s, lp.Check) for top in found.stmts if isinstance(top, (lp.For, lp.Accumulate)) for s in top.body)
+        for n, m in [(0, 0), (0, 3), (1, 1), (1, 4), (3, 3), (4, 9), (5, 12)]:
+            places = np.array([rng.randrange(n) for _ in range(n)], np.int64)
+            if n and rng.random() < 0.3:
+                places[rng.randrange(n)] = rng.choice([-1, n, 2**62, -(2**63)])
+            expected = what([loop], n, m, places)
+            outcomes[isinstance(expected, str)] += 1
+            assert what(found.stmts, n, m, places) == expected, f"seed {seed}, n = {n}, m = {m}"
+    assert min(outcomes.values()) > 100
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ([lp.Let(K, lp.Load(AT, (poly(I),)))], "no checks"),
+        ([lp.Let(K, lp.Load(AT, (poly(I),))), inside(poly(K.atom), poly(N)), lp.Store(AT, (poly(I),), lp.Const(0, I64))], "what the loop itself does"),
+        ([inside(poly(K.atom), poly(N)), lp.Assign(K, lp.Index(poly(I)))], "what the loop itself does"),
+        ([inside(poly(I), poly(N))] * 9, "too many"),
+    ],
+)
+def test_reasons(body: list[lp.Stmt], why: str) -> None:
+    found = without_checks(lp.For(I, poly(0), poly(N), body, False))
+    assert isinstance(found, Refused) and why in found.why
+
+
+def test_what_is_printed_stays_before_what_fails() -> None:
+    loop = lp.For(I, poly(0), poly(N), [lp.Print((), NOWHERE), inside(poly(I), poly(M))], False)
+    refused = checks_alone(loop)
+    assert isinstance(refused, Refused) and "printed" in refused.why
+
+
+@pytest.mark.parametrize("divisor", ["j % 4", "j - 2", "2 * j - 3"])
+@pytest.mark.parametrize("pieces", [False, True])
+def test_checks_that_fail_stay_where_loops_are_written_out(divisor: str, pieces: bool) -> None:
+    """Of a few rounds, those that divide by 0 are told, with or without their value being used."""
+    made = f"[7 % ({divisor}) for j in range(4)]"
+    f = at.fn(source=f"import atoll as at\nfrom atoll import *\n@at.fn\ndef f(k: i64):\n    v = {made if pieces else f'sum({made})'}\n    return {'v[k]' if pieces else 'v'}\n")
+    if "3" in divisor:
+        assert f(1) == f.interpret(1)
+    else:
+        for g in (f, f.interpret):
+            with pytest.raises(ZeroDivisionError, match="E0702"):
+                g(1)
