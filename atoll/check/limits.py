@@ -14,6 +14,7 @@ from typing import Any
 from atoll.check.sums import Rejected
 
 SECONDS = 2.0
+AGAIN = 0.05  # seconds until the limit is told once more, where the first time was not heard
 MEMORY = 450_000_000  # beyond what the process has already
 
 
@@ -40,7 +41,8 @@ def limited(seconds: float = SECONDS) -> Iterator[None]:
     try:
         if narrower:
             resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
-        signal.setitimer(signal.ITIMER_PROF, seconds)
+        # Again and again: Python drops what is raised inside a weak reference's callback or a __del__, and the checker may take Rejected for an answer.
+        signal.setitimer(signal.ITIMER_PROF, seconds, AGAIN)
         yield
     except MemoryError:
         raise Rejected("more memory than a certificate may need") from None
