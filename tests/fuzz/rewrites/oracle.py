@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -62,7 +63,15 @@ class _Copied(ast.NodeTransformer):
         """x op= v reads and stores, so that x is not changed for others that had its value."""
         self.generic_visit(node)
         read = ast.parse(ast.unparse(node.target), mode="eval").body
-        return ast.Assign([node.target], _call("own", ast.BinOp(read, node.op, node.value)))
+        return ast.Assign([node.target], _call("own", self.visit_BinOp(ast.BinOp(read, node.op, node.value))))
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """NumPy's + of two bools is `or`, and it has no -; here they count."""
+        self.generic_visit(node)
+        if not isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)):
+            return node
+        name = type(node.op).__name__.lower()
+        return ast.Call(ast.Name(f"counted_{name}", ast.Load()), [node.left, node.right], [])
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
         self.generic_visit(node)
@@ -81,6 +90,16 @@ class _Copied(ast.NodeTransformer):
 
 def _call(name: str, value: ast.expr) -> ast.expr:
     return ast.Call(ast.Name(name, ast.Load()), [value], [])
+
+
+def counted(f: Any) -> Any:
+    """An operator of numbers, of which two bools are integers."""
+
+    def of(a: Any, b: Any) -> Any:
+        both = isinstance(a, (np.bool_, np.ndarray)) and isinstance(b, (np.bool_, np.ndarray)) and a.dtype == b.dtype == np.bool_
+        return f(a.astype(np.int64), b) if both else f(a, b)
+
+    return of
 
 
 def own(v: Any) -> Any:
@@ -149,6 +168,9 @@ def reduce(op: Any, ne: Any, x: Any) -> Any:
 
 NAMES: dict[str, Any] = {
     "own": own,
+    "counted_add": counted(operator.add),
+    "counted_sub": counted(operator.sub),
+    "counted_mult": counted(operator.mul),
     "array": array,
     "range": range,
     "len": len,
@@ -183,8 +205,8 @@ NAMES: dict[str, Any] = {
     "scan": scan,
     "hist": hist,
     "reduce": reduce,
-    "add": lambda a, b: a + b,
-    "mul": lambda a, b: a * b,
+    "add": counted(operator.add),
+    "mul": counted(operator.mul),
     "minimum": np.minimum,
     "maximum": np.maximum,
     **DTYPES,

@@ -46,6 +46,16 @@ def test_the_oracle_is_plain_python() -> None:
     assert a.tolist() == [0, 1, 2] and b.tolist() == [7, 1, 2] and m.tolist() == [[8, 4, 5], [0, 1, 2], [6, 7, 8]] and c.tolist() == [3, 4, 5] and kept.tolist() == [2]
 
 
+def test_bools_count_in_the_oracle() -> None:
+    """Two bools of NumPy are added by `or` and cannot be subtracted; the contract counts them, and a bool beside a u8 is a u8."""
+    text = "@at.fn\ndef f(x: bool_[n], y: u8[n]):\n    return [x[i] + x[i] for i in range(n)], [x[i] - (y[i] > 0) for i in range(n)], x * x, [x[i] + y[i] for i in range(n)]\n"
+    args = np.array([True, False]), np.array([255, 3], np.uint8)
+    expected = python(text)(*args)
+    assert [v.tolist() for v in expected] == [[2, 0], [0, -1], [1, 0], [0, 3]]
+    f = at.fn(source="import atoll as at\nfrom atoll import *\nn = at.sizes('n')\n" + text)
+    assert [v.tolist() for v in f.interpret(*args)] == [v.tolist() for v in expected]
+
+
 def test_some_programs() -> None:
     found = list(run_seeds(range(90000, 90000 + 2 * len(ROWS), 9)))
     assert [f.detail for f in found if f.failed] == []
