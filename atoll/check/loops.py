@@ -200,6 +200,14 @@ class Match:
     def term(self, t: Term, env: Env, place: Place, stmts: tuple[Stmt, ...], i: int) -> int:
         if silent(t, place.mode):
             return i
+        if place.kind == "buffer" and place.mode == "=" and blank(t):
+            try:
+                return self.parts(t, env, place, stmts, i)
+            except Rejected:
+                return i  # zeros that were written first, or have no room: C9 says whether that is enough
+        return self.parts(t, env, place, stmts, i)
+
+    def parts(self, t: Term, env: Env, place: Place, stmts: tuple[Stmt, ...], i: int) -> int:
         if self.copying and t[0] in ("gen", "sum") and i < len(stmts) and stmts[i][0] == "for":
             sym = stmts[i][1]  # rows of a rolled value are written at two places, with loops of their own
             t = (t[0], sym, *t[2:4], set_vars(t[4], {t[1]: var(sym)}), *t[5:])
@@ -224,13 +232,11 @@ class Match:
                 return self.term(t[3], env, place.beside(t[1], n, n, (arm, 1)), stmts, i)
             case "view":
                 return self.term(t[4], env, place.through(t), stmts, i)
-            case "zero" if place.kind == "var":
+            case "zero" if place.mode == "=":
                 return self.zeros(t, env, place, _zero(t[2]), stmts, i)
-            case "zero":
-                try:
-                    return self.zeros(t, env, place, _zero(t[2]), stmts, i)
-                except Rejected:
-                    return i  # C9 says whether that is enough
+            case "zero" if t[1]:  # an element like others of a maximum
+                x = self.at(stmts, i, "for")
+                return self.term(("gen", x[1], ZERO, t[1][0], ("zero", t[1][1:], t[2])), env, place, stmts, i)
             case "guard" if not pure(t):
                 x = self.at(stmts, i, "if")
                 need(x[1] == self.tests(t) and place.mode in ("=", "add"), "another test")
@@ -469,6 +475,20 @@ def pure(t: Term) -> bool:
     if t[0] in ("op", "cast", "choose", "guard"):
         return all(pure(k) for k in kids(t))
     return t[0] == "zero" and not t[1]
+
+
+def blank(t: Term) -> bool:
+    """Zeros everywhere, whatever loops stand around them."""
+    match t[0]:
+        case "zero":
+            return True
+        case "gen" | "view":
+            return blank(t[4])
+        case "guard":
+            return blank(t[2])
+        case "cat":
+            return blank(t[2]) and blank(t[3])
+    return False
 
 
 def silent(t: Term, mode: str) -> bool:

@@ -213,7 +213,10 @@ class Lowerer:
             case tm.Zero():
                 if place.mode == "add":
                     return [], _nowhere
-                return self.zeros(t, context, place, self.constant(0, t.dtype)) or ([], _nowhere)
+                if place.mode == "=":
+                    return self.zeros(t, context, place, self.constant(0, t.dtype)) or ([], _nowhere)
+                if t.shape:  # a zero is an element like others of a maximum
+                    return self.lower(_elements(t), context, place)
         if not is_pure(t):
             raise NotLowered("a sum inside an operation has to be bound to a name first")
         return self.store(t, context, place)
@@ -407,11 +410,7 @@ class Lowerer:
 
                 return made[0], pulled
             case tm.Zero() if t.shape:
-                syms = [Sym("z") for _ in t.shape]
-                nest: tm.Term = tm.Zero((), t.dtype)
-                for sym, n in zip(reversed(syms), reversed(t.shape), strict=True):
-                    nest = tm.Gen(sym, poly(0), n, nest)
-                return again(nest, context, place)
+                return again(_elements(t), context, place)
         _, drops = place.reach.push([])
         if isinstance(place.target, lp.Buffer) and not anyway and not all(context.facts.proves(d) for d in drops):
             return None
@@ -476,6 +475,8 @@ class Lowerer:
         if isinstance(t, tm.Guard):
             _, drops = place.reach.push([])
             roomy = isinstance(place.target, lp.Var) or all(context.facts.proves(d) for d in drops)
+            if not roomy and place.mode not in ("=", "add"):
+                raise NotLowered("a guard inside another operator than a sum has to be bound to a name first")
             if not roomy or place.mode == "add":
                 tests = tuple(lp.Test("ge", self.poly(c)) for c in t.conds)
                 made, cover = self.store(t.body, context.down(t, 0), place)
@@ -557,6 +558,14 @@ class Lowerer:
 
 def _nowhere(index: tuple[Poly, ...], context: Context, env: dict[Sym, Poly]) -> Tree | None:
     return None
+
+
+def _elements(t: tm.Zero) -> tm.Term:
+    """Zeros of a shape, each a scalar in loops of their own."""
+    nest: tm.Term = tm.Zero((), t.dtype)
+    for n in reversed(t.shape):
+        nest = tm.Gen(Sym("z"), poly(0), n, nest)
+    return nest
 
 
 def _reads(e: Any, var: lp.Var) -> bool:

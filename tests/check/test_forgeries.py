@@ -60,6 +60,11 @@ def vanishing(a: f32[n, k], b: f32[n, m], c: f32[n]) -> f32[n]:
     return [sum(sum((a[i, p] if p >= 3 else 0.0) if c[i] > 0.0 else b[i, q] * a[i, p] for p in range(k)) for q in range(m)) for i in range(n)]
 
 
+@at.fn
+def largest(u: f32[n, k]) -> f32[n]:
+    return [reduce(maximum, -9.0, [u[i, p] if p < 3 else 0.0 for p in range(k)]) for i in range(n)]
+
+
 def data_of(s: Any) -> Data:
     data: Data = json.loads(json.dumps(s.certificate().data))
     assert prove(data)
@@ -225,7 +230,16 @@ def a_divisor_divided_out() -> Data:
     return data
 
 
+def a_zero_instead_of_a_maximum() -> Data:
+    """A zero among the elements of a maximum is one of them: it does not set the result."""
+    data = data_of(at.schedule(largest).partition("p", [3]))
+    (zeros,) = [x for x in each(data["loops"]["body"], "assign") if x[2][0] == "call" and x[2][2][1][0] == "const"]
+    zeros[2] = zeros[2][2][1]
+    return data
+
+
 FORGERIES = {
+    a_zero_instead_of_a_maximum: "another value for",
     two_scalars_in_one_variable: "stands twice",
     without_else: "C9",
     a_size_replaced_in_a_cover: "no loop around the store",

@@ -9,7 +9,17 @@ import numpy as np
 
 import atoll as at
 
-HEAD = "import atoll as at\nfrom atoll import f32\nn, m, k = at.sizes('n m k')\n\n"
+HEAD = "import atoll as at\nfrom atoll import f32, maximum, minimum, prod, reduce\nn, m, k = at.sizes('n m k')\n\n"
+
+
+TOTALS = [
+    "sum({0} for {1} in range(k))",
+    "sum({0} for {1} in range(k))",
+    "reduce(maximum, -50.0, [{0} for {1} in range(k)])",
+    "reduce(minimum, 50.0, [{0} if {1} < n else 0.0 for {1} in range(k)])",
+    "reduce(maximum, -50.0, [{0} - 30.0 if {1} >= 2 else 0.0 for {1} in range(k)])",
+    "prod({0} for {1} in range(k))",
+]
 
 
 class Program:
@@ -17,6 +27,7 @@ class Program:
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
+        self.total = random.Random(f"operator {seed}").choice(TOTALS)
         self.text = HEAD + (self._matrix() if self.rng.random() < 0.6 else self._vector())
         self.function: Any = at.fn(source=self.text)
 
@@ -39,7 +50,7 @@ class Program:
             sources.append((name, 0))
         body = self._scalar(sources, ["i"])
         if r.random() < 0.5:
-            body = f"{body} + sum(u[s] * {self._read(sources, ['i'])} for s in range(k))"
+            body += " + " + self.total.format(f"u[s] * {self._read(sources, ['i'])}", "s")
         lines.append(f"    return [{body} for i in range(n)]")
         return "\n".join(lines) + "\n"
 
@@ -49,7 +60,7 @@ class Program:
         r = self.rng
         if r.random() < 0.35:
             inner = r.choice(["a[i, p] * b[p, j]", "a[i, p] * b[p, j] + 1.0", "a[i, p] - b[p, j]", "(a[i, p] if p > i else 0.0) * b[p, j]"])
-            total = f"sum({inner} for p in range(k))"
+            total = self.total.format(inner, "p")
             tail = r.choice(["", " * 2.0", " + a[i, 0] if k > 0 else 0.0"])
             lines = ["def f(a: f32[n, k], b: f32[k, m]) -> f32[n, m]:"]
             if tail.startswith(" +"):

@@ -238,6 +238,34 @@ def test_a_tail_of_a_tail_that_is_nothing() -> None:
         holds(s, (D(count),))
 
 
+@at.fn
+def shifted(x: f64[n, m]) -> f64[n, m]:
+    return [[x[i, m - 1 - j] for j in range(m)] for i in range(n)]
+
+
+@pytest.mark.long
+def test_zeros_that_have_no_room() -> None:
+    """A part that no size has, beside one that is cut off: nothing is written for it, and the checker follows that too."""
+    s = at.schedule(shifted).tile(("j", "i"), (5, 3), tail="guard").tile(("i_i", "j_i"), (2, 3), tail="guard").partition("i_o", [1])
+    s = s.partition("i_o_1/i_i_o/j_i_o", ["n // 2"]).split("j_i_o_0/i_i_i", 5, tail="guard").split("i_i_i_o", 3, tail="guard")
+    for rows, columns in ((0, 0), (4, 7), (5, 5), (9, 3)):
+        holds(s, (D(rows, columns),))
+
+
+@at.fn
+def extremes(x: f64[n, m]):
+    top = [reduce(maximum, -9.0, [x[i, p] if p < 3 else 0.0 for p in range(m)]) for i in range(n)]
+    low = [reduce(minimum, 9.0, [x[i, q] - 5.0 if q < 2 else 0.0 for q in range(m)]) for i in range(n)]
+    return top, low, [prod(x[i, r] * 2.0 if r < 3 else 0.0 for r in range(m)) for i in range(n)]
+
+
+@pytest.mark.parametrize(("part", "cut"), [("p", 3), ("q", 2), ("r", 3)])
+def test_zeros_are_elements_of_a_maximum(part: str, cut: int) -> None:
+    """Where a guard vanishes, the zeros that are left are compared like other elements; only a sum may leave them out."""
+    s = at.schedule(extremes).partition(part, [cut])
+    holds(s, *((sign * (np.abs(D(4, count)) + 1.0),) for count in (0, 2, 3, 5) for sign in (1.0, -1.0)))
+
+
 def test_other_kinds_of_arguments() -> None:
     holds(at.schedule(on_line).split("i", 4), (Line(1.0, 2.0), D(9)))
     holds(at.schedule(gathered).split("j", 2), (D(5), np.array([1, 2, 0])))
