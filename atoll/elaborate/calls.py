@@ -76,10 +76,10 @@ class Args:
 
 def call(el: Elaborator, node: s.Call) -> Any:
     """fn(args)"""
-    from atoll.elaborate.expressions import expr
+    from atoll.elaborate.expressions import before_the_dot, expr
 
     if isinstance(node.fn, s.Attr):
-        base = expr(el, node.fn.value)
+        base = before_the_dot(el, node.fn)
         if isinstance(base, Value):
             return _method(el, base, node)
     fn = expr(el, node.fn)
@@ -101,10 +101,10 @@ def in_place(el: Elaborator, node: s.Call) -> bool:
     names = {key.rpartition(".")[2] for key in STATEMENTS} | {"sort", "fill", "partition"}
     if node.fn.name not in names:
         return False
-    from atoll.elaborate.expressions import expr
+    from atoll.elaborate.expressions import before_the_dot, expr
     from atoll.elaborate.numpy_names.table import METHODS, apply_word, works_in_place
 
-    base = expr(el, node.fn.value)
+    base = before_the_dot(el, node.fn)
     if isinstance(base, Value) and isinstance(shape_of(base.type)[1], (Scalar, Index)) and node.fn.name in METHODS:
         word, target = en.Word(f".{node.fn.name}", METHODS[node.fn.name]), node.fn.value
         args = [base, *(displayed(el, a) for a in node.args)]

@@ -145,6 +145,14 @@ class Module:
     module: Any
 
 
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A class of constants, a member of an enumeration, an instance of a dataclass: only `.name` of it means something in a body."""
+
+    holder: Any
+    name: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TextValue:
     parts: tuple[str | tuple[Value, str], ...]

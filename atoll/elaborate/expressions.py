@@ -13,7 +13,7 @@ from atoll.elaborate.coerce import coerce, join_types, make_tuple, project_all, 
 from atoll.elaborate.decay import leaving
 from atoll.elaborate.elaborator import Elaborator, describe
 from atoll.elaborate.entities import Value
-from atoll.elaborate.namespace import attribute, literal
+from atoll.elaborate.namespace import attribute, literal, setting, settled
 from atoll.surface import syntax as s
 from atoll.types.dtypes import DTYPES
 from atoll.types.types import BOOL_T, Array, Fn, Index, Scalar, Tuple, Type, rank, shape_of, strong
@@ -80,6 +80,10 @@ _WIDER = {"f32": "f64", "c64": "c128"}
 
 
 def _name(el: Elaborator, node: s.Name) -> Any:
+    return settled(el, _named(el, node), node.span)
+
+
+def _named(el: Elaborator, node: s.Name) -> Any:
     found = el.scope.lookup(node.id)
     if found is None:
         found = el.namespace.lookup(el, node.id, node.span)
@@ -107,7 +111,23 @@ def _similar(el: Elaborator, name: str) -> str | None:
 
 
 def _attr(el: Elaborator, node: s.Attr) -> Any:
-    base = expr(el, node.value)
+    return settled(el, _looked_up(el, node), node.span)
+
+
+def before_the_dot(el: Elaborator, node: s.Attr) -> Any:
+    """What `node.name` is looked up in; there it may be what holds settings."""
+    match node.value:
+        case s.Name():
+            return _named(el, node.value)
+        case s.Attr():
+            return _looked_up(el, node.value)
+    return expr(el, node.value)
+
+
+def _looked_up(el: Elaborator, node: s.Attr) -> Any:
+    base = before_the_dot(el, node)
+    if isinstance(base, en.Settings):
+        return setting(el, base, node.name, node.span)
     if isinstance(base, en.Module):
         return attribute(el, base.module, node.name, node.span)
     if isinstance(base, Value):

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+import dataclasses
+import difflib
+import enum
 import functools
 import types as pytypes
 from typing import TYPE_CHECKING, Any
@@ -128,8 +131,46 @@ def stands_for(value: Any) -> Any:
 
 
 def is_module(value: Any) -> bool:
-    """Whether an object is a place to look names up in: a module of Python, or the operators of a .madl file."""
-    return isinstance(value, pytypes.ModuleType) or getattr(type(value), "__atoll_module__", False)
+    """Whether an object is a place to look names up in: a module of Python, the operators of a .madl file, what holds settings."""
+    return isinstance(value, pytypes.ModuleType) or getattr(type(value), "__atoll_module__", False) or holds_settings(value)
+
+
+def holds_settings(value: Any) -> bool:
+    """`Config.rate`, `Color.RED.value`: a class of constants, an enumeration's member, an instance of a dataclass, a namespace."""
+    if isinstance(value, type):
+        own = record_of(value) is not None or value in _PYTHON_TYPES or issubclass(value, np.generic)
+        return not own and meaning_of_object(value) is None and value.__module__ != "builtins"
+    if isinstance(value, (enum.Enum, pytypes.SimpleNamespace)) or type(value).__module__ == "argparse":
+        return True
+    return dataclasses.is_dataclass(value) and not isinstance(value, Type)
+
+
+def setting(el: Elaborator, held: en.Settings, name: str, span: Span) -> Any:
+    """`Config.rate`: captured by value, as a global is."""
+    holder, called = held.holder, f"{held.name}.{name}"
+    value = getattr(holder, name, _MISSING)
+    if value is _MISSING:
+        close = difflib.get_close_matches(name, dir(holder), 1, 0.7)
+        el.fail("E0230", span, name=name, found=held.name, help=f"did you mean {held.name}.{close[0]}?" if close else f"{held.name} has no {name}")
+    meant = entity_of(el, value, called, span)
+    if _can_change(value):
+        el.session.captures.add(holder, called, lambda: getattr(holder, name, _MISSING), value)
+    return meant
+
+
+def settled(el: Elaborator, found: Any, span: Span) -> Any:
+    """A name that is used as it is, not to look something up in: a member of an enumeration of integers is that integer."""
+    if not isinstance(found, en.Settings):
+        return found
+    value, name = found.holder, found.name
+    if isinstance(value, (int, np.integer)):
+        return literal(int(value), span)
+    if isinstance(value, type):
+        el.fail("E0106", span, name=name, found=f"the class {value.__name__}", help="declare a record with @at.record")
+    if isinstance(value, enum.Enum):
+        el.fail("E0106", span, name=name, found="a member of an enumeration", help=f"write {name}.value, or make it an enum.IntEnum")
+    fields = [key for key in vars(value) if not key.startswith("_")] if hasattr(value, "__dict__") else []
+    el.fail("E0106", span, name=name, found=kind_of(value), help=f"take its parts, such as {name}.{fields[0]}" if fields else "pass it as an argument")
 
 
 def entity_of(el: Elaborator, value: Any, name: str, span: Span) -> Any:
@@ -145,6 +186,8 @@ def entity_of(el: Elaborator, value: Any, name: str, span: Span) -> Any:
         return el.size_value(el.session.local_size(el, value, name, span), span)
     if isinstance(value, Type):
         return en.TypeRef(value)
+    if holds_settings(value):
+        return en.Settings(value, name)
     if is_module(value):
         return en.Module(value)
     if isinstance(value, type):
@@ -183,7 +226,7 @@ def _class_entity(el: Elaborator, value: type, name: str, span: Span) -> Any:
     found = meaning_of_object(value)  # zip, map, filter, range are classes
     if found is not None:
         return builtin_entity(found)
-    el.fail("E0106", span, name=name, found=f"the class {value.__name__}", help="declare a record with @at.record")
+    el.fail("E0106", span, name=name, found=f"the class {value.__name__}", help="pass numbers and arrays as arguments")
 
 
 def _constant(el: Elaborator, value: Any, name: str, span: Span) -> Any | None:

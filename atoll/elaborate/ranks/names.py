@@ -63,7 +63,7 @@ class Names:
 
     def attribute(self, module: Any, name: str) -> Entity:
         """`module.name`"""
-        where = module.__name__
+        where = "" if isinstance(module, type) else getattr(module, "__name__", "")
         if where in ("math", "numpy", "operator"):
             if name in CONSTANTS:
                 return Known(SCALAR)
