@@ -28,7 +28,7 @@ from atoll.check.rewrites.places import apart, before, guess, not_before, pieces
 from atoll.check.rewrites.questions import equal_all, moved, none_of
 from atoll.check.rewrites.refute import Cond, Group, cannot, negations
 from atoll.check.rewrites.steady import decided_before, no_other_scans
-from atoll.check.rewrites.storage import in_one, is_neutral, undone
+from atoll.check.rewrites.storage import in_one, is_neutral, sums_in_one, undone
 from atoll.check.rewrites.texts import as_was, reads_under, texts
 from atoll.check.rewrites.turns_back import turns_back
 from atoll.check.rewrites.values import Values
@@ -50,7 +50,7 @@ class Region(Values, Footprints):
         self._others: dict[int, tuple[Leaf, Other]] = {}  # asked once for each leaf, when rounds are settled
         self.moving, self.kinds = around.moving, around.kinds
         self.notes: set[str] = set()
-        before, after = in_one(turns_back(before)), in_one(checks_back(turns_back(kept_back(parts_back(after, self.notes, self.kinds) if licensed else after, self.kinds)), roots))
+        before, after = in_one(turns_back(sums_in_one(before, after))), in_one(checks_back(turns_back(kept_back(parts_back(after, self.notes, self.kinds) if licensed else after, self.kinds)), roots))
         decided_before(before)
         decided_before(after)
         no_other_scans(before, after)

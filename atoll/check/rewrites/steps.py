@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from atoll.check.rewrites.arrays_back import own_arrays
 from atoll.check.rewrites.language import Body, changed, names, read, walk
 from atoll.check.rewrites.leaves import Around, No, Node, Origin, conditions, definition, nodes, otherwise, whole
 from atoll.check.rewrites.numbered import numbered
@@ -38,7 +39,9 @@ def validate(sizes: tuple[str, ...], before: Body, after: Body, origins: list[Or
     around = Around(moving, kinds, facts=[c for s in sizes for c in (("ge", var(s)), ("ge", sub(const(LARGEST), var(s))))])
     numbers: Iterator[Origin | None] = iter((k, {}) for k in range(1 << 40))
     new = nodes(after, iter(origins))
-    old = _own_rounds(numbered(nodes(before, numbers), new, kinds), ())
+    first = nodes(before, numbers)
+    new = own_arrays(first, new, kinds)
+    old = _own_rounds(numbered(first, new, kinds), ())
     return _level(old, new, around, roots, results, licensed)
 
 

@@ -1,6 +1,7 @@
 """What is undone before instances are compared: where values are kept meanwhile.
 
     pieces lo..hi of n: for i in lo..hi: f(i)          is    for i in 0..n: f(i), in any order
+    pieces lo..hi of n, sums s: sum i in lo..hi of e into t; s += t      is    sum i in 0..n of e into t; s += t        where there is a piece, and sums have no order
     declare v = b[i]; ... v := e ...; b[i] = v         is    ... b[i] = e ...      where nothing else in between touches that element (`apart`: to be proved)
     let v = b[i]; ... v ...                            is    ... b[i] ...          where nothing in between writes it
     declare acc = neutral                              begins a sum
@@ -10,13 +11,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from atoll.check.rewrites.language import Expr, Stmt, changed, loads, mapped, names, parts, read, walk
 from atoll.check.rewrites.leaves import Node, whole
 from atoll.check.rewrites.scopes import Kinds
-from atoll.check.sums import add, sub, var
+from atoll.check.sums import add, sub, value, var
 
 NEUTRAL = {"add": (0,), "mul": (1,), "or": (0,), "and": (1,), "minimum": (), "maximum": ()}
 
@@ -35,6 +37,47 @@ def in_one(body: tuple[Node, ...]) -> tuple[Node, ...]:
                 n = replace(inner, stmt=("for", i, a, add(extent, a), (), (True, *flags[1:])))
         out.append(n)
     return tuple(out)
+
+
+def sums_in_one(before: tuple[Node, ...], after: tuple[Node, ...]) -> tuple[Node, ...]:
+    """Pieces of a range that are made sums of, as one piece, where the program after has them no more."""
+    kept = {n.stmt[1] for n in every(after) if n.stmt[0] == "chunks"}
+
+    def go(body: tuple[Node, ...]) -> tuple[Node, ...]:
+        out: list[Node] = []
+        for n in body:
+            n = replace(n, bodies=tuple(map(go, n.bodies)))
+            one = _one_piece(n) if n.stmt[0] == "chunks" and n.stmt[5] and not n.stmt[6] and n.stmt[1] not in kept else None
+            out += (n,) if one is None else one
+        return tuple(out)
+
+    return go(before)
+
+
+def _one_piece(n: Node) -> tuple[Node, ...] | None:
+    _, low, high, extent = n.stmt[:4]
+    sums = {v: (monoid, d) for v, monoid, d in n.stmt[5]}
+    own: dict[str, tuple[str, str]] = {}
+    out: list[Node] = []
+    if (value(extent) or 0) < 1:
+        return None  # of an empty range nothing is added, not even once
+    for x in n.bodies[0]:
+        s = x.stmt
+        if s[0] == "accumulate" and s[2:4] == (var(low), var(high)) and not (s[6] and any(d[0] in "fc" for _, _, d in s[5])):
+            own |= {v: (monoid, d) for v, monoid, d in s[5]}
+            x = replace(x, stmt=(*s[:2], (), extent, *s[4:]))
+        elif not (s[0] == "add" and s[3][0] == "use" and s[1] in sums and s[2] == sums[s[1]][0] and own.get(s[3][1]) == sums.pop(s[1])):
+            return None
+        out.append(x)
+    made = tuple(map(whole, out))
+    return None if sums or {low, high} & (read(made)[0] | changed(made)[0]) else tuple(out)
+
+
+def every(body: tuple[Node, ...]) -> Iterator[Node]:
+    for n in body:
+        yield n
+        for b in n.bodies:
+            yield from every(b)
 
 
 def _names(body: tuple[Node, ...]) -> set[str]:

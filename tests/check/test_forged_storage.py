@@ -1,0 +1,86 @@
+"""False certificates of compiles, third part: pieces that are one, arrays of copies, sorts, constants, guards, scans and searches in blocks. Beside each stands what is right
+and differs in that one thing only, which is accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from atoll.check.prove import prove
+from atoll.check.sums import Rejected
+from tests.check.small_compiles import forged, v
+
+Data = dict[str, Any]
+SAME = {"i": "i"}
+HOW = [None, "f64"]
+
+
+def at(b: str, *index: Any) -> Any:
+    return ("load", b, index)
+
+
+def plus(a: Any, b: Any, d: str = "f64") -> Any:
+    return ("call", "add", (a, b), d)
+
+
+def one_piece(extent: Any = 4, exact: bool = False, inner: str = "add", given: Any = ("use", "t"), end: Any = "hi", twice: bool = False) -> Data:
+    """A sum in pieces of which there is one: written out."""
+    add, give = ("add", "t", inner, at("x", "i")), ("add", "s", "add", given)
+    sums = ("accumulate", "i", "lo", end, (add,), [["t", inner, "f64"]], exact)
+    more = (give,) if twice else ()
+    before = (("declare", "s", "f64", 0.0), ("chunks", "lo", "hi", extent, (sums, give, *more), [["s", "add", "f64"]], [], []), ("store", "y", (0,), ("use", "s")))
+    last = 4 if end == "hi" else 3
+    steps = [(("assign", "t2", plus(("use", "t2"), at("x", k))), (3, {"lo": 0, "i": k})) for k in range(last)]
+    give_ = (("assign", "s", plus(("use", "s"), ("use", "t2") if given == ("use", "t") else given)), (4, {"lo": 0}))
+    again = [(("assign", "s", plus(("use", "s"), ("use", "t2"))), (5, {"lo": 0}))] if twice else []
+    return forged(before, [(before[0], 0), (("declare", "t2", "f64", 0.0), None), *steps, give_, *again, (before[2], 5 + len(more))], roots={"t2": "t"})
+
+
+def arrays_of_branches(d: str = "f64", size: Any = "n", outer: str = "c2", other: bool = False) -> Data:
+    """A loop with an array of its own, copied for n >= 9. `outer`: which array the copy reads at last."""
+    room, fill = ("alloc", "b", "f64", ("n",)), ("store", "b", ("i",), at("x", "i"))
+    use = ("store", "y", ("i",), at("b", "i"))
+    before = (room, ("for", "i", 0, "n", (fill,)), ("for", "i", 0, "n", (use,)), ("free", "b"))
+    made = lambda b, d, size, of: [
+        (("alloc", b, d, (size,)), 0), (("for", "i", 0, "n", [(("store", b, ("i",), at("x", "i")), (2, SAME))]), 1),
+        (("for", "i", 0, "n", [(("store", "y", ("i",), at(of, "i")), (4, SAME))]), 3), (("free", b), 5),
+    ]
+    if other:  # an array of that name is in sight, and read in place of the copy's
+        return forged(before, [(("alloc", "b", "f64", ("n",)), None), (("if", (("ge", v("n") - 9),), made("c2", d, size, "c2"), made("c3", d, size, "b")), None), (("free", "b"), None)])
+    return forged(before, [(("if", (("ge", v("n") - 9),), made("b", "f64", "n", "b"), made("c2", d, size, outer)), None)])
+
+
+def array_of_the_first_round(of: str) -> Data:
+    """Round 0 with an array of its own, which is there in the others too."""
+    room, fill, use, free = ("alloc", "b", "f64", (1,)), ("store", "b", (0,), at("x", "i")), ("store", "y", ("i",), at("b", 0)), ("free", "b")
+    before = (("for", "i", 0, "n", (room, fill, use, free)),)
+    first = [(room, (1, {"i": 0})), (("store", "b", (0,), at("x", 0)), (2, {"i": 0})), (("store", "y", (0,), at("b", 0)), (3, {"i": 0}))]
+    mine = [(("alloc", "e", "f64", (1,)), (1, SAME)), (("store", "e", (0,), at("x", "i")), (2, SAME)), (("store", "y", ("i",), at(of, 0)), (3, SAME)), (("free", "e"), (4, SAME))]
+    done = (free, (4, {"i": 0}))
+    inner = [*first, done, (("for", "i", 1, "n", mine), 0)] if of == "e" else [*first, (("for", "i", 1, "n", mine), 0), done]
+    if of == "e":  # in a branch of its own, so that it is out of sight
+        inner = [(("if", (), [*first, done], []), None), (("for", "i", 1, "n", mine), 0)]
+    return forged(before, [(("if", (("ge", v("n") - 1),), inner, []), None)])
+
+
+PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
+    "one piece: of a range that may be empty": (one_piece, lambda: one_piece("n"), "without origin|another"),
+    "one piece: a sum in order": (one_piece, lambda: one_piece(exact=True), "without origin|another"),
+    "one piece: of another operator": (one_piece, lambda: one_piece(inner="mul"), "without origin|another"),
+    "one piece: something else is added": (one_piece, lambda: one_piece(given=1.0), "without origin|another"),
+    "one piece: not all of it": (one_piece, lambda: one_piece(end=v("hi") - 1), "without origin|another"),
+    "one piece: added twice": (one_piece, lambda: one_piece(twice=True), "without origin|another"),
+    "a copy's array: narrower": (arrays_of_branches, lambda: arrays_of_branches(d="f32"), "another|origin"),
+    "a copy's array: shorter": (arrays_of_branches, lambda: arrays_of_branches(size=v("n") - 1), "another statement"),
+    "a copy's array: beside another": (arrays_of_branches, lambda: arrays_of_branches(other=True), "another|origin|once"),
+    "a copy's array: of the first round": (lambda: array_of_the_first_round("e"), lambda: array_of_the_first_round("b"), "another|order|once"),
+}
+
+
+@pytest.mark.parametrize(("right", "wrong", "why"), PAIRS.values(), ids=PAIRS)
+def test_pair(right: Callable[[], Data], wrong: Callable[[], Data], why: str) -> None:
+    assert "1 of 1 rewrites proved" in prove(right())
+    with pytest.raises(Rejected, match=why):
+        prove(wrong())
