@@ -65,6 +65,28 @@ def array_of_the_first_round(of: str) -> Data:
     return forged(before, [(("if", (("ge", v("n") - 1),), inner, []), None)])
 
 
+def sorted_reads(also: str = "", between: Any = None, d: str = "f64", where: str = "x", count: Any = "n", name: str = "sort") -> Data:
+    """x at the places of its sort: sorted values."""
+    k, use = ("let", "k", "i64", at("o", "i")), ("store", "y", ("i",), plus(at(where, "k"), at(also, "k") if also else 1.0))
+    more = [between] if between is not None else []
+    before = (("alloc", "o", "i64", ("n",)), ("helper", "argsort", [["x", (0,)], ["o", (0,)]], ("n",), None, HOW), *more, ("for", "i", 0, "n", (k, use)), ("free", "o"))
+    e = len(more)
+    new = ("store", "y", ("i",), plus(at("t", "i"), at(also, "i") if also else 1.0))
+    after = [(("alloc", "t", d, ("n",)), None), (("helper", name, [["x", (0,)], ["t", (0,)]], (count,), None, HOW), 1), *((m, 2) for m in more), (("for", "i", 0, "n", [(new, (4 + e, SAME))]), 2 + e), (("free", "t"), None)]
+    return forged(before, after)
+
+
+def sorted_row(filled: Any = "n", copied: Any = "n", row: Any = "j", into: Any = "j", between: Any = None) -> Data:
+    """Every row sorted: of a copy, and copied back."""
+    fill = ("for", "r", 0, filled, (("store", "keys", ("r",), at("x", "j", "r")),))
+    call = ("helper", "argsort", [["keys", (0,)], ["o", (0,)]], ("n",), None, HOW)
+    use = ("for", "i", 0, copied, (("let", "k", "i64", at("o", "i")), ("store", "y", ("j", "i"), at("x", "j", "k"))))
+    more = [between] if between is not None else []
+    before = (("alloc", "o", "i64", ("n",)), ("alloc", "keys", "f64", ("n",)), ("for", "j", 0, "m", (fill, call, *more, use)), ("free", "keys"), ("free", "o"))
+    new = ("helper", "sort", [["x", (row, 0)], ["y", (into, 0)]], ("n",), None, HOW)
+    return forged(before, [(("for", "j", 0, "m", [(new, (5, {"j": "j"})), *((m, (6, {"j": "j"})) for m in more)]), 2)], sizes="n m")
+
+
 PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "one piece: of a range that may be empty": (one_piece, lambda: one_piece("n"), "without origin|another"),
     "one piece: a sum in order": (one_piece, lambda: one_piece(exact=True), "without origin|another"),
@@ -75,6 +97,17 @@ PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "a copy's array: narrower": (arrays_of_branches, lambda: arrays_of_branches(d="f32"), "another|origin"),
     "a copy's array: shorter": (arrays_of_branches, lambda: arrays_of_branches(size=v("n") - 1), "another statement"),
     "a copy's array: beside another": (arrays_of_branches, lambda: arrays_of_branches(other=True), "another|origin|once"),
+    "sorted: written in between": (lambda: sorted_reads(between=("store", "z", (0,), 1.0)), lambda: sorted_reads(between=("store", "x", (0,), 1.0)), "another|origin"),
+    "sorted: places of something else too": (sorted_reads, lambda: sorted_reads(also="z"), "another|origin"),
+    "sorted: another array at its places": (sorted_reads, lambda: sorted_reads(where="z"), "another|origin"),
+    "sorted: narrower": (sorted_reads, lambda: sorted_reads(d="f32"), "another|origin"),
+    "sorted: not all of it": (sorted_reads, lambda: sorted_reads(count=v("n") - 1), "another|origin"),
+    "sorted: by another routine": (sorted_reads, lambda: sorted_reads(name="reverse"), "another|origin"),
+    "sorted rows: of a part": (sorted_row, lambda: sorted_row(filled=v("n") - 1), "another|origin"),
+    "sorted rows: copied in part": (sorted_row, lambda: sorted_row(copied=v("n") - 1), "another|origin"),
+    "sorted rows: another row": (sorted_row, lambda: sorted_row(row=0), "another|origin"),
+    "sorted rows: into another row": (sorted_row, lambda: sorted_row(into=0), "another|origin"),
+    "sorted rows: read in between": (lambda: sorted_row(between=("store", "z", (0,), at("c", 0))), lambda: sorted_row(between=("store", "z", (0,), at("y", "j", 0))), "another|origin"),
     "a copy's array: of the first round": (lambda: array_of_the_first_round("e"), lambda: array_of_the_first_round("b"), "another|order|once"),
 }
 

@@ -16,6 +16,7 @@ from atoll.check.rewrites.numbered import numbered
 from atoll.check.rewrites.refute import Cond, cannot, negations
 from atoll.check.rewrites.region import Region
 from atoll.check.rewrites.scopes import Kinds
+from atoll.check.rewrites.sorts_back import sorted_values
 from atoll.check.sums import Poly, Rejected, const, sub, var
 
 LARGEST = 1 << 60
@@ -41,6 +42,7 @@ def validate(sizes: tuple[str, ...], before: Body, after: Body, origins: list[Or
     new = nodes(after, iter(origins))
     first = nodes(before, numbers)
     new = own_arrays(first, new, kinds)
+    first, new = sorted_values(first, new, kinds)
     old = _own_rounds(numbered(first, new, kinds), ())
     return _level(old, new, around, roots, results, licensed)
 
@@ -124,7 +126,7 @@ def _idle(n: Node, conds: list[Cond], moving: frozenset[str]) -> bool:
         case "alloc" | "free":
             return True
         case "helper":
-            return bool(s[1] == "fence")
+            return s[1] == "fence" or (s[1] in ("sort", "argsort") and cannot([*conds, ("ge", sub(s[3][0], const(1)))]))  # of nothing: nothing
         case "product":
             return all(_idle(x, conds, moving) for b in n.bodies for x in b)
     return False
