@@ -67,7 +67,8 @@ def validated(watched: Watched, notes: dict[str, None] | None = None, only: str 
 
 
 def _arguments(watched: Watched) -> dict[str, Any]:
-    return {"sizes": [s.name for s in watched.loops.sizes], "arguments": watched.data.arguments(watched.loops), "results": watched.data.results(watched.loops)}
+    data, loops = watched.data, watched.loops
+    return {"sizes": [s.name for s in loops.sizes], "arguments": data.arguments(loops), "constants": data.constants(loops), "results": data.results(loops)}
 
 
 def _row(r: Rewrite, why: str) -> dict[str, Any]:

@@ -10,6 +10,9 @@ from atoll.loops import ir as lp
 from atoll.sizes import Atom, Sym
 
 
+FEW = 256  # elements of an array of constants that is written down
+
+
 class LoopsData(Encoder):
     """One table for all stages of a function: what a rewrite left as it was is written once."""
 
@@ -155,6 +158,14 @@ class LoopsData(Encoder):
         arrays = dict.fromkeys(x for x in (*fn.inputs, *(o.buffer for o in fn.outputs), *fn.consts) if isinstance(x, lp.Buffer) and x not in made)
         found = [[self.name(b), "an array", b.dtype.name] for b in arrays]
         return found + [[self.name(v), "a variable", v.dtype.name] for v in fn.inputs if isinstance(v, lp.Var)]
+
+    def constants(self, fn: lp.Function) -> list[Any]:
+        """Short arrays of constants, with their elements."""
+        found: list[Any] = []
+        for b in fn.consts:
+            if b.value is not None and b.value.size <= FEW:
+                found.append([self.name(b), list(b.value.shape), [self.expr(lp.Const(x.item(), b.dtype)) for x in b.value.reshape(-1)]])
+        return found
 
     def results(self, fn: lp.Function) -> list[str]:
         """Variables that say how long results are."""

@@ -110,7 +110,7 @@ def read_before_it_is_left(first: bool) -> Data:
     return forged((("forever", (leave, store)),), [(("forever", [early, (leave, 1), late] if first else [(leave, 1), early, late]), 0)])
 
 
-def checked_afterwards(replaced: bool, other: bool = False) -> Data:
+def checked_afterwards(replaced: bool, other: bool = False, when: int = 1) -> Data:
     """x[k] for k = int(a[i]), all k tested at once: a round that fails must read something else meanwhile."""
     test = lambda k: (("ge", k), ("ge", v("n") - 1 - v(k)))
     k, check = ("let", "k", "i64", ("cast", at("a", "i"), "i64")), ("check", test("k"), 0)
@@ -123,7 +123,7 @@ def checked_afterwards(replaced: bool, other: bool = False) -> Data:
         scan.append((("check", (("true", at("z", "i")),), 1), (5, {"g": "i"})))
     again = [(("let", "k2", "i64", ("cast", at("a", "j"), "i64")), (1, {"i": "j"})), (("check", test("k2"), 0), (2, {"i": "j"}))]
     exact = (("for", "j", 0, "n", again), None)
-    first = (("if", (("ge", v("n") - 1),), [(("if", (("ge", v("n") - 1),), [], [exact]), None)], []), None)
+    first = (("if", (("ge", v("n") - when),), [(("if", (("ge", v("n") - 1),), [], [exact]), None)], []), None)
     return forged(before, [first, (("accumulate", "i", 0, "n", scan, [["bad", "or", "i64"]], False), 0), (("if", (("ne", "bad"),), [exact], []), None)], roots={"k2": "k"})
 
 
@@ -241,6 +241,7 @@ PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "read before the loop is left": (lambda: read_before_it_is_left(False), lambda: read_before_it_is_left(True), "order"),
     "unchecked meanwhile": (lambda: checked_afterwards(True), lambda: checked_afterwards(False), "without origin"),
     "another check meanwhile": (lambda: checked_afterwards(True), lambda: checked_afterwards(True, other=True), "without origin"),
+    "tested when there are many": (lambda: checked_afterwards(True), lambda: checked_afterwards(True, when=100), "without origin"),
     "the first of every piece": (lambda: in_pieces(True), lambda: in_pieces(False), "all"),
     "pieces of another range": (lambda: in_other_pieces("n"), lambda: in_other_pieces("m"), "inside|all"),
     "pieces of another range, by the same names": (lambda: in_other_pieces("n"), lambda: in_other_pieces("m", "lo", "hi"), "inside|all"),

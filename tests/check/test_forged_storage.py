@@ -10,7 +10,7 @@ import pytest
 
 from atoll.check.prove import prove
 from atoll.check.sums import Rejected
-from tests.check.small_compiles import forged, v
+from tests.check.small_compiles import P, forged, lift, v
 
 Data = dict[str, Any]
 SAME = {"i": "i"}
@@ -87,6 +87,50 @@ def sorted_row(filled: Any = "n", copied: Any = "n", row: Any = "j", into: Any =
     return forged(before, [(("for", "j", 0, "m", [(new, (5, {"j": "j"})), *((m, (6, {"j": "j"})) for m in more)]), 2)], sizes="n m")
 
 
+def constants(value: float = 2.0, at_: int = 1, written: bool = False, variable: bool = False, length: int = 3) -> Data:
+    """Rounds written out, with elements of an array of constants as what they are."""
+    load = at("c", "i") if not variable else at("c", "n")
+    before = (("for", "i", 0, 2, (("let", "t", "f64", load), ("store", "y", ("i",), ("use", "t")), *((("store", "c", ("i",), 0.0),) if written else ()))),)
+    after: list[Any] = []
+    for k, e in ((0, 1.0), (at_, value)):
+        after.append((("store", "y", (k,), e), (2, {"i": k})))
+        if written:
+            after.append((("store", "c", (k,), 0.0), (3, {"i": k})))
+    data = forged(before, after, arrays="x y z c")
+    data["E"] += [["const", {"f": x.hex()}, "f64"] for x in (1.0, 2.0, 3.0)]
+    return {**data, "constants": [["c", [length], list(range(len(data["E"]) - 3, len(data["E"])))]]}
+
+
+def read_again(writes: str = "z", assigned: bool = False) -> Data:
+    """A name that is made no more: what it stands for is read where it was used."""
+    change = ("assign", "w", 2.0) if assigned else ("store", writes, (0,), 5.0)
+    head = ("declare", "w", "f64", 1.0)
+    e = ("use", "w") if assigned else at("x", 0)
+    before = (head, ("let", "t", "f64", plus(e, 1.0)), change, ("store", "y", (0,), ("use", "t")))
+    return forged(before, [(head, 0), (change, 2), (("store", "y", (0,), plus(e, 1.0)), 3)])
+
+
+def ends_are_tested(last: Any = None, step: Any = None, when: Any = None, of: Any = 0, first: bool = True) -> Data:
+    """x[i + k] for all i, and z at what it says: that i + k is inside is tested in the first and in the last round, before all others."""
+    cast = lambda e: ("cast", e, "i64")
+    i_k = lambda i, k: (v(i) if step is None else step(i)) + v(k)
+    inside = lambda p: (("ge", p), ("ge", v("n") - 1 - p))
+    there = lambda q: (("ge", q), ("ge", v("n") - 1 - v(q)))
+    body = lambda i, k, q: (("let", k, "i64", cast(at("a", 0))), ("check", inside(i_k(i, k)), 0), ("let", q, "i64", cast(at("x", i_k(i, k)))), ("check", there(q), 1))
+    before = (("for", "i", 0, "n", (*body("i", "k", "q"), ("store", "y", ("i",), at("z", "q")))),)
+    told = lambda i, made: [(s, (j + 1, {"i": i})) for j, s in enumerate(made)]
+    begin, end = (v("k0") if step is None else step(0) + v("k0")), (v("n") - 1 if step is None else step("n")) + v("k0")
+    ends = (*inside(begin if first else end), *inside(end if last is None else last), ("ge", v("n") - 1))
+    exact = lambda j, k, q: (("for", j, 0, "n", told(j, body(j, k, q))), None)
+    guard = [(("let", "k0", "i64", cast(at("a", of))), (1, {"i": 0})), (("if", ends, [], [exact("j", "k1", "q1")]), None)]
+    head = (("if", (("ge", (v("n") - 1) if when is None else when),), guard, []), None)
+    flag = (("add", "bad", "or", ("choose", there("q2"), ("const", 0, "i64"), ("const", 1, "i64"))), None)
+    instead = (("let", "l", "i64", ("choose", there("q2"), ("use", "q2"), ("index", 0))), None)
+    scan = [(body("i", "k2", "q2")[0], (1, SAME)), (body("i", "k2", "q2")[2], (3, SAME)), flag, instead, (("store", "y", ("i",), at("z", "l")), (5, SAME))]
+    after = [head, (("accumulate", "i", 0, "n", scan, [["bad", "or", "i64"]], False), 0), (("if", (("ne", "bad"),), [exact("g", "k3", "q3")], []), None)]
+    return forged(before, after, roots={"k0": "k", "k1": "k", "k2": "k", "k3": "k", "q1": "q", "q2": "q", "q3": "q", "l": "q"})
+
+
 PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "one piece: of a range that may be empty": (one_piece, lambda: one_piece("n"), "without origin|another"),
     "one piece: a sum in order": (one_piece, lambda: one_piece(exact=True), "without origin|another"),
@@ -108,6 +152,19 @@ PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "sorted rows: another row": (sorted_row, lambda: sorted_row(row=0), "another|origin"),
     "sorted rows: into another row": (sorted_row, lambda: sorted_row(into=0), "another|origin"),
     "sorted rows: read in between": (lambda: sorted_row(between=("store", "z", (0,), at("c", 0))), lambda: sorted_row(between=("store", "z", (0,), at("y", "j", 0))), "another|origin"),
+    "constants: another one": (constants, lambda: constants(value=3.0), "another value"),
+    "constants: of another round": (constants, lambda: constants(at_=0), "another value|once"),
+    "constants: one that is written": (constants, lambda: constants(written=True), "constants is written"),
+    "constants: nobody says which": (constants, lambda: constants(variable=True), "another value"),
+    "constants: fewer than there are": (constants, lambda: constants(length=2), "no array of constants"),
+    "read again: of what is written": (read_again, lambda: read_again("x"), "another value"),
+    "read again: of what is assigned": (read_again, lambda: read_again(assigned=True), "another value"),
+    "ends: the last is not tested": (ends_are_tested, lambda: ends_are_tested(last=v("k0")), "origin|another|gone"),
+    "ends: the first is not tested": (ends_are_tested, lambda: ends_are_tested(first=False), "origin|another|gone"),
+    "ends: one round less": (ends_are_tested, lambda: ends_are_tested(last=v("n") - 2 + v("k0")), "origin|another|gone"),
+    "ends: only when there are many": (ends_are_tested, lambda: ends_are_tested(when=v("n") - 100), "origin|another|gone"),
+    "ends: of something else": (ends_are_tested, lambda: ends_are_tested(of=1), "origin|another|gone"),
+    "ends: no even steps": (ends_are_tested, lambda: ends_are_tested(step=lambda i: P({(i, i): 1}) if isinstance(i, str) else lift(0)), "origin|another|gone"),
     "a copy's array: of the first round": (lambda: array_of_the_first_round("e"), lambda: array_of_the_first_round("b"), "another|order|once"),
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 from atoll.check.rewrites.language import Body, Reader
 from atoll.check.rewrites.leaves import Origin
 from atoll.check.rewrites.refute import LEFT, NOTED, Budget
-from atoll.check.rewrites.scopes import arguments, measured, scoped
+from atoll.check.rewrites.scopes import arguments, constants, measured, scoped
 from atoll.check.rewrites.steps import Part, validate
 from atoll.check.sums import need, unknown
 
@@ -44,6 +44,7 @@ class Chain:
         self.sizes = tuple(map(unknown, data["sizes"]))
         need(len(set(self.sizes)) == len(self.sizes), "two sizes of one name")
         self.kinds = arguments(self.sizes, data["arguments"])
+        constants(self.kinds, data.get("constants", []), self.reader.expr)
         self.given = frozenset(self.kinds)
         self.results = frozenset(map(unknown, data["results"]))
         self.parts = self.asked = 0

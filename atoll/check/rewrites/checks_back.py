@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from atoll.check.rewrites.language import changed, is_poly, mapped, parts, read, rename, subexprs, walk
+from atoll.check.rewrites.language import changed, coefficient, is_poly, mapped, names, parts, read, rename, subexprs, walk
 from atoll.check.rewrites.leaves import Node, whole
 from atoll.check.rewrites.texts import may_trap
-from atoll.check.sums import Poly, subst, value, var
+from atoll.check.sums import Poly, const, sub, subst, value, var
 
 
 def checks_back(body: tuple[Node, ...], roots: Mapping[str, str]) -> tuple[Node, ...]:
@@ -46,7 +46,9 @@ def _back(scan: Node, after: Node, earlier: list[Node], later: list[Node], roots
         return None
     rooted = {**_same_instances(scan, again, roots), scan.stmt[1]: "%round", again.stmt[1]: "%round"}
     failing = {_rooted(t, rooted) for n in again.bodies[0] if n.stmt[0] == "check" for t in n.stmt[1]}
-    tested = _guards(earlier[-1]) if earlier and _only_repeats(earlier[-1], again, roots) else set()
+    guards = earlier[-1] if earlier and _only_repeats(earlier[-1], again, roots) else None
+    tested = _guards(guards, again.stmt[2:4]) if guards is not None else set()
+    certain = _between_ends(failing, {_rooted(t, _as_in(guards, again, rooted, roots)) for t in tested}, *again.stmt[2:4]) if guards is not None else set()
     seen: set[Any] = set()
     instead: dict[str, str] = {}
     harmless: set[Any] = set()  # tests of a number that is replaced by one that passes them
@@ -68,7 +70,7 @@ def _back(scan: Node, after: Node, earlier: list[Node], later: list[Node], roots
                 return None
             others.append(n)
             kept.append(renamed(n, instead))
-    if not failing <= seen or not _harmless(others, _first_lets(again, rooted), rooted, set(instead.values()), seen <= harmless):
+    if not failing <= seen | certain or not _harmless(others, _first_lets(again, rooted), rooted, set(instead.values()), seen <= harmless):
         return None
     accs = tuple(a for a in scan.stmt[5] if a[0] != bad)
     _, i, low, high, _, _, exact = scan.stmt
@@ -124,12 +126,45 @@ def _same_instance(a: tuple[str, Any], b: tuple[str, Any]) -> bool:
     return all(subst(first[1].get(i, var(i)), mine) == subst(second[1].get(i, var(i)), theirs) for i in {**first[1], **second[1]})
 
 
-def _guards(n: Node) -> set[Any]:
-    """Tests where all checks are made when one of them fails."""
+def _guards(n: Node, rounds: tuple[Poly, Poly]) -> set[Any]:
+    """Tests where all checks are made when one of them fails, if there is a round."""
     if n.stmt[0] != "if":
         return set()
-    here = set(n.stmt[1]) if not n.bodies[0] and n.bodies[1] else set()
-    return here.union(*(_guards(x) for x in n.bodies[0]))
+    low, high = rounds
+    if not n.bodies[0] and n.bodies[1]:
+        return set(n.stmt[1])
+    if n.bodies[1] or any(t != ("ge", sub(sub(high, low), const(1)), None) for t in n.stmt[1]):
+        return set()
+    return set().union(*(_guards(x, rounds) for x in n.bodies[0]))
+
+
+def _as_in(guards: Node, again: Node, rooted: Mapping[str, str], roots: Mapping[str, str]) -> dict[str, str]:
+    """What names before the loop are in it: those that are the same in every round, and say the same."""
+    inside = {rooted.get(n.stmt[1], n.stmt[1]): _rooted(("true", None, n.stmt[3]), rooted)[2] for n in again.bodies[0] if n.stmt[0] == "let"}
+    found: dict[str, str] = {}
+
+    def go(body: tuple[Node, ...]) -> None:
+        for n in body:
+            if n.stmt[0] == "let":
+                root = roots.get(n.stmt[1], n.stmt[1])
+                e = _rooted(("true", None, n.stmt[3]), found)[2]
+                if inside.get(root) == e and "%round" not in names(e):
+                    found[n.stmt[1]] = root
+            elif n.stmt[0] == "if":
+                go(n.bodies[0])
+
+    go((guards,))
+    return found
+
+
+def _between_ends(tests: set[Any], known: set[Any], low: Poly, high: Poly) -> set[Any]:
+    """Tests that change by even steps and hold in the first and in the last round."""
+
+    def at(t: Any, i: Poly) -> Any:
+        return (t[0], subst(t[1], {"%round": i}), None)
+
+    last = sub(high, const(1))
+    return {t for t in tests if t[0] == "ge" and coefficient(t[1], "%round") is not None and at(t, low) in known and at(t, last) in known}
 
 
 def _passes(t: Any, k: str, o: Poly, tested: set[Any]) -> bool:

@@ -9,7 +9,7 @@ from atoll.check.rewrites.leaves import No
 from atoll.check.rewrites.refute import Cond, Group, cannot, negations
 from atoll.check.sums import Poly, sub, subst
 
-MOST = 6_000  # questions of one region
+MOST = 24_000  # questions of one region
 DEEP = 40  # cases inside cases
 
 

@@ -21,8 +21,8 @@ from typing import Any
 from atoll.check.rewrites.checks_back import checks_back
 from atoll.check.rewrites.footprints import CHECK, Footprints
 from atoll.check.rewrites.kept_back import kept_back
-from atoll.check.rewrites.language import LEAVES, Stmt, changed, coefficient, loads, names, parts, put, put_whole, read
-from atoll.check.rewrites.leaves import Around, Leaf, No, Node, conditions, leaves
+from atoll.check.rewrites.language import LEAVES, Stmt, changed, coefficient, loads, mapped, names, parts, put, put_whole, read
+from atoll.check.rewrites.leaves import Around, Leaf, No, Node, cases, conditions, leaves
 from atoll.check.rewrites.parts_back import parts_back
 from atoll.check.rewrites.places import apart, before, guess, not_before, pieces
 from atoll.check.rewrites.questions import equal_all, moved, none_of
@@ -32,7 +32,7 @@ from atoll.check.rewrites.storage import in_one, is_neutral, sums_in_one, undone
 from atoll.check.rewrites.texts import as_was, reads_under, texts
 from atoll.check.rewrites.turns_back import turns_back
 from atoll.check.rewrites.values import Values
-from atoll.check.sums import Poly, add, const, mul, sub, subst, var
+from atoll.check.sums import Poly, add, const, mul, sub, subst, value, var
 
 EFFECTS = ("store", "update", "add", "assign", "declare", "check", "acc")
 ONE = const(1)
@@ -215,8 +215,24 @@ class Region(Values, Footprints):
             raise No("another statement")
         for a, b in zip(heads[1], tails[1], strict=True):
             a = put(a, env)
+            if a != b:
+                a = self.unfolded(a, env)
             if a != b and not self.alike(a, b, x) and not self.never(x):
                 raise No("another value")
+
+    def unfolded(self, e: Any, env: Mapping[str, Poly]) -> Any:
+        """With what names stand for that are made no more: of values that nothing changes here."""
+        gone = {v: x for v in sorted(names(e)) if v not in env and (x := self.meant(v, env)) is not None}
+        if not gone:
+            return e
+        numbers = {v: found[0][1] for v, x in gone.items() if (found := cases(self.literal(x), self.moving)) is not None and len(found) == 1 and not found[0][0]}
+        return mapped(e, lambda p: subst(p, numbers), lambda x: gone.get(x[1]) if x[0] == "use" else None)
+
+    def meant(self, v: str, env: Mapping[str, Poly]) -> Any:
+        first = self.made.get(v)
+        if first is None or first.stmt[0] != "let" or names(first.stmt[3]) & self.vars or any(x[1] in self.arrays for x in loads(first.stmt[3])):
+            return None
+        return self.unfolded(put(first.stmt[3], env), env)
 
     def with_certain(self, tests: Any, new: Stmt, x: Leaf) -> Stmt:
         """A check with the tests back that it had before and that cannot fail here."""
@@ -384,6 +400,8 @@ class Region(Values, Footprints):
         groups = [*map(self.settled_group, (*a.groups, *a.known, *groups)), *pieces(a, b, env)]
         for p, q in dict.fromkeys(meet):
             cells = [] if p is None or q is None else equal_all(p, tuple(subst(v, env) for v in q))
+            if any(c[1] and value(c[1]) is not None for c in cells):
+                continue  # elements by number, and not the same
             base = self.settled([*a.conds, *a.facts, *conds, *cells])
             self.count()
             if cannot(base):

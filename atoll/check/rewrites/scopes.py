@@ -6,23 +6,46 @@ contradiction everything follows. Names that nobody binds are arguments.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from math import prod
 from typing import Any
 
-from atoll.check.rewrites.language import Body, Stmt, bodies, is_poly, loads, names, parts, subexprs, walk
+from atoll.check.rewrites.language import Body, Expr, Stmt, bodies, changed, is_poly, loads, names, parts, subexprs, walk
 from atoll.check.sums import free, need, unknown
 
 Kind = tuple[str, str, int | None]  # a size, an index, a variable or an array; of which type; how many rows are kept, where row i is at i % rows
-Kinds = dict[str, Kind]
+
+
+class Kinds(dict[str, Kind]):
+    """What names are; of arrays that nobody writes, also what their elements are."""
+
+    def __init__(self, known: Iterable[tuple[str, Kind]] = ()) -> None:
+        super().__init__(known)
+        self.constants: dict[str, tuple[tuple[int, ...], tuple[Expr, ...]]] = {}
+
+
+MANY = 4_096  # elements of an array of constants
 SIZE, INDEX = ("a size", "i64", None), ("an index", "i64", None)
 
 
 def arguments(sizes: tuple[str, ...], given: list[Any]) -> Kinds:
     """What nobody binds: sizes, arrays and numbers."""
-    kinds: Kinds = dict.fromkeys(sizes, SIZE)
+    kinds = Kinds((s, SIZE) for s in sizes)
     for name, kind, d in given:
         need(kind in ("an array", "a variable") and unknown(name) not in kinds, "no argument:", name)
         kinds[name] = (kind, str(d), None)
     return kinds
+
+
+def constants(kinds: Kinds, rows: list[Any], expr: Callable[[int], Expr]) -> None:
+    """Elements of arrays that nobody writes: [name, lengths, rows of constants]."""
+    need(len(rows) <= MANY, "too many constants")
+    for name, shape, elements in rows:
+        need(kinds.get(unknown(name), SIZE)[0] == "an array" and name not in kinds.constants, "no array of constants:", name)
+        need(isinstance(shape, list) and all(type(n) is int and 0 <= n <= MANY for n in shape) and prod(shape) == len(elements) <= MANY, "no array of constants:", name)
+        found = tuple(map(expr, elements))
+        need(all(e[0] == "const" and e[2] == kinds[name][1] for e in found), "no array of constants:", name)
+        kinds.constants[name] = (tuple(shape), found)
 
 
 def scoped(body: Body, kinds: Kinds, given: frozenset[str]) -> None:
@@ -33,6 +56,7 @@ def scoped(body: Body, kinds: Kinds, given: frozenset[str]) -> None:
             if kind[2] is not None:
                 kinds[name] = kind  # an array of which not all rows are kept may be one that was kept whole, in another program
             need(known[:2] == kind[:2] and name not in given, f"{name} is {_words(kind, known)} and {_words(known, kind)}")
+    need(not set(kinds.constants) & changed(body)[1], "an array of constants is written")
     _list(body, given, kinds)
 
 

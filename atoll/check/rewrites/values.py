@@ -10,14 +10,19 @@ from atoll.check.rewrites.language import Expr, is_poly
 from atoll.check.rewrites.leaves import Leaf, cases, conditions, otherwise
 from atoll.check.rewrites.questions import Questions
 from atoll.check.rewrites.refute import Cond, cannot, negations
-from atoll.check.sums import Poly, sub
+from atoll.check.rewrites.scopes import Kinds
+from atoll.check.sums import Poly, sub, value
 
 
 class Values(Questions):
     moving: frozenset[str]  # variables that are assigned
+    kinds: Kinds
 
     def alike(self, a: Any, b: Any, x: Leaf) -> bool:
         """The same value wherever the instance is done."""
+        if a == b:
+            return True
+        a, b = self.literal(a), self.literal(b)
         if a == b:
             return True
         if is_poly(a) or is_poly(b):
@@ -43,6 +48,19 @@ class Values(Questions):
                     return True
                 return bool(a[0] == "choose" and self.by_cases(a, b, x))
         return False
+
+    def literal(self, e: Any) -> Any:
+        """An element of an array of constants, by number, is what it is."""
+        if is_poly(e) or e[0] != "load" or e[1] not in self.kinds.constants:
+            return e
+        shape, elements = self.kinds.constants[e[1]]
+        place = 0
+        for p, n in zip(e[2], shape, strict=True):
+            k = value(p)
+            if k is None or not 0 <= k < n:
+                return e
+            place = place * n + k
+        return elements[place]
 
     def by_cases(self, a: Expr, b: Expr, x: Leaf) -> bool:
         """A choice by tests of indices has the value of b where they hold and where they do not: other tests may say the same (i == 0 of i >= 0 is not i >= 1)."""
