@@ -9,7 +9,6 @@ from atoll.check.encode import Encoder, number
 from atoll.loops import ir as lp
 from atoll.sizes import Atom, Sym
 
-
 FEW = 256  # elements of an array of constants that is written down
 
 

@@ -24,7 +24,9 @@ Index = tuple[Poly, ...]
 def sorted_values(before: tuple[Node, ...], after: tuple[Node, ...], kinds: Kinds) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
     """Both programs, with values sorted in the first where they are in the second."""
     rooms = {n.stmt[1] for n in every(after) if n.stmt[0] == "alloc" and n.origin is None}
-    for n in [n for n in every(after) if n.stmt[:2] == ("helper", "sort") and n.origin is not None and len(n.stmt[2]) == 2]:
+    for n in [n for n in every(after) if n.stmt[:2] == ("helper", "sort") and len(n.stmt[2]) == 2]:
+        if n.origin is None:
+            continue
         number, ((x, _), (target, _)) = n.origin[0], n.stmt[2]
         old = _numbered(before, number)
         if old is None or old.stmt[:2] != ("helper", "argsort") or len(old.stmt[2]) != 2:
@@ -114,7 +116,7 @@ def _values(before: tuple[Node, ...], number: Any, t: str, kinds: Kinds) -> tupl
     if len(rooms) != 1 or len(frees) != 1 or len(users) != len(lets) + 3 or rooms[0].stmt[3] != h.stmt[3] or not all(any(m is n for m in every(later)) for n in lets):
         return None
     mine = {n.stmt[1] for n in lets}
-    last = max((k for k, n in enumerate(later) if mine & read((whole(n),))[0] or o in mentioned(n) and n.stmt[0] != "free"), default=-1)
+    last = max((k for k, n in enumerate(later) if mine & read((whole(n),))[0] or (o in mentioned(n) and n.stmt[0] != "free")), default=-1)
     assigned, written = changed(tuple(map(whole, later[: last + 1])))
     if x in written or assigned & set().union(*(names(p) for p in first)):
         return None

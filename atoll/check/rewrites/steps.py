@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from atoll.check.rewrites.arrays_back import own_arrays
+from atoll.check.rewrites.best_back import best_back
 from atoll.check.rewrites.language import Body, changed, names, read, walk
 from atoll.check.rewrites.leaves import Around, No, Node, Origin, conditions, definition, nodes, otherwise, whole
 from atoll.check.rewrites.numbered import numbered
@@ -42,7 +43,7 @@ def validate(sizes: tuple[str, ...], before: Body, after: Body, origins: list[Or
     new = nodes(after, iter(origins))
     first = nodes(before, numbers)
     new = own_arrays(first, new, kinds)
-    first, new = sorted_values(first, new, kinds)
+    first, new = sorted_values(best_back(first), best_back(new), kinds)
     old = _own_rounds(numbered(first, new, kinds), ())
     return _level(old, new, around, roots, results, licensed)
 
