@@ -6,7 +6,9 @@
     python -m tools.corpus record a.json --only bench        # files whose path contains a word
     python -m tools.corpus passes out.json                   # how many functions each rewrite of loops changes
 
-Two processes give the same text whatever PYTHONHASHSEED is (tests/loops/test_same_text.py).
+    python -m tools.corpus compare before.json --shuffle 7   # in another order, after other work in the process: the text must be the same
+
+Two processes give the same text whatever PYTHONHASHSEED is and whatever they did before (tests/loops/test_same_text.py).
 """
 
 from __future__ import annotations
@@ -17,11 +19,14 @@ import hashlib
 import importlib
 import io
 import json
+import random
 import re
+import string
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import atoll as at
 from atoll.loops import ir as lp
@@ -31,6 +36,7 @@ from atoll.runtime.program import make_loops
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("examples", "bench", "tests")
+_Each = TypeVar("_Each")
 STAGES = ("rewritten", "c")
 
 
@@ -68,21 +74,36 @@ def texts(fn: at.Function) -> dict[str, str]:
     return result
 
 
-def record(only: Sequence[str] = (), gradients: bool = False, whole: bool = False) -> dict[str, dict[str, str]]:
-    """Stage by stage, a digest of the text (or the text) of every function."""
+def record(only: Sequence[str] = (), gradients: bool = False, whole: bool = False, shuffled: int | None = None) -> dict[str, dict[str, str]]:
+    """Stage by stage, a digest of the text (or the text) of every function; `shuffled` is the seed of another order, after other work."""
     result: dict[str, dict[str, str]] = {}
+    turn = random.Random(shuffled)
+    kept = [] if shuffled is None else other_work(shuffled)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for module in modules(only):
-            for name, fn in functions(module):
+        for module in _in_turn(list(modules(only)), shuffled, turn):
+            for name, fn in _in_turn(list(functions(module)), shuffled, turn):
                 asked = [(name, fn)]
                 if gradients:
                     with contextlib.suppress(at.Error):
                         asked.append((f"grad {name}", at.grad(fn)))
-                for label, each in asked:
+                for label, each in _in_turn(asked, shuffled, turn):
                     found = texts(each)
                     result[label] = found if whole else {stage: hashlib.sha256(text.encode()).hexdigest()[:16] for stage, text in found.items()}
-    return result
+    del kept
+    return dict(sorted(result.items()))
+
+
+def other_work(seed: int) -> list[Any]:
+    """What a process may have done before: sizes declared in another order, and sums and quotients of them the other way round. Alive while the list is."""
+    names = [*string.ascii_letters, *(letter + digit for letter in string.ascii_lowercase for digit in "12")]
+    declared = [at.sizes(name) for name in random.Random(seed).sample(names, len(names))]
+    pairs = [(a, b) for a in declared[:30] for b in declared[:30]]
+    return [declared, [a + b for a, b in pairs], [a - b + 1 for a, b in pairs], [(a * b + 1) // 2 for a, b in pairs]]
+
+
+def _in_turn(among: list[_Each], shuffled: int | None, turn: random.Random) -> list[_Each]:
+    return among if shuffled is None else turn.sample(among, len(among))
 
 
 def renumbered(text: str) -> str:
@@ -135,6 +156,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[], help="files whose path contains one of these")
     parser.add_argument("--grad", action="store_true", help="gradients too, where they exist")
     parser.add_argument("--whole", action="store_true", help="keep the texts, not their digests")
+    parser.add_argument("--shuffle", type=int, metavar="SEED", help="modules and functions in another order, after other sizes were declared")
     parser.add_argument("--numbers", action="store_true", help="numbers in names do not count")
     args = parser.parse_args()
     if args.what == "passes":
@@ -143,12 +165,12 @@ def main() -> int:
         print("\n".join(f"{len(names):5}  {name}" for name, names in sorted(uses.items(), key=lambda u: -len(u[1]))))
         return 0
     if args.what == "record":
-        found = record(args.only, args.grad, args.whole)
+        found = record(args.only, args.grad, args.whole, args.shuffle)
         args.file.write_text(json.dumps(found, indent=1))
         print(f"{len(found)} functions")
         return 0
     before = json.loads(args.file.read_text())
-    lines = differences(before, record(args.only, args.grad, args.whole), args.numbers)
+    lines = differences(before, record(args.only, args.grad, args.whole, args.shuffle), args.numbers)
     print("\n".join([*lines, f"{len(lines)} of {len(before)} functions differ"]))
     return 1 if lines else 0
 

@@ -129,7 +129,7 @@ def holds(cond: ir.Cond, known: Facts) -> bool:
 def _lengths(p: Poly) -> list[Poly]:
     """The number of rounds of range(low, high) is at least high - low, where these cannot wrap around."""
     found = []
-    for leaf in p.leaves_in_order():
+    for leaf in p.leaves():
         prim = leaf.ref.line.prim if isinstance(leaf, ir.RefAtom) and not leaf.ref.index else None
         if isinstance(prim, ir.Extent):
             ends = [poly(int(x.value)) if isinstance(x, ir.Const) else x.poly if isinstance(x, ir.IndexValue) else poly(ir.ref_atom(x)) for x in (prim.low, prim.high)]

@@ -26,7 +26,7 @@ def guard_cond(b: Builder, cond: ir.Cond) -> ir.Cond:
 
 def guard_poly(b: Builder, p: Poly) -> Poly:
     env: dict[Any, Poly] = {}
-    for leaf in p.leaves_in_order():
+    for leaf in p.leaves():
         if isinstance(leaf, ir.RefAtom):
             new = guard_ref(b, leaf.ref)
             if new is not leaf.ref:

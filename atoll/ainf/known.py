@@ -70,17 +70,17 @@ class Known:
     def related(self, goals: Iterable[Poly], general: list[Poly]) -> set[Atom]:
         """The atoms of some polynomials and of what is known about these."""
         seen: set[Atom] = set()
-        queue: list[Atom] = [leaf for goal in goals for leaf in goal.leaves_in_order()]
+        queue: list[Atom] = [leaf for goal in goals for leaf in goal.leaves()]
         while queue:
             atom = queue.pop()
             if atom in seen:
                 continue
             seen.add(atom)
             for fact in self.atom_facts(atom):
-                queue += fact.leaves_in_order()
+                queue += fact.leaves()
             for fact in general:
                 if atom in fact.leaves():
-                    queue += fact.leaves_in_order()
+                    queue += fact.leaves()
         return seen
 
     def atom_facts(self, atom: Atom) -> list[Poly]:
@@ -165,7 +165,7 @@ class Known:
 
     def clamped(self, name: str, x: Poly, y: Poly) -> Poly | None:
         """A size that max(i - 1, 0) or min(i + 1, n - 1) is always an index of."""
-        sizes = dict.fromkeys(leaf.extent for p in (x, y) for leaf in p.leaves_in_order() if isinstance(leaf, ir.Binder))
+        sizes = dict.fromkeys(leaf.extent for p in (x, y) for leaf in p.leaves() if isinstance(leaf, ir.Binder))
         sizes.update(dict.fromkeys(top + 1 for p in (x, y) if (top := _greatest(p)) is not None))
         for size in sizes:
             if not any(isinstance(leaf, ir.Binder) for leaf in size.leaves()):
@@ -219,7 +219,7 @@ class Known:
             if bound is None or (bound.const() or 0) > 0:
                 continue
             here = bound.subst(dict(zip(atom.ref.line.dims, atom.ref.index, strict=False)))
-            least: list[Poly] = [*self.known, *(poly(leaf) for leaf in here.leaves_in_order() if leaf in self.sizes)]
+            least: list[Poly] = [*self.known, *(poly(leaf) for leaf in here.leaves() if leaf in self.sizes)]
             binders = {leaf for p in (*atom.ref.index, here) for leaf in p.leaves() if isinstance(leaf, ir.Binder)}
             for binder in sorted(binders, key=lambda binder: binder.uid):
                 least += self.atom_facts(binder)

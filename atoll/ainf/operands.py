@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Union
 
 from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.sizes.poly import Atoms
 from atoll.types.dtypes import I64, DType
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Ref:
     def leaves(self) -> frozenset[Atom]:
         """All atoms in the index, also inside data-dependent parts."""
         if self._leaves is None:
-            self._leaves = self.index[0].leaves() if len(self.index) == 1 else frozenset().union(*[p.leaves() for p in self.index])
+            self._leaves = self.index[0].leaves() if len(self.index) == 1 else Atoms(frozenset().union(*[p.leaves() for p in self.index]))
         return self._leaves
 
     def refs(self) -> tuple[Ref, ...]:
@@ -101,7 +102,7 @@ class RefAtom(Atom):
         return None if new is self.ref else poly(ref_atom(new))
 
     def leaves(self) -> frozenset[Atom]:
-        return self.ref.leaves() | {self}
+        return Atoms(self.ref.leaves() | {self})
 
 
 def ref_atom(ref: Ref) -> RefAtom:
@@ -143,7 +144,7 @@ def operand_refs(operand: Operand) -> Sequence[Ref]:
 
 
 def poly_refs(p: Poly) -> Sequence[Ref]:
-    return [ref for leaf in p.leaves_in_order() if isinstance(leaf, RefAtom) for ref in leaf.ref.refs()]
+    return [ref for leaf in p.leaves() if isinstance(leaf, RefAtom) for ref in leaf.ref.refs()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class Replay:
     def replaced(self, p: Poly, env: dict[Atom, Poly]) -> dict[Atom, Poly]:
         """What the atoms of a polynomial become."""
         replace: dict[Atom, Poly] = {}
-        for leaf in p.leaves_in_order():
+        for leaf in p.leaves():
             if isinstance(leaf, ir.RefAtom):
                 new = self.operand(leaf.ref, env)
                 q = scalars.as_poly(self.b, new)

@@ -18,7 +18,8 @@ from atoll.core.interpret import cast as cast_value
 from atoll.core.portable import has_own
 from atoll.core.prims import PRIMS, DivisionByZero, NegativePower, NegativeShift
 from atoll.errors import NOWHERE, Error, Span
-from atoll.sizes import Atom, Poly, Quot, floordiv, poly
+from atoll.sizes import ZERO, Atom, Poly, Quot, floordiv, poly
+from atoll.sizes.meeting import differ
 from atoll.types.dtypes import BOOL, F32, I64, DType
 from atoll.types.types import Scalar as ScalarType
 
@@ -269,7 +270,7 @@ def simplify_cond(b: Builder, cond: ir.Cond) -> ir.Cond | ir.Const:
         return cond
     if not p.terms or (context.proves(p) and context.proves(-p)):
         return ir.Const(cond.kind == "eq", BOOL)
-    if context.proves(p - 1) or context.proves(-p - 1):
+    if differ(p, ZERO, context):
         return ir.Const(cond.kind == "ne", BOOL)
     return cond
 

@@ -142,7 +142,7 @@ def bind_shapes(fn: ir.Function, args: tuple[Any, ...]) -> dict[Any, int]:
             assert step.rest is not None
             numerator, factor = extent - step.rest.evaluate(env), step.factor.evaluate(env)
             if factor == 0:
-                zero = " and ".join(f"{leaf} is {env[leaf]}" for leaf in step.factor.leaves_in_order())
+                zero = " and ".join(f"{leaf} is {env[leaf]}" for leaf in step.factor.leaves())
                 _misfit(fn, f"no argument determines the size {step.solves.name} when {zero}")
             if numerator % factor:
                 _no_solution(fn, step, extent, env)
@@ -210,7 +210,7 @@ def _conflict(fn: ir.Function, step: Step, extent: int, env: dict[Any, int], def
     value = step.poly.evaluate(env)
     if step.poly.const() is not None:
         _misfit(fn, f"{where} must have size {value}, not {extent}")
-    known = ", ".join(f"{leaf} is {env[leaf]}" for leaf in step.poly.leaves_in_order())
+    known = ", ".join(f"{leaf} is {env[leaf]}" for leaf in step.poly.leaves())
     _misfit(fn, f"{where} is {extent}, but {step.poly} is {value} ({known})")
 
 
@@ -227,7 +227,7 @@ def _negative(fn: ir.Function, step: Step, extent: int, env: dict[Any, int]) -> 
     assert step.solves is not None
     least = step.poly.evaluate({**env, step.solves: 0})
     bound = f"at least {least}" if extent < least else f"at most {least}"
-    known = ", ".join(f"{leaf} is {env[leaf]}" for leaf in step.poly.leaves_in_order() if leaf is not step.solves)
+    known = ", ".join(f"{leaf} is {env[leaf]}" for leaf in step.poly.leaves() if leaf is not step.solves)
     where = axis_words(fn, step.place)
     _misfit(fn, f"{where} is {extent}, but {step.poly} is {bound}{f' ({known})' if known else ''}")
 

@@ -52,7 +52,7 @@ class _Writer:
         if kind in _PLAIN:  # most of what there is, so it is asked first
             self.text(repr(x))
         elif isinstance(x, Poly):
-            for leaf in x.leaves_in_order():
+            for leaf in x.leaves():
                 self.symbol(leaf)
             self.text("p" + self.poly(x))
         elif isinstance(x, Sym):

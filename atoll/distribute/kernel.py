@@ -153,7 +153,7 @@ class Made:
         self.vars = [v for v in used.vars if v not in declared]
         arrays = [*results, *(self.local[x.buffer][0] for x in inputs)]
         shapes = [p for b in arrays for p in (*b.extents, *(() if b.within is None else (b.within,)))]
-        rest = [leaf for leaf in (*used.syms, *(leaf for p in shapes for leaf in sorted(p.leaves(), key=lambda a: a.uid))) if isinstance(leaf, Sym) and leaf not in first]
+        rest = [leaf for leaf in (*used.syms, *(leaf for p in shapes for leaf in p.leaves())) if isinstance(leaf, Sym) and leaf not in first]
         self.sizes: tuple[Sym, ...] = (*first, *dict.fromkeys(rest))
         self.inputs, self.outputs = inputs, outputs
         arguments: list[lp.Buffer | lp.Var] = [self.local[x.buffer][0] for x in inputs]

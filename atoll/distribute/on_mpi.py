@@ -239,7 +239,7 @@ def _leading(f: Function) -> str:
     for _, t in f.core.params:
         for _, leaf in flatten(t):
             for size in shape_of(leaf)[0][:1]:
-                for a in sorted(size.leaves(), key=lambda a: a.uid):
+                for a in size.leaves():
                     return str(getattr(a, "name", a))
     fail("E0610", name="at.mpi.step", text=f"{f.name} has no array among its parameters", help="give it arrays, whose rows are shared out")
 

@@ -67,7 +67,7 @@ class Names:
         for axis, size in enumerate(sizes):
             dim, coord = self.exact.get(size, (None, None))
             if dim is None:
-                dim = next((self.loose[leaf] for leaf in sorted(size.leaves(), key=lambda a: a.uid) if leaf in self.loose), f"dim_{axis}")
+                dim = next((self.loose[leaf] for leaf in size.leaves() if leaf in self.loose), f"dim_{axis}")
             if dim in dims:
                 dim, coord = f"{dim}_{axis}", None
             dims.append(dim)

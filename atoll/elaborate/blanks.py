@@ -59,7 +59,7 @@ def close_blanks(el: Elaborator, out: ir.Function) -> None:
 
     def put(p: Poly) -> Poly:
         p = el.solver.resolve(p)
-        for leaf in p.leaves_in_order():
+        for leaf in p.leaves():
             if leaf in el.solver.unknowns:
                 made.append(Sym(next(names)))
                 el.solver.solution[leaf] = poly(made[-1])

@@ -62,6 +62,7 @@ class Elaborator:
         self._shown: dict[str, Sym] = {}
         self.origins: dict[Atom, Span] = {}  # where a size that only a value knows is made
         self.flexible = False  # a polymorphic function was applied
+        self.matches = 0  # subjects of `match` that were given a name
         self.repeated = 0  # values that were repeated because they have too few axes
         self.large_literals = False  # a number that only u64 holds was written
         self.unsure: list[Span] = []  # local functions read as they are called, because no type was found

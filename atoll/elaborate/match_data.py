@@ -138,7 +138,7 @@ class _Matcher:
         """Pass the parts a case names to its arm; sizes of the value's own are passed beside them."""
         names = sorted(row.names)
         values = [row.names[n] for n in names]
-        sizes = [x for x in dict.fromkeys(leaf for v in values for p in sizes_in(v.type) for leaf in p.leaves_in_order()) if x in self.opened]
+        sizes = [x for x in dict.fromkeys(leaf for v in values for p in sizes_in(v.type) for leaf in p.leaves()) if x in self.opened]
         here = [x for x in sizes if isinstance(x, Sym)]
         if not arm.reached:
             arm.reached = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,8 +14,6 @@ from atoll.surface.names import Liveness
 from atoll.types.records import record_of
 from atoll.types.types import Record, Tuple, Type
 
-_names = itertools.count()
-
 
 def subject_of(el: Elaborator, stmt: s.Match) -> Value:
     """What is matched, computed once."""
@@ -27,7 +24,8 @@ def subject_of(el: Elaborator, stmt: s.Match) -> Value:
 
 def as_if(el: Elaborator, stmt: s.Match, live: Liveness, subject: Value) -> s.If:
     """The same statement written with `if`; the subject is bound to a name no program can spell."""
-    name = f"match#{next(_names)}"
+    el.matches += 1
+    name = f"match#{el.matches}"
     el.scope.names[name] = subject
     after = live.after.get(id(stmt), frozenset())
     rest: tuple[s.Stmt, ...] = ()

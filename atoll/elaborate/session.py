@@ -305,7 +305,7 @@ def _finish(el: Elaborator, fn: Any, out: ir.Function, result: Value, declared: 
         _check_ghosts(el, code, set(ghosts))
     t = final_type(t)
     inner = {leaf for size in sizes_in(t) for leaf in size.leaves()} - set(out.sizes) - {sym for sym, _ in out.params}
-    order = {leaf: k for k, leaf in enumerate(leaf for size in sizes_in(t) for leaf in size.leaves_in_order())}
+    order = {leaf: k for k, leaf in enumerate(leaf for size in sizes_in(t) for leaf in size.leaves())}
     out.open_sizes = tuple(sorted((leaf for leaf in inner if isinstance(leaf, Sym)), key=lambda s: order[s]))
     name_open_sizes(out.open_sizes, {sym: resolve(p) for sym, p in env.items()}, [s.name for s in (*out.sizes, *(p for p, _ in out.params))])
     from atoll.elaborate.checks import settle

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +12,12 @@ from atoll.elaborate.blanks import Blank, blanks
 from atoll.elaborate.builtins.names import BUILTINS, BuiltinName
 from atoll.elaborate.namespace import _MISSING, Namespace
 from atoll.errors import Error, Span, fail
-from atoll.sizes import Sym, poly
+from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.declare import is_some, size_symbol
 from atoll.surface import syntax as s
+from atoll.surface.show import children
 from atoll.types.objects import FnMaker, IndexMaker, OwnMaker, TupleMaker, type_of_object
-from atoll.types.types import SCALARS, Fn, Index, Own, Scalar, Type, sizes_in, type_vars
+from atoll.types.types import SCALARS, Fn, Index, Own, Scalar, Type, sizes_in, subst_sizes, type_vars
 from atoll.types.unions import normal
 
 
@@ -65,16 +67,32 @@ def read_signature(fn: s.Function, namespace: Namespace) -> Signature:
     seen: set[str] = set()
     for info, p in zip(params, fn.params, strict=True):
         seen.add(info.name)
+        written = _as_written(p.annotation)
         for size in sizes_in(info.type):
             late = [repr(leaf) for leaf in size.leaves() if repr(leaf) in integers - seen]
             if late:
                 fail("E0313", p.span, name=late[0], where=fn.name)
-            for leaf in size.leaves_in_order():
+            for leaf in sorted(size.leaves(), key=written):
                 if isinstance(leaf, Sym) and leaf.name not in integers and not is_some(leaf) and not isinstance(leaf, Blank):
                     found[leaf] = None
     generic = tuple(dict.fromkeys(name for p in params for name in type_vars(p.type)))
     open_ = blanks([p.type for p in params] + ([result] if result is not None else []))
     return Signature(tuple(params), result, tuple(found), generic, open_)
+
+
+def _as_written(annotation: s.Expr | None) -> Callable[[Atom], tuple[int, str]]:
+    """Symbols in the order in which their names stand in a type, then by name.
+
+    Sizes are known by name everywhere, so the order in which they were made says which modules were imported before.
+    """
+    names: dict[str, int] = {}
+    todo: list[Any] = [annotation]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, s.Name):
+            names.setdefault(node.id, len(names))
+        todo += reversed(children(node))
+    return lambda leaf: (names.get(repr(leaf), len(names)), repr(leaf))
 
 
 def _declared(name: str, node: s.Expr, namespace: Namespace, params: set[str], where: str) -> Type:
@@ -130,8 +148,10 @@ def type_name(name: str) -> Any | None:
 
 def show_signature(name: str, signature: Signature, result: Type | None) -> str:
     """`matmul(a: f32[n, k], b: f32[k, m]) -> f32[n, m]`"""
-    params = ", ".join(f"{p.name}: {Own(p.type) if p.owned else p.type!r}" for p in signature.params)
-    return f"{name}({params})" + (f" -> {result!r}" if result is not None else "")
+    own: dict[Atom, Poly] = {sym: poly(Sym(sym.name)) for sym in (*signature.sizes, *map(size_symbol, signature.integer_params()))}  # numbered in the order of this function
+    types = [subst_sizes(p.type, own) for p in signature.params]
+    params = ", ".join(f"{p.name}: {Own(t) if p.owned else t!r}" for p, t in zip(signature.params, types, strict=True))
+    return f"{name}({params})" + (f" -> {subst_sizes(result, own)!r}" if result is not None else "")
 
 
 def constraints(fn: Any) -> str:

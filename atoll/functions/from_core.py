@@ -170,7 +170,7 @@ class Translator:
         b.add(ir.Op((), check(site, tuple(x.rep for x in shown)), (test, *shown), site.span))
 
     def require(self, need: core.Require, env: Env, b: Builder) -> None:
-        names = [leaf for leaf in need.poly.leaves_in_order() if isinstance(leaf, Sym)]
+        names = [leaf for leaf in need.poly.leaves() if isinstance(leaf, Sym)]
         low, high = bounds(need.poly)
         test = b.op(scalar("ge", "i64"), self.size(high, env, b), self.size(low, env, b))
         site = self.site("E0709", need.span, poly=need.poly, what=need.text, names=tuple(s.name for s in names))

@@ -99,7 +99,7 @@ def free(e: Any) -> Free:
     symbols: dict[Sym, None] = {}
 
     def poly(p: Poly) -> Poly:
-        for leaf in p.leaves_in_order():
+        for leaf in p.leaves():
             assert isinstance(leaf, Sym)
             symbols[leaf] = None
         return p

@@ -92,7 +92,7 @@ class Measured:
         env.update({sym: int(x) for (sym, _), x in zip(fn.params, values, strict=True) if isinstance(x, np.integer)})
         for size, extent, place in self.extents:
             if size.evaluate(env) != extent:
-                known = ", ".join(f"{leaf} is {env[leaf]}" for leaf in size.leaves_in_order())
+                known = ", ".join(f"{leaf} is {env[leaf]}" for leaf in size.leaves())
                 text = f"{_words(place)} is {extent}, but {size} is {size.evaluate(env)}" + (f" ({known})" if size.single() is None and known else "")
                 fail("E0601", name=self.name, text=text)
         for size, low, high, where in self.indices:

@@ -69,7 +69,7 @@ def entry(d: s.Def, binding: Binding, tuning: dict[str, int] | None = None) -> i
     whole = [*p.top, *stmts] if args else stmts
     body = result if not whole else ir.Block(tuple(whole), result, type=result.type, span=d.span)
     known = {*sizes, *(sym for sym, _ in params)}
-    opened = list(dict.fromkeys(leaf for size in sizes_in(result.type) for leaf in size.leaves_in_order() if isinstance(leaf, Sym) and leaf not in known))
+    opened = list(dict.fromkeys(leaf for size in sizes_in(result.type) for leaf in size.leaves() if isinstance(leaf, Sym) and leaf not in known))
     made = ir.Function(clean(d.name), tuple(sizes), tuple(params), result.type, body, span=d.span, owned=(False,) * len(params))
     made.open_sizes = tuple(opened)
     return made

@@ -81,7 +81,7 @@ def captured(*code: Any) -> tuple[dict[Sym, Type], list[Sym]]:
             values.setdefault(x.sym, x.type)
             go(x.type)
         elif isinstance(x, Poly):
-            sizes.update((leaf, None) for leaf in x.leaves_in_order() if isinstance(leaf, Sym))
+            sizes.update((leaf, None) for leaf in x.leaves() if isinstance(leaf, Sym))
         elif isinstance(x, Type):
             for size in sizes_in(x):
                 go(size)

@@ -283,7 +283,7 @@ class _Pair:
 def _least(p: Poly, ranges: Mapping[Atom, tuple[Poly, Poly]]) -> Poly | None:
     """A bound from below: indices at the ends of their ranges; None where the sign of a step is not seen."""
     for _ in range(8):
-        inside = [a for a in p.leaves_in_order() if a in ranges]
+        inside = [a for a in p.leaves() if a in ranges]
         if not inside:
             return p
         step = p.coefficient(inside[-1])

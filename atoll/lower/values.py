@@ -61,7 +61,7 @@ class Values:
     def translate(self, p: Poly, env: dict[Atom, Poly], scope: Scope) -> Poly:
         """A polynomial over lines' indices as one over loop indices and variables."""
         replace: dict[Atom, Poly] = {}
-        for leaf in p.leaves_in_order():  # a set has no order of its own, and the text should
+        for leaf in p.leaves():
             if isinstance(leaf, ir.RefAtom):
                 replace[leaf] = self.index_ref(leaf.ref, env, scope)
             elif leaf in env:

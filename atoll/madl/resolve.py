@@ -139,7 +139,7 @@ def _name_sizes(el: Elaborator) -> None:
     generics: dict[Generic, None] = {}
     given = [p for _, p in graph.size_params]
     for p in [*given, *(p for w in [*graph.arguments, *graph.results] for p in sizes_in(w.type))]:
-        for leaf in sorted(p.leaves(), key=lambda x: x.uid):
+        for leaf in p.leaves():
             if isinstance(leaf, Sym) and leaf in el.typer.solver.unknowns:
                 found[leaf] = None
     for wire in [*graph.arguments, *graph.results]:

@@ -30,7 +30,7 @@ class Around:
     def context(self, goal: Poly) -> Facts:
         found: dict[Poly, None] = {}
         seen: set[Atom] = set()
-        queue = goal.leaves_in_order()
+        queue = list(goal.leaves())
         while queue:
             atom = queue.pop()
             if atom in seen:
@@ -43,7 +43,7 @@ class Around:
             for fact in mine if atom in self.sizes or extent is not None else []:
                 if self.knows(fact):
                     found[fact] = None
-                    queue += fact.leaves_in_order()
+                    queue += fact.leaves()
         return facts().add(found)
 
     def never_zero(self, difference: Poly) -> bool:

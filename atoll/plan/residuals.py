@@ -96,7 +96,7 @@ def _block(block: ir.Block, results: list[ir.Abs], found: dict[tuple[ir.Line, in
 def _residual(line: ir.Line, result: int) -> Residual:
     total = poly(line.results[result].dtype.size)
     for n in line.extents(result):
-        total = total * n.subst({leaf: poly(Sym(name)) for leaf in n.leaves_in_order() if (name := _rounds(leaf)) is not None})
+        total = total * n.subst({leaf: poly(Sym(name)) for leaf in n.leaves() if (name := _rounds(leaf)) is not None})
     states = len(line.prim.state) if isinstance(line.prim, (ir.Loop, ir.While)) else 0
     name = line.name if len(line.results) == 1 else f"{line.name}.{result}"
     return Residual(name, "tape" if states and line.prim.block.params[result].prim.name in TAPES else "value", total, line.span)  # type: ignore[union-attr]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from math import gcd
 from numbers import Integral
@@ -51,6 +51,21 @@ class Atom:
 
     def value(self, env: Callable[[Atom], int]) -> int:
         return env(self)
+
+
+class Atoms(frozenset[Atom]):
+    """A set of atoms that is walked in the order in which they were made: any other has an order of its own in every process, and whoever makes atoms on
+    the way would number them so."""
+
+    __slots__ = ("_order",)
+    _order: tuple[Atom, ...]
+
+    def __iter__(self) -> Iterator[Atom]:
+        try:
+            return iter(self._order)
+        except AttributeError:
+            self._order = tuple(sorted(frozenset.__iter__(self), key=_uid))
+            return iter(self._order)
 
 
 class Sym(Atom):
@@ -102,7 +117,7 @@ class Quot(Atom):
         return floordiv(num, den)
 
     def leaves(self) -> frozenset[Atom]:
-        return self.num.leaves() | self.den.leaves()
+        return Atoms(self.num.leaves() | self.den.leaves())
 
     def value(self, env: Callable[[Atom], int]) -> int:
         return self.num.evaluate(env) // self.den.evaluate(env)
@@ -132,7 +147,7 @@ class Poly:
         if known is not None:
             return known
         self = object.__new__(cls)
-        self.terms = terms
+        self.terms = terms if len(terms) < 2 else _in_order(terms)
         self._hash = hash(key)
         self._leaves = None
         _interned[key] = self
@@ -278,14 +293,10 @@ class Poly:
         return list(dict.fromkeys(atom for mono in self.terms for atom in mono))
 
     def leaves(self) -> frozenset[Atom]:
-        """All unknowns, also those inside quotients."""
+        """All unknowns, also those inside quotients; walked in the order in which they were made."""
         if self._leaves is None:
-            self._leaves = frozenset().union(*(a.leaves() for mono in self.terms for a in mono))
+            self._leaves = Atoms(frozenset().union(*(a.leaves() for mono in self.terms for a in mono)))
         return self._leaves
-
-    def leaves_in_order(self) -> list[Atom]:
-        """The same in the order they were made, for whatever reaches a text: a set of atoms has another order in every process."""
-        return sorted(self.leaves(), key=lambda atom: atom.uid)
 
     def degree(self) -> int:
         return max((len(mono) for mono in self.terms), default=0)
@@ -371,6 +382,16 @@ def _times(left: Monomial, right: Monomial) -> Monomial:
 
 def _uid(atom: Atom) -> int:
     return atom.uid
+
+
+def _in_order(terms: dict[Monomial, int]) -> dict[Monomial, int]:
+    """The terms in the order of their atoms, the constant last: whoever makes n + m finds the polynomial that whoever made m + n left, and walks it the same way."""
+    order = sorted(terms, key=_uids_of)
+    return {mono: terms[mono] for mono in order}
+
+
+def _uids_of(mono: Monomial) -> tuple[bool, tuple[int, ...]]:
+    return not mono, tuple(atom.uid for atom in mono)
 
 
 ZERO = Poly({})

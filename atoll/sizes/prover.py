@@ -262,7 +262,7 @@ def refute(ctx: Facts, goal: Poly, tries: int = 400) -> dict[Atom, int] | None:
     known = ctx.counterexample(goal)
     if known is not None:
         return known
-    wider = ctx.add(p for leaf in goal.leaves_in_order() if leaf not in ctx.order for p in (poly(leaf) + 10**6,))
+    wider = ctx.add(p for leaf in goal.leaves() if leaf not in ctx.order for p in (poly(leaf) + 10**6,))
     for found in sample(wider, seed=11, tries=tries, want=tries):
         if goal.leaves() <= found.keys() and negative(goal, found):
             return found

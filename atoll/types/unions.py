@@ -174,7 +174,7 @@ def _collect(decl: UnionDecl, seen: set[UnionDecl], types: dict[str, None], size
         else:
             own = [t.size] if isinstance(t, Array) else list(sizes_in(t)) if not parts(t) else []
             for p in own:
-                for leaf in p.leaves_in_order():
+                for leaf in p.leaves():
                     if isinstance(leaf, Sym) and not is_some(leaf):
                         sizes[leaf] = None
             for part in parts(t):
@@ -219,7 +219,7 @@ def own_sizes(t: Type) -> list[Sym]:
     """The sizes made with at.some that a type mentions, in order."""
     found: dict[Sym, None] = {}
     for size in sizes_in(t):
-        for leaf in size.leaves_in_order():
+        for leaf in size.leaves():
             if isinstance(leaf, Sym) and is_some(leaf):
                 found[leaf] = None
     return list(found)

@@ -1,4 +1,5 @@
-"""A program has the same loops and the same C in every process: sets of atoms are never walked where their order can reach a text.
+"""A program has the same loops and the same C in every process, whatever was imported and compiled before: sets of atoms are never walked where their order
+can reach a text, a polynomial's terms stand in the order of its atoms, and a function's sizes in the order in which its types name them.
 
 `make same-text` does this for the whole corpus, gradients too.
 """
@@ -14,20 +15,51 @@ from pathlib import Path
 from tools.corpus import differences
 
 ROOT = Path(__file__).parents[2]
-FILES = ("examples/ranks/life", "tests/functions/test_language", "bench/kernels/irregular", "bench/kernels/linalg")  # among them those that differed once
+FILES = ("examples/ranks/life", "tests/functions/test_language", "bench/kernels/irregular", "bench/kernels/linalg", "bench/kernels/fourier", "bench/kernels/networks")  # those that differed once
 
 
-def _recorded(seed: str, place: Path) -> dict[str, dict[str, str]]:
+def _recorded(seed: str, place: Path, *more: str) -> dict[str, dict[str, str]]:
     kept = place / f"{seed}.json"
     environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-m", "tools.corpus", "record", str(kept), "--only", *FILES], env=environment, cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "tools.corpus", "record", str(kept), "--only", *FILES, *more], env=environment, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     found: dict[str, dict[str, str]] = json.loads(kept.read_text())
     return found
 
 
 def test_two_processes_give_the_same_text(tmp_path: Path) -> None:
-    one, other = (_recorded(seed, tmp_path) for seed in ("1", "77"))
+    one, other = _recorded("1", tmp_path), _recorded("77", tmp_path, "--shuffle", "7")  # in another order, after other sizes were declared and added up
     assert len(one) > 40
     assert differences(one, other) == []
     assert differences(one, {**other, "more": {}}) == ["more: only after"]
+
+
+ORDERS = """
+import sys
+import atoll as at
+from atoll import f64
+at.sizes(sys.argv[1])  # as some module does that is imported before
+r, c, k = at.sizes("r c k")
+Table = f64[r * c + k]
+
+@at.fn
+def of(rows: f64[r * c - k + 1], short: f64[c, r], long: f64[k]):
+    return rows[0] + sum(short) + sum(long)
+
+@at.fn
+def named(table: Table, short: f64[c, r]):
+    return table[0] + sum(short)
+
+for f in (of, named):
+    print(f)
+    print(f.show("c"))
+"""
+
+
+def test_sizes_stand_as_the_types_name_them(tmp_path: Path) -> None:
+    program = tmp_path / "orders.py"
+    program.write_text(ORDERS)
+    texts = [subprocess.run([sys.executable, program, before], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True).stdout for before in ("r c k", "k c r")]
+    assert texts[0] == texts[1]
+    assert "int64_t r, int64_t c, int64_t k" in texts[0]
+    assert "rows: f64[r*c - k + 1]" in texts[0]

@@ -268,7 +268,7 @@ class Conditions(Versions):
             if entry:
                 self.b.known.append(p)
             elif not self.b.context((p,)).proves(p):
-                names = {leaf.name: env[leaf] for leaf in need.poly.leaves_in_order() if isinstance(leaf, Sym) and leaf in env}
+                names = {leaf.name: env[leaf] for leaf in need.poly.leaves() if isinstance(leaf, Sym) and leaf in env}
                 args = tuple(self.operand(v) for v in names.values())
                 site = self.site("E0709", need.span, poly=need.poly, what=need.text, names=tuple(names))
                 if not (self.b.trusted(p) or stands_alone(p, lambda atom: not self.b.bounded(atom))):

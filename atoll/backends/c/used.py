@@ -82,7 +82,7 @@ def collect(stmts: lp.Stmts, own: set[Sym]) -> Used:
                 made_vars.add(acc.var)
 
     def atoms(p: Poly) -> None:
-        for leaf in p.leaves_in_order():
+        for leaf in p.leaves():
             if isinstance(leaf, lp.VarAtom):
                 if leaf.var not in made_vars:
                     used.vars[leaf.var] = None

@@ -47,7 +47,7 @@ class Mentioned:
 
     def _visit(self, x: Any) -> None:
         if isinstance(x, Poly):
-            for leaf in x.leaves_in_order():
+            for leaf in x.leaves():
                 if isinstance(leaf, lp.VarAtom):
                     self._var(leaf.var)
                 elif isinstance(leaf, Sym) and leaf not in self.made:

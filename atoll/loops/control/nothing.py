@@ -77,5 +77,5 @@ def _has_rounds(extent: Poly, bound: frozenset[Atom]) -> Needs:
     if extent.const() is not None or not bound.isdisjoint(extent.leaves()):
         return {}
     divisors = {a for quot in quotients(extent) for a in quot.den.leaves()}  # never 0
-    sizes = [a for a in sorted(extent.leaves(), key=lambda a: a.uid) if isinstance(a, Sym) and a not in divisors]
+    sizes = [a for a in extent.leaves() if isinstance(a, Sym) and a not in divisors]
     return {extent: None, **{poly(a): None for a in sizes if (c := extent.subst({a: poly(0)}).const()) is not None and c <= 0}}
