@@ -18,6 +18,7 @@ from functools import lru_cache
 from math import comb, gcd, lcm
 from typing import Any
 
+from atoll.sizes.meeting import differ
 from atoll.sizes.poly import ONE, ZERO, Atom, Monomial, Poly, PolyLike, Sym, floordiv, poly, show
 from atoll.sizes.prover import Facts, facts
 
@@ -141,7 +142,7 @@ def holds(p: PolyLike, zero: bool = False, known: Facts = NOTHING) -> Poly:
     if const is not None:
         return ONE if (const == 0 if zero else const >= 0) else ZERO
     if plain(p):
-        if known.proves(-p - 1) or (zero and known.proves(p - 1)):
+        if differ(p, ZERO, known) if zero else known.proves(-p - 1):
             return ZERO
         if known.proves(p) and (not zero or known.proves(-p)):
             return ONE

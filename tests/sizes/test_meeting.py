@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import random
+from pathlib import Path
 
+import atoll
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.meeting import differ, never_divisible, outside, tells
 from atoll.sizes.prover import facts
@@ -46,3 +49,23 @@ def test_outside_a_range() -> None:
 def test_what_tells_the_round() -> None:
     assert tells((poly(J), poly(I) * 2 + J), I) and not tells((poly(J), poly(I) * N), I)
     assert not tells((poly(I) * 2 + J,), I, {J}) and tells((poly(I) * 2 + J, poly(I) + 1), I, {J})
+
+
+OWN = {"loops/control/needless_checks.py"}  # docs/architecture.md says why
+
+
+def _asks_itself(tree: ast.Module) -> bool:
+    """`x.proves(d - 1) or x.proves(-d - 1)`: the question of this module, asked by hand."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+            asked = [x.args[0] for x in node.values if isinstance(x, ast.Call) and isinstance(x.func, ast.Attribute) and x.func.attr == "proves" and x.args]
+            strict = [goal for goal in asked if isinstance(goal, ast.BinOp) and isinstance(goal.op, ast.Sub) and ast.unparse(goal.right) == "1"]
+            if len(strict) > 1:
+                return True
+    return False
+
+
+def test_nobody_else_decides_whether_two_indices_meet() -> None:
+    folder = Path(atoll.__file__).parent
+    asking = {str(path.relative_to(folder)) for path in folder.rglob("*.py") if "proves" in (text := path.read_text()) and _asks_itself(ast.parse(text))}
+    assert asking == OWN
