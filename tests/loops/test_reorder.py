@@ -1,4 +1,4 @@
-"""Fusion, fission, interchange and skewing (transform/fuse.py, transform/permute.py, transform/skew.py) against every order that they allow, on families of small nests.
+"""Fusion, fission, interchange, coalescing and skewing (transform/fuse.py, permute.py, coalesce.py, skew.py) against every order that they allow, on families of small nests.
 
 What is made must leave the same memory at all small sizes, pieces in any order; what would not must be refused; and the simple shapes must be made.
 """
@@ -6,11 +6,13 @@ What is made must leave the same memory at all small sizes, pieces in any order;
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from atoll.loops import ir as lp
 from atoll.loops.show import statements
+from atoll.loops.transform.coalesce import coalesced, coalescible, places
 from atoll.loops.transform.copier import Copier
 from atoll.loops.transform.fuse import fused, once, past
 from atoll.loops.transform.permute import distributed, interchanged
@@ -139,6 +141,35 @@ def test_loops_exchanged_do_the_same() -> None:
     assert made[True] > 40 and made[False] > 40
 
 
+def test_loops_that_are_one_do_the_same() -> None:
+    """Two and three loops, bounds that move with the round among them, and ranges that may be shorter than none."""
+    made = {True: 0, False: 0}
+    for seed in range(200):
+        rng = random.Random(seed)
+        i, j, k = Sym("i"), Sym("j"), Sym("k")
+        body: lp.Stmts = [store(rng, i, j) for _ in range(rng.randint(1, 2))]
+        if rng.random() < 0.4:
+            body = [lp.For(k, poly(0), poly(rng.choice([0, 2, 3])), body, False)]
+        high = rng.choice([poly(N), poly(N), poly(N) + 1, poly(N) - 2, poly(i)])
+        loop = lp.For(i, poly(rng.choice([0, 0, -1])), poly(N), [lp.For(j, poly(rng.choice([0, 0, -1])), high, body, False)], False)
+        found = coalesced(loop)
+        made[not isinstance(found, Refused)] += 1
+        if not isinstance(found, Refused):
+            assert same([loop], found), f"seed {seed}"
+    assert made[True] > 80 and made[False] > 40
+
+
+def test_what_stands_before_an_inner_loop_is_done_again_only_where_that_changes_nothing() -> None:
+    v = lp.Var("v", F64)
+    first = lp.Let(v, lp.Load(X, (poly(I), poly(0))))
+    cells = {b: over(I, first, over(J, lp.Store(b, (poly(I), poly(J)), lp.Use(v)))) for b in (X, Y)}
+    assert [len(coalescible(cells[b], lambda _: True).loops) for b in (X, Y)] == [1, 2]
+    assert len(coalescible(cells[Y]).loops) == 1
+    parallel = replace(cells[Y], parallel=True)
+    assert len(coalescible(parallel, lambda _: True).loops) == 1
+    assert [str(p) for p in places(poly(I), (poly(9), poly(5), poly(7)))] == ["i // 35", "i // 7 - 5*(i // 35)", "i % 7"]
+
+
 def test_skewed_rows_do_the_same() -> None:
     """Rows with something before and after their columns, in bands of two and three rows; lanes of a step in any order."""
     made = {True: 0, False: 0}
@@ -223,6 +254,9 @@ def test_reasons() -> None:
     assert "variable" in why(fused(carried, uses)) and "variable" in why(past(carried, [uses]))
     assert "variable" in why(distributed(carried, 1)) and "variable" in why(distributed(over(I, lp.Let(k, lp.Index(poly(I))), lp.Store(X, (poly(I), poly(0)), lp.Use(k))), 1))
     assert "depends on the round" in why(interchanged(over(I, over(J, cell(X, 0, 0, Y, 0, 0), high=poly(I)))))
+    assert "as many rounds" in why(coalesced(over(I, over(J, cell(X, 0, 0, Y, 0, 0), high=poly(I))))) and "as many rounds" in why(coalesced(over(I, plain)))
+    assert "fewer rounds" in why(coalesced(over(I, over(J, cell(X, 0, 0, Y, 0, 0), high=poly(N) - 2))))
+    assert "too large" in why(coalesced(over(I, over(J, cell(X, 0, 0, Y, 0, 0), high=poly(k.atom)))))
     assert "as a whole" in why(fused(over(I, lp.CopyBuffer(X, Y)), over(J, cell(X, 0, 0, X, 0, 0))))
     assert "one may touch" in why(past(plain, [over(J, lp.Store(Y, (poly(J), poly(0)), lp.Const(0.0, F64)))])) and past(plain, [over(J, lp.Store(Z, (poly(J), poly(0)), lp.Const(0.0, F64)))]) is None
 

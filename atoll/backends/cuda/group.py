@@ -21,6 +21,7 @@ from atoll.backends.cuda.reduce import in_block, in_warp, reducible
 from atoll.backends.cuda.threads import Names, Scratch
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
+from atoll.loops.transform.coalesce import Coalescible, coalescible, places
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.types.dtypes import I64, U32
@@ -63,7 +64,7 @@ def inner_extent(body: lp.Stmts, env: dict[Any, Poly]) -> list[Poly]:
     found: list[Poly] = []
     for s in _level(body, env):
         if isinstance(s, (lp.For, lp.Accumulate)) and _rounds(s, env):
-            loops = flattened(s)[0] if isinstance(s, lp.For) else [s]
+            loops = flattened(s).loops if isinstance(s, lp.For) else (s,)
             found.append(product(tuple((x.high - x.low).subst(env) for x in loops)))
     return found
 
@@ -71,20 +72,9 @@ def inner_extent(body: lp.Stmts, env: dict[Any, Poly]) -> list[Poly]:
 _LIGHT = ("add", "sub", "mul", "neg", "min", "max")
 
 
-def flattened(loop: lp.For) -> tuple[list[lp.For], list[lp.Stmt], lp.Stmts]:
-    """A parallel loop and those inside it that have the same number of rounds whatever its round is; scalars and checks before the inner ones, which every round makes anew;
-    and what is done in the innermost."""
-    loops, first, body = [loop], list[lp.Stmt](), loop.body
-    inside: set[Any] = {loop.sym}
-    while True:
-        whole: list[lp.Stmt] = [s for s in body if not isinstance(s, lp.Note)]
-        before, last = whole[:-1], whole[-1] if whole else None
-        light = all(isinstance(s, lp.Check) or (isinstance(s, lp.Let) and _is_light(s.value)) for s in before)
-        inside |= {s.var.atom for s in before if isinstance(s, lp.Let)}
-        if not light or not isinstance(last, lp.For) or not last.parallel or inside & (last.low.leaves() | last.high.leaves()):
-            return loops, first, body
-        loops, first, body = [*loops, last], [*first, *before], last.body
-        inside.add(last.sym)
+def flattened(loop: lp.For) -> Coalescible:
+    """A parallel loop and those inside it that threads can do together with it; light scalars and checks before the inner ones are made anew in every round."""
+    return coalescible(loop, lambda s: isinstance(s, lp.Check) or _is_light(s.value))
 
 
 def _is_light(e: lp.Expr) -> bool:
@@ -227,7 +217,8 @@ class Group(Single):
         return [*self.agreed([lp.Acc(fine, "minimum")]), lp.If((bad,), [self.tell()]), k.Leave((good,))]
 
     def spread(self, loop: lp.For) -> list[k.Statement]:
-        loops, first, inside = flattened(loop)
+        found = flattened(loop)
+        loops = found.loops
         out: list[k.Statement] = []
         low, high = self.poly(loop.low), self.poly(loop.high)
         extents: list[Poly] = []
@@ -245,13 +236,13 @@ class Group(Single):
         fine, was = self.names.var("fine", I64) if self.fails(loop) else None, self.fine
         self.fine = fine or was
         self.alone += 1
-        body = [*begin, *self.inner([*first, *inside])]
+        body = [*begin, *self.inner([*found.first, *found.body])]
         self.alone -= 1
         self.env, self.fine = saved, was
-        found = lp.For(t, poly(0), count, body, parallel=False)
+        spread = lp.For(t, poly(0), count, body, parallel=False)
         if fine is None:
-            return [*out, found, *self.barrier()]
-        return [*out, lp.Declare(fine, lp.Const(1, I64)), k.Region((found,)), *self.heard(fine), *self.barrier()]
+            return [*out, spread, *self.barrier()]
+        return [*out, lp.Declare(fine, lp.Const(1, I64)), k.Region((spread,)), *self.heard(fine), *self.barrier()]
 
     def count_of(self, p: Poly, out: list[k.Statement]) -> Poly:
         """A number of rounds, never negative."""
@@ -262,18 +253,21 @@ class Group(Single):
         out.append(lp.Let(var, lp.Call("max", (lp.Index(p), lp.Const(0, I64)), I64)))
         return poly(var.atom)
 
-    def numbered(self, loops: list[lp.For], extents: list[Poly], number: Poly, out: list[lp.Stmt]) -> dict[Atom, Poly]:
+    def numbered(self, loops: tuple[lp.For, ...], extents: list[Poly], number: Poly, out: list[lp.Stmt]) -> dict[Atom, Poly]:
         """The indices of the round with a number."""
-        env: dict[Atom, Poly] = {}
-        for loop, extent in reversed(list(zip(loops, extents, strict=True))[1:]):
-            before, here = self.names.var("q", I64, True), self.names.var(loop.sym.name, I64, True)
-            out += [lp.Let(before, lp.Index(number // extent)), lp.Let(here, lp.Index(self.poly(loop.low) + number - poly(before.atom) * extent))]
-            self.ranges[here.atom] = (self.poly(loop.low), self.poly(loop.high) - 1)
-            env[loop.sym], number = poly(here.atom), poly(before.atom)
-        first = self.names.var(loops[0].sym.name, I64, True)
-        out.append(lp.Let(first, lp.Index(self.poly(loops[0].low) + number)))
-        self.ranges[first.atom] = (self.poly(loops[0].low), self.poly(loops[0].high) - 1)
-        return {**env, loops[0].sym: poly(first.atom)}
+
+        def keep(axis: int | None, value: Poly) -> Poly:
+            if axis is None:
+                var = self.names.var("q", I64, True)
+                out.append(lp.Let(var, lp.Index(value)))
+                return poly(var.atom)
+            loop = loops[axis]
+            here, low = self.names.var(loop.sym.name, I64, True), self.poly(loop.low)
+            out.append(lp.Let(here, lp.Index(low + value)))
+            self.ranges[here.atom] = (low, self.poly(loop.high) - 1)
+            return poly(here.atom)
+
+        return {loop.sym: at for loop, at in zip(loops, places(number, extents, keep), strict=True)}
 
     def reduce(self, loop: lp.Accumulate) -> list[k.Statement]:
         low, high = self.poly(loop.low), self.poly(loop.high)

@@ -18,6 +18,7 @@ from atoll.backends.cuda.points import Single
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
+from atoll.loops.transform.coalesce import places
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.types.dtypes import BOOL, I64, U32
@@ -153,7 +154,7 @@ def _in_blocks(lowering: Any, h: Histogram, n: Poly, bins: Poly) -> list[k.State
     total = names.var("total", dtype)
     adding = lp.For(w, poly(0), many, [lp.Assign(total, lp.Call("add", (lp.Use(total), lp.Load(own, (poly(w) * bins + _at(b),))), dtype))], parallel=False)
     known = lp.Use(total) if dtype is u.buffer.dtype else lp.Cast(lp.Use(total), u.buffer.dtype)
-    told = lp.If((lp.Test("true", None, lp.Call("ne", (lp.Use(total), lp.Const(0, dtype)), BOOL)),), [k.Atomic(u.buffer, _unflattened(_at(b), u.buffer.extents), "add", known)])  # type: ignore[list-item]
+    told = lp.If((lp.Test("true", None, lp.Call("ne", (lp.Use(total), lp.Const(0, dtype)), BOOL)),), [k.Atomic(u.buffer, tuple(places(_at(b), u.buffer.extents)), "add", known)])  # type: ignore[list-item]
     code.append(_strided(b, bins, lambda at: [lp.Declare(total, lp.Const(0, dtype)), adding, told]))
     return [*out, *lowering.launch("bins", [k.Region(tuple(code))], THREADS, grid, (own,), note="a histogram, in bins of blocks first")]
 
@@ -165,14 +166,6 @@ def _at(sym: Sym) -> Poly:
 def _strided(sym: Sym, count: Poly, body: Any) -> lp.For:
     """The threads of a block take turns."""
     return lp.For(sym, poly(0), (count - poly(k.THREAD) + (THREADS - 1)) // THREADS, body(_at(sym)), parallel=False)
-
-
-def _unflattened(at: Poly, extents: tuple[Poly, ...]) -> tuple[Poly, ...]:
-    found: list[Poly] = []
-    for extent in reversed(extents[1:]):
-        found.insert(0, at % extent)
-        at = at // extent
-    return (at, *found) if extents else ()
 
 
 def _by_sorting(lowering: Any, h: Histogram) -> list[k.Statement]:

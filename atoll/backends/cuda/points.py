@@ -15,6 +15,7 @@ from atoll.backends.cuda import language as k
 from atoll.backends.cuda.threads import Names, Scratch, Thread
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
+from atoll.loops.transform.coalesce import places
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.types.dtypes import I64
@@ -224,18 +225,16 @@ def _without_division(names: Names, nest: Nest, extents: tuple[Poly, ...], at: P
 
 def indices(names: Names, nest: Nest, extents: tuple[Poly, ...], p: Poly) -> tuple[list[lp.Stmt], dict[Atom, Poly]]:
     """The indices of a point."""
-    env: dict[Atom, Poly] = {}
     made: list[lp.Stmt] = []
-    rest = p
-    for sym, extent in reversed(list(zip(nest.syms, extents, strict=True))[1:]):
-        before, here = names.var("q", I64, True), names.var(sym.name.split("__")[0], I64, True)
-        made.append(lp.Let(before, lp.Index(rest // extent)))
-        made.append(lp.Let(here, lp.Index(rest - poly(before.atom) * extent)))
-        env[sym] = poly(here.atom)
-        rest = poly(before.atom)
-    if nest.syms:
-        env[nest.syms[0]] = rest
-    return made, env
+
+    def keep(axis: int | None, value: Poly) -> Poly:
+        if axis == 0:
+            return value
+        var = names.var("q" if axis is None else nest.syms[axis].name.split("__")[0], I64, True)
+        made.append(lp.Let(var, lp.Index(value)))
+        return poly(var.atom)
+
+    return made, dict(zip(nest.syms, places(p, extents, keep), strict=True))
 
 
 def _note(nest: Nest) -> str:
