@@ -24,7 +24,7 @@ SECONDS = 10
 # Words of Futhark's messages, and the codes that say the same here. The first row that matches is the reason.
 REASONS = [
     (r"consum|uniqu|alias|in-place", {"E1405"}),
-    (r"do not match|does not match|length|apply|occurs", {"E1403", "E1404"}),
+    (r"do not match|does not match|cannot match|length|apply|occurs", {"E1403", "E1404"}),
     (r"size|causal|ambiguous|existential|anonymous|constructive|shape|scope|dimension|rank|\[", {"E1403", "E1404", "E1406"}),
     (r"module|missing|duplicate|previously|defin|import|entry|refine|bound|lifted", {"E1401", "E1402", "E1403", "E1404", "E1406"}),
     (r"match|constr|pattern|cases|refutable", {"E1401", "E1403", "E1406", "E1407"}),
@@ -101,6 +101,7 @@ def main() -> int:
     signal.signal(signal.SIGALRM, _alarm)
     signal.signal(signal.SIGPROF, _alarm)
     for path in files:
+        what = kind(read_spec(path.read_text(encoding="utf-8", errors="replace"), str(path)))
         folder = path.relative_to(tests).parts[0] if path.parent != tests else "."
         if args.directories and folder not in args.directories:
             continue
@@ -109,9 +110,9 @@ def main() -> int:
         try:
             what, state, words = outcome(path, args.compiled)
         except _TooLong:
-            what, state, words = "run", "hang", f"more than {SECONDS} s"
+            state, words = "hang", f"more than {SECONDS} s"
         except Exception as problem:  # noqa: BLE001  a crash is a result here
-            what, state, words = "run", "crash", f"{type(problem).__name__}: {problem}"
+            state, words = "crash", f"{type(problem).__name__}: {problem}"
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
             signal.alarm(0)

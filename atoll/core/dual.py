@@ -1,7 +1,8 @@
 """Derivatives in the interpreter: dual numbers forwards, and one forward derivative per input element for the transposed ones.
 
 This is the meaning of `jvp` and `vjp`, independent of how compiled code gets them: slow, obvious, nested by tags. Tags of transposed derivatives
-are odd: a function whose author supplied derivatives has one for each way.
+are odd: a function whose author supplied derivatives has one for each way. Tags with the bit 2 are those of derivatives of integers (Futhark's), where
+tangents go through conversions too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from atoll.core import values as v
 from atoll.core.prims import PRIMS, DivisionByZero
 from atoll.core.slopes import AHEAD, NOT_DIFFERENTIABLE, RULES, only_one, rule_of, takes_apart
 from atoll.errors import Span, fail
+from atoll.types.dtypes import BOOL
 from atoll.types.types import Type, dtype_of, flatten, shape_of
 
 if TYPE_CHECKING:
@@ -67,6 +69,20 @@ _ON_INTEGERS: dict[str, Any] = {
 }
 
 
+# ... of truth values the sum is "or", the product "and"; a conversion's or a view's tangent is the tangent converted or viewed.
+_ON_BOOLS: dict[str, Any] = {
+    "and": lambda c, a, b, y: (b, a),
+    "or": lambda c, a, b, y: (c.const(True), c.const(False)),
+    "not": lambda c, a, y: (a,),
+}
+_VIEWS = ("to_bits", "from_bits")
+
+
+def of_integers(x: Any) -> bool:
+    """Whether a number with a tangent belongs to a derivative of integers."""
+    return isinstance(x, v.Dual) and bool(x.tag & 2)
+
+
 class _NoRule(Exception):
     """A primitive, perhaps in the derivative of another one, that has no derivative."""
 
@@ -82,16 +98,19 @@ def _apply(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
     if takes_apart(name, np.asarray(v.primal(args[0])).dtype.kind == "c"):
         tangents = [a.tangent if isinstance(a, v.Dual) and a.tag == tag else None for a in args]
         return v.Dual(tag, y, AHEAD[name](_Parts(dtype), *primals, y, *tangents))
+    if name in _VIEWS and tag & 2:
+        return v.Dual(tag, y, _apply(name, (args[0].tangent,), dtype))
     c = _Numbers(dtype)
     total: Any = None
-    rule = _ON_INTEGERS.get(name) if dtype.kind in "iu" else rule_of(name, dtype.kind == "c")
+    rule = _ON_INTEGERS.get(name) if dtype.kind in "iu" else _ON_BOOLS.get(name) if dtype.kind == "b" else rule_of(name, dtype.kind == "c")
     if rule is None:
         raise _NoRule(name)
+    times, plus = ("and", "or") if dtype.kind == "b" else ("mul", "add")
     for partial, a in zip(rule(c, *primals, y), args, strict=True):
         if partial is None or not (isinstance(a, v.Dual) and a.tag == tag):
             continue
-        term = c.op("mul", partial, a.tangent)
-        total = term if total is None else c.op("add", total, term)
+        term = c.op(times, partial, a.tangent)
+        total = term if total is None else c.op(plus, total, term)
     return y if total is None else v.Dual(tag, y, total)
 
 
@@ -100,7 +119,8 @@ def apply(inter: Interpreter, e: ir.Prim, args: tuple[Any, ...]) -> Any:
     dtype = dtype_of(e.type)
     if e.op == "select":
         return args[1] if args[0] else args[2]
-    if not dtype.has_slope and not (dtype.is_integer and e.op in _ON_INTEGERS):
+    through = of_integers(max((a for a in args if isinstance(a, v.Dual)), key=lambda a: a.tag)) and (e.op in _VIEWS or (dtype is BOOL and e.op in _ON_BOOLS))
+    if not dtype.has_slope and not (dtype.is_integer and e.op in _ON_INTEGERS) and not through:
         try:
             return dtype.numpy.type(PRIMS[e.op].means(*map(v.primal, args)))
         except DivisionByZero:
@@ -116,7 +136,7 @@ def apply(inter: Interpreter, e: ir.Prim, args: tuple[Any, ...]) -> Any:
 
 def _floats(t: Type, integers: bool = False) -> list[bool]:
     """Which leaves have derivatives."""
-    return [d.has_slope or (integers and d.is_integer) for _, leaf in flatten(t) for d in [dtype_of(shape_of(leaf)[1])]]
+    return [d.has_slope or (integers and (d.is_integer or d is BOOL)) for _, leaf in flatten(t) for d in [dtype_of(shape_of(leaf)[1])]]
 
 
 def _with_leaves(value: Any, new: list[Any]) -> Any:
@@ -143,7 +163,7 @@ def _split(tag: int, value: Any) -> tuple[Any, Any]:
 
 
 def _along(inter: Interpreter, e: ir.Jvp | ir.Vjp, args: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-    tag = 2 * next(_tags) + isinstance(e, ir.Vjp)
+    tag = 4 * next(_tags) + 2 * e.integers + isinstance(e, ir.Vjp)
     seeded = tuple(_seeded(tag, t, a, d, e.integers) for t, a, d in zip(e.fn.types, args, tangents, strict=True))
     return _split(tag, inter.apply(e.fn, *seeded))
 
@@ -204,7 +224,7 @@ def _gradient(inter: Interpreter, e: ir.Vjp, args: Any, zeros: list[Any], k: int
         tangents = list(zeros)
         tangents[k] = unit
         _, column = _along(inter, e, args, tuple(tangents))
-        cells.append(_dot(column, seed, dtype, "fciu" if e.integers else "fc"))
+        cells.append(_dot(column, seed, dtype, "fciub" if e.integers else "fc"))
     return _collected(cells, np.shape(v.primal(leaf)), dtype)
 
 
@@ -242,10 +262,11 @@ def _dot(a: Any, b: Any, dtype: Any, kinds: str = "fc") -> Any:
             continue
         for index in np.ndindex(*np.shape(v.primal(x))):
             left, right = (z[index] if index else z for z in (x, y))
-            term = _apply("mul", (left, right), np.asarray(v.primal(left)).dtype)
+            kind = np.asarray(v.primal(left)).dtype
+            term = _apply("and" if kind.kind == "b" else "mul", (left, right), kind)
             if np.asarray(v.primal(term)).dtype.kind == "c":
                 term = _Parts(dtype).of("real", term)
-            total = _apply("add", (total, _as(term, dtype)), dtype)
+            total = _apply("or" if dtype.kind == "b" else "add", (total, _as(term, dtype)), dtype)
     return total
 
 

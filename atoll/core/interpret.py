@@ -469,7 +469,7 @@ def cast(value: Any, to: Type, span: Span = NOWHERE, where: str = "") -> Any:
     if isinstance(value, v.Dual):
         if target.is_storage:  # rounding has the slope 1
             return v.Dual(value.tag, cast(value.primal, to, span, where), value.tangent)
-        integral = np.asarray(v.primal(value)).dtype.kind in "iu"
+        integral = np.asarray(v.primal(value)).dtype.kind in "iu" or value.tag & 2  # of integers (core/dual.py)
         if not target.has_slope and not (target.is_integer and integral):
             return cast(v.primal(value), to, span, where)
         return v.Dual(value.tag, cast(value.primal, to, span, where), cast(value.tangent, to, span, where))

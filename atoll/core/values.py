@@ -29,6 +29,9 @@ class Dual:
     def __init__(self, tag: int, primal: Any, tangent: Any) -> None:
         self.tag, self.primal, self.tangent = tag, primal, tangent
 
+    def __bool__(self) -> bool:
+        return bool(self.primal)
+
     @property
     def shape(self) -> tuple[int, ...]:
         return self.primal.shape  # type: ignore[no-any-return]

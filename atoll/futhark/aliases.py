@@ -105,7 +105,7 @@ def parts_of(t: Any) -> list[Any]:
             todo += x
         elif is_dataclass(x):
             found.append(x)
-            todo += [getattr(x, f.name) for f in fields(x) if f.name not in ("span", "ty", "info")]
+            todo += [getattr(x, f.name) for f in fields(x) if f.name not in s.CHECKED]
     return found
 
 
@@ -126,7 +126,7 @@ def variables(e: Any) -> list[Binding]:
         if isinstance(x, s.LetWith):
             found.append(x.info[0].binding)
         if isinstance(x, (s.Node, s.Dim)):
-            todo += [getattr(x, f.name) for f in fields(x) if f.name not in ("span", "ty", "info", "type", "result")]
+            todo += [getattr(x, f.name) for f in fields(x) if f.name not in (*s.CHECKED, "type", "result")]
         elif isinstance(x, (list, tuple)):
             todo += x
     return found

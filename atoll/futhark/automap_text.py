@@ -17,7 +17,7 @@ MOST = 5  # map5 takes the most arrays
 def rebuilt(x: Any, node: Any) -> Any:
     """A copy that can be checked anew; `node` may say what stands for a part of it, given the copy of that part and the part."""
     if isinstance(x, s.Node):
-        made = {f.name: rebuilt(getattr(x, f.name), node) for f in dataclasses.fields(x) if f.name not in ("span", "ty", "info") and not (f.name == "fn" and isinstance(x, (s.BinOp, s.Section)))}
+        made = {f.name: rebuilt(getattr(x, f.name), node) for f in dataclasses.fields(x) if f.name not in s.CHECKED and not (f.name == "fn" and isinstance(x, (s.BinOp, s.Section)))}
         copy = type(x)(**made, span=x.span)
         return node(copy, x)
     if isinstance(x, s.Dim):

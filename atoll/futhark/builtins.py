@@ -14,6 +14,7 @@ from atoll.futhark.regular import captured, escaping
 from atoll.futhark.values import Code, Fn, Frame, Record, V, names_of, sum_order
 from atoll.sizes import Sym, poly
 from atoll.types import types as core
+from atoll.types.dtypes import BOOL, DType
 from atoll.types.types import BOOL_T, I64_T, SCALARS, sizes_in
 
 _ARITY = {
@@ -333,13 +334,13 @@ class Program(Elaborate):
         return ir.Lam(syms, tuple(e.type for e in given), code), form[0]
 
     def on_integers(self, lam: ir.Lam) -> bool:
-        """Whether integers are among what is differentiated, or all that it gives."""
+        """Whether integers are among what is differentiated, or it gives nothing but integers and truth values."""
 
-        def integers(t: core.Type) -> list[bool]:
-            return [core.dtype_of(core.shape_of(leaf)[1]).is_integer for _, leaf in core.flatten(t)]
+        def dtypes(t: core.Type) -> list[DType]:
+            return [core.dtype_of(core.shape_of(leaf)[1]) for _, leaf in core.flatten(t)]
 
-        given = integers(lam.body.type)
-        return any(x for t in lam.types for x in integers(t)) or (bool(given) and all(given))
+        given = dtypes(lam.body.type)
+        return any(d.is_integer for t in lam.types for d in dtypes(t)) or (bool(given) and all(d.is_integer or d is BOOL for d in given))
 
     def do_jvp2(self, f: V, x: V, dx: V) -> V:
         x = self.named(x)

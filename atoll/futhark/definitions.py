@@ -6,6 +6,7 @@ from typing import Any
 
 from atoll.errors import NOWHERE, Error, fail
 from atoll.futhark import syntax as s
+from atoll.futhark.causality import Causality
 from atoll.futhark.consume import Consumption
 from atoll.futhark.env import Binding, Env, arrows
 from atoll.futhark.expressions import Expressions
@@ -61,7 +62,7 @@ class Definitions(Expressions):
 
     def afresh(self) -> None:
         """What a definition that failed left behind is forgotten."""
-        self.level, self.exists, self.literals, self.later, self.of_parameters = 0, [], [], [], False
+        self.level, self.exists, self.literals, self.later, self.open, self.given, self.of_parameters = 0, [], [], [], [], [], False
 
     def with_maps(self, error: Error, name: str, node: Any, type_params: Any, params: Any, result: Any, body: Any, env: Env) -> Binding:
         """A definition that is not well typed as it is written: with implicit maps it may be."""
@@ -78,6 +79,7 @@ class Definitions(Expressions):
 
     def defined(self, name: str, node: Any, type_params: Any, params: Any, result: Any, body: Any, env: Env, recursive: bool = True) -> Binding:
         scope = Env(env)
+        before = self.clock
         self.level += 1
         cons, sizes = self.parameters(type_params, scope)
         itself = None
@@ -95,9 +97,13 @@ class Definitions(Expressions):
         for p in params:
             self.irrefutable(p)
         if self.level == 0:
+            if self.clock > before:
+                self.later.append(lambda: Causality(before).exp(body))
             self.later.append(lambda: consumption(name, t, params, result is not None, body))
             self.decide()
         more_types, more_sizes = self.general(t, bool(params) or isinstance(prune(t), Fun))
+        if self.level == 0:
+            self.nothing_open()
         binding = Binding(name, t, "def" if self.level == 0 else "function", (*cons, *more_types), (*sizes, *more_sizes), self.level, node)
         if not params and self.level == 0 and isinstance(result, s.TUnique):
             fail("E1405", node.span, what=f"The constant {name} may not have a unique type: it is everybody's")
@@ -108,6 +114,16 @@ class Definitions(Expressions):
         if itself is not None and node.recursive:
             check_uses(name, binding, itself, params, body)
         return binding
+
+    def nothing_open(self) -> None:
+        """What stands for a value of any type has a type that something says."""
+        waiting, self.open = self.open, []
+        given, self.given = [prune_dim(d) for d in self.given], []
+        for e, what in waiting:
+            dims: list[DVar] = []
+            free_vars(e.ty, [], dims)
+            if any(prune_dim(d) is d and (isinstance(e, s.Hole) or d not in given) for d in dims):
+                fail("E1404", e.span, found=show(e.ty), expected="known sizes", why=f"Ambiguous size in the type of {what}: add an explicit type ascription")
 
     def settle(self, t: Type) -> None:
         """Sizes that a constant's value knows are like names of this level."""

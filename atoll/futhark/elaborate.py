@@ -13,15 +13,22 @@ from atoll.errors import Span
 from atoll.futhark import scalars
 from atoll.futhark import syntax as s
 from atoll.futhark.build import fresh_sizes
+from atoll.futhark.causality import unknown_in
 from atoll.futhark.env import Use, feature
 from atoll.futhark.ftypes import (
+    BOOL,
     Arr,
+    DExp,
+    DOp,
+    DVar,
     Fun,
     Prim,
     Rec,
     Sum,
     Type,
+    map_type,
     prune,
+    prune_dim,
 )
 from atoll.futhark.indexing import Indexing
 from atoll.futhark.representation import Later, _Unbound
@@ -222,16 +229,34 @@ class Elaborate(Indexing):
     # -- functions
 
     def eval_Apply(self, e: s.Apply, frame: Frame) -> V:
-        fn = self.eval(e.fn, frame)
+        if not _makes_sizes(e.arg):
+            fn = self.eval(e.fn, frame)
+            arg = self.eval(e.arg, frame)
+            return self.apply(fn, self.named(arg) if not isinstance(arg, Fn) else arg)
         arg = self.eval(e.arg, frame)
-        return self.apply(fn, self.named(arg) if not isinstance(arg, Fn) else arg)
+        if not isinstance(arg, Fn):
+            arg = self.named(arg)
+        return self.apply(self.eval(e.fn, self.knowing(e.arg, arg, frame)), arg)
+
+    def knowing(self, e: Any, v: V, frame: Frame) -> Frame:
+        """Where the sizes that an expression made are known, by its value: what is evaluated after it may need them."""
+        inner = Frame(frame)
+        self.bind_sizes(e.ty, v, inner)
+        return inner
 
     def eval_BinOp(self, e: s.BinOp, frame: Frame) -> V:
         b = e.fn.info.binding
         if b.kind == "builtin" and e.op in (("&&",), ("||",)):
             return self.short(e.op[0], self.code(e.left, frame), lambda: self.eval(e.right, frame))
-        fn = self.eval(e.fn, frame)
-        return self.apply(fn, self.eval(e.left, frame), self.eval(e.right, frame))
+        if not _makes_sizes(e.left) and not _makes_sizes(e.right):
+            fn = self.eval(e.fn, frame)
+            return self.apply(fn, self.eval(e.left, frame), self.eval(e.right, frame))
+        left = self.eval(e.left, frame)
+        left = left if isinstance(left, Fn) else self.named(left)
+        inner = self.knowing(e.left, left, frame)
+        right = self.eval(e.right, inner)
+        right = right if isinstance(right, Fn) else self.named(right)
+        return self.apply(self.eval(e.fn, self.knowing(e.right, right, inner)), left, right)
 
     def short(self, op: str, left: ir.Expr, right: Any) -> V:
         other = self.closed(right)
@@ -294,17 +319,34 @@ class Elaborate(Indexing):
 
     def eval_If(self, e: s.If, frame: Frame) -> V:
         cond = self.code(e.cond, frame)
-        return self.choice(cond, lambda: self.eval(e.then, frame), lambda: self.eval(e.orelse, frame))
+        return self.choice(cond, lambda: self.eval(e.then, frame), lambda: self.eval(e.orelse, frame), e.ty, frame)
 
-    def choice(self, cond: ir.Expr, then: Any, orelse: Any) -> V:
+    def choice(self, cond: ir.Expr, then: Any, orelse: Any, t: Type | None = None, frame: Frame | None = None) -> V:
+        """One of two values, of the type t."""
         if isinstance(cond, ir.Lit):
             return then() if cond.value else orelse()  # type: ignore[no-any-return]
         a, b = self.closed(then), self.closed(orelse)
+        if sizes_in(a.type) != sizes_in(b.type) and t is not None and frame is not None:  # sizes that are the same expression in both are computed before
+            wanted = self.resolve(map_type(t, lambda x: None, lambda d: d if isinstance(prune_dim(d), DExp | DOp) and not unknown_in(Arr(d, BOOL)) else DVar(0)), frame)
+            known = self.with_sizes(a.type, wanted)
+            if sizes_in(known) == sizes_in(self.with_sizes(b.type, wanted)):
+                a, b = self.with_size(a, known), self.with_size(b, known)
         if sizes_in(a.type) == sizes_in(b.type):
             return Code(ir.If(cond, a, b, type=a.type, span=self.span))
-        t, opened = fresh_sizes(a.type, b.type)
-        hidden = [ir.Hide(x, type=t, span=self.span) for x in (a, b)]
-        return Code(self.opened(ir.If(cond, hidden[0], hidden[1], type=t, span=self.span), t, opened))
+        made, opened = fresh_sizes(a.type, b.type)
+        hidden = [ir.Hide(x, type=made, span=self.span) for x in (a, b)]
+        return Code(self.opened(ir.If(cond, hidden[0], hidden[1], type=made, span=self.span), made, opened))
+
+    def with_size(self, e: ir.Expr, t: core.Type) -> ir.Expr:
+        """A branch that gives its value with the sizes of a type."""
+
+        def again() -> V:
+            if not isinstance(e, ir.Block):
+                return Code(self.resized(e, t, "the size that its type says"))
+            self.stmts.extend(e.stmts)
+            return Code(self.resized(e.result, t, "the size that its type says"))
+
+        return self.closed(again)
 
     def eval_Match(self, e: s.Match, frame: Frame) -> V:
         v = self.named(self.eval(e.value, frame))
@@ -319,7 +361,7 @@ class Elaborate(Indexing):
                 self.bind(pat, v, inner)
                 return self.eval(body, inner)
 
-            return chosen() if test is None else self.choice(test, chosen, lambda: arm(k + 1))
+            return chosen() if test is None else self.choice(test, chosen, lambda: arm(k + 1), e.ty, frame)
 
         return arm(0)
 
@@ -394,6 +436,10 @@ class Elaborate(Indexing):
         from atoll.futhark.loops import loop
 
         return loop(self, e, frame)
+
+
+def _makes_sizes(e: Any) -> bool:
+    return e.made is not None and e.made[0] < e.made[1]
 
 
 def place(span: Span) -> str:

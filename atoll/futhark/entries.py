@@ -11,7 +11,7 @@ from atoll.futhark import syntax as s
 from atoll.futhark.build import clean
 from atoll.futhark.builtins import Program
 from atoll.futhark.env import Binding, Use, arrows
-from atoll.futhark.ftypes import Dim, DRef, Type, has_function, map_dim, map_type, prune
+from atoll.futhark.ftypes import Dim, DRef, Type, has_function, map_dim, map_type, prune, unsized
 from atoll.futhark.patterns import single_name
 from atoll.futhark.regular import bound_by
 from atoll.futhark.representation import Later, _Unbound
@@ -46,7 +46,7 @@ def entry(d: s.Def, binding: Binding, tuning: dict[str, int] | None = None) -> i
                 frame.bind(b, Code(ir.SizeOf(poly(sym), type=I64_T)))
         sym = Sym(_fresh(clean(name.name if name is not None else f"arg{k}"), taken))
         with p.block() as computed:
-            t = p.core_type(p.resolve(fn.param, frame))
+            t = p.core_type(p.resolve(fn.param, frame), (lambda: _new_size(sizes, taken)) if unsized(fn.param) else None)  # what an abstract type hides is any size
         if computed:  # a size that is computed of other arguments is any size here, and compared in the body
             inner = {x for stmt in computed for x in bound_by(stmt)}
             t = map_sizes(t, lambda size, inner=inner: _any_size(size, inner, sizes, taken))  # type: ignore[misc]
@@ -76,8 +76,10 @@ def entry(d: s.Def, binding: Binding, tuning: dict[str, int] | None = None) -> i
 
 
 def _any_size(size: Poly, made: set[Sym], sizes: list[Sym], taken: set[str]) -> Poly:
-    if not made & set(size.leaves()):
-        return size
+    return _new_size(sizes, taken) if made & set(size.leaves()) else size
+
+
+def _new_size(sizes: list[Sym], taken: set[str]) -> Poly:
     sizes.append(Sym(_fresh("", taken)))
     return poly(sizes[-1])
 

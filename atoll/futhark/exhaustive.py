@@ -6,7 +6,7 @@ from typing import Any
 
 from atoll.errors import fail
 from atoll.futhark import syntax as s
-from atoll.futhark.ftypes import Prim, Rec, Sum, Type, prune
+from atoll.futhark.ftypes import Prim, Rec, Sum, TVar, Type, prune, show
 
 _ANY = s.PWild()
 
@@ -18,6 +18,9 @@ def require_irrefutable(p: Any) -> None:
 
 
 def require_complete(e: s.Match) -> None:
+    of = prune(e.value.ty)
+    if isinstance(of, TVar) and of.cases is not None:
+        fail("E1403", e.value.span, found=show(of), expected="one type", why="Type is ambiguous: the other constructors of the sum type are not known. Add a type annotation to disambiguate the type")
     rows: list[list[Any]] = []
     for pat, _ in e.cases:
         rows.append([pat])

@@ -31,8 +31,10 @@ from atoll.futhark.ftypes import (
     prune,
     prune_dim,
     show,
+    show_dim,
+    unsized,
 )
-from atoll.futhark.inference import Path, _made, dims_of
+from atoll.futhark.inference import Path, _made, dims_of, mentions
 from atoll.futhark.loop_types import LoopTypes
 from atoll.futhark.patterns import bound, single_name
 from atoll.futhark.unify import Mismatch, unify
@@ -40,8 +42,9 @@ from atoll.futhark.unify import Mismatch, unify
 
 class Expressions(LoopTypes):
     def exp(self, e: Any, env: Env, wanted: Type | None = None) -> Type:
+        before = self.clock
         t = getattr(self, "exp_" + type(e).__name__)(e, env)
-        e.ty = t
+        e.ty, e.made = t, (before, self.clock)
         return t  # type: ignore[no-any-return]
 
     # -- leaves
@@ -53,6 +56,7 @@ class Expressions(LoopTypes):
         return Arr(len(e.value), U8)
 
     def exp_Hole(self, e: s.Hole, env: Env) -> Type:
+        self.open.append((e, "the hole"))
         return self.var()
 
     def exp_Var(self, e: s.Var, env: Env) -> Type:
@@ -84,6 +88,8 @@ class Expressions(LoopTypes):
             return Arr(0, self.var(unlifted=True, span=e.span))
         first = self.exp(e.items[0], env)
         self.no_function(first, e.span, "elements of an array")
+        if (lifted := unsized(first)) is not None:
+            fail("E1403", e.span, found=show(first), expected="a type of known size", why=f'The type "{lifted}" is size-lifted: it cannot be an array element')
         for item in e.items[1:]:
             self.equal(self.exp(item, env), first, item.span)
         return Arr(len(e.items), first)
@@ -101,6 +107,7 @@ class Expressions(LoopTypes):
 
     def exp_Case(self, e: s.Case, env: Env) -> Type:
         parts = tuple(self.exp(item, env) for item in e.items)
+        self.open.append((e, f"#{e.name}"))
         return self.var(cases={e.name: parts}, span=e.span)
 
     # -- indexing
@@ -283,12 +290,14 @@ class Expressions(LoopTypes):
         ids = {id(b) for b in names}
 
         def dim(d: Dim) -> Dim:
-            d = prune_dim(d)
-            if isinstance(d, DRef) and id(d.binding) in ids:
-                fail("E1404", span, found=show(t), expected="sizes that are known", why=f'Unknown size "{d.binding.name}" in parameter of a function')
+            if mentions(d, ids):
+                fail("E1404", span, found=show(t), expected="sizes that are known", why=f'Unknown size "{show_dim(d)}" in parameter of a function')
             return d
 
         at = prune(t)
+        if isinstance(at, Rec):
+            for part in at.fields.values():
+                self.known_parameters(part, names, span)
         while isinstance(at, Fun):
             map_type(at.param, lambda x: x if isinstance(x, Fun) else None, dim)
             at = prune(at.result)
@@ -311,6 +320,7 @@ class Expressions(LoopTypes):
         self.later.append(lambda: require_irrefutable(p))
 
     later: list[Any]
+    open: list[tuple[Any, str]]  # expressions whose types come from elsewhere: nothing may be left open in them
 
     def exp_LetFun(self, e: s.LetFun, env: Env) -> Type:
         binding = self.define(e.name, e, e.type_params, e.params, e.result, e.value, env)
@@ -391,7 +401,9 @@ class Expressions(LoopTypes):
         before, self.exists = self.exists, []
         t = self.type_exp(e.type, env, lambda: DRef(self.unknown()))
         self.exists = before
+        waiting = len(self.open)
         found = prune(self.exp(e.value, env))
+        del self.open[waiting:]  # it is said here
         if isinstance(found, TVar) and found.cases is not None and isinstance(t, Sum):
             others = [d for c, xs in t.cases.items() if c not in found.cases for x in xs for d in dims_of(x)]
             if any(not _made(d) for d in others):

@@ -282,6 +282,19 @@ def has_function(t: Type) -> bool:
     return bool(found)
 
 
+def unsized(t: Type) -> str | None:
+    """The name of a size-lifted type in a type: its values may be of different sizes."""
+    found: list[str] = []
+
+    def on_type(x: Type) -> Type | None:
+        if isinstance(x, Con) and x.kind == "lifted size":
+            found.append(x.name)
+        return None
+
+    map_type(t, on_type, lambda d: d)
+    return found[0] if found else None
+
+
 # -- words
 
 

@@ -25,6 +25,8 @@ from atoll.futhark.unify import BOTTOM
 
 
 class FunctionTypes(Inference):
+    given: list[DVar]  # sizes that a declared result leaves to the value
+
     def function(self, params: list[Any], result: Any, body: Any, scope: Env, itself: Binding | None = None) -> Type:
         """The type of a function, by its parameters and body. Sizes its body makes are existential. `itself` is its name in its body, whose type is set here."""
         self.level += 1
@@ -57,6 +59,7 @@ class FunctionTypes(Inference):
             explicit = {id(b) for b in explicit_sizes}
             free = {id(b): DVar(self.level) for b in made}
             self.equal(found, substitute(declared, {}, {**free}), body.span)
+            self.given.extend(free.values())
             of_params: list[DVar] = []
             for _, pt, _ in typed:
                 free_vars(pt, [], of_params)

@@ -31,7 +31,7 @@ def _names(x: Any, found: Types) -> None:
         found.append((x.span, f"{'.'.join(x.name) if isinstance(x, s.Var) else x.name} : {show(x.ty)}"))
     if isinstance(x, s.Node):
         for f in dataclasses.fields(x):
-            if f.name not in ("span", "ty", "info"):
+            if f.name not in s.CHECKED:
                 _names(getattr(x, f.name), found)
     elif isinstance(x, (list, tuple)):
         for item in x:

@@ -12,6 +12,7 @@ from atoll.futhark.ftypes import (
     Con,
     DExp,
     Dim,
+    DOp,
     DRef,
     DVar,
     Fun,
@@ -22,7 +23,6 @@ from atoll.futhark.ftypes import (
     free_vars,
     has_function,
     key_of_dim,
-    map_dim,
     map_type,
     names_in,
     prune,
@@ -62,14 +62,20 @@ class Inference(Patterns):
                     made.append(new)
             return seen[key]
 
-        def leaf(d: Dim) -> Dim:
-            if isinstance(d, DRef) and id(d.binding) in ids:
-                return unknown(id(d.binding))
-            if isinstance(d, DExp) and ids & names_in(d.key):
-                return unknown(d.key)
-            return d
+        def in_terms(d: Dim) -> Dim:
+            """A size with the sizes that are unknown already put for the same expressions in it."""
+            d = prune_dim(d)
+            if key_of_dim(d) in seen:
+                return seen[key_of_dim(d)]
+            return DOp(d.op, in_terms(d.left), in_terms(d.right)) if isinstance(d, DOp) else d
 
-        return map_type(t, lambda x: None, lambda d: map_dim(d, leaf))
+        def dim(d: Dim) -> Dim:
+            if not mentions(d, ids):
+                return prune_dim(d)
+            d = in_terms(d)
+            return unknown(key_of_dim(d)) if mentions(d, ids) else d
+
+        return map_type(t, lambda x: None, dim)
 
     def lower(self, t: Type) -> None:
         """Variables made in a deeper scope belong to this one now."""
@@ -187,6 +193,14 @@ class Inference(Patterns):
             self.equal(TVar(self.level, fields={field: result}), t, span)
             return result
         fail("E1403", span, found=show(t), expected=f"a record with the field {field!r}", why=f"Attempt to access field {field!r} of a value of type {show(t)}")
+
+
+def mentions(d: Dim, ids: set[int]) -> bool:
+    """Whether a size is about one of these names."""
+    d = prune_dim(d)
+    if isinstance(d, DOp):
+        return mentions(d.left, ids) or mentions(d.right, ids)
+    return (isinstance(d, DRef) and id(d.binding) in ids) or (isinstance(d, DExp) and bool(ids & names_in(d.key)))
 
 
 def _other(d: Dim, of_parameter: Dim) -> bool:

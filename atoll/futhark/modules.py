@@ -17,7 +17,7 @@ from atoll.futhark.unify import Mismatch, unify
 def copy_syntax(x: Any) -> Any:
     """A copy that can be checked anew."""
     if isinstance(x, s.Node):
-        made = {f.name: copy_syntax(getattr(x, f.name)) for f in dataclasses.fields(x) if f.name not in ("span", "ty", "info")}
+        made = {f.name: copy_syntax(getattr(x, f.name)) for f in dataclasses.fields(x) if f.name not in s.CHECKED}
         return type(x)(**made, span=x.span)
     if isinstance(x, s.Dim):
         return s.Dim(x.slice, copy_syntax(x.low), copy_syntax(x.high), copy_syntax(x.step))
@@ -38,6 +38,7 @@ class Modules(Definitions):
         self.exists = []
         self.literals = []
         self.later = []
+        self.open, self.given = [], []
         self.entries: list[tuple[s.Def, Binding]] = []
         self.files: dict[str, Env | None] = {}
         self.folder: FilePath | None = None
@@ -404,7 +405,7 @@ class _Matching:
 
         if actual is not None:
             self.constructive(actual)
-        con = Con(name, tuple(DRef(p) if isinstance(p, Binding) else p for p in ordered), object(), real if actual is not None else None, "lifted" if spec.lifted == "^" else "type")
+        con = Con(name, tuple(DRef(p) if isinstance(p, Binding) else p for p in ordered), object(), real if actual is not None else None, {"^": "lifted", "~": "lifted size"}.get(spec.lifted, "type"))
         if not con.args:
             con.key = con
         outside.types[name] = TypeAbbr(name, ordered, con, (), spec.lifted)

@@ -52,7 +52,7 @@ def check_uses(name: str, binding: Binding, rec: Binding, params: list[Any], bod
             fail("E1406", x.span, what=f"The recursive function {name} has a higher-order parameter and may only be used in a saturated application")
         if isinstance(x, s.Node):
             for f in dataclasses.fields(x):
-                if f.name not in ("span", "ty", "info"):
+                if f.name not in s.CHECKED:
                     go(getattr(x, f.name))
         elif isinstance(x, (list, tuple)):
             for item in x:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from atoll.core import ir
@@ -127,8 +128,8 @@ class Representation(Build):
             return self.poly(v.e) if isinstance(v, Code) else None
         return None
 
-    def core_type(self, t: Type, unknown: int | None = None) -> core.Type:
-        """A resolved type in core's terms."""
+    def core_type(self, t: Type, unknown: int | Callable[[], Poly] | None = None) -> core.Type:
+        """A resolved type in core's terms; `unknown` is what sizes are that nothing says."""
         t = prune(t)
         match t:
             case Prim(name):
@@ -138,7 +139,7 @@ class Representation(Build):
                     return core.Array(self.core_type(elem, unknown), dim.poly)
                 if unknown is None:
                     fail("E1404", self.span, found="[]", expected="a size", why="the size of an array is ambiguous: nothing says it")
-                return core.Array(self.core_type(elem, unknown), poly(unknown))
+                return core.Array(self.core_type(elem, unknown), unknown() if callable(unknown) else poly(unknown))
             case Rec():
                 return core.Tuple(tuple(self.core_type(t.fields[f], unknown) for f in names_of(t)))
             case Sum():
@@ -201,6 +202,8 @@ class Representation(Build):
             d = prune_dim(t.dim)
             if isinstance(d, DRef) and d.binding.kind == "size" and id(d.binding) not in frame.values:
                 frame.bind(d.binding, Code(ir.SizeOf(have.size, type=I64_T, span=self.span)))
+            elif isinstance(d, DOp):
+                self.bind_part(d, have.size, frame)
             self.bind_core_sizes(t.elem, have.elem, frame)
         elif isinstance(have, core.Tuple) and isinstance(t, Rec):
             for f, item in zip(names_of(t), have.items, strict=True):
@@ -209,6 +212,32 @@ class Representation(Build):
             for (_, part), item in zip(sum_order(t), have.items, strict=True):
                 if part is not None:
                     self.bind_core_sizes(part, item, frame)
+
+    def bind_part(self, d: Dim, size: Poly, frame: Frame) -> None:
+        """The one size that is not known yet of a sum or difference of sizes, by what the whole is."""
+        d = prune_dim(d)
+        if isinstance(d, DRef) and d.binding.kind == "size" and frame.find(d.binding) is None:
+            frame.bind(d.binding, Code(ir.SizeOf(size, type=I64_T, span=self.span)))
+        if not isinstance(d, DOp) or d.op not in ("+", "-"):
+            return
+        left, right = self.known_part(d.left, frame), self.known_part(d.right, frame)
+        if left is None and right is not None:
+            self.bind_part(d.left, size - right if d.op == "+" else size + right, frame)
+        elif left is not None and right is None:
+            self.bind_part(d.right, size - left if d.op == "+" else left - size, frame)
+
+    def known_part(self, d: Dim, frame: Frame) -> Poly | None:
+        """A size that is made of known ones by additions; nothing is computed for it."""
+        d = prune_dim(d)
+        if isinstance(d, int):
+            return poly(d)
+        if isinstance(d, DRef):
+            return self.size_named(d.binding, frame) if d.binding.kind in ("local", "size") else None
+        if isinstance(d, DOp) and d.op in ("+", "-"):
+            left, right = self.known_part(d.left, frame), self.known_part(d.right, frame)
+            if left is not None and right is not None:
+                return left + right if d.op == "+" else left - right
+        return None
 
     def conform(self, v: V, t: Type, frame: Frame) -> V:
         """The value with the sizes that a type says, as far as they are known: what differs is checked when the program runs."""

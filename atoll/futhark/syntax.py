@@ -23,7 +23,10 @@ class Node:
     span: Span = field(default=NOWHERE, repr=False)
     ty: Any = field(default=None, repr=False)  # its type, once it is checked
     info: Any = field(default=None, repr=False)  # what else the checker knows
+    made: tuple[int, int] | None = field(default=None, repr=False)  # of an expression: the unknown sizes that came about while it was typed, from and to
 
+
+CHECKED = ("span", "ty", "info", "made")  # fields of nodes that are not syntax
 
 Name = tuple[str, ...]  # a qualified name
 

@@ -75,6 +75,7 @@ class TypeExps:
         """A size expression as a size."""
         if check:
             self.equal(self.exp(e, env), I64, e.span)
+            consumed_in(e)
         return self.dim_of_checked(e)
 
     def dim_of_checked(self, e: Any) -> Dim:
@@ -144,12 +145,25 @@ class TypeExps:
     def not_lifted(self, t: Any, env: Env, where: str) -> None:
         """The name of a type that may have no fixed size, or be a function, where that cannot be."""
         head = t
-        while isinstance(head, s.TApply):
+        while isinstance(head, s.TApply):  # as lifted as its arguments
+            if not isinstance(head.arg, s.Size):
+                self.not_lifted(head.arg, env, where)
             head = head.fn
         if isinstance(head, s.TName):
             abbr = env.find("types", head.name[0]) if len(head.name) == 1 else None
             if isinstance(abbr, TypeAbbr) and abbr.lifted:
                 fail("E1403", t.span, found=abbr.name, expected=where, why=f'The type "{abbr.name}" is lifted: it may not contain size-lifted or functional types where it is {where}')
+
+    def all_sized(self, t: Any, env: Env) -> None:
+        """A type that is not lifted has no lifted parts."""
+        match t:
+            case s.TName() | s.TApply():
+                self.not_lifted(t, env, "in a type that is not lifted")
+            case s.TRecord(fields):
+                for _, x in fields:
+                    self.all_sized(x, env)
+            case s.TUnique(inner):
+                self.all_sized(inner, env)
 
     def opened(self, sizes: list[Binding]) -> None:
         """Sizes bound by ?[n]. in a type; the arrow around takes them."""
@@ -218,10 +232,6 @@ class TypeExps:
                 if isinstance(arg, s.Size):
                     fail("E1403", arg.span, found="a size", expected="a type", why=f"the parameter {param.name!r} is a type")
                 types[id(param)] = self.type_exp(arg, env, anonymous)
-                if param.kind == "type":
-                    self.not_lifted(arg, env, "an argument of a type that is not lifted")
-                if param.kind != "lifted" and has_function(types[id(param)]):
-                    fail("E1403", arg.span, found=show(types[id(param)]), expected="a type without functions", why=f"the parameter {param.name!r} is not lifted")
         for b in abbr.anonymous:
             sizes[id(b)] = found = anonymous()
             if self.of_parameters and isinstance(found, DVar):
@@ -266,6 +276,8 @@ class TypeExps:
         body = self.type_exp(d.type, scope, fresh, diet)
         made += self.exists
         self.exists = before
+        if not d.lifted:
+            self.all_sized(d.type, scope)
         if made and not d.lifted:
             fail("E1404", d.span, found=show(body), expected="a type of known size", why="Non-size-lifted type abbreviations may not contain anonymous sizes: write type~")
         if isinstance(prune(body), Fun) and _open_parameter(prune(body)):
@@ -279,6 +291,20 @@ class TypeExps:
                 fail("E1404", d.span, found=show(body), expected=f"a type with {b.name}", why=f"Size parameter {b.name!r} unused.")
         by_name: dict[str, Any] = {c.name: c for c in cons} | {b.name: b for b in sizes}
         return TypeAbbr(d.name, tuple(by_name[p.name] for p in d.params), body, tuple(made), d.lifted, diet[0] if diet else None)
+
+
+def consumed_in(e: Any) -> None:
+    """A size expression does not consume what it is about."""
+    match e:
+        case s.Apply(fn, arg):
+            t = prune(fn.ty)
+            if isinstance(t, Fun) and t.consumes and isinstance(arg, s.Var):
+                fail("E1405", arg.span, what=f'"{arg.name[-1]}" is not consumable in a size expression')
+            consumed_in(fn)
+            consumed_in(arg)
+        case s.BinOp(left=left, right=right):
+            consumed_in(left)
+            consumed_in(right)
 
 
 def _open_parameter(t: Any) -> bool:
@@ -330,7 +356,7 @@ def key_of(e: Any) -> Any:
     if isinstance(e, s.Node):
         from dataclasses import fields
 
-        parts = [key_of(getattr(e, f.name)) for f in fields(e) if f.name not in ("span", "ty", "info", "fn") or (f.name == "fn" and isinstance(e, s.Apply))]
+        parts = [key_of(getattr(e, f.name)) for f in fields(e) if f.name not in (*s.CHECKED, "fn") or (f.name == "fn" and isinstance(e, s.Apply))]
         return (type(e).__name__, *parts)
     if isinstance(e, (list, tuple)):
         return tuple(map(key_of, e))

@@ -30,6 +30,7 @@ from atoll.futhark.ftypes import (
     settled_key,
     show,
     show_dim,
+    unsized,
 )
 
 BOTTOM = 1_000_000  # the level of what exists inside one type only
@@ -197,6 +198,8 @@ def _bind(var: TVar, t: Type, late: list[SizeMismatch] | None) -> None:
         raise Mismatch(f"{show(t)} does not support equality")
     if var.unlifted and has_function(t):
         raise Mismatch(f"{show(t)} is functional, or may be: it cannot stand here")
+    if var.sized and (lifted := unsized(t)) is not None:
+        raise Mismatch(f'the type "{lifted}" is lifted: values of different sizes cannot stand here, as an array element cannot')
     if not var.sized:
         t = opened(t, var.level)
     _levels(t, var.level, late)
