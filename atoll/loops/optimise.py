@@ -107,6 +107,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("same_conditions", "before checks are compared with what is known: facts of one branch reach all that stands in it", lambda c: c.checks, plain(same_conditions)),
     Pass("needless_checks", "on the program as it was written; every later pass has fewer checks to move", lambda c: c.checks, lambda fn, w: needless_checks(fn, w.decisions)),
     Pass("join_loops", "before loops are cut: two that run through the same range are still seen to", lambda c: not c.plan, plain(join_loops)),
+    Pass("needless_checks_again", "after join_loops, which brings the ends of ranges to where they are read", lambda c: c.checks and not c.plan, lambda fn, w: _needless_again(fn, w)),
     Pass("window", "after join_loops, which needs no window; before rows are taken together", lambda c: c.interior and not c.plan, plain(window)),
     Pass("privatise", "on whole histograms, before their loops are unrolled or cut", lambda c: c.private, regrouping(privatise), True),
     Pass("tall", "on whole column sums; pairwise would cut their rows first", lambda c: c.tall, regrouping(tall), True),
@@ -194,6 +195,12 @@ def _in_place(fn: lp.Function, work: Work) -> lp.Stmts:
 def _set_grain(fn: lp.Function, work: Work) -> lp.Stmts:
     grain = work.choices.grain
     return innermost_first(fn.body, lambda stmt, known: [replace(stmt, grain=grain)] if isinstance(stmt, lp.Chunks) and stmt.grain != grain else None)
+
+
+def _needless_again(fn: lp.Function, w: Work) -> lp.Stmts:
+    """Only ranges that are data have ends that are made in another loop."""
+    lengths = any(isinstance(s, lp.Let) and isinstance(s.value, lp.Call) and s.value.op == "extent" for s in lp.walk(fn.body))
+    return needless_checks(fn, w.decisions) if lengths else fn.body
 
 
 def _plain_products(stmts: lp.Stmts) -> lp.Stmts:

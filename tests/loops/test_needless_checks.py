@@ -79,6 +79,9 @@ PROVED = {  # the body of f(a: i64[n], b: i64[n], k: i64): all checks go
     "modulo": "s = 0\nfor x in b:\n    s += a[x % n]\nreturn s",
     "wrapped sums": "s = 0\nfor x in b:\n    y = x + 5\n    if 0 <= y and y < n:\n        s += a[y]\nreturn s",
     "merge": "i, j, s = 0, 0, 0\nwhile i < n and j < n:\n    if a[i] <= b[j]:\n        s += a[i]\n        i += 1\n    else:\n        s += b[j]\n        j += 1\nreturn s",
+    "clamped": "s = 0\nfor i in range(n):\n    for j in range(max(0, i - k), min(n, i + k + 1)):\n        s += a[j] * b[i]\nreturn s",
+    "clamped ends": "s = 0\nfor i in range(n):\n    low, high = max(i - 2, 0), min(i + 3, n)\n    for j in range(low, high):\n        s += a[j]\n    s += b[i] * (high - low)\nreturn s",
+    "clamped by data": "s = 0\nfor x in b:\n    for j in range(max(x, 0), min(x + 3, n)):\n        s += a[j]\nreturn s",
     "helper": "def at_(p):\n    return a[p] if 0 <= p < n else 0\ns, p = 0, k\nwhile p != 0:\n    s += at_(p)\n    p = p // 2 if p > 0 else 0\nreturn s",
 }  # fmt: skip
 
@@ -103,6 +106,8 @@ KEPT = {  # conditions that are not enough: what is asked for goes wrong, and is
     "over the end of i64": ("p = 0\nwhile p < n:\n    a[p] = 1\n    p += 2**62\n    p += 2**62\nreturn a", (np.zeros(3, int), np.zeros(3, int), 1)),
     "a sum that wraps": ("y = k + 2**62\nif y < n:\n    a[y] = 1\nreturn a", (np.zeros(3, int), np.zeros(3, int), 2**62)),
     "a step that is data": ("p = 0\nwhile p < n:\n    a[p] = 1\n    p += b[p]\nreturn a", (np.zeros(3, int), np.full(3, -1), 1)),
+    "clamped one too far": ("s = 0\nfor i in range(n):\n    for j in range(max(0, i - k), min(n + 1, i + k + 1)):\n        s += a[j]\nreturn s", (np.zeros(3, int), np.zeros(3, int), 2)),
+    "clamped above only": ("s = 0\nfor i in range(n):\n    for j in range(i - k, min(n, i + k + 1)):\n        s += a[j]\nreturn s", (np.zeros(3, int), np.zeros(3, int), 1)),
     "not equal from below": ("p = k\nwhile p != n:\n    a[p] = 0\n    p += 2\nreturn a", (np.zeros(3, int), np.zeros(3, int), 0)),
     "state of the round before": ("p, q = 0, 0\nfor i in range(n):\n    a[q] = 1\n    q = p\n    p = b[i]\nreturn a", (np.zeros(3, int), np.full(3, 5), 1)),
 }  # fmt: skip
@@ -128,6 +133,20 @@ def test_small_integers_are_within_their_type():
     fn, _, left = rewritten(g)
     assert left
     agrees(g, fn, (np.array([0, 255, 7], np.uint8), np.arange(200)))
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 5, -1, -3, 2**62, 2**63 - 1, -(2**63)])
+def test_clamped_windows_of_any_width(k):
+    """Also where i - k wraps around: what is read is there in any case."""
+    for name in ("clamped", "clamped by data"):
+        f = program(PROVED[name])
+        fn, _, left = rewritten(f)
+        assert left == 0
+        agrees(f, fn, (np.arange(4), np.array([-2, 3, k, 1]), k))
+    g = program("return [sum(a[j] for j in range(max(0, i - k), min(n, i + k + 1))) for i in range(n)]")
+    assert "check" not in g.show("rewritten")  # ends of ranges that are read in another loop than they are made in
+    args = np.arange(4), np.arange(4), k
+    np.testing.assert_array_equal(g(*args), g.interpret(*args))
 
 
 CHECKS = {"union-find": 8, "dijkstra": 10, "bfs": 12, "quicksort": 14, "queens": 1, "lru": 1, "labelling": 2, "lu": 0, "kmp": 8, "knapsack": 4, "suffix array": 20, "a*": 11}

@@ -89,7 +89,8 @@ class _Goal:
 class _Walk:
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
-        self.cases: dict[Atom, tuple[Case, ...]] = {}  # versions that have one of several values
+        self.cases: dict[Atom, tuple[Case, Case]] = {}  # versions that have one of several values
+        self.made: dict[tuple[str, Poly, Poly], Sym] = {}  # the larger or smaller of two values, by what it is made of
         self.proofs = PROOFS
         self.goals: list[_Goal] | None = None  # collected where invariants are guessed
         self.start = 0  # of what was learnt in the loop that is looked at
@@ -185,8 +186,8 @@ class _Walk:
                 return self.arithmetic(x + y if op == "add" else x - y if op == "sub" else x * y, dtype, state)
             case lp.Call(op, (a, b), dtype) if op in ("min", "max"):
                 return self.extreme(op, self.value(a, state), self.value(b, state), dtype, state)
-            case lp.Call("extent", (a, b), dtype):
-                return self.extreme("max", self.arithmetic(self.value(b, state) - self.value(a, state), dtype, state), poly(0), dtype, state)
+            case lp.Call("extent", (a, b), _):
+                return self.extent(self.value(a, state), self.value(b, state), state)
             case lp.Call(op, (a, b), dtype) if op in ("floordiv", "mod"):
                 return self.divided(op, self.value(a, state), self.value(b, state), dtype, state)
         return self.fresh(e.dtype, state)
@@ -205,10 +206,10 @@ class _Walk:
             return a
         return self.either((first.known[len(state.known) :], a), (second.known[len(state.known) :], b), state)
 
-    def either(self, first: Case, second: Case, state: _State) -> Poly:
-        """A value that is one of two."""
-        found = Sym("v")
-        self.cases[found] = (first, second)
+    def either(self, first: Case, second: Case, state: _State, made_of: tuple[str, Poly, Poly] | None = None) -> Poly:
+        """A value that is one of two; what is made of the same is the same."""
+        found = self.made.setdefault(made_of, Sym("v")) if made_of is not None else Sym("v")
+        first, second = self.cases.setdefault(found, (first, second))
         apart = (first[1] - second[1]).const()
         if apart is not None:
             state.add(poly(found) - second[1] - min(0, apart), second[1] + max(0, apart) - found)
@@ -223,9 +224,20 @@ class _Walk:
 
     def extreme(self, op: str, a: Poly, b: Poly, dtype: DType, state: _State) -> Poly:
         larger, smaller = ((b - a,), (a - b,)) if op == "min" else ((a - b,), (b - a,))
-        found = self.either((larger, a), (smaller, b), state)
+        found = self.either((larger, a), (smaller, b), state, (op, a, b))
         for x in (a, b):
             state.add(x - found if op == "min" else found - x)
+        return found
+
+    def extent(self, a: Poly, b: Poly, state: _State) -> Poly:
+        """How many numbers there are from a to b: none, or b - a, or as many as the machine can count where that is more."""
+        many: Poly = b - a
+        more: tuple[Poly, ...] = (many - 1,)
+        if not self.bounds.within(many, state.known, -(1 << 63), (1 << 63) - 1):
+            many = poly(Sym("k"))
+            more += (many - 1, b - a - many)
+        found = self.either((more, many), ((a - b,), poly(0)), state, ("extent", a, b))
+        state.add(found)
         return found
 
     def divided(self, op: str, a: Poly, b: Poly, dtype: DType, state: _State) -> Poly:
@@ -395,7 +407,17 @@ class _Walk:
         if isinstance(s, lp.Chunks):
             state.add(poly(s.low), self.index(s.extent, state) - s.high, poly(s.high) - s.low)
         else:
-            state.add(poly(s.sym) - self.index(s.low, state), self.index(s.high, state) - s.sym - 1)
+            low, high = self.index(s.low, state), self.index(s.high, state)
+            state.add(poly(s.sym) - low, high - s.sym - 1)
+            self.decide(high, low, state)
+
+    def decide(self, high: Poly, low: Poly, state: _State) -> None:
+        """There is a round: of the values that the end may have, those up to the beginning are none, and what one is left says is known."""
+        for leaf in sorted(high.leaves() & self.cases.keys(), key=lambda a: a.uid):
+            left = [(given, value) for given, value in self.cases[leaf] if not self.proves(low - high.subst({leaf: value}), (*state.known, *given), 0)]
+            if len(left) == 1:
+                given, value = left[0]
+                state.add(*given, poly(leaf) - value, value - leaf)
 
     def forget(self, s: lp.Stmt, state: _State) -> list[lp.Var]:
         """Variables that a loop assigns begin a round with values of their own."""

@@ -57,6 +57,7 @@ ROWS: dict[str, Row] = {
     "unroll": Row("written out", recurrences.written_out),
     "elements": Row("its elements are variables", recurrences.small_arrays),
     "needless_checks": Row("cannot fail", walks.walk),
+    "clamped": Row("", walks.clamped),
     "same_conditions": Row("on the same condition", walks.stack),
     "leave_at_once": Row("in the round that sets", walks.leaving),
     "counted": Row("that count", walks.by_hand),

@@ -59,3 +59,17 @@ def nothing(r: Chooser) -> Program:
     more = one_of(r, "", "", "    for j in range(m):\n        x[i, j] = x[i, j] + b[j]\n")
     body = f"x = [[a[i, j] for j in range(m)] for i in range(n)]\ns = [b[i % m] if m > 0 else 0 for i in range(n)]\nfor i in range(n):\n    for j in {inner}:\n        x[i, j] = x[i, j] + a[i, (j + 1) % m]\n{beside}{more}"
     return Program(function(f"a: {t}[n, m], b: {t}[m], k: i64", body + "return x, s"), ((0, 0), (3, 0), (0, 3), (1, 1), (4, 2), (2, 5)))
+
+
+def clamped(r: Chooser) -> Program:
+    """Windows that end where the array does: ends that are the larger or smaller of two, of data too."""
+    t = one_of(r, "f64", "f32", "i64")
+    low = one_of(r, "max(0, i - k)", "max(i - 2, 0)", "max(0, i - k % 4)", "min(max(k, 0), n)", "max(0, c[i])", "abs(i - 3)")
+    high = one_of(r, "min(n, i + k + 1)", "min(i + 3, n)", "min(n, i + k % 4)", "max(min(k, n), 0)", "min(n, c[i] + 4)")
+    work = one_of(r, "s += a[j]", "s = max(s, a[j])", "s = min(s, a[j] - a[i])", "s += a[j] * (j - i)", "b[j] = b[j] + a[i]", "if a[j] > s:\n            s = a[j]\n            b[i] = j")
+    if r.random() < 0.3:
+        body = f"return [{one_of(r, 'sum', 'max')}({one_of(r, 'a[j]', 'a[j] * a[i]')} for j in range({low}, {high}){one_of(r, '', ' if a[j] > 0')}) for i in range(n)]"
+        body = body.replace("max(a", "sum(a")  # of nothing there is none
+    else:
+        body = f"s = a[0] if n > 0 else {t}(0)\nfor i in range(n):\n    for j in range({low}, {high}):\n        {work}\n    b[i] = b[i] + s\n" + one_of(r, "", "    s = a[i]\n") + "return b, s"
+    return Program(function(f"a: {t}[n], b: {t}[n], c: i64[n], k: i64", body), SIZES)
