@@ -17,11 +17,12 @@ from atoll.backends.cuda.free import Mentioned
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
 from atoll.sizes import Poly, Sym
+from atoll.types.dtypes import U32
 
 _TOGETHER = (k.Barrier, k.WarpBarrier, k.Shuffle, k.Same)
 _OF_THREADS = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.If, lp.Forever, lp.BreakUnless, lp.Alloc, lp.Swap, lp.Note)
-_OF_KERNELS = (k.Region, k.Ensure, k.Leave, k.Barrier, k.WarpBarrier, k.Shuffle, k.Same, k.Digit, k.Fence, k.Atomic, k.Part)
-_OF_HOST = (lp.Let, lp.Declare, lp.Assign, lp.For, lp.If, lp.Forever, lp.BreakUnless, lp.Check, lp.Alloc, lp.Free, lp.Swap, lp.CopyBuffer, lp.Helper, lp.Note, k.Launch, k.Fetch, k.Multiply)
+_OF_KERNELS = (k.Region, k.Ensure, k.Leave, k.Barrier, k.WarpBarrier, k.Shuffle, k.Same, k.Digit, k.Fence, k.Atomic, k.Tell, k.Await, k.Part)
+_OF_HOST = (lp.Let, lp.Declare, lp.Assign, lp.For, lp.If, lp.Forever, lp.BreakUnless, lp.Check, lp.Alloc, lp.Free, lp.Swap, lp.CopyBuffer, lp.Helper, lp.Note, k.Launch, k.Clear, k.Fetch, k.Multiply)
 
 
 class Malformed(AssertionError):
@@ -92,6 +93,9 @@ class _Kernel:
                 self.need(op in k.ATOMIC_OPS and buffer.dtype.is_integer and buffer.dtype.bits >= 32, f"atomic {op} of {buffer.dtype}")
                 if old is not None:
                     self.known.add(old)
+            case k.Tell(buffer, index) | k.Await(buffer, index):
+                self.writes(buffer, index)
+                self.need(buffer.dtype is U32, f"{buffer.dtype} is told")
             case lp.Alloc(buffer):
                 self.need(all(p.const() is not None for p in buffer.extents), f"{buffer} has no literal extents")
                 self.known.add(buffer)
@@ -196,6 +200,9 @@ def _host(program: k.Program) -> None:
                 raise Malformed(f"{stmt.kernel.name} is launched without {missing}")
             if stmt.kernel not in program.kernels:
                 raise Malformed(f"{stmt.kernel.name} is no kernel of the program")
+        elif isinstance(stmt, k.Clear):
+            if stmt.buffer not in made or stmt.buffer.kind in ("in", "const"):
+                raise Malformed(f"{stmt.buffer} is cleared")
         elif isinstance(stmt, k.Multiply):
             for b in (stmt.left.buffer, stmt.right.buffer, stmt.target.buffer):
                 if b not in made or b.dtype is not stmt.target.buffer.dtype:

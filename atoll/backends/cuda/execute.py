@@ -51,6 +51,7 @@ class Host(Executor):
     def __init__(self, program: k.Program, inputs: list[Any], sizes: dict[Sym, int], backwards: bool = False) -> None:
         super().__init__(program.function, inputs, sizes, backwards=backwards)
         self.program = program
+        self.moved: dict[str, list[int]] = {}  # bytes of the device's memory that kernels read and wrote
         self.failed: tuple[int, Site, list[Any]] | None = None  # of the first kernel in which a check failed: rank, place, values
         for _, cell in program.cells:
             self.memory[cell] = Memory((), cell.dtype.numpy, np.zeros((), cell.dtype.numpy))  # as they are on the device
@@ -75,6 +76,9 @@ class Host(Executor):
                 if not self.memory[cell].written[()]:
                     raise Stuck(f"{cell} is fetched before it is written")
                 self.set(var, self.memory[cell].cells[()])
+            case k.Clear(buffer):
+                self.memory[buffer].cells[...] = 0
+                self.memory[buffer].written[...] = True
             case k.Multiply():
                 pass  # no library: the kernels are what is looked at
             case lp.Check(tests) if not self.tests(tests):
@@ -113,6 +117,8 @@ class _Block:
         values: dict[Any, Any] = {p: host.values[p] for p in kernel.parameters if not isinstance(p, lp.Buffer)}
         values |= {p.atom: values[p] for p in kernel.parameters if isinstance(p, lp.Var)}
         memory = {p: host.memory[p] for p in kernel.parameters if isinstance(p, lp.Buffer)} | {c: host.memory[c] for c in host.fn.consts} | shared
+        self.given = {p for p in kernel.parameters if isinstance(p, lp.Buffer)}
+        self.moved = host.moved.setdefault(kernel.name, [0, 0])
         self.threads = [_Thread(self, t, {**values, **place, k.THREAD: t}, dict(memory)) for t in range(kernel.threads)]
 
     def run(self) -> None:
@@ -237,6 +243,17 @@ class _Thread(Executor):
                 if old is not None:
                     self.set(old, was)
                 self.memory[b].cells[at] = self.op(op, [was, given], b.dtype)
+            case k.Tell(b, index):
+                at = self.at(b, index)
+                self.block.order.fence(self.number)
+                self.touch(b, at, "tell")
+                self.memory[b].cells[at], self.memory[b].written[at] = 1, True
+            case k.Await(b, index):
+                at = self.at(b, index)
+                self.need_written(b, at)
+                self.touch(b, at, "tell")
+                if not self.memory[b].cells[at]:
+                    raise Stuck(f"{self.block.kernel.name}: {b}{list(at)} is awaited, and no block that began before this one tells it")
             case k.Part(b, home, first):
                 start = self.poly(first)
                 shape = tuple(max(0, self.poly(p)) for p in b.extents)
@@ -267,9 +284,16 @@ class _Thread(Executor):
     def expr(self, e: lp.Expr) -> Any:
         if isinstance(e, lp.Load):
             self.touch(e.buffer, self.at(e.buffer, e.index), None)
+            self.moves(e.buffer, 0)
         return super().expr(e)
 
+    def moves(self, b: lp.Buffer, way: int) -> None:
+        """Count what goes through the device's memory: read (0), written (1)."""
+        if self.parts.get(b, (b, 0))[0] in self.block.given:
+            self.block.moved[way] += b.dtype.size
+
     def write(self, b: lp.Buffer, at: tuple[int, ...], value: Any) -> None:
+        self.moves(b, 1)
         self.touch(b, at, "")
         super().write(b, at, value)
 

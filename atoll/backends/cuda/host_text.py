@@ -146,6 +146,9 @@ class HostText(Emitter):
                 self.put(f"if ((status = {self.look_there}) != 0) goto done;")
                 number = next(n for n, (_, c) in enumerate(self.program.cells) if c is cell)
                 self.put(f"{safe(var.name)} = at_now->c{number};")
+            case k.Clear(buffer):
+                name = safe(buffer.name)
+                self.put(f"if ((status = at_q->fill(at_q, {name}, 0, ({self.count(buffer)}) * (int64_t)sizeof(*{name}))) != 0) goto done;")
             case k.Multiply():
                 self.multiply(stmt)
             case lp.For(sym, low, high, body):

@@ -17,10 +17,12 @@
               |  x = digit s of e                         bits s..s + 7 of a number that is ordered as e is; NaN is last, zeros are equal
               |  fence                                   what was stored before is seen by other blocks before what is stored after
               |  [x =] atomic b[i] op= e                 of integers, in any order; x is what was there
+              |  tell b[i]                               b[i], which was 0, becomes 1; what this thread stored before is seen by those who await it
+              |  await b[i]                              until it is told, by a block that has begun: one that took its number from a counter before this one
               |  swap a, b                                two arrays of the thread exchange their memory
-    host     ::= as stmt without the last eleven; in order; no element of a device buffer is read or written
+    host     ::= as stmt without the last thirteen; in order; no element of a device buffer is read or written
               |  multiply, x                             x := 1 where the device's library has made a product of matrices, else nothing is done
-              |  alloc b | free b | swap a, b | copy b to a | settle
+              |  alloc b | free b | swap a, b | copy b to a | settle | clear b
               |  launch kernel on a grid of (e, e)       its parameters are the host's variables, indices, sizes and buffers of the same identity
               |  fetch x from cell                       the host's copy of a scalar; waits for the kernels; a failed check is told here
               |  check                                   as in loops
@@ -29,7 +31,7 @@ Threads of a block are numbered 0..threads - 1 (THREAD); blocks by BLOCK and BLO
 launch. Indices are 64-bit. A *cell* is a device buffer without axes that holds a scalar between kernels; a kernel that uses it has it as a parameter.
 
 Memory. Two threads of one launch may touch one element of a buffer, or of shared memory in one block, only if all of them read it, or all do so by atomics
-of one operator, or a barrier of their block (a fence and an atomic, for different blocks) is between them. Launches are one after the other. Shared memory
+of one operator, or a barrier of their block (a fence and an atomic, or a tell and an await, for different blocks) is between them. Launches are one after the other. Shared memory
 is written before it is read. What a region that was left would have written is not written.
 """
 
@@ -139,6 +141,22 @@ class Atomic:
 
 
 @dataclass(frozen=True, slots=True)
+class Tell:
+    """buffer[index] = 1, after everything that this thread stored or knows of; of 32-bit numbers that are 0 before."""
+
+    buffer: lp.Buffer
+    index: tuple[Poly, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Await:
+    """Goes on when buffer[index] was told."""
+
+    buffer: lp.Buffer
+    index: tuple[Poly, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """`buffer` is the elements of `home`, a device buffer, from `first` on in memory. What is swapped is used by this thread alone."""
 
@@ -154,6 +172,13 @@ class Part:
 class Launch:
     kernel: Kernel
     grid: tuple[Poly, Poly]
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """Every element of `buffer` is 0."""
+
+    buffer: lp.Buffer
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +214,7 @@ class Multiply:
     adds: bool
 
 
-Statement = Union[lp.Stmt, Region, Ensure, Leave, Barrier, WarpBarrier, Shuffle, Same, Digit, Fence, Atomic, Part, Launch, Fetch, Multiply]
+Statement = Union[lp.Stmt, Region, Ensure, Leave, Barrier, WarpBarrier, Shuffle, Same, Digit, Fence, Atomic, Tell, Await, Part, Launch, Clear, Fetch, Multiply]
 ATOMIC_OPS = ("add", "min", "max", "and", "or", "xor")
 
 
@@ -222,7 +247,7 @@ def bodies(stmt: Statement) -> Iterator[Sequence[Statement]]:
     """Statement lists directly inside a statement."""
     if isinstance(stmt, Region):
         yield stmt.body
-    elif not isinstance(stmt, (Ensure, Leave, Barrier, WarpBarrier, Shuffle, Same, Digit, Fence, Atomic, Part, Launch, Fetch, Multiply)):
+    elif not isinstance(stmt, (Ensure, Leave, Barrier, WarpBarrier, Shuffle, Same, Digit, Fence, Atomic, Tell, Await, Part, Launch, Clear, Fetch, Multiply)):
         yield from lp.bodies(stmt)
 
 
@@ -235,7 +260,7 @@ def walk(stmts: Sequence[Statement]) -> Iterator[Statement]:
 
 def written(kernel: Kernel) -> set[Any]:
     """Buffers that a kernel stores into."""
-    found: set[Any] = {s.buffer for s in walk(kernel.body) if isinstance(s, (lp.Store, lp.Update, Atomic))}
+    found: set[Any] = {s.buffer for s in walk(kernel.body) if isinstance(s, (lp.Store, lp.Update, Atomic, Tell))}
     found |= {b for s in walk(kernel.body) if isinstance(s, lp.Swap) for b in (s.first, s.second)}
     return found | {s.home for s in walk(kernel.body) if isinstance(s, Part) and s.buffer in found}
 

@@ -157,11 +157,18 @@ class _Lowering:
             accs = self.reduced(stmt)
             search = find_best(stmt) if isinstance(stmt, lp.For) and _is_long(stmt) else None
             if search is not None:
-                taken, start = self.after(stmts, place), self.starts(search, waiting)
+                taken, start = self.after(stmts, place), self.starts(search.state, waiting)
                 waiting = [s for s in waiting if not (isinstance(s, lp.Declare) and s.var in start)]
                 out += self.one_thread(waiting) if waiting else []
                 waiting = []
                 out += self.search(search, start, list(stmts[place + 1 : taken]))
+                continue
+            running = find_scan(stmt, self.reassociate) if isinstance(stmt, lp.For) and not stmt.parallel and _is_long(stmt) and find_histogram(stmt) is None else None
+            if running is not None:
+                start = self.starts((running.acc.var,), waiting)
+                waiting = [s for s in waiting if not (isinstance(s, lp.Declare) and s.var in start)]
+                out += [*(self.one_thread(waiting) if waiting else []), *scan_kernels(self, running, start)]
+                waiting = []
                 continue
             if accs:  # it sets them whatever they were, and its last block may do what follows
                 waiting = [s for s in waiting if not (isinstance(s, lp.Declare) and s.var in accs)] if not accs & _read(waiting) else waiting
@@ -186,9 +193,9 @@ class _Lowering:
         changes = isinstance(stmt, lp.Assign) and stmt.var in read
         return isinstance(stmt, _FOLLOWS) and not changes and (self.is_for_one_thread(stmt) or isinstance(stmt, lp.Let))
 
-    def starts(self, search: Best, waiting: list[lp.Stmt]) -> dict[lp.Var, lp.Expr]:
-        """What variables of a search are before it, if a statement that waits declares them as a constant and nothing there reads them."""
-        found = {s.var: s.value for s in waiting if isinstance(s, lp.Declare) and s.var in search.state and isinstance(s.value, lp.Const)}
+    def starts(self, state: tuple[lp.Var, ...], waiting: list[lp.Stmt]) -> dict[lp.Var, lp.Expr]:
+        """What variables of a search or a scan are before it, if a statement that waits declares them as a constant and nothing there reads them."""
+        found = {s.var: s.value for s in waiting if isinstance(s, lp.Declare) and s.var in state and isinstance(s.value, lp.Const)}
         used = _read(waiting) | {s.var for s in waiting if isinstance(s, lp.Assign)}
         return {v: e for v, e in found.items() if v not in used}
 
@@ -280,8 +287,6 @@ class _Lowering:
                 return self.parallel([stmt])
             case lp.For() if _is_long(stmt) and (histogram := find_histogram(stmt)) is not None:
                 return histogram_kernels(self, histogram)
-            case lp.For() if _is_long(stmt) and (scan := find_scan(stmt, self.reassociate)) is not None:
-                return scan_kernels(self, scan)
             case lp.For(sym, low, high, body):
 
                 def by_kernels() -> list[k.Statement]:

@@ -5,7 +5,8 @@ Two accesses of one element by different threads, not both reads and not both at
     same block         a barrier of the block is between them
     same warp          a barrier of the warp is
     different blocks   the first thread made a fence after its access, that fence reached an atomic (by the thread itself, or through a barrier by another of
-                       its block), and the second thread (or one of its block, before a barrier) made an atomic on the same element after that
+                       its block), and the second thread (or one of its block, before a barrier) made an atomic on the same element after that;
+                       a tell is a fence and an atomic, an await an atomic; threads of a warp know after its barrier what each of them knew
 
 So there are clocks: of barriers in each block, of barriers in each warp, and a count of all accesses by which fences are compared with them.
 """
@@ -63,6 +64,13 @@ class Block:
 
     def warp_barrier(self, warp: int) -> None:
         self.warps[warp] += 1
+        lanes = self.seen_by[32 * warp : 32 * warp + 32]
+        if any(lanes):
+            together: Seen = {}
+            for seen in lanes:
+                _learn(together, seen)
+            for seen in lanes:
+                _learn(seen, together)
 
     def fence(self, thread: int) -> None:
         self.fenced[thread] = self.all.time

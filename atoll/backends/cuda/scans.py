@@ -2,11 +2,14 @@
 
     s = s0; for r in 0..n: ...; s := op(s, v(r)); ...       every tile of 4096 rounds is done by a block, which must know s before it
 
-    1. a block for every tile: what its v amount to
-    2. one block: what is before every tile, and after the last
-    3. a block for every tile: v again, a scan of 256 at a time, and the body of the loop with s as it is before its round
+One launch, and v is computed once (textbook: a scan by decoupled look-back). A block takes the number of its tile from a counter, so tiles before it have been begun:
 
-Within a warp by shuffles, warps one after the other; all in an order that depends on n only, so the bits do too (docs/sources.md G3).
+    1. a warp has 512 neighbouring rounds, 32 at a time: v, scanned by shuffles, kept by the threads
+    2. what the tile amounts to is told; so is, by the last tile of 32, what these amount to, and by the last of 1024 what s is after them
+    3. the first warp awaits the tiles before it among its 32, the 32s before among its 32, and s before these 1024, and combines them in this order
+    4. the body of the loop, with s as it is before its round
+
+Unlike the usual look-back nobody takes what happens to be ready: what is combined with what depends on n only, so the bits do too (docs/sources.md G3).
 """
 
 from __future__ import annotations
@@ -16,13 +19,13 @@ from typing import Any
 
 from atoll.backends.cuda import language as k
 from atoll.backends.cuda.points import Single
-from atoll.backends.cuda.reduce import combine, in_block
+from atoll.backends.cuda.reduce import combine, in_warp
 from atoll.backends.cuda.threads import Names, neutral
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
-from atoll.sizes import Poly, poly
-from atoll.types.dtypes import I64
+from atoll.sizes import Poly, Sym, poly
+from atoll.types.dtypes import I64, U32
 
 THREADS = 256
 ROUNDS = 16
@@ -120,23 +123,130 @@ def _once(loop: lp.For, store: lp.Store) -> bool:
     return False
 
 
-def scan_kernels(lowering: Any, scan: Scan) -> list[k.Statement]:
-    """The launches of a scan."""
+def scan_kernels(lowering: Any, scan: Scan, start: dict[lp.Var, lp.Expr]) -> list[k.Statement]:
+    """The launch of a scan. `start`: what the running value is before the loop, where that is not in a cell."""
     names: Names = lowering.names
-    loop, acc, var = scan.loop, scan.acc, scan.acc.var
+    loop, var = scan.loop, scan.acc.var
     out: list[k.Statement] = []
     n = lowering.extent(loop.high - loop.low, out)
     tiles = names.var("tiles", I64, True)
     lowering.host.add(tiles)
-    out.append(lp.Let(tiles, lp.Index((n + (TILE - 1)) // TILE)))
-    count = poly(tiles.atom)
-    parts = names.buffer(f"{var.name}_tiles", var.dtype, (count,), "temp", "what the tiles of a scan amount to")
-    cell = lowering.cell(var)
-    out.append(lp.Alloc(parts))
-    for what, (body, shared), grid in (("sums", _sums(names, scan, n, parts), count), ("carry", _carry(names, acc, count, parts, cell), poly(1)), ("scan", _tiles(names, scan, n, parts), count)):
-        note = {"sums": "what every tile of a scan amounts to", "carry": "what is before every tile", "scan": "a scan, 4096 rounds a block"}[what]
-        out += lowering.launch(what, [k.Region(tuple(body))], THREADS, grid, tuple(shared), sets=(var,) if what == "carry" else (), note=note, own=(var,))
-    return [*out, lp.Free(parts)]
+    out.append(lp.Let(tiles, lp.Call("max", (lp.Index((n + (TILE - 1)) // TILE), lp.Const(1, I64)), I64)))
+    made = _Tiles(lowering, scan, n, poly(tiles.atom), start.get(var))
+    several = lp.If((lp.Test("ge", poly(tiles.atom) - 2),), [k.Clear(made.told)])  # type: ignore[list-item]
+    out += [lp.Alloc(made.parts), lp.Alloc(made.told), several]
+    out += lowering.launch("scan", [k.Region(tuple(made.code()))], THREADS, poly(tiles.atom), made.shared, sets=(var,), note="a scan, 4096 rounds a block", own=(var,))
+    return [*out, lp.Free(made.told), lp.Free(made.parts)]
+
+
+class _Tiles:
+    """The kernel of a scan."""
+
+    def __init__(self, lowering: Any, scan: Scan, n: Poly, tiles: Poly, start: lp.Expr | None) -> None:
+        names: Names = lowering.names
+        self.names, self.scan, self.acc, self.n, self.tiles = names, scan, scan.acc, n, tiles
+        t = scan.acc.var.dtype
+        self.cell, self.counter = lowering.cell(scan.acc.var), lowering.counter()
+        self.start = start if start is not None else lp.Load(self.cell, ())
+        self.groups = (tiles + (k.WARP - 1)) // k.WARP
+        room = tiles + self.groups + (self.groups + (k.WARP - 1)) // k.WARP + 1
+        self.parts = names.buffer(f"{scan.acc.var.name}_tiles", t, (room,), "temp", "what the tiles of a scan amount to")
+        self.told = names.buffer("told", U32, (room,), "temp", "which tiles have said so")
+        self.number = names.buffer("number", U32, (poly(1),), "shared")
+        self.warps = names.buffer("warps", t, (poly(WARPS),), "shared")
+        self.before = names.buffer("before", t, (poly(1),), "shared")
+        self.shared = (self.number, self.warps, self.before)
+        self.tile, self.kept = names.var("tile", I64, True), names.buffer("kept", t, (poly(ROUNDS),), "temp")
+        self.kept.local = True
+        self.warp, self.lane = poly(k.THREAD) // k.WARP, poly(k.THREAD) % k.WARP
+
+    def var(self, name: str) -> lp.Var:
+        return self.names.var(name, self.acc.var.dtype)
+
+    def round(self, e: Sym) -> Poly:
+        """Which round a thread does: warps have neighbouring ones, 32 at a time."""
+        return TILE * poly(self.tile.atom) + (k.WARP * ROUNDS) * self.warp + k.WARP * poly(e) + self.lane
+
+    def both(self, a: lp.Expr, b: lp.Expr) -> lp.Call:
+        return combine(self.acc, a, b)
+
+    def code(self) -> list[Any]:
+        zero = lp.Test("eq", poly(k.THREAD))
+        start, arrived, total = self.var("start"), self.names.var("arrived", U32), self.var("total")
+        out: list[Any] = [lp.Declare(start, neutral(self.acc))]
+        out.append(lp.If((zero,), [lp.Assign(start, self.start), k.Atomic(self.counter, (), "add", lp.Const(1, U32), arrived), lp.Store(self.number, (poly(0),), lp.Use(arrived))]))  # type: ignore[list-item]
+        out += [k.Barrier(), lp.Let(self.tile, lp.Cast(lp.Load(self.number, (poly(0),)), I64)), lp.Alloc(self.kept), *self.values(), k.Barrier()]
+        w = self.names.sym("w")
+        adding: list[lp.Stmt] = [lp.Assign(total, self.both(lp.Use(total), lp.Load(self.warps, (poly(w),))))]
+        out += [lp.Declare(total, neutral(self.acc)), lp.For(w, poly(0), poly(WARPS), adding, parallel=False, unroll=True)]
+        out += [lp.If((lp.Test("eq", self.warp),), self.look_back(start, total)), k.Barrier()]
+        return [*out, *self.rounds()]
+
+    def values(self) -> list[Any]:
+        """Scans of the parts of warps, kept; and what each amounts to."""
+        carry, value, e, last = self.var("carry"), self.var("value"), self.names.sym("e"), self.var("last")
+        body: list[Any] = [*_element(self.names, self.scan, self.round(e), value, self.n), *warp_scan(self.names, self.acc, value)]
+        body += [lp.Assign(value, self.both(lp.Use(carry), lp.Use(value))), lp.Store(self.kept, (poly(e),), lp.Use(value))]
+        body += [k.Shuffle(last, lp.Use(value), poly(k.WARP - 1)), lp.Assign(carry, lp.Use(last))]
+        out: list[Any] = [lp.Declare(carry, neutral(self.acc)), lp.For(e, poly(0), poly(ROUNDS), body, parallel=False, unroll=True)]
+        return [*out, lp.If((lp.Test("eq", self.lane),), [lp.Store(self.warps, (self.warp,), lp.Use(carry))])]
+
+    def tell(self, place: Poly, value: lp.Expr) -> list[Any]:
+        return [lp.Store(self.parts, (place,), value), k.Tell(self.told, (place,))]
+
+    def awaited(self, among: Poly, first: Poly, name: str) -> tuple[lp.Var, list[Any]]:
+        """What those before a number, among its 32, amount to; in lane 0."""
+        value, begin = self.var(name), among - among % k.WARP
+        place = first + begin + self.lane
+        take: list[Any] = [k.Await(self.told, (place,)), lp.Assign(value, lp.Load(self.parts, (place,)))]
+        return value, [lp.Declare(value, neutral(self.acc)), lp.If((lp.Test("ge", among % k.WARP - 1 - self.lane),), take), *in_warp(self.names, [self.acc], [value])]
+
+    def look_back(self, start: lp.Var, total: lp.Var) -> list[Any]:
+        """The first warp: what is before the tile; its first thread tells what others wait for."""
+        tile, group, thousand = poly(self.tile.atom), self.names.var("group", I64, True), self.names.var("thousand", I64, True)
+        zero = lp.Test("eq", poly(k.THREAD))
+        out: list[Any] = [lp.If((zero,), self.tell(tile, lp.Use(total))), lp.Let(group, lp.Index(tile // k.WARP)), lp.Let(thousand, lp.Index(poly(group.atom) // k.WARP))]
+        tiles, made = self.awaited(tile, poly(0), "tiles")
+        groups, more = self.awaited(poly(group.atom), self.tiles, "groups")
+        supers = self.tiles + self.groups + poly(thousand.atom)
+        here, before = self.var("group"), self.var("before")
+        last: list[Any] = [lp.Declare(before, lp.Use(start))]
+        last.append(lp.If((lp.Test("ge", poly(thousand.atom) - 1),), [k.Await(self.told, (supers,)), lp.Assign(before, lp.Load(self.parts, (supers,)))]))  # type: ignore[list-item]
+        last.append(lp.Let(here, self.both(lp.Use(tiles), lp.Use(total))))
+        last.append(lp.If((lp.Test("eq", tile % k.WARP - (k.WARP - 1)),), self.tell(self.tiles + poly(group.atom), lp.Use(here))))
+        whole = self.both(lp.Use(before), self.both(lp.Use(groups), lp.Use(here)))
+        last.append(lp.If((lp.Test("eq", tile % (k.WARP * k.WARP) - (k.WARP * k.WARP - 1)),), self.tell(supers + 1, whole)))
+        last += [lp.Assign(before, self.both(self.both(lp.Use(before), lp.Use(groups)), lp.Use(tiles))), lp.Store(self.before, (poly(0),), lp.Use(before))]
+        end: list[lp.Stmt] = [lp.Store(self.cell, (), self.both(lp.Use(before), lp.Use(total))), lp.Store(self.counter, (), lp.Const(0, U32))]
+        last.append(lp.If((lp.Test("eq", tile - self.tiles + 1),), end))
+        return [*out, *made, *more, k.WarpBarrier(), lp.If((zero,), last)]
+
+    def rounds(self) -> list[Any]:
+        """The body of the loop at every round: before it s is what was kept of the round before."""
+        loop, var = self.scan.loop, self.acc.var
+        prefix, w, e = self.var("prefix"), self.names.sym("w"), self.names.sym("e")
+        out: list[Any] = [lp.Declare(prefix, lp.Load(self.before, (poly(0),)))]
+        earlier: list[lp.Stmt] = [lp.If((lp.Test("ge", self.warp - poly(w) - 1),), [lp.Assign(prefix, self.both(lp.Use(prefix), lp.Load(self.warps, (poly(w),))))])]
+        out.append(lp.For(w, poly(0), poly(WARPS), earlier, parallel=False, unroll=True))
+        kept, neighbour, last = self.var("value"), self.var("neighbour"), self.var("last")
+        at = self.round(e)
+        thread = Single(self.names, {loop.sym: loop.low + at}, at)
+        here: list[lp.Stmt] = [lp.Assign(var, self.both(lp.Use(prefix), lp.Use(last)))]
+        beside: list[lp.Stmt] = [lp.Assign(var, self.both(lp.Use(prefix), lp.Use(neighbour)))]
+        body: list[Any] = [lp.Let(kept, lp.Load(self.kept, (poly(e),))), k.Shuffle(neighbour, lp.Use(kept), (self.lane + (k.WARP - 1)) % k.WARP), lp.Declare(var, lp.Use(prefix))]
+        body.append(lp.If((lp.Test("ge", self.lane - 1),), beside, [lp.If((lp.Test("ge", poly(e) - 1),), here)]))
+        work = thread.stmts(_stepping(self.scan, self.both(lp.Use(prefix), lp.Use(kept))))
+        body += [lp.If((lp.Test("ge", self.n - 1 - at),), work), lp.Assign(last, lp.Use(neighbour))]  # type: ignore[arg-type]
+        return [*out, lp.Declare(last, neutral(self.acc)), lp.For(e, poly(0), poly(ROUNDS), body, parallel=False, unroll=True)]
+
+
+def _stepping(scan: Scan, after: lp.Expr) -> list[lp.Stmt]:
+    """The body of the loop, its step replaced by what s is after it, without what only the step needed; a count under a test stays as it is."""
+    out: list[lp.Stmt] = []
+    for s in reversed(scan.loop.body):
+        if not isinstance(s, lp.Let) or any(s.var in set(lp.used_vars(x)) for x in out):
+            out.insert(0, lp.Assign(scan.acc.var, after) if isinstance(s, lp.Assign) else s)
+    return out
 
 
 def _element(names: Names, scan: Scan, r: Poly, into: lp.Var, n: Poly) -> list[k.Statement]:
@@ -146,16 +256,15 @@ def _element(names: Names, scan: Scan, r: Poly, into: lp.Var, n: Poly) -> list[k
     return [lp.Declare(into, neutral(scan.acc)), lp.If((lp.Test("ge", n - 1 - r),), made)]
 
 
-def _sums(names: Names, scan: Scan, n: Poly, parts: lp.Buffer) -> tuple[list[k.Statement], list[lp.Buffer]]:
-    acc = scan.acc
-    total, value, e = names.var("total", acc.var.dtype), names.var("value", acc.var.dtype), names.sym("e")
-    shared = [names.buffer("warps", acc.var.dtype, (poly(WARPS),), "shared")]
-    r = TILE * poly(k.BLOCK) + THREADS * poly(e) + poly(k.THREAD)
-    body: list[Any] = [*_element(names, scan, r, value, n), lp.Assign(total, combine(acc, lp.Use(total), lp.Use(value)))]
-    out: list[k.Statement] = [lp.Declare(total, neutral(acc)), lp.For(e, poly(0), poly(ROUNDS), body, parallel=False)]
-    out += in_block(names, [acc], [total], THREADS, shared)
-    out.append(lp.If((lp.Test("eq", poly(k.THREAD)),), [lp.Store(parts, (poly(k.BLOCK),), lp.Use(total))]))
-    return out, shared
+def warp_scan(names: Names, acc: lp.Acc, running: lp.Var) -> list[k.Statement]:
+    """running := what it is in all lanes up to this one together."""
+    lane, out, distance = poly(k.THREAD) % k.WARP, list[k.Statement](), 1
+    while distance < k.WARP:
+        other = names.var("other", acc.var.dtype)
+        out.append(k.Shuffle(other, lp.Use(running), (lane + (k.WARP - distance)) % k.WARP))
+        out.append(lp.If((lp.Test("ge", lane - distance),), [lp.Assign(running, combine(acc, lp.Use(other), lp.Use(running)))]))
+        distance *= 2
+    return out
 
 
 def block_scan(names: Names, acc: lp.Acc, value: lp.Var, carry: lp.Var, before: lp.Var, shared: lp.Buffer) -> list[k.Statement]:
@@ -165,12 +274,7 @@ def block_scan(names: Names, acc: lp.Acc, value: lp.Var, carry: lp.Var, before: 
     lane, warp = poly(k.THREAD) % k.WARP, poly(k.THREAD) // k.WARP
     running = names.var("running", t)
     out.append(lp.Declare(running, lp.Use(value)))
-    distance = 1
-    while distance < k.WARP:
-        other = names.var("other", t)
-        out.append(k.Shuffle(other, lp.Use(running), (lane + (k.WARP - distance)) % k.WARP))
-        out.append(lp.If((lp.Test("ge", lane - distance),), [lp.Assign(running, combine(acc, lp.Use(other), lp.Use(running)))]))
-        distance *= 2
+    out += warp_scan(names, acc, running)
     earlier = names.var("earlier", t)
     out.append(k.Shuffle(earlier, lp.Use(running), (lane + (k.WARP - 1)) % k.WARP))
     out.append(lp.If((lp.Test("eq", lane - (k.WARP - 1)),), [lp.Store(shared, (warp,), lp.Use(running))]))
@@ -185,33 +289,3 @@ def block_scan(names: Names, acc: lp.Acc, value: lp.Var, carry: lp.Var, before: 
     out.append(lp.If((lp.Test("ge", lane - 1),), [lp.Assign(before, combine(acc, lp.Use(before), lp.Use(earlier)))]))
     out.append(k.Barrier())
     return out
-
-
-def _carry(names: Names, acc: lp.Acc, count: Poly, parts: lp.Buffer, cell: lp.Buffer) -> tuple[list[k.Statement], list[lp.Buffer]]:
-    t = acc.var.dtype
-    value, carry, before = (names.var(x, t) for x in ("value", "carry", "before"))
-    shared = names.buffer("warps", t, (poly(WARPS),), "shared")
-    step = names.sym("step")
-    at = THREADS * poly(step) + poly(k.THREAD)
-    there = (lp.Test("ge", count - 1 - at),)
-    body: list[Any] = [lp.Declare(value, neutral(acc)), lp.If(there, [lp.Assign(value, lp.Load(parts, (at,)))])]
-    body += block_scan(names, acc, value, carry, before, shared)
-    body.append(lp.If(there, [lp.Store(parts, (at,), lp.Use(before))]))
-    out: list[k.Statement] = [lp.Declare(carry, lp.Load(cell, ())), k.Barrier()]
-    out.append(lp.For(step, poly(0), (count + (THREADS - 1)) // THREADS, body, parallel=False))
-    out.append(lp.If((lp.Test("eq", poly(k.THREAD)),), [lp.Store(cell, (), lp.Use(carry))]))
-    return out, [shared]
-
-
-def _tiles(names: Names, scan: Scan, n: Poly, parts: lp.Buffer) -> tuple[list[k.Statement], list[lp.Buffer]]:
-    loop, acc = scan.loop, scan.acc
-    t = acc.var.dtype
-    value, carry, before = (names.var(x, t) for x in ("value", "carry", "before"))
-    shared = names.buffer("warps", t, (poly(WARPS),), "shared")
-    e = names.sym("e")
-    r = TILE * poly(k.BLOCK) + THREADS * poly(e) + poly(k.THREAD)
-    body: list[Any] = [*_element(names, scan, r, value, n), *block_scan(names, acc, value, carry, before, shared)]
-    thread = Single(names, {loop.sym: loop.low + r}, r)
-    work: list[Any] = [lp.Declare(acc.var, lp.Use(before)), *thread.stmts(loop.body)]
-    body.append(lp.If((lp.Test("ge", n - 1 - r),), work))
-    return [lp.Declare(carry, lp.Load(parts, (poly(k.BLOCK),))), lp.For(e, poly(0), poly(ROUNDS), body, parallel=False)], [shared]

@@ -59,6 +59,20 @@ static inline int at_told(at_failure *f, uint64_t rank, int32_t site) {
 }
 """
 
+WAITING = """
+/* One block tells another, which waits for it; behind cuda_on_cpu.h it must have been told. */
+static inline void at_tell(uint32_t *told) {
+    __threadfence();
+    *(volatile uint32_t *)told = 1;
+}
+#ifndef AT_ON_CPU
+static inline void at_await(const uint32_t *told) {
+    while (*(const volatile uint32_t *)told == 0) {}
+    __threadfence();
+}
+#endif
+"""
+
 
 _CPP_WORDS = re.compile(
     r"\b(alignas|alignof|and|and_eq|asm|bitand|bitor|catch|char16_t|char32_t|char8_t|class|compl|concept|const_cast|consteval|constexpr|constinit|co_await|co_return|co_yield"
@@ -159,6 +173,10 @@ class KernelText(Emitter):
                 self.put(f"const {var.dtype.c_name} {safe(var.name)} = ({var.dtype.c_name})(({number} >> ({self.poly(shift)})) & 255u);")
             case k.Atomic():
                 self.atomic(stmt)
+            case k.Tell(buffer, index):
+                self.put(f"at_tell(&{self.element(buffer, index)});")
+            case k.Await(buffer, index):
+                self.put(f"at_await(&{self.element(buffer, index)});")
             case k.Part(buffer, home, first):
                 const = "" if home in self.written else "const "
                 self.put(f"{const}{buffer.dtype.c_name} *{safe(buffer.name)} = {safe(home.name)} + ({self.poly(first)});")
@@ -259,7 +277,7 @@ def kernels_text(program: k.Program) -> tuple[str, list[tuple[str, tuple[str, ..
     body = _CPP_WORDS.sub(r"\1_", "\n\n".join([*printer.const_arrays(), *texts]))
     support = [_QUICK_FDIV if "at_fdiv(int64_t a, int64_t b) {" in text else text for text in needed(body)]
     support += [text for name, text in _ORDERED_FLOATS.items() if f"at_ordered_{name}(" in body]
-    pieces = [FAILURE, SUPPORT if printer.may_fail else "", *(COMPLEX if "complex" in body else ()), *support, body]
+    pieces = [FAILURE, SUPPORT if printer.may_fail else "", WAITING if "at_await(" in body else "", *(COMPLEX if "complex" in body else ()), *support, body]
     text = with_complex("\n".join(p for p in pieces if p) + "\n").replace("static const ", "__device__ static const ")
     table = [(kernel.name, ("at_failure *", *(_type(p) for p in kernel.parameters))) for kernel in program.kernels]
     return text, table, printer.failures

@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#define AT_ON_CPU
 #define __global__
 #define __device__
 #define __constant__
@@ -253,6 +254,13 @@ template <class T, class U> static T atomicOr(T *p, U v) { return at_swap(p, (T)
 template <class T, class U> static T atomicXor(T *p, U v) { return at_swap(p, (T)(*p ^ (T)v)); }
 template <class T, class U> static T atomicExch(T *p, U v) { return at_swap(p, (T)v); }
 template <class T, class U, class V> static T atomicCAS(T *p, U was, V v) { return at_swap(p, *p == (T)was ? (T)v : *p); }
+
+/* Blocks run one after the other, so what is waited for must have been told by now. */
+static inline void at_await(const uint32_t *told, int line = __builtin_LINE()) {
+    if (*told) return;
+    snprintf(at_message, sizeof at_message, "line %d: thread %d waits for what no block that began before its own has told", line, at_now);
+    at_stop();
+}
 
 template <class T> static T __ldg(const T *p) { return *p; }
 template <class T, class U> static T at_as(U v) { T r; static_assert(sizeof(T) == sizeof(U), "the same size"); memcpy(&r, &v, sizeof r); return r; }
