@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from atoll.backends.cuda import language as k
+from atoll.backends.cuda.jam import Renaming, ways
 from atoll.backends.cuda.points import Single
 from atoll.backends.cuda.reduce import EACH, MOST_BLOCKS, THREADS, WARPS
 from atoll.backends.cuda.threads import Names
@@ -150,7 +151,9 @@ def best_kernel(lowering: Any, b: Best, start: dict[lp.Var, lp.Expr], following:
     parts = (names.buffer("values", t, (poly(MOST_BLOCKS),), "temp", "the best of the blocks of a search"), names.buffer("rounds", I64, (poly(MOST_BLOCKS),), "temp", "where it is"))
     last, counter, arrived = names.buffer("last", U32, (poly(1),), "shared"), lowering.counter(), names.var("arrived", U32)
     zero = lp.Test("eq", poly(k.THREAD))
-    code: list[Any] = [lp.Declare(mine[0], lp.Const(0, t)), lp.Declare(mine[1], lp.Const(NONE, I64)), k.Region((_rounds(names, b, mine, n, grid),))]
+    own = [mine, *((names.var("mine", t), names.var("round", I64)) for _ in range(ways([*b.first, lp.Let(names.var("value", t), b.value)], {}) - 1))]
+    code: list[Any] = [s for pair in own for s in (lp.Declare(pair[0], lp.Const(0, t)), lp.Declare(pair[1], lp.Const(NONE, I64)))]
+    code += [k.Region(tuple(_rounds(names, b, own, n, grid))), *(_take(b, mine, lp.Use(value), lp.Use(at)) for value, at in own[1:])]
     code += _in_block(names, b, mine, shared)
     told: list[Any] = [lp.Store(p, (poly(k.BLOCK),), lp.Use(v)) for p, v in zip(parts, mine, strict=True)]
     told += [k.Fence(), k.Atomic(counter, (), "add", lp.Const(1, U32), arrived), lp.Store(last, (poly(0),), lp.Use(arrived))]
@@ -175,13 +178,25 @@ def best_kernel(lowering: Any, b: Best, start: dict[lp.Var, lp.Expr], following:
     return [*out, *(lp.Free(p) for p in parts)]
 
 
-def _rounds(names: Names, b: Best, mine: Pair, n: Poly, grid: Poly) -> lp.For:
-    """A thread's own rounds, in order."""
-    step, r = names.sym("t"), names.var("r", I64, True)
-    worker = THREADS * poly(k.BLOCK) + poly(k.THREAD)
-    thread = Single(names, {b.loop.sym: b.loop.low + poly(r.atom)}, poly(r.atom))
-    each: list[Any] = [lp.Let(r, lp.Index(worker + THREADS * grid * poly(step))), *thread.stmts(b.first)]
-    have, none = lp.Use(mine[0]), lp.Call("eq", (lp.Use(mine[1]), lp.Const(NONE, I64)), BOOL)
-    value = thread.expr(b.value)
-    each.append(lp.If((lp.Test("true", None, _or(none, b.better(value, have))),), [lp.Assign(mine[0], value), lp.Assign(mine[1], lp.Use(r))]))
-    return lp.For(step, poly(0), (n - worker + THREADS * grid - 1) // (THREADS * grid), each, parallel=False)
+def _rounds(names: Names, b: Best, own: list[Pair], n: Poly, grid: Poly) -> list[lp.Stmt]:
+    """A thread's own rounds, several at a time, each with a best of its own; then those that are left, by the first."""
+    worker, apart = THREADS * poly(k.BLOCK) + poly(k.THREAD), THREADS * grid
+    many = names.var("rounds", I64, True)
+    rounds = poly(many.atom)
+    step, rest, whole = names.sym("t"), names.sym("t"), rounds // len(own)
+    together = [s for u, mine in enumerate(own) for s in _round(names, b, mine, worker + apart * (len(own) * poly(step) + u))]
+    return [
+        lp.Let(many, lp.Call("max", (lp.Index((n - worker + apart - 1) // apart), lp.Const(0, I64)), I64)),
+        lp.For(step, poly(0), whole, together, parallel=False),
+        lp.For(rest, len(own) * whole, rounds, _round(names, b, own[0], worker + apart * poly(rest)), parallel=False),
+    ]
+
+
+def _round(names: Names, b: Best, mine: Pair, at: Poly) -> list[lp.Stmt]:
+    """mine := the better of it and a later round."""
+    r = names.var("r", I64, True)
+    copy = Renaming(names, {b.loop.sym: b.loop.low + poly(r.atom)})
+    first = copy.stmts(b.first)
+    value, have, none = copy.expr(b.value), lp.Use(mine[0]), lp.Call("eq", (lp.Use(mine[1]), lp.Const(NONE, I64)), BOOL)
+    better = lp.If((lp.Test("true", None, _or(none, b.better(value, have))),), [lp.Assign(mine[0], value), lp.Assign(mine[1], lp.Use(r))])
+    return [lp.Let(r, lp.Index(at)), *Single(names, {}, poly(0)).stmts([*first, better])]  # type: ignore[list-item]

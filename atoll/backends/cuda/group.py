@@ -6,6 +6,9 @@
     x = e, if, loops in order                      every lane, in the same way: they all know the same scalars
     b[i] = e                                       lane 0
 
+Arrays of a point are in the block's shared memory where they fit, which is asked when it runs: then nothing of them goes through the device's memory, and every point
+has its group. Longer ones are in memory that so many groups have as are at work at once.
+
 Barriers stand wherever lanes may read what another stored, or store what another reads. Which of the three a nest is done by is decided by its sizes when
 it runs: many short rows by threads, many rows by warps, long rows by blocks (docs/sources.md G2).
 """
@@ -16,6 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from atoll.backends.cuda import language as k
+from atoll.backends.cuda.jam import jammed
 from atoll.backends.cuda.points import Nest, Single, indices
 from atoll.backends.cuda.reduce import in_block, in_warp, reducible
 from atoll.backends.cuda.threads import Names, Scratch
@@ -31,6 +35,7 @@ WORKERS = 2112  # groups that have memory of their own
 SHORT = 32  # rounds of inner loops that a thread does as well
 LONG = 2048  # that are better for a block than for a warp
 FEW = 4096  # points that are too few for warps
+ROOM = 32 * 1024  # bytes of shared memory for the arrays of a block's points
 A_BLOCK = 16384  # rounds of inner loops that a block does in the time of a few launches
 
 def is_wide(body: lp.Stmts, env: dict[Any, Poly], checks: bool = False) -> bool:
@@ -79,6 +84,12 @@ def flattened(loop: lp.For) -> Coalescible:
 
 def _is_light(e: lp.Expr) -> bool:
     return all(isinstance(x, (lp.Use, lp.Const, lp.Index, lp.Load)) or (isinstance(x, lp.Call) and x.op in _LIGHT) for x in lp.subexprs(e))
+
+
+def _is_short(body: lp.Stmts) -> bool:
+    """So little that several rounds may read before the first stores."""
+    found = list(lp.walk(body))
+    return len(found) <= 8 and all(isinstance(s, (lp.Let, lp.Store, lp.Note)) for s in found)
 
 
 _IN_A_BLOCK = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.Accumulate, lp.Add, lp.Chunks, lp.If, lp.Note, lp.Section)
@@ -156,6 +167,8 @@ class Group(Single):
         self.fine: lp.Var | None = None  # no check of this lane's own rounds has failed
         self.lane = poly(k.THREAD) % lanes if lanes < THREADS else poly(k.THREAD)
         self.buffers: list[lp.Buffer] = []  # shared memory
+        self.room = 0  # bytes of it for an array of a point; 0: none
+        self.needs: list[tuple[Poly, int]] = []  # elements of these arrays, and the most there are
         self.alone = 0  # inside a loop that is spread: this thread's own rounds
         self.careful = True
 
@@ -239,7 +252,7 @@ class Group(Single):
         body = [*begin, *self.inner([*found.first, *found.body])]
         self.alone -= 1
         self.env, self.fine = saved, was
-        spread = lp.For(t, poly(0), count, body, parallel=False)
+        spread = lp.For(t, poly(0), count, body, parallel=False, unroll=fine is None and _is_short(body))
         if fine is None:
             return [*out, spread, *self.barrier()]
         return [*out, lp.Declare(fine, lp.Const(1, I64)), k.Region((spread,)), *self.heard(fine), *self.barrier()]
@@ -279,7 +292,8 @@ class Group(Single):
         fine, was = self.names.var("fine", I64) if self.fails(loop) else None, self.fine
         self.fine = fine or was
         self.alone += 1
-        out = self.accumulate(lp.Accumulate(t, poly(0), count, [lp.Let(i, lp.Index(here)), *loop.body], loop.accs))
+        several = jammed(self.names, loop.body, loop.accs, t, count, {loop.sym: here}, saved)
+        out = self.stmts(several) if several is not None else self.accumulate(lp.Accumulate(t, poly(0), count, [lp.Let(i, lp.Index(here)), *loop.body], loop.accs))
         self.alone -= 1
         self.env, self.fine = saved, was
         if fine is not None:
@@ -307,6 +321,12 @@ class Group(Single):
         """Memory that the lanes share."""
         count = product(buffer.extents if buffer.rows is None else (poly(buffer.rows), *buffer.extents[1:]))
         most = self.greatest(count, buffer)
+        if self.room:
+            groups, places = THREADS // self.lanes, self.room // buffer.dtype.size
+            inside = self.names.buffer(buffer.name, buffer.dtype, (poly(groups * places),), "shared")
+            self.buffers.append(inside)
+            self.needs.append((most, places))
+            return k.Part(buffer, inside, (poly(k.THREAD) // self.lanes) * places if groups > 1 else poly(0))
         home = self.names.buffer(f"{buffer.name}_all", buffer.dtype, (most * self.together.workers,), "temp", buffer.reason or "memory of groups of threads")
         home.span, home.label, home.origin = buffer.span, buffer.label, buffer.origin
         self.together.buffers.append(home)
@@ -314,7 +334,19 @@ class Group(Single):
 
 
 def group_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...], lanes: int, failed: lp.Var | None = None) -> list[k.Statement]:
-    """The kernel of a nest whose points are done by groups, and its launch. `failed`: where it says that a check failed."""
+    """The launch of a nest whose points are done by groups, with their arrays in shared memory where they fit. `failed`: where it says that a check failed."""
+    arrays = [s.buffer for s in _level(nest.body, nest.env) if isinstance(s, lp.Alloc)]
+    in_memory, _ = _groups(lowering, nest, extents, lanes, failed, 0)
+    room = ROOM // (THREADS // lanes) // max(1, len(arrays)) // 16 * 16
+    if not arrays or not room:
+        return in_memory
+    inside, needs = _groups(lowering, nest, extents, lanes, failed, room)
+    known = [s for most, _ in needs for s in lowering.known(most)]
+    return [*known, lp.If(tuple(lp.Test("ge", places - most) for most, places in needs), inside, in_memory)]  # type: ignore[arg-type]
+
+
+def _groups(lowering: Any, nest: Nest, extents: tuple[Poly, ...], lanes: int, failed: lp.Var | None, room: int) -> tuple[list[k.Statement], list[tuple[Poly, int]]]:
+    """The kernel with its launch, and what must fit. `room`: bytes of shared memory for an array of a point, 0 where it is in the device's."""
     names: Names = lowering.names
     total = names.var("points", I64, True)
     lowering.host.add(total)
@@ -326,6 +358,7 @@ def group_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...], lanes: in
     p = names.var("p", I64, True)
     at = poly(p.atom)
     thread = Group(names, nest.env, at, lanes, own, together, None if failed is None else lowering.cell(failed))
+    thread.room = room
     index, env = indices(names, nest, extents, at)
     thread.env |= {s: q.subst(env) for s, q in thread.env.items()}
     thread.env |= env
@@ -348,7 +381,7 @@ def group_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...], lanes: in
         grid = (n + (groups - 1)) // groups
     sets = () if failed is None else (failed,)
     launch = lambda: lowering.launch(what, [k.Region(tuple(whole))], THREADS, grid, tuple(thread.buffers), note=note, sets=sets)  # noqa: E731
-    return [*out, *lowering.with_scratch(scratch, launch)]
+    return [*out, *lowering.with_scratch(scratch, launch)], thread.needs
 
 
 def by_size(lowering: Any, nest: Nest, extents: tuple[Poly, ...], flat: Callable[[], list[k.Statement]], grouped: Callable[[int], list[k.Statement]], after: Callable[[], list[k.Statement]] = list) -> list[k.Statement]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from atoll.backends.cuda import language as k
+from atoll.backends.cuda.jam import jammed
 from atoll.backends.cuda.points import Nest, Single, flat_kernel, indices
 from atoll.backends.cuda.reduce import combine, in_block, reducible, renamed
 from atoll.backends.cuda.threads import Names, Scratch
@@ -205,9 +206,11 @@ class _Pieces:
             out.append(lp.Let(stop, lp.Call("min", (lp.Index(poly(start.atom) + self.length), lp.Index(high)), I64)))
             begin, end = poly(start.atom), poly(stop.atom)
         t, r = names.sym("t"), names.var(loop.sym.name, I64, True)
-        each = [lp.Let(r, lp.Index(begin + self.lane + self.lanes * poly(t))), *renamed(loop.body, {a.var: v for a, v in zip(loop.accs, mine, strict=True)})]
+        body, here = renamed(loop.body, {a.var: v for a, v in zip(loop.accs, mine, strict=True)}), begin + self.lane + self.lanes * poly(t)
+        rounds = (end - begin - self.lane + (self.lanes - 1)) // self.lanes
+        several = jammed(names, body, own, t, rounds, {loop.sym: here}, thread.env)
         thread.env = {**thread.env, loop.sym: poly(r.atom)}
-        made = thread.stmt(lp.Accumulate(t, poly(0), (end - begin - self.lane + (self.lanes - 1)) // self.lanes, each, own))
+        made = thread.stmts(several) if several is not None else thread.stmt(lp.Accumulate(t, poly(0), rounds, [lp.Let(r, lp.Index(here)), *body], own))
         return [s for s in made if isinstance(s, lp.Declare)], [*out, *(s for s in made if not isinstance(s, lp.Declare))]
 
     def lanes_together(self, mine: list[lp.Var], own: list[lp.Acc]) -> tuple[list[lp.Buffer], list[Any]]:

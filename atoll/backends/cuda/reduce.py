@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from atoll.backends.cuda import language as k
+from atoll.backends.cuda.jam import jammed
 from atoll.backends.cuda.points import Single
 from atoll.backends.cuda.threads import Names, Scratch, neutral
 from atoll.core.prims import MONOIDS
@@ -107,8 +108,9 @@ def reduction(lowering: Any, accs: Sequence[lp.Acc], body: lp.Stmts, env: dict[A
     mine = [names.var(a.var.name, a.var.dtype) for a in accs]
     own = [lp.Acc(v, a.monoid) for v, a in zip(mine, accs, strict=True)]
     each = [lp.Let(at_i, lp.Index(here)), *renamed(body, {a.var: v for a, v in zip(accs, mine, strict=True)})]
-    loop = lp.Accumulate(t, poly(0), (extent - worker + workers - 1) // workers, each, own)
-    made = thread.stmt(loop)
+    rounds = (extent - worker + workers - 1) // workers
+    several = jammed(names, each[1:], own, t, rounds, {s: q.subst({i: here}) for s, q in env.items()}, {})
+    made = thread.stmts(several) if several is not None else thread.stmt(lp.Accumulate(t, poly(0), rounds, each, own))
     declared = [s for s in made if isinstance(s, lp.Declare)]
     shared = [names.buffer("warps", a.var.dtype, (poly(WARPS),), "shared") for a in accs]
     parts = [names.buffer(f"{a.var.name}_parts", a.var.dtype, (poly(MOST_BLOCKS),), "temp", "what the blocks of a reduction amount to") for a in accs]
