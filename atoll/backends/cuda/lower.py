@@ -374,7 +374,7 @@ class _Lowering:
                 own = points(part, nest.env, self.names, given)
                 out += self.at_points(own, (*extents, *(self.extent(p, out) for p in own.extents[len(extents) :])))
             return [*out, *(lp.Free(b) for b in arrays)]
-        sums = find_sums(nest)
+        sums = find_sums(nest, self.host)
         if sums is not None:
             return sum_kernels(self, nest, extents, sums, lambda: self.by_groups(nest, extents))
         return self.by_groups(nest, extents)

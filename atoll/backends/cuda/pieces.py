@@ -43,8 +43,8 @@ class Sums:
     columns: bool
 
 
-def find_sums(nest: Nest) -> Sums | None:
-    """The sums that a nest is, if it is no more than that."""
+def find_sums(nest: Nest, host: set[lp.Var]) -> Sums | None:
+    """The sums that a nest is, if it is no more than that. `host`: variables that the host knows."""
     at = next((n for n, s in enumerate(nest.body) if isinstance(s, lp.Accumulate)), None)
     if at is None or not nest.syms:
         return None
@@ -57,7 +57,7 @@ def find_sums(nest: Nest) -> Sums | None:
         return None
     around = {*nest.syms, *(s.var.atom for s in lp.walk(nest.body) if isinstance(s, (lp.Let, lp.Declare)))}
     ends = {*loop.low.subst(nest.env).leaves(), *loop.high.subst(nest.env).leaves()}
-    if around & ends or any(isinstance(a, lp.VarAtom) for a in ends):
+    if around & ends or any(isinstance(a, lp.VarAtom) and a.var not in host for a in ends):
         return None
     return Sums(first, loop, rest, _by_columns(nest, loop))
 
