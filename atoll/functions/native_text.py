@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from atoll.ainf.ir import Site
 from atoll.backends.c import vector_math
-from atoll.backends.c.jit import ALONE, HEAD, MACROS, abi
+from atoll.backends.c.headers import HEAD
+from atoll.backends.c.jit import ALONE, MACROS, abi
 from atoll.backends.c.prelude import needed
 from atoll.backends.c.sort import sorts
 from atoll.errors import NOWHERE

@@ -60,6 +60,25 @@ def straight(stmts: lp.Stmts) -> bool:
     return copyable(stmts) and not may_fail(stmts) and not any(isinstance(s, (lp.For, lp.Accumulate)) for s in lp.walk(stmts))
 
 
+def calls(x: Any) -> list[lp.Call]:
+    """Every operation in a statement or expression."""
+    found: list[lp.Call] = []
+
+    def go(e: Any) -> None:
+        kind = type(e)
+        if kind is list or kind is tuple:
+            for item in e:
+                go(item)
+        else:
+            if kind is lp.Call:
+                found.append(e)
+            for name in lp.FIELDS.get(kind, ()):
+                go(getattr(e, name))
+
+    go(x)
+    return found
+
+
 def loads(x: Any) -> list[lp.Load]:
     """Every element a statement or expression reads (not those an update reads of its own place)."""
     found: list[lp.Load] = []

@@ -17,11 +17,11 @@ import os
 import re
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
-from atoll.backends.c.jit import Generated, with_support
+from atoll.backends.c.jit import Generated
 from atoll.backends.c.units import parts
 from atoll.core import ir
 from atoll.errors import Error, Span
@@ -33,11 +33,11 @@ from atoll.runtime.toolchain import give_up
 
 Arrange = Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]]
 
-_SHORT = 24_000  # characters of C that are compiled soon enough
+_SHORT = 18_000  # characters of C that are compiled soon enough
 _PART = 120_000  # in a file that is not optimised: starting a compiler takes as long as half of that
 _ROUNDED = re.compile(
-    r"\b(?:exp2?|expm1|log(?:2|10|1p)?|pow|cbrt|a?(?:sin|cos|tan)h?|atan2|hypot|erfc?|[tl]gamma|fmod|remainder|ldexp"
-    r"|cabs|carg|cproj|csqrt|cexp|clog|cpow|ca?(?:sin|cos|tan)h?)f?\s*\(|\bcomplex\b|\bpragma omp simd reduction\b"
+    r"(?:exp2?|expm1|log(?:2|10|1p)?|pow|cbrt|a?(?:sin|cos|tan)h?|atan2|hypot|erfc?|[tl]gamma|fmod|remainder|ldexp"
+    r"|cabs|carg|cproj|csqrt|cexp|clog|cpow|ca?(?:sin|cos|tan)h?)f?|complex|reduction"
 )
 """Calls of functions whose results are not those of IEEE 754 alone, complex arithmetic, and sums and scans that the compiler may regroup."""
 
@@ -46,9 +46,9 @@ class Superseded(BaseException):
     """The good version is there: what runs may stop."""
 
 
-def is_exact(text: str) -> bool:
-    """Every compiler computes the same bits for it, with every option we use."""
-    return _ROUNDED.search(text) is None
+def is_exact(used: Collection[str]) -> bool:
+    """Every compiler computes the same bits for C with these words, with every option we use."""
+    return not any(map(_ROUNDED.fullmatch, used))
 
 
 def wanted() -> bool:
@@ -114,14 +114,14 @@ os.register_at_fork(after_in_child=_under_way.clear)
 
 def levels(generated: Generated) -> tuple[list[str], list[str]] | None:
     """The files of the first version and how far each is optimised; None where it would not be much sooner."""
-    if len(generated.text) < _SHORT or generated.prints:
+    if generated.length < _SHORT or generated.prints:
         return None
     exact: list[str] = []
     rounded: list[str] = []
     for text in generated.units:
-        (exact if is_exact(with_support(text)) else rounded).append(text)
+        (exact if is_exact(generated.with_support(text)) else rounded).append(text)
     main = generated.main
-    main_is_exact = is_exact(with_support(main))
+    main_is_exact = is_exact(generated.with_support(main))
     if sum(map(len, [main, *exact] if main_is_exact else exact)) < sum(map(len, rounded if main_is_exact else [main, *rounded])):
         return None
     beside, *more = parts(exact, _PART, len(main)) if main_is_exact else [[], *parts(exact, _PART)]

@@ -124,7 +124,29 @@ class Quot(Atom):
 
 
 Monomial = tuple[Atom, ...]
-_interned: weakref.WeakValueDictionary[frozenset[tuple[Monomial, int]], Poly] = weakref.WeakValueDictionary()
+_Key = Union["tuple[Monomial, int]", "frozenset[tuple[Monomial, int]]"]  # one term is its own key
+
+
+class _Interned:
+    """Polynomials that live, by their terms. What is dead is taken out when as many are new as were there: a callback for each, as
+    WeakValueDictionary has, takes longer than all of arithmetic."""
+
+    __slots__ = ("known", "most")
+
+    def __init__(self) -> None:
+        self.known: dict[_Key, weakref.ref[Poly]] = {}
+        self.most = 1 << 14
+
+    def add(self, key: _Key, value: Poly) -> None:
+        self.known[key] = weakref.ref(value)
+        if len(self.known) > self.most:
+            for old, ref in list(self.known.items()):
+                if ref() is None and self.known.get(old) is ref:
+                    self.known.pop(old, None)
+            self.most = max(1 << 14, 2 * len(self.known))
+
+
+_interned = _Interned()
 PolyLike = Union["Poly", Atom, int]
 
 
@@ -142,15 +164,15 @@ class Poly:
     _leaves: frozenset[Atom] | None
 
     def __new__(cls, terms: dict[Monomial, int]) -> Poly:
-        key = frozenset(terms.items())
-        known = _interned.get(key)
-        if known is not None:
+        key: _Key = next(iter(terms.items())) if len(terms) == 1 else frozenset(terms.items())
+        ref = _interned.known.get(key)
+        if ref is not None and (known := ref()) is not None:
             return known
         self = object.__new__(cls)
         self.terms = terms if len(terms) < 2 else _in_order(terms)
         self._hash = hash(key)
         self._leaves = None
-        _interned[key] = self
+        _interned.add(key, self)
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from atoll.backends.c import ops
 from atoll.backends.c.apart import Apart
+from atoll.backends.c.piece_text import lines
 from atoll.backends.c.text import C99, JIT, Dialect, safe
 from atoll.loops import ir as lp
 from atoll.sizes import Atom, Poly, Quot, poly
@@ -53,6 +54,8 @@ class Emitter(Apart):
             case lp.Free(buffer):
                 self.free(buffer)
             case lp.For() if self.is_apart(stmt):
+                self.apart([stmt])
+            case lp.For() | lp.Accumulate() if self.is_rounded_apart(stmt):
                 self.apart([stmt])
             case lp.For():
                 self.loop(stmt)
@@ -99,6 +102,12 @@ class Emitter(Apart):
             self.stmts(p.after)
             return
         rows = self.rows_after(p.after[0]) if p.after and isinstance(p.after[0], lp.Chunks) else None
+        if rows is None and len(p.sums) == 1:
+            given = [self.poly(x) for x in (p.rows, p.columns, p.sums[0], p.left_sums[0], p.right_sums[0], p.left_row, p.right_column, p.target_row)]
+            given += [*(f"&{self.element(x.buffer, x.index)}" for x in (p.left, p.right, p.target)), str(int(p.adds))]
+            self.uses_done = True
+            self.put(f"if ((status = at_product_{p.target.dtype.name}(at, {', '.join(given)})) != 0) goto done;")
+            return
         work = " * ".join(self.factor(x) for x in (p.rows, p.columns, *p.sums))
         with self.braces(""):
             lists = [", ".join(map(self.poly, each)) for each in (p.sums, p.left_sums, p.right_sums)]
@@ -145,6 +154,14 @@ class Emitter(Apart):
         if total.single() is None and total.leaves():
             self.fail_unless(f"{self.in_doubles(total)} < 70368744177664.0", self.no_memory)
 
+    def room(self, buffer: lp.Buffer) -> str:
+        """Memory for it, or NULL."""
+        total = poly(1)
+        for n in buffer.extents:
+            total = total * n
+        given = f"{self.count(buffer)}, sizeof({buffer.dtype.c_name})"
+        return f"at_room({self.in_doubles(total)}, {given})" if total.single() is None and total.leaves() else f"at_alloc({given})"
+
     def in_doubles(self, p: Poly) -> str:
         def atom(a: Atom) -> str:
             if isinstance(a, Quot):
@@ -160,6 +177,11 @@ class Emitter(Apart):
             self.put(f"{t} {name}[{self.count(buffer)}]{aligned};")
             return
         self.allocated.setdefault(buffer, self.here)
+        if self.dialect.hosted and buffer.kind != "out":
+            slot = self.held.setdefault(buffer, len(self.held))
+            self.uses_done = True
+            self.put(f"if (!({name} = at_held[{slot}] = {self.room(buffer)})) {{ status = -1; goto done; }}")
+            return
         if self.offsets is None:
             self.guard_count(buffer)
         if buffer.kind == "out":
@@ -324,7 +346,7 @@ class Emitter(Apart):
             self.here = "" if self.marks is None else self.marks.mark((self.fn.span,))
             with self.braces(f"static int {self.prefix}_run({', '.join(params) or 'void'})"):
                 self.locals()
-                self.spacious = self.is_long(self.fn.body)
+                self.spacious, self.length = self.is_long(self.fn.body), lines(self.fn.body)
                 for o in self.fn.outputs:
                     if o.buffer in self.swapped:
                         self.put(f"{o.buffer.dtype.c_name} *const at_{safe(o.buffer.name)} = {safe(o.buffer.name)};")

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +17,10 @@ from pathlib import Path
 from atoll.ainf.ir import Site
 from atoll.backends.c import ops, vector_math
 from atoll.backends.c.emit import JIT, Emitter
+from atoll.backends.c.headers import headers, words
 from atoll.backends.c.looks import UNITS
-from atoll.backends.c.prelude import needed
-from atoll.backends.c.sort import sorts
+from atoll.backends.c.prelude import needed_by
+from atoll.backends.c.sort import sorts_by
 from atoll.backends.c.units import parts, shared, without_structs
 from atoll.core import ir as core
 from atoll.core.binding import MOST_SIZE, plan
@@ -28,12 +30,6 @@ from atoll.origins import Marks
 from atoll.sizes import Atom, Poly, Quot, Sym
 from atoll.types.dtypes import BOOL
 from atoll.types.types import Array, Index, flatten, shape_of
-
-HEAD = """#include <complex.h>
-#include <math.h>
-#include <stdbool.h>
-#include <string.h>
-"""
 
 ALONE = "#define AT_OURS static\n#define AT_HERE static\n"  # a program in one file
 _HIDDEN = '__attribute__((visibility("hidden")))'
@@ -60,6 +56,9 @@ static inline void *at_alloc(int64_t count, size_t size) {
     if (count < 0) count = 0;
     return count > (int64_t)1 << 46 ? NULL : at_rt->alloc(count * (int64_t)size);
 }
+
+/* A count that would wrap around is too much memory: the same polynomial in doubles tells. */
+static __attribute__((noinline, unused)) void *at_room(double wide, int64_t count, size_t size) { return wide < 0x1p46 ? at_alloc(count, size) : NULL; }
 
 static inline void at_free(void *block) { at_rt->release(block); }
 
@@ -89,28 +88,61 @@ static inline int at_no_memory(at_call *at) {
 
 @dataclass
 class Generated:
-    """A C file, and what is needed to talk about it: the places that can fail, what is printed."""
+    """A program in C, and what is needed to talk about it: the places that can fail, what is printed."""
 
-    text: str
     sites: list[Site]
     kinds: list[str]  # per site, whether each shown value is an integer or a double
     prints: list[lp.Print]
-    files: list[str]  # the same program as files that are compiled side by side; one when it is short
     consts: str  # what it is made of: constants, functions that do not depend on each other, and what calls them
     units: list[str]
     main: str
+    kernel: str  # all of it but how it is called
+    last: str  # and that
+
+    @functools.cached_property
+    def text(self) -> str:
+        """In one file."""
+        return _file(ALONE, [self.kernel, self.last], self._words([self.consts, *self.units, self.main]))
+
+    @functools.cached_property
+    def files(self) -> list[str]:
+        """The same program as files that are compiled side by side; one when it is short."""
+        return self.split(apart) if len(apart := parts(self.units)) > 1 else [self.text]
+
+    @property
+    def length(self) -> int:
+        """Characters, without support code."""
+        return len(self.kernel) + len(self.last)
 
     def split(self, groups: list[list[str]], beside: Sequence[str] = ()) -> list[str]:
         """The program as several files: the one that calls the units and has those `beside` it, then one for each group of them."""
         known = shared(self.units)
-        files = [_file(_FIRST, "\n\n".join([self.consts, known, *map(without_structs, beside), self.main]))]
-        return files + [_file(_OTHER, "\n\n".join([self.consts, known, *map(without_structs, group)])) for group in groups]
+        first = _file(_FIRST, [self.consts, known, *map(without_structs, beside), self.main], self._words([self.consts, *beside, self.main]))
+        return [first, *(_file(_OTHER, [self.consts, known, *map(without_structs, group)], self._words([self.consts, *group])) for group in groups)]
+
+    @functools.cached_property
+    def _known(self) -> dict[str, frozenset[str]]:
+        return {text: words(text) for text in (self.consts, self.main, *self.units)}
+
+    def _words(self, texts: Sequence[str]) -> frozenset[str]:
+        return frozenset().union(*(self._known[text] for text in texts))
+
+    def with_support(self, text: str) -> frozenset[str]:
+        """The words of a part, and of the support code that it calls."""
+        return with_support(self._known[text])
 
 
-def with_support(text: str) -> str:
-    """A piece of a program with the support code that it calls."""
-    sorting = sorts(text, True)
-    return "\n".join([text, *sorting, *needed("\n".join([text, *sorting]))])
+def _support(used: frozenset[str]) -> tuple[list[str], list[str]]:
+    """Support code: helpers, and what sorts."""
+    names = sorted(word for word in used if word.startswith("at_"))
+    sorting = sorts_by(names, True)
+    return needed_by([*names, *sorted(frozenset().union(*map(words, sorting)))]), sorting
+
+
+def with_support(used: frozenset[str]) -> frozenset[str]:
+    """Words, and those of the support code that they call for; functions for one number (`at_one_log`) are the same with every compiler, whatever they call."""
+    helpers, sorting = _support(frozenset(word for word in used if not word.startswith("at_one_")))
+    return used.union(*map(words, helpers), *map(words, sorting))
 
 
 def abi() -> str:
@@ -125,22 +157,20 @@ def generate(core_fn: core.Function | None, fn: lp.Function, marks: Marks | None
     kernel = emitter.kernel()
     entry = _entry(fn, emitter)
     prepare = "" if core_fn is None else prepare_text(core_fn, fn, emitter)
-    kinds = sum(1 << is_double for is_double in (0, 1) if f"at_rt->product(at, &at_p, {is_double})" in kernel)
+    kinds = sum(1 << k for k, name in enumerate(("f32", "f64")) if f"at_product_{name}(" in kernel or f"at_rt->product(at, &at_p, {k})" in kernel)
     has_products = f"const int atoll_has_products = {kinds};\n\n" if kinds else ""
-    last = [prepare, has_products + entry]
-    text = _file(ALONE, "\n\n".join([kernel, *last]))
-    units = emitter.units.texts
-    made = Generated(text, emitter.sites, emitter.kinds, emitter.prints, [text], "\n\n".join(emitter.const_arrays()), units, "\n\n".join([*emitter.texts, *last]))
-    if len(apart := parts(units)) > 1:
-        made.files = made.split(apart)
-    return made
+    last = "\n\n".join([prepare, has_products + entry])
+    main = "\n\n".join([*emitter.texts, last])
+    return Generated(emitter.sites, emitter.kinds, emitter.prints, "\n\n".join(emitter.const_arrays()), emitter.units.texts, main, kernel, last)
 
 
-def _file(where: str, body: str) -> str:
-    """C with everything before it that it needs."""
-    sorting = sorts(body, True)
-    support = "\n\n".join([*needed("\n".join([body, *sorting])), *sorting])
-    pieces = [HEAD, abi(), where + MACROS, vector_math.declarations(body + support), support, body]
+def _file(where: str, body: list[str], used: frozenset[str]) -> str:
+    """C with everything before it that it needs; `used` are its words."""
+    helpers, sorting = _support(used)
+    used = used.union(*map(words, helpers), *map(words, sorting))
+    quick = vector_math.declarations_by(used)
+    head = headers(used | words(quick) if quick else used)
+    pieces = [abi(), head, where + MACROS, quick, "\n\n".join([*helpers, *sorting]), "\n\n".join(body)]
     return "\n".join(p for p in pieces if p) + "\n"
 
 

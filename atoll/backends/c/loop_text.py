@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from atoll.backends.c import looks, ops
+from atoll.backends.c.prelude import folds
 from atoll.backends.c.strides import strides
 from atoll.backends.c.text import safe
 from atoll.backends.c.vector_text import BYTES, Vectors
@@ -57,14 +58,12 @@ class Loops(Vectors):
         if pragma:
             self.put(pragma)
         name = self.names.enter(loop.sym)
-        self.nesting += 1
-        with self.braces(f"for (int64_t {name} = {low}; {name} < {high}; {name}++{steps})"):
+        with self.in_loop(bool(tick)), self.braces(f"for (int64_t {name} = {low}; {name} < {high}; {name}++{steps})"):
             if tick:
                 self.put(tick)
             elif isinstance(loop, lp.For) and not loop.parallel and not loop.vector and not loop.unroll and _skewed(loop):
                 self.put("at_order();")
             self.stmts(body)
-        self.nesting -= 1
         self.names.leave(loop.sym)
 
     def scan(self, loop: lp.For, step: lp.Assign) -> None:
@@ -75,14 +74,12 @@ class Loops(Vectors):
         with self.stretches(loop) as (low, high):
             self.put(f"#pragma omp simd reduction(inscan, {_SCANNED[step.value.op]} : {name})")
             index = self.names.enter(loop.sym)
-            self.nesting += 1
-            with self.braces(f"for (int64_t {index} = {low}; {index} < {high}; {index}++)"):
+            with self.in_loop(False), self.braces(f"for (int64_t {index} = {low}; {index} < {high}; {index}++)"):
                 with self.braces(""):
                     self.stmts([*before, step])
                 self.put(f"#pragma omp scan inclusive({name})")
                 with self.braces(""):
                     self.stmts([*before, *after])
-            self.nesting -= 1
             self.names.leave(loop.sym)
 
     # -- loops that may take long look whether the user wants to stop (looks.py)
@@ -126,12 +123,10 @@ class Loops(Vectors):
             yield "at_i", "at_end"
 
     def forever(self, body: lp.Stmts) -> None:
-        self.nesting += 1
-        with self.braces("for (;;)"):
+        with self.in_loop(True), self.braces("for (;;)"):
             if self.dialect.hosted and not self.quiet:
                 self.put(self.look(str(looks.units(body))))
             self.stmts(body)
-        self.nesting -= 1
 
     def accumulate(self, loop: lp.Accumulate) -> None:
         """Known operators into scalars. Floats in lanes when the loop is innermost, as a tree of partial sums otherwise."""
@@ -142,7 +137,8 @@ class Loops(Vectors):
         if loop.exact or not floats or (rounds is not None and rounds < FEW):  # blocks of lanes are longer
             self.long_loop(loop)
         elif self.dialect.gnu and self.is_innermost(loop.body) and not may_fail(loop.body) and not any(a.var.dtype.is_complex for a in floats):
-            self.lanes(loop)
+            with self.in_loop(False):
+                self.lanes(loop)
         else:
             self.tree(loop)
 
@@ -181,11 +177,8 @@ class Loops(Vectors):
                 self.put(f"const int64_t {index} = {first} + at_l;")
                 self.stmts(loop.body)
         for acc in loop.accs:
-            v, half = safe(acc.var.name), lanes // 2
-            while half > 0:
-                combined = self._combine(acc, f"{v}_lane[at_l]", f"{v}_lane[at_l + {half}]")
-                self.put(f"for (int at_l = 0; at_l < {half}; at_l++) {v}_lane[at_l] = {combined};")
-                half //= 2
+            v = safe(acc.var.name)
+            self.fold_lanes(acc, lanes)
             self.put(f"{v} = {v}_lane[0];")
             self.adders.pop(acc.var, None)
         with self.braces(f"for (; {first} < {high}; {first}++)"):
@@ -214,12 +207,10 @@ class Loops(Vectors):
                     self.put(f"const int64_t {index} = {first};")
                     self.vector_body(loop)
                 for acc in loop.accs:
-                    v, half = safe(acc.var.name), lanes // 2
+                    v = safe(acc.var.name)
                     self.put(f"{dtype.c_name} {v}_lane[{lanes}];")
                     self.put(f"memcpy({v}_lane, &{v}_vector, {BYTES});")
-                    while half > 0:
-                        self.put(f"for (int at_l = 0; at_l < {half}; at_l++) {v}_lane[at_l] = {v}_lane[at_l] + {v}_lane[at_l + {half}];")
-                        half //= 2
+                    self.put(f"{folds('add', dtype, lanes)}({v}_lane);")
                     self.put(f"{v} = {v} + {v}_lane[0];")
             with self.braces(f"for (; {first} < {high}; {first}++)"):
                 self.put(f"const int64_t {index} = {first};")
@@ -270,12 +261,7 @@ class Loops(Vectors):
                             self.stmts(loop.body)
                     for acc in loop.accs:
                         v = safe(acc.var.name)
-                        half = lanes // 2
-                        while half > 0:  # each step a loop of its own, so that lanes stay in registers
-                            a, b = f"{v}_lane[at_l]", f"{v}_lane[at_l + {half}]"
-                            combined = _plainly(acc, a, b) if _keeps_nan(acc) else self._combine(acc, a, b)
-                            self.put(f"for (int at_l = 0; at_l < {half}; at_l++) {v}_lane[at_l] = {combined};")
-                            half //= 2
+                        self.fold_lanes(acc, lanes, _keeps_nan(acc))
                         if acc in sums:
                             self.put(f"at_sum_add_{acc.var.dtype.name}(&{v}_sum, {v}_lane[0]);")
                         elif _keeps_nan(acc):
@@ -295,6 +281,17 @@ class Loops(Vectors):
         self.adders = saved
         self.names.leave(loop.sym)
         self.names.leave(outer)
+
+    def fold_lanes(self, acc: lp.Acc, lanes: int, plainly: bool = False) -> None:
+        """Combine lanes, the upper half into the lower one until the first has all of them; `plainly`: numbers are compared, of which none is NaN."""
+        v, dtype, half = safe(acc.var.name), acc.var.dtype, lanes // 2
+        if plainly or (acc.monoid == "add" and dtype.is_float):
+            self.put(f"{folds('add' if not plainly else 'least' if acc.monoid == 'minimum' else 'most', dtype, lanes)}({v}_lane);")
+            return
+        while half > 0:
+            combined = self._combine(acc, f"{v}_lane[at_l]", f"{v}_lane[at_l + {half}]")
+            self.put(f"for (int at_l = 0; at_l < {half}; at_l++) {v}_lane[at_l] = {combined};")
+            half //= 2
 
     def _combine(self, acc: lp.Acc, a: str, b: str) -> str:
         return ops.call(MONOIDS[acc.monoid][0], [a, b], acc.var.dtype, acc.var.dtype, self.dialect.wrapping)

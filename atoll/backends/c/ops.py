@@ -97,6 +97,25 @@ def _shortest_f32(x: float) -> str:
     return str(np.float32(x)) if np.isfinite(np.float32(x)) else repr(x)
 
 
+EXACT = frozenset({"sqrt", "floor", "ceil", "round", "trunc", "copysign", "fma", "abs", "fmod"})  # of those in C's library: IEEE 754 says every bit
+OWN = frozenset({"tanh"})  # vector_math.py has a faster one for single numbers too
+
+
+def is_rounded(op: str, arg: DType) -> bool:
+    """A function of C's library whose last bit depends on whether it is called for one number or for a vector of them."""
+    return arg.is_float and op in _MATH and op not in EXACT
+
+
+def single(op: str, args: list[str], arg: DType) -> str | None:
+    """Such a function where it is called for one number in any case: then every compiler calls the same one (`at_one_log`, prelude.py)."""
+    return f"at_one_{_MATH[op]}{'f' if arg.name == 'f32' else ''}({', '.join(args)})" if is_rounded(op, arg) and op not in OWN else None
+
+
+def singles() -> dict[str, int]:
+    """Their names in C, and how many numbers they take."""
+    return {name: 2 if op in ("pow", "arctan2", "hypot") else 1 for op, name in _MATH.items() if op not in EXACT | OWN}
+
+
 def call(op: str, args: list[str], arg: DType, result: DType, wrapping: bool) -> str:
     """A primitive applied to printed arguments of type `arg`. `wrapping`: the compiler wraps signed integers by itself."""
     if op == "select":

@@ -104,7 +104,7 @@ class Pieces(Loops):
             given += [f"{a.var.dtype.c_name} *{safe(a.var.name)}_out" for a in chunk.accs]
             start = len(self.lines)
             self.divided = (chunk.low, chunk.high) if divided else None
-            self.spacious = self.is_long(chunk.body)
+            self.spacious, self.length = self.is_long(chunk.body), lines(chunk.body)
             with self.braces(f"AT_PIECE int {name}({', '.join(given)})"):
                 self.locals()
                 for acc in chunk.accs:

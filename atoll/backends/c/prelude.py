@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from atoll.backends.c import portable_math
+from atoll.backends.c import ops, portable_math
 from atoll.backends.c.storage_text import STORAGE_HELPERS
 from atoll.types.dtypes import DTYPES, DType
 
@@ -311,8 +311,25 @@ def _sum_helpers() -> dict[str, str]:
     return found
 
 
+def folds(op: str, dtype: DType, lanes: int) -> str:
+    """The name of the function that combines lanes of floats, the upper half into the lower one until the first has all of them; `least` and `most` are comparisons."""
+    return f"at_fold_{op}_{dtype.name}_{lanes}"
+
+
+def _fold_helpers() -> dict[str, str]:
+    """Each step a loop of its own, so that lanes stay in registers."""
+    found: dict[str, str] = {}
+    for d in _FLOATS:
+        for op, how in (("add", "x[l] + x[l + {h}]"), ("least", "x[l] < x[l + {h}] ? x[l] : x[l + {h}]"), ("most", "x[l] > x[l + {h}] ? x[l] : x[l + {h}]")):
+            for power in range(2, 8):
+                steps = "".join(f"    for (int l = 0; l < {h}; l++) x[l] = {how.format(h=h)};\n" for h in (1 << k for k in reversed(range(power))))
+                found[folds(op, d, 1 << power)] = f"static inline void {folds(op, d, 1 << power)}({d.c_name} *x) {{\n{steps}}}"
+    return found
+
+
 def _product_helpers() -> dict[str, str]:
-    """Products of a few numbers, which are not worth a call of the runtime's: one function for all of them, so that no program has loops of its own to compile."""
+    """Products of a few numbers, which are not worth a call of the runtime's: one function for all of them, so that no program has loops of its own to compile.
+    at_product_<type> is the usual product, of matrices with one index to sum over."""
     found: dict[str, str] = {}
     for d in (DTYPES["f32"], DTYPES["f64"]):
         t = d.c_name
@@ -335,6 +352,23 @@ def _product_helpers() -> dict[str, str]:
             *c = s;
         }}
 }}"""
+        found[f"at_product_{d.name}"] = f"""static __attribute__((noinline, unused)) int at_product_{d.name}(at_call *at, int64_t m, int64_t n, int64_t k, int64_t a_k, int64_t b_k, int64_t a_m, int64_t b_n, int64_t c_m, const {t} *a, const {t} *b, {t} *c, int adds) {{
+    const at_product at_p = {{m, n, {{k}}, {{a_k}}, {{b_k}}, a_m, b_n, c_m, a, b, c, 1, adds}};
+    if (m * n * k >= 64) return at_rt->product(at, &at_p, {int(d.size == 8)});
+    at_tiny_{d.name}(&at_p);
+    return 0;
+}}"""
+    return found
+
+
+def _single_helpers() -> dict[str, str]:
+    """Functions of C's library for one number: no compiler makes a vector's of them, whatever the options are. The name in parentheses is no macro's."""
+    found: dict[str, str] = {}
+    for d in _FLOATS:
+        t, f = d.c_name, "f" if d.name == "f32" else ""
+        for name, count in ops.singles().items():
+            params, args = (f"{t} x", "x") if count == 1 else (f"{t} x, {t} y", "x, y")
+            found[f"at_one_{name}{f}"] = f"static __attribute__((noipa, unused)) {t} at_one_{name}{f}({params}) {{ return ({name}{f})({args}); }}"
     return found
 
 
@@ -375,6 +409,8 @@ HELPERS: dict[str, str] = {
     **_index_helpers(),
     **STORAGE_HELPERS,
     **_sum_helpers(),
+    **_fold_helpers(),
+    **_single_helpers(),
     **_vector_helpers(),
     **_product_helpers(),
     **_copy_helpers(),
@@ -398,9 +434,15 @@ def right_with_gcc() -> str:
 
 def needed(text: str) -> list[str]:
     """The helpers a piece of C uses, each after those it uses itself."""
+    return needed_by(_NAME.findall(text))
+
+
+def needed_by(words: Iterable[str]) -> list[str]:
+    """The same for the words of it."""
     order: dict[str, None] = {}
+    words = list(words)
     helpers, provides = HELPERS, _PROVIDES
-    if "at_portable_" in text:
+    if any(word.startswith("at_portable_") for word in words):
         own, parts = portable_math.helpers()
         helpers, provides = helpers | own, provides | parts
 
@@ -412,5 +454,5 @@ def needed(text: str) -> list[str]:
                 visit(inner)
                 order[name] = None
 
-    visit(_NAME.findall(text))
+    visit(words)
     return [helpers[name] for name in order]

@@ -10,6 +10,7 @@ parts and threads do not change it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from atoll.backends.c.networks import MOST, network
 from atoll.types.dtypes import DTYPES, DType
@@ -553,14 +554,19 @@ _NAME = re.compile(r"\bat_[a-z0-9_]+\b")
 
 def sorts(text: str, hosted: bool) -> list[str]:
     """What a program that sorts needs, each after what it uses itself."""
+    return sorts_by(_NAME.findall(text), hosted)
+
+
+def sorts_by(words: Iterable[str], hosted: bool) -> list[str]:
+    """The same for the words of a program."""
     texts = _TEXTS[hosted]
     order: dict[str, None] = {}
 
-    def visit(text: str) -> None:
-        for name in _NAME.findall(text):
+    def visit(words: Iterable[str], text: str) -> None:
+        for name in words:
             if name in texts and name not in order and texts[name] is not text:
-                visit(texts[name])
+                visit(_NAME.findall(texts[name]), texts[name])
                 order[name] = None
 
-    visit(text)
+    visit(words, "")
     return [texts[name] for name in order]

@@ -97,6 +97,8 @@ class Text:
         self.uses_done = False
         self.counts = False  # what loops do is counted down in this function (looks.py)
         self.quiet = 0  # loops around whose rounds must not be left
+        self.alone = dialect.hosted  # no compiler makes vectors of what stands here: it is in no loop, or in one that looks or checks in every round
+        self.length = 0  # lines of this function, about
         self.divided: tuple[Sym, Sym] | None = None  # the bounds of a piece that is done in parts
         self.prints: list[lp.Print] = []
         self.offsets: dict[lp.Buffer, Poly] | None = None  # where buffers lie in the caller's workspace
@@ -148,10 +150,22 @@ class Text:
     def function_text(self) -> Iterator[None]:
         """Collect a function of its own."""
         saved = (self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held, self.allocated, self.spacious)
+        alone, length = self.alone, self.length
         self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held, self.allocated = [], 0, False, False, 0, 0, {}, {}
+        self.alone = self.dialect.hosted
         yield
         self.texts.append("\n".join(self.lines))
         self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held, self.allocated, self.spacious = saved
+        self.alone, self.length = alone, length
+
+    @contextmanager
+    def in_loop(self, left: bool) -> Iterator[None]:
+        """The rounds of a loop; `left`: a look or a check may leave any of them, hence they are in no vectors."""
+        saved, self.alone = self.alone, left and self.dialect.hosted and not self.quiet
+        self.nesting += 1
+        yield
+        self.nesting -= 1
+        self.alone = saved
 
     @contextmanager
     def unit(self, name: str) -> Iterator[None]:
@@ -237,7 +251,8 @@ class Text:
                 arg = args[1 if op == "select" else 0].dtype
                 if dtype is BOOL and arg is BOOL and op in ("and", "or") and all(map(_at_hand, args)):
                     return f"({self.expr(args[0])} {'&' if op == 'and' else '|'} {self.expr(args[1])})"
-                return ops.call(op, [self.expr(a) for a in args], arg, dtype, self.dialect.wrapping)
+                given = [self.expr(a) for a in args]
+                return (self.alone and ops.single(op, given, arg)) or ops.call(op, given, arg, dtype, self.dialect.wrapping)
             case lp.Cast(arg, dtype):
                 return ops.cast(self.expr(arg), arg.dtype, dtype)
             case lp.Choose(tests, then, orelse) if _of_bits(e):  # data decide as they like: a branch would be guessed wrong half of the time

@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from fractions import Fraction
 
 FUNCTIONS = [
@@ -31,7 +31,11 @@ _ROWS = 33  # rows of the table of 2/pi: one for every 32 powers of two, and one
 
 def declarations(text: str) -> str:
     """What stands before C `text` so that its calls of mathematical functions can run in vectors."""
-    called = set(_CALLED.findall(text))
+    return declarations_by(set(_CALLED.findall(text)))
+
+
+def declarations_by(called: Collection[str]) -> str:
+    """The same for the names of functions that are called."""
     used = [(name, f) for name in FUNCTIONS for f in ("", "f") if f"{name}{f}" in called]
     if not used:
         return ""

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from atoll.ainf.ir import Site
 from atoll.backends.c.emit import Emitter
-from atoll.backends.c.jit import ALONE, HEAD, MACROS, abi, prepare_text
+from atoll.backends.c.headers import HEAD
+from atoll.backends.c.jit import ALONE, MACROS, abi, prepare_text
 from atoll.backends.c.prelude import needed
 from atoll.backends.c.text import JIT, safe
 from atoll.backends.cuda import language as k

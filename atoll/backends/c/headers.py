@@ -1,0 +1,49 @@
+"""What a compiled program needs of C's library, said without its headers: reading <math.h>, <complex.h> and <string.h> takes a C compiler as long as a loop
+or two of the program, and every file of it begins with them. Complex numbers, and functions that are not in the table, have the headers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+_ONE = (
+    "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc lgamma tgamma "
+    "floor ceil rint trunc nearbyint round fabs"
+).split()
+_TWO = "atan2 hypot fmod copysign pow remainder fmin fmax".split()
+_THREE = ["fma"]
+_MEMORY = {
+    "memcpy": "void *memcpy(void *restrict, const void *restrict, size_t);",
+    "memset": "void *memset(void *, int, size_t);",
+    "memmove": "void *memmove(void *, const void *, size_t);",
+}
+_MACROS = {
+    "INFINITY": "#define INFINITY (__builtin_inff())",
+    "NAN": '#define NAN (__builtin_nanf(""))',
+    **{name: f"#define {name}(x) __builtin_{name}(x)" for name in ("isnan", "isinf", "isfinite", "signbit")},
+}
+_TABLE = {
+    **{f"{name}{f}": f"{t} {name}{f}({', '.join([t] * count)});" for names, count in ((_ONE, 1), (_TWO, 2), (_THREE, 3)) for name in names for f, t in (("", "double"), ("f", "float"))},
+    **_MEMORY,
+    **_MACROS,
+}
+_FULL = re.compile(
+    r"(?:ldexp|scalbn|frexp|modf|ll?rint|lround|ilogb|logb|nextafter|fdim|memcmp|memchr|str[a-z]+|fpclassify|isnormal|is(?:greater|less|unordered)\w*|M_PI"
+    r"|complex|c(?:real|imag|abs|arg|proj|exp|log|sqrt|pow)|conj|ca?(?:sin|cos|tan)h?|CMPLX)[fF]?"
+)
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+HEAD = "#include <complex.h>\n#include <math.h>\n#include <stdbool.h>\n#include <string.h>\n"
+
+
+def words(text: str) -> frozenset[str]:
+    """Every name and keyword in C."""
+    return frozenset(_WORD.findall(text))
+
+
+def headers(used: Collection[str]) -> str:
+    """What stands before C with these words, after <stddef.h> and <stdint.h>."""
+    if any(map(_FULL.fullmatch, used)):
+        return HEAD
+    return "#include <stdbool.h>\n" + "".join(f"{line}\n" for name, line in _TABLE.items() if name in used)
