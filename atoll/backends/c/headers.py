@@ -32,14 +32,20 @@ _FULL = re.compile(
     r"(?:ldexp|scalbn|frexp|modf|ll?rint|lround|ilogb|logb|nextafter|fdim|memcmp|memchr|str[a-z]+|fpclassify|isnormal|is(?:greater|less|unordered)\w*|M_PI"
     r"|complex|c(?:real|imag|abs|arg|proj|exp|log|sqrt|pow)|conj|ca?(?:sin|cos|tan)h?|CMPLX)[fF]?"
 )
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = re.compile(r"[A-Za-z_]\w*\(?")
 
 HEAD = "#include <complex.h>\n#include <math.h>\n#include <stdbool.h>\n#include <string.h>\n"
 
 
 def words(text: str) -> frozenset[str]:
-    """Every name and keyword in C."""
-    return frozenset(_WORD.findall(text))
+    """Every name and keyword in C; those that are called also with a parenthesis, `exp(`."""
+    found = frozenset(_WORD.findall(text))
+    return found.union(word[:-1] for word in found if word.endswith("("))
+
+
+def called(used: Collection[str]) -> set[str]:
+    """Those of words that are called."""
+    return {word[:-1] for word in used if word.endswith("(")}
 
 
 def headers(used: Collection[str]) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from atoll.ainf.ir import Site
 from atoll.backends.c import ops, vector_math
 from atoll.backends.c.emit import JIT, Emitter
-from atoll.backends.c.headers import headers, words
+from atoll.backends.c.headers import called, headers, words
 from atoll.backends.c.looks import UNITS
 from atoll.backends.c.prelude import needed_by
 from atoll.backends.c.sort import sorts_by
@@ -134,7 +134,7 @@ class Generated:
 
 def _support(used: frozenset[str]) -> tuple[list[str], list[str]]:
     """Support code: helpers, and what sorts."""
-    names = sorted(word for word in used if word.startswith("at_"))
+    names = sorted(word for word in used if word.startswith("at_") and not word.endswith("("))
     sorting = sorts_by(names, True)
     return needed_by([*names, *sorted(frozenset().union(*map(words, sorting)))]), sorting
 
@@ -168,7 +168,7 @@ def _file(where: str, body: list[str], used: frozenset[str]) -> str:
     """C with everything before it that it needs; `used` are its words."""
     helpers, sorting = _support(used)
     used = used.union(*map(words, helpers), *map(words, sorting))
-    quick = vector_math.declarations_by(used)
+    quick = vector_math.declarations_by(called(used))
     head = headers(used | words(quick) if quick else used)
     pieces = [abi(), head, where + MACROS, quick, "\n\n".join([*helpers, *sorting]), "\n\n".join(body)]
     return "\n".join(p for p in pieces if p) + "\n"
