@@ -70,7 +70,7 @@ def defined(text: str) -> int:
 
 def test_layers_are_the_same_functions():
     single, several = one.show("c"), four.show("c")
-    assert defined(several) <= defined(single) + 4, "four layers have the functions of one, and those between two with both loops of exp"
+    assert defined(several) <= defined(single) + 5, "four layers have the functions of one, and those between two, with loops of exp"
     rng = np.random.default_rng(0)
     for size in (1, 3, 8, 40):
         w = [rng.normal(size=(size, size)).astype(np.float32) for _ in range(4)]

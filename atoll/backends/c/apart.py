@@ -1,7 +1,7 @@
 """Nests of loops as functions of their own, in programs that are long: C compilers need more than linear time for a function, and equal nests are then
 one (units.py). A long branch in a loop (a search by blocks, beside the loop for a few elements) is one too, in every program: what stands beside it is
 then compiled without it, by the first version in particular (runtime/first_version.py), which must optimise what calls `exp` but not what looks for the largest.
-So is a loop that calls `exp` and the like, where much else stands around it: that is all of a function which the first version must optimise.
+So is a loop that calls `exp` and the like in a large program, where much else stands around it: that is all of a function which the first version must optimise.
 
 A nest takes what it reads by value, arrays by `restrict` pointers as pieces do, and the variables it sets by address: it works on copies, which it
 gives back.
@@ -10,7 +10,8 @@ gives back.
 from __future__ import annotations
 
 from atoll.backends.c import ops
-from atoll.backends.c.piece_text import Pieces, lines
+from atoll.backends.c.lengths import lines
+from atoll.backends.c.piece_text import Pieces
 from atoll.backends.c.text import safe
 from atoll.backends.c.used import collect
 from atoll.loops import ir as lp
@@ -39,7 +40,7 @@ class Apart(Pieces):
 
     def is_rounded_apart(self, loop: lp.For | lp.Accumulate) -> bool:
         """A loop of vectors of `exp` and the like that becomes a function here."""
-        if not self.dialect.hosted or self.quiet or not self.nesting or self.length - lines([loop]) < _AROUND or not self.is_innermost(loop.body):
+        if not self.is_large or self.quiet or not self.nesting or self.length - lines([loop]) < _AROUND or not self.is_innermost(loop.body):
             return False
         return any(ops.is_rounded(e.op, e.dtype) for e in calls(loop.body)) and not may_fail(loop.body) and _is_closed([loop])
 

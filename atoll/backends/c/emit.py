@@ -12,7 +12,7 @@ from typing import Any
 
 from atoll.backends.c import ops
 from atoll.backends.c.apart import Apart
-from atoll.backends.c.piece_text import lines
+from atoll.backends.c.lengths import lines
 from atoll.backends.c.text import C99, JIT, Dialect, safe
 from atoll.loops import ir as lp
 from atoll.sizes import Atom, Poly, Quot, poly

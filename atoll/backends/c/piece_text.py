@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from atoll.backends.c import looks
+from atoll.backends.c.lengths import lines
 from atoll.backends.c.loop_text import Loops
 from atoll.backends.c.text import safe
 from atoll.backends.c.used import Used, collect, written_buffers
@@ -16,19 +17,6 @@ from atoll.loops.transform.split import is_wide, may_be_negative
 from atoll.types.dtypes import BOOL
 
 _LONG = 160  # lines of a function that are many
-_SUM = 24  # lines that a sum in lanes takes, beside twice its body
-
-
-def lines(stmts: lp.Stmts) -> int:
-    """About how many lines of C statements are, without those of functions of their own."""
-    total = 0
-    for stmt in stmts:
-        inside = sum(lines(body) for body in lp.bodies(stmt)) if not isinstance(stmt, (lp.Chunks, lp.Product)) else 0
-        if isinstance(stmt, lp.Accumulate) and not stmt.exact:
-            total += _SUM * len(stmt.accs) + 2 * inside
-        else:
-            total += (1 if inside == 0 else 3) + inside
-    return total
 
 
 @dataclass(frozen=True, slots=True)

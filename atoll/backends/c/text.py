@@ -10,6 +10,7 @@ from typing import Any
 from atoll.ainf.ir import Site
 from atoll.backends.c import ops
 from atoll.backends.c.c_names import safe as safe
+from atoll.backends.c.lengths import is_large
 from atoll.backends.c.units import Units
 from atoll.backends.c.used import read_as_bytes
 from atoll.backends.c.within import guarded
@@ -97,7 +98,8 @@ class Text:
         self.uses_done = False
         self.counts = False  # what loops do is counted down in this function (looks.py)
         self.quiet = 0  # loops around whose rounds must not be left
-        self.alone = dialect.hosted  # no compiler makes vectors of what stands here: it is in no loop, or in one that looks or checks in every round
+        self.is_large = dialect.hosted and is_large(fn.body)
+        self.alone = self.is_large  # such a program, and no compiler makes vectors of what stands here: it is in no loop, or in one that looks or checks in every round
         self.length = 0  # lines of this function, about
         self.divided: tuple[Sym, Sym] | None = None  # the bounds of a piece that is done in parts
         self.prints: list[lp.Print] = []
@@ -152,7 +154,7 @@ class Text:
         saved = (self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held, self.allocated, self.spacious)
         alone, length = self.alone, self.length
         self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held, self.allocated = [], 0, False, False, 0, 0, {}, {}
-        self.alone = self.dialect.hosted
+        self.alone = self.is_large
         yield
         self.texts.append("\n".join(self.lines))
         self.lines, self.depth, self.uses_done, self.counts, self.quiet, self.nesting, self.held, self.allocated, self.spacious = saved
@@ -161,7 +163,7 @@ class Text:
     @contextmanager
     def in_loop(self, left: bool) -> Iterator[None]:
         """The rounds of a loop; `left`: a look or a check may leave any of them, hence they are in no vectors."""
-        saved, self.alone = self.alone, left and self.dialect.hosted and not self.quiet
+        saved, self.alone = self.alone, left and self.is_large and not self.quiet
         self.nesting += 1
         yield
         self.nesting -= 1
