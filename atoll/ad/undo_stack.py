@@ -109,23 +109,42 @@ def _asked(p: ir.Scatter) -> tuple[ir.Cond, ...]:
     return tuple(c for c in p.when if not c.leaves() & set(p.binders)) if p.binders else ()
 
 
-def each_round(prim: Rounds, chain: Chain) -> Poly | None:
-    """The slots of a round, where all rounds have as many."""
+def each_round(b: Builder, line: ir.Line, chain: Chain) -> Poly | None:
+    """The slots of a round of a loop, where all rounds have as many."""
+    return _each(b, line.block, [line.prim.block], chain)  # type: ignore[union-attr]
+
+
+def _each(b: Builder, outside: ir.Block, inside: list[ir.Block], chain: Chain) -> Poly | None:
     total = poly(0)
     for line, k in chain:
         p = line.prim
         if isinstance(p, ir.Scatter):
             if _asked(p):
                 return None
-            total = total + _slots(p)
+            here = _slots(p)
         else:
-            inside = each_round(p, nest(p, k) or []) if isinstance(p, ir.Loop) and not p.when else None
-            if inside is None:
+            each = _each(b, outside, [*inside, p.block], nest(p, k) or []) if isinstance(p, ir.Loop) and not p.when else None
+            if each is None or _varies(p.size, inside):  # type: ignore[union-attr]
                 return None
-            total = total + p.size * inside  # type: ignore[union-attr]
-    if total.leaves() & prim.block.owned or _is_data(total, prim.block) or any(isinstance(x, ir.Binder) for x in total.leaves()):
-        return None
+            here = _rounds(b, outside, p.size) * each  # type: ignore[union-attr]
+        if _varies(here, inside):
+            return None
+        total = total + here
     return total
+
+
+def _varies(p: Poly, inside: list[ir.Block]) -> bool:
+    """Whether a number may differ between rounds."""
+    leaves = p.leaves()
+    return any(leaves & block.owned for block in inside) or _is_data(p, inside[0]) or any(isinstance(x, ir.Binder) for x in leaves)
+
+
+def _rounds(b: Builder, outside: ir.Block, size: Poly) -> Poly:
+    """How often a loop runs: range(1, n - 1) has no round, not minus one, where n is 1."""
+    with b.reenter(outside):
+        found = scalars.as_poly(b, scalars.op(b, "max", (scalars.from_poly(size), ir.Const(0, I64)), I64, NOWHERE))
+    assert found is not None
+    return found
 
 
 @dataclass
@@ -178,11 +197,11 @@ class _Walk:
         assert isinstance(prim, (ir.Loop, ir.While))
         chain = nest(prim, k)
         assert chain is not None
-        each = each_round(prim, chain) if isinstance(prim, ir.Loop) else None
+        each = each_round(b, line, chain) if isinstance(prim, ir.Loop) else None
         after = slot
         if each is not None:
             assert isinstance(prim, ir.Loop)
-            after = self.chosen(prim.when, slot + each * prim.size, slot)
+            after = self.chosen(prim.when, slot + each * _rounds(b, line.block, prim.size), slot)
             if not self.arrays:
                 return after
         self.before.setdefault(line, Before(prim, line.results, tuple(prim.block.lines)))
@@ -256,8 +275,8 @@ def push(b: Builder, line: ir.Line, k: int, before: dict[ir.Line, Before], state
     assert isinstance(prim, ir.Loop)
     chain = nest(prim, k)
     assert chain is not None
-    each = each_round(prim, chain)
-    total = each * prim.size if each is not None else _counted(b, line, k, before)
+    each = each_round(b, line, chain)
+    total = each * _rounds(b, line.block, prim.size) if each is not None else _counted(b, line, k, before)
     if total is None:
         return None
     info = prim.block.params[k].results[0]

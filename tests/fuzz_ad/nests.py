@@ -34,7 +34,8 @@ UPDATES = (
     "x[P] = x[P] * max(a[Q])",
 )
 TESTS = ("c[P] % 2 == 0", "x[P] > y[Q]", "P < Q", "s > 0.1 or c[Q] > 4", "a[P, Q] < 0.4 and x[P] > -0.5")
-LOOPS = ("for I in range(n):", "for I in range(O):", "for I in range(2):", "for I in range(c[P] % 3):", "for I in range(1, n - 1):")
+LOOPS = ("for I in range(n):", "for I in range(O):", "for I in range(2):", "for I in range(c[P] % 3):", "for I in range(1, n - 1):", "for I in range(O + 2, n):", "for I in range(3, n - 1):")
+OUTER = (*LOOPS[:1] * 4, "for I in range(2, n):", "for I in range(3, n - 1):")  # some have fewer than no rounds
 
 
 class _Nest:
@@ -73,7 +74,7 @@ class _Nest:
         if self.r.random() < 0.25:
             test = self.r.choice((f"c[({i} + 1) % n] > 1", f"x[{i}] < 0.9", f"{i} < c[{i}] % n + 1"))
             return f"{i} = 0\nwhile {i} < n and {test}:\n{indent(self.body(inside, depth), '    ')}\n    {i} += 1"
-        head = self.filled(self.r.choice(LOOPS if loops else LOOPS[:1]), loops).replace("I", i).replace("O", loops[-1] if loops else "n")
+        head = self.filled(self.r.choice(LOOPS if loops else OUTER), loops).replace("I", i).replace("O", loops[-1] if loops else "n")
         leave = ""
         if self.r.random() < 0.15:
             word = self.r.choice(("break", "continue"))

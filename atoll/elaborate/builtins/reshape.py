@@ -139,12 +139,22 @@ def _concat(args: Args) -> Value:
     return view("concat", (), parts, Array(elem, total), args.span)
 
 
+def _beside_zeros(args: Args, value: Value) -> Value:
+    """Indices of n beside zeros are indices of n where n is at least 1, and integers where it may be 0."""
+    sizes, elem = shape_of(value.type)
+    if not isinstance(elem, Index) or args.el.facts.proves(elem.size - 1):
+        return value
+    return coerce(args.el, value, array(I64_T, sizes), args.span, f"what {args.name} pads")
+
+
 def _pad_one(side: str) -> Any:
     def handler(args: Args) -> Value:
-        value, (k,), elem, n = _outer(args, "k")
+        value, (k,), _, n = _outer(args, "k")
         args.el.require(k, args.span.text() or args.name, args.span)
         widths = (k, poly(0)) if side == "l" else (poly(0), k)
-        return view("pad", (widths,), [value, _fill(args, elem)], Array(elem, n + k), args.span)
+        value = _beside_zeros(args, value)
+        assert isinstance(value.type, Array)
+        return view("pad", (widths,), [value, _fill(args, value.type.elem)], Array(value.type.elem, n + k), args.span)
 
     return handler
 
@@ -157,6 +167,11 @@ def _pad(args: Args) -> Value:
     sizes, elem = shape_of(array_.type)
     if not isinstance(elem, (Scalar, Index)):
         el.fail("E0258", args.span, name="pad")
+    if fill is None:
+        array_ = _beside_zeros(args, array_)
+    elif isinstance(elem, Index):
+        array_ = coerce(el, array_, array(I64_T, sizes), args.span, "what pad pads")
+    _, elem = shape_of(array_.type)
     pairs = _widths(args, widths, len(sizes))
     for before, after in pairs:
         el.require(before, args.span.text() or "pad", args.span)
