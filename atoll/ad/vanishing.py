@@ -13,12 +13,11 @@ from __future__ import annotations
 from atoll.ad.kronecker import guarded_value, under
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
+from atoll.core.prims import PRIMS
 from atoll.errors import NOWHERE
 from atoll.types.dtypes import DType
 
-STEEP = frozenset(
-    "div sqrt cbrt log log2 log10 log1p exp exp2 expm1 pow arcsin arccos arctanh arccosh arctan2 hypot tan sinh cosh lgamma tgamma digamma fmod mod".split()
-)
+STEEP = frozenset(name for name, p in PRIMS.items() if p.steep)
 """Operations whose value or slope may be infinite, or not a number, at finite arguments."""
 
 _THROUGH = frozenset(("neg", "read", "add", "sub", "mul", "min", "max"))

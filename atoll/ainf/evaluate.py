@@ -13,7 +13,8 @@ import numpy as np
 from atoll.ainf import ir
 from atoll.ainf.accessible import exists_if
 from atoll.core.interpret import cast, format_leaves, format_value, own_meaning, reduce_known
-from atoll.core.prims import MONOIDS, PRIMS, DivisionByZero, NegativePower, NegativeShift
+from atoll.core.meanings import DivisionByZero, NegativePower, NegativeShift
+from atoll.core.prims import MONOIDS, PRIMS
 from atoll.errors import fail
 from atoll.sizes import Atom, Poly, Sym
 from atoll.sizes.describe import requirement

@@ -15,8 +15,9 @@ import numpy as np
 from atoll.ainf import ir
 from atoll.ainf.builder import Builder
 from atoll.core.interpret import cast as cast_value
+from atoll.core.meanings import DivisionByZero, NegativePower, NegativeShift
 from atoll.core.portable import has_own
-from atoll.core.prims import PRIMS, DivisionByZero, NegativePower, NegativeShift
+from atoll.core.prims import PRIMS
 from atoll.errors import NOWHERE, Error, Span
 from atoll.sizes import ZERO, Atom, Poly, Quot, floordiv, poly
 from atoll.sizes.meeting import differ

@@ -15,7 +15,8 @@ import numpy as np
 
 from atoll.core import ir
 from atoll.core import values as v
-from atoll.core.prims import PRIMS, DivisionByZero
+from atoll.core.meanings import DivisionByZero
+from atoll.core.prims import PRIMS
 from atoll.core.slopes import AHEAD, NOT_DIFFERENTIABLE, RULES, only_one, rule_of, takes_apart
 from atoll.errors import Span, fail
 from atoll.types.dtypes import BOOL

@@ -15,7 +15,8 @@ import numpy as np
 from atoll.core import interpret_data as data
 from atoll.core import ir
 from atoll.core import values as v
-from atoll.core.prims import PRIMS, DivisionByZero, NegativePower, NegativeShift
+from atoll.core.meanings import DivisionByZero, NegativePower, NegativeShift
+from atoll.core.prims import PRIMS
 from atoll.deep import as_deep_as_needed, on_deep_stack
 from atoll.errors import NOWHERE, Span, fail
 from atoll.sizes import Atom, Poly, Sym
@@ -481,9 +482,9 @@ def cast(value: Any, to: Type, span: Span = NOWHERE, where: str = "") -> Any:
             fail("E0705", span, value=repr(float(value)), dtype=target.name, where=where)
         return target.numpy.type(int(whole))
     if target.is_integer:
-        from atoll.core.prims import _wrap
+        from atoll.core.meanings import wrap
 
-        return _wrap(int(value), target.numpy)
+        return wrap(int(value), target.numpy)
     if target.kind == "b":
         return np.bool_(value != 0)
     if target.is_storage:

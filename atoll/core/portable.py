@@ -16,14 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from atoll.core.prims import PRIMS
+
 BLOCK = 256  # elements that are combined one after the other, and blocks of them
 
-REAL = (
-    "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh",
-    "arcsinh", "arccosh", "arctanh", "hypot", "erf", "erfc", "lgamma", "tgamma", "digamma", "trigamma", "pow", "copysign", "signbit",
-)  # fmt: skip
-COMPLEX = ("exp", "log", "sqrt", "sin", "cos", "pow", "mul", "div", "abs")
-OF_TWO = frozenset(("arctan2", "hypot", "pow", "copysign", "mul", "div"))
+REAL = tuple(name for name, p in PRIMS.items() if "f" in p.portable)
+COMPLEX = tuple(name for name, p in PRIMS.items() if "c" in p.portable)
+OF_TWO = frozenset(name for name in (*REAL, *COMPLEX) if PRIMS[name].arity == 2)
 
 
 def has_own(op: str, dtype: Any) -> bool:

@@ -5,32 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from atoll.core import ir
+from atoll.core.prims import PRIMS
 from atoll.core.rewrite import called
 from atoll.errors import Span
 from atoll.origins import Marks
 from atoll.sizes import Sym
 from atoll.types.types import Union, dtype_of
 
-_SIGNS = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "div": "/",
-    "floordiv": "//",
-    "mod": "%",
-    "pow": "**",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "eq": "==",
-    "ne": "!=",
-    "and": "&",
-    "or": "|",
-    "xor": "^",
-    "shl": "<<",
-    "shr": ">>",
-}
+_SIGNS = {name: p.sign for name, p in PRIMS.items() if p.sign}
 
 
 def show(fn: ir.Function, marks: Marks | None = None) -> str:

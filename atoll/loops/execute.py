@@ -9,7 +9,8 @@ import numpy as np
 
 from atoll.ainf.evaluate import raise_site
 from atoll.core.interpret import cast, format_leaves
-from atoll.core.prims import MONOIDS, PRIMS, DivisionByZero, NegativePower, NegativeShift
+from atoll.core.meanings import DivisionByZero, NegativePower, NegativeShift
+from atoll.core.prims import MONOIDS, PRIMS
 from atoll.errors import Error
 from atoll.loops import ir as lp
 from atoll.sizes import Atom, Poly, Sym, poly

@@ -7,9 +7,11 @@ choices.py. "Measured" says on what; where a number follows from the size of a v
 
 from __future__ import annotations
 
+from atoll.core.prims import PRIMS
+
 # -- operations
 
-QUICK = frozenset({"add", "sub", "mul", "neg", "min", "max", "abs", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "xor", "select"})
+QUICK = frozenset(name for name, p in PRIMS.items() if p.quick)
 """Operations that take a cycle or so of a vector: they are worth computing twice, and nothing waits for them."""
 COSTLY = frozenset({"exp", "log", "sin", "cos", "tan", "pow", "floordiv", "mod", "div", "sqrt", "erf", "tanh"})
 """Operations that a filter does not make for elements it drops."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from atoll.core.prims import ARITHMETIC
 from atoll.loops import ir as lp
 from atoll.loops.origins import Origins
 from atoll.origins import Marks
-
-_SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 
 
 def show(fn: lp.Function, marks: Marks | None = None) -> str:
@@ -55,7 +54,7 @@ def _stmts(stmts: lp.Stmts, depth: int, mark: Callable[[lp.Stmt], str] = _unmark
             case lp.Store(buffer, index, value):
                 out.append(f"{pad}{_at(buffer, index)} = {expr(value)}")
             case lp.Update(buffer, index, op, value):
-                out.append(f"{pad}{_at(buffer, index)} {_SIGNS.get(op, op)}= {expr(value)}")
+                out.append(f"{pad}{_at(buffer, index)} {ARITHMETIC.get(op, op)}= {expr(value)}")
             case lp.Alloc(b):
                 out.append(f"{pad}alloc {b}: {b.dtype}[{', '.join(map(repr, b.extents))}]" + (f"  # {b.reason}" if b.reason else ""))
             case lp.Free(b):
@@ -70,7 +69,7 @@ def _stmts(stmts: lp.Stmts, depth: int, mark: Callable[[lp.Stmt], str] = _unmark
                 out.append(f"{pad}accumulate {names} over {sym} in {low}..{high}:")
                 out += _stmts(body, depth + 1, mark)
             case lp.Add(var, monoid, value):
-                out.append(f"{pad}{var} {_SIGNS.get(monoid, monoid)}= {expr(value)}")
+                out.append(f"{pad}{var} {ARITHMETIC.get(monoid, monoid)}= {expr(value)}")
             case lp.Chunks(low, high, extent, _, body, accs):
                 names = f" accumulate {', '.join(f'{a.var} by {a.monoid}' for a in accs)}" if accs else ""
                 out.append(f"{pad}pieces {low}..{high} of {extent}{names}:")
@@ -137,8 +136,8 @@ def expr(e: lp.Expr) -> str:
         case lp.Load(buffer, index):
             return _at(buffer, index)
         case lp.Call(op, args, _):
-            if op in _SIGNS and len(args) == 2:
-                return f"({expr(args[0])} {_SIGNS[op]} {expr(args[1])})"
+            if op in ARITHMETIC and len(args) == 2:
+                return f"({expr(args[0])} {ARITHMETIC[op]} {expr(args[1])})"
             return f"{op}({', '.join(map(expr, args))})"
         case lp.Cast(arg, dtype):
             return f"{dtype}({expr(arg)})"

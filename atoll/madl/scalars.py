@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from atoll.core.prims import PRIMS, DivisionByZero, NegativeShift
+from atoll.core.meanings import DivisionByZero, NegativeShift
+from atoll.core.prims import PRIMS
 from atoll.types.dtypes import DType
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from atoll.core.interpret import cast
-from atoll.core.prims import MONOIDS, PRIMS, DivisionByZero, NegativePower, NegativeShift
+from atoll.core.meanings import DivisionByZero, NegativePower, NegativeShift
+from atoll.core.prims import MONOIDS, PRIMS
 from atoll.errors import Error
 from atoll.schedule import term as tm
 from atoll.schedule.reshapes import RESHAPES

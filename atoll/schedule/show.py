@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from atoll.core.prims import ARITHMETIC
 from atoll.schedule import term as tm
 from atoll.sizes import Poly, Sym
 from atoll.sizes.describe import condition
 
-_SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 _MONOIDS = {"add": "sum", "mul": "prod", "minimum": "min", "maximum": "max", "and": "all", "or": "any", "xor": "xor"}
 
 
@@ -82,7 +82,7 @@ def _tests(tests: tuple[tm.Test, ...]) -> str:
     parts = []
     for test in tests:
         if test.poly is not None:
-            parts.append(condition(test.poly) if test.kind == "ge" else f"{test.poly} {_SIGNS[test.kind]} 0")
+            parts.append(condition(test.poly) if test.kind == "ge" else f"{test.poly} {ARITHMETIC[test.kind]} 0")
         else:
             assert test.term is not None
             parts.append(scalar(test.term) if test.kind == "true" else f"not {scalar(test.term)}")
@@ -101,8 +101,8 @@ def scalar(t: tm.Term) -> str:
         case tm.Zero():
             return f"zeros({', '.join(map(repr, t.shape))})" if t.shape else "0"
         case tm.Op():
-            if t.name in _SIGNS and len(t.args) == 2:
-                return f"({scalar(t.args[0])} {_SIGNS[t.name]} {scalar(t.args[1])})"
+            if t.name in ARITHMETIC and len(t.args) == 2:
+                return f"({scalar(t.args[0])} {ARITHMETIC[t.name]} {scalar(t.args[1])})"
             return f"{t.name}({', '.join(map(scalar, t.args))})"
         case tm.Cast():
             return f"{t.dtype}({scalar(t.arg)})"

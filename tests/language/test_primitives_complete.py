@@ -1,8 +1,10 @@
-"""Every scalar primitive is known wherever it must be: a row that is missing is found here, not by a user's "undefined symbol"."""
+"""A scalar primitive is one row, and known wherever it must be: a column that is missing is found here, not by a user's "undefined symbol"."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 import atoll
 from atoll.backends.c import ops
 from atoll.core import slopes as rules
-from atoll.core.prims import PRIMS
+from atoll.core.prims import PRIMS, Prim
 from atoll.types.dtypes import DTYPES
 
 ROOT = Path(atoll.__file__).parent
@@ -40,3 +42,32 @@ def test_a_slope_or_a_reason(name: str) -> None:
 def test_complex_numbers_too(name: str) -> None:
     assert name in rules.HOLOMORPHIC or name in rules.AHEAD or name in ELSEWHERE, f"{name}: in none of HOLOMORPHIC and AHEAD of core/slopes.py"
     assert (name in rules.AHEAD) == (name in rules.BACK)
+
+
+@pytest.mark.parametrize("prim", PRIMS.values(), ids=list(PRIMS))
+def test_columns_fit_together(prim: Prim) -> None:
+    assert set(prim.portable) <= set(prim.takes) | {"f"}
+    assert not prim.vector or (prim.c and "f" in prim.takes)
+    assert not prim.c_complex or "c" in prim.takes
+    assert not (prim.slope and prim.refused)
+    assert not prim.sign or prim.arity == 2
+    assert prim.cost == 1 or not prim.quick
+
+
+def test_no_stage_has_a_table_of_its_own() -> None:
+    """Twenty names and more of primitives in one literal are a table: its column belongs into core/prims.py. Other languages have names of their own."""
+    found: list[str] = []
+    for path in sorted(ROOT.rglob("*.py")):
+        where = path.relative_to(ROOT)
+        if where.parts[0] in ("futhark", "madl", "eyes") or where == Path("core/prims.py"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Dict):
+                names = {k.value for k in node.keys if isinstance(k, ast.Constant)}
+            elif isinstance(node, (ast.Set, ast.List, ast.Tuple)):
+                names = {k.value for k in node.elts if isinstance(k, ast.Constant)}
+            else:
+                names = set(node.value.split()) if isinstance(node, ast.Constant) and isinstance(node.value, str) else set()
+            if len(names & PRIMS.keys()) >= 20 and 2 * len(names & PRIMS.keys()) > len(names):
+                found.append(str(where))
+    assert dict(Counter(found)) == {"elaborate/builtins/names.py": 2, "backends/cuda/lower.py": 1}  # users' names, by kind; what the host computes beside a kernel

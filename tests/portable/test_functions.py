@@ -77,10 +77,10 @@ def test_no_function_of_the_library_is_called() -> None:
 
 
 def test_every_inexact_primitive_has_one() -> None:
-    from atoll.backends.c.ops import _COMPLEX_MATH, _MATH
+    from atoll.core.prims import PRIMS
 
     exact = {"sqrt", "floor", "ceil", "round", "trunc", "fma", "abs", "fmod"}
-    assert {*_MATH} - exact <= set(REAL) and set(_COMPLEX_MATH) <= set(COMPLEX)
+    assert {name for name, p in PRIMS.items() if p.c} - exact <= set(REAL) and {name for name, p in PRIMS.items() if p.c_complex} <= set(COMPLEX)
 
 
 @needs

@@ -6,51 +6,13 @@ import math
 import re
 from typing import Any
 
+from atoll.core.prims import ARITHMETIC, PRIMS
 from atoll.types.dtypes import BOOL, DType
 
-_INFIX = {"add": "+", "sub": "-", "mul": "*", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
 _NUMBER = re.compile(r"\(?-?(\d[\d.]*(e[-+]?\d+)?|0x[\da-f.]+p[-+]?\d+)f?\)?")  # a literal of floats, not NaN
-_BITS = {"and": "&", "or": "|", "xor": "^"}
+_INFIX = {name: sign for name, sign in ARITHMETIC.items() if name != "div"}
+_BITS = {name: PRIMS[name].sign for name in ("and", "or", "xor")}
 _LOGIC = {"and": "&&", "or": "||", "xor": "!="}
-_MATH = {
-    "sqrt": "sqrt",
-    "cbrt": "cbrt",
-    "exp": "exp",
-    "exp2": "exp2",
-    "expm1": "expm1",
-    "log": "log",
-    "log2": "log2",
-    "log10": "log10",
-    "log1p": "log1p",
-    "sin": "sin",
-    "cos": "cos",
-    "tan": "tan",
-    "arcsin": "asin",
-    "arccos": "acos",
-    "arctan": "atan",
-    "arctan2": "atan2",
-    "sinh": "sinh",
-    "cosh": "cosh",
-    "tanh": "tanh",
-    "arcsinh": "asinh",
-    "arccosh": "acosh",
-    "arctanh": "atanh",
-    "hypot": "hypot",
-    "fmod": "fmod",
-    "erf": "erf",
-    "erfc": "erfc",
-    "lgamma": "lgamma",
-    "tgamma": "tgamma",
-    "floor": "floor",
-    "ceil": "ceil",
-    "round": "rint",
-    "trunc": "trunc",
-    "copysign": "copysign",
-    "pow": "pow",
-    "fma": "fma",
-    "abs": "fabs",
-}
-_COMPLEX_MATH = {"exp": "cexp", "log": "clog", "sqrt": "csqrt", "sin": "csin", "cos": "ccos", "pow": "cpow"}
 
 
 def suffix(dtype: DType) -> str:
@@ -202,7 +164,7 @@ def _float(op: str, args: list[str], t: DType, result: DType) -> str:
         return f"at_{op}_number_{suffix(t)}({args[0]}, {args[1]})"
     if op in ("min", "max", "floordiv", "mod", "sign", "digamma", "trigamma"):
         return f"at_{op}_{suffix(t)}({', '.join(args)})"
-    return f"{_MATH[op]}{f}({', '.join(args)})"
+    return f"{PRIMS[op].c}{f}({', '.join(args)})"
 
 
 def _complex(op: str, args: list[str], t: DType) -> str:
@@ -222,7 +184,7 @@ def _complex(op: str, args: list[str], t: DType) -> str:
     if op in ("isnan", "isinf", "isfinite"):
         joint = "&&" if op == "isfinite" else "||"
         return f"(bool)({op}(creal{f}({args[0]})) {joint} {op}(cimag{f}({args[0]})))"
-    return f"{_COMPLEX_MATH[op]}{f}({', '.join(args)})"
+    return f"{PRIMS[op].c_complex}{f}({', '.join(args)})"
 
 
 def cast(arg: str, source: DType, target: DType) -> str:

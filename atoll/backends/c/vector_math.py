@@ -19,12 +19,11 @@ import re
 from collections.abc import Callable, Collection
 from fractions import Fraction
 
-FUNCTIONS = [
-    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-    "asinh", "acosh", "atanh", "erf", "erfc", "cbrt", "pow", "atan2", "hypot",
-]  # fmt: skip
+from atoll.core.prims import PRIMS
+
+FUNCTIONS = [p.c for p in PRIMS.values() if p.vector]
 _CALLED = re.compile(r"\b(\w+)\(")
-_OF_TWO = ("pow", "atan2", "hypot")
+_OF_TWO = [p.c for p in PRIMS.values() if p.vector and p.arity == 2]
 _FASTER = ("tanh",)  # those that are faster than libmvec's (1.6 against 2.5 ns on Zen 4)
 _ROWS = 33  # rows of the table of 2/pi: one for every 32 powers of two, and one for what is not finite
 
