@@ -13,9 +13,9 @@ from atoll.core.prims import PRIMS
 
 QUICK = frozenset(name for name, p in PRIMS.items() if p.quick)
 """Operations that take a cycle or so of a vector: they are worth computing twice, and nothing waits for them."""
-COSTLY = frozenset({"exp", "log", "sin", "cos", "tan", "pow", "floordiv", "mod", "div", "sqrt", "erf", "tanh"})
+COSTLY = frozenset(name for name, p in PRIMS.items() if p.cost >= 4)
 """Operations that a filter does not make for elements it drops."""
-CALLS = frozenset("exp exp2 expm1 log log2 log10 log1p sin cos tan pow tanh sinh cosh erf erfc mod floordiv".split())
+CALLS = frozenset(name for name, p in PRIMS.items() if p.cost >= 8)
 """Operations that take longer than a store into memory: no use in storing past the caches."""
 SLOW_CALL = 1000  # operations, of one of CALLS, or of an element read at a place that is data, which waits for memory
 
