@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
 
 from atoll.ad import lines as help_
 from atoll.ad.algebra import LineAlgebra, LineParts, refuse
@@ -204,7 +203,7 @@ class Forward:
         made.order = line.order
         self.array(line, 0, made, 0, at)
 
-    def abs_tangent(self, array: ir.Abs, dtype: Any) -> ir.Abs | None:
+    def abs_tangent(self, array: ir.Abs) -> ir.Abs | None:
         with self.b.binding(*array.binders):
             tangent = self.operand(array.body)
         return None if tangent is None else ir.Abs(array.binders, tangent)
@@ -217,7 +216,7 @@ class Forward:
             return
         assert prim.monoid in (None, "add"), "see folds.py"
         b = self.b
-        base = self.abs_tangent(prim.base, dtype)
+        base = self.abs_tangent(prim.base)
         with b.binding(*prim.binders):
             value = self.operand(prim.value)
         if base is None and value is None:
@@ -250,7 +249,7 @@ class Forward:
         b, prim = self.b, line.prim
         assert isinstance(prim, (ir.Fold, ir.ScanFold))
         floats = [k for k, r in enumerate(line.results) if r.dtype.has_slope]
-        along = [[self.abs_tangent(arrays[k], None) for k in floats] for arrays in (prim.start, prim.elements)]
+        along = [[self.abs_tangent(arrays[k]) for k in floats] for arrays in (prim.start, prim.elements)]
         zeros = [[ir.Abs(arrays[k].binders, zero(line.results[k].dtype)) for k in floats] for arrays in (prim.start, prim.elements)]
         if not floats:
             return
@@ -272,7 +271,7 @@ class Forward:
                 replay.line(x)
             results = [replay.any(a, {}) for a in prim.results]
             inner.run([x for x in help_.lines_since(b, first) if x.block is block])
-            moved = [inner.abs_tangent(results[k], None) for k in floats]
+            moved = [inner.abs_tangent(results[k]) for k in floats]
         tangents = [x or ir.Abs(results[k].binders, zero(line.results[k].dtype)) for k, x in zip(floats, moved, strict=True)]
         before = len(line.results)
         line.prim = dataclasses.replace(prim, start=(*prim.start, *starts), elements=(*prim.elements, *elements), block=block, results=(*results, *tangents))
@@ -289,9 +288,9 @@ class Forward:
         """A derivative its author supplied, applied to the tangents of the arguments; of a value read again from a tape, the tangent of that value."""
         prim = line.prim
         assert isinstance(prim, ir.Custom)
-        along = [self.abs_tangent(array, None) for array in prim.args]
+        along = [self.abs_tangent(array) for array in prim.args]
         if prim.rule.tangents is None:
-            made = [self.abs_tangent(array, None) for array in prim.values]
+            made = [self.abs_tangent(array) for array in prim.values]
         elif any(x is not None for x in along):
             zeros = [ir.Abs(a.binders, zero(ir.operand_dtype(a.body))) for a in prim.args]
             made = prim.rule.tangents(prim.sizes, list(prim.args), [x or o for x, o in zip(along, zeros, strict=True)])

@@ -49,7 +49,7 @@ def solve(b: Builder, target: tuple[ir.Binder, ...], index: tuple[Poly, ...], bi
                 if any(isinstance(leaf, ir.RefAtom) for leaf in p.leaves()):
                     result.conds += [c for quot, value in quotients for c in _reached(quot, value, result.left)]
                 result.conds.append(ir.Cond("eq", p))
-            elif not _solve_one(b, p, free, result, sums) and not _solve_remainder(poly(target[k]), index[k].subst(result.replace), free, result, sums):
+            elif not _solve_one(p, free, result, sums) and not _solve_remainder(poly(target[k]), index[k].subst(result.replace), free, result, sums):
                 found = _quotient(p, free)
                 if found is None:
                     continue
@@ -83,7 +83,7 @@ def _renew(b: Builder, result: Solved) -> None:
         result.conds = [cond.subst(renewed) for cond in result.conds]
 
 
-def _solve_one(b: Builder, p: Poly, free: list[ir.Binder], result: Solved, sums: bool) -> bool:
+def _solve_one(p: Poly, free: list[ir.Binder], result: Solved, sums: bool) -> bool:
     """p = 0 for one index that occurs linearly and nowhere inside."""
     ranked: list[tuple[int, ir.Binder, int]] = []
     for x in free:

@@ -8,7 +8,7 @@ from typing import Any
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.replay import in_order
-from atoll.ainf.scan_prim import blocks, line_refs
+from atoll.ainf.scan_prim import line_refs
 from atoll.core.slopes import CONSTANT
 from atoll.errors import NOWHERE
 from atoll.sizes import Atom, Poly, poly
@@ -84,7 +84,3 @@ def product_of_others(b: Builder, line: ir.Line) -> ir.Operand:
         made, at = b.emit(ir.Scan("mul", q, x, one, True), (ir.Result(dtype, (n,)),), hint="p")
         sides.append(ir.Ref(made, 0, (*at, n - 1 - poly(prim.binder) if turned else poly(prim.binder))))
     return scalars.op(b, "mul", (sides[0], sides[1]), dtype, NOWHERE)
-
-
-def has_blocks(line: ir.Line) -> bool:
-    return bool(blocks(line.prim))

@@ -135,7 +135,7 @@ def _with_tangents(fwd: Forward, prim: ir.Loop | ir.While, states: list[int], se
     firsts = []
     for k in states:
         array = prim.state[k]
-        made = fwd.abs_tangent(array, None)
+        made = fwd.abs_tangent(array)
         firsts.append(per_seed(made if made is not None else ir.Abs(array.binders, zero(block.params[k].results[0].dtype))))
     return dataclasses.replace(prim, state=(*prim.state, *firsts), results=(*prim.results, *results))
 

@@ -237,8 +237,4 @@ def _misfit(fn: ir.Function, text: str) -> NoReturn:
     fail("E0601", name=fn.name, text=text, help=f"pass arrays whose sizes fit {fn.name}({', '.join(f'{sym.name}: {t!r}' for sym, t in fn.params)})")
 
 
-def element_types(t: Type) -> list[Type]:
-    return [shape_of(leaf)[1] for _, leaf in flatten(t)]
-
-
 __all__ = ["Array", "Place", "Step", "bind_call", "plan"]

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from atoll.core import ir
 from atoll.sizes import Sym
-from atoll.types.types import Type
 
 if TYPE_CHECKING:
     from atoll.core.interpret import Interpreter
@@ -91,16 +88,3 @@ def extern(self: Interpreter, e: ir.Extern) -> Any:
 
 def hide(self: Interpreter, e: ir.Hide) -> Any:
     return self.eval(e.value)
-
-
-def object_array(items: list[Any]) -> Any:
-    """An array of leaves that are no numbers."""
-    made = np.empty(len(items), object)
-    made[:] = items
-    return made
-
-
-def is_object(t: Type) -> bool:
-    from atoll.types.types import Fn, Union
-
-    return isinstance(t, (Union, Fn))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from atoll.errors import Error, Span, fail
-from atoll.sizes import Poly, cdiv, poly
+from atoll.sizes import Poly, poly
 from atoll.types.objects import type_of_object
 from atoll.types.types import SCALARS, Record, Type, Union
 from atoll.types.unions import normal, subscript
@@ -100,6 +100,3 @@ def _subscript(value: Any, index: Any) -> Any:
     if isinstance(value, (Record, Union)):
         return subscript(value, index)
     return value[index]
-
-
-cdiv_size = cdiv

@@ -20,7 +20,7 @@ from atoll.errors import NOWHERE, Span, fail, make
 from atoll.sizes import Atom, Poly, Sym, Temporary, poly
 from atoll.sizes.prover import Facts, facts
 from atoll.sizes.solver import Solver
-from atoll.types.types import I64_T, Array, Index, Scalar, Type, map_sizes, rank, sizes_in, strong, told_apart
+from atoll.types.types import I64_T, Array, Index, Scalar, Type, map_sizes, sizes_in, strong, told_apart
 
 if TYPE_CHECKING:
     from atoll.elaborate.namespace import Namespace
@@ -280,12 +280,6 @@ class Elaborator:
     def equate(self, left: Poly, right: Poly, why: Mismatch) -> None:
         self.solver.equate(left, right, why)
 
-    def same_sizes(self, expected: Type, found: Type, span: Span, what: str, notes: tuple[str, ...] = ()) -> None:
-        """Require two types of one structure to have equal sizes."""
-        why = Mismatch(span, expected, found, what, self.facts, notes)
-        for a, b in zip(_sizes(expected), _sizes(found), strict=True):
-            self.equate(a, b, why)
-
     def same_structure(self, expected: Type, found: Type, span: Span, what: str) -> None:
         """Require two types to be equal, their sizes too."""
         from atoll.types.unions import type_key
@@ -432,7 +426,3 @@ def describe(entity: Any) -> str:
         case en.FnArray():
             return "an array of functions"
     return "something unknown"
-
-
-def rank_of(value: Value) -> int:
-    return rank(value.type)

@@ -354,7 +354,7 @@ def assign_mask(el: Elaborator, base: Value, mask: Value, value: Value, span: Sp
         elem = elem.elem
     value = el.bind(value)
     if rank(value.type) <= rank(elem):
-        new = el.bind(coerce(el, repeat_into(el, value, elem, span), strong(elem), span, "the assigned value"))
+        new = el.bind(coerce(el, repeat_into(value, elem, span), strong(elem), span, "the assigned value"))
 
         def choose(xs: list[Value], depth: int) -> Value:
             if depth:
@@ -405,7 +405,7 @@ def assign_many(el: Elaborator, base: Value, axes: list[Axis], value: Value, spa
     extents |= {k: axis.range.size for k, axis in enumerate(axes) if axis.range is not None}
     wanted = array(strong(elem), [shape[p.number] if p.kind == "B" else extents[p.number] for p in placed])
     value = el.bind(stretched(el, value, shape_of(wanted)[0], span) if value.ones else value)
-    new = el.bind(coerce(el, repeat_into(el, value, wanted, span), wanted, span, "the assigned value"))
+    new = el.bind(coerce(el, repeat_into(value, wanted, span), wanted, span, "the assigned value"))
     block = [k for k, p in enumerate(placed) if p.kind == "B"]
     new = el.bind(transposed(el, new, [*block, *(k for k in range(len(placed)) if k not in block)], span))
     new = flattened(el, new, met, span)

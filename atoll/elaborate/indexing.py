@@ -252,7 +252,7 @@ def update(el: Elaborator, base: Value, items: list[ir.Item], value: Any, span: 
     base = beside(el, _meet_weak(el, base, value.type, span), value)
     wanted = slice_type(base.type, items)
     value = stretched(el, value, shape_of(wanted)[0], span) if value.ones else value
-    new = repeat_into(el, value, wanted, span)
+    new = repeat_into(value, wanted, span)
     new = coerce(el, new, wanted, span, "the assigned value")
     put = new.expr
     if wanted == base.type and isinstance(put, ir.Var):  # b[:] = a writes a copy of a
@@ -282,7 +282,7 @@ def convert_weak(el: Elaborator, base: Value, both: Scalar, sizes: tuple[Poly, .
     return Value(changed.expr, array(both, sizes))
 
 
-def repeat_into(el: Elaborator, value: Value, wanted: Type, span: Span) -> Value:
+def repeat_into(value: Value, wanted: Type, span: Span) -> Value:
     """The value repeated along leading axes until it has the wanted rank."""
     sizes, _ = shape_of(wanted)
     missing = rank(wanted) - rank(value.type)

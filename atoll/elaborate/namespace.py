@@ -183,7 +183,7 @@ def entity_of(el: Elaborator, value: Any, name: str, span: Span) -> Any:
     if isinstance(value, BuiltinName):
         return builtin_entity(value.__name__)
     if isinstance(value, Poly):
-        return el.size_value(el.session.local_size(el, value, name, span), span)
+        return el.size_value(el.session.local_size(el, value, span), span)
     if isinstance(value, Type):
         return en.TypeRef(value)
     if holds_settings(value):

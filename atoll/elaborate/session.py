@@ -126,7 +126,7 @@ class Session:
         found = {leaf for p in (*sizes_in(fn.result), *(need.poly for need in fn.requires)) for leaf in p.leaves()}
         return self._size_params[id(fn)] | {sym for sym, _ in fn.params if sym in found}
 
-    def local_size(self, el: Elaborator, p: Poly, name: str, span: Span) -> Poly:
+    def local_size(self, el: Elaborator, p: Poly, span: Span) -> Poly:
         """A declared size in this function's own symbols."""
         for leaf in p.leaves():
             if leaf not in el.home.sizes:
@@ -281,7 +281,7 @@ def _finish(el: Elaborator, fn: Any, out: ir.Function, result: Value, declared: 
     span = fn.surface.result.span if fn.surface.result is not None else fn.surface.span
     env: dict[Atom, Poly] = {}
     if declared is not None:
-        env = _open_match(el, declared, result.type, opened)
+        env = _open_match(declared, result.type, opened)
         result = coerce(el, result, subst_sizes(declared, env), _returned(fn.surface) or span, "the result")
     t = strong(result.type)
     code = el.close(result.expr)
@@ -333,7 +333,7 @@ def _returned(fn: s.Function) -> Span | None:
     return only[0].value.span if len(only) == 1 and only[0].value is not None else None
 
 
-def _open_match(el: Elaborator, declared: Type, found: Type, opened: set[Poly]) -> dict[Atom, Poly]:
+def _open_match(declared: Type, found: Type, opened: set[Poly]) -> dict[Atom, Poly]:
     """An existential size of the declared result is whatever size the value has there."""
     env: dict[Atom, Poly] = {}
 

@@ -45,7 +45,7 @@ def build_module(path: Path | str, folder: Path | str = ".", selection: str = "d
     path, folder = Path(path), Path(folder)
     module_text = path.read_text()
     namespace = _run(path, module_text)
-    functions = _exported(namespace, path)
+    functions = _exported(namespace)
     if not functions:
         fail("E1120", name=path.name, reason="it has no function with one type")
     name = path.stem
@@ -105,7 +105,7 @@ def _python_module(name: str, file: str) -> pytypes.ModuleType:
     return made
 
 
-def _exported(namespace: dict[str, Any], path: Path) -> dict[str, Function]:
+def _exported(namespace: dict[str, Any]) -> dict[str, Function]:
     """Functions this file defines that have one type."""
     found = {}
     for name, f in namespace.items():
@@ -244,7 +244,7 @@ def _check_source(path: Path, contents: dict[str, Any]) -> None:
         found = f.type if isinstance(f, Function) else "no function any more"
         if found != row["type"]:
             fail("E1117", module=contents["module"], name=name, found=found, expected=row["type"])
-    data = interface.declarations([t for f in _exported(now, source).values() for t in (*(t for _, t in f.core.params), f.core.result)])
+    data = interface.declarations([t for f in _exported(now).values() for t in (*(t for _, t in f.core.params), f.core.result)])
     for name, expected in contents["data"].items():
         if data.get(name) != expected:
             fail("E1117", module=contents["module"], name=name, found=data.get(name, "no type any more"), expected=expected)

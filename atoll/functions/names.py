@@ -130,12 +130,6 @@ def copy(block: ir.Block, r: Renaming) -> ir.Block:
     return run(_copy(block, dict(r)))
 
 
-def copy_fun(f: ir.Fun, name: ir.Var, params: ir.Vars, r: Renaming) -> ir.Fun:
-    """A copy of a function under a new name and new parameters."""
-    body = copy(f.body, {**r, **dict(zip(f.params, params, strict=True))})
-    return ir.Fun(name, params, body, f.results, f.marked, f.span)
-
-
 def _copy(block: ir.Block, r: dict[ir.Var, ir.Var]) -> Deep[ir.Block]:
     def new(x: ir.Var) -> ir.Var:
         made = r[x] = x.again()

@@ -66,7 +66,6 @@ class Functor:
     result: s.SigExp | None
     body: Any  # ModExp, or None for one of a module type
     env: Env
-    result_env: Env | None = None
     abstract_result: s.SigExp | None = None
 
 

@@ -291,10 +291,10 @@ def finish(b: BlockLowerer, stage: Stage, states: list[State], scope: Scope, out
             b.places[(line, k)] = state.place
         elif isinstance(place, BufferPlace) and place.buffer is not state.place.buffer:
             note_state(b, line, k, state.place.buffer, place.buffer, not line.dims and not state.is_own)
-            _copy_into(b, stage, k, state.place.buffer, place, env, scope)
+            _copy_into(b, stage, state.place.buffer, place, env, scope)
 
 
-def _copy_into(b: BlockLowerer, stage: Stage, k: int, source: lp.Buffer, place: BufferPlace, env: Any, scope: Scope) -> None:
+def _copy_into(b: BlockLowerer, stage: Stage, source: lp.Buffer, place: BufferPlace, env: Any, scope: Scope) -> None:
     line = stage.line
     assert line is not None
     prefix = tuple(b.translate(poly(d), env, scope) for d in line.dims)

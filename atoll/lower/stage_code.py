@@ -16,7 +16,7 @@ from atoll.plan.apart import own_place
 from atoll.plan.fuse import accumulates_in_memory
 from atoll.plan.stages import Stage
 from atoll.sizes import Poly, Sym, poly
-from atoll.types.dtypes import BOOL, I64, U8, DType
+from atoll.types.dtypes import BOOL, I64, U8
 
 if TYPE_CHECKING:
     from atoll.lower.block import BlockLowerer
@@ -434,10 +434,6 @@ def _print(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
                     shown.append(b.value(array.body, env, scope))
             parts.append((t, shown, spec))
     scope.add(lp.Print(tuple(parts), prim.span))
-
-
-def _zero_like(dtype: DType) -> lp.Const:
-    return lp.Const(False if dtype is BOOL else 0, dtype)
 
 
 from atoll.lower.fold_code import fold_code, scan_fold_code  # noqa: E402

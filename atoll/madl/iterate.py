@@ -178,7 +178,7 @@ def built(el: Elaborator, e: s.Alias, env: Env) -> g.Wire:
     return whole
 
 
-def traversed(el: Elaborator, pattern: s.Alias, wires: list[g.Wire], env: Env) -> None:
+def traversed(el: Elaborator, pattern: s.Alias) -> None:
     fail(
         "E0908",
         pattern.span,

@@ -49,7 +49,7 @@ def define(el: Elaborator, pattern: s.Expr, wires: list[g.Wire], env: Env) -> No
             if el.interface is not None and rank(arg) > 0:
                 from atoll.madl import iterate
 
-                iterate.traversed(el, pattern, wires, env)
+                iterate.traversed(el, pattern)
                 return
             define(el, arg, wires, env)
             define(el, other, wires, env)

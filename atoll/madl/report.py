@@ -199,7 +199,7 @@ def _operator(file: CFile, op: LoweredOperator, found: Measured) -> list[str]:
     c = op.compiled
     lines = [f"{c.kind} {c.name} : {c.scheme.show()}"]
     lines += [f"  needs     {n}" for n in needs(c.graph)]
-    open_ = [f"{show_bytes(file, b)} given to init ({b.name})" for b in file.open_state(op)]
+    open_ = [f"{show_bytes(b)} given to init ({b.name})" for b in file.open_state(op)]
     if found.state is not None:
         lines.append(f"  RAM       {found.state} bytes of state" + "".join(f", {text}" for text in open_))
     work = file.work_bytes(op)
@@ -222,7 +222,7 @@ def _operator(file: CFile, op: LoweredOperator, found: Measured) -> list[str]:
     return lines
 
 
-def show_bytes(file: CFile, b: lp.Buffer) -> str:
+def show_bytes(b: lp.Buffer) -> str:
     total = poly(b.dtype.size)
     for n in b.extents:
         total = total * n

@@ -101,7 +101,7 @@ class _Rewriter:
             block.lines[:] = [x for x in block.lines if x not in chain.lines]
             line.prim = ir.Op("read", (ir.Ref(again, 0, tuple(poly(d) for d in line.dims)),))
             self.put(block, line, [*lines, again])
-            self.put_finite(block, line, whole, tests)
+            self.put_finite(block, whole, tests)
             here.difference_update(chain.lines)
             here.update(block.lines)
             return
@@ -219,7 +219,7 @@ class _Rewriter:
             lines.append(made)
         return _ref(made), lines
 
-    def put_finite(self, block: ir.Block, line: ir.Line, whole: ir.Ref, lines: list[ir.Line]) -> None:
+    def put_finite(self, block: ir.Block, whole: ir.Ref, lines: list[ir.Line]) -> None:
         """As far outside as the factor is: what does not change in a loop is looked through once."""
         fixed = all(isinstance(a, Sym) and (isinstance(a, ir.Binder) or a in self.sizes.order) for made in lines[:1] for p in made.prim.args[0].index for a in p.leaves())  # type: ignore[union-attr]
         home = whole.line.block if fixed else block

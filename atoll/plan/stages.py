@@ -60,10 +60,6 @@ class Stage:
     def prim(self) -> Any:
         return self.line.prim if self.line is not None else None
 
-    @property
-    def is_effect(self) -> bool:
-        return self.line is not None and isinstance(self.line.prim, ir.EFFECTS)
-
 
 def is_scalar(stage: Stage) -> bool:
     """One operation outside all loops."""

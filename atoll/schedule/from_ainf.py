@@ -393,7 +393,7 @@ class _Scalars:
             case ir.Select(conds, then, orelse):
                 made = self.select(conds, then, orelse, env)
             case ir.Reduce(monoid, binder, arg):
-                sym = Sym(self._reduction_name(line, binder, arg))
+                sym = Sym(self._reduction_name(binder, arg))
                 inner = {**env, binder: poly(sym)}
                 extent = self.outer.poly(binder.extent, env)
                 before, self.known = self.known, self.known.add((poly(sym), extent - 1 - sym))
@@ -409,7 +409,7 @@ class _Scalars:
         needed = [self.outer.poly(p, env) for p in facts if all(self.outer._closed(leaf) for leaf in p.leaves())]
         return tm.guard(tuple(needed), made)
 
-    def _reduction_name(self, line: ir.Line, binder: ir.Binder, arg: ir.Operand) -> str:
+    def _reduction_name(self, binder: ir.Binder, arg: ir.Operand) -> str:
         if binder.name == "r" and isinstance(arg, ir.Ref):
             for d, p in zip(arg.line.dims, arg.index, strict=False):
                 if p == poly(binder):

@@ -180,7 +180,7 @@ def float_out(services: Services, context: Context, t: tm.Term, keep: str = "lef
             return tm.Reshape(inner.op, inner.axis + deeper, inner.amount, around(inner.body))
         case tm.Cat() | tm.Plus():
             if isinstance(inner, tm.Plus):
-                _plus_out(services, context, t, inner)
+                _plus_out(services, t, inner)
             left, right = (inner.left, inner.right)
             if keep == "left":
                 left, right = around(left), _copy_around(services, t, right)
@@ -195,7 +195,7 @@ def float_out(services: Services, context: Context, t: tm.Term, keep: str = "lef
     raise Refused("float_out finds nothing to move out")
 
 
-def _plus_out(services: Services, context: Context, t: tm.Term, inner: tm.Plus) -> None:
+def _plus_out(services: Services, t: tm.Term, inner: tm.Plus) -> None:
     if isinstance(t, tm.Sum):
         if t.monoid != inner.monoid:
             raise Refused(f"{t.monoid} does not distribute over {inner.monoid}")

@@ -35,7 +35,7 @@ from typing import Any, Union
 
 from atoll.schedule.reshapes import RESHAPES, amount_or_zero
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
-from atoll.types.dtypes import BOOL, I64, DType
+from atoll.types.dtypes import I64, DType
 
 _numbers = itertools.count(1)
 
@@ -474,10 +474,6 @@ def dtype(t: Term) -> DType:
         case Index():
             return I64
     raise AssertionError(t)
-
-
-def zero_of(d: DType) -> Any:
-    return False if d is BOOL else 0 if d.is_integer else 0.0
 
 
 def accumulates(t: Term, monoid: str) -> bool:

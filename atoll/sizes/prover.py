@@ -138,10 +138,6 @@ class Facts:
             yield self._samples[at]
             at += 1
 
-    def contradictory(self) -> bool:
-        """True when some fact is a negative constant or two facts visibly exclude each other."""
-        return any(self.proves(-fact - 1) for fact in self.known)
-
     def simplify(self, p: Poly) -> Poly:
         """p with every quotient whose value the facts determine replaced by it."""
         result = p

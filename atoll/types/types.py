@@ -213,10 +213,8 @@ class Own(Type):
 
 
 SCALARS = {name: Scalar(dtype) for name, dtype in (DTYPES | STORAGE).items()}
-BOOL_T, I64_T, F64_T = Scalar(BOOL), Scalar(I64), SCALARS["f64"]
+BOOL_T, I64_T = Scalar(BOOL), Scalar(I64)
 UNIT = Tuple(())
-
-Numeric = Scalar | Index
 
 
 def is_scalar(t: Type) -> bool:

@@ -247,10 +247,6 @@ def reaches(t: Type, wanted: UnionDecl) -> bool:
     return walk(t)
 
 
-def is_recursive(decl: UnionDecl) -> bool:
-    return any(reaches(f, decl) for m in decl.members if m is not None for f in field_types(m))
-
-
 def type_key(t: Type) -> object:
     """What two types must share to be the same without their sizes; declarations count by identity, not by name."""
     bare = map_sizes(t, lambda p: Poly({}))

@@ -73,7 +73,7 @@ class Context:
         """The value of an expression; the whole translator knows how."""
         raise NotImplementedError
 
-    def from_lines(self, t: Type, lines: Sequence[ir.Line], env: Env, result: int | None = None) -> Value:
+    def from_lines(self, t: Type, lines: Sequence[ir.Line], env: Env) -> Value:
         """The value of this type whose leaves are these lines (result 0 of each, or results of one line)."""
         return self.from_leaves(t, [LineLeaf(self, line, 0, ()) for line in lines], env)
 

@@ -265,11 +265,6 @@ def written(kernel: Kernel) -> set[Any]:
     return found | {s.home for s in walk(kernel.body) if isinstance(s, Part) and s.buffer in found}
 
 
-def is_local(buffer: lp.Buffer) -> bool:
-    """An array of one thread."""
-    return buffer.local
-
-
 def shared_bytes(kernel: Kernel) -> int:
     total = 0
     for b in kernel.shared:

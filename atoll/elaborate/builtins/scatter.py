@@ -65,7 +65,7 @@ def _hist(args: Args) -> Value:
     from atoll.elaborate.indexing import repeat_into
 
     t = plain_type(values.type.elem)
-    neutral = repeat_into(el, neutral, t, span)
+    neutral = repeat_into(neutral, t, span)
     joined = _join_element(el, t, neutral.type, span, "hist")
     values = _as_elements(el, values, joined, span)
     start = coerce(el, neutral, strong(joined), span, "the neutral element")
@@ -87,7 +87,7 @@ def _scatter(args: Args) -> Value:
     assert isinstance(target.type, Array)
     wanted = Array(strong(target.type.elem), indices.type.size)
     if rank(values.type) < rank(wanted):
-        values = repeat_into(el, values, wanted, span)
+        values = repeat_into(values, wanted, span)
     values = coerce(el, values, wanted, span, "the values of scatter")
     lam, monoid = None, None
     if op is not None and not isinstance(op, en.NoneEntity):

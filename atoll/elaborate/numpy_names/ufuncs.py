@@ -517,5 +517,4 @@ WORDS: dict[str, Callable[..., Any]] = {
 MATH: dict[str, Callable[..., Any]] = {"math.isclose": _isclose_python}
 """Names of Python's math that are not NumPy's."""
 
-UFUNCS = frozenset(_BINARY)
 STATEMENTS = frozenset(f"{name}.at" for name in ("add", "multiply", "maximum", "minimum"))

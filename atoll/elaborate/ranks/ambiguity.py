@@ -124,10 +124,10 @@ class _Report:
                     continue
                 mine = solution.types().rank(own_rank(kind))[0]
                 if all(sol.types().rank(own_rank(kind))[0] != mine for sol in others):
-                    return self._annotated(local, param.name, kind, mine)
+                    return self._annotated(param.name, kind, mine)
         return None
 
-    def _annotated(self, local: Local, name: str, kind: Any, rank: int) -> str:
+    def _annotated(self, name: str, kind: Any, rank: int) -> str:
         """`v: f64[m]`, with the element type and trailing sizes of an argument that is a parameter of the definition."""
         for app in self.solutions[0].system.applications:
             if app.param is kind and isinstance(app.source, s.Name) and app.source.id in self.declared:

@@ -29,10 +29,6 @@ class Scheme:
     def instance(self) -> RankType:
         return rename(self.type, {})
 
-    @property
-    def is_polymorphic(self) -> bool:
-        return bool(variables(self.type))
-
 
 def rename(t: RankType, known: dict[Variable, Variable]) -> RankType:
     """A copy with every type variable replaced by a new one (those in `known` by the given one)."""

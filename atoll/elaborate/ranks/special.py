@@ -363,7 +363,7 @@ def _index(gen: Generator, t: RankType, node: s.Subscript) -> RankType:
             kept += 1
             continue
         if isinstance(item, s.Ellipsis):
-            return _dotted(gen, t, node)
+            return _dotted(t, node)
         taken += 1
         if isinstance(item, s.Slice):
             kept += 1
@@ -388,7 +388,7 @@ def _below(gen: Generator, t: RankType, count: int, span: Span) -> RankType:
     return rest
 
 
-def _dotted(gen: Generator, t: RankType, node: s.Subscript) -> RankType:
+def _dotted(t: RankType, node: s.Subscript) -> RankType:
     """a[..., i]: as many axes as there are; only where that is a number already."""
     axes = t.axes.const()
     dropped = sum(1 for item in node.items if not isinstance(item, (s.Slice, s.Ellipsis, s.NewAxis)))

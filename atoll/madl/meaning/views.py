@@ -25,7 +25,7 @@ def structural(m: Reading, name: str, args: list[Value], sizes: list[Length]) ->
     flat, rows = array(all_, elem), array(n, array(k, elem))
     match name:
         case "reverse":
-            views(m, made, flat, a, flat, lambda i: (length_of(m, flat) - 1 - i[0],), 1)
+            views(m, made, flat, a, flat, lambda i: (length_of(flat) - 1 - i[0],), 1)
         case "transpose":
             views(m, made, array(k, array(n, elem)), a, rows, lambda i: (i[1], i[0]), 2)
         case "concat":
@@ -58,7 +58,7 @@ def sampled(m: Reading, all_: Length, k: Length, product: Length) -> None:
     lengths.calculate(m, "+", product, Length(1), more)
 
 
-def length_of(m: Reading, shape: Shape) -> int:
+def length_of(shape: Shape) -> int:
     length = shape.root().length
     assert length is not None
     return length.number()
@@ -72,11 +72,11 @@ def views(m: Reading, view: Value, view_shape: Shape, whole: Value, whole_shape:
     def connect() -> None:
         counts, shape = [], view_shape
         for _ in range(depth):
-            counts.append(length_of(m, shape))
+            counts.append(length_of(shape))
             shape = shape.root().parts[0]
         if depth == 2 and whole_shape.root().parts[0].root().kind == "array":
-            length_of(m, whole_shape.root().parts[0])
-        length_of(m, whole_shape)
+            length_of(whole_shape.root().parts[0])
+        length_of(whole_shape)
         for index in np.ndindex(*counts):
             m.store.unify(m.store.at(view, index), m.store.at(whole, where(index)))
 
