@@ -65,17 +65,17 @@ OWN = frozenset({"tanh"})  # vector_math.py has a faster one for single numbers 
 
 def is_rounded(op: str, arg: DType) -> bool:
     """A function of C's library whose last bit depends on whether it is called for one number or for a vector of them."""
-    return arg.is_float and op in _MATH and op not in EXACT
+    return arg.is_float and op in PRIMS and PRIMS[op].c != "" and op not in EXACT
 
 
 def single(op: str, args: list[str], arg: DType) -> str | None:
     """Such a function where it is called for one number in any case: then every compiler calls the same one (`at_one_log`, prelude.py)."""
-    return f"at_one_{_MATH[op]}{'f' if arg.name == 'f32' else ''}({', '.join(args)})" if is_rounded(op, arg) and op not in OWN else None
+    return f"at_one_{PRIMS[op].c}{'f' if arg.name == 'f32' else ''}({', '.join(args)})" if is_rounded(op, arg) and op not in OWN else None
 
 
 def singles() -> dict[str, int]:
     """Their names in C, and how many numbers they take."""
-    return {name: 2 if op in ("pow", "arctan2", "hypot") else 1 for op, name in _MATH.items() if op not in EXACT | OWN}
+    return {p.c: p.arity for op, p in PRIMS.items() if p.c and op not in EXACT | OWN}
 
 
 def call(op: str, args: list[str], arg: DType, result: DType, wrapping: bool) -> str:
