@@ -7,12 +7,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-_ONE = (
-    "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc lgamma tgamma "
-    "floor ceil rint trunc nearbyint round fabs"
-).split()
-_TWO = "atan2 hypot fmod copysign pow remainder fmin fmax".split()
-_THREE = ["fma"]
+from atoll.core.prims import PRIMS
+
+_FUNCTIONS = {p.c: p.arity for p in PRIMS.values() if p.c} | {"nearbyint": 1, "round": 1, "remainder": 2, "fmin": 2, "fmax": 2}  # of primitives, and of our own code
 _MEMORY = {
     "memcpy": "void *memcpy(void *restrict, const void *restrict, size_t);",
     "memset": "void *memset(void *, int, size_t);",
@@ -24,7 +21,7 @@ _MACROS = {
     **{name: f"#define {name}(x) __builtin_{name}(x)" for name in ("isnan", "isinf", "isfinite", "signbit")},
 }
 _TABLE = {
-    **{f"{name}{f}": f"{t} {name}{f}({', '.join([t] * count)});" for names, count in ((_ONE, 1), (_TWO, 2), (_THREE, 3)) for name in names for f, t in (("", "double"), ("f", "float"))},
+    **{f"{name}{f}": f"{t} {name}{f}({', '.join([t] * count)});" for name, count in _FUNCTIONS.items() for f, t in (("", "double"), ("f", "float"))},
     **_MEMORY,
     **_MACROS,
 }
