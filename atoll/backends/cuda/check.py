@@ -4,6 +4,7 @@
     memory      a kernel stores into no argument and no constant; shared memory has literal extents and fits; thread arrays are the thread's
     regions     an ensure and a leave stand in a region; barriers and shuffles stand in none of a kernel that has one
     threads     a block has 1 to 1024 threads; kernels with shuffles have whole warps
+    recorded    nothing in it waits, fails, or has memory of its own
     host        no element of a device buffer is read or written; launches give what kernels take
 """
 
@@ -22,7 +23,8 @@ from atoll.types.dtypes import U32
 _TOGETHER = (k.Barrier, k.WarpBarrier, k.Shuffle, k.Same)
 _OF_THREADS = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.If, lp.Forever, lp.BreakUnless, lp.Alloc, lp.Swap, lp.Note)
 _OF_KERNELS = (k.Region, k.Ensure, k.Leave, k.Barrier, k.WarpBarrier, k.Shuffle, k.Same, k.Digit, k.Fence, k.Atomic, k.Tell, k.Await, k.Part)
-_OF_HOST = (lp.Let, lp.Declare, lp.Assign, lp.For, lp.If, lp.Forever, lp.BreakUnless, lp.Check, lp.Alloc, lp.Free, lp.Swap, lp.CopyBuffer, lp.Helper, lp.Note, k.Launch, k.Clear, k.Fetch, k.Multiply)
+_OF_HOST = (lp.Let, lp.Declare, lp.Assign, lp.For, lp.If, lp.Forever, lp.BreakUnless, lp.Check, lp.Alloc, lp.Free, lp.Swap, lp.CopyBuffer, lp.Helper, lp.Note, k.Launch, k.Recorded, k.Clear, k.Fetch, k.Multiply)
+_RECORDED = (lp.Let, lp.Declare, lp.Assign, lp.For, lp.If, lp.Forever, lp.BreakUnless, lp.Swap, lp.CopyBuffer, lp.Note, k.Launch, k.Clear)
 
 
 class Malformed(AssertionError):
@@ -200,6 +202,10 @@ def _host(program: k.Program) -> None:
                 raise Malformed(f"{stmt.kernel.name} is launched without {missing}")
             if stmt.kernel not in program.kernels:
                 raise Malformed(f"{stmt.kernel.name} is no kernel of the program")
+        elif isinstance(stmt, k.Recorded):
+            for inner in k.walk(stmt.body):
+                if not isinstance(inner, _RECORDED):
+                    raise Malformed(f"{type(inner).__name__} is recorded")
         elif isinstance(stmt, k.Clear):
             if stmt.buffer not in made or stmt.buffer.kind in ("in", "const"):
                 raise Malformed(f"{stmt.buffer} is cleared")
@@ -209,6 +215,6 @@ def _host(program: k.Program) -> None:
                     raise Malformed(f"a product of {b}, which is not made yet or of another type than its result")
             if stmt.target.buffer.kind in ("in", "const") or stmt.done not in made:
                 raise Malformed(f"a product into {stmt.target.buffer}, told in {stmt.done}")
-        for p in Mentioned([stmt]).syms if not isinstance(stmt, k.Launch) else ():
+        for p in Mentioned([stmt]).syms if not isinstance(stmt, (k.Launch, k.Recorded)) else ():
             if not isinstance(p, Sym) or p not in made:
                 raise Malformed(f"the host does not know {p!r}")

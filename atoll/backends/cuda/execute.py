@@ -76,6 +76,8 @@ class Host(Executor):
                 if not self.memory[cell].written[()]:
                     raise Stuck(f"{cell} is fetched before it is written")
                 self.set(var, self.memory[cell].cells[()])
+            case k.Recorded(body):
+                self.stmts(body)
             case k.Clear(buffer):
                 self.memory[buffer].cells[...] = 0
                 self.memory[buffer].written[...] = True

@@ -24,6 +24,10 @@ class Mentioned:
             self._makes(stmt)
         self._visit(tuple(stmts))
 
+    def mention(self, x: Any) -> None:
+        """These are used too."""
+        self._visit(x)
+
     def _makes(self, stmt: k.Statement) -> None:
         match stmt:
             case lp.Let(var, _) | lp.Declare(var, _) | k.Shuffle(var, _, _):

@@ -17,6 +17,8 @@ from atoll.backends.c.jit import ALONE, MACROS, abi, prepare_text
 from atoll.backends.c.prelude import needed
 from atoll.backends.c.text import JIT, safe
 from atoll.backends.cuda import language as k
+from atoll.backends.cuda.free import Mentioned
+from atoll.backends.cuda.record import played
 from atoll.backends.cuda.text import FAILURE, MOST_VALUES
 from atoll.core import ir as core
 from atoll.loops import ir as lp
@@ -73,7 +75,7 @@ class HostText(Emitter):
 
     def __init__(self, program: k.Program, failures: list[tuple[Site, str]]) -> None:
         fn = program.function
-        super().__init__(lp.Function(fn.name, fn.sizes, fn.inputs, fn.outputs, list(program.body), []), JIT, "at_program")  # type: ignore[arg-type]
+        super().__init__(lp.Function(fn.name, fn.sizes, fn.inputs, fn.outputs, played(program.body), []), JIT, "at_program")
         self.program = program
         self.sites = [site for site, _ in failures]
         self.kinds = [kinds for _, kinds in failures]
@@ -147,6 +149,8 @@ class HostText(Emitter):
                 self.put(f"if ((status = {self.look_there}) != 0) goto done;")
                 number = next(n for n, (_, c) in enumerate(self.program.cells) if c is cell)
                 self.put(f"{safe(var.name)} = at_now->c{number};")
+            case k.Recorded(body, number):
+                self.record(body, number)
             case k.Clear(buffer):
                 name = safe(buffer.name)
                 self.put(f"if ((status = at_q->fill(at_q, {name}, 0, ({self.count(buffer)}) * (int64_t)sizeof(*{name}))) != 0) goto done;")
@@ -165,6 +169,32 @@ class HostText(Emitter):
                     self.stmts(body)
             case _:
                 super().write(stmt)  # type: ignore[arg-type]
+
+    def record(self, body: tuple[k.Statement, ...], number: int) -> None:
+        """The loop, unless the device has it from earlier."""
+        values = ", ".join(f"{{(void *)&{name}, sizeof {name}, {int(changes)}}}" for name, changes in self.values(body))
+        with self.braces("for (;;)"):
+            self.put(f"const at_value at_values[] = {{{values}}};")
+            self.put("const int at_count = (int)(sizeof at_values / sizeof *at_values);")
+            self.put(f"if ((status = at_q->record(at_q, {number}, at_values, at_count)) < 0) goto done;")
+            self.put("if (status == AT_DONE) { status = 0; break; }")
+            self.put("status = 0;")
+            self.stmts(list(body))  # type: ignore[arg-type]
+            self.put("if ((status = at_q->recorded(at_q, at_values, at_count)) < 0) goto done;")
+            self.put("if (status == 0) break;")
+            self.put("status = 0;")
+
+    def values(self, body: tuple[k.Statement, ...]) -> list[tuple[str, bool]]:
+        """Variables that decide what a loop launches, and whether it changes them."""
+        found = Mentioned(body)
+        for s in k.walk(body):
+            if isinstance(s, k.Launch):
+                found.mention(s.kernel.parameters)
+        changed: set[object] = {s.var for s in k.walk(body) if isinstance(s, lp.Assign)} | {b for s in k.walk(body) if isinstance(s, lp.Swap) for b in (s.first, s.second)}
+        cells = {cell for _, cell in self.program.cells}
+        names = [(self.names[s], False) for s in found.syms] + [(safe(v.name), v in changed) for v in found.vars]
+        names += [(safe(b.name), b in changed) for b in found.buffers if b not in cells and b.kind != "const"]
+        return [*names, ("at_failed", False)]
 
     def multiply(self, m: k.Multiply) -> None:
         """Ask the device for a product; it says whether it has made it."""
@@ -214,6 +244,7 @@ _WITH_STATE = """int atoll_device_entry(at_call *at, at_queue *q) {
     int status = q->lend(q, sizeof(at_state), &own);
     if (status != 0) return status;
     if ((status = at_begin(q, own)) == 0) status = RUN;
+    if (q->recording) q->recorded(q, NULL, 0);
     q->take_back(q, own, status == 0);
     return status;
 }"""
@@ -229,7 +260,7 @@ def host_text(core_fn: core.Function, program: k.Program, failures: list[tuple[S
         args.append(f"*(const {p.dtype.c_name} *)at->in[{n}]" if isinstance(p, lp.Var) else f"at->in[{n}]")
     args += [f"at->out[{n}]" for n, o in enumerate(fn.outputs) if not printer.is_open(o.buffer)]
     run = f"at_program_run({', '.join(args)})"
-    plain = f"int atoll_device_entry(at_call *at, at_queue *q) {{ return {run}; }}"
+    plain = f"int atoll_device_entry(at_call *at, at_queue *q) {{\n    const int status = {run};\n    if (q->recording) q->recorded(q, NULL, 0);\n    return status;\n}}"
     entry = "void atoll_init(const at_runtime *rt) { at_rt = rt; }\n\n" + (_WITH_STATE.replace("RUN", run) if printer.has_state else plain)
     prepare = prepare_text(core_fn, fn, printer, reads_arrays=False)
     state = FAILURE + _DEVICE + (printer.state_type if printer.has_state else "")

@@ -23,6 +23,7 @@
     host     ::= as stmt without the last thirteen; in order; no element of a device buffer is read or written
               |  multiply, x                             x := 1 where the device's library has made a product of matrices, else nothing is done
               |  alloc b | free b | swap a, b | copy b to a | settle | clear b
+              |  recorded: stmt...                      as they are; what they launch depends on the values of variables before it only, so a device may keep it
               |  launch kernel on a grid of (e, e)       its parameters are the host's variables, indices, sizes and buffers of the same identity
               |  fetch x from cell                       the host's copy of a scalar; waits for the kernels; a failed check is told here
               |  check                                   as in loops
@@ -175,6 +176,14 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
+class Recorded:
+    """A loop of launches, copies and what the host computes for them; `number`: which of the program's."""
+
+    body: tuple[Statement, ...]
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Clear:
     """Every element of `buffer` is 0."""
 
@@ -214,7 +223,7 @@ class Multiply:
     adds: bool
 
 
-Statement = Union[lp.Stmt, Region, Ensure, Leave, Barrier, WarpBarrier, Shuffle, Same, Digit, Fence, Atomic, Tell, Await, Part, Launch, Clear, Fetch, Multiply]
+Statement = Union[lp.Stmt, Region, Ensure, Leave, Barrier, WarpBarrier, Shuffle, Same, Digit, Fence, Atomic, Tell, Await, Part, Launch, Recorded, Clear, Fetch, Multiply]
 ATOMIC_OPS = ("add", "min", "max", "and", "or", "xor")
 
 
@@ -245,7 +254,7 @@ class Program:
 
 def bodies(stmt: Statement) -> Iterator[Sequence[Statement]]:
     """Statement lists directly inside a statement."""
-    if isinstance(stmt, Region):
+    if isinstance(stmt, (Region, Recorded)):
         yield stmt.body
     elif not isinstance(stmt, (Ensure, Leave, Barrier, WarpBarrier, Shuffle, Same, Digit, Fence, Atomic, Tell, Await, Part, Launch, Clear, Fetch, Multiply)):
         yield from lp.bodies(stmt)

@@ -29,6 +29,7 @@ from atoll.backends.cuda.pieces import find_sums, segments, sum_kernels
 from atoll.backends.cuda.points import Nest, flat_kernel, points
 from atoll.backends.cuda.prepare import prepared
 from atoll.backends.cuda.radix import Radix, has_digits
+from atoll.backends.cuda.record import recorded
 from atoll.backends.cuda.reduce import reducible, reduction
 from atoll.backends.cuda.scans import find_scan, scan_kernels
 from atoll.backends.cuda.sorting import Sorting
@@ -49,7 +50,8 @@ FEW = 64  # points of a parallel loop that one thread does as well
 
 def to_kernels(fn: lp.Function, reassociate: bool = True, library: bool = True) -> k.Program:
     """The program of a function's loops. `library`: products may be left to one the device has, whose sums are in an order of its own."""
-    return _Lowering(prepared(guarded(fn)), reassociate, library and reassociate).program()
+    made = _Lowering(prepared(guarded(fn)), reassociate, library and reassociate).program()
+    return check(recorded(made), "loops are recorded")
 
 
 @dataclass(frozen=True, slots=True)

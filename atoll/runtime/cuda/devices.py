@@ -40,7 +40,8 @@ class Queue(ctypes.Structure):
         ("doing", ctypes.c_char_p),
         ("device", ctypes.c_int),
         ("program", ctypes.c_uint64),
-        ("product", ctypes.c_void_p),
+        *((name, ctypes.c_void_p) for name in ("product", "record", "recorded", "recording", "tape")),
+        ("launches", ctypes.c_int64),
     ]
 
 
@@ -74,7 +75,7 @@ def _built(source: str) -> ctypes.CDLL:
         compile_c(NATIVE / source, folder / "program.so", "2", [f"-I{NATIVE}", "-ldl"])
         return {"kind": source}
 
-    texts = [(NATIVE / name).read_text() for name in (source, "device.h", "device_states.h", "abi.h", "cuda_products.h")]
+    texts = [(NATIVE / name).read_text() for name in (source, "device.h", "device_states.h", "device_records.h", "abi.h", "cuda_products.h")]
     return cache.use(text_key(*texts, optimise="2"), build, load)[0]
 
 

@@ -26,7 +26,10 @@ def text(kernels_text: str, kernels: list[tuple[str, list[str]]]) -> str:
     entries = ", ".join(f"(void *)at_run_{k}" for k in range(len(kernels)))
     names = ", ".join(f'"{name}"' for name, _ in kernels)
     parts.append(f"static void *const at_kernel_table[] = {{{entries or '0'}}};\nstatic const char *const at_kernel_names[] = {{{names or '0'}}};")
-    parts += [(NATIVE / name).read_text() for name in ("device_states.h", "cuda_on_cpu_table.h")]
+    sizes = ", ".join(f"at_sizes_{k}" for k in range(len(kernels)))
+    parts += [f"static const int at_sizes_{k}[] = {{{''.join(f'(int)sizeof({t}), ' for t in types)}0}};" for k, (_, types) in enumerate(kernels)]
+    parts.append(f"static const int *const at_argument_sizes[] = {{{sizes or '0'}}};")
+    parts += [(NATIVE / name).read_text() for name in ("device_states.h", "device_records.h", "cuda_on_cpu_table.h")]
     return "\n".join(parts)
 
 

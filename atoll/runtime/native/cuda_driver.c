@@ -29,8 +29,13 @@ enum { MAJOR = 75, MINOR = 76, PROCESSORS = 16, POOLS = 115, KEEP = 4, DYNAMIC_S
     F(cuEventElapsedTime, (float *, void *, void *)) F(cuEventSynchronize, (void *)) F(cuEventDestroy_v2, (void *))                     \
     F(cuLaunchKernel, (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **))
 
+/* what not every driver has: without them loops are not recorded */
+#define GRAPHS(F)                                                                                                                       \
+    F(cuStreamCreate, (void **, unsigned)) F(cuStreamDestroy_v2, (void *)) F(cuStreamBeginCapture_v2, (void *, int)) F(cuStreamEndCapture, (void *, void **)) \
+    F(cuGraphInstantiateWithFlags, (void **, void *, unsigned long long)) F(cuGraphLaunch, (void *, void *)) F(cuGraphExecDestroy, (void *)) F(cuGraphDestroy, (void *))
+
 #define FIELD(name, types) int (*name) types;
-static struct { FUNCTIONS(FIELD) } cu;
+static struct { FUNCTIONS(FIELD) GRAPHS(FIELD) int graphs; } cu;
 
 static void *driver, *contexts[MOST_DEVICES], *pools[MOST_DEVICES];
 
@@ -48,6 +53,9 @@ int atoll_cuda_find(const char *path, char *reason, int room) {
         return -1;                                                                                         \
     }
         FUNCTIONS(FIND)
+        cu.graphs = 1;
+#define LOOK(name, types) cu.graphs &= (cu.name = (int (*) types)dlsym(found, #name)) != 0;
+        GRAPHS(LOOK)
         driver = found;
     }
     return cu.cuInit(0);
@@ -237,12 +245,46 @@ static int gpu_launch(at_queue *q, int kernel, int64_t gx, int64_t gy, int64_t g
     if (gx <= 0 || gy <= 0 || gz <= 0) return 0;
     if (gx > INT32_MAX || gy > 65535 || gz > 65535) return refused(q, 1, "to start a kernel on so large a grid");
     void *function = q->kernels[kernel];
+    q->launches++;
     int code = shared > 48 * 1024 ? cu.cuFuncSetAttribute(function, DYNAMIC_SHARED, (int)shared) : 0;
     if (!code) code = cu.cuLaunchKernel(function, (unsigned)gx, (unsigned)gy, (unsigned)gz, (unsigned)bx, (unsigned)by, (unsigned)bz, (unsigned)shared, q->stream, args, 0);
     return refused(q, code, "to start a kernel");
 }
 
 #include "cuda_products.h"
+
+/* Loops of launches as CUDA graphs. The legacy stream cannot be captured, so they are captured on another, and played on it. */
+static int at_capture(at_queue *q) {
+    const char *wanted = getenv("ATOLL_GRAPHS");
+    void *apart;
+    if (!cu.graphs || (wanted && *wanted == '0') || cu.cuStreamCreate(&apart, 1)) return 0;
+    if (cu.cuStreamBeginCapture_v2(apart, 2)) { /* of this stream alone, whatever others do */
+        cu.cuStreamDestroy_v2(apart);
+        return 0;
+    }
+    q->tape = q->stream;
+    q->stream = apart;
+    return 1;
+}
+
+static void *at_captured(at_queue *q) {
+    void *graph = 0, *made = 0;
+    const int code = cu.cuStreamEndCapture(q->stream, &graph);
+    cu.cuStreamDestroy_v2(q->stream);
+    q->stream = q->tape;
+    q->tape = 0;
+    if (!code && graph && cu.cuGraphInstantiateWithFlags(&made, graph, 0)) made = 0;
+    if (graph) cu.cuGraphDestroy(graph);
+    return made;
+}
+
+static int at_play(at_queue *q, void *made) { return refused(q, cu.cuGraphLaunch(made, q->stream), "to run a loop of kernels"); }
+
+static void at_drop(at_queue *q, void *made) {
+    cu.cuStreamSynchronize(q->stream); /* it may still run */
+    cu.cuGraphExecDestroy(made);
+}
+#include "device_records.h"
 
 static int gpu_sync(at_queue *q) { return refused(q, cu.cuStreamSynchronize(q->stream), "to run a kernel"); }
 
@@ -253,8 +295,11 @@ static void gpu_leave(at_queue *q) {
 }
 
 void atoll_cuda_queue(at_queue *q, int device, void *const *kernels) {
-    *q = (at_queue){gpu_alloc, gpu_release, gpu_to_device, gpu_to_host, gpu_copy, gpu_fill, gpu_launch, gpu_sync, gpu_enter, gpu_leave, at_lend, at_take_back, kernels, 0, 0, 0, device, 0, gpu_product};
+    *q = (at_queue){gpu_alloc, gpu_release, gpu_to_device, gpu_to_host, gpu_copy, gpu_fill, gpu_launch, gpu_sync, gpu_enter, gpu_leave, at_lend, at_take_back, kernels, 0, 0, 0, device, 0, gpu_product, at_record_loop, at_recorded_loop, 0, 0, 0};
 }
+
+/* Loops that were recorded, and how often they were played again. */
+void atoll_cuda_records(int64_t *counts) { counts[0] = at_records.made, counts[1] = at_records.played; }
 
 /* One stream waits for what another has in its queue. */
 int atoll_cuda_wait(int device, void *waits, void *for_) {

@@ -5,8 +5,8 @@ static const uint64_t at_marked = 0xa701a701a701a701u;
 
 /* What stands before every array; the rest of the margin, and the word after the array, hold marks. */
 struct at_front { int64_t bytes; at_front *before, *after; };
-struct at_memory { pthread_mutex_t lock, running; at_front *first; int64_t used; char *stacks; };
-static at_memory at_all = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, 0, 0, 0}; /* a queue names the one it uses, so that all programs share one */
+struct at_memory { pthread_mutex_t lock, running; at_front *first; int64_t used; char *stacks; at_front *idle[64]; int next; };
+static at_memory at_all = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, 0, 0, 0, {0}, 0}; /* a queue names the one it uses, so that all programs share one */
 
 static int64_t at_room() {
     const char *text = getenv("ATOLL_EMULATED_MEMORY"); /* bytes */
@@ -20,11 +20,21 @@ static int at_refuse(at_queue *q, const char *what) {
     return AT_DEVICE;
 }
 
+/* A block that was given back, of the same size; some are kept, as on a GPU, so that a program called again has the addresses it had. */
+static char *at_kept(at_memory *all, int64_t bytes) {
+    for (int k = 63; k >= 0; k--) {
+        at_front **place = &all->idle[(all->next + k) % 64], *found = *place;
+        if (found && found->bytes == bytes) return *place = 0, (char *)found;
+    }
+    return 0;
+}
+
 static int at_emu_alloc(at_queue *q, int64_t bytes, void **made) {
     at_memory *all = (at_memory *)q->stream;
     if (bytes < 0) bytes = 0;
     pthread_mutex_lock(&all->lock);
-    char *block = all->used + bytes > at_room() ? 0 : (char *)aligned_alloc(AT_MARGIN, (size_t)((bytes + 3 * AT_MARGIN - 1) / AT_MARGIN * AT_MARGIN));
+    char *block = all->used + bytes > at_room() ? 0 : at_kept(all, bytes);
+    if (!block && all->used + bytes <= at_room()) block = (char *)aligned_alloc(AT_MARGIN, (size_t)((bytes + 3 * AT_MARGIN - 1) / AT_MARGIN * AT_MARGIN));
     if (block) {
         at_front *front = (at_front *)block;
         *front = at_front{bytes, 0, all->first};
@@ -49,8 +59,11 @@ static void at_emu_release(at_queue *q, void *made) {
     else all->first = front->after;
     if (front->after) front->after->before = front->before;
     all->used -= front->bytes;
+    at_front **place = &all->idle[all->next], *gone = *place;
+    *place = front;
+    all->next = (all->next + 1) % 64;
     pthread_mutex_unlock(&all->lock);
-    free(front);
+    free(gone);
 }
 
 /* True if nothing was written around any array; what was is mended, so that it is told once. */
@@ -66,12 +79,36 @@ static bool at_intact(at_memory *all) {
     return intact;
 }
 
-static int at_emu_copy(at_queue *, void *target, const void *source, int64_t bytes) {
+/* What a recorded loop put in the queue, in order: launches with their arguments, copies, fills. */
+struct at_note { at_note *next; int what, kernel, byte, block[3]; int64_t grid[3], shared, bytes; void *target; const void *source; void **args; };
+struct at_tape { at_note *first, **end; };
+enum { AT_LAUNCH, AT_COPY, AT_FILL };
+
+static at_note *at_noted(at_queue *q, int what) {
+    at_tape *tape = (at_tape *)q->tape;
+    at_note *made = (at_note *)calloc(1, sizeof *made);
+    made->what = what;
+    *tape->end = made;
+    tape->end = &made->next;
+    return made;
+}
+
+static int at_emu_copy(at_queue *q, void *target, const void *source, int64_t bytes) {
+    if (q->tape) {
+        at_note *made = at_noted(q, AT_COPY);
+        made->target = target, made->source = source, made->bytes = bytes;
+        return 0;
+    }
     if (bytes > 0) memmove(target, source, (size_t)bytes);
     return 0;
 }
 
-static int at_emu_fill(at_queue *, void *target, int byte, int64_t bytes) {
+static int at_emu_fill(at_queue *q, void *target, int byte, int64_t bytes) {
+    if (q->tape) {
+        at_note *made = at_noted(q, AT_FILL);
+        made->target = target, made->byte = byte, made->bytes = bytes;
+        return 0;
+    }
     if (bytes > 0) memset(target, byte, (size_t)bytes);
     return 0;
 }
@@ -95,6 +132,19 @@ static int at_emu_launch(at_queue *q, int kernel, int64_t gx, int64_t gy, int64_
     if (gx > INT64_C(2147483647) || gy > 65535 || gz > 65535) return at_refuse(q, "a grid of a launch is too large");
     if (bx < 1 || by < 1 || bz < 1 || bz > 64 || (int64_t)bx * by * bz > AT_MOST_THREADS) return at_refuse(q, "a block of a launch has too many threads, or none");
     if (shared < 0 || shared > AT_MOST_SHARED) return at_refuse(q, "a launch asks for too much shared memory");
+    q->launches++;
+    if (q->tape) {
+        at_note *made = at_noted(q, AT_LAUNCH);
+        made->kernel = kernel, made->shared = shared;
+        made->grid[0] = gx, made->grid[1] = gy, made->grid[2] = gz;
+        made->block[0] = bx, made->block[1] = by, made->block[2] = bz;
+        const int *sizes = at_argument_sizes[kernel];
+        int count = 0;
+        while (sizes[count]) count++;
+        made->args = (void **)calloc((size_t)count + 1, sizeof(void *));
+        for (int k = 0; k < count; k++) memcpy(made->args[k] = malloc((size_t)sizes[k]), args[k], (size_t)sizes[k]); /* as they are now */
+        return 0;
+    }
     const char *given = getenv("ATOLL_EMULATED_ORDER");
     const int order = given ? atoi(given) : 0;
     at_memory *all = (at_memory *)q->stream;
@@ -134,6 +184,37 @@ static int at_emu_launch(at_queue *q, int kernel, int64_t gx, int64_t gy, int64_
 
 static void at_emu_leave(at_queue *) {}
 
+static int at_capture(at_queue *q) {
+    const char *wanted = getenv("ATOLL_GRAPHS");
+    if (wanted && *wanted == '0') return 0;
+    at_tape *made = (at_tape *)calloc(1, sizeof *made);
+    made->end = &made->first;
+    q->tape = made;
+    return 1;
+}
+static void *at_captured(at_queue *q) {
+    void *made = q->tape;
+    q->tape = 0;
+    return made;
+}
+static int at_play(at_queue *q, void *made) {
+    int status = 0;
+    for (at_note *n = ((at_tape *)made)->first; n && !status; n = n->next)
+        if (n->what == AT_LAUNCH) status = q->launch(q, n->kernel, n->grid[0], n->grid[1], n->grid[2], n->block[0], n->block[1], n->block[2], n->shared, n->args);
+        else if (n->what == AT_COPY) status = q->copy(q, n->target, n->source, n->bytes);
+        else status = q->fill(q, n->target, n->byte, n->bytes);
+    return status;
+}
+static void at_drop(at_queue *, void *made) {
+    for (at_note *n = ((at_tape *)made)->first, *next; n; n = next) {
+        next = n->next;
+        for (void **a = n->args; a && *a; a++) free(*a);
+        free(n->args);
+        free(n);
+    }
+    free(made);
+}
+
 /* The library of a GPU, in its plainest form; for tests of those who call it. */
 template <typename T> static void at_emu_multiply(const at_matrices *p) {
     const T *a = (const T *)p->a, *b = (const T *)p->b;
@@ -154,5 +235,8 @@ static int at_emu_product(at_queue *, const at_matrices *p) {
 }
 
 extern "C" void atoll_emulated(at_queue *q) {
-    *q = at_queue{at_emu_alloc, at_emu_release, at_emu_copy, at_emu_copy, at_emu_copy, at_emu_fill, at_emu_launch, at_emu_sync, at_emu_sync, at_emu_leave, at_lend, at_take_back, at_kernel_table, &at_all, 0, 0, 0, 0, at_emu_product};
+    *q = at_queue{at_emu_alloc, at_emu_release, at_emu_copy, at_emu_copy, at_emu_copy, at_emu_fill, at_emu_launch, at_emu_sync, at_emu_sync, at_emu_leave, at_lend, at_take_back, at_kernel_table, &at_all, 0, 0, 0, 0, at_emu_product, at_record_loop, at_recorded_loop, 0, 0, 0};
 }
+
+/* Loops that were recorded, and how often they were played again. */
+extern "C" void atoll_emulated_records(int64_t *counts) { counts[0] = at_records.made, counts[1] = at_records.played; }

@@ -27,6 +27,10 @@ typedef struct at_matrices {
     void *c;
 } at_matrices;
 
+/* A variable of a program that a loop of launches uses; `changes`: the loop may leave another value in it. */
+typedef struct at_value { void *at; int bytes, changes; } at_value;
+enum { AT_RUN = 0, AT_DONE = 1, AT_RECORD = 2, AT_AGAIN = 3 };
+
 struct at_queue {
     int (*alloc)(at_queue *q, int64_t bytes, void **made);                        /* 256 bytes aligned; 0 bytes are some address too */
     void (*release)(at_queue *q, void *block);                                    /* once what is in the queue is done; NULL is nothing */
@@ -48,4 +52,11 @@ struct at_queue {
     int device;             /* which of several */
     uint64_t program;       /* no other has this number; 0: none */
     int (*product)(at_queue *q, const at_matrices *p); /* 1: done by a library the device has; 0: it has none, or p is none for it, and nothing was done */
+    /* Before a loop of launches: it is to be run (AT_RUN, AT_RECORD), or was done already as it was recorded (AT_DONE), or a status. After one that was run comes
+     * `recorded`: 0, a status, or AT_AGAIN where nothing was done and it is to be run again. `values` NULL: it was left before its end. */
+    int (*record)(at_queue *q, int loop, const at_value *values, int count);
+    int (*recorded)(at_queue *q, const at_value *values, int count);
+    void *recording;        /* between the two */
+    void *tape;             /* the device's own, while it writes down */
+    int64_t launches;       /* so far */
 };
