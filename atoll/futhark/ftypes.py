@@ -303,12 +303,23 @@ def show_dim(d: Dim) -> str:
         case int(n):
             return str(n)
         case DRef(binding):
-            return str(getattr(binding, "name", "?"))
+            name = str(getattr(binding, "name", "?"))
+            return "" if name == "unknown" else name
         case DOp(op, left, right):
-            return f"{show_dim(left)} {op} {show_dim(right)}"
+            return f"{show_dim(left) or '?'} {op} {show_dim(right) or '?'}"
         case DExp(exp):
             return str(exp.span.text()) if exp is not None else "?"
     return ""
+
+
+def in_words(d: Dim) -> str:
+    """A size in a message; one without a name is told by what it is."""
+    d = prune_dim(d)
+    if isinstance(d, DVar):
+        return "any"
+    if isinstance(d, DRef) and d.binding.name in ("", "unknown"):
+        return "one that only its value knows" if d.binding.born else "one without a name"
+    return f'"{show_dim(d)}"'
 
 
 def of_few_parts(t: Type, span: Span) -> Type:

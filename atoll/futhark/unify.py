@@ -20,6 +20,7 @@ from atoll.futhark.ftypes import (
     Type,
     free_vars,
     has_function,
+    in_words,
     leaves_of,
     map_dim,
     map_type,
@@ -130,7 +131,7 @@ def unify_dims(d: Dim, e: Dim) -> None:
         unify_dims(d.left, e.left)
         unify_dims(d.right, e.right)
     elif not (isinstance(d, DExp) and isinstance(e, DExp) and _expressions(d, settled_key(d), e, settled_key(e))):
-        raise SizeMismatch(f'the size "{show_dim(d)}" is not "{show_dim(e)}"')
+        raise SizeMismatch(f"the size {in_words(d)} is not {in_words(e)}")
 
 
 def _expressions(d: DExp, left: Any, e: DExp, right: Any) -> bool:
