@@ -7,6 +7,7 @@ step through a program with an ordinary debugger. `env` maps symbols to values; 
 from __future__ import annotations
 
 import builtins
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -31,8 +32,12 @@ MOST_ELEMENTS = 2**46  # of one array, here and in compiled code
 _SHALLOW = 80  # code nested no deeper than this is evaluated within Python's own limit
 
 
-def call(fn: ir.Function, args: tuple[Any, ...], sizes: dict[Sym, int] | None = None) -> Any:
-    """The value of the function on these arguments; sizes are taken from the arguments when not given."""
+class TooSlow(Exception):
+    """The time that was given is over."""
+
+
+def call(fn: ir.Function, args: tuple[Any, ...], sizes: dict[Sym, int] | None = None, until: float | None = None) -> Any:
+    """The value of the function on these arguments; sizes are taken from the arguments when not given. `until`: a time of the processor, TooSlow after it."""
     env: Env = {}
     if sizes is None:
         from atoll.core.binding import bind_call
@@ -43,7 +48,7 @@ def call(fn: ir.Function, args: tuple[Any, ...], sizes: dict[Sym, int] | None = 
 
     def run() -> Any:
         with np.errstate(all="ignore"):
-            return _run(fn, env)
+            return _run(fn, env, until=until)
 
     return on_deep_stack(run) if _is_deep(fn) else run()
 
@@ -62,11 +67,12 @@ def recurses(fn: ir.Function) -> bool:
     return any(f.recursive or any(isinstance(node, ir.Apply) for node in walk(f.body)) for f in called(fn))
 
 
-def _run(fn: ir.Function, env: Env, of: Interpreter | None = None, call: Span = NOWHERE) -> Any:
+def _run(fn: ir.Function, env: Env, of: Interpreter | None = None, call: Span = NOWHERE, until: float | None = None) -> Any:
     """`of`: who calls it, and where; it takes its mode."""
     in_order, portable = (False, fn.portable) if of is None else (of.in_order, of.portable)
     told = None if of is None else of.told if of.told is not None or not fn.span.in_library() else (call, of.name)
     inter = Interpreter(env, fn.name, in_order or not fn.reassociate, portable, told)
+    inter.until = until if of is None else of.until
     for need in fn.requires:
         inter.require(need)
     assert fn.body is not None
@@ -84,6 +90,12 @@ class Interpreter:
         self.told = told  # inside a function of Atoll's library: the user's call and function, which errors name
         self.in_order = in_order  # sums go from left to right
         self.portable = portable  # functions are our own, and sums go in blocks or in order (core/portable.py)
+        self.until: float | None = None
+
+    def tick(self) -> None:
+        """Once per round of anything."""
+        if self.until is not None and time.process_time() > self.until:
+            raise TooSlow
 
     def stop(self, code: str, span: Span, **values: Any) -> NoReturn:
         span, where = self.place(span)
@@ -144,6 +156,7 @@ class Interpreter:
         return tuple(self.eval(e) for e in es)
 
     def apply(self, lam: ir.Lam, *args: Any) -> Any:
+        self.tick()
         self.env.update(zip(lam.params, args, strict=True))
         return self.eval(lam.body)
 
@@ -220,6 +233,7 @@ class Interpreter:
         assert isinstance(e.type, Array)
         items = []
         for i in range(self.memory_for(self.rounds(e.size))):
+            self.tick()
             self.env[e.sym] = np.int64(i)
             items.append(self.eval(e.body))
         return v.stack(e.type.elem, items, self.size)
@@ -236,6 +250,7 @@ class Interpreter:
         arrays = self.evals(e.arrays)
         items = []
         for i in range(self.length(arrays[0], e.arrays[0])):
+            self.tick()
             self.env.update(zip(e.params, (v.element(a, i) for a in arrays), strict=True))
             items.append(self.eval(e.body))
         return v.stack(e.type.elem, items, self.size)
@@ -341,6 +356,7 @@ class Interpreter:
     def for_(self, e: ir.For) -> Any:
         state = tuple(self.eval(first) for _, first in e.state)
         for i in range(self.rounds(e.size)):
+            self.tick()
             self.env[e.sym] = np.int64(i)
             self.env.update(zip((sym for sym, _ in e.state), state, strict=True))
             state = self.eval(e.body)
@@ -350,6 +366,7 @@ class Interpreter:
         state = tuple(self.eval(first) for _, first in e.state)
         names = [sym for sym, _ in e.state]
         while True:
+            self.tick()
             self.env.update(zip(names, state, strict=True))
             if not self.eval(e.cond):
                 return state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,7 +57,8 @@ def run_spec(spec: Spec, text: str, path: Path, compiled: bool) -> list[Outcome]
         return [Outcome("rejected", "failed", f"the program is accepted; expected: {spec.error}")]
     if not spec.cases:
         return [Outcome("compile", "passed")]
-    return [run_case(module, case, path, compiled) for case in spec.cases]
+    until = time.process_time() + SECONDS
+    return [run_case(module, case, path, compiled, until) for case in spec.cases]
 
 
 def tuning_of(path: Path) -> dict[str, int]:
@@ -68,7 +70,7 @@ def tuning_of(path: Path) -> dict[str, int]:
     return {name.strip(): int(value) for name, _, value in found if value.strip().lstrip("-").isdigit()}
 
 
-def run_case(module: Any, case: Case, path: Path, compiled: bool) -> Outcome:
+def run_case(module: Any, case: Case, path: Path, compiled: bool, until: float | None = None) -> Outcome:
     shown = (case.input or case.input_file or "").strip().replace("\n", " ")
     name = f"{case.entry}: {case.name or shown[:60]}"
     expected = not case.auto and (case.output is not None or case.output_file is not None or case.error is not None)
@@ -82,7 +84,7 @@ def run_case(module: Any, case: Case, path: Path, compiled: bool) -> Outcome:
         given = random_values(case.input or "") if case.kind == "random" else _values(case.input, case.input_file, path)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            found = _run_somehow(fn, given, compiled, "compiled" in case.tags)
+            found = _run_somehow(fn, given, compiled, "compiled" in case.tags, until)
     except RunError as error:
         if case.error is not None:
             return Outcome(name, "passed", str(error))
@@ -102,6 +104,7 @@ def run_case(module: Any, case: Case, path: Path, compiled: bool) -> Outcome:
     return Outcome(name, "passed" if problem is None else "failed", problem or "")
 
 
+SECONDS = 5.0  # of the processor for the cases of a file in the interpreter; what is left then is compiled
 MANY = 30  # elements: a transposed derivative is one derivative for each of them in the interpreter
 
 
@@ -109,16 +112,24 @@ def _is_slow(fn: Any, given: list[Any]) -> bool:
     return sum(np.size(x) for x in given) >= MANY and any(isinstance(e, (ir.Jvp, ir.Vjp)) for e in walk(fn.core.body))
 
 
-def _run_somehow(fn: Any, given: list[Any], compiled: bool, heavy: bool) -> list[Any]:
-    """A case that is not for interpreters is compiled, unless only the interpreter has what it needs."""
-    heavy = heavy or _is_slow(fn, given)
-    if heavy and not compiled:
+def _run_somehow(fn: Any, given: list[Any], compiled: bool, heavy: bool, until: float | None = None) -> list[Any]:
+    """A case that is not for interpreters is compiled, unless only the interpreter has what it needs; so is one that takes the interpreter too long."""
+    if compiled:
+        return _run(fn, given, True)
+    refused: Error | None = None
+    if heavy or _is_slow(fn, given):
         try:
             return _run(fn, given, True)
         except Error as error:
             if error.code != "E1408":
                 raise
-    return _run(fn, given, compiled)
+            refused = error
+    try:
+        return _run(fn, given, False, until)
+    except interpret.TooSlow:
+        if refused is not None:
+            raise Wrong(f"too slow for the interpreter, and {str(refused).splitlines()[0]}") from None
+    return _run(fn, given, True)
 
 
 def _values(text: str | None, file: str | None, path: Path) -> list[Any]:
@@ -152,12 +163,12 @@ def arguments(fn: Any, given: list[Any]) -> tuple[Any, ...]:
     return args
 
 
-def _run(fn: Any, given: list[Any], compiled: bool) -> list[Any]:
+def _run(fn: Any, given: list[Any], compiled: bool, until: float | None = None) -> list[Any]:
     core, args = fn.core, arguments(fn, given)
     if compiled:
         result = fn(*(_python(t, a) for (_, t), a in zip(core.params, args, strict=True)))
         return _flat(core.result, result)
-    return v.leaves(interpret.call(core, args)) if not _is_unit(core.result) else []
+    return v.leaves(interpret.call(core, args, until=until)) if not _is_unit(core.result) else []
 
 
 def _python(t: Type, value: Any) -> Any:
