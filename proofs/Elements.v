@@ -73,19 +73,7 @@ Lemma inside_length i s : inside i s -> length i = length s.
 Proof. intro H. induction H; simpl; auto. Qed.
 
 Section Elements.
-  Variable V : Type.
-  Variable op : monoid -> V -> V -> V.
-  Variable neutral : monoid -> V.
-  Variables zero junk : V.
-  Variable func : nat -> list V -> V.
-  Variable times : V -> V -> V.
-  Variable fma : V -> V -> V -> V.
-  Variable num : Z -> V.
-  Variable truth : V -> bool.
-  Notation term := (term V).
-  Notation sem := (sem V op neutral zero junk func times fma num truth).
-  Notation same := (same V op neutral zero junk func times fma num truth).
-  Notation pad := (pad V op zero).
+  Context {ops : operators}.
 
   Fixpoint shape (t : term) : list idx :=
     match t with
@@ -102,7 +90,7 @@ Section Elements.
   Proof.
     assert (P : forall lo e l, map (ival e) (map (isub (cons lo Var)) l) = map (ival (cons (ival e lo) e)) l).
     { intros. rewrite map_map. apply map_ext. intro p. rewrite ival_isub. apply ival_ext. intros [| n]; reflexivity. }
-    induction t using (term_ind' V); cbn [shape dims map]; intros; auto.
+    induction t using term_ind'; cbn [shape dims map]; intros; auto.
     - now rewrite ival_sub, P, IHt.
     - now rewrite P, IHt.
     - rewrite (map_at_axis (ival e) n _ (fun l => match l with x :: r => x + nth n (dims t2 e) 0 :: r | [] => [] end)); [now rewrite IHt1 |].
@@ -119,11 +107,11 @@ Section Elements.
     | Let x b => Let (tsub s (fun k => k) x) (elem s b i)
     | Cat n u v =>
         let k := isub s (nth n (shape u) (Num 0)) in
-        Choose Ge (below (nth n i (Num 0)) k) (elem s u i) (elem s v (at_axis n (fun l => match l with x :: r => ISub x k :: r | [] => [] end) i))
+        Choose [(Ge, below (nth n i (Num 0)) k)] (elem s u i) (elem s v (at_axis n (fun l => match l with x :: r => ISub x k :: r | [] => [] end) i))
     | Plus m u v => Plus m (elem s u i) (elem s v i)
     | View v n b => match pull_idx_axis n (view_sub s v) (map (isub s) (shape b)) i with Some (cs, j) => Guard cs (elem s b j) | None => Zeros [] end
     | Zeros _ => Zeros []
-    | Choose k p u v => Choose k (isub s p) (elem s u i) (elem s v i)
+    | Choose ts u v => Choose (map (fun t => (fst t, isub s (snd t))) ts) (elem s u i) (elem s v i)
     | ChooseV g c u v => ChooseV g (tsub s (fun k => k) c) (elem s u i) (elem s v i)
     | _ => tsub s (fun k => k) t
     end.
@@ -133,19 +121,19 @@ Section Elements.
 
   Theorem sem_elem t : forall s i m e A a, sem m (elem s t i) e A [] a = sem m t (fun n => ival e (s n)) A (map (ival e) i) a.
   Proof.
-    induction t using (term_ind' V); intros s0 i0 mode e A a0; cbn [elem]; try (rewrite sem_tsub; cbn [Terms.sem]; reflexivity).
+    induction t using term_ind'; intros s0 i0 mode e A a0; cbn [elem]; try (rewrite sem_tsub; cbn [Terms.sem]; reflexivity).
     - destruct i0 as [| x r]; cbn [Terms.sem map]; auto. rewrite IHt. apply sem_ext; auto. intros [| n]; cbn [cons ival]; auto. now rewrite ival_isub.
     - cbn [Terms.sem]. rewrite !ival_isub. apply into_ext. apply fold_in. intros c x _. rewrite IHt, map_lift_val. apply sem_ext; auto. apply up_val.
     - cbn [Terms.sem]. rewrite all_hold_sub, IHt. reflexivity.
     - cbn [Terms.sem]. rewrite IHt2. apply sem_ext; auto. intros [| x] j; cbn [cons]; auto. now rewrite dims_tsub, sem_tsub.
-    - cbn zeta. cbn [Terms.sem true_of]. rewrite le_below, ival_isub. rewrite <- shape_dims.
+    - cbn zeta. cbn [Terms.sem]. unfold passes. cbn [forallb fst snd true_of]. rewrite le_below, ival_isub, andb_true_r. rewrite <- shape_dims.
       rewrite !nth_val, IHt1, IHt2. destruct (_ <? _); auto. f_equal. rewrite (map_at_axis (ival e) n _ (fun l => match l with x :: r => x - ival (fun k => ival e (s0 k)) (nth n (shape t1) (Num 0)) :: r | [] => [] end)); auto.
       intros [| x l]; cbn [map]; auto. now rewrite ival_sub, ival_isub.
     - cbn [Terms.sem]. destruct mode as [o |]; [destruct (monoid_eq o m) |]; now rewrite IHt1, IHt2.
     - cbn [Terms.sem]. rewrite <- shape_dims, <- (map_ival_sub (shape t) e s0), pull_idx_axis_val.
       destruct (pull_idx_axis n (view_sub s0 v) (map (isub s0) (shape t)) i0) as [[cs j] |]; cbn [given Terms.sem]; auto. destruct (all_hold cs e); auto.
     - reflexivity.
-    - cbn [Terms.sem]. rewrite ival_isub, IHt1, IHt2. reflexivity.
+    - cbn [Terms.sem]. rewrite passes_sub, IHt1, IHt2. reflexivity.
     - cbn [Terms.sem]. rewrite sem_tsub, IHt2, IHt3. reflexivity.
   Qed.
 
@@ -177,7 +165,7 @@ Section Elements.
 
   (** * unfold, fold: what an array is known to hold *)
 
-  Definition knows (A : arrays V) x d e := forall j, inside j (dims d e) -> A x j = sem None d e A j zero.
+  Definition knows (A : arrays) x d e := forall j, inside j (dims d e) -> A x j = sem None d e A j zero.
   Lemma knows_let x e A : knows (cons (fun j => if within j (dims x e) then sem None x e A j zero else junk) A) 0 (under_let x) e.
   Proof. intros j J. rewrite dims_under_let in J. cbn [cons]. rewrite (proj2 (within_inside j (dims x e)) J). now rewrite sem_under_let. Qed.
   Lemma knows_deeper A x d e v : knows A x d e -> knows A x (under_index d) (cons v e).
@@ -186,20 +174,20 @@ Section Elements.
   Proof. intros K j J. rewrite dims_under_let in J. rewrite sem_under_let. cbn [cons]. auto. Qed.
 
   Theorem unfold_get A x d e i a : knows A x d e -> inside (map (ival e) i) (dims d e) -> sem None (Get x i) e A [] a = sem None (elem Var d i) e A [] a.
-  Proof. intros K I. rewrite sem_elem. cbn [Terms.sem put]. rewrite (K _ I). rewrite (set_forgets _ _ _ _ _ _ _ _ _ _ _ e A _ zero a). apply sem_ext; auto. Qed.
+  Proof. intros K I. rewrite sem_elem. cbn [Terms.sem put]. rewrite (K _ I). rewrite (set_forgets _ e A _ zero a). apply sem_ext; auto. Qed.
 
   (** Where it is folded instead of set: licences reassociate and signed-zero. *)
-  Lemma fold_value o t : unfused V op times fma -> (forall a x y, op o (op o a x) y = op o a (op o x y)) -> unit V op neutral o -> (forall a, op o a (neutral o) = a) -> neutral Add = zero ->
+  Lemma fold_value o t : plain o -> (forall a x y, op o (op o a x) y = op o a (op o x y)) -> unit o -> (forall a, op o a (neutral o) = a) ->
     forall e A i a, sem (Some o) t e A i a = op o a (sem None t e A i zero).
   Proof.
-    intros U As L R N e A i a. destruct (sem_adds V op neutral zero junk func times fma num truth o t U e A i) as [l H]. rewrite H.
+    intros U As L R e A i a. destruct (sem_adds o t U e A i) as [l H]. rewrite H.
     assert (Q : forall l s, fold_left (op o) l s = op o s (fold_left (op o) l (neutral o))).
     { induction l0 as [| v l0 IH]; cbn [fold_left]; intros; [now rewrite R |]. rewrite IH, (IH (op o (neutral o) v)), L. apply As. }
-    rewrite Q. f_equal. rewrite <- H. apply from_neutral; auto. intros -> x y. now rewrite U, <- N, L.
+    rewrite Q. f_equal. rewrite <- H. apply from_neutral; auto. intros d -> x y. now rewrite (U d eq_refl), <- (nothing_added d), L.
   Qed.
-  Theorem unfold_folded A x d e i o a : unfused V op times fma -> (forall a x y, op o (op o a x) y = op o a (op o x y)) -> unit V op neutral o -> (forall a, op o a (neutral o) = a) -> neutral Add = zero ->
+  Theorem unfold_folded A x d e i o a : plain o -> (forall a x y, op o (op o a x) y = op o a (op o x y)) -> unit o -> (forall a, op o a (neutral o) = a) ->
     knows A x d e -> inside (map (ival e) i) (dims d e) -> sem (Some o) (Get x i) e A [] a = sem (Some o) (elem Var d i) e A [] a.
-  Proof. intros U As L R N K I. rewrite !(fold_value o) by auto. f_equal. now apply unfold_get. Qed.
+  Proof. intros U As L R K I. rewrite !(fold_value o) by auto. f_equal. now apply unfold_get. Qed.
 
   (** An element that is 0 where a condition fails is read under it. *)
   Theorem guard_get A x d e i cs b a : knows A x d e -> inside (map (ival e) i) (dims d e) -> elem Var d i = Guard cs b -> sem None (Get x i) e A [] a = sem None (Guard cs (Get x i)) e A [] a.

@@ -9,9 +9,6 @@ Require Import Terms.
 Import ListNotations.
 Open Scope Z_scope.
 
-Arguments Gen {V}. Arguments Sum {V}. Arguments Guard {V}. Arguments Let {V}. Arguments Cat {V}. Arguments Plus {V}. Arguments View {V}. Arguments Zeros {V}.
-Arguments Get {V}. Arguments Lit {V}. Arguments Index {V}. Arguments Op {V}. Arguments MulAcc {V}. Arguments Choose {V}. Arguments ChooseV {V}.
-Arguments dims {V}. Arguments tsub {V}. Arguments put_index {V}. Arguments under_index {V}. Arguments under_let {V}.
 
 (** * Ranges *)
 
@@ -64,19 +61,7 @@ Qed.
 Definition inside (i s : list Z) := Forall2 (fun x n => 0 <= x < n) i s.
 
 Section Kernel.
-  Variable V : Type.
-  Variable op : monoid -> V -> V -> V.
-  Variable neutral : monoid -> V.
-  Variables zero junk : V.
-  Variable func : nat -> list V -> V.
-  Variable times : V -> V -> V.
-  Variable fma : V -> V -> V -> V.
-  Variable num : Z -> V.
-  Variable truth : V -> bool.
-  Notation term := (term V).
-  Notation sem := (sem V op neutral zero junk func times fma num truth).
-  Notation into := (into V op neutral).
-  Notation pad := (pad V op zero).
+  Context {ops : operators}.
 
   Definition same (facts : list idx) m (t u : term) := forall e, holds facts e -> forall A i a, inside i (dims t e) -> sem m t e A i a = sem m u e A i a.
   Definition shaped (facts : list idx) (t u : term) := forall e, holds facts e -> dims t e = dims u e.
@@ -101,6 +86,9 @@ Section Kernel.
   Proof. unfold Terms.into. destruct (monoid_eq o o); [reflexivity | contradiction]. Qed.
   Lemma sum_fold o lo hi b e A i a : sem (Some o) (Sum o lo hi b) e A i a = fold_left (fun s x => sem (Some o) b (cons x e) A i s) (span (ival e lo) (ival e hi)) a.
   Proof. cbn [Terms.sem]. apply into_same. Qed.
+
+  (** What is added to a place and what is added inside are numbers of one type. *)
+  Definition of_type (m : option monoid) d := forall d', m = Some (Add d') -> d' = d.
 
   (** * gen_cut, sum_cut *)
 
@@ -179,16 +167,16 @@ Section Kernel.
     unfold all_hold. cbn [forallb]. rewrite ival_below, ival_lift. cbn [ival cons]. replace (0 <=? _) with true; auto. symmetry. apply Z.leb_le. lia.
   Qed.
 
-  Lemma guard_fold lo hi cs (p : Z -> bool) b e A i a : (forall x, all_hold cs (cons x e) = p x) ->
-    fold_left (fun s x => sem (Some Add) (Guard cs b) (cons x e) A i s) (span lo hi) a = fold_left (fun s x => sem (Some Add) b (cons x e) A i s) (filter p (span lo hi)) a.
+  Lemma guard_fold d lo hi cs (p : Z -> bool) b e A i a : (forall x, all_hold cs (cons x e) = p x) ->
+    fold_left (fun s x => sem (Some (Add d)) (Guard cs b) (cons x e) A i s) (span lo hi) a = fold_left (fun s x => sem (Some (Add d)) b (cons x e) A i s) (filter p (span lo hi)) a.
   Proof. intros P. rewrite <- fold_filter. apply fold_in. intros s x _. cbn [Terms.sem]. rewrite P. reflexivity. Qed.
 
-  Theorem sum_trunc facts m lo hi k b : entails facts k -> same facts m (Sum Add lo hi b) (Sum Add lo (IAdd hi k) (Guard [below (Var 0) (lift hi)] b)).
+  Theorem sum_trunc facts m d lo hi k b : entails facts k -> same facts m (Sum (Add d) lo hi b) (Sum (Add d) lo (IAdd hi k) (Guard [below (Var 0) (lift hi)] b)).
   Proof.
     intros H e F A i a I. fact H F. cbn [Terms.sem]. apply into_in. intro s. symmetry. cbn [ival].
-    change (fun s0 x => if all_hold [below (Var 0) (lift hi)] (cons x e) then sem (Some Add) b (cons x e) A i s0 else pad (Some Add) s0)
-      with (fun s0 x => sem (Some Add) (Guard [below (Var 0) (lift hi)] b) (cons x e) A i s0).
-    rewrite (guard_fold _ _ _ (fun x => x <? ival e hi)).
+    change (fun s0 x => if all_hold [below (Var 0) (lift hi)] (cons x e) then sem (Some (Add d)) b (cons x e) A i s0 else pad (Some (Add d)) s0)
+      with (fun s0 x => sem (Some (Add d)) (Guard [below (Var 0) (lift hi)] b) (cons x e) A i s0).
+    rewrite (guard_fold _ _ _ _ (fun x => x <? ival e hi)).
     - f_equal. rewrite (filter_ext_in _ (fun x => (ival e lo <=? x) && (x <? ival e hi))).
       + unfold span at 1. rewrite filter_span. destruct (Z.leb_spec (ival e lo) (ival e hi)); [f_equal; lia | now rewrite !span_none by lia].
       + intros x X. apply in_span in X. replace (ival e lo <=? x) with true; auto. symmetry. apply Z.leb_le. lia.
@@ -217,16 +205,16 @@ Section Kernel.
   Lemma filter_and {A} (p q : A -> bool) l : filter (fun x => p x && q x) l = filter q (filter p l).
   Proof. induction l; simpl; auto. destruct (p a); simpl; auto. destruct (q a); now rewrite IHl. Qed.
 
-  Theorem exchange_range facts m lo hi low high rest b :
-    same facts m (Sum Add lo hi (Guard (ISub (Var 0) (lift low) :: below (Var 0) (lift high) :: rest) b)) (Sum Add low high (Guard (ISub (Var 0) (lift lo) :: below (Var 0) (lift hi) :: rest) b)).
+  Theorem exchange_range facts m d lo hi low high rest b :
+    same facts m (Sum (Add d) lo hi (Guard (ISub (Var 0) (lift low) :: below (Var 0) (lift high) :: rest) b)) (Sum (Add d) low high (Guard (ISub (Var 0) (lift lo) :: below (Var 0) (lift hi) :: rest) b)).
   Proof.
     intros e F A i a I. cbn [Terms.sem]. apply into_in. intro s.
-    assert (G : forall lo hi low high, fold_left (fun s0 x => if all_hold (ISub (Var 0) (lift low) :: below (Var 0) (lift high) :: rest) (cons x e) then sem (Some Add) b (cons x e) A i s0 else pad (Some Add) s0) (span lo hi) s
-      = fold_left (fun s x => sem (Some Add) b (cons x e) A i s) (filter (fun x => all_hold rest (cons x e)) (span (Z.max lo (ival e low)) (Z.min hi (ival e high)))) s).
+    assert (G : forall lo hi low high, fold_left (fun s0 x => if all_hold (ISub (Var 0) (lift low) :: below (Var 0) (lift high) :: rest) (cons x e) then sem (Some (Add d)) b (cons x e) A i s0 else pad (Some (Add d)) s0) (span lo hi) s
+      = fold_left (fun s x => sem (Some (Add d)) b (cons x e) A i s) (filter (fun x => all_hold rest (cons x e)) (span (Z.max lo (ival e low)) (Z.min hi (ival e high)))) s).
     { intros lo' hi' low' high'.
-      change (fun s0 x => if all_hold (ISub (Var 0) (lift low') :: below (Var 0) (lift high') :: rest) (cons x e) then sem (Some Add) b (cons x e) A i s0 else pad (Some Add) s0)
-        with (fun s0 x => sem (Some Add) (Guard (ISub (Var 0) (lift low') :: below (Var 0) (lift high') :: rest) b) (cons x e) A i s0).
-      rewrite (guard_fold _ _ _ _ _ _ _ _ _ (fun x => hold_more x e low' high' rest)), filter_and. do 2 f_equal. unfold span at 1. rewrite filter_span.
+      change (fun s0 x => if all_hold (ISub (Var 0) (lift low') :: below (Var 0) (lift high') :: rest) (cons x e) then sem (Some (Add d)) b (cons x e) A i s0 else pad (Some (Add d)) s0)
+        with (fun s0 x => sem (Some (Add d)) (Guard (ISub (Var 0) (lift low') :: below (Var 0) (lift high') :: rest) b) (cons x e) A i s0).
+      rewrite (guard_fold _ _ _ _ _ _ _ _ _ _ (fun x => hold_more x e low' high' rest)), filter_and. do 2 f_equal. unfold span at 1. rewrite filter_span.
       destruct (Z.leb_spec lo' hi'); [f_equal; lia | now rewrite !span_none by lia]. }
     rewrite !G. do 3 f_equal; lia.
   Qed.
@@ -234,11 +222,11 @@ Section Kernel.
 
   Definition unit o := forall x, op o (neutral o) x = x.
 
-  Lemma from_neutral o t : unit o -> neutral Add = zero -> (o = Add -> forall x y, fma x y zero = times x y) ->
+  Lemma from_neutral o t : unit o -> (forall d, o = Add d -> forall x y, fma d x y zero = times x y) ->
     forall e A i a, sem (Some o) t e A i (neutral o) = sem None t e A i a.
   Proof.
-    intros U N M. assert (P : forall a, pad (Some o) (neutral o) = pad None a).
-    { intro. unfold Terms.pad, Terms.put. destruct o; auto using U. }
+    intros U M. assert (P : forall a, pad (Some o) (neutral o) = pad None a).
+    { intro. unfold Terms.pad, Terms.put. destruct o; auto using U, nothing_added. }
     induction t using term_ind'; cbn [Terms.sem]; intros; auto using U.
     - destruct i; eauto.
     - unfold Terms.into. destruct (monoid_eq o m); [now subst | apply U].
@@ -250,8 +238,8 @@ Section Kernel.
     - exact (U _).
     - exact (U _).
     - exact (U _).
-    - cbn zeta. destruct o; try exact (U _). rewrite N. now rewrite M.
-    - destruct (true_of k _); auto.
+    - cbn zeta. destruct o; try exact (U _). rewrite nothing_added. now apply M.
+    - destruct (passes _ _); auto.
     - destruct (eqb s _); auto.
   Qed.
 
@@ -260,16 +248,17 @@ Section Kernel.
     intros H K -> e F A i a I. fact H F. fact K F. rewrite sum_fold, sem_put_index. rewrite span_first, span_none by lia. reflexivity.
   Qed.
   Theorem sum_one_set facts o lo hi b : entails facts (ISub (ISub hi lo) (Num 1)) -> entails facts (ISub (Num 1) (ISub hi lo)) ->
-    unit o -> neutral Add = zero -> (o = Add -> forall x y, fma x y zero = times x y) -> same facts None (Sum o lo hi b) (put_index lo b).
+    unit o -> (forall d, o = Add d -> forall x y, fma d x y zero = times x y) -> same facts None (Sum o lo hi b) (put_index lo b).
   Proof.
-    intros H K U N M e F A i a I. fact H F. fact K F. cbn [Terms.sem]. unfold Terms.into. rewrite sem_put_index, span_first, span_none by lia. cbn [fold_left]. now apply from_neutral.
+    intros H K U M e F A i a I. fact H F. fact K F. cbn [Terms.sem]. unfold Terms.into. rewrite sem_put_index, span_first, span_none by lia. cbn [fold_left]. now apply from_neutral.
   Qed.
 
   (** * Licence reassociate: what is folded is a list of values, in any order *)
 
   Definition adds o (f : V -> V) := exists l, forall a, f a = fold_left (op o) l a.
   Definition any_order o := forall a x y, op o (op o a x) y = op o (op o a y) x.
-  Definition unfused := forall x y a, fma x y a = op Add a (times x y).
+  Definition unfused d := forall x y a, fma d x y a = op (Add d) a (times x y).
+  Definition plain o := forall d, o = Add d -> unfused d.
 
   Lemma adds_none o : adds o (fun a => a). Proof. now exists []. Qed.
   Lemma adds_one o v : adds o (fun a => op o a v). Proof. now exists [v]. Qed.
@@ -280,7 +269,7 @@ Section Kernel.
   Lemma adds_ext o f g : (forall a, f a = g a) -> adds o f -> adds o g.
   Proof. intros E [l H]. exists l. intro. now rewrite <- E. Qed.
 
-  Lemma sem_adds o t : unfused -> forall e A i, adds o (fun a => sem (Some o) t e A i a).
+  Lemma sem_adds o t : plain o -> forall e A i, adds o (fun a => sem (Some o) t e A i a).
   Proof.
     intros U. assert (P : adds o (fun a => pad (Some o) a)).
     { unfold Terms.pad, Terms.put. destruct o; auto using adds_one, adds_none. }
@@ -292,8 +281,8 @@ Section Kernel.
     - destruct (monoid_eq o m); [subst; apply (adds_then m (fun a => sem (Some m) t1 e A i a) (fun a => sem (Some m) t2 e A i a)); auto |].
       apply (adds_ext o (fun a => op o a (sem (Some m) t2 e A i (sem None t1 e A i zero)))); [| apply adds_one]. intro. do 2 f_equal. apply set_forgets.
     - destruct (pull_axis _ _ _ _); auto.
-    - cbn zeta. destruct o; try apply adds_one. eapply adds_ext; [intro; symmetry; apply U | apply adds_one].
-    - destruct (true_of k _); auto.
+    - cbn zeta. destruct o; try apply adds_one. eapply adds_ext; [intro; symmetry; apply (U _ eq_refl) | apply adds_one].
+    - destruct (passes _ _); auto.
     - destruct (eqb s _); auto.
   Qed.
 
@@ -333,7 +322,7 @@ Section Kernel.
     - rewrite <- IH. clear IH. revert a. induction l as [| x l IH]; simpl; intros; auto. rewrite IH. f_equal.
       apply (fold_out o (fun a x => f a x y) (fold_left (fun a y => f a x y) k)); auto using adds_fold.
   Qed.
-  Theorem swap_sum_sum facts m o lo hi lo' hi' b : any_order o -> unfused -> same facts m (Sum o lo hi (Sum o (lift lo') (lift hi') b)) (Sum o lo' hi' (Sum o (lift lo) (lift hi) (exchange b))).
+  Theorem swap_sum_sum facts m o lo hi lo' hi' b : any_order o -> plain o -> same facts m (Sum o lo hi (Sum o (lift lo') (lift hi') b)) (Sum o lo' hi' (Sum o (lift lo) (lift hi) (exchange b))).
   Proof.
     intros C U e F A i a I. cbn [Terms.sem]. apply into_in. intro s.
     transitivity (fold_left (fun a x => fold_left (fun a y => sem (Some o) b (cons y (cons x e)) A i a) (span (ival e lo') (ival e hi')) a) (span (ival e lo) (ival e hi)) s).
@@ -362,14 +351,17 @@ Section Kernel.
 
   Theorem float_gen_plus facts m o lo hi u v : same facts m (Gen lo hi (Plus o u v)) (Plus o (Gen lo hi u) (Gen lo hi v)).
   Proof. intros e F A i a I. cbn [dims] in I. inversion I; subst. reflexivity. Qed.
-  Theorem float_sum_plus facts m o lo hi u v : any_order o -> unfused -> same facts m (Sum o lo hi (Plus o u v)) (Plus o (Sum o lo hi u) (Sum o lo hi v)).
+  Theorem float_sum_plus facts m o lo hi u v : any_order o -> plain o -> same facts m (Sum o lo hi (Plus o u v)) (Plus o (Sum o lo hi u) (Sum o lo hi v)).
   Proof.
     intros C U e F A i a I. erewrite plus_into; [| intros; apply sum_fold | intros; reflexivity | intros; apply sum_fold]. cbn [Terms.sem]. apply into_in.
     generalize (span (ival e lo) (ival e hi)) as l. induction l as [| x l IH]; intro s; auto. cbn [fold_left]. rewrite IH. clear IH. destruct (monoid_eq o o); [| contradiction]. f_equal.
     apply (fold_out o (fun s x => sem (Some o) u (cons x e) A i s) (fun s => sem (Some o) v (cons x e) A i s)); auto; [intro |]; now apply sem_adds.
   Qed.
-  Theorem float_guard_plus facts m cs u v : same facts m (Guard cs (Plus Add u v)) (Plus Add (Guard cs u) (Guard cs v)).
-  Proof. intros e F A i a I. cbn [Terms.sem]. destruct (all_hold cs e); auto. unfold Terms.pad, Terms.put. destruct m as [o |]; [destruct (monoid_eq o Add); subst; auto; destruct o; auto; contradiction |]; reflexivity. Qed.
+  Theorem float_guard_plus facts m d cs u v : of_type m d -> same facts m (Guard cs (Plus (Add d) u v)) (Plus (Add d) (Guard cs u) (Guard cs v)).
+  Proof.
+    intros T e F A i a I. cbn [Terms.sem]. destruct (all_hold cs e); auto. unfold Terms.pad, Terms.put.
+    destruct m as [o |]; [destruct (monoid_eq o (Add d)); subst; auto; destruct o; auto; now rewrite (T _ eq_refl) in * |]; reflexivity.
+   Qed.
   Theorem float_let_plus facts m o x u v : same facts m (Let x (Plus o u v)) (Plus o (Let x u) (Let x v)).
   Proof. intros e F A i a I. reflexivity. Qed.
 
@@ -377,12 +369,12 @@ Section Kernel.
   Proof. unfold all_hold. induction cs; simpl; auto. now rewrite ival_lift, IHcs. Qed.
   Theorem float_gen_guard facts m lo hi cs b : same facts m (Gen lo hi (Guard (map lift cs) b)) (Guard cs (Gen lo hi b)).
   Proof. intros e F A i a I. cbn [dims] in I. inversion I; subst. cbn [Terms.sem]. now rewrite hold_lift. Qed.
-  Theorem float_sum_guard facts m lo hi cs b : neutral Add = zero -> same facts m (Sum Add lo hi (Guard (map lift cs) b)) (Guard cs (Sum Add lo hi b)).
+  Theorem float_sum_guard facts m d lo hi cs b : of_type m d -> same facts m (Sum (Add d) lo hi (Guard (map lift cs) b)) (Guard cs (Sum (Add d) lo hi b)).
   Proof.
-    intros N e F A i a I. cbn [Terms.sem]. destruct (all_hold cs e) eqn:E.
+    intros T e F A i a I. cbn [Terms.sem]. destruct (all_hold cs e) eqn:E.
     - apply into_in. intro. apply fold_in. intros. now rewrite hold_lift, E.
-    - transitivity (into m Add a (fun a => a)); [apply into_in; intro; apply fold_same; intros; now rewrite hold_lift, E |].
-      unfold Terms.into, Terms.pad, Terms.put. rewrite N. destruct m as [o |]; auto. destruct (monoid_eq o Add); subst; auto. destruct o; auto. contradiction.
+    - transitivity (into m (Add d) a (fun a => a)); [apply into_in; intro; apply fold_same; intros; now rewrite hold_lift, E |].
+      unfold Terms.into, Terms.pad, Terms.put. rewrite nothing_added. destruct m as [o |]; auto. destruct (monoid_eq o (Add d)); subst; auto. destruct o; auto. now rewrite (T _ eq_refl) in *.
   Qed.
   Theorem float_guard_guard facts m cs ds b : same facts m (Guard cs (Guard ds b)) (Guard (cs ++ ds) b).
   Proof. intros e F A i a I. cbn [Terms.sem]. unfold all_hold. rewrite forallb_app. destruct (forallb _ cs), (forallb _ ds); reflexivity. Qed.
@@ -396,17 +388,17 @@ Section Kernel.
     - destruct (pull_axis n _ _ _); reflexivity.
     - intros. rewrite view_pull_sub. apply view_pull_ext. reflexivity.
   Qed.
-  Theorem float_sum_view facts m o lo hi v n b : steady b -> o = Add \/ (forall e i, holds facts e -> inside i (at_axis n (view_shape v e) (dims b (cons (ival e lo) e))) -> pull_axis n (view_pull v e) (dims b (cons (ival e lo) e)) i <> None) ->
-    neutral Add = zero -> same facts m (Sum o lo hi (View (view_sub (fun k => Var (S k)) v) n b)) (View v n (Sum o lo hi b)).
+  Theorem float_sum_view facts m o lo hi v n b : steady b -> (exists d, o = Add d /\ of_type m d) \/ (forall e i, holds facts e -> inside i (at_axis n (view_shape v e) (dims b (cons (ival e lo) e))) -> pull_axis n (view_pull v e) (dims b (cons (ival e lo) e)) i <> None) ->
+    same facts m (Sum o lo hi (View (view_sub (fun k => Var (S k)) v) n b)) (View v n (Sum o lo hi b)).
   Proof.
-    intros S Q N e F A i a I. cbn [Terms.sem dims] in *.
+    intros S Q e F A i a I. cbn [Terms.sem dims] in *.
     assert (P : forall x, pull_axis n (view_pull (view_sub (fun k => Var (Datatypes.S k)) v) (cons x e)) (dims b (cons x e)) i = pull_axis n (view_pull v e) (dims b (cons (ival e lo) e)) i).
     { intro x. rewrite (S x (ival e lo) e). apply pull_axis_ext. intros. rewrite view_pull_sub. apply view_pull_ext. reflexivity. }
     destruct (pull_axis n (view_pull v e) (dims b (cons (ival e lo) e)) i) as [j |] eqn:E.
     - apply into_in. intro. apply fold_in. intros. now rewrite P.
-    - destruct Q as [-> | Q].
-      + transitivity (into m Add a (fun a => a)); [apply into_in; intro; apply fold_same; intros; now rewrite P |].
-        unfold Terms.into, Terms.pad, Terms.put. rewrite N. destruct m as [o |]; auto. destruct (monoid_eq o Add); subst; auto. destruct o; auto. contradiction.
+    - destruct Q as [(d & -> & T) | Q].
+      + transitivity (into m (Add d) a (fun a => a)); [apply into_in; intro; apply fold_same; intros; now rewrite P |].
+        unfold Terms.into, Terms.pad, Terms.put. rewrite nothing_added. destruct m as [o |]; auto. destruct (monoid_eq o (Add d)); subst; auto. destruct o; auto. now rewrite (T _ eq_refl) in *.
       + exfalso. apply (Q e i F); [| exact E]. rewrite (at_axis_ext n (view_shape v e) (view_shape (view_sub (fun k => Var (Datatypes.S k)) v) (cons (ival e lo) e))); auto.
         intro l. symmetry. rewrite view_shape_sub. apply view_shape_ext. reflexivity.
   Qed.
@@ -433,7 +425,7 @@ Section Kernel.
   Theorem float_in_plus_gen facts m o lo hi lo' hi' u v : entails facts (ISub lo lo') -> entails facts (ISub lo' lo) ->
     same facts m (Plus o (Gen lo hi u) (Gen lo' hi' v)) (Gen lo hi (Plus o u v)).
   Proof. intros H K e F A i a I. destruct i as [| x r]; [inversion I |]. cbn [Terms.sem]. now rewrite (equal_facts facts lo' lo e) by auto. Qed.
-  Theorem float_in_plus_sum facts m o lo hi lo' hi' u v : any_order o -> unfused -> entails facts (ISub lo lo') -> entails facts (ISub lo' lo) -> entails facts (ISub hi hi') -> entails facts (ISub hi' hi) ->
+  Theorem float_in_plus_sum facts m o lo hi lo' hi' u v : any_order o -> plain o -> entails facts (ISub lo lo') -> entails facts (ISub lo' lo) -> entails facts (ISub hi hi') -> entails facts (ISub hi' hi) ->
     same facts m (Plus o (Sum o lo hi u) (Sum o lo' hi' v)) (Sum o lo hi (Plus o u v)).
   Proof.
     intros C U H K H' K' e F A i a I. rewrite (float_sum_plus facts m o lo hi u v C U e F A i a I). cbn [Terms.sem]. now rewrite (equal_facts facts lo' lo e), (equal_facts facts hi' hi e) by auto.
@@ -443,40 +435,40 @@ Section Kernel.
   Proof. intros e F A i a I. reflexivity. Qed.
   Theorem guard_in_let_bound facts m cs x b : same facts m (Guard cs (Let x b)) (Let (Guard cs x) (Guard cs b)).
   Proof. intros e F A i a I. cbn [Terms.sem]. destruct (all_hold cs e); reflexivity. Qed.
-  Theorem guard_in_choose facts m cs k p u v : same facts m (Guard cs (Choose k p u v)) (Choose k p (Guard cs u) (Guard cs v)).
-  Proof. intros e F A i a I. cbn [Terms.sem]. destruct (all_hold cs e), (true_of k _); reflexivity. Qed.
+  Theorem guard_in_choose facts m cs ts u v : same facts m (Guard cs (Choose ts u v)) (Choose ts (Guard cs u) (Guard cs v)).
+  Proof. intros e F A i a I. cbn [Terms.sem]. destruct (all_hold cs e), (passes _ _); reflexivity. Qed.
   Theorem guard_in_choose_value facts m cs s c u v : same facts m (Guard cs (ChooseV s c u v)) (ChooseV s c (Guard cs u) (Guard cs v)).
   Proof. intros e F A i a I. cbn [Terms.sem]. destruct (all_hold cs e), (eqb s _); reflexivity. Qed.
 
   (** * guard_mul (licence finite), contract, distribute (licence reassociate) *)
 
-  Theorem guard_mul facts m f cs x y : (forall v, func f [zero; v] = zero) -> (forall a, op Add a zero = a) ->
+  Theorem guard_mul facts m f cs x y : (forall v, func f [zero; v] = zero) -> (forall d a, op (Add d) a zero = a) ->
     same facts m (Op f [Guard cs x; y]) (Guard cs (Op f [x; y])).
   Proof. intros Z N e F A i a I. cbn [Terms.sem map]. destruct (all_hold cs e); auto. cbn [Terms.pad Terms.put]. rewrite Z. unfold Terms.pad, Terms.put. destruct m as [[] |]; auto. Qed.
 
-  Theorem contract facts f x y : unfused -> (forall u v, func f [u; v] = times u v) -> same facts (Some Add) (Op f [x; y]) (MulAcc x y).
+  Theorem contract facts d f x y : unfused d -> (forall u v, func f [u; v] = times u v) -> same facts (Some (Add d)) (Op f [x; y]) (MulAcc x y).
   Proof. intros U T e F A i a I. cbn [Terms.sem map Terms.put]. now rewrite U, T. Qed.
   Theorem contract_fma facts m f g h x y z : (forall u v w, func h [u; v; w] = func g [func f [u; v]; w]) -> same facts m (Op g [Op f [x; y]; z]) (Op h [x; y; z]).
   Proof. intros T e F A i a I. cbn [Terms.sem map Terms.put]. now rewrite T. Qed.
 
-  Theorem distribute facts m f lo hi b y : unfused -> (forall a x y, op Add (op Add a x) y = op Add a (op Add x y)) -> (forall x, op Add x (neutral Add) = x) -> unit Add ->
-    (forall u v w, func f [op Add u v; w] = op Add (func f [u; w]) (func f [v; w])) -> (forall w, func f [neutral Add; w] = neutral Add) -> neutral Add = zero ->
-    same facts m (Op f [Sum Add lo hi b; y]) (Sum Add lo hi (Op f [b; under_index y])).
+  Theorem distribute facts m d f lo hi b y : unfused d -> (forall a x y, op (Add d) (op (Add d) a x) y = op (Add d) a (op (Add d) x y)) -> (forall x, op (Add d) x (neutral (Add d)) = x) -> unit (Add d) ->
+    (forall u v w, func f [op (Add d) u v; w] = op (Add d) (func f [u; w]) (func f [v; w])) -> (forall w, func f [neutral (Add d); w] = neutral (Add d)) ->
+    same facts m (Op f [Sum (Add d) lo hi b; y]) (Sum (Add d) lo hi (Op f [b; under_index y])).
   Proof.
-    intros U As N L D Z NZ e F A i a I. cbn [Terms.sem map]. destruct i; [| inversion I].
+    intros U As N L D Z e F A i a I. cbn [Terms.sem map]. destruct i; [| inversion I].
     set (w := sem None y e A [] zero).
     assert (W : forall x, sem None (under_index y) (cons x e) A [] zero = w) by (intro; apply sem_under_index).
-    assert (B : forall x s, sem (Some Add) b (cons x e) A [] s = op Add s (sem None b (cons x e) A [] zero)).
-    { intros x s. destruct (sem_adds Add b U (cons x e) A []) as [l H]. rewrite H.
-      assert (Q : forall l s, fold_left (op Add) l s = op Add s (fold_left (op Add) l (neutral Add))).
-      { induction l0 as [| v l0 IH]; simpl; intros; auto. rewrite IH. rewrite (IH (op Add (neutral Add) v)), L. apply As. }
-      rewrite Q. f_equal. rewrite <- H. apply from_neutral; auto. intros _ p q. now rewrite U, <- NZ, L. }
-    unfold Terms.put. transitivity (into m Add a (fold_left (fun s x => op Add s (func f [sem None b (cons x e) A [] zero; w])) (span (ival e lo) (ival e hi)))).
-    - assert (G : forall l s0, func f [fold_left (fun s x => sem (Some Add) b (cons x e) A [] s) l s0; w] = fold_left (fun s x => op Add s (func f [sem None b (cons x e) A [] zero; w])) l (func f [s0; w])).
+    assert (B : forall x s, sem (Some (Add d)) b (cons x e) A [] s = op (Add d) s (sem None b (cons x e) A [] zero)).
+    { intros x s. destruct (sem_adds (Add d) b (fun d' E => match E in _ = o return match o with Add d'' => unfused d'' | _ => True end with eq_refl => U end) (cons x e) A []) as [l H]. rewrite H.
+      assert (Q : forall l s, fold_left (op (Add d)) l s = op (Add d) s (fold_left (op (Add d)) l (neutral (Add d)))).
+      { induction l0 as [| v l0 IH]; simpl; intros; auto. rewrite IH. rewrite (IH (op (Add d) (neutral (Add d)) v)), L. apply As. }
+      rewrite Q. f_equal. rewrite <- H. apply from_neutral; auto. intros ? [= <-] p q. now rewrite U, <- (nothing_added d), L. }
+    unfold Terms.put. transitivity (into m (Add d) a (fold_left (fun s x => op (Add d) s (func f [sem None b (cons x e) A [] zero; w])) (span (ival e lo) (ival e hi)))).
+    - assert (G : forall l s0, func f [fold_left (fun s x => sem (Some (Add d)) b (cons x e) A [] s) l s0; w] = fold_left (fun s x => op (Add d) s (func f [sem None b (cons x e) A [] zero; w])) l (func f [s0; w])).
       { induction l as [| x l IH]; simpl; intros; auto. rewrite IH, B, D. reflexivity. }
-      assert (Q : forall l s, fold_left (fun s x => op Add s (func f [sem None b (cons x e) A [] zero; w])) l s = op Add s (fold_left (fun s x => op Add s (func f [sem None b (cons x e) A [] zero; w])) l (neutral Add))).
-      { induction l as [| v l IH]; simpl; intros; auto. rewrite IH. rewrite (IH (op Add (neutral Add) _)), L. apply As. }
-      unfold Terms.into. rewrite G, Z. destruct m as [o |]; auto. destruct (monoid_eq o Add); subst; auto.
+      assert (Q : forall l s, fold_left (fun s x => op (Add d) s (func f [sem None b (cons x e) A [] zero; w])) l s = op (Add d) s (fold_left (fun s x => op (Add d) s (func f [sem None b (cons x e) A [] zero; w])) l (neutral (Add d)))).
+      { induction l as [| v l IH]; simpl; intros; auto. rewrite IH. rewrite (IH (op (Add d) (neutral (Add d)) _)), L. apply As. }
+      unfold Terms.into. rewrite G, Z. destruct m as [o |]; auto. destruct (monoid_eq o (Add d)); subst; auto.
     - apply into_in. intro. apply fold_in. intros. now rewrite W.
   Qed.
 End Kernel.

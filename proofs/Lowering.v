@@ -9,20 +9,9 @@ Import ListNotations.
 Open Scope Z_scope.
 
 Section Lowering.
-  Variable V : Type.
-  Variable op : monoid -> V -> V -> V.
-  Variable neutral : monoid -> V.
-  Variables zero junk : V.
-  Variable func : nat -> list V -> V.
-  Variable times : V -> V -> V.
-  Variable fma : V -> V -> V -> V.
-  Variable num : Z -> V.
-  Variable truth : V -> bool.
-  Notation term := (term V).
-  Notation sem := (sem V op neutral zero junk func times fma num truth).
-  Notation steady := (steady V).
+  Context {ops : operators}.
 
-  Inductive stmt := For (lo hi : idx) (s : stmt) | If (cs : list idx) (s s' : stmt) | Store (i : list idx) (v : term) | Update (o : monoid) (i : list idx) (v : term) | Seq (s s' : stmt) | Skip.
+  Inductive stmt := For (lo hi : idx) (s : stmt) | If (cs : list idx) (s s' : stmt) | Store (i : list idx) (v : term) | Begin (o : monoid) (i : list idx) | Update (o : monoid) (i : list idx) (v : term) | Seq (s s' : stmt) | Skip.
 
   Definition cell := list Z.
   Definition memory := cell -> option V.
@@ -32,11 +21,12 @@ Section Lowering.
 
   Definition rounds (f : Z -> memory -> option memory) (l : list Z) (M : memory) : option memory :=
     fold_left (fun r x => match r with Some M => f x M | None => None end) l (Some M).
-  Fixpoint exec (s : stmt) (e : env) (A : arrays V) (M : memory) : option memory :=
+  Fixpoint exec (s : stmt) (e : env) (A : arrays) (M : memory) : option memory :=
     match s with
     | For lo hi b => rounds (fun x => exec b (cons x e) A) (span (ival e lo) (ival e hi)) M
     | If cs s s' => if all_hold cs e then exec s e A M else exec s' e A M
     | Store i v => Some (set M (map (ival e) i) (sem None v e A [] zero))
+    | Begin o i => Some (set M (map (ival e) i) (neutral o))
     | Update o i v => match M (map (ival e) i) with Some a => Some (set M (map (ival e) i) (op o a (sem None v e A [] zero))) | None => None end
     | Seq s s' => match exec s e A M with Some M' => exec s' e A M' | None => None end
     | Skip => Some M
@@ -46,7 +36,7 @@ Section Lowering.
   Fixpoint folded (o : monoid) (t : term) (p : list idx) : option stmt :=
     match t with
     | Sum o' lo hi b => if monoid_eq o o' then option_map (For lo hi) (folded o b (map lift p)) else None
-    | Guard cs b => match o with Add => option_map (fun s => If cs s Skip) (folded Add b p) | _ => None end
+    | Guard cs b => match o with Add d => option_map (fun s => If cs s Skip) (folded (Add d) b p) | _ => None end
     | Plus o' u v => if monoid_eq o o' then match folded o u p, folded o v p with Some s, Some s' => Some (Seq s s') | _, _ => None end else None
     | Get _ _ | Lit _ | Index _ | Op _ _ => Some (Update o p t)
     | _ => None
@@ -54,7 +44,7 @@ Section Lowering.
   Fixpoint stored (t : term) (p : list idx) : option stmt :=
     match t with
     | Gen lo hi b => option_map (For lo hi) (stored b (map lift p ++ [ISub (Var 0) (lift lo)]))
-    | Sum o lo hi b => option_map (fun s => Seq (Store p (Lit (neutral o))) (For lo hi s)) (folded o b (map lift p))
+    | Sum o lo hi b => option_map (fun s => Seq (Begin o p) (For lo hi s)) (folded o b (map lift p))
     | Get _ _ | Lit _ | Index _ | Op _ _ => Some (Store p t)
     | _ => None
     end.
@@ -68,12 +58,12 @@ Section Lowering.
     assert (U : forall o p (u : term) e A M a, (forall a, sem (Some o) u e A [] a = op o a (sem None u e A [] zero)) -> M (map (ival e) p) = Some a ->
       exists M', exec (Update o p u) e A M = Some M' /\ M' (map (ival e) p) = Some (sem (Some o) u e A [] a) /\ forall d, d <> map (ival e) p -> M' d = M d).
     { intros o p u e A M a S C. cbn [exec]. rewrite C. eexists. split; [reflexivity |]. split; [rewrite S; apply set_here | intros; now apply set_there]. }
-    induction t using (term_ind' V); intros o pl st e A M v0 E C; cbn [folded] in E; try discriminate; try (injection E as <-; apply U; auto; fail).
+    induction t using term_ind'; intros o pl st e A M v0 E C; cbn [folded] in E; try discriminate; try (injection E as <-; apply U; auto; fail).
     - destruct (monoid_eq o m); [subst | discriminate]. destruct (folded m t (map lift pl)) as [b |] eqn:B; [| discriminate]. injection E as <-. cbn [exec]. rewrite sum_fold. unfold rounds.
       revert M v0 C. generalize (span (ival e lo) (ival e hi)) as l. induction l as [| x l IHl]; intros M v0 C; cbn [fold_left]; [eauto |].
       destruct (IHt m (map lift pl) b (cons x e) A M v0 B) as (M1 & X1 & Y1 & Z1); [now rewrite val_lift |]. rewrite val_lift in *. rewrite X1. destruct (IHl M1 _ Y1) as (M2 & X2 & Y2 & Z2).
       exists M2. split; auto. split; auto. intros d D. now rewrite Z2, Z1.
-    - destruct o; try discriminate. destruct (folded Add t pl) as [b |] eqn:B; [| discriminate]. injection E as <-. cbn [exec Terms.sem]. destruct (all_hold cs e); eauto.
+    - destruct o; try discriminate. destruct (folded (Add d) t pl) as [b |] eqn:B; [| discriminate]. injection E as <-. cbn [exec Terms.sem]. destruct (all_hold cs e); eauto.
     - destruct (monoid_eq o m); [subst | discriminate]. destruct (folded m t1 pl) as [s1 |] eqn:B1; [| discriminate]. destruct (folded m t2 pl) as [s2 |] eqn:B2; [| discriminate]. injection E as <-.
       destruct (IHt1 m pl s1 e A M v0 B1 C) as (M1 & X1 & Y1 & Z1). destruct (IHt2 m pl s2 e A M1 _ B2 Y1) as (M2 & X2 & Y2 & Z2).
       exists M2. cbn [exec Terms.sem]. rewrite X1. destruct (monoid_eq m m); [| contradiction]. split; auto. split; auto. intros d D. now rewrite Z2, Z1.
@@ -81,9 +71,9 @@ Section Lowering.
 
   Lemma folded_scalar t : forall o p s e, folded o t p = Some s -> dims t e = [].
   Proof.
-    induction t using (term_ind' V); intros o pl st e E; cbn [folded] in E; try discriminate; cbn [dims]; auto.
+    induction t using term_ind'; intros o pl st e E; cbn [folded] in E; try discriminate; cbn [dims]; auto.
     - destruct (monoid_eq o m); [| discriminate]. destruct (folded o t (map lift pl)) eqn:B; [| discriminate]. eauto.
-    - destruct o; try discriminate. destruct (folded Add t pl) eqn:B; [| discriminate]. eauto.
+    - destruct o; try discriminate. destruct (folded (Add d) t pl) eqn:B; [| discriminate]. eauto.
     - destruct (monoid_eq o m); [| discriminate]. destruct (folded o t1 pl) eqn:B; [| discriminate]. eauto.
   Qed.
 
@@ -98,7 +88,7 @@ Section Lowering.
     { intros p u e A M D. cbn [exec]. eexists. split; [reflexivity |]. rewrite D. split.
       - intros i I. inversion I. subst. rewrite app_nil_r. apply set_here.
       - intros d N. apply set_there. specialize (N [] (Forall2_nil _)). now rewrite app_nil_r in N. }
-    induction t using (term_ind' V); intros pl st e A M R E; cbn [stored] in E; try discriminate; try (injection E as <-; apply P; reflexivity).
+    induction t using term_ind'; intros pl st e A M R E; cbn [stored] in E; try discriminate; try (injection E as <-; apply P; reflexivity).
     - destruct (stored t (map lift pl ++ [ISub (Var 0) (lift lo)])) as [b |] eqn:B; [| discriminate]. injection E as <-. cbn [exec]. destruct R as [S R].
       set (c := map (ival e) pl).
       assert (K : forall x, map (ival (cons x e)) (map lift pl ++ [ISub (Var 0) (lift lo)]) = c ++ [x - ival e lo]).

@@ -30,22 +30,7 @@ Lemma holds_app cs facts e : all_hold cs e = true -> holds facts e -> holds (cs 
 Proof. intros H F p P. apply in_app_iff in P as [P | P]; auto. unfold all_hold in H. rewrite forallb_forall in H. apply Z.leb_le. auto. Qed.
 
 Section Named.
-  Variable V : Type.
-  Variable op : monoid -> V -> V -> V.
-  Variable neutral : monoid -> V.
-  Variables zero junk : V.
-  Variable func : nat -> list V -> V.
-  Variable times : V -> V -> V.
-  Variable fma : V -> V -> V -> V.
-  Variable num : Z -> V.
-  Variable truth : V -> bool.
-  Notation term := (term V).
-  Notation sem := (sem V op neutral zero junk func times fma num truth).
-  Notation into := (into V op neutral).
-  Notation pad := (pad V op zero).
-  Notation same := (same V op neutral zero junk func times fma num truth).
-  Notation shaped := (shaped V).
-  Notation steady := (steady V).
+  Context {ops : operators}.
 
   (** * Equals inside of a term *)
 
@@ -80,8 +65,8 @@ Section Named.
   Proof.
     intros H e F A i a I. cbn [Terms.sem]. do 2 f_equal. clear I. induction H as [| t u l l' [D S] H IH]; simpl; auto. f_equal; auto. apply S; auto. rewrite D. constructor.
   Qed.
-  Theorem same_choose facts m k p u u' v v' : dims u = (fun _ => []) -> dims v = (fun _ => []) -> same facts m u u' -> same facts m v v' -> same facts m (Choose k p u v) (Choose k p u' v').
-  Proof. intros D D' U W e F A i a I. cbn [Terms.sem]. destruct (true_of k _); [apply U | apply W]; auto; rewrite ?D, ?D'; auto. Qed.
+  Theorem same_choose facts m ts u u' v v' : dims u = (fun _ => []) -> dims v = (fun _ => []) -> same facts m u u' -> same facts m v v' -> same facts m (Choose ts u v) (Choose ts u' v').
+  Proof. intros D D' U W e F A i a I. cbn [Terms.sem]. destruct (passes _ _); [apply U | apply W]; auto; rewrite ?D, ?D'; auto. Qed.
   Theorem same_view facts m v n b b' : shaped facts b b' ->
     (forall e i j, holds facts e -> inside i (dims (View v n b) e) -> pull_axis n (view_pull v e) (dims b e) i = Some j -> inside j (dims b e)) ->
     same facts m b b' -> same facts m (View v n b) (View v n b').
@@ -106,9 +91,9 @@ Section Named.
   Proof. intros e F A i a I. cbn [Terms.sem dims]. rewrite dims_under_let. destruct (_ <? _); auto. now rewrite sem_under_let. Qed.
   Theorem let_out_view facts m v n x b : same facts m (View v n (Let x b)) (Let x (View v n b)). Proof. intros e F A i a I. reflexivity. Qed.
   Theorem let_out_guard facts m cs x b : same facts m (Guard cs (Let x b)) (Let x (Guard cs b)). Proof. intros e F A i a I. reflexivity. Qed.
-  Theorem let_out_choose_left facts m k p x b v : same facts m (Choose k p (Let x b) v) (Let x (Choose k p b (under_let v))).
+  Theorem let_out_choose_left facts m ts x b v : same facts m (Choose ts (Let x b) v) (Let x (Choose ts b (under_let v))).
   Proof. intros e F A i a I. cbn [Terms.sem]. now rewrite sem_under_let. Qed.
-  Theorem let_out_choose_right facts m k p u x b : same facts m (Choose k p u (Let x b)) (Let x (Choose k p (under_let u) b)).
+  Theorem let_out_choose_right facts m ts u x b : same facts m (Choose ts u (Let x b)) (Let x (Choose ts (under_let u) b)).
   Proof. intros e F A i a I. cbn [Terms.sem]. now rewrite sem_under_let. Qed.
 
   (** A name that does not depend on the index goes before the loop; one that does becomes an array of its values. *)
@@ -128,15 +113,15 @@ Section Named.
     | Let x b => Let (prefix k p x) (prefix (S k) p b) | Cat n a b => Cat n (prefix k p a) (prefix k p b) | Plus m a b => Plus m (prefix k p a) (prefix k p b)
     | View v n b => View v n (prefix k p b) | Zeros s => Zeros s | Get x i => if Nat.eqb x k then Get x (p :: i) else Get x i | Lit v => Lit v | Index q => Index q
     | Op f args => Op f (map (prefix k p) args) | MulAcc a b => MulAcc (prefix k p a) (prefix k p b)
-    | Choose c q a b => Choose c q (prefix k p a) (prefix k p b) | ChooseV g c a b => ChooseV g (prefix k p c) (prefix k p a) (prefix k p b)
+    | Choose c a b => Choose c (prefix k p a) (prefix k p b) | ChooseV g c a b => ChooseV g (prefix k p c) (prefix k p a) (prefix k p b)
     end.
   Lemma dims_prefix t : forall k p e, dims (prefix k p t) e = dims t e.
   Proof.
-    induction t using (term_ind' V); simpl; intros; auto; rewrite ?IHt, ?IHt1, ?IHt2; auto. destruct (Nat.eqb x k); reflexivity.
+    induction t using term_ind'; simpl; intros; auto; rewrite ?IHt, ?IHt1, ?IHt2; auto. destruct (Nat.eqb x k); reflexivity.
   Qed.
   Lemma sem_prefix t : forall k p m e A B i a, (forall x j, B x j = if Nat.eqb x k then A x (ival e p :: j) else A x j) -> sem m (prefix k p t) e A i a = sem m t e B i a.
   Proof.
-    induction t using (term_ind' V); cbn [Terms.sem prefix]; intros k0 p0 mode e A B i a H'.
+    induction t using term_ind'; cbn [Terms.sem prefix]; intros k0 p0 mode e A B i a H'.
     - destruct i; auto. apply IHt. intros. rewrite ival_lift. apply H'.
     - apply into_ext. apply fold_in. intros c x _. apply IHt. intros. rewrite ival_lift. apply H'.
     - destruct (all_hold cs e); auto.
@@ -150,7 +135,7 @@ Section Named.
     - reflexivity.
     - do 2 f_equal. rewrite map_map. apply map_ext_in. intros t T. rewrite Forall_forall in H. now apply H.
     - now rewrite (IHt1 k0 p0 None e A B [] zero H'), (IHt2 k0 p0 None e A B [] zero H').
-    - destruct (true_of k _); auto.
+    - destruct (passes _ _); auto.
     - rewrite (IHt1 k0 p0 None e A B [] zero H'). destruct (eqb s _); auto.
   Qed.
 

@@ -88,8 +88,9 @@ Qed.
 
 (** * Syntax *)
 
-Inductive monoid := Add | Mul | Min | Max | And | Or | Xor.
-Definition monoid_eq (a b : monoid) : {a = b} + {a <> b}. decide equality. Defined.
+(** By what is folded, of numbers of which type: laws that hold of integers are not those of floats. *)
+Inductive monoid := Add (d : positive) | Mul (d : positive) | Min (d : positive) | Max (d : positive) | And (d : positive) | Or (d : positive) | Xor (d : positive).
+Definition monoid_eq (a b : monoid) : {a = b} + {a <> b}. decide equality; apply Pos.eq_dec. Defined.
 Inductive view := Transpose | Flatten | Split (k : idx) | Tile (k : idx) | TruncR (k : idx) | TruncL (k : idx) | PadR (k : idx) | PadL (k : idx) | Reverse | Sample (k : idx) | Window (k : idx).
 Inductive test := Ge | Eq | Ne.
 
@@ -101,6 +102,7 @@ Definition view_sub (s : nat -> idx) (v : view) : view :=
   end.
 
 Definition true_of k z := match k with Ge => 0 <=? z | Eq => z =? 0 | Ne => negb (z =? 0) end.
+Definition passes (ts : list (test * idx)) (e : env) := forallb (fun t => true_of (fst t) (ival e (snd t))) ts.
 Definition all_hold (cs : list idx) (e : env) := forallb (fun c => 0 <=? ival e c) cs.
 
 (** Shape of a view, and where its elements come from; None: nowhere, a zero. [s] is the shape of what it is a view of. *)
@@ -144,92 +146,99 @@ Fixpoint pull_axis (n : nat) (f : list Z -> list Z -> option (list Z)) (s i : li
   | S _, _, _ => None
   end.
 
+(** What operators mean: nothing is assumed of them but that an empty sum is the zero. *)
+Class operators := {
+  V : Type;
+  op : monoid -> V -> V -> V;
+  neutral : monoid -> V;
+  zero : V; junk : V;                  (* junk: what is read outside of an array, whatever it is *)
+  lit : positive -> V;                 (* constants and operations are numbered by the reader of a certificate *)
+  func : positive -> list V -> V;
+  times : V -> V -> V;
+  fma : positive -> V -> V -> V -> V;  (* x * y added to a, rounded once, of a type *)
+  num : Z -> V;
+  truth : V -> bool;
+  nothing_added : forall d, neutral (Add d) = zero
+}.
+
+Inductive term :=
+| Gen (lo hi : idx) (b : term)                     (* an array over an index *)
+| Sum (m : monoid) (lo hi : idx) (b : term)
+| Guard (cs : list idx) (b : term)                 (* b where all are not negative, else 0 *)
+| Let (x b : term)
+| Cat (axis : nat) (a b : term)
+| Plus (m : monoid) (a b : term)                   (* a, then b folded into it *)
+| View (v : view) (axis : nat) (b : term)
+| Zeros (shape : list idx)
+| Get (x : nat) (index : list idx)
+| Lit (c : positive)
+| Index (p : idx)
+| Op (f : positive) (args : list term)
+| MulAcc (a b : term)                              (* a product that is added without being rounded *)
+| Choose (ts : list (test * idx)) (a b : term)    (* a where all of them hold *)
+| ChooseV (sign : bool) (c a b : term).
+
+(** Induction, with all arguments of an operation. *)
+Definition term_ind' (P : term -> Prop)
+  (gen : forall lo hi b, P b -> P (Gen lo hi b)) (sum : forall m lo hi b, P b -> P (Sum m lo hi b)) (guard : forall cs b, P b -> P (Guard cs b))
+  (let_ : forall x b, P x -> P b -> P (Let x b)) (cat : forall n a b, P a -> P b -> P (Cat n a b)) (plus : forall m a b, P a -> P b -> P (Plus m a b))
+  (vw : forall v n b, P b -> P (View v n b)) (zeros : forall s, P (Zeros s)) (get : forall x l, P (Get x l)) (lit : forall v, P (Lit v)) (index : forall p, P (Index p))
+  (oper : forall f args, Forall P args -> P (Op f args)) (mulacc : forall a b, P a -> P b -> P (MulAcc a b))
+  (choose : forall ts a b, P a -> P b -> P (Choose ts a b)) (choosev : forall s c a b, P c -> P a -> P b -> P (ChooseV s c a b)) : forall t, P t :=
+  fix go t : P t :=
+    match t with
+    | Gen lo hi b => gen lo hi b (go b) | Sum m lo hi b => sum m lo hi b (go b) | Guard cs b => guard cs b (go b) | Let x b => let_ x b (go x) (go b)
+    | Cat n a b => cat n a b (go a) (go b) | Plus m a b => plus m a b (go a) (go b) | View v n b => vw v n b (go b) | Zeros s => zeros s | Get x i => get x i
+    | Lit v => lit v | Index p => index p
+    | Op f args => oper f args ((fix all l : Forall P l := match l with [] => Forall_nil P | t :: r => Forall_cons t (go t) (all r) end) args)
+    | MulAcc a b => mulacc a b (go a) (go b) | Choose ts a b => choose ts a b (go a) (go b) | ChooseV s c a b => choosev s c a b (go c) (go a) (go b)
+    end.
+
+(** Indices put for indices, and arrays renamed. *)
+Fixpoint tsub (s : nat -> idx) (r : nat -> nat) (t : term) : term :=
+  match t with
+  | Gen lo hi b => Gen (isub s lo) (isub s hi) (tsub (up s) r b)
+  | Sum m lo hi b => Sum m (isub s lo) (isub s hi) (tsub (up s) r b)
+  | Guard cs b => Guard (map (isub s) cs) (tsub s r b)
+  | Let x b => Let (tsub s r x) (tsub s (up_name r) b)
+  | Cat n a b => Cat n (tsub s r a) (tsub s r b)
+  | Plus m a b => Plus m (tsub s r a) (tsub s r b)
+  | View v n b => View (view_sub s v) n (tsub s r b)
+  | Zeros sh => Zeros (map (isub s) sh)
+  | Get x i => Get (r x) (map (isub s) i)
+  | Lit v => Lit v
+  | Index p => Index (isub s p)
+  | Op f args => Op f (map (tsub s r) args)
+  | MulAcc a b => MulAcc (tsub s r a) (tsub s r b)
+  | Choose ts a b => Choose (map (fun t => (fst t, isub s (snd t))) ts) (tsub s r a) (tsub s r b)
+  | ChooseV g c a b => ChooseV g (tsub s r c) (tsub s r a) (tsub s r b)
+  end.
+Definition put_index (p : idx) := tsub (cons p Var) (fun x => x).   (* the innermost index becomes p *)
+Definition under_index := tsub (fun n => Var (S n)) (fun x => x).    (* one more loop around *)
+Definition under_let := tsub Var S.                                  (* one more array around *)
+
+(** * Shapes and meaning *)
+
+Fixpoint dims (t : term) (e : env) : list Z :=
+  match t with
+  | Gen lo hi b => ival e hi - ival e lo :: dims b (cons (ival e lo) e)
+  | Sum _ lo hi b => dims b (cons (ival e lo) e)
+  | Guard _ b => dims b e | Let _ b => dims b e
+  | Cat n a b => at_axis n (fun l => match l with x :: r => x + nth n (dims b e) 0 :: r | [] => [] end) (dims a e)
+  | Plus _ a _ => dims a e
+  | View v n b => at_axis n (view_shape v e) (dims b e)
+  | Zeros s => map (ival e) s
+  | Choose _ _ _ | ChooseV _ _ _ _ | Get _ _ | Lit _ | Index _ | Op _ _ | MulAcc _ _ => []
+  end.
+
+Fixpoint within (i s : list Z) : bool := match i, s with [], [] => true | x :: i, n :: s => between x n && within i s | _, _ => false end.
+
 Section Meaning.
-  Variable V : Type.
-  Variable op : monoid -> V -> V -> V.
-  Variable neutral : monoid -> V.
-  Variables zero junk : V.                  (* junk: what is read outside of an array, whatever it is *)
-  Variable func : nat -> list V -> V.       (* operations of scalars, whatever they do *)
-  Variable times : V -> V -> V.
-  Variable fma : V -> V -> V -> V.          (* x * y added to a, rounded once *)
-  Variable num : Z -> V.
-  Variable truth : V -> bool.
-
-  Inductive term :=
-  | Gen (lo hi : idx) (b : term)                     (* an array over an index *)
-  | Sum (m : monoid) (lo hi : idx) (b : term)
-  | Guard (cs : list idx) (b : term)                 (* b where all are not negative, else 0 *)
-  | Let (x b : term)
-  | Cat (axis : nat) (a b : term)
-  | Plus (m : monoid) (a b : term)                   (* a, then b folded into it *)
-  | View (v : view) (axis : nat) (b : term)
-  | Zeros (shape : list idx)
-  | Get (x : nat) (index : list idx)
-  | Lit (v : V)
-  | Index (p : idx)
-  | Op (f : nat) (args : list term)
-  | MulAcc (a b : term)                              (* a product that is added without being rounded *)
-  | Choose (k : test) (p : idx) (a b : term)
-  | ChooseV (sign : bool) (c a b : term).
-
-  (** Induction, with all arguments of an operation. *)
-  Definition term_ind' (P : term -> Prop)
-    (gen : forall lo hi b, P b -> P (Gen lo hi b)) (sum : forall m lo hi b, P b -> P (Sum m lo hi b)) (guard : forall cs b, P b -> P (Guard cs b))
-    (let_ : forall x b, P x -> P b -> P (Let x b)) (cat : forall n a b, P a -> P b -> P (Cat n a b)) (plus : forall m a b, P a -> P b -> P (Plus m a b))
-    (vw : forall v n b, P b -> P (View v n b)) (zeros : forall s, P (Zeros s)) (get : forall x l, P (Get x l)) (lit : forall v, P (Lit v)) (index : forall p, P (Index p))
-    (oper : forall f args, Forall P args -> P (Op f args)) (mulacc : forall a b, P a -> P b -> P (MulAcc a b))
-    (choose : forall k p a b, P a -> P b -> P (Choose k p a b)) (choosev : forall s c a b, P c -> P a -> P b -> P (ChooseV s c a b)) : forall t, P t :=
-    fix go t : P t :=
-      match t with
-      | Gen lo hi b => gen lo hi b (go b) | Sum m lo hi b => sum m lo hi b (go b) | Guard cs b => guard cs b (go b) | Let x b => let_ x b (go x) (go b)
-      | Cat n a b => cat n a b (go a) (go b) | Plus m a b => plus m a b (go a) (go b) | View v n b => vw v n b (go b) | Zeros s => zeros s | Get x i => get x i
-      | Lit v => lit v | Index p => index p
-      | Op f args => oper f args ((fix all l : Forall P l := match l with [] => Forall_nil P | t :: r => Forall_cons t (go t) (all r) end) args)
-      | MulAcc a b => mulacc a b (go a) (go b) | Choose k p a b => choose k p a b (go a) (go b) | ChooseV s c a b => choosev s c a b (go c) (go a) (go b)
-      end.
-
-  (** Indices put for indices, and arrays renamed. *)
-  Fixpoint tsub (s : nat -> idx) (r : nat -> nat) (t : term) : term :=
-    match t with
-    | Gen lo hi b => Gen (isub s lo) (isub s hi) (tsub (up s) r b)
-    | Sum m lo hi b => Sum m (isub s lo) (isub s hi) (tsub (up s) r b)
-    | Guard cs b => Guard (map (isub s) cs) (tsub s r b)
-    | Let x b => Let (tsub s r x) (tsub s (up_name r) b)
-    | Cat n a b => Cat n (tsub s r a) (tsub s r b)
-    | Plus m a b => Plus m (tsub s r a) (tsub s r b)
-    | View v n b => View (view_sub s v) n (tsub s r b)
-    | Zeros sh => Zeros (map (isub s) sh)
-    | Get x i => Get (r x) (map (isub s) i)
-    | Lit v => Lit v
-    | Index p => Index (isub s p)
-    | Op f args => Op f (map (tsub s r) args)
-    | MulAcc a b => MulAcc (tsub s r a) (tsub s r b)
-    | Choose k p a b => Choose k (isub s p) (tsub s r a) (tsub s r b)
-    | ChooseV g c a b => ChooseV g (tsub s r c) (tsub s r a) (tsub s r b)
-    end.
-  Definition put_index (p : idx) := tsub (cons p Var) (fun x => x).   (* the innermost index becomes p *)
-  Definition under_index := tsub (fun n => Var (S n)) (fun x => x).    (* one more loop around *)
-  Definition under_let := tsub Var S.                                  (* one more array around *)
-
-  (** * Shapes and meaning *)
-
-  Fixpoint dims (t : term) (e : env) : list Z :=
-    match t with
-    | Gen lo hi b => ival e hi - ival e lo :: dims b (cons (ival e lo) e)
-    | Sum _ lo hi b => dims b (cons (ival e lo) e)
-    | Guard _ b => dims b e | Let _ b => dims b e
-    | Cat n a b => at_axis n (fun l => match l with x :: r => x + nth n (dims b e) 0 :: r | [] => [] end) (dims a e)
-    | Plus _ a _ => dims a e
-    | View v n b => at_axis n (view_shape v e) (dims b e)
-    | Zeros s => map (ival e) s
-    | Choose _ _ _ _ | ChooseV _ _ _ _ | Get _ _ | Lit _ | Index _ | Op _ _ | MulAcc _ _ => []
-    end.
-
-  Fixpoint within (i s : list Z) : bool := match i, s with [], [] => true | x :: i, n :: s => between x n && within i s | _, _ => false end.
+  Context {ops : operators}.
 
   Definition arrays := nat -> list Z -> V.
   Definition put (m : option monoid) (a v : V) : V := match m with None => v | Some o => op o a v end.
-  Definition pad (m : option monoid) (a : V) : V := match m with Some Add => a | _ => put m a zero end.   (* a zero that is added is not added *)
+  Definition pad (m : option monoid) (a : V) : V := match m with Some (Add _) => a | _ => put m a zero end.   (* a zero that is added is not added *)
   Fixpoint range (lo : Z) (n : nat) : list Z := match n with O => [] | S k => lo :: range (lo + 1) k end.
   Definition span lo hi := range lo (Z.to_nat (hi - lo)).
   Definition into (m : option monoid) (o : monoid) (a : V) (fold : V -> V) : V :=
@@ -255,13 +264,13 @@ Section Meaning.
     | View v n b => match pull_axis n (view_pull v e) (dims b e) i with Some j => sem m b e A j a | None => pad m a end
     | Zeros _ => pad m a
     | Get x is => put m a (A x (map (ival e) is))
-    | Lit v => put m a v
+    | Lit c => put m a (lit c)
     | Index p => put m a (num (ival e p))
     | Op f args => put m a (func f (map (fun t => sem None t e A [] zero) args))
     | MulAcc x y =>
         let u := sem None x e A [] zero in let v := sem None y e A [] zero in
-        match m with Some Add => fma u v a | _ => put m a (times u v) end
-    | Choose k p u v => if true_of k (ival e p) then sem m u e A i a else sem m v e A i a
+        match m with Some (Add d) => fma d u v a | _ => put m a (times u v) end
+    | Choose ts u v => if passes ts e then sem m u e A i a else sem m v e A i a
     | ChooseV g c u v => if eqb g (truth (sem None c e A [] zero)) then sem m u e A i a else sem m v e A i a
     end.
 
@@ -277,6 +286,8 @@ Section Meaning.
   Proof. intros H. revert s i. induction n; intros [|x s] [|y i]; simpl; auto. now rewrite IHn. Qed.
   Lemma all_hold_ext cs e e' : (forall n, e n = e' n) -> all_hold cs e = all_hold cs e'.
   Proof. intros H. unfold all_hold. induction cs; simpl; auto. now rewrite (ival_ext e e' a H), IHcs. Qed.
+  Lemma passes_ext ts e e' : (forall n, e n = e' n) -> passes ts e = passes ts e'.
+  Proof. intros H. unfold passes. induction ts; simpl; auto. now rewrite (ival_ext e e' _ H), IHts. Qed.
   Lemma map_ival_ext e e' l : (forall n, e n = e' n) -> map (ival e) l = map (ival e') l.
   Proof. intros H. apply map_ext. intro. now apply ival_ext. Qed.
   Lemma cons_ext {A} (v w : A) e e' : v = w -> (forall n, e n = e' n) -> forall n, cons v e n = cons w e' n.
@@ -316,7 +327,7 @@ Section Meaning.
     - now rewrite (ival_ext e e' p E).
     - f_equal. f_equal. apply map_ext_in. intros t I. rewrite Forall_forall in H. now apply H.
     - rewrite (IHt1 None e e' A A' [] zero E K), (IHt2 None e e' A A' [] zero E K). reflexivity.
-    - rewrite (ival_ext e e' p E). destruct (true_of k (ival e' p)); auto.
+    - rewrite (passes_ext ts e e' E). destruct (passes ts e'); auto.
     - rewrite (IHt1 None e e' A A' [] zero E K). destruct (eqb s _); auto.
   Qed.
 
@@ -328,6 +339,8 @@ Section Meaning.
   Proof. destruct v; simpl; auto; now rewrite ival_isub. Qed.
   Lemma all_hold_sub cs e s : all_hold (map (isub s) cs) e = all_hold cs (fun n => ival e (s n)).
   Proof. unfold all_hold. induction cs; simpl; auto. now rewrite ival_isub, IHcs. Qed.
+  Lemma passes_sub ts e s : passes (map (fun t => (fst t, isub s (snd t))) ts) e = passes ts (fun n => ival e (s n)).
+  Proof. unfold passes. induction ts; simpl; auto. now rewrite ival_isub, IHts. Qed.
   Lemma map_ival_sub l e s : map (ival e) (map (isub s) l) = map (ival (fun n => ival e (s n))) l.
   Proof. rewrite map_map. apply map_ext. intro. apply ival_isub. Qed.
 
@@ -358,7 +371,7 @@ Section Meaning.
     - now rewrite ival_isub.
     - f_equal. f_equal. rewrite map_map. apply map_ext_in. intros t I. rewrite Forall_forall in H. now apply H.
     - now rewrite IHt1, IHt2.
-    - rewrite ival_isub. destruct (true_of k _); auto.
+    - rewrite passes_sub. destruct (passes _ _); auto.
     - rewrite IHt1. destruct (eqb s _); auto.
   Qed.
 
@@ -384,7 +397,7 @@ Section Meaning.
     - cbn zeta. destruct (_ <? _); auto.
     - now rewrite (IHt1 e A i a b).
     - destruct (pull_axis _ _ _ _); auto.
-    - destruct (true_of k _); auto.
+    - destruct (passes _ _); auto.
     - destruct (eqb s _); auto.
   Qed.
 End Meaning.

@@ -53,16 +53,7 @@ Proof.
 Qed.
 
 Section Views.
-  Variable V : Type.
-  Variable op : monoid -> V -> V -> V.
-  Variable neutral : monoid -> V.
-  Variables zero junk : V.
-  Variable func : nat -> list V -> V.
-  Variable times : V -> V -> V.
-  Variable fma : V -> V -> V -> V.
-  Variable num : Z -> V.
-  Variable truth : V -> bool.
-  Notation same := (same V op neutral zero junk func times fma num truth).
+  Context {ops : operators}.
 
   Theorem wrap facts m v w n t : (forall e, holds facts e -> (n <= length (dims t e))%nat /\ cancels v w e (skipn n (dims t e))) -> same facts m t (View w n (View v n t)).
   Proof.
