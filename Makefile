@@ -102,7 +102,7 @@ odd-values: $(VENV)/.ready
 proofs: $(VENV)/.ready
 	command -v coqc >/dev/null && command -v ocamlfind >/dev/null || (apt-get update -qq && apt-get install -y -qq coq ocaml-findlib)
 	$(MAKE) -C proofs
-	$(RUN) -m pytest -q tests/check/test_verified.py
+	$(RUN) -m pytest -q tests/check/test_verified.py tests/check/test_replayed.py
 
 fuzz: $(VENV)/.ready
 	$(RUN) -m tests.fuzz --seeds 0:5000

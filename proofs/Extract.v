@@ -1,4 +1,4 @@
-(** The checkers of rows and of questions as OCaml: what atoll prove --verified runs. *)
-Require Import Arithmetic Questions ExtrOcamlBasic ZArith.
+(** The checkers of rows, of questions and of whole schedules as OCaml: what atoll prove --verified runs. One file a theory. *)
+Require Import Arithmetic Questions Terms Applied Replay ExtrOcamlBasic ZArith.
 Extraction Language OCaml.
-Extraction "arithmetic.ml" rows_ok impossible poly_eq Z.add Z.mul Z.opp.
+Separate Extraction rows_ok impossible poly_eq replay all_moves Z.add Z.mul Z.opp.

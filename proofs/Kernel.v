@@ -451,11 +451,16 @@ Section Kernel.
   Theorem contract_fma facts m f g h x y z : (forall u v w, func h [u; v; w] = func g [func f [u; v]; w]) -> same facts m (Op g [Op f [x; y]; z]) (Op h [x; y; z]).
   Proof. intros T e F A i a I. cbn [Terms.sem map Terms.put]. now rewrite T. Qed.
 
-  Theorem distribute facts m d f lo hi b y : unfused d -> (forall a x y, op (Add d) (op (Add d) a x) y = op (Add d) a (op (Add d) x y)) -> (forall x, op (Add d) x (neutral (Add d)) = x) -> unit (Add d) ->
-    (forall u v w, func f [op (Add d) u v; w] = op (Add d) (func f [u; w]) (func f [v; w])) -> (forall w, func f [neutral (Add d); w] = neutral (Add d)) ->
-    same facts m (Op f [Sum (Add d) lo hi b; y]) (Sum (Add d) lo hi (Op f [b; under_index y])).
+  (** An operation with the operand that matters first or second. *)
+  Definition with_first (first : bool) {A : Type} (x y : A) := if first then [x; y] else [y; x].
+
+  Theorem distribute first facts m d f lo hi b y : unfused d -> (forall a x y, op (Add d) (op (Add d) a x) y = op (Add d) a (op (Add d) x y)) -> (forall x, op (Add d) x (neutral (Add d)) = x) -> unit (Add d) ->
+    (forall u v w, func f (with_first first (op (Add d) u v) w) = op (Add d) (func f (with_first first u w)) (func f (with_first first v w))) -> (forall w, func f (with_first first (neutral (Add d)) w) = neutral (Add d)) ->
+    same facts m (Op f (with_first first (Sum (Add d) lo hi b) y)) (Sum (Add d) lo hi (Op f (with_first first b (under_index y)))).
   Proof.
-    intros U As N L D Z e F A i a I. cbn [Terms.sem map]. destruct i; [| inversion I].
+    intros U As N L D Z e F A i a I. assert (M : forall x y, map (fun t => sem None t e A [] zero) (with_first first x y) = with_first first (sem None x e A [] zero) (sem None y e A [] zero)) by (destruct first; reflexivity).
+    assert (M' : forall v x y, map (fun t => sem None t (cons v e) A [] zero) (with_first first x y) = with_first first (sem None x (cons v e) A [] zero) (sem None y (cons v e) A [] zero)) by (destruct first; reflexivity).
+    cbn [Terms.sem]. rewrite M. cbn [Terms.sem]. destruct i; [| inversion I].
     set (w := sem None y e A [] zero).
     assert (W : forall x, sem None (under_index y) (cons x e) A [] zero = w) by (intro; apply sem_under_index).
     assert (B : forall x s, sem (Some (Add d)) b (cons x e) A [] s = op (Add d) s (sem None b (cons x e) A [] zero)).
@@ -463,13 +468,15 @@ Section Kernel.
       assert (Q : forall l s, fold_left (op (Add d)) l s = op (Add d) s (fold_left (op (Add d)) l (neutral (Add d)))).
       { induction l0 as [| v l0 IH]; simpl; intros; auto. rewrite IH. rewrite (IH (op (Add d) (neutral (Add d)) v)), L. apply As. }
       rewrite Q. f_equal. rewrite <- H. apply from_neutral; auto. intros ? [= <-] p q. now rewrite U, <- (nothing_added d), L. }
-    unfold Terms.put. transitivity (into m (Add d) a (fold_left (fun s x => op (Add d) s (func f [sem None b (cons x e) A [] zero; w])) (span (ival e lo) (ival e hi)))).
-    - assert (G : forall l s0, func f [fold_left (fun s x => sem (Some (Add d)) b (cons x e) A [] s) l s0; w] = fold_left (fun s x => op (Add d) s (func f [sem None b (cons x e) A [] zero; w])) l (func f [s0; w])).
-      { induction l as [| x l IH]; simpl; intros; auto. rewrite IH, B, D. reflexivity. }
-      assert (Q : forall l s, fold_left (fun s x => op (Add d) s (func f [sem None b (cons x e) A [] zero; w])) l s = op (Add d) s (fold_left (fun s x => op (Add d) s (func f [sem None b (cons x e) A [] zero; w])) l (neutral (Add d)))).
+    unfold Terms.put. set (g := fun u v => func f (with_first first u v)).
+    transitivity (into m (Add d) a (fold_left (fun s x => op (Add d) s (g (sem None b (cons x e) A [] zero) w)) (span (ival e lo) (ival e hi)))).
+    - assert (G : forall l s0, g (fold_left (fun s x => sem (Some (Add d)) b (cons x e) A [] s) l s0) w = fold_left (fun s x => op (Add d) s (g (sem None b (cons x e) A [] zero) w)) l (g s0 w)).
+      { induction l as [| x l IH]; simpl; intros; auto. rewrite IH, B. f_equal. apply D. }
+      assert (Q : forall l s, fold_left (fun s x => op (Add d) s (g (sem None b (cons x e) A [] zero) w)) l s = op (Add d) s (fold_left (fun s x => op (Add d) s (g (sem None b (cons x e) A [] zero) w)) l (neutral (Add d)))).
       { induction l as [| v l IH]; simpl; intros; auto. rewrite IH. rewrite (IH (op (Add d) (neutral (Add d)) _)), L. apply As. }
-      unfold Terms.into. rewrite G, Z. destruct m as [o |]; auto. destruct (monoid_eq o (Add d)); subst; auto.
-    - apply into_in. intro. apply fold_in. intros. now rewrite W.
+      change (put m a (g (into None (Add d) zero (fold_left (fun s x => sem (Some (Add d)) b (cons x e) A [] s) (span (ival e lo) (ival e hi)))) w) = into m (Add d) a (fold_left (fun s x => op (Add d) s (g (sem None b (cons x e) A [] zero) w)) (span (ival e lo) (ival e hi)))).
+      unfold Terms.into, Terms.put. rewrite G. replace (g (neutral (Add d)) w) with (neutral (Add d)) by (symmetry; apply Z). destruct m as [o |]; auto. destruct (monoid_eq o (Add d)); subst; auto.
+    - apply into_in. intro. apply fold_in. intros. rewrite M', W. reflexivity.
   Qed.
 End Kernel.
 

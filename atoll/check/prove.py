@@ -17,6 +17,7 @@ from typing import Any
 from atoll.check.limits import SECONDS, limited
 from atoll.check.loops import BYTES, Match, Reader, Stmt
 from atoll.check.nests import Nests, statements
+from atoll.check.replayed import Move
 from atoll.check.rewrites import chain
 from atoll.check.rules import Rules
 from atoll.check.sums import Facts, Poly, Proofs, Rejected, Tables, const, free, mul, need, sub, text_of, unknown
@@ -58,6 +59,8 @@ class Checker:
         need(len(data["sizes"]) == len(self.sizes), "two sizes of one name")
         need(all(free(p) <= self.sizes for p in self.facts) and all(free(p) <= self.sizes for s in self.shapes.values() for p in s), "sizes")
         need(LICENCES >= set(data["licences"]), "a licence nobody gives")
+        self.moves: list[Move] = []
+        self.chains: list[tuple[tuple[Poly, ...], list[Move], Term]] = []  # facts, steps from the source, last term: of the program, and of the one for other sizes
         self.left = 15_000 + 10 * sum(len(data[table]) for table in ("P", "Q", "T", "H"))
 
     def env(self, facts: tuple[Poly, ...]) -> Env:
@@ -75,12 +78,13 @@ class Checker:
         facts, t = self.facts, source
         licences: set[str] = set()
         base: tuple[tuple[Poly, ...], Term] | None = None
+        shared = 0
         for n, (path, rule, args, new, _) in enumerate(data["steps"]):
             if rule == "start":
                 need(n == 0 and self.terms.term(new) == source, "the start is another program")
             elif rule == "assume":
                 if base is None:
-                    base = (facts, t)
+                    base, shared = (facts, t), len(self.moves)
                     need(data["base"] is not None and data["base"]["steps"] == n, "the program for other sizes")
                 more = self.rules.argument(args["facts"])
                 need(all(free(p) <= self.sizes for p in more), "an assumption that is not about sizes")
@@ -89,15 +93,18 @@ class Checker:
                 t = self.step(n, t, facts, path, rule, args, new, licences)
         need(t == self.terms.term(data["final"]), "the last term is another one")
         need(licences <= set(data["licences"]) and not licences & set(data["forbidden"]), "licences:", licences)
+        self.source, self.final, self.chains = source, t, [(facts, list(self.moves), t)]
         other: Term | None = None
         if base is not None:
             known, other = base
+            first = len(self.moves)
             for n, (path, rule, args, new, _) in enumerate(data["base"]["then"]):
                 other = self.step(n, other, known, path, rule, args, new, licences)
             copy = self.terms.term(data["base"]["term"])
             need(alike(other, copy, {}), "the program for other sizes is another one")
             well_formed(copy, self.sizes, frozenset(self.shapes), self.types)
             other = copy
+            self.chains.append((known, self.moves[:shared] + self.moves[first:], copy))
         need(licences <= set(data["licences"]) and not licences & set(data["forbidden"]), "licences:", licences)
         return t, facts, other
 
@@ -113,6 +120,7 @@ class Checker:
             need(0 <= k < len(kids(u)), "no such position")
             env, u = env.down(u, k), kids(u)[k]
         made = self.terms.term(new)
+        looked_up = len(self.proofs.noted)
         try:
             licences |= self.rules.step(rule, env, u, args, made)
             self.same_shape(env, u, made)
@@ -127,6 +135,8 @@ class Checker:
         self.left -= sum(1 for _ in walk(whole))
         need(self.left >= 0, "more work than a certificate of this size can ask for")
         well_formed(whole, self.sizes, frozenset(self.shapes), self.types)
+        given = {name: self.rules.argument(v) for name, v in args.items()}
+        self.moves.append(Move(path, rule, given, t, made, whole, tuple(dict.fromkeys(self.proofs.noted[looked_up:]))))
         return whole
 
     def same_shape(self, env: Env, u: Term, made: Term) -> None:
@@ -217,7 +227,7 @@ def prove(data: dict[str, Any], trust: bool = False, verified: bool = False) -> 
         if verified:
             from atoll.check.verified import verify
 
-            return f"{checker.summary()}\n{verify(checker.proofs)}"
+            return f"{checker.summary()}\n{verify(checker)}"
         return checker.summary()
     except (KeyError, IndexError, ValueError, TypeError, AttributeError, RecursionError, OverflowError) as problem:
         raise Rejected(f"the certificate is malformed: {type(problem).__name__}") from None

@@ -298,6 +298,7 @@ class Proofs:
             self.by_goal.setdefault(tables.poly(row["g"]), []).append(k)
         self._done: dict[tuple[int, tuple[Poly, ...]], bool] = {}
         self.accepted: list[tuple[int, tuple[Poly, ...]]] = []  # rows and their hypotheses, lemmas before what cites them
+        self.noted: list[tuple[int, tuple[Poly, ...]]] = []  # rows that were looked up, and the hypotheses they were wanted from
         self.used = self.trusted = 0
 
     def holds(self, facts: Facts, goal: Poly) -> bool:
@@ -306,7 +307,11 @@ class Proofs:
             return n >= 0
         if goal in facts.members or facts.nearly(goal):
             return True
-        return any(self.valid(k, facts) for k in self.by_goal.get(goal, ()))
+        for k in self.by_goal.get(goal, ()):
+            if self.valid(k, facts):
+                self.noted.append((k, facts.known))
+                return True
+        return False
 
     def equal(self, facts: Facts, a: Poly, b: Poly) -> bool:
         return a == b or (self.holds(facts, sub(a, b)) and self.holds(facts, sub(b, a)))

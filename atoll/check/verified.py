@@ -1,9 +1,11 @@
-"""The arithmetic of a certificate again, by the checker that is proved in Coq and extracted (proofs/Arithmetic.v, Questions.v): atoll prove --verified.
+"""A certificate again, by the checkers that are proved in Coq and extracted (proofs/Arithmetic.v, Questions.v, Replay.v): atoll prove --verified.
 
-`Proofs` notes which rows it accepted from which hypotheses; they are written as words and handed to the extracted program. Standard library only.
+`Proofs` notes which rows it accepted from which hypotheses; they are written as words and handed to the extracted program. The steps of a schedule are written by replayed.py.
+Standard library only.
 
     file   := count group*
     group  := "rows" count poly* count step*                    (hypotheses, then rows, each from those before it)
+            | "replay" ...                                     (replayed.py has it)
             | "ask" conds count (count conds*)* tree            (conditions that cannot hold together with one case of every group)
     conds  := count cond*                                       cond := ("ge" | "eq" | "ne") poly | "data" number ("true" | "false")
     tree   := "refute" count step*  |  "contrary" number  |  "cases" group count tree*  |  "apart" poly tree tree
@@ -21,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from atoll.check.replayed import NotReplayed, poly_words, replay, row_words
 from atoll.check.rewrites.refute import Cond, Group, near, refuted
 from atoll.check.rewrites.traced import Traced
 from atoll.check.sums import Atom, Poly, Proofs, Quotient, Rejected, const, need, sub
@@ -147,57 +150,36 @@ class _Words(_Polys):
         groups: dict[tuple[Poly, ...], list[int]] = {}
         for k, known in self.proofs.accepted:
             groups.setdefault(known, []).append(k)
+        numbers = _Numbers()
         yield str(len(groups))
         for known, rows in groups.items():
-            yield "rows"
-            yield str(len(known))
+            yield from ("rows", str(len(known)))
             for p in known:
-                yield from self.poly(p)
+                yield from poly_words(p, numbers)
             yield str(len(rows))
             for k in rows:
-                yield from self.step(k)
-
-    def step(self, k: int) -> Iterator[str]:
-        row, t = self.proofs.rows[k], self.proofs.t
-        goal = t.poly(row["g"])
-        if "v" in row:
-            factor, more, inner = row["v"]
-            yield from ("weaker", str(factor), str(more))
-            yield from self.poly(self.proofs.goal(inner))
-            yield from self.poly(goal)
-            return
-        yield "row"
-        for p in (goal, t.poly(row["s"]), t.poly(row["r"])):
-            yield from self.poly(p)
-        yield str(len(row["t"]))
-        for multiplier, kind, *rest in row["t"]:
-            yield from self.poly(t.poly(multiplier))
-            yield from self.source(kind, rest)
-        if row["c"] is None:
-            yield "nocut"
-        else:
-            yield "cut"
-            yield from self.poly(t.poly(row["c"]))
-
-    def source(self, kind: str, rest: list[int]) -> Iterator[str]:
-        if kind in ("h", "l"):
-            yield "known"
-            yield from self.poly(self.proofs.t.poly(rest[0]) if kind == "h" else self.proofs.goal(rest[0]))
-            return
-        atom = self.proofs.t.atom(rest[0])[0][0][0]
-        assert isinstance(atom, Quotient)
-        yield "atleast" if kind == "f" else "below" if rest[1] == 0 else "above"
-        yield from self.poly(atom.num)
-        yield from self.poly(atom.den)
-        if kind == "f":
-            yield str(rest[1])
+                yield from row_words(self.proofs, k, numbers)
 
 
-def verify(proofs: Proofs) -> str:
-    """What the extracted checker says of the rows of a schedule's certificate; Rejected when it does not accept what the other one did, or is not there."""
+class _Numbers(dict[str, int]):
+    """Numbers of unknowns, in the order they come."""
+
+    def __missing__(self, name: str) -> int:
+        self[name] = found = len(self) + 1
+        return found
+
+
+def verify(checker: Any) -> str:
+    """What the extracted checkers say of a schedule's certificate that the other one accepted; Rejected when they do not accept it, or are not there."""
+    proofs: Proofs = checker.proofs
     need(not proofs.trusted, "conditions settled by a solver cannot be verified")
-    said = _asked(_Words(proofs).all())
-    return f"  verified by a checker proved in Coq (proofs/Arithmetic.v): {said}; the rules, the loops and the C are the other checker's word"
+    said = _asked(_Words(proofs).all()).splitlines()[0]
+    try:
+        steps = f"{replay(checker, _asked)} steps, every rule applied again (proofs/Replay.v)"
+        rest = "the loops and the C are the other checker's word"
+    except NotReplayed as problem:
+        steps, rest = f"no steps ({problem})", "the rules, the loops and the C are the other checker's word"
+    return f"  verified by a checker proved in Coq: {steps}; {said} (proofs/Arithmetic.v); {rest}"
 
 
 def verify_questions(asked: Sequence[Question]) -> str:
@@ -220,5 +202,5 @@ def _asked(words: Iterator[str]) -> str:
         done = subprocess.run([found], input=" ".join(words), capture_output=True, text=True, timeout=SECONDS)
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise Rejected(f"the verified checker {found}: {type(problem).__name__}") from None
-    need(done.returncode == 0 and done.stdout.startswith("verified: "), "the verified checker does not accept the arithmetic:", done.stdout.strip() or f"exit status {done.returncode}")
+    need(done.returncode == 0 and done.stdout.startswith("verified: "), "the verified checker does not accept it:", done.stdout.strip() or f"exit status {done.returncode}")
     return done.stdout.strip().removeprefix("verified: ")

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CHECKER = ("prove", "terms", "rules", "loops", "nests", "sums", "verified", "limits")
+CHECKER = ("prove", "terms", "rules", "loops", "nests", "sums", "verified", "replayed", "limits")
 PARTS = {
     "`atoll/check/` without": [*(ROOT / "atoll" / "check" / f"{x}.py" for x in CHECKER), *(ROOT / "atoll" / "check" / "rewrites").glob("*.py")],
     "`proofs/main.ml`": [ROOT / "proofs" / "main.ml"],
+    "`proofs/*.v`": list((ROOT / "proofs").glob("*.v")),
     "front end": [p for x in ("surface", "elaborate", "types", "core", "ainf", "plan", "lower") for p in (ROOT / "atoll" / x).rglob("*.py")],
     "`atoll/backends/c/`": list((ROOT / "atoll" / "backends" / "c").rglob("*.py")),
     "`atoll/runtime/native/`": [p for p in (ROOT / "atoll" / "runtime" / "native").glob("*.[ch]")],

@@ -1,0 +1,155 @@
+"""Steps of schedules by the checker that is proved in Coq (proofs/Replay.v): every rule of the kernel has a theorem and is replayed, what is changed is refused."""
+
+from __future__ import annotations
+
+import copy
+import random
+import re
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from atoll.check import verified
+from atoll.check.prove import Checker, prove
+from atoll.check.replayed import RULES, NotReplayed, Words, replay
+from atoll.check.sums import Rejected
+from atoll.check.terms import Term, kids, with_kids
+from atoll.schedule import kernel
+from tests.check.mutations import certificates
+
+ROOT = Path(__file__).parents[2]
+needs_it = pytest.mark.skipif(verified.program() is None, reason="make proofs builds the verified checker")
+
+
+def theorems() -> dict[str, tuple[list[str], str]]:
+    """The table of docs/trust.md: of every rule its theorems, and whether it is replayed."""
+    text = (ROOT / "docs" / "trust.md").read_text().split("| rule | theorems | replayed |\n")[1].split("\n\n")[0]
+    rows = [[c.strip() for c in line.strip("|").split("|")] for line in text.splitlines()[1:]]
+    return {rule.strip("`"): (re.findall(r"`(\w+)`", names), replayed) for rule, names, replayed in rows}
+
+
+def test_every_rule_has_its_theorems() -> None:
+    """A rule of the kernel without a row here, or a row whose theorem is not there, is seen."""
+    proved = set(re.findall(r"^ *Theorem (\w+)", "\n".join(p.read_text() for p in (ROOT / "proofs").glob("*.v")), re.M))
+    table = theorems()
+    assert set(table) == set(kernel.RULES) and set(kernel.RULES) == RULES
+    for rule, (names, replayed) in table.items():
+        assert names and set(names) <= proved, (rule, set(names) - proved)
+        assert replayed == "yes", rule
+        assert f'"{rule}"' in (ROOT / "proofs" / "main.ml").read_text(), rule
+
+
+class Careless(Checker):
+    """Believes every rule, and notes all rows that hold at its position: what the other checker would let through if it looked at nothing."""
+
+    def step(self, n: int, t: Term, facts: Any, path: list[int], rule: str, args: Any, new: int, licences: set[str]) -> Term:
+        from atoll.check.replayed import Move
+
+        env, u = self.env(facts), t
+        for k in path:
+            env, u = env.down(u, k), kids(u)[k]
+        made = self.terms.term(new)
+        noted = len(self.proofs.noted)
+        for look in (lambda: self.rules.step(rule, env, u, args, made), lambda: self.same_shape(env, u, made)):
+            with suppress(Rejected, KeyError, ValueError, TypeError, IndexError, AttributeError):
+                look()
+        words, rows = Words(self.proofs, self.data["sizes"], self.types, 0), []
+        for known in (env.facts, env.closed):
+            for k in range(len(self.proofs.rows)):
+                if self.proofs.valid(k, known):
+                    with suppress(KeyError):  # a row about loops of the lowered program
+                        list(words.lemmas(Move(path, rule, {}, t, made, t, ((k, known.known),))))
+                        rows.append((k, known.known))
+
+        def put(v: Term, rest: list[int]) -> Term:
+            return made if not rest else with_kids(v, tuple(put(x, rest[1:]) if j == rest[0] else x for j, x in enumerate(kids(v))))
+
+        whole = put(t, path)
+        self.moves.append(Move(path, rule, {k: self.rules.argument(v) for k, v in args.items()}, t, made, whole, tuple(dict.fromkeys([*self.proofs.noted[noted:], *rows]))))
+        return whole
+
+
+def says(checker: Any, data: Any) -> bool:
+    """Whether a checker accepts the steps of a certificate."""
+    try:
+        made = checker(data)
+        made.replay()
+        if checker is Careless:
+            replay(made, verified._asked)
+        return True
+    except (Rejected, NotReplayed, KeyError, IndexError, ValueError, TypeError, AttributeError):
+        return False
+
+
+def forged(data: Any, rng: random.Random) -> Any:
+    """One or two things of the steps changed: what they make, where, by which rule, with which arguments."""
+    made = copy.deepcopy(data)
+    steps = [s for s in made["steps"] if s[1] not in ("start", "assume")]
+    for _ in range(rng.choice([1, 1, 2])):
+        s = rng.choice(steps)
+        match rng.randrange(5):
+            case 0:
+                s[3] = rng.randrange(len(made["T"]))
+            case 1:
+                s[0] = s[0][:-1] if s[0] and rng.random() < 0.5 else [*s[0], rng.randrange(2)]
+            case 2:
+                s[1] = rng.choice(sorted(RULES))
+            case 3:
+                for name, v in s[2].items():
+                    if isinstance(v, dict) and "p" in v:
+                        s[2][name] = {"p": rng.randrange(len(made["P"]))}
+            case 4:
+                row = rng.choice(made["T"])
+                numbers = [k for k, v in enumerate(row) if type(v) is int and row[0] in ("gen", "sum", "index")]
+                if numbers:
+                    row[rng.choice(numbers)] = rng.randrange(len(made["P"]))
+    made["final"] = made["steps"][-1][3] if made["steps"][-1][0] == [] and made["steps"][-1][1] != "assume" else made["final"]
+    return made
+
+
+@needs_it
+@pytest.mark.parametrize("number", [0, 1, 3, 6, 8, 9])
+def test_forged_steps(number: int) -> None:
+    """What one checker refuses, the other refuses, though it sees them with every rule believed."""
+    rng, count = random.Random(number), Counter[tuple[bool, bool]]()
+    assert says(Careless, certificates()[number])
+    for _ in range(8 if number else 4):
+        data = forged(certificates()[number], rng)
+        python, extracted = says(Checker, data), says(Careless, data)
+        count[python, extracted] += 1
+        assert not (extracted and not python), [s[1] for s in data["steps"]]
+        assert extracted == python
+    assert count[False, False] > 1
+
+
+def test_a_law_needs_its_licence() -> None:
+    """Laws of floats need their licence, those of integers need none; a law of another operation than the one it is true of is refused."""
+    words = Words(Checker(certificates()[0]).proofs, (), {}, 0)
+    words.kinds |= {"f32": 1, "i32": 2}
+    words.operations |= {("mul", "f32", "f32", "f32"): 1, ("add", "f32", "f32", "f32"): 2, ("sub", "f32", "f32", "f32"): 3}
+    nothing: frozenset[str] = frozenset()
+    for law, licence in {
+        "anyorder add 1": "reassociate", "regroup mul 1": "reassociate", "unit add 1": "signed-zero", "nosign 1": "signed-zero", "distributes 1 1 true": "reassociate",
+        "finite 1": "finite", "fused 1 1": "contract", "addzero 2 true": "signed-zero",
+    }.items():  # fmt: skip
+        assert not words.granted(law, nothing) and words.granted(law, frozenset([licence])), law
+    for law in ("anyorder add 2", "unit add 2", "unit maximum 1", "addzero 3 false", "zerozero 2", "outside"):
+        assert words.granted(law, nothing), law
+    for law in ("finite 2", "distributes 2 1 true", "fused 2 1", "addzero 1 true", "addzero 3 true", "zerozero 1", "something 1"):
+        assert not words.granted(law, frozenset(["reassociate", "signed-zero", "finite", "contract"])), law
+
+
+@needs_it
+def test_without_the_licence_it_is_refused() -> None:
+    """The steps of a schedule that regroups a sum, with the licence taken away behind the other checker's back."""
+    data = certificates()[1]
+    assert data["licences"] == ["reassociate"]
+    checker = Checker(copy.deepcopy(data))
+    checker.run()
+    checker.data["licences"] = []
+    with pytest.raises(Rejected, match="no licence"):
+        replay(checker, verified._asked)
+    assert "every rule applied again" in prove(data, verified=True)
