@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from atoll.errors import Span
@@ -23,8 +24,11 @@ class Chain(list[Any]):
         self.span = span
 
     def more(self, link: Any, operand: Any) -> Chain:
+        """The chain goes on. It is the same list: a chain is read from left to right, and nothing else has what it was before."""
         a, b = self.span, operand.span
-        return Chain([*self, link, operand], Span(a.source, a.line, a.column, b.end_line, b.end_column))
+        self += (link, operand)
+        self.span = Span(a.source, a.line, a.column, b.end_line, b.end_column)
+        return self
 
 
 def level(link: Any) -> int:
@@ -35,7 +39,11 @@ def level(link: Any) -> int:
         return _RANGE
     if what.info == "quoted":
         return _QUOTED
-    name = what.name[-1]
+    return _level(what.name[-1])
+
+
+@lru_cache(maxsize=256)
+def _level(name: str) -> int:
     return next((n for start, n in _LEVELS if name.startswith(start)), 8)
 
 
