@@ -15,6 +15,7 @@ from atoll.check.watched import watch
 from atoll.loops import ir as lp
 from atoll.loops import profit
 from atoll.loops.idioms import first_best as fb
+from atoll.loops.transform import scan as sc
 
 n, m = at.sizes("n m")
 
@@ -123,3 +124,78 @@ def places_that_are_not_far(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_best_found_wrongly(wrong: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
     wrong(monkeypatch)
     assert all(whys(largest, "first_best"))
+
+
+# -- scans
+
+
+@at.fn
+def running(x: f64[n]) -> f64[n]:
+    return cumsum(x)
+
+
+@at.fn
+def highest(x: f64[n]) -> f64[n]:
+    return scan(maximum, -inf, x)
+
+
+@at.fn
+def counted(x: i64[n]) -> i64[n]:
+    return scan(add, 0, x * x)
+
+
+@pytest.mark.parametrize("f", [running, highest, counted])
+def test_scans_in_chunks(f: at.Function) -> None:
+    assert whys(f, "scans") == [""]
+
+
+def made_otherwise(method: str, change: Callable[[Any], Any]) -> Callable[[pytest.MonkeyPatch], None]:
+    def patch(monkeypatch: pytest.MonkeyPatch) -> None:
+        right = getattr(sc._Runs, method)
+        monkeypatch.setattr(sc._Runs, method, lambda self, *args: change(right(self, *args)))
+
+    return patch
+
+
+def turned(loop: lp.For) -> lp.For:
+    """What is before a run, with the run."""
+    (runs, *more) = loop.body
+    assert isinstance(runs, lp.For)
+    here, store, step = runs.body
+    return dataclasses.replace(loop, body=[dataclasses.replace(runs, body=[here, step, store]), *more])
+
+
+def without_rest(stmts: list[lp.Stmt]) -> list[lp.Stmt]:
+    *_, rest = (s for s in stmts if isinstance(s, lp.For))
+    return [dataclasses.replace(s, low=s.low + 1) if s is rest and isinstance(s, lp.For) else s for s in stmts]
+
+
+def in_any_order(loop: lp.For) -> lp.For:
+    return dataclasses.replace(loop, parallel=True)
+
+
+WRONG = {
+    "one place further": (running, made_otherwise("first", lambda p: p + 1)),
+    "with the run itself": (running, made_otherwise("scanned", turned)),
+    "runs by any thread": (running, made_otherwise("scanned", in_any_order)),
+    "the rest without its first": (running, made_otherwise("loops", without_rest)),
+    "shorter totals": (counted, made_otherwise("totals", lambda stmts: [dataclasses.replace(stmts[0], high=stmts[0].high - 1)])),
+    "plainly where there is a NaN": (highest, made_otherwise("each", lambda stmts: [*stmts[:-1], dataclasses.replace(stmts[-1], tests=(lp.Test("false", None, stmts[-1].tests[0].expr),))])),
+    "of the other order": (highest, made_otherwise("compared", lambda stmts: [stmts[0], dataclasses.replace(stmts[1], value=dataclasses.replace(stmts[1].value, then=stmts[1].value.orelse, orelse=stmts[1].value.then))])),
+}
+
+
+@pytest.mark.parametrize(("f", "wrong"), WRONG.values(), ids=WRONG)
+def test_scans_made_wrongly(f: at.Function, wrong: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong(monkeypatch)
+    assert all(whys(f, "scans"))
+
+
+def test_scans_without_the_programs_word() -> None:
+    """Of floats the program must allow it; of integers nobody needs to."""
+    for f, asks in ((running, True), (counted, False)):
+        watched = watch(f.core)
+        assert watched is not None
+        watched.core = dataclasses.replace(watched.core, reassociate=False)
+        found = [why for r, why in zip(watched.rewrites, validated(watched), strict=True) if r.name == "scans"]
+        assert [bool(why) for why in found] == [asks]

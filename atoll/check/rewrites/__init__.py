@@ -8,7 +8,7 @@
     storage.py    what is undone before instances are compared: elements kept in variables, pieces of ranges
     texts.py      what a statement says, in other words too
     places.py     what comes before what, and which instance of a copy is a given one
-    best_back.py, sorts_back.py    argmin by blocks, sorted values, undone in both programs
+    best_back.py, scans_back.py, sorts_back.py    argmin by blocks, scans in chunks, sorted values, undone in both programs
     arrays_back.py                 arrays of copies, under the names they had
     checks_back.py, parts_back.py, turns_back.py, kept_back.py    checks that left their loop, sums made in parts, loops that are left early or go in turns, elements kept
                   for the next round, undone likewise

@@ -73,7 +73,7 @@ class Chain:
         return body
 
     def step(self, before: Body, after: Body, row: dict[str, Any]) -> list[Part]:
-        (most, highest, rank), (largest, degree, _) = measured(before), measured(after)
+        (most, highest, rank), (largest, degree, _) = measured(before, self.sizes), measured(after, self.sizes)
         if largest > max(most, COEFFICIENT) or degree > max(highest, rank, DEGREE):
             return [Part("index arithmetic that may not stay below 64 bits", 0)]
         origins, roots = [self.origin(o) for o in row["origins"]], {unknown(a): unknown(b) for a, b in row["roots"]}

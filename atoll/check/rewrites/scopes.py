@@ -11,7 +11,7 @@ from math import prod
 from typing import Any
 
 from atoll.check.rewrites.language import Body, Expr, Stmt, bodies, changed, is_poly, loads, names, parts, subexprs, walk
-from atoll.check.sums import free, need, unknown
+from atoll.check.sums import Poly, Quotient, free, need, unknown, value
 
 Kind = tuple[str, str, int | None]  # a size, an index, a variable or an array; of which type; how many rows are kept, where row i is at i % rows
 
@@ -135,15 +135,64 @@ def _used(s: Stmt) -> tuple[set[str], set[str]]:
     return variables, arrays
 
 
-def measured(body: Body) -> tuple[int, int, int]:
-    """The largest coefficient of an unknown and the highest degree in the index arithmetic of a program, and how many indices an array has."""
+LARGEST, FITS = 1 << 46, 1 << 62  # sizes, as the call checks; what index arithmetic may reach
+
+
+def measured(body: Body, sizes: tuple[str, ...]) -> tuple[int, int, int]:
+    """The largest coefficient of an unknown and the highest degree in the index arithmetic of a program, where it is not seen to stay small, and how many indices an array has."""
+    most: dict[str, int] = dict.fromkeys(sizes, LARGEST)
     largest = degree = rank = 0
     for s in walk(body):
+        match s:
+            case ("for" | "accumulate", i, low, high, *_):
+                _note(most, i, _reach(low, most), _reach(high, most))
+            case ("chunks", i, j, extent, *_):
+                _note(most, i, _reach(extent, most))
+                _note(most, j, _reach(extent, most))
+            case ("let", name, "i64", e):
+                _note(most, name, _value(e, most))
         for e in parts(s):
             for p in subexprs(e):
-                if is_poly(p):
+                if is_poly(p) and (_reach(p, most) or FITS) >= FITS:
                     for monomial, c in p:
                         if monomial:
                             largest, degree = max(largest, abs(c)), max(degree, len(monomial))
         rank = max([rank, *(len(x[2]) for e in parts(s) for x in loads(e)), *([len(s[2])] if s[0] in ("store", "update") else [])])
     return largest, degree, rank
+
+
+def _note(most: dict[str, int], name: str, *reached: int | None) -> None:
+    known = [r for r in reached if r is not None]
+    if len(known) == len(reached):
+        most[name] = max(known)
+
+
+def _reach(p: Poly, most: dict[str, int]) -> int | None:
+    """A number that the polynomial stays below, on both sides of 0; None where an unknown has none."""
+    total = 0
+    for monomial, c in p:
+        term = abs(c)
+        for a in monomial:
+            if isinstance(a, Quotient):
+                inside, d = _reach(a.num, most), value(a.den)
+                if inside is None:
+                    return None
+                term *= inside // d + 1 if d is not None and d > 0 else inside
+            elif a in most:
+                term *= most[a]
+            else:
+                return None
+        total += term
+    return total
+
+
+def _value(e: Expr, most: dict[str, int]) -> int | None:
+    match e:
+        case ("index", p):
+            return _reach(p, most)
+        case ("const", text, "i64") if text.lstrip("-").isdigit():
+            return abs(int(text))
+        case ("call", "min" | "max", (a, b), "i64") | ("choose", _, a, b):
+            x, y = _value(a, most), _value(b, most)
+            return None if x is None or y is None else max(x, y)
+    return None

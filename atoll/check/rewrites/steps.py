@@ -16,6 +16,7 @@ from atoll.check.rewrites.leaves import Around, No, Node, Origin, conditions, de
 from atoll.check.rewrites.numbered import numbered
 from atoll.check.rewrites.refute import Cond, cannot, negations
 from atoll.check.rewrites.region import Region
+from atoll.check.rewrites.scans_back import scans_back
 from atoll.check.rewrites.scopes import Kinds
 from atoll.check.rewrites.sorts_back import sorted_values
 from atoll.check.sums import Poly, Rejected, const, sub, var
@@ -40,12 +41,27 @@ def validate(sizes: tuple[str, ...], before: Body, after: Body, origins: list[Or
     moving = frozenset(_moving(before) | _moving(after))
     around = Around(moving, kinds, facts=[c for s in sizes for c in (("ge", var(s)), ("ge", sub(const(LARGEST), var(s))))])
     numbers: Iterator[Origin | None] = iter((k, {}) for k in range(1 << 40))
-    new = nodes(after, iter(origins))
-    first = nodes(before, numbers)
-    new = own_arrays(first, new, kinds)
-    first, new = sorted_values(best_back(first), best_back(new), kinds)
-    old = _own_rounds(numbered(first, new, kinds), ())
-    return _level(old, new, around, roots, results, licensed)
+    first, new = nodes(before, numbers), nodes(after, iter(origins))
+    notes: set[str] = set()
+    one, two = (_plain(x, kinds, licensed, notes) for x in (first, new))
+    found = _validated(one, two, around, roots, results, licensed)
+    if any(p.why for p in found) and (one is not first or two is not new):  # what was rewritten inside of an idiom is seen there
+        again = _validated(first, new, around, roots, results, licensed)
+        if not any(p.why for p in again):
+            return again
+    return [*found, Part("", 0, tuple(sorted(notes)))] if notes else found
+
+
+def _plain(body: tuple[Node, ...], kinds: Kinds, licensed: bool, notes: set[str]) -> tuple[Node, ...]:
+    """With idioms as the loops they stand for; the same object where there are none."""
+    made = scans_back(best_back(body), kinds, licensed, notes)
+    return body if made == body else made
+
+
+def _validated(before: tuple[Node, ...], after: tuple[Node, ...], around: Around, roots: Mapping[str, str], results: frozenset[str], licensed: bool) -> list[Part]:
+    kinds = around.kinds
+    first, new = sorted_values(before, own_arrays(before, after, kinds), kinds)
+    return _level(_own_rounds(numbered(first, new, kinds), ()), new, around, roots, results, licensed)
 
 
 def _level(before: tuple[Node, ...], after: tuple[Node, ...], at: Around, roots: Mapping[str, str], outside: frozenset[str], licensed: bool) -> list[Part]:
