@@ -57,6 +57,9 @@ class Footprints:
                 yield self.variable(x, v, False)
         if s[0] in ("assign", "add", "declare"):
             yield self.variable(x, s[1], True)
+        for name, v in x.lanes:
+            if self.made[v].stmt[0] == "let":  # a name that is kept: it is there when it is read
+                yield ("lane", name), tuple(x.round[i] for i in self.made[v].syms), s[0] == "let" and s[1] == name
         if s[0] == "break":  # the loop that is left is around all of this
             if x.syms:
                 raise No("a loop that may be left")

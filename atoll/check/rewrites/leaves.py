@@ -33,6 +33,7 @@ class Node:
     bodies: tuple[tuple[Node, ...], ...]
     origin: Origin | None
     apart: tuple[tuple[tuple[Poly, ...], tuple[Poly, ...]], ...] = ()
+    holds: tuple[Poly, ...] = ()  # not negative wherever it is done
 
 
 def nodes(body: Body, origins: Iterator[Origin | None]) -> tuple[Node, ...]:
@@ -70,6 +71,8 @@ class Leaf:
     scope: dict[str, Leaf | None]  # names made in the region: by a leaf, or (None) an integer that the rewrite counts by
     apart: tuple[Any, ...] = ()
     pieces: tuple[Piece, ...] = ()  # ranges that are cut around it
+    holds: tuple[Poly, ...] = ()
+    lanes: tuple[tuple[str, str], ...] = ()  # variables that are elements of arrays here, by the names they go by
 
 
 @dataclass(slots=True)
@@ -85,10 +88,11 @@ class Around:
     place: list[Place] = field(default_factory=list)
     syms: list[str] = field(default_factory=list)
     pieces: tuple[Piece, ...] = ()
+    rooms: frozenset[str] = frozenset()  # arrays that the rewrite made for itself
 
     def inside(self, place: Place, conds: list[Cond] = [], groups: list[Group] = [], sym: str | None = None) -> Around:  # noqa: B006  never changed
         syms = self.syms if sym is None else [*self.syms, sym]
-        return Around(self.moving, self.kinds, [*self.conds, *conds], [*self.groups, *groups], list(self.facts), list(self.known), [*self.place, place], syms, self.pieces)
+        return Around(self.moving, self.kinds, [*self.conds, *conds], [*self.groups, *groups], list(self.facts), list(self.known), [*self.place, place], syms, self.pieces, self.rooms)
 
 
 def test_cond(t: Any, moving: frozenset[str]) -> Cond:
@@ -157,6 +161,8 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
     for k, n in enumerate(body):
         s = n.stmt
         place: Place = (here, k, None, False)
+        if n.holds and (s[0] in ("for", "accumulate", "chunks", "if") or (s[0] == "let" and n.origin is None)):
+            raise No("an element that may not be there")
         match s[0]:
             case "for" | "accumulate":
                 _, i, low, high = s[:4]
@@ -186,7 +192,7 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
                 yield from leaves(n.bodies[0], at.inside(place, on), scope, new)
                 if n.bodies[1]:
                     yield from leaves(n.bodies[1], at.inside(place, groups=[otherwise(on)]), scope, new)
-            case "peek":
+            case "peek" | "room" | "touch":
                 yield _leaf(s, None, {}, at, place, scope)
             case "declare" if new and n.origin is None and s[3] is None:
                 scope[f"%bare {s[1]}"] = _leaf(s, None, {}, at, place, scope)  # a name whose value branches give it
@@ -196,11 +202,17 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
                     raise No(f"a name without origin: {s[1]}")
                 at.known.append(means)
                 scope[s[1]] = None
+            case "store" if new and n.origin is None and s[1] in at.rooms:
+                leaf = _leaf(s, None, {}, at, place, scope)
+                leaf.holds = n.holds
+                leaf.apart = n.apart
+                yield leaf
             case _:
                 if new and n.origin is None:
                     raise No(f"a statement without origin: {s[0]}")
                 number, round_ = n.origin if n.origin is not None else (None, {})
                 leaf = _leaf(s if s[0] in LEAVES else whole(n), number, round_, at, place, scope)
+                leaf.holds = n.holds if s[0] in LEAVES else (*n.holds, *_held(n))
                 leaf.apart = n.apart if s[0] in LEAVES else (*n.apart, *(((), ()) for _ in _told_apart(n)))
                 yield leaf
                 if s[0] in ("let", "declare", "acc") or (s[0] == "assign" and f"%bare {s[1]}" in scope):
@@ -210,6 +222,15 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
                         at.known.append(means)
                 elif s[0] == "check":
                     at.facts += [c for c in conditions(s[1], at.moving) if c[0] != "op"]
+
+
+def _held(n: Node) -> Iterator[Poly]:
+    """What must hold somewhere inside of a statement that is not looked into: nobody knows."""
+    for b in n.bodies:
+        for x in b:
+            if x.holds:
+                yield const(-1)
+            yield from _held(x)
 
 
 def _told_apart(n: Node) -> Iterator[Any]:

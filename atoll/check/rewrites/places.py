@@ -107,6 +107,11 @@ def _bounded(x: Leaf, env: dict[str, Poly], left: list[str]) -> bool:
             unknown = [y for y in left if y in names(c[1])]
             if len(unknown) == 1 and (k := coefficient(c[1], unknown[0])) is not None and k < 0:
                 bounds.append((-k, unknown[0], c[1]))
+    for c in x.conds:  # blocks of blocks: the outer one, as if there were no inner ones
+        steps = {y: coefficient(c[1], y) for y in left if y in names(c[1])} if c[0] == "ge" else {}
+        if len(steps) > 1 and all(k is not None and k < 0 for k in steps.values()):
+            y = min(steps, key=lambda y: steps[y] or 0)
+            bounds.append((-(steps[y] or 0), y, subst(c[1], {z: () for z in steps if z != y})))
     if not bounds:
         return False
     k, y, p = max(bounds, key=lambda b: b[0])

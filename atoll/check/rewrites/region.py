@@ -21,6 +21,8 @@ from typing import Any
 from atoll.check.rewrites.checks_back import checks_back
 from atoll.check.rewrites.footprints import CHECK, Footprints
 from atoll.check.rewrites.kept_back import kept_back
+from atoll.check.rewrites.lanes import Lanes
+from atoll.check.rewrites.lanes_back import forwarded, parts_in_place, rooms, stored
 from atoll.check.rewrites.language import LEAVES, Stmt, changed, coefficient, loads, mapped, names, parts, put, put_whole, read
 from atoll.check.rewrites.leaves import Around, Leaf, No, Node, cases, conditions, leaves
 from atoll.check.rewrites.parts_back import parts_back
@@ -39,7 +41,7 @@ ONE = const(1)
 Other = tuple[list[Cond], list[Group], dict[str, Poly], dict[str, Poly]]  # conditions, groups, rounds and names of a leaf in another round
 
 
-class Region(Values, Footprints):
+class Region(Values, Footprints, Lanes):
     def __init__(
         self, before: tuple[Node, ...], after: tuple[Node, ...], around: Around, roots: Mapping[str, str], outside: frozenset[str], licensed: bool = False
     ) -> None:
@@ -51,6 +53,9 @@ class Region(Values, Footprints):
         self.moving, self.kinds = around.moving, around.kinds
         self.notes: set[str] = set()
         before, after = in_one(turns_back(sums_in_one(before, after))), in_one(checks_back(turns_back(kept_back(parts_back(after, self.notes, self.kinds) if licensed else after, self.kinds)), roots))
+        after, self.own = rooms(before, after, self.kinds)
+        if self.own.extents:
+            after = parts_in_place(after, self.own, self.kinds, licensed)
         decided_before(before)
         decided_before(after)
         no_other_scans(before, after)
@@ -62,8 +67,13 @@ class Region(Values, Footprints):
         sums = {x.stmt[1]: x.stmt[2] for x in self.old.values() if x.stmt[0] == "acc"}
         copies = {v: sums[root] for v, root in roots.items() if root in sums}
         self.inexact = {x.stmt[1] for x in self.old.values() if x.stmt[0] == "acc" and not x.stmt[4]}
-        made = list(leaves(undone(after, {**sums, **copies}, self.moving, self.kinds), around.inside((0, 0, None, False)), {}, True))
-        self.new, self.peeks = [x for x in made if x.stmt[0] != "peek"], [x for x in made if x.stmt[0] == "peek"]
+        plain = undone(after, {**sums, **copies}, self.moving, self.kinds)
+        if self.own.extents:
+            plain = forwarded(stored(plain, self.own, self.kinds), self.own, self.kinds)
+        made = list(leaves(plain, replace(around.inside((0, 0, None, False)), rooms=frozenset(self.own.extents)), {}, True))
+        self.new, self.peeks = [x for x in made if x.stmt[0] not in ("peek", "room", "touch")], [x for x in made if x.stmt[0] == "peek" and x.stmt[1] not in self.own.extents]
+        self.touched, self.looks = [x for x in made if x.stmt[0] == "touch"], [x for x in made if x.stmt[0] == "peek" and x.stmt[1] in self.own.extents]
+        self.rooms_at = {x.stmt[1]: x for x in made if x.stmt[0] == "room"}
         self.made = {x.stmt[1]: x for x in self.old.values() if x.stmt[0] in ("let", "declare", "acc")}
         self.homes = {x.stmt[1]: x for x in self.old.values() if x.stmt[0] == "alloc"}
         bodies = [x.stmt for x in self.old.values()]
@@ -103,12 +113,15 @@ class Region(Values, Footprints):
         return self.roots.get(plain, plain)
 
     def check(self) -> int:
+        self.of_lanes()
         self.bind()
         self.behind()
         self.in_branches()
         for x in self.new:
             self.text(x)
             self.inside(x)
+            for p in x.holds:
+                self.no("storage", [*x.conds, *x.facts, ("ge", sub(const(-1), p))], [*x.groups, *x.known])
             for one, other in x.apart:
                 self.no("storage", [*x.conds, *x.facts, *equal_all(one, other)], [*x.groups, *x.known])
         for x in self.peeks:
@@ -121,7 +134,7 @@ class Region(Values, Footprints):
                 if old.stmt[0] in ("declare", "acc") and not copies:
                     continue  # names are looked up in their scope: nobody reads it
                 self.once(old, copies)
-                if old.stmt[0] != "acc":  # a sum is made where it is read: names are looked up in their scope, in their round
+                if old.stmt[0] != "acc" or any(x.lanes for x in copies):  # a sum is made where it is read: names are looked up in their scope, in their round
                     self.all(old, copies, self.adds_something(old))
         self.order()
         return self.asked
@@ -136,7 +149,7 @@ class Region(Values, Footprints):
                     raise No("an origin outside of the part")
                 x.round = {s: x.round.get(s, var(s)) for s in self.old[x.number].syms}
         rounds: dict[str, Mapping[str, Poly]] = {}
-        accs = {id(x): x for x in self.new if x.stmt[0] == "acc"}
+        accs = {id(x): x for x in self.new if x.stmt[0] == "acc" and not x.lanes}
         holders: dict[str, list[Leaf]] = {}
         for a in accs.values():
             holders.setdefault(a.stmt[1], []).append(a)
@@ -186,12 +199,12 @@ class Region(Values, Footprints):
                 continue
             if all(leaf.round.get(s) == x.round.get(s, var(s)) for s in self.rounds(self.root(v))):
                 env[self.root(v)] = var(v)
-        return env
+        return {**env, **{v: var(name) for name, v in x.lanes}}
 
     # -- what it computes
 
     def text(self, x: Leaf) -> None:
-        if x.stmt[0] == "acc":
+        if x.stmt[0] == "acc" or id(x) in self.carried:
             return
         env, old = self.env(x), self.old[x.number].stmt
         new = as_was(old, x.stmt, self.kinds)

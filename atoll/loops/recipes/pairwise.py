@@ -89,7 +89,7 @@ class Blocks:
     def add(self, u: lp.Update, at: Poly, value: lp.Expr, into: dict[lp.Buffer, lp.Buffer] | None) -> lp.Update:
         if into is None:
             return lp.Update(u.buffer, Copier({self.inner.sym: at}).index(u.index), "add", value)
-        return lp.Update(into[u.buffer], (at - self.inner.low,), "add", value)
+        return lp.Update(into[u.buffer], (at - self.inner.low,), "add", value, instance=u.instance if value is u.value else None)
 
     def rounds(self, low: Poly, high: Poly, into: dict[lp.Buffer, lp.Buffer] | None) -> lp.For:
         r, j = Sym(self.loop.sym.name), Sym(self.inner.sym.name)

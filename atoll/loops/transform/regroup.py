@@ -54,6 +54,6 @@ def added_to(stmts: lp.Stmts, place: Callable[[lp.Var], lp.Load]) -> list[lp.Stm
         if not isinstance(s, lp.Add):
             return None
         at = place(s.var)
-        return [lp.Update(at.buffer, at.index, MONOIDS[s.monoid][0], s.value)]
+        return [lp.Update(at.buffer, at.index, MONOIDS[s.monoid][0], s.value, instance=s.instance)]
 
     return innermost_first(stmts, rewrite, lambda s: isinstance(s, lp.If))
