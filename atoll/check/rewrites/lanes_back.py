@@ -232,7 +232,10 @@ def _valued(body: tuple[Node, ...], b: str, own: Rooms, kinds: Kinds) -> tuple[N
     bound = {x[1] for x in walk(between) if x[0] in ("for", "accumulate", "chunks", "let", "declare")} - {i}
     if used & (inside | assigned | bound) or arrays & (written - {b}) or b in arrays or not arrays <= set(own.extents) or any(may_trap(x) for x in subexprs(e)):
         return None
-    back = lambda g: mul(const(c), sub(g, subst(f, {i: ()})))  # noqa: E731  the round that stored element g
+
+    def back(g: Poly) -> Poly:
+        """The round that stored element g."""
+        return mul(const(c or 1), sub(g, subst(f, {i: ()})))
 
     def value(x: Expr) -> Expr | None:
         return put(e, {i: back(x[2][0])}) if x[0] == "load" and x[1] == b else None

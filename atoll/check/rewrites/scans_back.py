@@ -58,7 +58,7 @@ class Scan:
 
 
 def _found(n: Node, kinds: Kinds, licensed: bool, notes: set[str]) -> Node | None:
-    tests = n.stmt[1] if n.stmt[0] == "if" else ()
+    tests: tuple[Any, ...] = n.stmt[1] if n.stmt[0] == "if" else ()
     if len(tests) != 1 or tests[0][0] != "ge" or len(n.bodies[1]) != 1 or not n.bodies[0] or n.bodies[0][0].stmt[0] != "alloc":
         return None
     scan = _scan(n.bodies[1][0])
@@ -172,7 +172,7 @@ class _Runs:
         return *own, end, ("if", number, (self.rounds(chunk, "p", True),), (self.rounds(chunk, "o", False),))
 
     def rounds(self, chunk: str, tag: str, plainly: bool) -> Stmt:
-        scan, t = self.scan, f"%t{tag}"
+        t = f"%t{tag}"
         inner: list[Stmt] = []
         for k in range(self.number):
             inner += self.copied(add(self.first(chunk, const(k)), var(t)), f"{tag}{k}", f"%s{k}", plainly)
