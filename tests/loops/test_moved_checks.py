@@ -108,3 +108,32 @@ def test_checks_that_fail_stay_where_loops_are_written_out(divisor: str, pieces:
         for g in (f, f.interpret):
             with pytest.raises(ZeroDivisionError, match="E0702"):
                 g(1)
+
+
+CHANNELS = {
+    "colours": "def f(a: f64[n, m, k]):\n    b = zeros((n, m))\n    for i in range(n):\n        for j in range(m):\n            b[i, j] = max(a[i, j, 0], a[i, j, 1], a[i, j, 2])\n    return b\n",
+    "after a value": "def f(a: f64[n, m, k]):\n    s = 0.0\n    for i in range(n):\n        for j in range(m):\n            s += a[i, j, 0]\n            if s > 0:\n                s -= 1.0\n            s += a[i, j, 1]\n    return s\n",
+    "under a condition": "def f(a: f64[n, m, k]):\n    b = zeros((n, m))\n    for i in range(n):\n        for j in range(m):\n            if i != j:\n                b[i, j] = a[i, j, 2]\n    return b\n",
+    "by another size": "def f(a: f64[n, m, k]):\n    b = zeros(n)\n    for i in range(n):\n        for j in range(m):\n            b[i] += a[i, j, n % 3]\n    return b\n",
+}
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+def test_checks_that_are_the_same_in_every_round(name: str) -> None:
+    """They are made once, if there is a round that comes to them: an image of no rows or columns may have no colours."""
+    f = at.fn(source="import atoll as at\nfrom atoll import *\nn, m, k = at.sizes('n m k')\n@at.fn\n" + CHANNELS[name])
+    for shape in [(2, 3, 4), (2, 2, 3), (2, 3, 2), (1, 1, 1), (1, 1, 0), (0, 3, 1), (3, 0, 0), (0, 0, 0), (3, 2, 1)]:
+        args = (np.arange(float(np.prod(shape))).reshape(shape),)
+        found = []
+        for how in (f.interpret, f):
+            try:
+                found.append(np.asarray(how(*args)).tolist())
+            except at.RunError as error:
+                found.append(str(error))
+        assert found[0] == found[1], shape
+
+
+def test_checks_leave_all_loops_around_them() -> None:
+    f = at.fn(source="import atoll as at\nfrom atoll import *\nn, m, k = at.sizes('n m k')\n@at.fn\n" + CHANNELS["colours"])
+    loops = f.show("rewritten")
+    assert loops.index("check k - 3") < loops.index("max(") and "for in order" not in loops  # rounds that cannot fail run on threads

@@ -14,7 +14,7 @@ A check may come earlier than it did (a program that fails has no result), what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -304,13 +304,18 @@ class Region(Values, Footprints, Lanes):
         return conditions(s[3][1], self.moving)
 
     def made_or_needless(self, old: Leaf, copies: list[Leaf]) -> None:
-        """A check is made wherever it would fail. It may be made twice."""
+        """A check is made wherever it would fail. It may be made twice. One that looks at nothing but
+        sizes and indices of some loops fails in every round of the others, or in none."""
+        tests = ("truth", old.stmt[1])
+        looks = names(tests)
+        steady = looks.isdisjoint(old.scope) and not looks & self.vars and not list(loads(tests))
+        same = [s for s in old.syms if s not in looks] if steady else []
         for c in conditions(old.stmt[1], self.moving):
             for n in negations(c):
                 if not copies:
                     self.no("a check that may fail is gone", [*old.conds, *old.facts, n], [*old.groups, *old.known])
                 else:
-                    self.all(old, copies, [n])
+                    self.all(old, copies, [n], same)
 
     def other(self, x: Leaf) -> Other:
         """The same place in another round: all that is known of names made here is known of others."""
@@ -347,7 +352,8 @@ class Region(Values, Footprints, Lanes):
     def settled_group(self, g: Group) -> Group:
         return [self.settled(case) for case in g]
 
-    def all(self, old: Leaf, copies: list[Leaf], given: Sequence[Cond] = ()) -> None:
+    def all(self, old: Leaf, copies: list[Leaf], given: Sequence[Cond] = (), but: Collection[str] = ()) -> None:
+        """Every instance is made, where `given` holds; in one round of the loops `but` it is as good as in any other."""
         made: list[list[Cond]] = []
         known: list[Group] = []
         for k, x in enumerate(copies):
@@ -369,7 +375,7 @@ class Region(Values, Footprints, Lanes):
                     *(("or", [[moved(c, g) for c in case] for case in grp]) for grp in x.groups),
                     *ranges,
                     *(moved(c, g) for c in x.conds),
-                    *(("eq", sub(subst(x.round[s], g), var(s))) for s in old.syms if subst(x.round[s], g) != var(s)),
+                    *(("eq", sub(subst(x.round[s], g), var(s))) for s in old.syms if s not in but and subst(x.round[s], g) != var(s)),
                 ]
             )
         unique = [g for k, g in enumerate(known) if g not in known[:k]]

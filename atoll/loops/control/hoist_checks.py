@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from atoll.loops import ir as lp
-from atoll.loops.transform.checks import without_checks
+from atoll.loops.transform.checks import steady_checks, without_checks
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import Known, innermost_first
 
@@ -22,6 +22,11 @@ def hoist_checks(stmts: lp.Stmts, decisions: list[str], again: bool = False) -> 
             return None
         once = _once(stmt.body)
         loop = stmt if len(once) == len(stmt.body) else replace(stmt, body=once)
+        once_for_all = steady_checks(loop)
+        if not isinstance(once_for_all, Refused):
+            decisions.append(f"checks that are the same in every round of {loop.sym} are made before it")
+            *before, last = once_for_all.stmts
+            return [*before, *(rewrite(last, known) or [last])]
         found = without_checks(loop)
         if isinstance(found, Refused):
             return [loop]

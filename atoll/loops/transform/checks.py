@@ -6,6 +6,7 @@ becomes
     or over i into bad:  k = at[i];  ok = 0 <= k < n;  bad |= not ok;  k' = k if ok else 0;  y[i] = x[k'] + z[i + s]
     if bad:  for i: k = at[i];  check ...                       stops at the first, with its message
 
+    steady_checks(loop)     the checks that are the same in every round, before a loop that has rounds, and the loop without them
     checks_alone(loop)      the checks of a round with the values they need, which can be made in a loop of their own
     without_checks(loop)    the tests of all rounds, and the loop without its checks
 
@@ -17,7 +18,7 @@ not seen. The loop with the checks themselves may find that none fails, as the t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
@@ -44,6 +45,32 @@ def without_checks(loop: lp.For | lp.Accumulate) -> Moved | Refused:
     """Where one part of the checks can leave and another cannot, that part leaves."""
     found = _checked(loop)
     return found if isinstance(found, Refused) else found.moved()
+
+
+def steady_checks(loop: lp.For | lp.Accumulate) -> Moved | Refused:
+    """Of the loop's own statements, so that a round comes to them; `if` of what is the same in every round may stand around them."""
+    if isinstance(loop, lp.For) and (loop.vector or loop.unroll):
+        return Refused("it is scheduled as it stands")
+    if any(isinstance(s, lp.Print) for s in lp.walk(loop.body)):
+        return Refused("what is printed is printed before a check that comes after it fails")
+    made = {s.var for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
+    made |= {a.var for s in lp.walk([loop]) if isinstance(s, lp.Accumulate) for a in s.accs}
+    made |= {s.result for s in lp.walk(loop.body) if isinstance(s, lp.Helper) and s.result is not None}
+
+    def stays(e: object) -> bool:
+        return made.isdisjoint(lp.used_vars(e)) and loop.sym not in _leaves(e)
+
+    def is_same(s: lp.Stmt) -> bool:
+        if isinstance(s, lp.Check):
+            return all(t.expr is None and stays(t) for t in s.tests) and all(stays(a) and not list(loads(a)) for a in s.args)
+        return isinstance(s, lp.If) and not s.orelse and all(t.expr is None and stays(t) for t in s.tests) and all(map(is_same, s.then))
+
+    moved = [s for s in loop.body if is_same(s)]
+    if not moved:
+        return Refused("no check is the same in every round")
+    rest = replace(loop, body=[s for s in loop.body if not is_same(s)])
+    rounds = lp.If((lp.Test("ge", loop.high - loop.low - 1),), Copier({loop.sym: loop.low}).stmts(moved))  # as the first round makes them
+    return Moved([rounds, rest] if rest.body or isinstance(loop, lp.Accumulate) else [rounds], False, True)
 
 
 @dataclass
