@@ -372,10 +372,24 @@ def gamma_try(key: u64, i: i64, a: f64, draw: u32) -> f64:
 
 
 @at.fn
-def gamma_from(key: u64, i: i64, a: f64) -> f64:
-    """The same, until one is kept."""
+def gamma_try_large(key: u64, i: i64, a: f64, draw: u32) -> f64:
+    """The same bits for a from 1: exp_of(0.0) is 1."""
+    d = a + 0.0 - 1 / 3
+    r, s = bits(key, i, draw)
+    x = quantile(inside(r, s))
+    t = 1.0 + x / sqrt(9.0 * d)
+    v = t * t * t
+    kept = where(t > 0.0, v, 1.0)
+    r1, s1 = following(key, r, s)
+    ok = log_below(inside(r1, s1)) < fma(0.5 * x, x, d - d * kept) + d * log_of(kept)
+    return where((t > 0.0) & ok, d * v, -1.0)
+
+
+@at.fn
+def gamma_again(key: u64, i: i64, a: f64) -> f64:
+    """Where the first try failed: others until one is kept. All in the loop: what is not would be computed for every element."""
     assert a > 0.0, f"gamma: the shape is {a}, not above 0"
-    found = gamma_try(key, i, a, u32(0))
+    found = -1.0
     draw = u32(1)
     while found < 0.0:
         found = gamma_try(key, i, a, draw)
@@ -452,8 +466,8 @@ def poisson_small(key: u64, i: i64, lam: f64) -> i64:
 
 @at.fn
 def poisson_large(key: u64, i: i64, lam: f64) -> i64:
-    found = poisson_try(key, i, lam, u32(0))
-    draw = u32(1)
+    found = -1.0
+    draw = u32(0)
     while found < 0.0:
         found = poisson_try(key, i, lam, draw)
         draw = draw + u32(1)

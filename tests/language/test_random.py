@@ -231,3 +231,13 @@ def test_what_is_refused(call, text):
     with pytest.raises(at.Error) as caught:
         call()
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "params"), [("gamma", (2.5, 1.0)), ("gamma", (1.0, 3.0)), ("chisquare", (2.0,)), ("beta", (1.0, 4.0))])
+def test_shapes_from_one_need_no_third_draw_and_have_the_same_bits(name: str, params: tuple[float, ...]) -> None:
+    from atoll.random import _variant, drawn
+
+    assert _variant(name, list(map(np.float64, params))) == "gamma_try_large"
+    key, ranks = at.random.key(3), (0,) * len(params)
+    usual, quick = (drawn(name, 1, ranks, variant=v)(key, 20_000, *params) for v in ("", "gamma_try_large"))
+    assert usual.tobytes() == quick.tobytes() == getattr(at.random, name)(key, 20_000, *params).tobytes()
