@@ -111,6 +111,19 @@ def test_what_stays_in_order_costs_the_same_few_times(name: str) -> None:
     assert max(found.operations) <= 5.0 and found.growth <= 1.1, found
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("fold", ["reduce(OP)", "sum(scan(OP))"])
+def test_folds_in_loops_take_fewer_operations_in_order(fold: str) -> None:
+    """The count of docs/derivatives.md: rounds in a loop, followed back in order, beside the same rounds written out, which are followed in pieces."""
+    line = "t = " + fold.replace("OP", "lambda a, b: a + b + 0.1 * a * b, t * 0.5, [u * y[J] for u in x]") + "\n"
+    head = 'import atoll as at\nfrom atoll import f64\nn, m = at.sizes("n m")\n@at.fn\ndef f(x: f64[n], y: f64[m]) -> f64:\n    t = 0.1\n'
+    loop = head + "    for j in range(m):\n        " + line.replace("J", "j") + "    return t\n"
+    rows = head + "".join("    " + line.replace("J", str(j)) for j in range(4)) + "    return t\n"
+    given = [(np.linspace(0.001, 0.01, 4000), np.linspace(0.5, 1.0, 4))]
+    in_order, in_pieces = (ratios(f, at.grad(f, wrt=(0, 1)), given).operations[0] for f in (at.fn(source=loop), at.fn(source=rows)))
+    assert in_order < in_pieces < 1.3 * in_order, (in_order, in_pieces)
+
+
 def test_rows_are_followed_back_in_pieces() -> None:
     """Folds inside a map go in order, their rows do not."""
     f = at.fn(source='import atoll as at\nfrom atoll import f64\nn, m = at.sizes("n m")\n@at.fn\ndef f(x: f64[m, n]) -> f64:\n    return sum(reduce(lambda a, b: a + b + 0.1 * a * b, 0.0, r) for r in x)\n')
