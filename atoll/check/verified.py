@@ -189,8 +189,8 @@ def verify_questions(asked: Sequence[Question]) -> str:
         kept.setdefault((frozenset(conds), tuple(tuple(map(tuple, g)) for g in groups)), (conds, groups))
     said = _asked(_Questions().all(list(kept.values())))
     return (
-        f"  verified by a checker proved in Coq (proofs/Questions.v): {said}; that the same instances in an order that keeps conflicts leave the same memory is a theorem"
-        " (proofs/Reorder.v); that these are the questions to ask is the other checker's word"
+        f"  verified by a checker proved in Coq (proofs/Questions.v): {said}; that a region whose questions are answered leaves the same memory is a theorem"
+        " (proofs/Validated.v, by proofs/Reorder.v); that these are its questions is the other checker's word"
     )
 
 
