@@ -113,6 +113,8 @@ class Tables:
                 row = ["chunks", low, high, self.poly(extent), self.body(body), accs, buffers, self.polys(how)]
             case ("helper", name, buffers, sizes, result, how):
                 row = ["helper", name, [[b, self.polys(index)] for b, index in buffers], self.polys(sizes), result, how]
+            case ("product", numbers, elements, body, after, adds):
+                row = ["product", self.polys(numbers), [self.expr(e) for e in elements], self.body(body), self.body(after), adds]
             case ("print", text, buffers, args):
                 row = ["print", text, buffers, [self.expr(a) for a in args]]
             case _:

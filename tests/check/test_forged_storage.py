@@ -131,6 +131,37 @@ def ends_are_tested(last: Any = None, step: Any = None, when: Any = None, of: An
     return forged(before, after, roots={"k0": "k", "k1": "k", "k2": "k", "k3": "k", "q1": "q", "q2": "q", "q3": "q", "l": "q"})
 
 
+def made_in_its_place(filled: Any = "n", copied: Any = "n", between: Any = None, other: Any = None, d: str = "f64", leaves: bool = False, read: Any = "g") -> Data:
+    """Rows that are made in an array of their own and then copied, made where they are copied to."""
+    more = [between] if between is not None else []
+    fill = lambda b, *p: ("for", "f", 0, filled, (("store", b, (*p, "f"), at("x", "i", "f")),))
+    step = lambda b, *p: ("for", "h", 1, "n", (("store", b, (*p, "h"), plus(at(b, *p, "h"), at(b, *p, v("h") - 1))),))
+    last = ("for", "g", 0, copied, (("store", "y", ("i", "g"), at("w", read) if other is None else plus(at("w", read), at(other, "i", "g"))),))
+    leave = [("break", (("true", at("c", 0)),))] if leaves else []
+    loop = ("for", "i", 0, "m", (fill("w"), step("w"), *more, *leave, last))
+    before = (("alloc", "w", d, ("n",)), ("forever", (loop, ("break", (("true", at("c", 0)),)))) if leaves else loop, ("free", "w"))
+    k = 3 if leaves else 2
+    told = lambda s, n: (s, (n, {"i": "i"}))
+    inner: list[Any] = [(fill("y", "i")[:4] + ([(fill("y", "i")[4][0], (k, {"i": "i", "f": "f"}))],), (k - 1, {})), (step("y", "i")[:4] + ([(step("y", "i")[4][0], (k + 2, {"i": "i", "h": "h"}))],), (k + 1, {}))]
+    inner += [told(m, k + 3) for m in more] + [told(m, k + 3) for m in leave]
+    e = len(more) + len(leave)
+    if other is not None:
+        inner.append((("for", "g", 0, copied, [(("store", "y", ("i", "g"), plus(at("y", "i", read), at(other, "i", "g"))), (k + 4 + e, {"i": "i", "g": "g"}))]), (k + 3 + e, {})))
+    after: Any = (("for", "i", 0, "m", inner), k - 2 + 1 - 1)
+    return forged(before, [(("forever", [after, (("break", (("true", at("c", 0)),)), k + 6)]), 1) if leaves else after], sizes="n m")
+
+
+def checked_before_a_product(inside: Any = None, product_first: bool = False) -> Data:
+    """What is asked after a product may be asked before it, where nothing in it is asked."""
+    body = (("for", "i", 0, "n", (("store", "y", ("i",), at("x", "i")), *([inside] if inside is not None else []))),)
+    call, check = ("product", ("n",), (at("x", 0), at("y", 0)), body, (), False), ("check", (("ge", v("n") - 3),), 0)
+    told = lambda first: ("product", ("n",), (at("x", 0), at("y", 0)), [(("for", "i", 0, "n", [(s, first + 2 + k) for k, s in enumerate(body[0][4])]), first + 1)], [], False)
+    e = len(body[0][4])
+    if product_first:  # what is asked before it is not asked after it
+        return forged((check, call), [(told(1), 1), (check, 0)])
+    return forged((call, check), [(check, 2 + e), (told(0), 0)])
+
+
 PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "one piece: of a range that may be empty": (one_piece, lambda: one_piece("n"), "without origin|another"),
     "one piece: a sum in order": (one_piece, lambda: one_piece(exact=True), "without origin|another"),
@@ -165,6 +196,16 @@ PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "ends: only when there are many": (ends_are_tested, lambda: ends_are_tested(when=v("n") - 100), "origin|another|gone"),
     "ends: of something else": (ends_are_tested, lambda: ends_are_tested(of=1), "origin|another|gone"),
     "ends: no even steps": (ends_are_tested, lambda: ends_are_tested(step=lambda i: P({(i, i): 1}) if isinstance(i, str) else lift(0)), "origin|another|gone"),
+    "in its place: not all is filled": (made_in_its_place, lambda: made_in_its_place(filled=v("n") - 1), "another|origin"),
+    "in its place: not all is copied": (made_in_its_place, lambda: made_in_its_place(copied=v("n") - 1), "another|origin"),
+    "in its place: the place is read": (lambda: made_in_its_place(between=("store", "z", ("i",), at("c", 0))), lambda: made_in_its_place(between=("store", "z", ("i",), at("y", "i", 0))), "another|origin"),
+    "in its place: narrower": (made_in_its_place, lambda: made_in_its_place(d="f32"), "another|origin"),
+    "in its place: of another element": (lambda: made_in_its_place(other="z"), lambda: made_in_its_place(other="z", read=v("n") - 1 - v("g")), "another|origin"),
+    "in its place: added to what is there": (lambda: made_in_its_place(other="z"), lambda: made_in_its_place(other="y"), "another|origin"),
+    "in its place: left before the end": (made_in_its_place, lambda: made_in_its_place(leaves=True), "another|origin"),
+    "a check before a product: which asks itself": (checked_before_a_product, lambda: checked_before_a_product(("check", (("ge", v("n") - 2),), 1)), "order"),
+    "a check before a product: which shows something": (checked_before_a_product, lambda: checked_before_a_product(("print", "i", [], [("index", "n")])), "order"),
+    "a check after the product it guards": (checked_before_a_product, lambda: checked_before_a_product(product_first=True), "order"),
     "a copy's array: of the first round": (lambda: array_of_the_first_round("e"), lambda: array_of_the_first_round("b"), "another|order|once"),
 }
 

@@ -10,6 +10,7 @@
     places.py     what comes before what, and which instance of a copy is a given one
     best_back.py, scans_back.py, sorts_back.py    argmin by blocks, scans in chunks, sorted values, undone in both programs
     lanes_back.py, lanes.py        variables of several rounds side by side, parts of sums, as what they stand for
+    retargeted.py                  arrays that are made in their place
     arrays_back.py                 arrays of copies, under the names they had
     checks_back.py, parts_back.py, turns_back.py, kept_back.py    checks that left their loop, sums made in parts, loops that are left early or go in turns, elements kept
                   for the next round, undone likewise

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from atoll.check.rewrites.language import LEAVES, changed, loads, names, parts, read, subexprs
+from atoll.check.rewrites.language import LEAVES, changed, loads, names, parts, read, subexprs, walk
 from atoll.check.rewrites.leaves import Leaf, No
 from atoll.check.rewrites.scopes import Kinds
 from atoll.check.rewrites.texts import may_trap
 from atoll.check.sums import Poly
 
+FAILS = {"check", "print", "helper", "break", "forever"}
 CHECK, BREAK = ("check",), ("break",)
 Cell = tuple[Any, tuple[Poly, ...] | None, bool]  # what it is, which element, whether it is written
 
@@ -66,7 +67,7 @@ class Footprints:
             yield BREAK, (), True
         elif s[0] not in ("let", "check"):
             yield BREAK, (), False
-        memory = s[0] in ("alloc", "free", "copy", "swap")  # nothing that a program asks about fails in them
+        memory = s[0] in ("alloc", "free", "copy", "swap") or (s[0] == "product" and not {x[0] for x in walk((s,))} & FAILS)  # nothing that a program asks about fails in them
         if s[0] == "check" or (whole and not memory):  # which of them fails first, and what they guard
             yield CHECK, (), True
         elif memory or s[0] in ("store", "update") or reads or any(may_trap(e) for p in parts(s) for e in subexprs(p)):

@@ -16,6 +16,7 @@ from atoll.check.rewrites.leaves import Around, No, Node, Origin, conditions, de
 from atoll.check.rewrites.numbered import numbered
 from atoll.check.rewrites.refute import Cond, cannot, negations
 from atoll.check.rewrites.region import Region
+from atoll.check.rewrites.retargeted import retargeted
 from atoll.check.rewrites.scans_back import scans_back
 from atoll.check.rewrites.scopes import Kinds
 from atoll.check.rewrites.sorts_back import sorted_values
@@ -61,6 +62,7 @@ def _plain(body: tuple[Node, ...], kinds: Kinds, licensed: bool, notes: set[str]
 def _validated(before: tuple[Node, ...], after: tuple[Node, ...], around: Around, roots: Mapping[str, str], results: frozenset[str], licensed: bool) -> list[Part]:
     kinds = around.kinds
     first, new = sorted_values(before, own_arrays(before, after, kinds), kinds)
+    first = retargeted(first, new, kinds)
     return _level(_own_rounds(numbered(first, new, kinds), ()), new, around, roots, results, licensed)
 
 
