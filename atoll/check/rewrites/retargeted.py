@@ -195,7 +195,7 @@ def _defines(body: tuple[Node, ...], x: str, extents: Index, outer: Index) -> bo
     if n.stmt[0] == "product":
         return _defines(n.bodies[0], x, extents, outer)
     (n,) = in_one((n,))
-    if n.stmt[0] != "for" or x in read((whole(n),))[1] and n.stmt[2] != ():
+    if n.stmt[0] != "for" or (x in read((whole(n),))[1] and n.stmt[2] != ()):
         return False
     nest = _nest(n)
     if nest is not None and x not in _read_anywhere(nest[1], x) and all(m.stmt[0] in ("store", "let") for m in nest[1]):
