@@ -203,6 +203,22 @@ def checked(r: Chooser) -> Program:
     return Program(function(f"x: {t}[n], p: i64[n], k: i64", body), sizes(r))
 
 
+def checked_outside(r: Chooser) -> Program:
+    """Checks that look at nothing of the loops around them, which may have no round that comes to them: an empty range, a branch, a `break` before."""
+    t = kind(r)
+    place = one_of(r, "a[i, 2]", "a[1, j]", "x[3]", "a[2, 1]", "x[k]", "y[m - 3]", "a[i, m - 3]", "x[k % 5]", "a[n - 2, k % 3]", "y[n]")
+    e = one_of(r, f"{place} + x[i]", f"{place} * y[j]", f"({place} if x[i] > 0 else y[j])", f"{place} - {r.choice(('x[2]', 'y[1]', 'a[i, 1]', 'a[3, j]'))}")
+    guard = one_of(r, "", "", "if x[i] > 0:\n    ", "if j > 1:\n    ", "if i > j:\n    ", "if k > 2:\n    ", "if x[i] > y[j]:\n    break\n", "if j == 2:\n    continue\n")
+    step = one_of(r, f"s = s + {e}", f"a[i, j] = {e}", f"x[i] = {e}", f"z[j] = {e}\ns = s + z[0]", f"s = {e}")
+    rows, columns = span(r, "n"), span(r, "m", "i")
+    inside = (guard + step).replace("\n", "\n        ")
+    loops = f"for i in range({rows}):\n    for j in range({columns}):\n        {inside}"
+    if r.random() < 0.3:
+        loops = f"for q in range({one_of(r, 'k % 3', '2', 'n - 2', '0')}):\n    " + loops.replace("\n", "\n    ")
+    body = one_of(r, f"s = {zero(t)}\nz = y\n{loops}\nreturn s, a, x, z", f"return [[{e} for j in range({columns})] for i in range({rows})]", f"return sum(sum({e} for j in range({columns})) for i in range({rows}))", f"return [{e.replace('j', '0')} for i in range({rows})], [max([{e}, y[0]]) for i in range({rows}) for j in range(2)]")
+    return Program(function(f"a: {t}[n, m], x: {t}[n], y: {t}[m], k: i64", body), sizes(r, n=(*TINY, 4, 5, 8, 9, 17), m=(*TINY, 4, 5, 8, 17)))
+
+
 def checked_twice(r: Chooser) -> Program:
     t = kind(r)
     d = r.choice((0, 1, 3))
