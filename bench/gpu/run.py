@@ -1,7 +1,8 @@
 """The bench on a GPU: Atoll against JAX, PyTorch (eager and compiled) and CuPy in one run, on arrays that are on the device already.
 
-    python -m bench.gpu.run [--seconds 300] [--only TEXT] [--peers] [--before FILE] [--out bench/results/gpu.json]
+    python -m bench.gpu.run [--seconds 300] [--only TEXT] [--peers] [--before FILE] [--tools atoll,torch] [--numbers 1e8,1e6] [--beside FILE] [--out bench/results/gpu.json]
 
+--tools and --numbers: only these; --beside prints how a time compares with those of the peers in another run (a look while working: the table is of one run).
 --peers leaves out kernels that no peer has; --before goes on where another run on such a machine ended: its rows are kept.
 
 Every kernel of bench/kernels at sizes whose arrays hold about 10^4, 10^6 and 10^8 numbers. A time is that of K calls and one wait for the device, divided by K,
@@ -55,11 +56,13 @@ def size_for(kernel: Kernel, numbers: int) -> int:
     return max(8, int(min(found, 4096) if kernel.growth >= 3 else found))
 
 
-def contenders(kernel: Kernel, args: tuple[Any, ...], compiled: bool) -> dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]]:
+def contenders(kernel: Kernel, args: tuple[Any, ...], compiled: bool, tools: set[str] | None = None) -> dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]]:
     """A call of every tool, and how its result comes to the host."""
     there = kernel.atoll.on("cuda")
     ours = tuple(at.DeviceArray(a) if isinstance(a, np.ndarray) else a for a in args)
     found: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {"atoll": (lambda: there(*ours), _host)}
+    if tools == {"atoll"}:
+        return found
     if jax is not None and (kernel.jax is not None or kernel.shared is not None):
         jitted = jax.jit(kernel.jax or (lambda *a: kernel.shared(jnp, *a)))
         given = tuple(jnp.asarray(a) if isinstance(a, np.ndarray) else a for a in args)
@@ -128,15 +131,17 @@ def patience(seconds: int) -> Any:
         signal.signal(signal.SIGALRM, old)
 
 
-def one(kernel: Kernel, numbers: int) -> dict[str, Any]:
+def one(kernel: Kernel, numbers: int, tools: set[str] | None = None) -> dict[str, Any]:
     """A row of the table."""
     size = size_for(kernel, numbers)
     args = kernel.data(size)
     held = sum(a.nbytes for a in args if isinstance(a, np.ndarray))
     row: dict[str, Any] = {"kernel": kernel.name, "numbers": numbers, "size": size, "bytes in": held, "times": {}, "errors": {}}
     values: dict[str, Any] = {}
-    calls = contenders(kernel, args, numbers == NUMBERS[-1])
+    calls = contenders(kernel, args, numbers == NUMBERS[-1], tools)
     for tool, (call, to_host) in calls.items():
+        if tools is not None and tool not in tools:
+            continue
         try:
             with patience(PATIENCE):
                 result = call()
@@ -176,6 +181,14 @@ def has_peer(kernel: Kernel) -> bool:
     return any(x is not None for x in (kernel.jax, kernel.shared, kernel.torch))
 
 
+def beside(row: dict[str, Any], path: Path | None) -> str:
+    """How our time compares with those of another run: the best peer's over ours, and ours then over ours now."""
+    ours = row["times"].get("atoll")
+    other = next((r for r in json.loads(path.read_text())["rows"] if (r["kernel"], r["numbers"]) == (row["kernel"], row["numbers"])), None) if path is not None and ours else None
+    peers = [t for tool, t in other["times"].items() if tool != "atoll"] if other else []
+    return f", x {min(peers) / ours:.2f} of that run's peers, {other['times'].get('atoll', float('nan')) / ours:.2f} of ours" if other and peers else ""
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.gpu.run", description=__doc__)
     parser.add_argument("--seconds", type=float, default=400)
@@ -183,6 +196,9 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("bench/results/gpu.json"))
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--before", type=Path)
+    parser.add_argument("--tools", type=lambda text: set(text.split(",")))
+    parser.add_argument("--numbers", type=lambda text: [int(float(x)) for x in text.split(",")], default=[NUMBERS[1], NUMBERS[0], NUMBERS[2]])
+    parser.add_argument("--beside", type=Path)
     options = parser.parse_args()
     if torch is None or not torch.cuda.is_available():
         print("this bench needs PyTorch and a GPU", file=sys.stderr)
@@ -195,20 +211,20 @@ def main() -> int:
     rows: list[dict[str, Any]] = json.loads(options.before.read_text())["rows"] if options.before is not None else []
     done = {(row["kernel"], row["numbers"]) for row in rows}
     start = time.monotonic()
-    asked = [(kernel, numbers) for numbers in (NUMBERS[1], NUMBERS[0], NUMBERS[2]) for kernel in chosen(options.only) if not options.peers or has_peer(kernel)]
+    asked = [(kernel, numbers) for numbers in options.numbers for kernel in chosen(options.only) if not options.peers or has_peer(kernel)]
     for kernel, numbers in asked:
         if (kernel.name, numbers) in done:
             continue
         if time.monotonic() - start > options.seconds:
             break
         try:
-            row = one(kernel, numbers)
+            row = one(kernel, numbers, options.tools)
         except Exception as error:  # noqa: BLE001  one kernel must not end the table
             row = {"kernel": kernel.name, "numbers": numbers, "times": {}, "errors": {"bench": f"{type(error).__name__}: {error}"[:300]}}
         rows.append(row)
         torch.cuda.empty_cache()
         shown = ", ".join(f"{tool} {1e6 * t:.1f}" for tool, t in row["times"].items())
-        print(f"{row['kernel']} {numbers:.0e} ({row.get('size')}): {shown} us; {row.get('checked', '')} {row['errors'] or ''}", flush=True)
+        print(f"{row['kernel']} {numbers:.0e} ({row.get('size')}): {shown} us{beside(row, options.beside)}; {row.get('checked', '')} {row['errors'] or ''}", flush=True)
         facts = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "jax": getattr(jax, "__version__", None), "cupy": getattr(cupy, "__version__", None)}
         options.out.write_text(json.dumps({"facts": facts, "asked": len(asked), "rows": rows}, indent=1))
     print(f"{len(rows)} of {len(asked)} rows in {time.monotonic() - start:.0f} s")

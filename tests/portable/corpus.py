@@ -1,6 +1,6 @@
 """Every function of the corpus (tools/corpus.py) with bits="portable": the same bytes, or the same error, from every way of computing it. `make portable`.
 
-    python -m tests.portable.corpus [--jobs 2] [--seconds 3000] [--only WORD ...] [--ways processor emulated ...]
+    python -m tests.portable.corpus [--jobs 2] [--seconds 3000] [--only WORD ...] [--ways="as usual,-O1,emulated"]
 
 A NaN is one value (docs/bits.md), so NaNs are made one before bytes are compared. Functions that are refused by a way are counted.
 """
@@ -166,14 +166,15 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=3000)
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--ways", nargs="*", default=[w for w in WAYS if w != "clang" or shutil.which("clang")])
+    known = [w for w in WAYS if w != "clang" or shutil.which("clang")]
+    parser.add_argument("--ways", type=lambda text: text.split(","), default=known)  # one word, because some begin with a dash
     parser.add_argument("--part", type=int)
     options = parser.parse_args()
     if options.part is not None:
         share(options.part, options.jobs, options.seconds, options.only, options.ways)
         return 0
     command = [sys.executable, "-W", "ignore", "-m", "tests.portable.corpus", "--jobs", str(options.jobs), "--seconds", str(options.seconds)]
-    command += ["--ways", *options.ways, *(["--only", *options.only] if options.only else [])]
+    command += [f"--ways={','.join(options.ways)}", *(["--only", *options.only] if options.only else [])]
     running = [subprocess.Popen([*command, "--part", str(k)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for k in range(options.jobs)]
     words: Counter[str] = Counter()
     wrong = []

@@ -110,3 +110,28 @@ def test_recursion() -> None:
 
 assert set(OTHERS) < set(WAYS)
 __all__ = ["Case"]
+
+
+def test_the_corpus_is_asked_in_all_ways(monkeypatch):
+    """What `make portable` starts understands what it is told: names of ways that begin with a dash too."""
+    from tests.portable import corpus
+
+    asked, shared = [], []
+
+    class Process:
+        returncode = 0
+
+        def __init__(self, command, **_):
+            asked.append(command)
+
+        def communicate(self):
+            return "", None
+
+    monkeypatch.setattr(corpus.subprocess, "Popen", Process)
+    monkeypatch.setattr(corpus, "share", lambda *given: shared.append(given))
+    monkeypatch.setattr("sys.argv", ["corpus"])
+    assert corpus.main() == 0
+    (command,) = asked
+    monkeypatch.setattr("sys.argv", ["corpus", *command[command.index("tests.portable.corpus") + 1 :]])
+    assert corpus.main() == 0
+    assert shared[0][-1] == [w for w in WAYS if w != "clang" or corpus.shutil.which("clang")] and "-O1" in shared[0][-1]

@@ -1,0 +1,59 @@
+"""Constructs of the language on a device, by the emulation, at sizes 0, 1, 2 and one that fills no warp: values and errors, with their lines, are the interpreter's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import atoll as at
+from tests.cuda.constructs import ROWS, tried
+
+FEW = 9  # of them in `make test`
+
+
+@pytest.mark.parametrize("name", [name if n % FEW == 4 else pytest.param(name, marks=pytest.mark.long) for n, name in enumerate(ROWS)])
+def test_as_the_interpreter_says(name):
+    assert tried(name, sizes=(0, 1, 2, 37)) == ""
+
+
+HEAD = "import atoll as at\nfrom atoll import f64, i64\nn, m = at.sizes('n m')\n\n@at.fn\n"
+WRONG = {
+    "an index": ("def f(x: f64[n], c: i64[n]):\n    y = x + 1.0\n    return [y[i] for i in c]\n", "E0701"),
+    "an index in a loop in order": ("def f(x: f64[n], c: i64[n]):\n    s = 0.0\n    for i in range(n):\n        s = s * 0.5 + x[c[i]]\n    return s\n", "E0701"),
+    "an index in a row": ("def f(x: f64[n], c: i64[n]):\n    return [sum(x[c[j] + i - i] for j in range(n)) for i in range(n)]\n", "E0701"),
+    "an assert": ("def f(x: f64[n], c: i64[n]):\n    total = sum(c)\n    assert total < 5, f'{total} is too much'\n    return x\n", "E0703"),
+    "a division": ("def f(x: f64[n], c: i64[n]):\n    return [7 // (v - 9) for v in c]\n", "E0702"),
+    "a scatter": ("def f(x: f64[n], c: i64[n]):\n    return scatter(zeros(n), c, x)\n", ""),
+    "a histogram": ("def f(x: f64[n], c: i64[n]):\n    return hist(add, 0.0, 3, c, x)\n", ""),
+    "a conversion": ("def f(x: f64[n], c: i64[n]):\n    return [i64(v / 0.0) for v in x]\n", ""),
+    "a size": ("def f(x: f64[n], c: i64[n]):\n    return x[1:-1]\n", ""),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_errors_name_their_line(what):
+    """The same text as on the CPU: code, line, caret and values."""
+    text, code = WRONG[what]
+    f = at.fn(source=HEAD + text)
+    size = 1 if what == "a size" else 6
+    x, c = np.linspace(1.0, 2.0, size), np.array([1, 2, 9, 3, 11, 0])[:size]
+    told = []
+    for call in (f, f.on("cuda-emulated")):
+        with pytest.raises(at.Error) as caught:
+            call(x, c)
+        told.append(str(caught.value))
+    assert told[0] == told[1] and (not code or code in told[0])
+
+
+REFUSED = {
+    "print": "def f(x: f64[n]):\n    print(sum(x))\n    return x\n",
+    "recursive": "def f(k: i64) -> i64:\n    return 1 if k < 2 else k * f(k - 1)\n",
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_is_refused_is_named(what):
+    f = at.fn(source=HEAD + REFUSED[what])
+    with pytest.raises(at.Error) as caught:
+        f.on("cuda-emulated")(np.ones(3) if what == "print" else 3)
+    assert caught.value.code == "E0838" and what in str(caught.value), str(caught.value)
