@@ -77,11 +77,16 @@ def tried(f: at.Function, target: str) -> str:
     return word
 
 
+def bounded() -> None:
+    """This process gets no more memory than that: some functions are exponential in their size."""
+    limits = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY if limits[1] == resource.RLIM_INFINITY else min(MEMORY, limits[1]), limits[1]))
+
+
 def share(target: str, part: int, parts: int, seconds: float, only: list[str]) -> None:
     """A part of the corpus, in this process: a line for every function."""
     end = time.monotonic() + seconds
-    limits = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY if limits[1] == resource.RLIM_INFINITY else min(MEMORY, limits[1]), limits[1]))  # some are exponential in their size
+    bounded()
     for module in list(modules(only))[part::parts]:
         for name, f in functions(module):
             if time.monotonic() > end:

@@ -27,7 +27,7 @@ import numpy as np
 import atoll as at
 from atoll.runtime.cuda.devices import EMULATED
 from atoll.types.types import flatten, shape_of
-from tests.cuda.corpus import _arguments
+from tests.cuda.corpus import _arguments, bounded
 from tests.fuzz.harness import TooSlow, time_limit
 from tests.fuzz.stages import leaves
 from tools.corpus import functions, modules
@@ -143,6 +143,7 @@ def _difference(expected: tuple[str, Any], found: tuple[str, Any]) -> str:
 def share(part: int, parts: int, seconds: float, only: list[str], ways: list[str]) -> None:
     """A part of the corpus, in this process: a line for every function."""
     end = time.monotonic() + seconds
+    bounded()
     for module in list(modules(only))[part::parts]:
         for name, f in functions(module):
             if time.monotonic() > end:
@@ -154,6 +155,8 @@ def share(part: int, parts: int, seconds: float, only: list[str], ways: list[str
                     word = tried(f, ways)
             except (TooSlow, KeyboardInterrupt):
                 word = "slow"
+            except MemoryError:
+                word = "too large"
             except at.Error as error:
                 word = f"not compiled: {error.code}"
             except Exception as error:  # noqa: BLE001  finding those is the purpose

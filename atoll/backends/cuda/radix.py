@@ -3,8 +3,8 @@ ordered as values are, with NaN last and zeros equal, so the outcome is that of 
 
     count   a block for every tile: how often each digit is in it
     rows    a block for every digit: how many elements with it are in the tiles before each, and in all
-    move    a block for every tile: where its elements go. A warp takes 32 neighbouring elements at a time and counts in how many earlier lanes the digit is;
-            warps of a block follow each other
+    move    a block for every tile: a warp takes 32 neighbouring elements at a time and counts in how many earlier lanes the digit is; warps of a block follow each other.
+            The tile is put in order in shared memory first, so that neighbouring threads store to neighbouring places
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from atoll.backends.cuda.scans import block_scan
 from atoll.backends.cuda.threads import Names
 from atoll.loops import ir as lp
 from atoll.sizes import Poly, poly
-from atoll.types.dtypes import BOOL, F32, F64, I64, DType
+from atoll.types.dtypes import BOOL, F32, F64, I32, I64, DType
 
 THREADS, WARPS, DIGITS = 256, 8, 256
 EACH = 16  # elements of a thread
+ROOM = 32 * 1024  # bytes of shared memory for a tile
 LEAST = 1 << 14  # elements that are sorted in this way
 
 
@@ -33,7 +34,8 @@ class Radix:
     def __init__(self, lowering: Any, dtype: DType, n: Poly, places: bool) -> None:
         self.lowering, self.names, self.dtype, self.n = lowering, lowering.names, dtype, n
         names: Names = self.names
-        self.tile = THREADS * EACH
+        self.each = max(1, min(EACH, ROOM // THREADS // (dtype.size + (I64.size if places else 0))))
+        self.tile = THREADS * self.each
         tiles, self.shift = names.var("tiles", I64, True), names.var("shift", I64, True)
         lowering.host |= {tiles, self.shift}
         self.tiles = poly(tiles.atom)
@@ -67,7 +69,7 @@ class Radix:
     def item(self, e: Poly) -> Poly:
         """The element that a thread takes in round e: warps have neighbouring parts of a tile."""
         warp, lane = poly(k.THREAD) // k.WARP, poly(k.THREAD) % k.WARP
-        return self.tile * poly(k.BLOCK) + (k.WARP * EACH) * warp + k.WARP * e + lane
+        return self.tile * poly(k.BLOCK) + (k.WARP * self.each) * warp + k.WARP * e + lane
 
     def digit(self, at: Poly) -> tuple[lp.Var, list[Any]]:
         """The digit of an element; none where there is no element."""
@@ -83,7 +85,7 @@ class Radix:
         each = [*made, k.Same(before, count, lp.Use(digit)), lp.If((lp.Test("eq", poly(before.atom)),), [k.Atomic(bins, (poly(digit.atom),), "add", lp.Use(count))])]  # type: ignore[list-item]
         zero = lp.Const(0, I64)
         out: list[Any] = [lp.Store(bins, (thread,), zero), lp.If((lp.Test("eq", thread),), [lp.Store(bins, (poly(DIGITS),), zero)]), k.Barrier()]
-        out += [lp.For(e, poly(0), poly(EACH), each, parallel=False), k.Barrier(), lp.Store(self.counts, (thread, poly(k.BLOCK)), lp.Load(bins, (thread,)))]
+        out += [lp.For(e, poly(0), poly(self.each), each, parallel=False), k.Barrier(), lp.Store(self.counts, (thread, poly(k.BLOCK)), lp.Load(bins, (thread,)))]
         return out, [bins]
 
     def rows(self) -> tuple[list[Any], list[lp.Buffer]]:
@@ -101,34 +103,57 @@ class Radix:
 
     def move(self) -> tuple[list[Any], list[lp.Buffer]]:
         names, thread = self.names, poly(k.THREAD)
-        warp, lane = thread // k.WARP, thread % k.WARP
-        bins = names.buffer("bins", I64, (poly(WARPS), poly(DIGITS + 1)), "shared")
+        bins = names.buffer("bins", I32, (poly(WARPS), poly(DIGITS + 1)), "shared")
+        offsets = names.buffer("offsets", I64, (poly(DIGITS),), "shared")
         shared = names.buffer("warps", I64, (poly(WARPS),), "shared")
-        ranks, digits = (names.buffer(x, I64, (poly(EACH),), "temp") for x in ("ranks", "digits"))
+        staged = names.buffer("tile", self.dtype, (poly(self.tile),), "shared")
+        staged_places = names.buffer("tile_places", I64, (poly(self.tile),), "shared") if self.places is not None else None
+        ranks, digits = (names.buffer(x, I32, (poly(self.each),), "temp") for x in ("ranks", "digits"))
         ranks.local = digits.local = True
-        z, e, w, m = (names.sym(x) for x in "zewm")
+        out = [*self.ranked(bins, ranks, digits), k.Barrier(), *self.starts(bins, offsets, shared), k.Barrier()]
+        m, q, to, which, rank = names.sym("m"), names.sym("m"), names.var("to", I64, True), names.var("digit", I64, True), names.var("rank", I64, True)
+        at = self.item(poly(m))
+        here: list[lp.Stmt] = [lp.Let(which, lp.Cast(lp.Load(digits, (poly(m),)), I64))]
+        here.append(lp.Let(rank, lp.Cast(lp.Call("add", (lp.Load(bins, (thread // k.WARP, poly(which.atom))), lp.Load(ranks, (poly(m),))), I32), I64)))
+        here.append(lp.Store(staged, (poly(rank.atom),), lp.Load(self.keys, (at,))))
+        if staged_places is not None and self.places is not None:
+            here.append(lp.Store(staged_places, (poly(rank.atom),), lp.Load(self.places, (at,))))
+        out += [lp.For(m, poly(0), poly(self.each), [lp.If((lp.Test("ge", self.n - 1 - at),), here)], parallel=False, unroll=True), k.Barrier()]
+        place, digit = THREADS * poly(q) + thread, names.var("d", I64, True)
+        moved: list[Any] = [k.Digit(digit, lp.Load(staged, (place,)), poly(self.shift.atom)), lp.Let(to, lp.Call("add", (lp.Load(offsets, (poly(digit.atom),)), lp.Index(place)), I64))]
+        moved.append(lp.Store(self.other, (poly(to.atom),), lp.Load(staged, (place,))))
+        if staged_places is not None and self.other_places is not None:
+            moved.append(lp.Store(self.other_places, (poly(to.atom),), lp.Load(staged_places, (place,))))
+        out.append(lp.For(q, poly(0), poly(self.each), [lp.If((lp.Test("ge", self.n - 1 - self.tile * poly(k.BLOCK) - place),), moved)], parallel=False, unroll=True))
+        return out, [bins, offsets, shared, staged, *([staged_places] if staged_places is not None else [])]
+
+    def ranked(self, bins: lp.Buffer, ranks: lp.Buffer, digits: lp.Buffer) -> list[Any]:
+        """The digits of a thread's elements, how many before each in its warp's part have the same, and how many of each the warp has."""
+        names, warp, lane = self.names, poly(k.THREAD) // k.WARP, poly(k.THREAD) % k.WARP
+        z, e = names.sym("z"), names.sym("e")
         out: list[Any] = [lp.Alloc(ranks), lp.Alloc(digits)]
-        clear = lp.Store(bins, (warp, lane + k.WARP * poly(z)), lp.Const(0, I64))
+        clear = lp.Store(bins, (warp, lane + k.WARP * poly(z)), lp.Const(0, I32))
         out.append(lp.For(z, poly(0), poly(DIGITS // k.WARP), [clear], parallel=False))
-        out += [lp.If((lp.Test("eq", lane),), [lp.Store(bins, (warp, poly(DIGITS)), lp.Const(0, I64))]), k.WarpBarrier()]
+        out += [lp.If((lp.Test("eq", lane),), [lp.Store(bins, (warp, poly(DIGITS)), lp.Const(0, I32))]), k.WarpBarrier()]
         digit, made = self.digit(self.item(poly(e)))
-        before, count, old = (names.var(x, I64, True) for x in ("before", "count", "old"))
+        before, count, old = names.var("before", I64, True), names.var("count", I64, True), names.var("old", I32)
         here = (warp, poly(digit.atom))
         each: list[Any] = [*made, k.Same(before, count, lp.Use(digit)), lp.Let(old, lp.Load(bins, here)), k.WarpBarrier()]
-        each.append(lp.If((lp.Test("eq", poly(before.atom)),), [lp.Store(bins, here, lp.Index(poly(old.atom) + poly(count.atom)))]))
-        each += [lp.Store(ranks, (poly(e),), lp.Index(poly(old.atom) + poly(before.atom))), lp.Store(digits, (poly(e),), lp.Use(digit)), k.WarpBarrier()]
-        out.append(lp.For(e, poly(0), poly(EACH), each, parallel=False, unroll=True))
-        value, carry, earlier, start, mine = (names.var(x, I64) for x in ("value", "carry", "earlier", "start", "mine"))
-        out += [lp.Let(value, lp.Load(self.totals, (thread,))), lp.Declare(carry, lp.Const(0, I64))]
-        out += block_scan(names, lp.Acc(names.var("sum", I64), "add"), value, carry, earlier, shared)
-        out.append(lp.Declare(start, lp.Call("add", (lp.Use(earlier), lp.Load(self.counts, (thread, poly(k.BLOCK)))), I64)))
-        turn: list[lp.Stmt] = [lp.Let(mine, lp.Load(bins, (poly(w), thread))), lp.Store(bins, (poly(w), thread), lp.Use(start))]
-        turn.append(lp.Assign(start, lp.Call("add", (lp.Use(start), lp.Use(mine)), I64)))
-        out += [lp.For(w, poly(0), poly(WARPS), turn, parallel=False), k.Barrier()]
-        at, to, which = self.item(poly(m)), names.var("to", I64, True), names.var("digit", I64, True)
-        moved: list[lp.Stmt] = [lp.Let(which, lp.Load(digits, (poly(m),))), lp.Let(to, lp.Call("add", (lp.Load(bins, (warp, poly(which.atom))), lp.Load(ranks, (poly(m),))), I64))]
-        moved.append(lp.Store(self.other, (poly(to.atom),), lp.Load(self.keys, (at,))))
-        if self.places is not None and self.other_places is not None:
-            moved.append(lp.Store(self.other_places, (poly(to.atom),), lp.Load(self.places, (at,))))
-        out.append(lp.For(m, poly(0), poly(EACH), [lp.If((lp.Test("ge", self.n - 1 - at),), moved)], parallel=False, unroll=True))
-        return out, [bins, shared]
+        each.append(lp.If((lp.Test("eq", poly(before.atom)),), [lp.Store(bins, here, lp.Call("add", (lp.Use(old), lp.Cast(lp.Use(count), I32)), I32))]))
+        each += [lp.Store(ranks, (poly(e),), lp.Call("add", (lp.Use(old), lp.Cast(lp.Use(before), I32)), I32)), lp.Store(digits, (poly(e),), lp.Cast(lp.Use(digit), I32)), k.WarpBarrier()]
+        return [*out, lp.For(e, poly(0), poly(self.each), each, parallel=False, unroll=True)]
+
+    def starts(self, bins: lp.Buffer, offsets: lp.Buffer, shared: lp.Buffer) -> list[Any]:
+        """A thread for every digit: where in the tile those of each warp begin, and how far places in the tile are from places in the array."""
+        names, thread = self.names, poly(k.THREAD)
+        mine, carry, first, total, none, earlier = (names.var(x, I64) for x in ("mine", "carry", "first", "total", "carry", "earlier"))
+        c, w, old, next_ = names.sym("c"), names.sym("w"), names.var("old", I32), names.var("next", I32)
+        acc = lp.Acc(names.var("sum", I64), "add")
+        adding = lp.Assign(mine, lp.Call("add", (lp.Use(mine), lp.Cast(lp.Load(bins, (poly(c), thread)), I64)), I64))
+        out: list[Any] = [lp.Declare(mine, lp.Const(0, I64)), lp.For(c, poly(0), poly(WARPS), [adding], parallel=False, unroll=True)]
+        out += [lp.Declare(carry, lp.Const(0, I64)), *block_scan(names, acc, mine, carry, first, shared)]
+        out += [lp.Let(total, lp.Load(self.totals, (thread,))), lp.Declare(none, lp.Const(0, I64)), *block_scan(names, acc, total, none, earlier, shared)]
+        begin = lp.Call("add", (lp.Use(earlier), lp.Load(self.counts, (thread, poly(k.BLOCK)))), I64)
+        out.append(lp.Store(offsets, (thread,), lp.Call("sub", (begin, lp.Use(first)), I64)))
+        turn: list[lp.Stmt] = [lp.Let(old, lp.Load(bins, (poly(w), thread))), lp.Store(bins, (poly(w), thread), lp.Use(next_)), lp.Assign(next_, lp.Call("add", (lp.Use(next_), lp.Use(old)), I32))]
+        return [*out, lp.Declare(next_, lp.Cast(lp.Use(first), I32)), lp.For(w, poly(0), poly(WARPS), turn, parallel=False, unroll=True)]
