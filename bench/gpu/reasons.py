@@ -2,12 +2,12 @@
 a reason for each."""
 
 _TILES = "cuBLAS makes the large products for us too; kernels around them and smaller products, by our own tiles, cost the rest"
-_DIGITS = "elements go to their places a few neighbours at a time, after a count of all digits; CUB, which peers call, puts tiles in order in shared memory first and counts as it goes"
-_TWICE = "what is scanned is read twice, to add up tiles and to scan them; peers look back at the tiles before"
-_FLOATS = "floats are added in one order: rounds are sorted by their bin first; peers add them by atomics, in any order"
-_COLUMNS = "a warp reads 32 neighbouring numbers of a row, one for each thread: too few bytes are on their way at once"
+_DIGITS = "all elements are read once more to count digits before every pass, and copied before the first and after the last; CUB, which peers call, counts as it goes"
+_LOOK_BACK = "a tile waits for all 32 before it, in one order, so that the bits are the same every time; peers take what is ready"
+_FLOATS = "floats are added in one order: lanes of a warp with the same bin take turns; peers add them by atomics, in any order"
+_COLUMNS = "a warp reads 32 neighbouring numbers of a row, one for each thread, of a few rows at a time: too few bytes are on their way at once"
 _STEPS = "row after row: by one block, a microsecond each, where rows are short, else by kernels of a few microseconds each; peers work in blocks of columns (cuBLAS, cuSOLVER)"
-_SINGLE = "elements are read one by one, not as vectors of 16 bytes: too few bytes are on their way at once"
+_SINGLE = "elements are read one by one, a few at a time, not as vectors of 16 bytes"
 
 REASONS: dict[str, str] = {
     "fft 64K": "a block for 16 columns, which go through the L2 cache at every level and not through shared memory; peers call cuFFT",
@@ -34,12 +34,12 @@ REASONS: dict[str, str] = {
     "logistic gradient": _COLUMNS,
     "column sums f64": _COLUMNS,
     "matvec 2048 f64": "a row is read by single numbers, not vectors",
-    "softmax f32": "exponentials of a row go through memory between two loops; peers keep a row in registers",
+    "softmax f32": "a row is read twice, its exponentials go through shared memory; peers keep a row in registers",
     "layer norm f32": "a row is read three times; peers keep it in registers",
     "outer product f32": "indices are of 64 bits, and elements are stored one by one, not as vectors",
-    "prefix sums 1M f64": _TWICE,
-    "running maximum 1M f32": _TWICE,
-    "filter 1M f32": f"{_TWICE}; and the size of the result is fetched before it is made",
+    "prefix sums 1M f64": _LOOK_BACK,
+    "running maximum 1M f32": _LOOK_BACK,
+    "filter 1M f32": f"{_LOOK_BACK}; and the size of the result is fetched before it is made",
     "gather 1M f64": "the call waits to see whether an index was out of range",
     "max 1M f32": _SINGLE,
     "sum 1M f32": _SINGLE,

@@ -154,13 +154,3 @@ def test_sorts_by_digits(monkeypatch):
         monkeypatch.setenv("ATOLL_EMULATED_ORDER", order)
         places, values, few = programs.ordered.on("cuda-emulated")(x, small)
         assert np.array_equal(places, np.argsort(x, kind="stable")) and values.tobytes() == x[places].tobytes() and np.array_equal(few, np.sort(small))
-
-
-@pytest.mark.long
-def test_sorts_by_digits_without_races(monkeypatch):
-    """A tile and a part of one, by the checked executor, which takes a while for a block for each of 256 digits."""
-    monkeypatch.setattr(radix, "LEAST", 1)
-    monkeypatch.setattr(radix, "EACH", 1)
-    f = at.fn(source="import atoll as at\nfrom atoll import i8\nn = at.sizes('n')\n@at.fn\ndef in_tiles(y: i8[n]):\n    return argsort(y)\n")
-    y = np.random.default_rng(5).integers(-128, 128, radix.THREADS + 9).astype(np.int8)
-    assert np.array_equal(Stages(f).run_kernels((y,), True)[0], np.argsort(y, kind="stable"))

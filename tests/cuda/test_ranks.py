@@ -28,7 +28,7 @@ def in_parts(c: np.ndarray, v: np.ndarray, bins: int, warps: int) -> np.ndarray:
     return parts
 
 
-@pytest.mark.parametrize("order", ["0", "1", "3"])
+@pytest.mark.parametrize("order", ["0", pytest.param("3", marks=pytest.mark.long)])
 def test_the_bits_are_those_of_parts_in_order(order, monkeypatch):
     """One part, and several: then it is the same whatever order warps run in."""
     monkeypatch.setenv("ATOLL_EMULATED_ORDER", order)

@@ -76,7 +76,7 @@ def tree(x: np.ndarray) -> np.ndarray:
     return out.reshape(-1)[: len(x)]
 
 
-@pytest.mark.parametrize("order", ["0", "1", "5"])
+@pytest.mark.parametrize("order", ["0", "5", pytest.param("1", marks=pytest.mark.long)])
 def test_the_bits_are_those_of_the_definition(order, small, monkeypatch):
     """More than 1024 tiles, so that every level of what is told is used."""
     monkeypatch.setenv("ATOLL_EMULATED_ORDER", order)
@@ -150,7 +150,7 @@ def test_waiting_for_a_later_block_is_reported():
     assert status == -3 and b"waits for what no block that began before its own has told" in queue.doing
 
 
-@pytest.mark.parametrize("what", ["scan(mul, 1.0, x)", "scan(maximum, -inf, x, exclusive=True)", "scan(add, 0, [i64(v) for v in x])", "scan(or_, False, x > 2.0)", "scan(add, 0j, x * 1j)"])
+@pytest.mark.parametrize("what", ["scan(maximum, -inf, x, exclusive=True)", *(pytest.param(w, marks=pytest.mark.long) for w in ("scan(mul, 1.0, x)", "scan(add, 0, [i64(v) for v in x])", "scan(or_, False, x > 2.0)", "scan(add, 0j, x * 1j)"))])
 def test_every_operator(what):
     f = at.fn(source=HEAD + f"def scanned(x: f64[n]):\n    return {what}\n")
     for size in (0, 1, 2, 4099):
