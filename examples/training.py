@@ -47,7 +47,7 @@ def adam_with(rate: float) -> tuple[Callable[[Any], Any], Callable[..., Any]]:
     def step(params: Any, slopes: Any, state: Any) -> Any:
         t, means, squares = state
         rows = zip(*map(at.tree.leaves, (params, slopes, means, squares)))
-        made = [adam(*row, t + 1, rate) for row in rows]
+        made = [adam(*row, t=t + 1, rate=rate) for row in rows]
         params, means, squares = (at.tree.unflatten(params, column) for column in zip(*made))
         return params, (t + 1, means, squares)
 

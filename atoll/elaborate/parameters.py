@@ -72,8 +72,8 @@ def arguments(low: int, high: int | None = None) -> str:
 _OTHERWISE = {
     ("sort", "reverse"): "write reverse(sort(x)) for the greatest first",
     ("argsort", "reverse"): "write reverse(argsort(x)) for the greatest first",
-    ("min", "key"): "write x[argmin(map(key, x))]",
-    ("max", "key"): "write x[argmax(map(key, x))]",
+    ("min", "key"): "write x[argmin(map(f, x))], where f is the key",
+    ("max", "key"): "write x[argmax(map(f, x))], where f is the key",
     ("print", "end"): "every print ends its line; put everything into one print(...)",
     ("print", "file"): "print writes to the standard output",
     ("sum", "start"): "add it: start + sum(x)",

@@ -85,6 +85,8 @@ class Parser:
     def refuse(self, node: ast.AST, what: str | None = None, instead: str | None = None) -> None:
         name = type(node).__name__
         words = _REFUSED.get(name, (f"this use of {name}", "see docs/reference.md for what a body may contain"))
+        if isinstance(node, ast.Dict) and not node.keys:  # one that is filled later
+            words = (words[0], "keep what belongs to a number in an array: counts = zeros(256, dtype=i64), then counts[c] += 1")
         fail("E0101", self.span(node), what=what or words[0], help=instead or words[1], where=self.where)
 
     # -- functions and statements

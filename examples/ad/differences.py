@@ -19,7 +19,7 @@ def central(f: Callable[..., Any], args: Sequence[Any], which: int, step: float 
         return float(f(*args[:which], moved if x.ndim else float(moved), *args[which + 1 :]))
 
     for position in np.ndindex(x.shape):
-        h = step * max(1.0, abs(x[position])) * 10
+        h = float(step * max(1.0, abs(x[position])) * 10)
         near = at_distance(position, h) - at_distance(position, -h)
         far = at_distance(position, 2 * h) - at_distance(position, -2 * h)
         found[position] = (8 * near - far) / (12 * h)

@@ -41,8 +41,8 @@ def along(
 
 def jacobian(theta: Any, inside: Any, *rest: Any) -> tuple[Any, Any]:
     """By each parameter of the pose, then by each of the two coordinates of the point's own."""
-    by_pose = [along(theta, inside, *rest, seed, np.zeros_like(inside)) for seed in np.eye(26)]
-    by_inside = [along(theta, inside, *rest, np.zeros(26), np.tile(seed, (len(inside), 1))) for seed in np.eye(2)]
+    by_pose = [along(theta, inside, *rest, d_theta=seed, d_inside=np.zeros_like(inside)) for seed in np.eye(26)]
+    by_inside = [along(theta, inside, *rest, d_theta=np.zeros(26), d_inside=np.tile(seed, (len(inside), 1))) for seed in np.eye(2)]
     return np.array(by_pose), np.array(by_inside)
 
 

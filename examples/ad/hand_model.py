@@ -13,15 +13,16 @@ import atoll as at
 from atoll import bool_, f64, i64
 
 v = at.sizes("v")
+BONES, HOMOGENEOUS = 22, 4
 
 
 @at.record
 class Hand:
-    parents: i64[22]  # -1 where there is none
-    relatives: f64[22, 4, 4]  # of a bone in the frame of its parent, at rest
-    inverses: f64[22, 4, 4]  # from the skin at rest to the frame of a bone
-    vertices: f64[v, 4]  # of the skin at rest
-    weights: f64[v, 22]
+    parents: i64[BONES]  # -1 where there is none
+    relatives: f64[BONES, HOMOGENEOUS, HOMOGENEOUS]  # of a bone in the frame of its parent, at rest
+    inverses: f64[BONES, HOMOGENEOUS, HOMOGENEOUS]  # from the skin at rest to the frame of a bone
+    vertices: f64[v, HOMOGENEOUS]  # of the skin at rest
+    weights: f64[v, BONES]
     mirrored: bool_
 
 

@@ -55,8 +55,8 @@ def main() -> None:
     check("sparse k-means", objective, args, (3,), by_centers)
     centers = args[3]
     for _ in range(10):
-        centers = newton_step(*args[:3], centers)
-    print(f"cost {value:.4f}, after ten steps {objective(*args[:3], centers):.4f}")
+        centers = newton_step(*args[:3], centers=centers)
+    print(f"cost {value:.4f}, after ten steps {objective(*args[:3], centers=centers):.4f}")
 
 
 if __name__ == "__main__":

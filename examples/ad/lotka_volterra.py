@@ -68,7 +68,7 @@ def main() -> None:
     args = data(steps=50)
     value, gradients = gradient(*args)
     check("lotka-volterra", objective, args, (0, 1), gradients)
-    found = fit(*args, 400, 0.02)
+    found = fit(*args, rounds=400, speed=0.02)
     print(f"distance {value:.4f}, after the fit {objective(found, *args[1:]):.2e}; rates {np.round(found, 3)}, really 1.1 0.8 1.0 0.9")
 
 

@@ -52,7 +52,7 @@ def main() -> None:
     args = data(examples=40, inputs=4, hidden=6, classes=3)
     value, gradients = gradient(*args)
     check("mlp", objective, args, (0, 1, 2, 3), gradients)
-    loss, *_ = train(*args, 200, 0.5)
+    loss, *_ = train(*args, steps=200, speed=0.5)
     print(f"loss {value:.4f}, after 200 steps {loss:.4f}")
 
 

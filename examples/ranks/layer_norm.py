@@ -1,7 +1,7 @@
 """Layer normalisation of a batch of sequences: every vector to mean 0 and variance 1, then scaled and shifted."""
 
 import atoll as at
-from atoll import f64
+from atoll import f64, sqrt
 
 b, n, d = at.sizes("b n d")
 

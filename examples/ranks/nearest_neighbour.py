@@ -1,7 +1,7 @@
 """NN (Rodinia): distances of all records to a target, for several targets, and the closest one of each."""
 
 import atoll as at
-from atoll import f64
+from atoll import f64, sqrt
 
 n, m = at.sizes("n m")
 

@@ -1,7 +1,7 @@
 """Quasi-crystal: an image from waves in several directions (the Futhark example `crystal`)."""
 
 import atoll as at
-from atoll import f64, pi
+from atoll import cos, f64, floor, i64, pi, sin
 
 n, m = at.sizes("n m")
 WAVES = 7
