@@ -24,7 +24,7 @@ def unknown_in(t: Type) -> dict[int, str]:
     def leaf(d: Dim) -> Dim:
         if isinstance(d, DRef):
             b = d.binding
-            if b.kind == "size" and not b.declared and b.born and id(b) not in own:
+            if b.kind == "size" and not b.declared and b.born > 0 and id(b) not in own:
                 found[b.born] = b.name
         return d
 

@@ -31,7 +31,7 @@ class Binding:
     target: Any = field(default=None, repr=False)  # of an alias: the Use it stands for
     attrs: Any = field(default=None, repr=False)
     declared: bool = False  # a size parameter, not a size that a value made
-    born: int = 0  # when a size that a value made came about
+    born: int = 0  # when a size that a value made came about; -1: of a function, when it is called
 
     def __repr__(self) -> str:
         return f"<{self.name}>"

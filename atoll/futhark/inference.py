@@ -212,7 +212,7 @@ def _other(d: Dim, of_parameter: Dim) -> bool:
 def _made(d: Dim) -> bool:
     """A size that a value made."""
     d = prune_dim(d)
-    return isinstance(d, DRef) and d.binding.kind == "size" and not d.binding.declared and d.binding.born > 0
+    return isinstance(d, DRef) and d.binding.kind == "size" and not d.binding.declared and d.binding.born != 0
 
 
 def dims_of(t: Type) -> list[Dim]:

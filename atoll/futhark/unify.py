@@ -235,7 +235,7 @@ def opened(t: Type, level: int) -> Type:
 
     def leaf(d: Dim) -> Dim:
         if isinstance(d, DRef) and d.binding.level == BOTTOM and id(d.binding) not in own:
-            loose.setdefault(id(d.binding), DRef(type(d.binding)("unknown", d.binding.type, "size", level=level)))
+            loose.setdefault(id(d.binding), DRef(type(d.binding)("unknown", d.binding.type, "size", level=level, born=-1)))
         return d
 
     map_type(t, functions, lambda d: d)
