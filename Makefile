@@ -5,7 +5,7 @@ RUN := $(VENV)/bin/python
 
 SECONDS_OF_FUZZING ?= 300
 
-.PHONY: proofs demo test test-long test-browser site same-text validate certify odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench gradbench scaling costs gradients standing docs clean test-cluster test-cuda cuda-packages strangers portable test-futhark bench-futhark beside-futhark
+.PHONY: proofs demo test test-long test-browser site same-text validate certify odd-values test-compilers test-firmware lint pyright sanitize interrupts no-memory fuzz fuzz-all fuzz-ranks fuzz-ad fuzz-schedule bench npbench gradbench gradbench-evals scaling costs gradients standing docs clean test-cluster test-cuda cuda-packages strangers portable test-futhark bench-futhark beside-futhark
 
 # The demo needs less than the tests, so it is ready sooner.
 $(VENV)/.demo: pyproject.toml tools/setup_env.py
@@ -166,6 +166,10 @@ beside-futhark: $(VENV)/.ready
 # (cpp/json.hpp there: `make -C cpp`, or a link to Debian's nlohmann-json3-dev)
 gradbench: $(VENV)/.ready
 	PYTHONPATH=. bench/.peers/bin/python -m bench.gradbench.compare $(GRADBENCH)
+
+# GradBench's own evals, message by message, with a tolerance of 1e-9: make gradbench-evals GRADBENCH=/path/to/gradbench [EVALS="gmm ba --whole"]
+gradbench-evals: $(VENV)/.ready
+	PYTHONPATH=. bench/.peers/bin/python -m bench.gradbench.protocol $(GRADBENCH) $(EVALS)
 
 # The 54 tasks of NPBench against NumPy, Numba and JAX (in bench/.peers, which `make bench` makes): make npbench PRESET=M
 PRESET ?= S
