@@ -74,12 +74,12 @@ static inline int at_fail(at_call *at, int site) {
 /* Long loops look now and then whether the user wants to stop (looks.py). They count up, so that one addition tells by its carry. */
 static __attribute__((noinline, cold)) int at_interrupted(at_call *at) { return at_rt->poll(at); }
 #if defined(__OPTIMIZE__)
-#define AT_COUNTED(units) __builtin_expect(__builtin_add_overflow(at_units, (uint64_t)(units), &at_units), 0)
+#define AT_UNITS_OVER(units) __builtin_expect(__builtin_add_overflow(at_units, (uint64_t)(units), &at_units), 0)
 #else /* compiled sooner */
-#define AT_COUNTED(units) ((at_units += (uint64_t)(units)) < (uint64_t)(units))
+#define AT_UNITS_OVER(units) ((at_units += (uint64_t)(units)) < (uint64_t)(units))
 #endif
 #define AT_LOOK(units) \\
-    if (AT_COUNTED(units)) { at_units = AT_UNITS; if (at_interrupted(at)) { status = -2; goto done; } }
+    if (AT_UNITS_OVER(units)) { at_units = AT_UNITS; if (at_interrupted(at)) { status = -2; goto done; } }
 
 static inline int at_no_memory(at_call *at) {
     (void)at;
