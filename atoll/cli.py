@@ -304,13 +304,24 @@ def _prove(args: argparse.Namespace) -> int:
         raise Misuse("--c needs --program FILE.py:NAME: the program says where its arguments and results are")
     if args.c is not None and not is_file(Path(args.c)):
         raise Misuse(f"there is no file {args.c}")
-    function = None if args.program is None else one(args.program)
+    where, named = (None, None) if args.program is None else split_name(args.program)
+    operator = None
+    if where is not None and where.suffix == ".madl":
+        from atoll.madl.command import find
+
+        if not is_file(where):
+            raise Misuse(f"there is no file {where}")
+        operator = find(where, named)
+    function = None if args.program is None or operator is not None else one(args.program)
 
     def further(data: dict[str, Any]) -> list[str]:
         """What needs the compiler; the verdict before it does not."""
+        from atoll.check.about import about_c, about_compile, about_operator, about_program
+
+        if operator is not None:
+            return about_operator(data, operator, None if args.c is None else Path(args.c).read_text(errors="replace"))
         if function is None:
             return []
-        from atoll.check.about import about_c, about_compile, about_program
         from atoll.schedule.api import schedule
 
         if "rewrites" in data:

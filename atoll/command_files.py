@@ -54,8 +54,8 @@ def running(path: Path) -> Iterator[None]:
         raise Broken(f"{place}: the file does not run: {type(error).__name__}: {error}") from None
 
 
-def load(path: Path) -> dict[str, Any]:
-    """The functions of a .py file, by name."""
+def load(path: Path, named: str | None = None) -> dict[str, Any]:
+    """The functions of a .py file, by name; `named`: also the one that a variable holds (a derivative: slope = at.grad(f))."""
     from atoll.function import CHECK_LATER, Function
 
     if not is_file(path):
@@ -81,13 +81,13 @@ def load(path: Path) -> dict[str, Any]:
         sys.modules.pop(name, None)
         if folder in sys.path:
             sys.path.remove(folder)
-    return {name: value for name, value in vars(module).items() if isinstance(value, Function) and value.name == name}
+    return {name: value for name, value in vars(module).items() if isinstance(value, Function) and name in (value.name, named)}
 
 
 def chosen(text: str) -> list[Any]:
     """The function that is named, or all functions of the file."""
     path, name = split_name(text)
-    functions = load(path)
+    functions = load(path, name)
     if not functions:
         raise Misuse(f"{path} has no Atoll functions")
     if name is None:

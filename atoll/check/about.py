@@ -21,6 +21,7 @@ from atoll.types.dtypes import DTYPES, DType
 
 if TYPE_CHECKING:
     from atoll.function import Function
+    from atoll.madl.api import Operator
     from atoll.schedule.api import Schedule
 
 
@@ -38,12 +39,13 @@ def about_program(data: dict[str, Any], s: Schedule) -> str:
 
 def about_compile(data: dict[str, Any], f: Function, text: str | None) -> list[str]:
     """That the loops of a compile's certificate are those of a function, made again from its text; and that a C text is what the last of them are printed as."""
-    from atoll.check.compiled import make_data
+    from atoll.check.compiled import make_data, without_loops
     from atoll.check.rewrites.chain import Chain
+    from atoll.core.needs import needs_functions
     from atoll.loops.optimise import PASSES
 
     regroups = {p.name: p.regroups for p in PASSES}
-    mine = make_data(f.core, bounded=False)
+    mine = without_loops(f.core) if needs_functions(f.core) else make_data(f.core, bounded=False)
     need(data["digest"] == mine["digest"] and data["sizes"] == mine["sizes"], f"it is about another program than {f.name}: other text")
     need(data["reassociate"] is mine["reassociate"], f"it gives a licence to regroup sums that {f.name} does not, or not the other way round")
     theirs, ours = Chain(data), Chain(mine)
@@ -63,6 +65,18 @@ def about_compile(data: dict[str, Any], f: Function, text: str | None) -> list[s
     if text is not None:
         _same_text(f.show("c"), text)
         lines.append("  the C is what the last loops are printed as")
+    return lines
+
+
+def about_operator(data: dict[str, Any], operator: Operator, text: str | None) -> list[str]:
+    """That a certificate is of an operator of MADL: its text, and the C that is made of it."""
+    mine = operator.certificate().data
+    need("rewrites" in data and data["program"] == mine["program"] and data["digest"] == mine["digest"], f"it is about another program than {operator.name}: other text")
+    _same_text(mine["c"]["text"], data["c"]["text"])
+    lines = [f"  the text is that of {operator.name}, and the C is made of it again"]
+    if text is not None:
+        _same_text(mine["c"]["text"], text)
+        lines.append("  the C is what it is printed as")
     return lines
 
 

@@ -30,7 +30,7 @@ def make_data(core: ir.Function, choices: Choices | None = None, seconds: float 
     """The certificate of a function as data; E0511 when a rewrite is wrong."""
     watched = watch(core, choices)
     if watched is None:
-        return _without_loops(core)
+        return without_loops(core)
     notes: dict[str, None] = {}
     found = validated(watched, notes)
     if bounded and any(found):
@@ -88,7 +88,7 @@ def _head(core: ir.Function) -> dict[str, Any]:
     return {"format": FORMAT, "program": core.name, "digest": digest, "reassociate": core.reassociate}
 
 
-def _without_loops(core: ir.Function) -> dict[str, Any]:
+def without_loops(core: ir.Function) -> dict[str, Any]:
     from atoll.functions.pipeline import passes
 
     order = ", ".join(dict.fromkeys(name for name, _ in passes()))
@@ -101,7 +101,7 @@ def certificate(f: Function) -> Certificate:
     from atoll.core.needs import needs_functions
 
     core = f.core
-    data = _without_loops(core) if needs_functions(core) else make_data(core)
+    data = without_loops(core) if needs_functions(core) else make_data(core)
     text = f.show("c")
     data["c"] = {"text": text, "sha256": hashlib.sha256(text.encode()).hexdigest()}
     data["source"] = source(f) if data["lowered"] else {"what": "none: it has no loops of its own", "certificate": None}
