@@ -432,17 +432,25 @@ class Rules:
                 for k, other in ((0, 1), (1, 0)):
                     if self.vanishes(o[2][k], env.down(o, k)) and self.follow(o[2][other], n, env.down(o, other)):
                         self.licence("signed-zero", env, o)
+                        self.folded(env, n)
                         return True
             case "op" if o[1] == "mul" or (o[1] == "mulacc" and env.folding != "add"):
-                return any(is_one(o[2][k]) and self.follow(o[2][1 - k], n, env.down(o, 1 - k)) for k in (0, 1))
+                if any(is_one(o[2][k]) and self.follow(o[2][1 - k], n, env.down(o, 1 - k)) for k in (0, 1)):
+                    self.folded(env, n)
+                    return True
             case "op" if o[1] == "sub":
-                return self.vanishes(o[2][1], env.down(o, 1)) and self.follow(o[2][0], n, env.down(o, 0))
+                if self.vanishes(o[2][1], env.down(o, 1)) and self.follow(o[2][0], n, env.down(o, 0)):
+                    self.folded(env, n)
+                    return True
             case "plus" if o[3] == "add":
                 if self.vanishes(o[2], env.down(o, 1)) and self.follow(o[1], n, env.down(o, 0)):
+                    if env.folding != "add":
+                        self.folded(env, n)
                     return True
                 if self.vanishes(o[1], env.down(o, 0)) and self.follow(o[2], n, env.down(o, 1)):
                     if env.folding != "add":
                         self.licence("signed-zero", env, o)
+                        self.folded(env, n)
                     return True
             case "cat":
                 for k, other in ((2, 3), (3, 2)):
@@ -563,7 +571,10 @@ class Rules:
             case "plus":
                 return bool(t[3] == "add" and all(self.vanishes(k, env.down(t, j)) for j, k in enumerate(kids(t))))
             case "op":
-                return t[1] in ("add", "sub") and all(self.vanishes(k, env.down(t, j)) for j, k in enumerate(t[2]))  # 0 + 0 and 0 - 0 are 0
+                if t[1] in ("add", "sub") and all(self.vanishes(k, env.down(t, j)) for j, k in enumerate(t[2])):  # 0 + 0 and 0 - 0 are 0
+                    if env.folding == "add":
+                        self.licence("signed-zero", env, t)  # and are added, where zeros are not
+                    return True
         return False
 
 

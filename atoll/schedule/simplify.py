@@ -71,9 +71,9 @@ class _Simplifier:
                 return tm.Zero((t.high - t.low, *inner.shape), inner.dtype)
             case tm.Sum(body=tm.Zero() as inner, monoid="add"):
                 return inner
-            case tm.Plus(monoid="add") if isinstance(t.right, tm.Zero):
+            case tm.Plus(monoid="add") if isinstance(t.right, tm.Zero) and (context.folding == "add" or self.stands_for(context, t.left)):
                 return t.left
-            case tm.Plus(monoid="add") if isinstance(t.left, tm.Zero):
+            case tm.Plus(monoid="add") if isinstance(t.left, tm.Zero) and (context.folding == "add" or self.stands_for(context, t.right)):
                 if context.folding != "add":
                     self.services.licence("signed-zero", _float(t))
                 return t.right
@@ -140,21 +140,30 @@ class _Simplifier:
             return (const == 0) == (test.kind == "eq")
         return None
 
+    def stands_for(self, context: Context, part: tm.Term) -> bool:
+        """The part may be folded into the place where its value was: not where it would be added bit by bit to a float."""
+        if context.folding is None or not _float(part):
+            return True
+        if tm.accumulates(part, context.folding) or (context.folding != "add" and tm.may_skip(part)):
+            return False
+        self.services.licence("signed-zero", tm.may_skip(part))
+        return True
+
     def operation(self, context: Context, t: tm.Op) -> tm.Term:
         args = tuple(self.term(context.down(t, k), a) for k, a in enumerate(t.args))
         if any(a is not b for a, b in zip(args, t.args, strict=True)):
             t = tm.Op(t.name, args, t.dtype)
         if t.name == "add":
             for k, other in ((0, 1), (1, 0)):
-                if isinstance(args[k], tm.Zero):
+                if isinstance(args[k], tm.Zero) and self.stands_for(context, args[other]):
                     self.services.licence("signed-zero", _float(t))
                     return args[other]
         if t.name in ("mul", "mulacc") and not t.dtype.is_complex and not (t.name == "mulacc" and context.folding == "add"):
             for k, other in ((0, 1), (1, 0)):
                 factor = args[k]
-                if isinstance(factor, tm.Lit) and factor.value == 1 and not isinstance(factor.value, bool):
+                if isinstance(factor, tm.Lit) and factor.value == 1 and not isinstance(factor.value, bool) and self.stands_for(context, args[other]):
                     return args[other]
-        if t.name == "sub" and isinstance(args[1], tm.Zero):
+        if t.name == "sub" and isinstance(args[1], tm.Zero) and self.stands_for(context, args[0]):
             return args[0]
         return t
 
