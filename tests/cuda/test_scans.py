@@ -160,3 +160,11 @@ def test_every_operator(what):
 
 def test_one_launch():
     assert [kernel.name for kernel in lowered(sums().core).kernels] == ["k0_scan"]
+
+
+def test_what_blocks_hand_over_is_not_restricted():
+    """A compiler that is told nobody else writes to an array may read it before it waits."""
+    text = sums().on("cuda").show("cuda")
+    (head,) = [line for line in text.splitlines() if "__global__" in line]
+    given = head[head.index("(at_failure") :].split(", ")
+    assert [p for p in given if "__restrict__" in p] == ["const double *__restrict__ x"] and "at_await(" in text

@@ -112,6 +112,7 @@ class KernelText(Emitter):
         self.regions: list[str] = []
         self.region_count = 0
         self.written: set[object] = set()
+        self.meeting = False  # blocks of the kernel hand something to each other
 
     def kernels(self) -> list[str]:
         return [self.one(kernel) for kernel in self.program.kernels]
@@ -123,6 +124,7 @@ class KernelText(Emitter):
         self.names.active = dict(_COORDINATES)
         self.swapped = {b for s in k.walk(kernel.body) if isinstance(s, lp.Swap) for b in (s.first, s.second)}
         self.written = written = k.written(kernel)
+        self.meeting = any(isinstance(s, (k.Fence, k.Tell, k.Await)) for s in k.walk(kernel.body))
         params = ["at_failure *at_failed"]
         for p in kernel.parameters:
             params.append(self.parameter(p, p in written))
@@ -143,6 +145,8 @@ class KernelText(Emitter):
             return f"int64_t {self.names.enter(p)}"
         if isinstance(p, lp.Var):
             return f"{p.dtype.c_name} {safe(p.name)}"
+        if is_written and self.meeting:  # blocks hand something to each other there: a compiler that believes in restrict may read before it waits
+            return f"{p.dtype.c_name} *{safe(p.name)}"
         return f"{'' if is_written else 'const '}{p.dtype.c_name} *__restrict__ {safe(p.name)}"
 
     # -- statements
