@@ -17,6 +17,7 @@ from atoll.backends.cuda.generate import lowered
 from atoll.backends.cuda.text import kernels_text
 from atoll.loops import ir as lp
 from atoll.loops.execute import Stuck
+from atoll.loops.questions import loads
 from atoll.runtime.cuda.devices import EMULATED, device
 from atoll.sizes import poly
 from atoll.types.dtypes import U32
@@ -168,3 +169,10 @@ def test_what_blocks_hand_over_is_not_restricted():
     (head,) = [line for line in text.splitlines() if "__global__" in line]
     given = head[head.index("(at_failure") :].split(", ")
     assert [p for p in given if "__restrict__" in p] == ["const double *__restrict__ x"] and "at_await(" in text
+
+
+def test_elements_are_read_before_lanes_wait():
+    """A shuffle keeps reads that stand after it behind it: all of a thread's are asked for first."""
+    (kernel,) = lowered(sums().core).kernels
+    together = [s for s in k.walk(kernel.body) if isinstance(s, lp.For) and any(isinstance(x, k.Shuffle) for x in k.walk(s.body))]
+    assert together and not any(x.buffer.kind == "in" for s in together for x in loads(s.body))

@@ -98,7 +98,9 @@ class _Warps:
         t, end = self.names.sym("t"), self.names.var("end", I64, True)
         out.append(lp.Let(end, lp.Call("min", (lp.Index(self.length * (self.group + 1)), lp.Index(self.n)), I64)))
         steps = [_Step(self, self.length * self.group + k.WARP * (STEPS * poly(t) + s) + self.lane, poly(end.atom)) for s in range(STEPS)]
-        body = [*(x for step in steps for x in step.reading()), *(x for step in steps for x in step.adding())]
+        whole = lp.Test("ge", poly(end.atom) - 1 - (steps[-1].r - self.lane + (k.WARP - 1)))
+        read = lp.If((whole,), [x for step in steps for x in step.reading(True)], [x for step in steps for x in step.reading(False)])
+        body = [*(x for step in steps for x in step.declared()), read, *(x for step in steps for x in step.adding())]
         out.append(lp.For(t, poly(0), (self.length + (k.WARP * STEPS - 1)) // (k.WARP * STEPS), body, parallel=False))
         return [*out, k.WarpBarrier(), self.each_bin(lambda at: [lp.Store(self.parts, (self.group, at), lp.Load(self.own, (first + at,)))])]
 
@@ -121,18 +123,20 @@ class _Step:
         made = Renaming(self.of.names, {self.h.loop.sym: self.h.loop.low + self.r}).stmts(body)
         return Single(self.of.names, {}, self.r).stmts(made)
 
-    def reading(self) -> list[Any]:
-        """Key and, where a round has one value, the value."""
+    def declared(self) -> list[Any]:
+        out: list[Any] = [lp.Declare(self.key, lp.Const(-1, I64)), lp.Declare(self.there, lp.Const(0, I64))]
+        return out if self.h.inner else [*out, lp.Declare(self.value, neutral(self.of.acc))]
+
+    def reading(self, whole: bool) -> list[Any]:
+        """Key and, where a round has one value, the value. `whole`: there is such a round for every lane."""
         u = self.h.update
         found: list[Any] = [lp.Assign(self.key, lp.Index(self.which)), lp.Assign(self.there, lp.Const(1, I64))]
         if not self.h.inner:
             found = [*self.h.last, *found, lp.Assign(self.value, u.value)]
         if self.h.tests:
             found = [lp.If(self.h.tests, found)]
-        out: list[Any] = [lp.Declare(self.key, lp.Const(-1, I64)), lp.Declare(self.there, lp.Const(0, I64))]
-        if not self.h.inner:
-            out.append(lp.Declare(self.value, neutral(self.of.acc)))
-        return [*out, lp.If((lp.Test("ge", self.end - 1 - self.r),), self.stmts([*self.h.first, *found]))]
+        made = self.stmts([*self.h.first, *found])
+        return made if whole else [lp.If((lp.Test("ge", self.end - 1 - self.r),), made)]
 
     def adding(self) -> list[Any]:
         """Lanes with the same key one after the other."""

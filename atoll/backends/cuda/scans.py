@@ -185,11 +185,20 @@ class _Tiles:
     def values(self) -> list[Any]:
         """Scans of the parts of warps, kept; and what each amounts to."""
         carry, value, e, last = self.var("carry"), self.var("value"), self.names.sym("e"), self.var("last")
-        body: list[Any] = [*_element(self.names, self.scan, self.round(e), value, self.n), *warp_scan(self.names, self.acc, value)]
+        body: list[Any] = [lp.Declare(value, lp.Load(self.kept, (poly(e),))), *warp_scan(self.names, self.acc, value)]
         body += [lp.Assign(value, self.both(lp.Use(carry), lp.Use(value))), lp.Store(self.kept, (poly(e),), lp.Use(value))]
         body += [k.Shuffle(last, lp.Use(value), poly(k.WARP - 1)), lp.Assign(carry, lp.Use(last))]
-        out: list[Any] = [lp.Declare(carry, neutral(self.acc)), lp.For(e, poly(0), poly(ROUNDS), body, parallel=False, unroll=True)]
+        out: list[Any] = [self.elements(), lp.Declare(carry, neutral(self.acc)), lp.For(e, poly(0), poly(ROUNDS), body, parallel=False, unroll=True)]
         return [*out, lp.If((lp.Test("eq", self.lane),), [lp.Store(self.warps, (self.warp,), lp.Use(carry))])]
+
+    def elements(self) -> lp.Stmt:
+        """All of a thread's v, before anything is done with them, so that they are on their way at once; whether the tile is full is asked once."""
+        e, value = self.names.sym("e"), self.var("value")
+        made, known = _element(self.names, self.scan, self.round(e))
+        start, store = lp.Declare(value, neutral(self.acc)), lp.Store(self.kept, (poly(e),), lp.Use(value))
+        full = lp.For(e, poly(0), poly(ROUNDS), [*made, lp.Store(self.kept, (poly(e),), known)], parallel=False, unroll=True)
+        some: list[Any] = [start, lp.If((lp.Test("ge", self.n - 1 - self.round(e)),), [*made, lp.Assign(value, known)]), store]
+        return lp.If((lp.Test("ge", self.n - TILE * (poly(self.tile.atom) + 1)),), [full], [lp.For(e, poly(0), poly(ROUNDS), some, parallel=False, unroll=True)])
 
     def tell(self, place: Poly, value: lp.Expr) -> list[Any]:
         return [lp.Store(self.parts, (place,), value), k.Tell(self.told, (place,))]
@@ -249,11 +258,10 @@ def _stepping(scan: Scan, after: lp.Expr) -> list[lp.Stmt]:
     return out
 
 
-def _element(names: Names, scan: Scan, r: Poly, into: lp.Var, n: Poly) -> list[k.Statement]:
-    """into := v(r) where there is such a round, else nothing."""
+def _element(names: Names, scan: Scan, r: Poly) -> tuple[list[Any], lp.Expr]:
+    """What makes v(r), and it."""
     thread = Single(names, {scan.loop.sym: scan.loop.low + r}, r)
-    made: list[Any] = [*thread.stmts(scan.before), lp.Assign(into, thread.expr(scan.value))]
-    return [lp.Declare(into, neutral(scan.acc)), lp.If((lp.Test("ge", n - 1 - r),), made)]
+    return thread.stmts(scan.before), thread.expr(scan.value)
 
 
 def warp_scan(names: Names, acc: lp.Acc, running: lp.Var) -> list[k.Statement]:
