@@ -11,6 +11,7 @@ What is trusted of this file: that a term is written as it stands, and the table
             | "zeros" count idx* | "get" number count idx* | "lit" number | "index" idx | "op" number count term* | "mulacc" term term | "choose" count (test idx)* term term
             | "choosev" truth term term term
 
+What an opaque part makes of arguments and of other opaque parts is written as one more argument, of which nothing is known but its shape and what the part promises; one that makes nothing is left out.
 Unknowns of rows are numbered as Normal.v numbers them: a size 2k + 3, the loop at depth k 2k + 2. Of several results each is replayed by itself.
 """
 
@@ -211,8 +212,10 @@ class Words:
                 yield from self.choose(t[1], t[2], list(t[3]), place)
             case "many":
                 yield from self.term(t[1][self.result], place)
+            case "nest":
+                yield from self.term(t[5], place)
             case _:
-                raise NotReplayed("opaque parts")
+                raise NotReplayed(t[0])
 
     def choose(self, a: Term, b: Term, tests: list[Any], place: Place) -> Iterator[str]:
         """Tests on indices together, each test on a value by itself."""
@@ -243,7 +246,7 @@ class Words:
         for k in m.path:
             if t[0] == "choose" and len(t[3]) > 1 and any(p is None for _, p, _ in t[3]):
                 raise NotReplayed("a step inside of a choice by tests on values and on indices")
-            if t[0] != "many":
+            if t[0] not in ("many", "nest"):
                 path.append(str(k))
             place, t = place.down(t, k), kids(t)[k]
         yield from (str(len(path)), *path, m.rule, *self.arguments(m, t, place), *self.term(m.new, place), *self.term(m.after, self.top))
@@ -353,15 +356,39 @@ def source_words(proofs: Proofs, t: Tables, kind: str, rest: list[int], numbers:
 
 
 
+def opaque(t: Term) -> list[Term]:
+    """Opaque parts, from the outside in, without what stands behind them."""
+    found = []
+    while t[0] in ("let", "nest"):
+        if t[0] == "nest":
+            found.append((*t[:5], *t[6:]))
+        t = kids(t)[-1]
+    return found
+
+
 def replay(checker: Any, asked: Callable[[Iterator[str]], str]) -> int:
     """Every step of a checked certificate again; how many there are. Rejected where the extracted checker, or the licences, do not allow one; NotReplayed where it is not covered."""
     data = checker.data
     licences = frozenset(data["licences"])
-    results = len(checker.final[1]) if checker.final[0] == "many" else 1
+    types, shapes, promised = dict(checker.types), list(checker.shapes.values()), []
+    parts = opaque(checker.source)
+    for _, made, extents, _, used, promises in parts:
+        if made and not set(used) <= set(types):
+            raise NotReplayed("an opaque part that reads a named value")
+        types |= dict(made)
+        shapes += extents
+        promised += promises
+    last = checker.final
+    while last[0] in ("let", "nest"):
+        last = kids(last)[-1]
     for facts, moves, final in checker.chains:
-        for r in range(results):
-            words = Words(checker.proofs, data["sizes"], checker.types, r)
-            _, *laws = asked(words.all(facts, list(checker.shapes.values()), checker.source, moves, final)).splitlines()
+        if parts and opaque(final) != parts:
+            final = moves[-1].after if moves else checker.source  # the program for other sizes is a copy with names of its own: the other checker compared them
+        if any(opaque(t) != parts for t in (final, *(m.after for m in moves))):
+            raise NotReplayed("opaque parts that change")
+        for r in range(len(last[1]) if last[0] == "many" else 1):
+            words = Words(checker.proofs, data["sizes"], types, r)
+            _, *laws = asked(words.all([*facts, *promised], shapes, checker.source, moves, final)).splitlines()
             for law in laws:
                 need(words.granted(law, licences), "the steps rest on a law that the certificate has no licence for:", law)
     return sum(len(moves) for _, moves, _ in checker.chains)

@@ -17,7 +17,7 @@ import atoll as at
 from atoll import f32
 from atoll.check import verified
 from atoll.check.prove import Checker, prove
-from atoll.check.replayed import RULES, NotReplayed, Words, replay
+from atoll.check.replayed import RULES, NotReplayed, Words, opaque, replay
 from atoll.check.sums import Rejected
 from atoll.check.terms import Term, kids, with_kids
 from atoll.schedule import kernel
@@ -183,3 +183,31 @@ def test_a_sum_in_place_of_its_value(f: Any, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(_Simplifier, "stands_for", lambda *_: True)
     with pytest.raises(Rejected, match="licences"):
         prove(at.schedule(f).partition("i").certificate().data)
+
+
+@at.fn
+def taken(x: f32[n], at_: at.i64[m]) -> f32[m]:
+    return [2.0 * x[at_[i]] for i in range(m)]
+
+
+@at.fn
+def two_results(a: f32[n, m]) -> (f32[n], f32[n, m]):
+    most = [sum(a[i, j] for j in range(m)) for i in range(n)]
+    return most, [[a[i, j] - most[i] for j in range(m)] for i in range(n)]
+
+
+@needs_it
+@pytest.mark.parametrize("f", [taken, two_results])
+def test_opaque_parts_and_several_results(f: Any) -> None:
+    """What an opaque part makes is an argument of which nothing is known; every result is replayed."""
+    s = at.schedule(f).split("i" if f is taken else "most/i", 4, tail="cut")
+    asked = []
+
+    def ask(words: Any) -> str:
+        asked.append(" ".join(words))
+        return verified._asked(iter(asked[-1].split()))
+
+    checker = Checker(s.certificate().data)
+    checker.run()
+    assert replay(checker, ask) >= 2 and bool(opaque(checker.source)) == (f is taken)
+    assert len(asked) == (1 if f is taken else 2) * len(checker.chains) and len(set(asked)) == len(asked)
