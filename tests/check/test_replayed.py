@@ -23,6 +23,7 @@ from atoll.check.terms import Term, kids, with_kids
 from atoll.schedule import kernel
 from atoll.schedule.simplify import _Simplifier
 from tests.check.mutations import certificates
+from tests.check.test_forgeries import FORGERIES
 
 n, m = at.sizes("n m")
 ROOT = Path(__file__).parents[2]
@@ -158,6 +159,14 @@ def test_without_the_licence_it_is_refused() -> None:
     with pytest.raises(Rejected, match="no licence"):
         replay(checker, verified._asked)
     assert "every rule applied again" in prove(data, verified=True)
+
+
+@needs_it
+@pytest.mark.parametrize("forge", FORGERIES, ids=[f.__name__ for f in FORGERIES])
+def test_forgeries(forge: Any) -> None:
+    """Forged certificates: what the other checker says of their steps, the proved one says; the rest of them forge what is behind the steps."""
+    data = forge()
+    assert says(Careless, data) == says(Checker, data)
 
 
 @at.fn

@@ -21,7 +21,7 @@ import atoll as at
 from atoll.schedule import term as tm
 from atoll.schedule.denote import evaluate
 from tests.agreement import flat
-from tests.schedule.holding import given, holds
+from tests.schedule.holding import certified, given, holds
 from tests.schedule.random_programs import Program
 from tests.schedule.random_terms import same
 
@@ -144,7 +144,7 @@ def finish(s: Any, arguments: list[tuple[Any, ...]], counts: collections.Counter
         for x, y in zip(found, flat(wanted), strict=True):
             if not same(x, y, frozenset(("reassociate",))):
                 raise Wrong(f"loops give {x}, the function {y}")
-    s.certificate().check()
+    certified(s)
 
 
 def main() -> int:
