@@ -49,6 +49,7 @@ class Region(Values, Footprints, Lanes):
         self.licensed = licensed
         self.asked, self.roots = 0, roots
         self._rounds: dict[str, list[str]] = {}
+        self._roots: dict[str, str] = {}
         self._others: dict[int, tuple[Leaf, Other]] = {}  # asked once for each leaf, when rounds are settled
         self.moving, self.kinds = around.moving, around.kinds
         self.notes: set[str] = set()
@@ -109,8 +110,11 @@ class Region(Values, Footprints, Lanes):
         return self._rounds[root]
 
     def root(self, v: str) -> str:
-        plain = v.split("%")[0] or v  # parts that are written out have names of their own
-        return self.roots.get(plain, plain)
+        found = self._roots.get(v)
+        if found is None:
+            plain = v.split("%")[0] or v  # parts that are written out have names of their own
+            found = self._roots[v] = self.roots.get(plain, plain)
+        return found
 
     def check(self) -> int:
         self.of_lanes()
@@ -400,10 +404,15 @@ class Region(Values, Footprints, Lanes):
     # -- order
 
     def order(self) -> None:
-        touched = [(x, list(self.cells(x))) for x in self.new]
+        touched: list[tuple[Leaf, dict[Any, list[tuple[Any, bool]]]]] = []
+        for x in self.new:
+            places: dict[Any, list[tuple[Any, bool]]] = {}
+            for where, index, writes in self.cells(x):
+                places.setdefault(where, []).append((index, writes))
+            touched.append((x, places))
         for a, mine in touched:
             for b, theirs in touched:
-                meet = [(p, q) for where, p, w in mine for other, q, v in theirs if where == other and (w or (v and where != CHECK))]
+                meet = [(p, q) for where in mine if where in theirs for p, w in mine[where] for q, v in theirs[where] if w or (v and where != CHECK)]
                 if meet:
                     self.ordered(a, b, meet, self.free(a, b))
 
