@@ -208,20 +208,24 @@ def kept_for_the_next(first: int = 0, d: str = "f64", next_: Any = ("use", "u"),
     return forged(before, [*start, (("for", "i", 1, "n", body), 0)])
 
 
-def in_turns(c: int = 0, steps: int = 0, guard: str = "m", low: int = 0) -> Data:
+def in_turns(c: int = 0, steps: int = 0, guard: str = "m", low: int = 0, named: str = "", element: Any = 0) -> Data:
     """x[i // m] for all i, a turn of m at a time."""
     def over(k: Any) -> Any:
         return {"quotient": (k, "m")}
 
-    store = ("store", "y", ("i",), at("x", over("i")))
-    before = (("for", "i", 0, "n", (store,)),)
+    value = lambda q, k: plus(at("x", q), ("use", k)) if named else at("x", q)
+    store = ("store", "y", ("i",), value(over("i"), "w"))
+    name = lambda k, i: ("let", k, "f64", at(named, element if element != "i" else i))
+    before = (("for", "i", 0, "n", (*([name("w", "i")] if named else []), store)),)
+    e = 1 if named else 0
     turn = ("let", "t", "i64", ("call", "floordiv", (("index", v("p") + c), ("index", "m")), "i64"))
     length = ("let", "l", "i64", ("call", "max", (("index", P({("m", "t"): 1, ("m",): 1}) - v("p") - c + steps), ("const", 1, "i64")), "i64"))
     stop = ("let", "q", "i64", ("call", "min", (("index", "n"), ("index", v("p") + v("l"))), "i64"))
-    inner = ("for", "i", "p", "q", [(("store", "y", ("i",), at("x", "t")), (1, SAME))], True)
-    loop = [(("break", (("ge", v("n") - v("p") - 1),)), None), (turn, None), (length, None), (stop, None), (inner, None), (("assign", "p", ("index", "q")), None)]
+    inner = ("for", "i", "p", "q", [(("store", "y", ("i",), value("t", "w1")), (1 + e, SAME))], True)
+    loop = [(("break", (("ge", v("n") - v("p") - 1),)), None), *([(name("w1", "p"), (1, {"i": "p"}))] if named else []), (turn, None), (length, None), (stop, None), (inner, None), (("assign", "p", ("index", "q")), None)]
     cut = [(("declare", "p", "i64", ("index", low)), None), (("forever", loop), None)]
-    return forged(before, [(("if", (("ge", v(guard) - 1),), cut, [(("for", "i", 0, "n", [(store, (1, SAME))], True), None)]), None)], sizes="n m")
+    plain = [(("for", "i", 0, "n", [*([(name("w", "i"), (1, SAME))] if named else []), (store, (1 + e, SAME))], True), None)]
+    return forged(before, [(("if", (("ge", v(guard) - 1),), cut, plain), None)], sizes="n m", roots={"w1": "w"})
 
 
 PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
@@ -264,6 +268,9 @@ PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "turns: of another place": (in_turns, lambda: in_turns(c=1), "another value"),
     "turns: nobody asked for m": (in_turns, lambda: in_turns(guard="n"), "without origin"),
     "turns: the first left out": (in_turns, lambda: in_turns(low=1), "all"),
+    "turns: a name of what is written": (lambda: in_turns(named="z"), lambda: in_turns(named="y"), "without origin|another|order"),
+    "turns: a name of the first of a turn": (lambda: in_turns(named="z"), lambda: in_turns(named="z", element="i"), "without origin|another"),
+    "turns: a name, and one too far": (lambda: in_turns(named="z"), lambda: in_turns(named="z", steps=1), "without origin"),
     "the length of a result": (lambda: length_of_the_result(False), lambda: length_of_the_result(True), "is read behind it"),
 }
 

@@ -7,7 +7,7 @@ If s is true, it stays true whatever comes; what is skipped reads, and does noth
     if m >= 1 ...:  declare at = lo;  forever:  break unless at < hi;  turn = (at + c) // m;  steps = max(m turn + m - at - c, 1);  stop = min(hi, at + steps ...)
                                       for i in at..stop:  f(i, turn);  at := stop                      is        for i in lo..hi:  f(i, (i + c) // m)
 
-at + c is less than m turn + m, so it takes steps, and i + c is in the same turn for all i in at..stop.
+Names of a round that nothing in a turn changes may be made once in it. at + c is less than m turn + m, so it takes steps, and i + c is in the same turn for all i in at..stop.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from dataclasses import replace
 from typing import Any
 
 from atoll.check.rewrites.checks_back import renamed
-from atoll.check.rewrites.language import Expr, changed, names, read
+from atoll.check.rewrites.language import Expr, changed, loads, names, read
 from atoll.check.rewrites.leaves import Node, whole
-from atoll.check.sums import Poly, add, const, div, mul, sub, var
+from atoll.check.sums import Poly, add, const, div, mul, sub, subst, var
 
 FALSE, TRUE = "False", "True"
 
@@ -77,7 +77,8 @@ def _turns(tests: Any, first: Node, loop: Node) -> Node | None:
     if first.stmt[0] != "declare" or first.stmt[2] != "i64" or first.stmt[3] is None or first.stmt[3][0] != "index" or loop.stmt[0] != "forever":
         return None
     at, low = first.stmt[1], first.stmt[3][1]
-    leave, *lets, rounds, step = loop.bodies[0] if len(loop.bodies[0]) >= 4 else (first, first, first, first)
+    leave, *all_, rounds, step = loop.bodies[0] if len(loop.bodies[0]) >= 4 else (first, first, first, first)
+    kept, lets = [n for n in all_ if n.origin is not None], [n for n in all_ if n.origin is None]  # names of a round that are the same in a turn
     if leave.stmt[0] != "break" or len(leave.stmt[1]) != 1 or leave.stmt[1][0][0] != "ge" or rounds.stmt[0] != "for" or any(n.stmt[0] != "let" or n.stmt[2] != "i64" for n in lets):
         return None
     high = add(add(leave.stmt[1][0][1], var(at)), const(1))
@@ -86,7 +87,7 @@ def _turns(tests: Any, first: Node, loop: Node) -> Node | None:
     if begin != var(at) or len(stop) != 1 or stop[0][1] != 1 or len(stop[0][0]) != 1 or step.stmt != ("assign", at, ("index", stop)) or flags[3]:
         return None
     turns = _where_turns(made.get(stop[0][0][0]), at, high, made)
-    if turns is None or {at, *made} & (names(low) | names(high)):
+    if turns is None or {at, *made, *(n.stmt[1] for n in kept)} & (names(low) | names(high)):
         return None
     if not all(("ge", sub(m, const(1)), None) in tests for _, m in turns.values()):
         return None
@@ -94,9 +95,12 @@ def _turns(tests: Any, first: Node, loop: Node) -> Node | None:
     inner = tuple(renamed(n, {}, env) for n in rounds.bodies[0])
     stmts = tuple(map(whole, inner))
     assigned, _ = changed(stmts)
+    if any(n.stmt[0] != "let" or {at, *made} & names(n.stmt[3]) or names(n.stmt[3]) & assigned or {x[1] for x in loads(n.stmt[3])} & changed(stmts)[1] for n in kept):
+        return None
     if {at, *made} & (read(stmts)[0] | assigned) or assigned & (names(high) | set().union(*(names(p) for pair in turns.values() for p in pair))):
         return None
-    return Node(("for", i, low, high, (), flags), (inner,), rounds.origin)
+    early = tuple(replace(n, origin=(n.origin[0], {s: subst(p, {at: var(i)}) for s, p in n.origin[1].items()})) for n in kept if n.origin is not None)
+    return Node(("for", i, low, high, (), flags), ((*early, *inner),), rounds.origin)
 
 
 def _where_turns(stop: Any, at: str, high: Poly, made: Mapping[str, Any]) -> dict[str, tuple[Poly, Poly]] | None:
