@@ -100,8 +100,8 @@ def _order(p: Poly) -> int:
 # -- slots
 
 
-def _slots(p: ir.Scatter) -> Poly:
-    return math.prod((x.extent for x in p.binders), start=poly(1))
+def _slots(b: Builder, outside: ir.Block, p: ir.Scatter) -> Poly:
+    return math.prod((_rounds(b, outside, x.extent) for x in p.binders), start=poly(1))
 
 
 def _asked(p: ir.Scatter) -> tuple[ir.Cond, ...]:
@@ -119,16 +119,14 @@ def _each(b: Builder, outside: ir.Block, inside: list[ir.Block], chain: Chain) -
     for line, k in chain:
         p = line.prim
         if isinstance(p, ir.Scatter):
-            if _asked(p):
+            if _asked(p) or any(_varies(x.extent, inside) for x in p.binders):
                 return None
-            here = _slots(p)
+            here = _slots(b, outside, p)
         else:
             each = _each(b, outside, [*inside, p.block], nest(p, k) or []) if isinstance(p, ir.Loop) and not p.when else None
             if each is None or _varies(p.size, inside):  # type: ignore[union-attr]
                 return None
             here = _rounds(b, outside, p.size) * each  # type: ignore[union-attr]
-        if _varies(here, inside):
-            return None
         total = total + here
     return total
 
@@ -140,7 +138,7 @@ def _varies(p: Poly, inside: list[ir.Block]) -> bool:
 
 
 def _rounds(b: Builder, outside: ir.Block, size: Poly) -> Poly:
-    """How often a loop runs: range(1, n - 1) has no round, not minus one, where n is 1."""
+    """How often a loop runs, and how many places an update has that was a loop: range(1, n - 1) has no round, not minus one, where n is 1."""
     with b.reenter(outside):
         found = scalars.as_poly(b, scalars.op(b, "max", (scalars.from_poly(size), ir.Const(0, I64)), I64, NOWHERE))
     assert found is not None
@@ -183,7 +181,7 @@ class _Walk:
                 info = self.arrays[n].info
                 made, _ = b.emit(ir.Scatter(self.arrays[n].whole(b), p.binders, (at,), value, when=asked), (ir.Result(info.dtype, info.axes),), hint="u")
                 self.arrays[n] = Version(made)
-        return self.chosen(_asked(p), slot + _slots(p), slot)
+        return self.chosen(_asked(p), slot + _slots(b, line.block, p), slot)
 
     def chosen(self, when: tuple[ir.Cond, ...], then: Poly, orelse: Poly) -> Poly:
         if not when:

@@ -25,3 +25,20 @@ def test_rounds_that_are_none(name: str, r: str) -> None:
     for n in (0, 1, 3):
         found = check(HEAD + ROUNDS[name].replace("{}", r), 7, {"n": n, "m": 0}, ("ainf",))
         assert not found.refused and found.failure is None, (n, found)
+
+
+AT_ONCE = {
+    "vector": "    for i in at.loop(n, checkpoint=C):\n        for j in range(i + 2, n - 1):\n            x[j] = x[j] * x[i] + a[j, i]\n        x[i] = sin(x[i])\n    return x\n",
+    "row": "    for i in at.loop(n, checkpoint=C):\n        for j in range(i + 2, n - 1):\n            a[i, j] = a[i, j] * x[i] + x[j]\n        a[i, 0] = sin(a[0, i])\n    return a\n",
+    "two updates": "    for i in at.loop(n, checkpoint=C):\n        for j in range(i + 3, n):\n            x[j] = sin(x[j])\n        for j in range(2, n - i):\n            x[j] = x[j] * a[j, i]\n        x[i] = x[i] * a[i, 0]\n    return x\n",
+    "beside a loop": "    for i in at.loop(n, checkpoint=C):\n        for j in range(i + 2, n - 1):\n            x[j] = x[j] * x[i] + a[j, i]\n        for j in range(i):\n            x[j] = x[j] * x[j + 1]\n    return x\n",
+}
+
+
+@pytest.mark.parametrize("depth", [0, 2])
+@pytest.mark.parametrize("name", AT_ONCE)
+def test_updates_of_no_places(name: str, depth: int) -> None:
+    """Loops that are one update of all their places: n - i - 3 of them, or none."""
+    for n in (1, 4):
+        found = check(HEAD + AT_ONCE[name].replace("C", str(depth)), 3, {"n": n, "m": 0}, ("ainf",))
+        assert not found.refused and found.failure is None, (n, found)

@@ -35,7 +35,7 @@ UPDATES = (
 )
 TESTS = ("c[P] % 2 == 0", "x[P] > y[Q]", "P < Q", "s > 0.1 or c[Q] > 4", "a[P, Q] < 0.4 and x[P] > -0.5")
 LOOPS = ("for I in range(n):", "for I in range(O):", "for I in range(2):", "for I in range(c[P] % 3):", "for I in range(1, n - 1):", "for I in range(O + 2, n):", "for I in range(3, n - 1):")
-OUTER = (*LOOPS[:1] * 4, "for I in range(2, n):", "for I in range(3, n - 1):")  # some have fewer than no rounds
+OUTER = (*LOOPS[:1] * 4, "for I in at.loop(n, checkpoint=1):", "for I in at.loop(n, checkpoint=2):", "for I in range(2, n):", "for I in range(3, n - 1):")  # some have fewer than no rounds
 
 
 class _Nest:
