@@ -4,7 +4,7 @@
 
 Require Import ZArith List Lia Bool.
 Require Import Arithmetic.
-Require Import Terms Kernel Named Elements Normal Compare Path Applied Simplify.
+Require Import Terms Kernel Named Elements Normal Compare Path Applied Values Simplify.
 Import ListNotations.
 Open Scope Z_scope.
 
