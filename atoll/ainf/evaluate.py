@@ -364,7 +364,7 @@ class Evaluator:
         state = [self.array(a, frame, env) for a in p.state]
         most = None if p.index is None else self.poly(p.size, frame, env)
         for t in itertools.count():
-            if t == most:
+            if most is not None and t >= most:
                 return state
             body = Frame(p.block, frame, state, {} if p.index is None else {p.index: t})
             for line in p.head:

@@ -21,6 +21,26 @@ def told(stmt: lp.Stmt) -> tuple[Poly, ...]:
     return ()
 
 
+def filled_on_condition(stmts: lp.Stmts) -> set[lp.Buffer]:
+    """Arrays that are written under a condition that their memory does not stand under, or not at all: there is memory, but perhaps no value."""
+    found: set[lp.Buffer] = set()
+    surely: set[lp.Buffer] = set()
+
+    def go(stmts: lp.Stmts, here: set[lp.Buffer]) -> None:
+        for s in stmts:
+            if isinstance(s, lp.Alloc):
+                found.add(s.buffer)
+                here.add(s.buffer)
+            elif bodies := list(lp.bodies(s)):
+                for body in bodies:
+                    go(body, set() if isinstance(s, lp.If) else here)
+            elif not isinstance(s, lp.Free):
+                surely.update(changed([s])[1] & here)
+
+    go(stmts, set())
+    return found - surely
+
+
 def divides(p: Poly) -> bool:
     """It has quotients by what may be 0."""
     return any(isinstance(atom, Quot) and (atom.den.const() is None or divides(atom.num)) for atom in p.atoms())

@@ -14,6 +14,7 @@ ROUNDS = {
     "one place": "    for i in range(n):\n        for j in range({}):\n            x[j % n] = sin(x[i])\n        x[i] = x[i] * a[i, 0]\n        for j in range({}):\n            x[(j + 1) % n] = x[j % n] * x[i]\n    return x\n",
     "inside": "    for i in range(n):\n        for j in range({}):\n            for k in range({}):\n                x[k % n] = sin(x[j % n] * x[i])\n        x[i] = x[i] * x[0]\n    return x\n",
     "while": "    for i in range(n):\n        k = 0\n        while k < i + 1:\n            for j in range({}):\n                a[j % n] = a[k] * x\n            a[k] = sin(a[k]) * x[i]\n            k += 1\n    return a\n",
+    "break": "    s = 0.5\n    for i in range(n):\n        for j in range({}):\n            if x[i] > 0.7:\n                break\n            s = tanh(s * x[j % n])\n        x[i] = s * x[i]\n    return x\n",
 }
 RANGES = ("1, n - 1", "3, n - 1", "n, 2", "i + 2, n", "5, 2")
 

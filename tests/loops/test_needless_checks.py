@@ -22,6 +22,7 @@ from atoll.runtime.arguments import from_python
 from bench.everyday.programs import HEAD as EVERYDAY
 from bench.everyday.programs import PROGRAMS
 from tests.agreement import flat, same
+from tests.fuzz.stages import Stages
 
 HEAD = "import atoll as at\nfrom atoll import f64, i32, i64, u8, u64\nn, m = at.sizes('n m')\n@at.fn\n"
 
@@ -214,3 +215,25 @@ def test_random_walks(seed):
         for size in (0, 1, 4):
             g = np.random.default_rng(size)
             agrees(f, fn, (g.integers(-2, 6, size), g.integers(-2, size + 2, size), int(g.integers(-1, 4))))
+
+
+UNFILLED = {
+    "in a branch": "def f(p: i64, k: i64) -> i64:\n    if p < 1:\n        s = range(2)\n        t = 0\n        s[0] = t\n        v = trunc_l((0, s[0] < 2), 2)\n    else:\n        v = [(0, True)]\n    w = [v[0][1]]\n    for x in w:\n        if x:\n            w[1], w[0] = (True, True)\n    return 0\n",
+    "in a branch, of numbers": "def f(p: i64, k: i64) -> i64:\n    t = 0\n    if p < 1:\n        s = [0, 1, 2]\n        s[k] = p + 5\n        v = [s[0], s[1]]\n    else:\n        v = [p, p]\n    for i in range(4):\n        if t < 3:\n            t = t + v[(i + k) % 2]\n    return t\n",
+}
+
+
+@pytest.mark.parametrize("name", UNFILLED)
+def test_memory_without_values_is_not_read(name: str) -> None:
+    """An element is read before a loop, instead of under a condition in it, only where something was stored in any case."""
+    f = at.fn(source=HEAD + UNFILLED[name])
+    run = Stages(f).run_rewritten
+    for p in (-3, 0, 1, 2):
+        for k in (0, 1):
+            try:
+                expected = f.interpret(p, k)
+            except at.Error as error:
+                with pytest.raises(at.Error, match=str(error.code)):
+                    run((p, k))
+            else:
+                assert int(run((p, k))[0]) == expected

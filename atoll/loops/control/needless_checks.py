@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from atoll.loops import ir as lp
 from atoll.loops.control.bounds import Bounds
 from atoll.loops.control.counted import counted
-from atoll.loops.questions import changed
+from atoll.loops.questions import changed, filled_on_condition
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.machine import stands_alone
 from atoll.sizes.prover import facts
@@ -39,7 +39,7 @@ def needless_checks(fn: lp.Function, decisions: list[str]) -> lp.Stmts:
     """The statements of a function without the checks that cannot fail."""
     if not any(isinstance(s, (lp.Check, lp.Forever)) for s in lp.walk(fn.body)):
         return fn.body
-    walk = _Walk(Bounds(fn.sizes))
+    walk = _Walk(Bounds(fn.sizes), filled_on_condition(fn.body))
     state = _State(known=tuple(poly(n) for n in fn.sizes))
     for given in fn.inputs:
         if isinstance(given, lp.Var):
@@ -87,8 +87,9 @@ class _Goal:
 
 
 class _Walk:
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: Bounds, perhaps_empty: set[lp.Buffer]) -> None:
         self.bounds = bounds
+        self.perhaps_empty = perhaps_empty  # arrays that may have no values yet
         self.cases: dict[Atom, tuple[Case, Case]] = {}  # versions that have one of several values
         self.made: dict[tuple[str, Poly, Poly], Sym] = {}  # the larger or smaller of two values, by what it is made of
         self.proofs = PROOFS
@@ -482,6 +483,8 @@ class _Walk:
 
     def there(self, load: lp.Load, s: lp.For | lp.Forever, made: set[lp.Var], written: set[lp.Buffer], before: _State) -> bool:
         leaves = {a for p in load.index for a in p.leaves()}
+        if load.buffer in self.perhaps_empty:
+            return False
         if load.buffer in written or load.buffer.rows is not None or not made.isdisjoint(lp.used_vars(load.index)) or (isinstance(s, lp.For) and s.sym in leaves):
             return False
         if any(isinstance(a, Sym) and a not in self.bounds.fixed and a not in self.indices for a in leaves):
