@@ -17,6 +17,8 @@ import time
 import traceback
 from typing import Any
 
+import numpy as np
+
 import atoll as at
 from atoll.schedule import term as tm
 from atoll.schedule.denote import evaluate
@@ -124,6 +126,8 @@ def agree(s: Any, arguments: list[tuple[Any, ...]]) -> None:
             continue
         before, after = evaluate(s.theorem.source, arrays, sizes), evaluate(s.theorem.term, arrays, sizes)
         for x, y in zip(flat(before), flat(after), strict=True):
+            if np.size(x) == np.size(y) == 0:
+                continue  # parts of an array of no rows: at n = 0 one of 0 x (n - 1) elements is counted as 0 x 0 by NumPy; loops take the shape from the type
             if not same(x, y, s.licences):
                 raise Wrong(f"differs at {sizes}: {x} {y}")
 
