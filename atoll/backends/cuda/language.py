@@ -39,7 +39,7 @@ is written before it is read. What a region that was left would have written is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Union
 
 from atoll.ainf.ir import Site
@@ -271,6 +271,24 @@ def written(kernel: Kernel) -> set[Any]:
     """Buffers that a kernel stores into."""
     found: set[Any] = {s.buffer for s in walk(kernel.body) if isinstance(s, (lp.Store, lp.Update, Atomic, Tell))}
     found |= {b for s in walk(kernel.body) if isinstance(s, lp.Swap) for b in (s.first, s.second)}
+    return found | {s.home for s in walk(kernel.body) if isinstance(s, Part) and s.buffer in found}
+
+
+def read(kernel: Kernel) -> set[Any]:
+    """Buffers of which a kernel reads elements."""
+    found: set[Any] = set()
+
+    def go(x: Any) -> None:
+        if isinstance(x, lp.Load):
+            found.add(x.buffer)
+        if isinstance(x, (tuple, list)):
+            for item in x:
+                go(item)
+        elif is_dataclass(x) and not isinstance(x, (lp.Buffer, lp.Var)):
+            for part in fields(x):
+                go(getattr(x, part.name))
+
+    go(tuple(kernel.body))
     return found | {s.home for s in walk(kernel.body) if isinstance(s, Part) and s.buffer in found}
 
 

@@ -18,7 +18,7 @@ from atoll.backends.cuda import language as k
 from atoll.backends.cuda.complex_text import COMPLEX, with_complex
 from atoll.loops import ir as lp
 from atoll.sizes import Atom, Sym
-from atoll.types.dtypes import BOOL
+from atoll.types.dtypes import BOOL, DType
 
 CUDA = Dialect("cuda", wrapping=False, gnu=False, hosted=False)
 
@@ -112,6 +112,9 @@ class KernelText(Emitter):
         self.regions: list[str] = []
         self.region_count = 0
         self.written: set[object] = set()
+        self.read_back: set[DType] = set()
+        """Of arrays that the kernel both writes and reads. NVRTC 13.0 reads `c ? a[i] : b[i]` by one ld.global.nc of either address where a is const and
+        restrict, although the kernel has written b: old values (tests/cuda/test_nvrtc.py). So nothing of that type is both."""
         self.meeting = False  # blocks of the kernel hand something to each other
 
     def kernels(self) -> list[str]:
@@ -125,6 +128,7 @@ class KernelText(Emitter):
         self.swapped = {b for s in k.walk(kernel.body) if isinstance(s, lp.Swap) for b in (s.first, s.second)}
         self.written = written = k.written(kernel)
         self.meeting = any(isinstance(s, (k.Fence, k.Tell, k.Await)) for s in k.walk(kernel.body))
+        self.read_back = {b.dtype for b in k.read(kernel) & written}
         params = ["at_failure *at_failed"]
         for p in kernel.parameters:
             params.append(self.parameter(p, p in written))
@@ -147,6 +151,8 @@ class KernelText(Emitter):
             return f"{p.dtype.c_name} {safe(p.name)}"
         if is_written and self.meeting:  # blocks hand something to each other there: a compiler that believes in restrict may read before it waits
             return f"{p.dtype.c_name} *{safe(p.name)}"
+        if not is_written and p.dtype in self.read_back:
+            return f"const {p.dtype.c_name} *{safe(p.name)}"
         return f"{'' if is_written else 'const '}{p.dtype.c_name} *__restrict__ {safe(p.name)}"
 
     # -- statements
