@@ -40,7 +40,7 @@ class Leaf:
 
 
 Node = Union[Nest, Leaf]
-Source = tuple[ir.Line, int]  # an array, and one of its indices
+Source = tuple[ir.Line, int, Poly]  # an array, one of its indices, and how far that is from the loop's
 
 
 @dataclass(eq=False)
@@ -234,11 +234,12 @@ class Fuser:
         return False
 
     def sources(self, stage: Stage, binder: ir.Binder) -> frozenset[Source]:
-        """The arrays a stage reads at this index, and which of their indices it is."""
+        """The arrays a stage reads at this index or beside it, as a[i + 1], and which of their indices it is."""
         key = (stage, binder)
         if key not in self._sources:
             at = poly(binder)
-            self._sources[key] = frozenset((ref.line, k) for ref in stage.refs for k, p in enumerate(ref.index) if p == at)
+            beside = ((ref.line, k, p - at) for ref in stage.refs for k, p in enumerate(ref.index) if binder in p.leaves())
+            self._sources[key] = frozenset((line, k, away) for line, k, away in beside if not any(isinstance(leaf, ir.Binder) for leaf in away.leaves()))
         return self._sources[key]
 
     # -- nests

@@ -63,7 +63,7 @@ def plan_block(
         known = Dependences(lines, inlining, stages)
         more = _try(known, plan, writable, forced, around, handed_on)
         if not more:
-            _only_when_read(known, plan, early)
+            _only_when_read(known, plan, early | inlining.early)
             return inlining, in_order(stages), plan
         early |= more - forced
         forced |= more

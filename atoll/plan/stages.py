@@ -17,6 +17,7 @@ from atoll.ainf.keep import refuse
 from atoll.ainf.scan_prim import blocks, line_refs, own_binders, parts, subst
 from atoll.core.prims import PRIMS
 from atoll.plan.contract import Contraction
+from atoll.plan.every_round import read_every_round
 from atoll.plan.override import MOST
 from atoll.sizes import Poly
 
@@ -24,7 +25,7 @@ HEAVY = 12
 DEEP = 48  # expressions are not nested deeper than this
 REPEATED = 4  # what computing a row's scalar again for every element may cost; less where several loops do
 WASTED = 32  # operations that computing a line anew at each of its uses may cost in all;
-WASTED_BY_ADJOINTS = 20  # in a reverse sweep, whose readers are in loops of their own more often,
+WASTED_BY_ADJOINTS = 14  # in a reverse sweep, whose readers are in loops of their own more often,
 WASTED_IN_BRANCHES = 12  # and where every reader computes it in a branch of its own
 _CHEAP = (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent)
 _SOURCES = (ir.Input, ir.Param, ir.ConstArray)
@@ -72,6 +73,7 @@ class Inlining:
     def __init__(self, lines: list[ir.Line], results: list[ir.Abs], forced: set[ir.Line]) -> None:
         self.lines = lines
         self.stages: set[ir.Line] = set()
+        self.early: set[ir.Line] = set()  # stages only because rounds of a loop read them
         self._decide(results, forced)
 
     def is_inlined(self, line: ir.Line) -> bool:
@@ -80,12 +82,14 @@ class Inlining:
     def _decide(self, results: list[ir.Abs], forced: set[ir.Line]) -> None:
         uses: dict[ir.Line, set[tuple[Any, tuple[Poly, ...]]]] = {}
         repeated: set[ir.Line] = set()  # lines whose elements are read again and again by one reader
+        every_round: set[ir.Line] = set()  # and by the rounds of a loop
         for line in self.lines:
             loops = (*line.dims, *own_binders(line.prim))
             for ref in line_refs(line):
                 uses.setdefault(ref.line, set()).add((line.id, ref.index))
                 if _is_invariant(ref, loops) or _overlaps(ref, loops):
                     repeated.add(ref.line)
+            every_round.update(read_every_round(line))
         for k, array in enumerate(results):
             for ref in ir.operand_refs(array.body):
                 uses.setdefault(ref.line, set()).add((f"out{k}", ref.index))
@@ -94,6 +98,7 @@ class Inlining:
         self._inlined: set[ir.Line] = set()
         again: dict[ir.Line, int] = {}
         depth: dict[ir.Line, int] = {}
+        loads: dict[ir.Line, int] = {}
         for line in self.lines:
             if isinstance(line.prim, _SOURCES):
                 continue
@@ -102,6 +107,7 @@ class Inlining:
                     refuse(line.keep[1], "inline", "an array it reads is updated in place before all its uses are done", line.span)
                 self.stages.add(line)
                 again[line] = 0
+                loads[line] = 1
                 continue
             own = cost = own_cost(line)
             deep = 0
@@ -113,8 +119,10 @@ class Inlining:
             heavy = bool(own >= HEAVY and (line.dims or many)) or (cost >= HEAVY and many)
             invariant = line in repeated and cost >= (1 if not line.dims else REPEATED - 1 if many else REPEATED)
             stencil = many and cost >= 3 and len({index for _, index in seen if any(map(_is_shifted, index))}) > 1
+            loads[line] = sum(loads.get(ref.line, 1) for ref in set(line_refs(line)))
+            alike = line in every_round and cost > 0 and cost + loads[line] - 1 >= (1 if not line.dims else REPEATED)
             depth[line] = 1 + deep
-            stage = depth[line] > DEEP or heavy or invariant or stencil or (own >= HEAVY and not line.dims)
+            stage = depth[line] > DEEP or heavy or invariant or alike or stencil or (own >= HEAVY and not line.dims)
             if line.keep is not None and line.keep[0] == "inline":
                 stage = False
                 if cost > MOST:
@@ -122,6 +130,9 @@ class Inlining:
             if stage:
                 self.stages.add(line)
                 again[line] = depth[line] = 0
+                loads[line] = 1
+                if alike and not (heavy or invariant or stencil):
+                    self.early.add(line)
             else:
                 self._inlined.add(line)
                 again[line] = cost
