@@ -244,6 +244,11 @@ class BlockLowerer(Memory):
         from atoll.lower.stage_code import before_nest, finish_reduction
 
         low, high = self.translate(nest.low, {}, scope), self.translate(nest.high, {}, scope)
+        first, binder = next(iter(nest.members.items()))
+        if nest.low == poly(0):
+            self.fn.ranges[nest.sym] = high
+        elif not ir.poly_refs(binder.extent):  # part of the range
+            self.fn.ranges[nest.sym] = self.translate(binder.extent, self.env(first), scope)
         inner = scope.child()
         reductions: list[tuple[Stage, lp.Acc]] = []
         sequential = False

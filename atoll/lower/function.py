@@ -35,6 +35,7 @@ class FunctionLowerer:
         self.open: set[lp.Buffer] = set()
         self.copied: list[lp.Copied] = []
         self.rounds: dict[Atom, Poly] = {}  # the indices of loops, and how many rounds these have
+        self.ranges: dict[Atom, Poly] = {}  # the indices of nests: 0 <= i < ranges[i]
 
     def name(self, hint: str) -> str:
         base = "".join(c if c.isalnum() or c == "_" else "_" for c in hint) or "x"

@@ -12,6 +12,7 @@ from atoll.ainf import ir
 from atoll.ainf.guards import extents_at
 from atoll.ainf.identity import identity_of
 from atoll.loops import ir as lp
+from atoll.lower.in_range import always_holds, in_range
 from atoll.lower.places import AgainPlace, BufferPlace, Place, Scope, VarPlace
 from atoll.plan.fuse import Fuser
 from atoll.plan.inplace import InPlace
@@ -125,7 +126,7 @@ class Values:
         owner = self.owner(ref.line)
         inner: dict[Atom, Poly] = {**owner.ambient, **dict(zip(ref.line.dims, index, strict=False))}
         inlined = owner.inlining.is_inlined(ref.line)
-        scope.guarded |= not self._total(ref) or (bool(ref.line.conds) and not inlined)
+        scope.guarded |= not self._total(ref, index) or (bool(ref.line.conds) and not inlined)
         if not inlined:
             place = owner.places[(ref.line, ref.result)]
             if isinstance(place, AgainPlace):
@@ -171,6 +172,7 @@ class Values:
             var = self.fn.line_var(line, dtype, line.results[0].bound is not None)
             scope.add(lp.Let(var, e))
             e = lp.Use(var)
+        if shared and isinstance(e, lp.Use):
             scope.memo[key] = e
         return e
 
@@ -224,6 +226,8 @@ class Values:
             inner = scope.child(*found)
             if cond.poly is not None:
                 test = lp.Test(cond.kind, self.translate(cond.poly, env, inner))
+                if not inner.stmts and always_holds(test, self.fn.ranges, self.fn.program.sizes):
+                    continue
             else:
                 assert cond.ref is not None
                 test = lp.Test(cond.kind, None, self.kept(self.ref(cond.ref, env, inner), inner))
@@ -284,7 +288,7 @@ class Values:
             return
         binder = array.binders[k]
         sym = Sym(binder.name)
-        high = self.translate(binder.extent, env, scope)
+        high = self.fn.ranges[sym] = self.translate(binder.extent, env, scope)
         inner = scope.child()
         self._fill(array, k + 1, buffer, (*index, poly(sym)), {**env, binder: poly(sym)}, inner)
         scope.add(lp.For(sym, poly(0), high, inner.stmts, parallel=True))
@@ -315,9 +319,10 @@ class Values:
         buffer = self.whole_buffer(array, env, scope, name, "an element of a reduction")
         return BufferPlace(buffer, tuple(range(len(array.binders))))
 
-    def _total(self, ref: ir.Ref) -> bool:
-        """True when a reference is in range whatever its indices are: each is an index of the same extent, counted from either end, or a constant."""
-        for p, extent in zip(ref.index, extents_at(ref.line, ref.result, ref.index), strict=True):
+    def _total(self, ref: ir.Ref, index: tuple[Poly, ...]) -> bool:
+        """True when a reference is in range whatever its indices are: each is an index of the same extent, counted from either end, or a constant, or the ranges of the loops
+        around say so of where it is here (`index`)."""
+        for p, here, extent in zip(ref.index, index, extents_at(ref.line, ref.result, ref.index), strict=True):
             atom, const, limit = p.single(), p.const(), extent.const()
             if atom is None and const is None:
                 atom = (extent - 1 - p).single()
@@ -325,6 +330,8 @@ class Values:
                 continue
             if isinstance(atom, Sym) and self.fn.rounds.get(atom) == extent:
                 continue
-            if const is None or limit is None or not 0 <= const < limit:
+            if const is not None and limit is not None and 0 <= const < limit:
+                continue
+            if not in_range(here, extent, self.fn.ranges, self.fn.program.sizes):
                 return False
         return True
