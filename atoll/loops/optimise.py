@@ -1,8 +1,8 @@
 """Rewrites of loops for speed: a table of passes, each with why it stands where it stands, and a check after every one.
 
 A pass takes the statements of a function and gives others that compute the same; what it did it says in words (`f.explain("schedule")`). The order
-is that of the table. Sums may be added in another order by `privatise`, `tall`, `pairwise`, `scans`, and by `interior`, which shortens
-them; what a thread does never changes it. `f.show("passes")` prints the loops after every pass that changed them; `at_most` (or the environment
+is that of the table. Sums may be added in another order by `privatise`, `tall`, `pairwise`, `scans`, and by `interior` and `segments`, which shorten
+or cut them; what a thread does never changes it. `f.show("passes")` prints the loops after every pass that changed them; `at_most` (or the environment
 variable ATOLL_PASSES) stops after so many passes, so that `tools/bisect_passes.py` finds the one that makes a result wrong or slow.
 """
 
@@ -24,6 +24,7 @@ from atoll.loops.control.needless_checks import needless_checks
 from atoll.loops.control.nothing import nothing
 from atoll.loops.control.same_checks import same_checks
 from atoll.loops.control.same_conditions import same_conditions
+from atoll.loops.control.same_values import same_values
 from atoll.loops.idioms.filters import filters
 from atoll.loops.idioms.first_best import first_best
 from atoll.loops.idioms.late import late
@@ -106,6 +107,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("leave_at_once", "first of those that look at control: a flag that is gone is in no condition", lambda c: c.checks, plain(leave_at_once)),
     Pass("same_conditions", "before checks are compared with what is known: facts of one branch reach all that stands in it", lambda c: c.checks, plain(same_conditions)),
     Pass("needless_checks", "on the program as it was written; every later pass has fewer checks to move", lambda c: c.checks, lambda fn, w: needless_checks(fn, w.decisions)),
+    Pass("same_values", "after branches on the same condition are one, before loops are compared", lambda c: c.checks, plain(same_values)),
     Pass("join_loops", "before loops are cut: two that run through the same range are still seen to", lambda c: not c.plan, plain(join_loops)),
     Pass("needless_checks_again", "after join_loops, which brings the ends of ranges to where they are read", lambda c: c.checks and not c.plan, lambda fn, w: _needless_again(fn, w)),
     Pass("window", "after join_loops, which needs no window; before rows are taken together", lambda c: c.interior and not c.plan, plain(window)),
@@ -123,6 +125,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("hoist_checks", "before ranges are cut, so that what is cut is free of checks", lambda c: c.checks, plain(hoist_checks)),
     Pass("interior", "after checks are gone: only tests of the program itself cut a range", lambda c: c.interior, plain(interior), True),
     Pass("hoist_checks_again", "for checks that a test on an index kept inside", lambda c: c.checks and c.interior, lambda fn, w: hoist_checks(fn.body, w.decisions, again=True)),
+    Pass("same_values_again", "after ranges are cut: what stood in two branches stands in none", lambda c: c.checks and c.interior, plain(same_values)),
     Pass("several_rounds", "on eliminations whose ranges are final, before jam takes their updates apart", lambda c: c.rounds > 1, lambda fn, w: several_rounds(fn.body, w.decisions, together=w.choices.rounds)),
     Pass("row_blocks", "right before left_looking, which shares the sums of the columns it makes", lambda c: c.left > 1, lambda fn, w: row_blocks(fn.body, w.decisions, together=w.choices.left)),
     Pass("left_looking", "as several_rounds, for loops that look back", lambda c: c.left > 1, lambda fn, w: left_looking(fn.body, w.decisions, together=w.choices.left)),
@@ -130,7 +133,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("jam", "after ranges are final: rounds are taken together within each", lambda c: c.jam > 1, lambda fn, w: jam(fn.body, w.decisions, rounds=w.choices.jam)),
     Pass("across", "after jam, for short sums it leaves", lambda c: c.across, plain(across)),
     Pass("rows", "after across: rows share what vectors do not", lambda c: c.rows, plain(rows)),
-    Pass("segments", "after rows, whose blocks have ranges of their own that go round an edge", lambda c: c.interior, plain(segments)),
+    Pass("segments", "after rows, whose blocks have ranges of their own that go round an edge", lambda c: c.interior, plain(segments), True),
     Pass("independent", "after segments: between the cuts rounds are seen to be independent", lambda c: c.interior, plain(independent)),
     Pass("overlap", "after independent, which marks the rows of a stencil", lambda c: c.overlap > 1, lambda fn, w: overlap(fn.body, w.decisions, together=w.choices.overlap)),
     Pass("carry", "on loops that stay in order", lambda c: c.carry, plain(carry)),

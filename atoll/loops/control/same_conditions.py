@@ -5,11 +5,13 @@ becomes
     var a = 0;  var b = 0;  if c:  check ...; a := i;  if x[a]:  b := j;  y := x[b];     else:  y := 0
 
 The normal form has a condition at every line; a program has one branch for many. What stands between goes before the branch, if it neither reads
-memory nor waits for what the branch makes. Facts learnt in the branch (needless_checks.py) then reach all of it.
+memory nor waits for what the branch makes, or stays behind it, if what joins the branch may go past (code motion). Facts learnt in the branch (needless_checks.py) then
+reach all of it, and what is computed twice in it is computed once (same_values.py).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from atoll.loops import ir as lp
@@ -19,32 +21,81 @@ from atoll.loops.transform.walk import plain_parts, with_bodies
 
 def same_conditions(stmts: lp.Stmts, decisions: list[str]) -> lp.Stmts:
     out: list[lp.Stmt] = []
-    at = -1  # where in `out` the branch stands that later statements may join
+    seen: list[Touched] = []  # what each of them touches
+    open_: list[int] = []  # where in `out` branches stand that later statements may join
     joined = 0
+
+    def put(at: int, stmt: lp.Stmt) -> None:
+        out.insert(at, stmt)
+        seen.insert(at, touched(stmt))
+        open_[:] = [k + (k >= at) for k in open_]
+
     for stmt in stmts:
         if isinstance(stmt, lp.If):
             stmt = _positive(stmt)
-        branch = out[at] if at >= 0 else None
         found = _under(stmt)
-        if isinstance(branch, lp.If) and found is not None and (more := _joined(branch, *found)) is not None:
+        place = None if found is None else _place(out, seen, open_, stmt, found)
+        if place is not None:
+            at, more = place
             if isinstance(stmt, lp.Let):
-                out.insert(at, lp.Declare(stmt.var, None))
+                put(at, lp.Declare(stmt.var, None))
                 at += 1
-            out[at] = more
+            out[at], seen[at] = more, touched(more)
             joined += 1
-            continue
-        if isinstance(stmt, lp.If):
-            at = len(out)
-            out.append(stmt)
-        elif isinstance(branch, lp.If) and _goes_before(stmt, branch):
-            out.insert(at, stmt)
-            at += 1
+        elif isinstance(stmt, lp.Declare) and (stmt.value is None or isinstance(stmt.value, lp.Const)):
+            put(open_[0] if open_ else len(out), stmt)
+        elif open_ and isinstance(branch := out[open_[-1]], lp.If) and _goes_before(stmt, branch) and not _meet(touched(stmt), seen[open_[-1] + 1 :]):
+            put(open_[-1], stmt)
         else:
-            at = -1
-            out.append(stmt)
+            if not isinstance(stmt, _QUIET) or not all(isinstance(s, _QUIET) for s in lp.walk([stmt])):
+                open_.clear()
+            put(len(out), stmt)
+            if isinstance(stmt, lp.If):
+                open_[:] = [*open_[1 - _MOST_OPEN :], len(out) - 1]
     if joined:
         decisions.append(f"{joined} statements join a branch on the same condition")
     return [with_bodies(stmt, lambda body: same_conditions(body, decisions)) if plain_parts(stmt) else stmt for stmt in out]
+
+
+_QUIET = (lp.Let, lp.Declare, lp.Assign, lp.Add, lp.Store, lp.Update, lp.If)  # later statements may go past these: they end, and nobody sees when
+_MOST_OPEN = 4
+_FAR = 48  # statements to go past
+
+Found = tuple[tuple[lp.Test, ...], lp.Stmts, lp.Stmts]
+
+
+@dataclass(frozen=True)
+class Touched:
+    """Variables and arrays that a statement reads and changes."""
+
+    uses: frozenset[lp.Var]
+    makes: frozenset[lp.Var]
+    reads: frozenset[lp.Buffer]
+    writes: frozenset[lp.Buffer]
+
+
+def touched(stmt: lp.Stmt) -> Touched:
+    made, written = changed([stmt])
+    reads = {x.buffer for x in loads(stmt)} | {s.buffer for s in lp.walk([stmt]) if isinstance(s, lp.Update)}
+    return Touched(frozenset(lp.used_vars(stmt)), frozenset(made), frozenset(reads), frozenset(written))
+
+
+def _meet(one: Touched, others: list[Touched]) -> bool:
+    """Whether a statement could not change places with all of these: one of them makes what the other reads or makes."""
+    return any(one.makes & (x.uses | x.makes) or one.uses & x.makes or one.writes & (x.reads | x.writes) or one.reads & x.writes for x in others)
+
+
+def _place(out: list[lp.Stmt], seen: list[Touched], open_: list[int], stmt: lp.Stmt, found: Found) -> tuple[int, lp.If] | None:
+    """The latest branch that a statement can join, past what stands behind it, and the branch with it."""
+    mine: Touched | None = None
+    for at in reversed(open_):
+        branch = out[at]
+        assert isinstance(branch, lp.If)
+        if len(out) - at > _FAR or (more := _joined(branch, *found)) is None:
+            continue
+        mine = touched(stmt) if mine is None else mine
+        return None if _meet(mine, seen[at + 1 :]) else (at, more)
+    return None
 
 
 def _positive(stmt: lp.If) -> lp.If:
@@ -67,7 +118,7 @@ def _conjuncts(e: lp.Expr | None) -> tuple[lp.Test, ...] | None:
     return None
 
 
-def _under(stmt: lp.Stmt) -> tuple[tuple[lp.Test, ...], lp.Stmts, lp.Stmts] | None:
+def _under(stmt: lp.Stmt) -> Found | None:
     """A statement as a branch."""
     match stmt:
         case lp.If(tests, then, orelse):
@@ -84,6 +135,8 @@ def _joined(branch: lp.If, tests: tuple[lp.Test, ...], then: lp.Stmts, orelse: l
     elif len(tests) == 1 and tests[0].kind == "false" and _conjuncts(tests[0].expr) == branch.tests:
         tests, then, orelse = branch.tests, orelse, then
     common = len(branch.tests)
+    if len(tests) >= common and set(tests[:common]) == set(branch.tests) and all(t.expr is None for t in branch.tests):
+        tests = (*branch.tests, *tests[common:])  # tests of indices have no order
     rest = tests[common:]
     if tests[:common] != branch.tests or _changes(branch, tests[:common]) or (rest and len(orelse) > 1):
         return None

@@ -6,7 +6,7 @@ becomes
     else:       as it was, i >= 1 is false, and cut like this
 
 Tests that do not mention the index go before the loop; those that step by one with it cut its range (index-set splitting) where the last of
-them begins to hold and where the first ceases to. Tests inside sums of a round count as what has to hold for all their terms. What is certain
+them begins to hold and where the first ceases to. Sums are cut alike, as sums of the sums of their parts. Tests inside sums of a round count as what has to hold for all their terms. What is certain
 anyway is not tested. Sums that are left under tests in every term run over the range where these hold.
 """
 
@@ -22,7 +22,7 @@ from atoll.loops import ir as lp
 from atoll.loops import profit
 from atoll.loops.questions import divides, told
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
-from atoll.loops.transform.cut import cut
+from atoll.loops.transform.cut import cut, part_of_sum, regroupable, totals
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import Known, innermost_first, outermost_first, with_bodies
 from atoll.sizes import Poly, Sym, poly
@@ -91,12 +91,18 @@ def _signed(loop: lp.For | lp.Accumulate, known: tuple[Poly, ...]) -> lp.For | l
 
 
 def _sums(stmts: lp.Stmts, decisions: list[str], known: tuple[Poly, ...]) -> list[lp.Stmt]:
-    """The sums of some loops shortened."""
+    """The sums of some loops shortened, or cut where tests of some of their terms change."""
 
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
-        found = _shorter(stmt, known) if isinstance(stmt, lp.Accumulate) and _straight(stmt) else None
-        if found is not None and isinstance(stmt, lp.Accumulate):
+        if not isinstance(stmt, lp.Accumulate) or not _straight(stmt):
+            return None
+        found = _shorter(stmt, known)
+        if found is not None:
             decisions.append(f"{stmt.accs[0].var.shown} runs over the range of {stmt.sym} where its tests hold")
+            return found
+        found = _in_parts(stmt, known)
+        if found is not None:
+            decisions.append(f"{stmt.accs[0].var.shown} is made in parts of the range of {stmt.sym}, cut where its tests change")
         return found
 
     return innermost_first(stmts, rewrite, known=known)
@@ -194,6 +200,30 @@ def _cut(loop: lp.For, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
     outside = _part(loop, loop.low, loop.high, tests.false(tests.fixed))
     again = _cut(outside, known) if len(tests.fixed) == 1 and tests.exact.issuperset(tests.fixed) else None
     return [lp.If(tuple(dict.fromkeys(tests.fixed.values())), inside, [outside] if again is None else again)]
+
+
+def _in_parts(loop: lp.Accumulate, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
+    """A sum cut where tests of some of its terms change: each part has none of them. As `_cut`, for sums that may be made in parts."""
+    if not regroupable(loop) or sum(1 for _ in lp.walk(loop.body)) > profit.CUT_STATEMENTS:
+        return None
+    tests = _Tests(loop, [t for guard in _guards(loop.body) for t in guard], known)
+    if not (tests.certain or tests.fixed or tests.lower or tests.upper):
+        return None
+    if not (tests.fixed or tests.lower or tests.upper):  # all of them hold: the sum stays in one
+        return [dataclasses.replace(loop, body=Copier({}, tests.true).stmts(loop.body))]
+    parts = cut(loop, tests.lower.values(), tests.upper.values())
+    if isinstance(parts, Refused):
+        return None
+    inside: list[lp.Stmt] = [*parts.before]
+    if tests.lower:
+        inside += part_of_sum(loop, loop.low, parts.start, Copier({}, tests.false(tests.lower)))
+    inside += part_of_sum(loop, parts.start, parts.stop, Copier({}, tests.true))
+    if tests.upper:
+        inside += part_of_sum(loop, parts.stop, loop.high, Copier({}, tests.false(tests.upper)))
+    if not tests.fixed:
+        return [*totals(loop), *inside]
+    outside = part_of_sum(loop, loop.low, loop.high, Copier({}, tests.false(tests.fixed)))
+    return [*totals(loop), lp.If(tuple(dict.fromkeys(tests.fixed.values())), inside, outside)]
 
 
 def _shorter(loop: lp.Accumulate, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:

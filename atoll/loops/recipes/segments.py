@@ -8,20 +8,21 @@ becomes
 
     for i in 0..n:  y[i] = x[max(i - 1, 0)]      becomes      for i in 0..1: as it was;  for i in 1..n: y[i] = x[i - 1]
 
-so that no round divides or chooses, and what it reads lies side by side. Quotients and remainders by a literal are cheap and stay.
+and sums over such elements alike, as sums of the sums of the parts, so that no round divides or chooses, and what it reads lies side by side. Quotients and remainders by a literal are cheap and stay.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Union
 
 from atoll.loops import ir as lp
 from atoll.loops import profit
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
-from atoll.loops.transform.cut import cut
+from atoll.loops.transform.cut import cut, part_of_sum, regroupable, totals
 from atoll.loops.transform.refused import Refused
+from atoll.loops.transform.regroup import combined
 from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
 from atoll.types.dtypes import I64
@@ -31,7 +32,7 @@ _LARGEST, _LEAST = 2**63 - 1, -(2**63)
 
 def segments(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
-        if not isinstance(stmt, lp.For) or not _candidate(stmt):
+        if not isinstance(stmt, (lp.For, lp.Accumulate)) or not _candidate(stmt):
             return None
         found: list[lp.Stmt] | None = _around(stmt)
         if found is not None:
@@ -45,10 +46,25 @@ def segments(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     return innermost_first(stmts, rewrite)
 
 
-def _candidate(loop: lp.For) -> bool:
-    """An innermost loop whose rounds are independent."""
+Loop = Union[lp.For, lp.Accumulate]
+
+
+def _candidate(loop: Loop) -> bool:
+    """An innermost loop whose rounds are independent, but for sums that may be made in parts."""
     nested = any(isinstance(s, (lp.For, lp.Accumulate, lp.Check)) for s in lp.walk(loop.body))
-    return loop.parallel and not loop.vector and not loop.unroll and not nested and copyable(loop.body)
+    free = regroupable(loop) if isinstance(loop, lp.Accumulate) else loop.parallel and not loop.vector and not loop.unroll
+    return free and not nested and copyable(loop.body)
+
+
+def _part(loop: Loop, low: Poly, high: Poly, copier: Copier) -> list[lp.Stmt]:
+    """The loop over a part of its range."""
+    if isinstance(loop, lp.Accumulate):
+        return part_of_sum(loop, low, high, copier)
+    return [lp.For(loop.sym, low, high, copier.stmts(loop.body), True)]
+
+
+def _begun(loop: Loop) -> list[lp.Stmt]:
+    return totals(loop) if isinstance(loop, lp.Accumulate) else []
 
 
 def _polys(x: Any) -> list[Poly]:
@@ -69,7 +85,7 @@ def _polys(x: Any) -> list[Poly]:
     return found
 
 
-def _invariants(loop: lp.For) -> list[lp.Let]:
+def _invariants(loop: Loop) -> list[lp.Let]:
     """Values of the body that are the same in every round."""
     written = {s.buffer for s in lp.walk(loop.body) if isinstance(s, (lp.Store, lp.Update))}
     changing: set[Any] = {loop.sym} | {s.var.atom for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
@@ -95,7 +111,7 @@ class _Turn:
     exact: bool  # the value may be near the ends of its range: cut before it leaves it
 
 
-def _turn(loop: lp.For, value: Poly, size: Poly, fixed: set[Any], exact: bool) -> _Turn | None:
+def _turn(loop: Loop, value: Poly, size: Poly, fixed: set[Any], exact: bool) -> _Turn | None:
     step = value.coefficient(loop.sym)
     count = None if step is None else step.const()
     if step is None or count not in (1, -1) or size.const() is not None:
@@ -105,7 +121,7 @@ def _turn(loop: lp.For, value: Poly, size: Poly, fixed: set[Any], exact: bool) -
     return None if inside else _Turn(value, size, count, exact)
 
 
-def _around(loop: lp.For) -> list[lp.Stmt] | None:
+def _around(loop: Loop) -> list[lp.Stmt] | None:
     first = _invariants(loop)
     made = {s.var.atom for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
     outside = {leaf for p in _polys(loop.body) for leaf in p.leaves() if isinstance(leaf, lp.VarAtom) and leaf not in made}
@@ -169,6 +185,7 @@ def _around(loop: lp.For) -> list[lp.Stmt] | None:
     for each in cuts[1:]:
         end = lp.Call("min", (end, each), I64)
     head.append(lp.Let(stop, end))
+    accs = [lp.Acc(inner.var(a.var), a.monoid) for a in loop.accs] if isinstance(loop, lp.Accumulate) else []
     body: list[lp.Stmt] = []
     for s in loop.body:
         if any(s is x for x in first):
@@ -179,16 +196,23 @@ def _around(loop: lp.For) -> list[lp.Stmt] | None:
             body.append(lp.Let(inner.var(s.var), lp.Index(new)))
             continue
         body += inner.stmts([s])
-    head += [lp.For(loop.sym, here, poly(stop.atom), body, True), lp.Assign(at, lp.Index(poly(stop.atom)))]
+    if isinstance(loop, lp.Accumulate):
+        head.append(lp.Accumulate(loop.sym, here, poly(stop.atom), body, accs, loop.exact))
+        head += [lp.Assign(a.var, combined(a.monoid, lp.Use(a.var), lp.Use(b.var))) for a, b in zip(loop.accs, accs, strict=True)]
+    else:
+        head.append(lp.For(loop.sym, here, poly(stop.atom), body, True))
+    head.append(lp.Assign(at, lp.Index(poly(stop.atom))))
     cut_up: list[lp.Stmt] = [lp.Declare(at, lp.Index(loop.low)), lp.Forever(head)]
     sizes = [t.size for t in turns]
     if any(not {s.var.atom for s in first}.isdisjoint(p.leaves()) for p in sizes):
         return None
     guard = tuple(dict.fromkeys(lp.Test("ge", p - 1) for p in sizes))
-    return [lp.If(guard, cut_up, [lp.For(loop.sym, loop.low, loop.high, Copier({}).stmts(loop.body), True)])]
+    if any(p == loop.high - loop.low for p in sizes):  # without the guard there are no rounds
+        return [*_begun(loop), lp.If(guard, cut_up)]
+    return [*_begun(loop), lp.If(guard, cut_up, _part(loop, loop.low, loop.high, Copier({})))]
 
 
-def _clamped(loop: lp.For) -> list[lp.Stmt] | None:
+def _clamped(loop: Loop) -> list[lp.Stmt] | None:
     """max(i + r, c) and min(i + r, c) with r and c of sizes and other indices: inside, they are i + r."""
     inside: dict[lp.Var, Poly] = {}
     lows: list[Poly] = []  # where an index begins to move
@@ -213,6 +237,7 @@ def _clamped(loop: lp.For) -> list[lp.Stmt] | None:
     if isinstance(parts, Refused):
         return None
     copier = Copier({})
+    accs = [lp.Acc(copier.var(a.var), a.monoid) for a in loop.accs] if isinstance(loop, lp.Accumulate) else []
     middle: list[lp.Stmt] = []
     for s in loop.body:
         if isinstance(s, lp.Let) and s.var in inside:
@@ -220,16 +245,16 @@ def _clamped(loop: lp.For) -> list[lp.Stmt] | None:
             copier.env[s.var.atom] = inside[s.var]
         else:
             middle += copier.stmts([s])
-
-    def part(low: Poly, high: Poly, body: lp.Stmts) -> lp.Stmt:
-        return lp.For(loop.sym, low, high, body, True)
-
-    out = [*parts.before]
+    out = [*_begun(loop), *parts.before]
     if lows:
-        out.append(part(loop.low, parts.start, Copier({}).stmts(loop.body)))
-    out.append(part(parts.start, parts.stop, middle))
+        out += _part(loop, loop.low, parts.start, Copier({}))
+    if isinstance(loop, lp.Accumulate):
+        out.append(lp.Accumulate(loop.sym, parts.start, parts.stop, middle, accs, loop.exact))
+        out += [lp.Assign(a.var, combined(a.monoid, lp.Use(a.var), lp.Use(b.var))) for a, b in zip(loop.accs, accs, strict=True)]
+    else:
+        out.append(lp.For(loop.sym, parts.start, parts.stop, middle, True))
     if highs:
-        out.append(part(parts.stop, loop.high, Copier({}).stmts(loop.body)))
+        out += _part(loop, parts.stop, loop.high, Copier({}))
     return out
 
 

@@ -9,6 +9,10 @@ they may not mention the index, nor what the rounds make. What is known between 
     in_two(loop, at, known)      for i in low..at: f(i);   for i in at..high: f(i)
 
 where low <= at <= high is seen, in every round of what is around: else the second part would begin before the range does, or the first end after it.
+
+    totals(loop), part_of_sum(loop, low, high)      var s = 0;   accumulate t over i in low..high: ...;   s := s + t;   ...
+
+A sum whose parts are sums of their own, added in their order: floats are added in another order than in one go, so the program must allow it (`Pass.regroups`).
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from dataclasses import dataclass, replace
 from atoll.loops import ir as lp
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.refused import Refused
+from atoll.loops.transform.regroup import combined, neutral
 from atoll.sizes import Atom, Poly, poly
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import I64
@@ -78,3 +83,20 @@ def in_two(loop: lp.For, at: Poly, known: tuple[Poly, ...]) -> tuple[lp.For, lp.
     (rest,) = Copier({}).stmt(replace(loop, low=at))
     assert isinstance(rest, lp.For)
     return replace(loop, high=at), rest
+
+
+def totals(loop: lp.Accumulate) -> list[lp.Stmt]:
+    """What the parts of a sum are added to, under the names of the sum."""
+    return [lp.Declare(a.var, neutral(a.monoid, a.var.dtype)) for a in loop.accs]
+
+
+def part_of_sum(loop: lp.Accumulate, low: Poly, high: Poly, copier: Copier) -> list[lp.Stmt]:
+    """The sum over a part of the range, added to the totals."""
+    (part,) = copier.stmt(replace(loop, low=low, high=high))
+    assert isinstance(part, lp.Accumulate)
+    return [part, *(lp.Assign(a.var, combined(a.monoid, lp.Use(a.var), lp.Use(b.var))) for a, b in zip(loop.accs, part.accs, strict=True))]
+
+
+def regroupable(loop: lp.Accumulate) -> bool:
+    """Whether the sums of a loop may be made in parts."""
+    return not loop.exact or all(a.var.dtype.is_integer or a.monoid not in ("add", "mul") for a in loop.accs)

@@ -13,6 +13,7 @@ not part of the meaning of a program. The fused loop has the index of the second
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from atoll.loops import ir as lp
@@ -90,7 +91,7 @@ def past(stmt: lp.Stmt, others: lp.Stmts, known: Known = ()) -> Refused | None:
 
 def once(body: lp.Stmts) -> list[lp.Stmt]:
     """The statements of a round with equal values under one name and equal checks made once, also in loops and branches inside. Right where what a value is made of does not change
-    in between: elements of arrays that the round writes are read again, and so is what is made of variables that it assigns."""
+    in between: what is made of elements of an array or of a variable is computed again once that is written."""
     return _Once(body).stmts(body)
 
 
@@ -99,7 +100,8 @@ class _Once(Copier):
         super().__init__({})
         self.written = changed(body)[1]
         self.assigned = {s.var for s in lp.walk(body) if isinstance(s, (lp.Assign, lp.Add))}
-        self.seen: dict[lp.Expr, lp.Var] = {}  # values of the round itself, which are there from then on
+        self.seen: dict[lp.Expr, lp.Var] = {}  # values of the round itself, which are there until they are forgotten
+        self.made_of: dict[lp.Var | lp.Buffer, list[lp.Expr]] = {}  # by what may change
         self.tested: set[tuple[lp.Test, ...]] = set()
         self.depth = 0
 
@@ -109,6 +111,17 @@ class _Once(Copier):
         self.depth -= 1
         return made
 
+    def forget(self, changing: Iterable[lp.Var | lp.Buffer]) -> None:
+        for x in changing:
+            for value in self.made_of.pop(self.vars.get(x, x) if isinstance(x, lp.Var) else x, ()):
+                self.seen.pop(value, None)
+
+    def learn(self, value: lp.Expr, var: lp.Var) -> None:
+        self.seen[value] = var
+        parts: list[lp.Var | lp.Buffer] = [*lp.used_vars(value), *(load.buffer for load in loads(value))]
+        for x in parts:
+            self.made_of.setdefault(x, []).append(value)
+
     def stmt(self, s: lp.Stmt) -> list[lp.Stmt]:
         if isinstance(s, lp.Let):
             value = self.expr(s.value)
@@ -117,10 +130,17 @@ class _Once(Copier):
                 self.vars[s.var], self.env[s.var.atom] = known, poly(known.atom)
                 return []
             new = super().stmt(s)
-            if self.depth == 1 and self.assigned.isdisjoint(lp.used_vars(s.value)) and not any(x.buffer in self.written for x in loads(value)):
-                self.seen[value] = self.vars[s.var]
+            if self.depth == 1:
+                self.learn(value, self.vars[s.var])
             return new
+        if isinstance(s, (lp.For, lp.Accumulate)):  # a later round reads what an earlier one wrote
+            variables, buffers = changed([s])
+            self.forget((*variables, *buffers))
         new = super().stmt(s)
+        if isinstance(s, (lp.Assign, lp.Add)):
+            self.forget((s.var,))
+        elif isinstance(s, (lp.Store, lp.Update)):
+            self.forget((s.buffer,))
         if not isinstance(s, lp.Check):
             return new
         kept = [x for x in new if not isinstance(x, lp.Check) or x.tests not in self.tested]

@@ -187,6 +187,48 @@ def round_and_round(r: Chooser) -> Program:
     return Program(function(AN.format(t=t), f"return [[a[{index('i', 'n')}, {index('j', 'm')}] + a[i, {index('j', 'm')}] for j in range({span(r, 'm')})] for i in range({where})]"), sizes(r))
 
 
+def sums_in_parts(r: Chooser) -> Program:
+    """Several sums and an array of one range, whose terms go round, stop at an edge, or are under tests of both indices."""
+    t = kind(r)
+    d = far(r, 4)
+    at = one_of(r, f"a[i, (j + {d}) % m]", f"a[i, (j - {d}) % m]", f"a[(i + {d}) % n, j]", f"a[i, max(j - {d}, 0)]", f"a[i, min(j + {d}, m - 1)]", "a[i, (j + k) % m]", "a[i, j // 2]")
+    row = one_of(r, f"0 < i < n - {d}", f"i >= {d}", "i != 1", "i < k")
+    column = one_of(r, f"j >= {d}", f"j < m - {d}", f"0 < j < m - {d}", "j != 1", "j < k")
+    one = f"sum(({value(r, t, [at, 'y[j]'], 1)} if {row} else {number(r, t)}) for j in range(m))"
+    op = one_of(r, "sum", "sum", "max", "min")
+    two = f"{op}((({at} * b[i, j] if {column} else a[i, j]) for j in range({one_of(r, 'm', 'm', span(r, 'm'))})){'' if op == 'sum' else f', default={number(r, t)}'})"
+    if r.random() < 0.5:
+        return Program(function(AN.format(t=t), f"return [{one} + {two} for i in range({span(r, 'n')})]"), sizes(r))
+    rows = f"[[({at} - b[i, j] if {row} and {column} else b[i, j]) for j in range(m)] for i in range(n)]"
+    return Program(function(AN.format(t=t), f"c = {rows}\nreturn sum({one} for i in range(n)), [{two} for i in range(n)], c, sum(c[i, j] * {at} for i in range(n) for j in range(m) if {row})"), sizes(r))
+
+
+def under_one_condition(r: Chooser) -> Program:
+    """Values that several branches on the same condition compute for themselves, with writes in between that they may or may not see."""
+    t = kind(r)
+    test, same = one_of(r, "x[i] > 0", "0 < i < n - 1", "i % 2 == 0", "k > 2"), value(r, t, ["x[i]", "y[i]"], 1)
+    parts = [f"(x[max(i - 1, 0)] + {same} if {test} else {number(r, t)})", f"({same} * x[min(i + 1, n - 1)] if {test} else {number(r, t)})", f"({same} if {test} else y[i])"]
+    r.shuffle(parts)
+    if r.random() < 0.5:
+        sums = ", ".join(f"sum({e} for i in range({one_of(r, 'n', 'n', span(r, 'n'))}))" for e in parts)
+        return Program(function(f"x: {t}[n], y: {t}[n], k: i64", f"return {sums}, [{parts[0]} for i in range(n)]"), sizes(r))
+    between = one_of(r, "y[i] = v", "x[i] = v", "y[max(i - 1, 0)] += v", "s = s + v", "x[min(i + 1, n - 1)] = v")
+    body = f"s = {zero(t)}\nfor i in range(n):\n    v = {parts[0]}\n    {between}\n    w = {parts[1]}\n    s = s * {t}({'0.5' if t.startswith('f') else '1'}) + w\n    {one_of(r, 'y[i] = w', 'y[i] += v', 's = s + v')}\n    if {test}:\n        s = s + {same}"
+    return Program(function(f"x: {t}[n], y: {t}[n], k: i64", body, "return s, x, y"), sizes(r))
+
+
+def same_every_round(r: Chooser) -> Program:
+    """Arrays made before a loop that its rounds read alike, in part, or at places of their own; the loop may be under a condition, and what they are made of may change in it."""
+    t = kind(r)
+    e = value(r, t, ["x[i]", "y[i]"], 2) + one_of(r, " + x[max(i - 1, 0)] * y[i]", "", f" + {number(r, t)}")
+    read = one_of(r, "b[i]", "b[i]", "b[n - 1 - i]", "b[(i + 1) % n]", "b[0]", "b[q % n]", "b[min(i + q, n - 1)]")
+    more = one_of(r, "", "", "        x[q % n] = p[0]\n", "        y = [v for v in p]\n", "        for c in range(2):\n            p[c % n] += b[n - 1]\n")
+    scale = " * 0.25" if t.startswith("f") else " % 17"
+    loop = f"for q in range({one_of(r, 'k % 4', '3', 'k % 2')}):\n        p = [(p[i] + {read}){scale} for i in range(n)]\n{more}"
+    around = one_of(r, "if True:", "if k > 2:", "if x[0] > 0:", "for o in range(2):")
+    return Program(function(f"x: {t}[n], y: {t}[n], k: i64", f"b = [{e} for i in range(n)]\np = [v for v in x]\nif n > 0:\n    {around}\n        " + loop.replace("\n", "\n    "), "return p, x, y"), sizes(r))
+
+
 def early(r: Chooser) -> Program:
     t = kind(r)
     w = one_of(r, "q[i]", "q[i]", f"q[max(i - {far(r)}, 0)]", "abs(q[i])")
@@ -201,22 +243,6 @@ def checked(r: Chooser) -> Program:
     where = one_of(r, "n", span(r, "n"))
     body = one_of(r, f"return [{e} for i in range({where})]", f"return sum({e} for i in range({where}))", f"for i in range({where}):\n    x[p[i]] = {e} {one_of(r, '+', '-')} 1\nreturn x", f"for i in range({where}):\n    if i + k < n and i + k >= 0:\n        x[i + k] = x[p[i]]\nreturn x", f"return [{e} if x[i] > 0 else x[i] for i in range({where})]")
     return Program(function(f"x: {t}[n], p: i64[n], k: i64", body), sizes(r))
-
-
-def checked_outside(r: Chooser) -> Program:
-    """Checks that look at nothing of the loops around them, which may have no round that comes to them: an empty range, a branch, a `break` before."""
-    t = kind(r)
-    place = one_of(r, "a[i, 2]", "a[1, j]", "x[3]", "a[2, 1]", "x[k]", "y[m - 3]", "a[i, m - 3]", "x[k % 5]", "a[n - 2, k % 3]", "y[n]")
-    e = one_of(r, f"{place} + x[i]", f"{place} * y[j]", f"({place} if x[i] > 0 else y[j])", f"{place} - {r.choice(('x[2]', 'y[1]', 'a[i, 1]', 'a[3, j]'))}")
-    guard = one_of(r, "", "", "if x[i] > 0:\n    ", "if j > 1:\n    ", "if i > j:\n    ", "if k > 2:\n    ", "if x[i] > y[j]:\n    break\n", "if j == 2:\n    continue\n")
-    step = one_of(r, f"s = s + {e}", f"a[i, j] = {e}", f"x[i] = {e}", f"z[j] = {e}\ns = s + z[0]", f"s = {e}")
-    rows, columns = span(r, "n"), span(r, "m", "i")
-    inside = (guard + step).replace("\n", "\n        ")
-    loops = f"for i in range({rows}):\n    for j in range({columns}):\n        {inside}"
-    if r.random() < 0.3:
-        loops = f"for q in range({one_of(r, 'k % 3', '2', 'n - 2', '0')}):\n    " + loops.replace("\n", "\n    ")
-    body = one_of(r, f"s = {zero(t)}\nz = y\n{loops}\nreturn s, a, x, z", f"return [[{e} for j in range({columns})] for i in range({rows})]", f"return sum(sum({e} for j in range({columns})) for i in range({rows}))", f"return [{e.replace('j', '0')} for i in range({rows})], [max([{e}, y[0]]) for i in range({rows}) for j in range(2)]")
-    return Program(function(f"a: {t}[n, m], x: {t}[n], y: {t}[m], k: i64", body), sizes(r, n=(*TINY, 4, 5, 8, 9, 17), m=(*TINY, 4, 5, 8, 17)))
 
 
 def checked_twice(r: Chooser) -> Program:
@@ -279,3 +305,19 @@ def streamed(r: Chooser) -> Program:
     e = value(r, t, ["x[i]", "y[i]"], 1)
     body = one_of(r, f"return [{e} for i in range({one_of(r, 'n', span(r, 'n'))})]", f"c = [{e} for i in range(n)]\nreturn c, [v * 2 for v in c]", f"return [{e} for i in range(n)], [{value(r, t, ['x[i]', 'y[i]'], 1)} for i in range(n)]")
     return Program(function(f"x: {t}[n], y: {t}[n], k: i64", body), sizes(r, n=(*TINY, 255, 256, 257, 511, 512, 513, 1030), count=4), patch={"profit.STREAM_LEAST": 256})
+
+
+def checked_outside(r: Chooser) -> Program:
+    """Checks that look at nothing of the loops around them, which may have no round that comes to them: an empty range, a branch, a `break` before."""
+    t = kind(r)
+    place = one_of(r, "a[i, 2]", "a[1, j]", "x[3]", "a[2, 1]", "x[k]", "y[m - 3]", "a[i, m - 3]", "x[k % 5]", "a[n - 2, k % 3]", "y[n]")
+    e = one_of(r, f"{place} + x[i]", f"{place} * y[j]", f"({place} if x[i] > 0 else y[j])", f"{place} - {r.choice(('x[2]', 'y[1]', 'a[i, 1]', 'a[3, j]'))}")
+    guard = one_of(r, "", "", "if x[i] > 0:\n    ", "if j > 1:\n    ", "if i > j:\n    ", "if k > 2:\n    ", "if x[i] > y[j]:\n    break\n", "if j == 2:\n    continue\n")
+    step = one_of(r, f"s = s + {e}", f"a[i, j] = {e}", f"x[i] = {e}", f"z[j] = {e}\ns = s + z[0]", f"s = {e}")
+    rows, columns = span(r, "n"), span(r, "m", "i")
+    inside = (guard + step).replace("\n", "\n        ")
+    loops = f"for i in range({rows}):\n    for j in range({columns}):\n        {inside}"
+    if r.random() < 0.3:
+        loops = f"for q in range({one_of(r, 'k % 3', '2', 'n - 2', '0')}):\n    " + loops.replace("\n", "\n    ")
+    body = one_of(r, f"s = {zero(t)}\nz = y\n{loops}\nreturn s, a, x, z", f"return [[{e} for j in range({columns})] for i in range({rows})]", f"return sum(sum({e} for j in range({columns})) for i in range({rows}))", f"return [{e.replace('j', '0')} for i in range({rows})], [max([{e}, y[0]]) for i in range({rows}) for j in range(2)]")
+    return Program(function(f"a: {t}[n, m], x: {t}[n], y: {t}[m], k: i64", body), sizes(r, n=(*TINY, 4, 5, 8, 9, 17), m=(*TINY, 4, 5, 8, 17)))

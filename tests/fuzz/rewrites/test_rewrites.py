@@ -16,7 +16,7 @@ from .run import patched, program, run_seeds
 from .table import ROWS
 
 SEEDS = range(5)
-CALLED = {"needless_checks_again": "clamped", "hoist_checks": "checks", "hoist_checks_again": "checks", "followers": "follow", "join_followers": "follow", "followers_in_place": "follow"}
+CALLED = {"same_values_again": "same_values", "needless_checks_again": "clamped", "hoist_checks": "checks", "hoist_checks_again": "checks", "followers": "follow", "join_followers": "follow", "followers_in_place": "follow"}
 
 
 def test_every_rewrite_has_a_row() -> None:
