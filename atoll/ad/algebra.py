@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from atoll.ad.kronecker import delta, negative, one_of, product, together, total
+from atoll.ad.kronecker import delta, negative, one_of, plus, product, times, together, total
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.core.prims import PRIMS
@@ -36,6 +36,8 @@ class LineAlgebra:
         simple = rule(self.b, *args, self.dtype) if rule is not None else None
         if simple is not None:
             return simple
+        if name in ("add", "mul"):
+            return (plus if name == "add" else times)(self.b, args[0], args[1], self.dtype)
         return scalars.op(self.b, name, args, self.dtype, NOWHERE if name in RULES else self.span)
 
     def choose(self, test: str, a: ir.Operand, b: ir.Operand, then: ir.Operand, orelse: ir.Operand) -> ir.Operand:

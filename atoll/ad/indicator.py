@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from atoll.ad.kronecker import delta, picked, ranges_first, under
+from atoll.ad.kronecker import delta, guarded_value, negated, picked, ranges_first, under
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.guards import guard_operand
@@ -295,7 +295,20 @@ def sum_over(b: Builder, x: ir.Binder, value: ir.Operand, dtype: DType) -> ir.Op
         with b.under(some):  # what only a round has is not there without rounds
             total = scalars.op(b, "mul", (count, value), dtype, NOWHERE)
         return guarded(b, [some], total, dtype)
+    plain = _minus(b, value, dtype)
+    if plain is not None:  # once, not for every element
+        return scalars.op(b, "neg", (sum_over(b, x, plain, dtype),), dtype, NOWHERE)
     return b.ref(ir.Reduce("add", x, value), ir.Result(dtype), hint="s")
+
+
+def _minus(b: Builder, value: ir.Operand, dtype: DType) -> ir.Operand | None:
+    """x, of -x, also under conditions."""
+    found = guarded_value(value)
+    if found is None:
+        return negated(value)
+    with b.under(*found[0]):
+        plain = _minus(b, found[1], dtype)
+    return None if plain is None else under(b, found[0], plain, dtype)
 
 
 def _scatter(

@@ -56,9 +56,32 @@ def product(b: Builder, x: ir.Operand, y: ir.Operand, dtype: DType) -> ir.Operan
             if isinstance(value, ir.Const) and value.value == 1:
                 inner = other
             else:
-                inner = product(b, value, other, dtype) or scalars.op(b, "mul", (value, other), dtype, NOWHERE)
+                inner = product(b, value, other, dtype) or times(b, value, other, dtype)
         return under(b, conds, inner, dtype)
     return None
+
+
+def times(b: Builder, x: ir.Operand, y: ir.Operand, dtype: DType) -> ir.Operand:
+    """x * y; signs go outwards, where sums take them once and additions for nothing."""
+    for one, other in ((x, y), (y, x)):
+        if (plain := negated(one)) is not None:
+            return scalars.op(b, "neg", (times(b, plain, other, dtype),), dtype, NOWHERE)
+    return scalars.op(b, "mul", (x, y), dtype, NOWHERE)
+
+
+def plus(b: Builder, x: ir.Operand, y: ir.Operand, dtype: DType) -> ir.Operand:
+    """x + y, a difference where one of them has a sign."""
+    for one, other in ((x, y), (y, x)):
+        if (plain := negated(other)) is not None:
+            return scalars.op(b, "sub", (one, plain), dtype, NOWHERE)
+    return scalars.op(b, "add", (x, y), dtype, NOWHERE)
+
+
+def negated(x: ir.Operand) -> ir.Operand | None:
+    """y, of -y."""
+    if not isinstance(x, ir.Ref) or x.line.conds or not isinstance(x.line.prim, ir.Op) or x.line.prim.name != "neg":
+        return None
+    return ir.subst_operand(x.line.prim.args[0], dict(zip(x.line.dims, x.index, strict=True)))
 
 
 def negative(b: Builder, x: ir.Operand, dtype: DType) -> ir.Operand | None:
@@ -80,7 +103,7 @@ def total(b: Builder, x: ir.Operand, y: ir.Operand, dtype: DType) -> ir.Operand 
     if one is None or other is None or set(one[0]) != set(other[0]):
         return None
     with b.under(*one[0]):
-        inner = scalars.op(b, "add", (one[1], other[1]), dtype, NOWHERE)
+        inner = plus(b, one[1], other[1], dtype)
     return under(b, one[0], inner, dtype)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from atoll.ad.backward import Backward
 from atoll.ad.indicator import guarded, sum_over
+from atoll.ad.kronecker import plus
 from atoll.ad.loop_state import Version, added_at
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
@@ -199,7 +200,7 @@ def sum_sink(back: Backward, s: Sum) -> Any:
             total = value
         total = guarded(b, list(conds), total, dtype) if not binders else _guarded_sum(b, total, conds, binders, dtype)
         before = s.current.read(b) if isinstance(s.current, Version) else s.current
-        s.current = scalars.op(b, "add", (before, total), dtype, NOWHERE)
+        s.current = plus(b, before, total, dtype)
 
     return sink
 

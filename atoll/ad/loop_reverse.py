@@ -268,6 +268,8 @@ def _round(
     for x in made:
         if isinstance(x.prim, ir.Loop) and x.block is back.block and not x.dims and not x.conds:
             inner.gathered |= {(x, r): [] for r, info in enumerate(x.results) if info.axes and info.dtype.has_slope}
+        elif isinstance(x.prim, ir.Scatter) and x.block is back.block and not x.dims and not x.conds and x.results[0].dtype.has_slope:
+            inner.gathered.setdefault((x, 0), [])
     inner.gathered |= {key: [] for key in made_updates(back, stacked)}
     inner.through_reads = True  # from here on: updates of the round took the adjoints of what they overwrote
     for flow in later:

@@ -251,7 +251,7 @@ class Reverse:
                 values: list[ir.Operand | None] = list(BACK[prim.name](LineParts(b, dtype), *args, result, bar))
             else:
                 assert rule is not None
-                values = [None if p is None else c.op("mul", bar, p) for p in rule(c, *args, result)]
+                values = _quotient(c, bar, args[0], args[1], result) if prim.name == "div" else [None if p is None else c.op("mul", bar, p) for p in rule(c, *args, result)]
         for arg, value in zip(args, values, strict=True):
             self.push(arg, value, conds, fresh)
 
@@ -482,6 +482,12 @@ class Reverse:
 
     def _nothing(self, line: ir.Line) -> None:
         return
+
+
+def _quotient(c: LineAlgebra, bar: ir.Operand, a: ir.Operand, b: ir.Operand, y: ir.Operand) -> list[ir.Operand | None]:
+    """What flows into a and b of y = a / b: the second is minus the first times y, a multiplication less than with the slopes by themselves."""
+    first = c.op("mul", bar, c.op("div", c.const(1.0), b))
+    return [first, c.op("neg", c.op("mul", first, y))]
 
 
 _RULES: dict[type, Callable[[Reverse, ir.Line], None]] = {

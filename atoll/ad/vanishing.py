@@ -10,7 +10,7 @@ than rounds that may not be run (`unread`): elsewhere an adjoint is 0 at some pl
 
 from __future__ import annotations
 
-from atoll.ad.kronecker import guarded_value, under
+from atoll.ad.kronecker import guarded_value, negated, under
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.core.prims import PRIMS
@@ -47,7 +47,7 @@ class Vanishing:
         if any(c.ref is not None and c.ref.line in self._tested for c in conds) or not self.vanishes(value, steep):
             return bar
         with self.b.under(*conds):
-            test = scalars.compare(self.b, "ne", value, ir.Const(0.0, dtype), NOWHERE)
+            test = scalars.compare(self.b, "ne", _unsigned(value), ir.Const(0.0, dtype), NOWHERE)
         if not isinstance(test, ir.Ref):
             return bar
         self._tested.add(test.line)
@@ -97,6 +97,12 @@ class Vanishing:
             elif isinstance(prim, ir.Select):
                 self._steep[line] = self.steep(prim.then) or self.steep(prim.orelse)
         return self._steep[line]
+
+
+def _unsigned(x: ir.Operand) -> ir.Operand:
+    """What is 0 where x is, before it was negated: the test of its adjoint is the same then."""
+    plain = negated(x)
+    return x if plain is None else _unsigned(plain)
 
 
 def _is_state(x: ir.Operand) -> bool:

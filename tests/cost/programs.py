@@ -78,6 +78,26 @@ def sized(shape: Callable[[int], tuple[int, ...]]) -> Callable[[int, Rng], tuple
     return lambda n, rng: (rng.normal(size=shape(n)),)
 
 
+BOX = """def f(u: f64[n, n], p: f64[n, n], h: f64) -> f64:
+    for t in range(2):
+        b = ((u[2:, 1:-1] - u[:-2, 1:-1]) / (2 * h)) * ((u[1:-1, 2:] - u[1:-1, :-2]) / (2 * h)) - u[1:-1, 1:-1] / h
+        for s in range(3):
+            p[1:-1, 1:-1] = (p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2] - b * h ** 2) / 4.0
+            p[:, -1] = p[:, -2]
+            p[0, :] = p[1, :]
+        u[1:-1, 1:-1] = u[1:-1, 1:-1] - u[1:-1, 1:-1] * (p[1:-1, 2:] - p[1:-1, :-2]) / (2 * h)
+    return sum(v * v for row in u for v in row) + sum(v for row in p for v in row)
+"""
+"""A relaxation with borders inside steps of time: what does not change in it, updates of rows and columns, and divisions by a number whose adjoint is a sum."""
+
+RING = """def f(u: f64[n, n], v: f64[n, n], h: f64) -> f64:
+    for t in range(3):
+        w = [[(u[j, i] - u[j, i] / h * (u[j, i] - u[j, (i - 1) % n]) - v[j, i] / h * (u[j, i] - u[j - 1, i]) + h * (u[j + 1, i] - 2 * u[j, i] + u[j - 1, i])) if 0 < j < n - 1 else 0.0 for i in range(n)] for j in range(n)]
+        u, v = [[0.1 * x for x in row] for row in w], [[0.5 * v[j, i] + 0.1 * w[j, (i + 1) % n] for i in range(n)] for j in range(n)]
+    return sum(x * x for row in u for x in row) + sum(x for row in v for x in row)
+"""
+"""A flow that comes round along one axis and has walls along the other."""
+
 PROGRAMS = [
     # ranges that depend on data
     Program("csr product", "def f(ptr: i64[n + 1], col: i64[nnz], val: f64[nnz], x: f64[m]) -> f64:\n    y = [sum(val[e] * x[col[e]] for e in range(ptr[i], ptr[i + 1])) for i in range(n)]\n    return 0.5 * sum(v * v for v in y)\n", (2, 3), sparse),
@@ -101,6 +121,8 @@ PROGRAMS = [
     Program("reduce by an operator", "def f(x: f64[n]) -> f64:\n    return reduce(lambda a, b: a + b + 0.1 * a * b, 0.0, sin(x))\n", 0, vector),
     Program("product of all", "def f(x: f64[n]) -> f64:\n    return prod(1.0 + 0.01 * v for v in x)\n", 0, vector),
     Program("largest of rows", "def f(a: f64[n, n]) -> f64:\n    return sum(max(row) for row in a)\n", 0, matrix),
+    Program("pressure in a box", BOX, (0, 1, 2), lambda n, rng: (rng.normal(size=(n, n)), rng.normal(size=(n, n)), 0.3), (14, 28)),
+    Program("a ring of cells", RING, (0, 1, 2), lambda n, rng: (rng.normal(size=(n, n)), rng.normal(size=(n, n)), 0.3), (14, 28)),
     Program("stencil over time", "def f(x: f64[n]) -> f64:\n    for t in range(n):\n        x = [0.5 * x[i] + 0.25 * (x[i - 1] if i > 0 else 0.0) + 0.25 * (x[i + 1] if i + 1 < n else 0.0) for i in range(n)]\n    return sum(v * v for v in x)\n", 0, vector),
     Program("matrix product", "def f(a: f64[n, n]) -> f64:\n    b = a @ a\n    return sum(v * v for row in b for v in row)\n", 0, matrix),
     Program("power method", "def f(a: f64[n, n], x: f64[n]) -> f64:\n    for t in range(4):\n        x = tanh(a @ x)\n    return sum(x)\n", (0, 1), system),
