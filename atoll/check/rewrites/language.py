@@ -294,6 +294,26 @@ def mapped(e: Any, poly: Callable[[Poly], Poly], leaf: Callable[[Expr], Expr | N
     return e
 
 
+def with_parts(s: Stmt, part: Callable[[Expr], Expr | None]) -> Stmt:
+    """A statement's own expressions with some of their parts replaced (`part` gives the new one, or None)."""
+
+    def new(e: Any) -> Any:
+        return mapped(e, lambda p: p, part)
+
+    match s[0]:
+        case "let" | "declare" | "store" | "add":
+            return (*s[:3], None if s[3] is None else new(s[3]))
+        case "assign":
+            return (*s[:2], new(s[2]))
+        case "update":
+            return (*s[:4], new(s[4]))
+        case "check":
+            return ("check", new(("truth", s[1]))[1], s[2], tuple(map(new, s[3])))
+        case "if" | "break":
+            return (s[0], new(("truth", s[1]))[1], *s[2:])
+    return s
+
+
 def put(e: Any, env: Mapping[str, Poly]) -> Any:
     """With unknowns replaced by polynomials; a variable only by another variable."""
     known = dict(env)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from atoll.check.rewrites.language import changed, loads, mapped, parts, read
+from atoll.check.rewrites.language import changed, loads, parts, read, with_parts
 from atoll.check.rewrites.leaves import Node, whole
 from atoll.check.rewrites.scopes import Kinds
 from atoll.check.sums import Poly, value
@@ -103,18 +103,4 @@ def _put(s: Any, b: str, elements: dict[Index, tuple[str, str]]) -> Any:
     def one(x: Any) -> Any:
         return ("use", elements[x[2]][0]) if x[0] == "load" and x[1] == b else None
 
-    def put(e: Any) -> Any:
-        return mapped(e, lambda p: p, one)
-
-    match s[0]:
-        case "let" | "declare" | "store" | "add":
-            return (*s[:3], None if s[3] is None else put(s[3]))
-        case "assign":
-            return (*s[:2], put(s[2]))
-        case "update":
-            return (*s[:4], put(s[4]))
-        case "check":
-            return ("check", put(("truth", s[1]))[1], s[2], tuple(map(put, s[3])))
-        case "if" | "break":
-            return (s[0], put(("truth", s[1]))[1], *s[2:])
-    return s
+    return with_parts(s, one)

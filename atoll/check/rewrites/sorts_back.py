@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from atoll.check.rewrites.arrays_back import mentioned
-from atoll.check.rewrites.language import changed, mapped, names, read
+from atoll.check.rewrites.language import changed, names, read, with_parts
 from atoll.check.rewrites.leaves import Node, whole
 from atoll.check.rewrites.numbered import SHOWN
 from atoll.check.rewrites.scopes import Kinds
@@ -148,7 +148,7 @@ def _values(before: tuple[Node, ...], number: Any, t: str, kinds: Kinds) -> tupl
             elif n is h:
                 s = ("helper", "sort", ((x, first), (t, zero)), *s[3:])
             elif s[0] in SHOWN:
-                s = _put(s, value)
+                s = with_parts(s, value)
             out.append(replace(n, stmt=s, bodies=tuple(map(go, n.bodies))))
         return tuple(out)
 
@@ -157,24 +157,6 @@ def _values(before: tuple[Node, ...], number: Any, t: str, kinds: Kinds) -> tupl
         return None  # places are needed for something else
     room, free = rooms[0].origin, frees[0].origin
     return None if room is None or free is None else (made, room[0], free[0])
-
-
-def _put(s: Any, value: Any) -> Any:
-    def put(e: Any) -> Any:
-        return mapped(e, lambda p: p, value)
-
-    match s[0]:
-        case "let" | "declare" | "store" | "add":
-            return (*s[:3], None if s[3] is None else put(s[3]))
-        case "assign":
-            return (*s[:2], put(s[2]))
-        case "update":
-            return (*s[:4], put(s[4]))
-        case "check":
-            return ("check", put(("truth", s[1]))[1], s[2], tuple(map(put, s[3])))
-        case "if" | "break":
-            return (s[0], put(("truth", s[1]))[1], *s[2:])
-    return s
 
 
 def _in_its_place(before: tuple[Node, ...], number: Any, t: str, y: str, kinds: Kinds) -> tuple[Node, ...]:
