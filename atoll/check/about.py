@@ -162,6 +162,7 @@ class _Decoder:
                 return lp.Update(self.buffers[x[1]], self.many(x[2]), x[3], self.expr(x[4]))
             case "set" | "declare":
                 made = self.vars[x[1]] = lp.Var(x[1], self.dtype(x[2]))
+                self.syms[x[1]] = made.atom
                 value = None if x[3] is None else self.expr(x[3])
                 return lp.Let(made, value) if x[0] == "set" and value is not None else lp.Declare(made, value)
             case "assign":

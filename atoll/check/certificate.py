@@ -198,7 +198,9 @@ class _Writer:
             case lp.Update(b, index, op, value):
                 return ["update", b.name, e.many(index), op, self.expr(value)]
             case lp.Let(var, value):
-                return ["set", var.name, var.dtype.name, self.expr(value)]
+                made = ["set", var.name, var.dtype.name, self.expr(value)]
+                e.names[var.atom] = var.name  # elements may be looked up by it
+                return made
             case lp.Declare(var, value):
                 return ["declare", var.name, var.dtype.name, None if value is None else self.expr(value)]
             case lp.Assign(var, value):

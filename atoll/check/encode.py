@@ -112,6 +112,8 @@ class Encoder:
                 return ["many", [self.term(x) for x in t.items]]
             case tm.Get():
                 return ["get", self.name(t.name), self.many(t.index)]
+            case tm.Look():
+                return ["look", self.name(t.name), [self.term(k) for k in t.index]]
             case tm.Lit():
                 return ["lit", number(t.value, t.dtype), t.dtype.name]
             case tm.Index():

@@ -11,13 +11,29 @@ from collections.abc import Callable
 from typing import Any
 
 from atoll.check.sums import ZERO, Poly, Proofs, Quotient, Rejected, Tables, add, const, need, sub, unknown, value, var
-from atoll.check.terms import VIEWS, Env, Pairs, Term, below, dtype, kids, number_type, set_vars, shape, test_kind, view_push
+from atoll.check.terms import (
+    VIEWS,
+    Env,
+    Pairs,
+    Shape,
+    Term,
+    below,
+    dtype,
+    kids,
+    number_type,
+    set_vars,
+    shape,
+    test_kind,
+    view_push,
+)
 
 Stmt = tuple[Any, ...]
+Path = tuple[tuple[Any, bool], ...]
 Push = Callable[[Pairs], tuple[Pairs, list[Poly]]]
 STACK = 64 * 1024  # bytes of literal size that may stand on the stack
 BYTES = {"bool": 1} | {f"{k}{n}": n // 8 for k in "iufc" for n in (8, 16, 32, 64, 128)}
 OPERATORS = {"add": "add", "mul": "mul", "minimum": "min", "maximum": "max", "and": "and", "or": "or", "xor": "xor"}
+NONE = ("const", "-1", "i64")  # the number of no element
 LARGEST = 2**46  # what literals of loops stay below, as sizes do: C has 64-bit integers
 
 
@@ -149,9 +165,10 @@ class Match:
     """Statements read beside terms. Methods take statements and a position and give the next position."""
 
     def __init__(
-        self, proofs: Proofs, places: dict[str, tuple[str, str]], types: dict[str, str], params: dict[str, str], filled: set[tuple[str, bool]]
+        self, proofs: Proofs, places: dict[str, tuple[str, str]], types: dict[str, str], shapes: dict[str, Shape], params: dict[str, str], filled: set[tuple[str, bool]]
     ) -> None:
-        self.proofs, self.places, self.types, self.params, self.filled = proofs, dict(places), dict(types), params, filled
+        self.proofs, self.places, self.types, self.shapes, self.params, self.filled = proofs, dict(places), dict(types), dict(shapes), params, filled
+        self.ahead: tuple[tuple[Stmt, ...], int] = ((), 0)
         self.prefix: dict[str, Callable[[tuple[Stmt, ...]], int]] = {}
         self.arms: dict[int, tuple[tuple[int, int], ...]] = {}
         self.rolled: dict[str, tuple[str, Poly, int]] = {}
@@ -177,7 +194,7 @@ class Match:
             for (x, d), extents in zip(t[1], t[2], strict=True):
                 a = self.at(stmts, i, "alloc")
                 need(a[2:] == (d, extents, False, None), "memory of an opaque part")
-                self.places[x], self.types[x] = ("buffer", a[1]), d
+                self.places[x], self.types[x], self.shapes[x] = ("buffer", a[1]), d, extents
                 self.opaque.add(a[1])
                 i += 1
             need(self.at(stmts, i, "section")[1] == t[3], "another opaque part")
@@ -247,8 +264,9 @@ class Match:
                     need(place.mode == "=" and self.zeros(t[2], beyond, place, _zero(dtype(t, env.types)), x[3], 0) == len(x[3]))
                 return i + 1
             case "choose" if not pure(t):
+                wanted, i = self.before(lambda: self.choose_tests(t), stmts, i)
                 x = self.at(stmts, i, "if")
-                need(x[1] == self.choose_tests(t), "another test")
+                need(x[1] == wanted, "another test")
                 self.all(t[1], env.down(t, 0), place, x[2])
                 self.all(t[2], env.down(t, 1), place, x[3])
                 return i + 1
@@ -313,15 +331,18 @@ class Match:
     def let(self, t: Term, env: Env, stmts: tuple[Stmt, ...], i: int, rest: Callable[[Env, int], int]) -> int:
         extents, d = shape(t[2], env.shapes), dtype(t[2], env.types)
         inside = env.down(t, 1)
-        self.types[t[1]] = d
+        self.types[t[1]], self.shapes[t[1]] = d, extents
         need(i < len(stmts), "no statement for", t[1])
         x = stmts[i]
         if not extents:
-            need(x[0] in ("set", "declare") and x[2] == d, "no variable for", t[1])
-            self.places[t[1]] = ("var", x[1])
-            if x[0] == "set":
-                need(pure(t[2]) and x[3] == self.expr(t[2]), "another value of", t[1])
+            if pure(t[2]):
+                wanted, i = self.before(lambda: self.expr(t[2]), stmts, i)
+                x = self.at(stmts, i, "set")
+                need(x[2:] == (d, wanted), "another value of", t[1])
+                self.places[t[1]] = ("var", x[1])
                 return rest(inside, i + 1)
+            need(x[0] == "declare" and x[2] == d, "no variable for", t[1])
+            self.places[t[1]] = ("var", x[1])
             # a declaration with a value is a declaration and an assignment
             if x[3] is None:
                 i = self.term(t[2], env.down(t, 0), Place("var", x[1], here), stmts, i + 1)
@@ -382,8 +403,10 @@ class Match:
             return i + 1
         need(t[0] != "guard" or place.mode != "add", "a guard that adds zeros")
         if t[0] == "op" and t[1] == "mulacc" and place.mode == "add":
-            return self.put(tuple(self.expr(a) for a in t[2]), env, place, stmts, i, t[3])
-        return self.put(self.expr(t), env, place, stmts, i, dtype(t, env.types))
+            value, i = self.before(lambda: tuple(self.expr(a) for a in t[2]), stmts, i)
+            return self.put(value, env, place, stmts, i, t[3])
+        value, i = self.before(lambda: self.expr(t), stmts, i)
+        return self.put(value, env, place, stmts, i, dtype(t, env.types))
 
     def put(self, value: Any, env: Env, place: Place, stmts: tuple[Stmt, ...], i: int, d: str = "") -> int:
         fused = not isinstance(value[0], str)
@@ -409,11 +432,42 @@ class Match:
     def tests(self, t: Term) -> Any:
         return tuple(("ge", c, None) for c in t[1])
 
-    def choose_tests(self, t: Term) -> Any:
-        return tuple((k, p, None if x is None else self.expr(x)) for k, p, x in t[3])
+    def before(self, make: Callable[[], Any], stmts: tuple[Stmt, ...], i: int) -> tuple[Any, int]:
+        """An expression, and the position behind the numbers that are made for it: what elements are looked up by."""
+        self.ahead = (stmts, i)
+        return make(), self.ahead[1]
 
-    def expr(self, t: Term) -> Any:
+    def choose_tests(self, t: Term, path: Path = ()) -> Any:
+        made: tuple[Any, ...] = ()
+        for k, p, x in t[3]:
+            made = (*made, (k, p, None if x is None else self.expr(x, (*path, (made, True)) if made else path)))
+        return made
+
+    def look(self, t: Term, path: Path) -> Any:
+        """An element at numbers that are data: each a variable that was made before (-1 where the tests around do not ask for it), tested here to be in range."""
+        kind, name = self.places[t[1]]
+        need(kind == "buffer" and len(t[2]) == len(self.shapes[t[1]]), "no array to look up in:", t[1])
+        index = []
+        for k in t[2]:
+            if k[0] == "index":
+                index.append(k[1])
+                continue
+            e = self.expr(k, path)
+            for tests, taken in reversed(path):
+                e = ("choose", tests, e, NONE) if taken else ("choose", tests, NONE, e)
+            stmts, i = self.ahead
+            x = self.at(stmts, i, "set")
+            need(x[2:] == ("i64", e), "another number to look up by")
+            self.ahead = (stmts, i + 1)
+            index.append(var(x[1]))
+        there = tuple(("ge", q, None) for p, n in zip(index, self.shapes[t[1]], strict=True) for q in (p, below(p, n)))
+        return ("choose", there, ("load", name, tuple(index)), _zero(self.types[t[1]]))
+
+    def expr(self, t: Term, path: Path = ()) -> Any:
+        """A scalar. `path`: the tests around it inside of the statement, and which way they go."""
         match t[0]:
+            case "look":
+                return self.look(t, path)
             case "get":
                 kind, name = self.places[t[1]]
                 return ("use", name) if kind == "var" else ("load", name, t[2])
@@ -425,15 +479,16 @@ class Match:
                 mono: tuple[Any, ...] = t[1][0][0] if len(t[1]) == 1 and t[1][0][1] == 1 else ()
                 return ("use", self.params[mono[0]]) if len(mono) == 1 and mono[0] in self.params else ("index", t[1])
             case "op":
-                return ("call", "mul" if t[1] == "mulacc" else t[1], tuple(map(self.expr, t[2])), t[3])
+                return ("call", "mul" if t[1] == "mulacc" else t[1], tuple(self.expr(x, path) for x in t[2]), t[3])
             case "cast":
-                return ("cast", self.expr(t[1]), t[2])
+                return ("cast", self.expr(t[1], path), t[2])
             case "guard":
-                return ("choose", self.tests(t), self.expr(t[2]), _zero(dtype(t, self.types)))
+                return ("choose", self.tests(t), self.expr(t[2], (*path, (self.tests(t), True))), _zero(dtype(t, self.types)))
             case "choose":
+                tests = self.choose_tests(t, path)
                 if t[1][0] == t[2][0] == "lit" and (t[1][1], t[2][1]) == ("True", "False"):
-                    return ("truth", self.choose_tests(t))
-                return ("choose", self.choose_tests(t), self.expr(t[1]), self.expr(t[2]))
+                    return ("truth", tests)
+                return ("choose", tests, self.expr(t[1], (*path, (tests, True))), self.expr(t[2], (*path, (tests, False))))
         raise Rejected("no scalar")
 
 
@@ -472,7 +527,7 @@ def pure(t: Term) -> bool:
     """A scalar without loops and names of its own."""
     if t[0] in ("get", "lit", "index"):
         return True
-    if t[0] in ("op", "cast", "choose", "guard"):
+    if t[0] in ("op", "look", "cast", "choose", "guard"):
         return all(pure(k) for k in kids(t))
     return t[0] == "zero" and not t[1]
 

@@ -40,6 +40,7 @@ class Nests:
         self.accesses: list[Access] = []
         self.loops: list[tuple[Stmt, int]] = []
         self.names: set[str] = set(sizes)
+        self.numbers: set[str] = set()  # variables that elements are looked up by; no two of one name anywhere
         self.scope: frozenset[str] = frozenset()
         self.order = 0
         self.counts: dict[str, int] = {}
@@ -61,7 +62,7 @@ class Nests:
             self.order += 1
             match x[0]:
                 case "for":
-                    need(x[1] not in self.names | self.scope, "C8:", x[1], "stands twice")
+                    need(x[1] not in self.names | self.scope | self.numbers, "C8:", x[1], "stands twice")
                     self.names.add(x[1])
                     self.count("C8")
                     self.loops.append((x, sum(f[0] == "for" for f in frames)))
@@ -78,9 +79,11 @@ class Nests:
                     if x[-1] is not None:
                         self.expr(x[-1], frames, x)
                     self.bind(x[1])
+                    if x[0] == "set" and x[2] == "i64":
+                        self.numbers.add(x[1])
                 case "assign":
                     self.expr(x[-1], frames, x)
-                    need(x[1] in self.scope and x[1] not in self.scalars, "C8: no variable", x[1])
+                    need(x[1] in self.scope and x[1] not in self.scalars and x[1] not in self.numbers, "C8: no variable", x[1])
                 case "alloc":
                     need(x[1] not in self.extents, "C8: two buffers", x[1])
                     self.bind(x[1])
@@ -96,7 +99,7 @@ class Nests:
 
     def bind(self, name: str) -> None:
         """A variable or an array: its name means nothing else from here to the end of these statements."""
-        need(name not in self.scope | self.names, "C8:", name, "stands twice")
+        need(name not in self.scope | self.names | self.numbers, "C8:", name, "stands twice")
         self.scope = self.scope | {name}
         self.count("C8")
 
@@ -104,7 +107,7 @@ class Nests:
         need(buffer in self.extents and buffer in self.scope and len(index) == len(self.extents[buffer]), "no buffer", buffer)
         need(kind == "read" or buffer not in self.given, buffer, "is only read")
         known = self.facts(frames)
-        self.polys(index, frames)
+        self.polys(index, frames, kind == "read")
         ctx = Facts(known)
         for p, n in zip(index, self.extents[buffer], strict=True):
             for goal in (p, below(p, n)):
@@ -135,12 +138,13 @@ class Nests:
         for k, (_, p, e) in enumerate(tests):
             before = (*frames, ("if", (stmt, k), tests[:k], True)) if k else frames
             if p is not None:
-                self.polys((p,), before)
+                self.polys((p,), before, True)
             else:
                 self.expr(e, before, stmt)
 
-    def polys(self, ps: tuple[Poly, ...], frames: tuple[Frame, ...]) -> None:
-        known = self.sizes | {f[1][1] for f in frames if f[0] == "for"}
+    def polys(self, ps: tuple[Poly, ...], frames: tuple[Frame, ...], data: bool = False) -> None:
+        """`data`: numbers that elements are looked up by may stand in them."""
+        known = self.sizes | {f[1][1] for f in frames if f[0] == "for"} | (self.numbers & self.scope if data else frozenset())
         for p in ps:
             need(free(p) <= known, "C8: not in scope:", *sorted(free(p) - known))
             for d in divisors(p):
@@ -194,7 +198,7 @@ class Nests:
     def cover(self, ctx: Facts, tree: Any, reader: Access, cell: frozenset[str] = frozenset()) -> None:
         """The store a tree names runs before the reader, in the round it says, and writes that cell. A round is what the tree says of the
         writer's own loops, in terms of the reader's and of the cell: nothing else can be replaced."""
-        here = self.sizes | {x[1] for x in reader.loops} | cell
+        here = self.sizes | {x[1] for x in reader.loops} | cell | frozenset(v for p in reader.index for v in free(p) if v in self.numbers)
         if len(tree) == 3:
             test = self.poly(tree[0])
             need(free(test) <= here, "C9: a test on something else")
@@ -243,6 +247,7 @@ class Nests:
     def line(self, kind: str, line: Any, a: Access, b: Access, settled: set[str], outer: set[str]) -> None:
         """One proof by order between a and a copy of b."""
         loop, copies, further, weights, sign = line
+        need(not self.numbers & {v for p in (*a.index, *b.index) for v in free(p)}, kind, "an element that is looked up")  # another round has another number
         env = {v: var(c) for v, c in copies}
         mine = {x[1] for x in b.loops}
         need(set(env) == mine - outer - settled, kind, "another copy")

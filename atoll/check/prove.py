@@ -152,7 +152,7 @@ class Checker:
         need(len(outputs) == len(data["loops"]["outputs"]), "two results in one place")
         need(result_types(source, self.types) == [d for _, d, _ in data["loops"]["outputs"]], "types of results")
         places = {x: ("buffer" if extents else "var", x) for x, extents in self.shapes.items()}
-        match = Match(self.proofs, places, self.types, self.params(), {(name, main) for name, main in data["filled"]})
+        match = Match(self.proofs, places, self.types, self.shapes, self.params(), {(name, main) for name, main in data["filled"]})
         need(result_shapes(source, self.shapes) == list(outputs.values()), "shapes of results")
         if other is None:
             need(match.results(t, self.env(facts), list(outputs), body, 0) == len(body), "more statements than the term has")

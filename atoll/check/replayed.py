@@ -70,7 +70,8 @@ class Words:
         self.proofs, self.sizes, self.result = proofs, {s: k for k, s in enumerate(sizes)}, result
         self.top = Place((), tuple(types), types)
         self.kinds: dict[str, int] = {}
-        self.operations: dict[tuple[str, ...], int] = {}
+        self.operations: dict[tuple[Any, ...], int] = {}
+        self.given = frozenset(types)
         self.constants: dict[tuple[str, str], int] = {}
 
     def all(self, facts: Sequence[Poly], shapes: Sequence[Sequence[Poly]], source: Term, moves: Sequence[Move], final: Term) -> Iterator[str]:
@@ -167,7 +168,7 @@ class Words:
     def kind(self, d: str) -> str:
         return str(self.kinds.setdefault(d, len(self.kinds) + 1))
 
-    def operation(self, *what: str) -> str:
+    def operation(self, *what: Any) -> str:
         return str(self.operations.setdefault(what, len(self.operations) + 1))
 
     def term(self, t: Term, place: Place) -> Iterator[str]:
@@ -207,6 +208,12 @@ class Words:
                 types = [dtype(x, dict(place.types)) for x in args]
                 yield from ("op", self.operation(t[1] if t[0] == "op" else "cast", t[3] if t[0] == "op" else t[2], *types), str(len(args)))
                 for x in args:
+                    yield from self.term(x, place)
+            case "look":  # an argument that never changes, as a function of numbers: nothing is known of it
+                if t[1] not in self.given:
+                    raise NotReplayed("an element of a named value, looked up by data")
+                yield from ("op", self.operation(("look", t[1]), *(dtype(x, dict(place.types)) for x in t[2])), str(len(t[2])))
+                for x in t[2]:
                     yield from self.term(x, place)
             case "choose":
                 yield from self.choose(t[1], t[2], list(t[3]), place)

@@ -377,12 +377,14 @@ class Rules:
         def use(u: Term) -> Term:
             if u[0] == "get" and u[1] == x:
                 return ("get", x, (sub(var(t[1]), t[2]), *u[2]))
+            if u[0] == "look" and u[1] == x:
+                return ("look", x, (("index", sub(var(t[1]), t[2])), *map(use, u[2])))
             return with_kids(u, tuple(use(k) for k in kids(u)))
 
         return ("let", x, ("gen", o, t[2], t[3], set_vars(e, {t[1]: var(o)})), with_kids(t, (use(b),)), None)
 
     def rule_let_out(self, env: Env, t: Term, new: Term, kid: int) -> Term:
-        need(t[0] in ("op", "cast", "choose", "cat", "plus", "view", "guard", "let") and 0 <= kid < len(kids(t)))
+        need(t[0] in ("op", "look", "cast", "choose", "cat", "plus", "view", "guard", "let") and 0 <= kid < len(kids(t)))
         let = kids(t)[kid]
         need(let[0] == "let" and let[4] is None and not (t[0] == "let" and kid == 1 and t[1] in mentions(let[2])))
         return ("let", let[1], let[2], with_kids(t, tuple(let[3] if k == kid else u for k, u in enumerate(kids(t)))), None)
@@ -396,6 +398,7 @@ class Rules:
         newest = add(var(t[3][1]), lead)
 
         def visit(u: Term, here: Env) -> None:
+            need(u[0] != "look" or u[1] != t[1], "rows that are looked up")
             if u[0] == "get" and u[1] == t[1]:
                 self.ge(here, sub(newest, u[2][0]))
                 self.ge(here, add(sub(u[2][0], newest), const(rows - 1)))
@@ -497,6 +500,8 @@ class Rules:
                 return o == n
             case "op":
                 return bool(o[1] == n[1] and o[3] == n[3])
+            case "look":
+                return bool(o[1] == n[1])
             case "cat" | "cast":
                 return bool(o[1] == n[1] if o[0] == "cat" else o[2] == n[2])
             case "plus":

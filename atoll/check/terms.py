@@ -54,6 +54,7 @@ FIELDS = {
     "zero": "PD",
     "many": "T",
     "get": "uP",
+    "look": "uT",
     "lit": "vD",
     "index": "p",
     "op": "oTD",
@@ -166,7 +167,7 @@ def guard(conds: tuple[Poly, ...], body: Term) -> Term:
 
 
 def uses(t: Term, x: str) -> bool:
-    return any((u[0] == "get" and u[1] == x) or (u[0] == "nest" and x in u[4]) for u in walk(t))
+    return any((u[0] in ("get", "look") and u[1] == x) or (u[0] == "nest" and x in u[4]) for u in walk(t))
 
 
 def mentions(t: Term) -> set[str]:
@@ -312,7 +313,7 @@ def shape(t: Term, shapes: dict[str, Shape]) -> Shape:
 
 def dtype(t: Term, types: dict[str, str]) -> str:
     match t[0]:
-        case "get":
+        case "get" | "look":
             return types[t[1]]
         case "lit" | "zero" | "cast":
             return str(t[2])
@@ -342,7 +343,9 @@ def typed(t: Term, types: dict[str, str]) -> str:
             need(found[0] == found[1], "parts of two types:", *found[:2])
         case "op" if t[1] in ALIKE:
             need(all(d == t[3] for d in found), t[1], "of several types:", *found)
-    return dtype(t, types) if t[0] in ("get", "lit", "zero", "cast", "op", "index") else found[0]
+        case "look":
+            need(all(d == "i64" for d in found), t[1], "is looked up by something that is no number")
+    return dtype(t, types) if t[0] in ("get", "look", "lit", "zero", "cast", "op", "index") else found[0]
 
 
 def accumulates(t: Term, monoid: str) -> bool:
@@ -351,7 +354,7 @@ def accumulates(t: Term, monoid: str) -> bool:
         return bool(t[-1] == monoid)
     if t[0] == "op":
         return bool(t[1] == "mulacc" and monoid == "add")
-    inner = (t[3],) if t[0] == "let" else kids(t)[:2] if t[0] != "cast" else ()
+    inner = (t[3],) if t[0] == "let" else kids(t)[:2] if t[0] not in ("cast", "look") else ()
     return any(accumulates(k, monoid) for k in inner)
 
 
@@ -359,7 +362,7 @@ def may_skip(t: Term) -> bool:
     """Folding t may leave a place alone where its value is a zero."""
     if t[0] in ("guard", "zero") or (t[0] == "view" and t[1] in PADS):
         return True
-    inner = (t[3],) if t[0] == "let" else kids(t)[:2] if t[0] not in ("cast", "op") else ()
+    inner = (t[3],) if t[0] == "let" else kids(t)[:2] if t[0] not in ("cast", "op", "look") else ()
     return any(may_skip(k) for k in inner)
 
 
@@ -397,7 +400,7 @@ class Env:
             case "plus":
                 same = self.folding in (None, t[3])
                 return replace(self, folding=t[3]) if k == 1 else self if same else replace(self, folding=None)
-            case "op" | "cast":
+            case "op" | "cast" | "look":
                 return replace(self, folding=None)
             case "choose":
                 return replace(self, folding=None) if k >= 2 else self.know(*test_facts(t[3], k == 0))
@@ -540,6 +543,7 @@ def well_formed(t: Term, sizes: frozenset[str], arrays: frozenset[str], types: d
         for p in polys(u):
             need(free(p) <= here, "not in scope:", free(p) - here)
         need(u[0] not in ("nest", "many") or spine, u[0], "out of place")
+        need(u[0] != "look" or not any(map(rank, u[2])), "an array as a number")
         need({v for code, x in fields(u) for v in ((x,) if code == "u" else x if code == "U" else ())} <= names, "an array out of scope")
         if u[0] == "view":
             need(0 <= u[2] <= rank(u[4]) - VIEWS[u[1]][0], "an axis that is not there")

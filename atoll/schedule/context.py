@@ -46,7 +46,7 @@ class Context:
                 if k == 1:
                     return replace(self, folding=t.monoid)
                 return self if self.folding in (None, t.monoid) else replace(self, folding=None)
-            case tm.Op() | tm.Cast():
+            case tm.Op() | tm.Look() | tm.Cast():
                 return replace(self, folding=None)
             case tm.Choose():
                 if k >= 2:

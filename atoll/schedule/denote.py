@@ -60,7 +60,9 @@ class Denotation:
             case tm.Many():
                 return tuple(self.value(item, arrays, env) for item in t.items)
             case tm.Get():
-                return self.get(t, arrays, env)
+                return self.get(t, tuple(self.poly(p, env) for p in t.index), arrays)
+            case tm.Look():
+                return self.get(t, tuple(int(self.value(k, arrays, env)) for k in t.index), arrays)
             case tm.Lit():
                 return t.dtype.numpy.type(t.value)
             case tm.Index():
@@ -153,9 +155,8 @@ class Denotation:
             return np.array(rows, tm.dtype(t).numpy)
         return np.zeros(self.shape_of(t, arrays, env), tm.dtype(t).numpy)
 
-    def get(self, t: tm.Get, arrays: Arrays, env: dict[Atom, int]) -> Any:
+    def get(self, t: tm.Get | tm.Look, index: tuple[int, ...], arrays: Arrays) -> Any:
         array = arrays[t.name]
-        index = tuple(self.poly(p, env) for p in t.index)
         if len(index) != np.ndim(array):
             raise AssertionError(f"{t.name} has {np.ndim(array)} axes, read with {index}")
         if all(0 <= i < n for i, n in zip(index, np.shape(array), strict=True)):

@@ -109,12 +109,25 @@ class _Translation:
             if isinstance(part, Poly):
                 polys.append(part)
             elif isinstance(part, ir.Ref):
-                polys += part.index
+                if self._by_data(part) and not self._can_look(line, part):
+                    return False
+                polys += [q for p in part.index for q in (self._inner_polys(p) if self._by_data(part) else (p,))]
             elif isinstance(part, ir.IndexValue):
                 polys += self._inner_polys(part.poly)
             elif isinstance(part, ir.Cond):
                 polys += self._inner_polys(part.poly) if part.poly is not None else part.ref.index if part.ref is not None else ()
         return all(self._closed(leaf) for p in polys for leaf in p.leaves())
+
+    def _by_data(self, ref: ir.Ref) -> bool:
+        """True when the place of an element is decided by data: it is looked up."""
+        return any(isinstance(leaf, ir.RefAtom) and leaf.ref.line not in self.params for p in ref.index for leaf in p.leaves())
+
+    def _can_look(self, line: ir.Line, ref: ir.Ref) -> bool:
+        """Elements of whole arrays can be looked up. Where a line is computed only under conditions on data, what it looks up by may not be there,
+        but for arguments."""
+        bare = all(c.poly is not None and all(self._closed(leaf) for leaf in c.poly.leaves()) for c in line.conds)
+        given = all(isinstance(leaf.ref.line.prim, _SOURCES) for p in ref.index for leaf in p.leaves() if isinstance(leaf, ir.RefAtom))
+        return (bare or given) and self._closed_extents(ref.line)
 
     def _inner_polys(self, p: Poly) -> list[Poly]:
         """The indices a number made of indices and integer elements is read with; the number itself need not be closed."""
@@ -163,10 +176,11 @@ class _Translation:
             wanted = named and not (isinstance(line.prim, ir.Op) and line.prim.name == "read")
             if isinstance(line.prim, ir.Reduce):
                 cost += 100
+            looked_up = any(isinstance(leaf, ir.RefAtom) and leaf.ref.line not in self.params for _, index, _ in seen for p in index for leaf in p.leaves())
             again_and_again = any(not around <= _leaves(index) for _, index, around in seen)
             if cost >= _AGAIN and (len(shifted) > 1 or again_and_again):
                 wanted = True
-            if isinstance(line.prim, ir.Reduce) and len(seen) > 1:
+            if looked_up or (isinstance(line.prim, ir.Reduce) and len(seen) > 1):
                 wanted = True
             if wanted and line not in only_result and self._closed_extents(line) and seen:
                 kept.add(line)
@@ -295,6 +309,8 @@ class _Scalars:
     def _count_refs(self, line: ir.Line, env: dict[Atom, Poly], seen: set[object]) -> None:
         """How often each line is read at each index inside one body, looking through lines that are not kept."""
         for ref in self._direct(line):
+            if self.outer._by_data(ref):
+                continue
             index = tuple(self.outer.poly(p, env) for p in ref.index)
             key = (ref.line, index)
             self.counts[key] = self.counts.get(key, 0) + 1
@@ -350,6 +366,9 @@ class _Scalars:
 
     def ref(self, ref: ir.Ref, env: dict[Atom, Poly]) -> tm.Term:
         outer, line = self.outer, ref.line
+        if outer._by_data(ref):
+            made = (self.number(p, env) for p in ref.index)
+            return tm.Look(outer.tensors.get(line) or outer.values[(line, ref.result)], tuple(made))
         index = tuple(outer.poly(p, env) for p in ref.index)
         if line in outer.params:
             return tm.Index(poly(outer.params[line]))

@@ -359,6 +359,11 @@ def well_formed(t: tm.Term, sizes: frozenset[Atom], inputs: dict[tm.Tensor, tupl
                     raise Refused(f"{t.name} is not in scope there")
                 for p in t.index:
                     scope(p, known, "the index")
+            case tm.Look():
+                if t.name not in arrays:
+                    raise Refused(f"{t.name} is not in scope there")
+                if any(tm.rank(k) or tm.dtype(k).name != "i64" for k in t.index):
+                    raise Refused(f"{t.name} is read at something that is no number")
             case tm.Guard():
                 for p in t.conds:
                     scope(p, known, "the condition")

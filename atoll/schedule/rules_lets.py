@@ -170,7 +170,7 @@ def _free(t: tm.Term) -> set[object]:
         for p in tm.own_polys(u):
             found |= p.leaves()
         match u:
-            case tm.Get():
+            case tm.Get() | tm.Look():
                 found.add(u.name)
             case tm.Gen() | tm.Sum():
                 own.add(u.sym)
@@ -196,6 +196,8 @@ def let_lift(services: Services, context: Context, t: tm.Term, name: str | None 
     def use(u: tm.Term) -> tm.Term:
         if isinstance(u, tm.Get) and u.name is let.name:
             return tm.Get(let.name, (poly(t.sym) - t.low, *u.index))
+        if isinstance(u, tm.Look) and u.name is let.name:
+            return tm.Look(let.name, (tm.Index(poly(t.sym) - t.low), *(use(k) for k in u.index)))
         return tm.map_kids(u, use)
 
     if isinstance(t, tm.Sum):
@@ -205,7 +207,7 @@ def let_lift(services: Services, context: Context, t: tm.Term, name: str | None 
 
 @rule("K (let x := e) = let x := e in K, K = an operation, ++, (+), reshape, guard, if, another let")
 def let_out(services: Services, context: Context, t: tm.Term, kid: int) -> tm.Term:
-    if not isinstance(t, (tm.Op, tm.Cast, tm.Choose, tm.Cat, tm.Plus, tm.Reshape, tm.Guard, tm.Let)):
+    if not isinstance(t, (tm.Op, tm.Look, tm.Cast, tm.Choose, tm.Cat, tm.Plus, tm.Reshape, tm.Guard, tm.Let)):
         raise Refused("let_out: nothing to move a let out of")
     inner = list(tm.kids(t))
     if kid >= len(inner) or not isinstance(inner[kid], tm.Let):
@@ -241,6 +243,8 @@ def let_roll(services: Services, context: Context, t: tm.Term, lead: Poly, rows:
         if isinstance(u, tm.Get) and u.name is t.name:
             services.need(inside, j + lead - u.index[0], f"{u.name}{list(u.index)} has been computed")
             services.need(inside, u.index[0] - j - lead + rows - 1, f"{u.name}{list(u.index)} is still kept")
+        if isinstance(u, tm.Look) and u.name is t.name:
+            raise Refused(f"{t.name} is read at numbers that are data: no rows of it are known to be enough")
         for k, inner in enumerate(tm.kids(u)):
             visit(inside.down(u, k), inner)
 

@@ -65,7 +65,7 @@ def _lines(t: tm.Term, notes: Mapping[object, str], depth: int) -> list[str]:
 
 def _is_scalar(t: tm.Term) -> bool:
     match t:
-        case tm.Get() | tm.Lit() | tm.Index() | tm.Op() | tm.Cast() | tm.Zero():
+        case tm.Get() | tm.Look() | tm.Lit() | tm.Index() | tm.Op() | tm.Cast() | tm.Zero():
             return True
         case tm.Guard():
             return _is_scalar(t.body)
@@ -94,6 +94,8 @@ def scalar(t: tm.Term) -> str:
     match t:
         case tm.Get():
             return f"{t.name}[{', '.join(map(repr, t.index))}]" if t.index else repr(t.name)
+        case tm.Look():
+            return f"{t.name}[{', '.join(map(scalar, t.index))}]"
         case tm.Lit():
             return repr(t.value)
         case tm.Index():

@@ -11,6 +11,7 @@
           |  (term, ...)                         the results, below lets and nests only                      (Many)
     scalar, a term of rank 0:
           |  x[p, ...] | literal | {p}           an element | a constant | an integer                        (Get, Lit, Index)
+          |  x[term, ...]                        the element at numbers that are data; nobody looks into it  (Look)
           |  op(term, ...) | cast term | term if test... else term                                         (Op, Cast, Choose)
     p    a polynomial of sizes and loop variables (sizes/poly.py)
 
@@ -139,6 +140,14 @@ class Get:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """An element whose place is decided by data: `t[ix[j]]`. Rules move it, and see into its numbers only."""
+
+    name: Tensor
+    index: tuple[Term, ...]  # of type i64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Lit:
     value: Any
     dtype: DType
@@ -180,9 +189,9 @@ class Choose:
     orelse: Term
 
 
-Term = Union[Gen, Sum, Guard, Let, Nest, Cat, Plus, Reshape, Zero, Many, Get, Lit, Index, Op, Cast, Choose]
+Term = Union[Gen, Sum, Guard, Let, Nest, Cat, Plus, Reshape, Zero, Many, Get, Look, Lit, Index, Op, Cast, Choose]
 Shapes = Mapping[Tensor, tuple[Poly, ...]]
-SCALARS = (Get, Lit, Index, Op, Cast, Choose)
+SCALARS = (Get, Look, Lit, Index, Op, Cast, Choose)
 Path = tuple[int, ...]
 
 
@@ -201,6 +210,8 @@ def kids(t: Term) -> tuple[Term, ...]:
             return t.items
         case Op():
             return t.args
+        case Look():
+            return t.index
         case Cast():
             return (t.arg,)
         case Choose():
@@ -230,6 +241,8 @@ def with_kids(t: Term, new: tuple[Term, ...]) -> Term:
             return Many(new)
         case Op():
             return Op(t.name, new, t.dtype)
+        case Look():
+            return Look(t.name, new)
         case Cast():
             return Cast(new[0], t.dtype)
         case Choose():
@@ -347,7 +360,7 @@ def bound_syms(t: Term) -> set[Sym]:
 
 def uses(t: Term, x: Tensor) -> int:
     """How often x is read, as an element or by a nest."""
-    return sum((isinstance(u, Get) and u.name is x) + (isinstance(u, Nest) and u.args.count(x)) for _, u in walk(t))
+    return sum((isinstance(u, (Get, Look)) and u.name is x) + (isinstance(u, Nest) and u.args.count(x)) for _, u in walk(t))
 
 
 # -- renaming
@@ -368,6 +381,8 @@ def substitute(t: Term, env: Mapping[Atom, Poly], names: Mapping[Tensor, Tensor]
             match u:
                 case Get() if u.name in names:
                     u = Get(names[u.name], u.index)
+                case Look() if u.name in names:
+                    u = Look(names[u.name], u.index)
                 case Let() if u.name in names:
                     u = Let(names[u.name], u.bound, u.body, u.rolled)
                 case Nest():
@@ -467,7 +482,7 @@ def dtype(t: Term) -> DType:
             return dtype(t.left)
         case Zero() | Lit() | Op() | Cast():
             return t.dtype
-        case Get():
+        case Get() | Look():
             return t.name.dtype
         case Choose():
             return dtype(t.then)
@@ -547,7 +562,7 @@ def _data(t: Term, names: Mapping[Any, Any]) -> tuple[Any, ...]:
             return (t.op, t.axis)
         case Zero() | Cast():
             return (t.dtype,)
-        case Get():
+        case Get() | Look():
             return (names.get(t.name, t.name),)
         case Lit():
             return (repr(t.value), t.dtype)

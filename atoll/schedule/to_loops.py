@@ -35,7 +35,7 @@ from atoll.schedule.nest_loops import nest_loops
 from atoll.schedule.place import HERE, NotLowered, Place
 from atoll.schedule.reshapes import RESHAPES, amount_or_zero
 from atoll.sizes import Atom, Poly, Sym, poly
-from atoll.types.dtypes import BOOL, DType
+from atoll.types.dtypes import BOOL, I64, DType
 
 _STACK = 64 * 1024  # bytes of literal size that are put on the stack
 
@@ -73,6 +73,7 @@ class Lowered:
 
 
 Lowering = tuple[list[lp.Stmt], Cover]
+Path = tuple[tuple[tuple[lp.Test, ...], bool], ...]
 
 
 class Lowerer:
@@ -92,6 +93,7 @@ class Lowerer:
         self.sections: dict[int, str] = {}
         self.alive: list[lp.Stmt] = []  # statements stay referenced: tables are keyed by their identity
         self.in_parallel = False
+        self.looked: list[lp.Stmt] = []  # numbers that elements are looked up by, to stand before the statement that is being made
         self.variant, self.main = 0, True
         self.finals: list[tuple[lp.Buffer, Cover, tuple[Poly, ...], Context, bool]] = []  # results, when all is done
         self.asked: list[tuple[tm.Tensor | int, Cover, tuple[Poly, ...], Context]] = []
@@ -313,16 +315,17 @@ class Lowerer:
 
     def choose(self, t: tm.Choose, context: Context, place: Place) -> Lowering:
         """A choice between parts that have loops of their own; one of them always stores."""
+        tests = self.tests(t.tests)
+        before = self.numbers()
         then, in_then = self.lower(t.then, context.down(t, 0), place)
         orelse, in_else = self.lower(t.orelse, context.down(t, 1), place)
-        tests = tuple(self.test(x) for x in t.tests)
 
         def cover(index: tuple[Poly, ...], here: Context, env: dict[Sym, Poly]) -> Tree | None:
             if len(tests) != 1 or tests[0].kind != "ge" or tests[0].poly is None:
                 return None
             return under(tests[0].poly.subst(dict(env)), here, lambda c: in_then(index, c, env), lambda c: in_else(index, c, env))
 
-        return [lp.If(tests, then, orelse)], cover
+        return [*before, lp.If(tests, then, orelse)], cover
 
     def zeros(
         self, t: tm.Term, context: Context, place: Place, value: lp.Const, gone: frozenset[Sym] = frozenset()
@@ -445,7 +448,8 @@ class Lowerer:
         var = self.fl.var(t.name.name, t.name.dtype)
         self.places[t.name] = var
         if is_pure(t.bound):
-            made: list[lp.Stmt] = [lp.Let(var, self.expr(t.bound))]
+            value = self.expr(t.bound)
+            made: list[lp.Stmt] = [*self.numbers(), lp.Let(var, value)]
         else:
             stmts, _ = self.lower(t.bound, context.down(t, 0), Place(var, HERE))
             made = [lp.Declare(var, None), *stmts]
@@ -482,8 +486,10 @@ class Lowerer:
                 made, cover = self.store(t.body, context.down(t, 0), place)
                 return [lp.If(tests, made)], both(tuple(self.poly(c) for c in t.conds), cover, _nowhere)
         if isinstance(t, tm.Op) and t.name == "mulacc" and place.mode == "add":
-            return self.write(tuple(self.expr(a) for a in t.args), place)
-        return self.write(self.expr(t), place)
+            made, cover = self.write(tuple(self.expr(a) for a in t.args), place)
+        else:
+            made, cover = self.write(self.expr(t), place)
+        return [*self.numbers(), *made], cover
 
     def write(self, value: lp.Expr | tuple[lp.Expr, ...], place: Place) -> Lowering:
         target = place.target
@@ -523,8 +529,15 @@ class Lowerer:
             return lp.Const(bool(value), d)
         return lp.Const(int(value) if d.is_integer else complex(value) if d.is_complex else float(value), d)
 
-    def expr(self, t: tm.Term) -> lp.Expr:
+    def numbers(self) -> list[lp.Stmt]:
+        made, self.looked = self.looked, []
+        return made
+
+    def expr(self, t: tm.Term, path: Path = ()) -> lp.Expr:
+        """A scalar as an expression. `path`: the tests around it inside of the statement, and which way they go."""
         match t:
+            case tm.Look():
+                return self.look(t, path)
             case tm.Get():
                 place = self.places[t.name]
                 return lp.Use(place) if isinstance(place, lp.Var) else lp.Load(place, tuple(self.poly(p) for p in t.index))
@@ -537,23 +550,46 @@ class Lowerer:
                 atom = p.single()
                 return lp.Use(atom.var) if isinstance(atom, lp.VarAtom) else lp.Index(p)
             case tm.Op():
-                return lp.Call("mul" if t.name == "mulacc" else t.name, tuple(self.expr(a) for a in t.args), t.dtype)
+                return lp.Call("mul" if t.name == "mulacc" else t.name, tuple(self.expr(a, path) for a in t.args), t.dtype)
             case tm.Cast():
-                return lp.Cast(self.expr(t.arg), t.dtype)
+                return lp.Cast(self.expr(t.arg, path), t.dtype)
             case tm.Guard():
                 tests = tuple(lp.Test("ge", self.poly(c)) for c in t.conds)
-                return lp.Choose(tests, self.expr(t.body), self.constant(0, tm.dtype(t)))
+                return lp.Choose(tests, self.expr(t.body, (*path, (tests, True))), self.constant(0, tm.dtype(t)))
             case tm.Choose():
+                tests = self.tests(t.tests, path)
                 if isinstance(t.then, tm.Lit) and isinstance(t.orelse, tm.Lit) and (t.then.value, t.orelse.value) == (True, False):
-                    return lp.Truth(tuple(self.test(x) for x in t.tests))
-                return lp.Choose(tuple(self.test(x) for x in t.tests), self.expr(t.then), self.expr(t.orelse))
+                    return lp.Truth(tests)
+                return lp.Choose(tests, self.expr(t.then, (*path, (tests, True))), self.expr(t.orelse, (*path, (tests, False))))
         raise NotLowered("a sum inside an operation has to be bound to a name first")
 
-    def test(self, x: tm.Test) -> lp.Test:
-        if x.poly is not None:
-            return lp.Test(x.kind, self.poly(x.poly))
-        assert x.term is not None
-        return lp.Test(x.kind, None, self.expr(x.term))
+    def look(self, t: tm.Look, path: Path) -> lp.Expr:
+        """An element at numbers that are data, or a zero where there is none: each number is a variable before the statement (-1 where the tests
+        around do not ask for it), and is tested here, so that no word is taken for it that it is in range."""
+        place = self.places[t.name]
+        assert isinstance(place, lp.Buffer)
+        index = []
+        for k in t.index:
+            if isinstance(k, tm.Index):
+                index.append(self.poly(k.poly))
+                continue
+            value = self.expr(k, path)
+            for tests, taken in reversed(path):
+                none = self.constant(-1, I64)
+                value = lp.Choose(tests, value, none) if taken else lp.Choose(tests, none, value)
+            var = self.fl.var("at", I64)
+            self.looked.append(lp.Let(var, value))
+            index.append(poly(var.atom))
+        there = tuple(lp.Test("ge", p) for i, n in zip(index, place.extents, strict=True) for p in (i, n - 1 - i))
+        return lp.Choose(there, lp.Load(place, tuple(index)), self.constant(0, place.dtype))
+
+    def tests(self, tests: tuple[tm.Test, ...], path: Path = ()) -> tuple[lp.Test, ...]:
+        """Tests, which are looked at in order."""
+        made: tuple[lp.Test, ...] = ()
+        for x in tests:
+            inside = (*path, (made, True)) if made else path
+            made = (*made, lp.Test(x.kind, None if x.poly is None else self.poly(x.poly), None if x.term is None else self.expr(x.term, inside)))
+        return made
 
 
 def _nowhere(index: tuple[Poly, ...], context: Context, env: dict[Sym, Poly]) -> Tree | None:
@@ -577,6 +613,8 @@ def is_pure(t: tm.Term) -> bool:
     match t:
         case tm.Get() | tm.Lit() | tm.Index():
             return True
+        case tm.Look():
+            return all(is_pure(k) for k in t.index)
         case tm.Zero():
             return not t.shape
         case tm.Op() | tm.Cast() | tm.Choose():
@@ -596,6 +634,6 @@ def work(t: tm.Term, sizes: frozenset[Atom]) -> Poly:
             return work(t.body, sizes)
         case tm.Let() | tm.Cat() | tm.Plus() | tm.Many():
             return sum((work(k, sizes) for k in tm.kids(t)), poly(0))
-        case tm.Op() | tm.Cast() | tm.Choose():
+        case tm.Op() | tm.Look() | tm.Cast() | tm.Choose():
             return sum((work(k, sizes) for k in tm.kids(t)), poly(1))
     return poly(1)

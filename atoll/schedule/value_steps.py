@@ -92,7 +92,7 @@ def footprint(w: Work, x: tm.Tensor, root: tm.Path) -> tuple[list[Poly], list[Po
         lows.append(tuple(_bound(p, ranges, False, context, here) for p in t.index))
         highs.append(tuple(_bound(p, ranges, True, context, here) for p in t.index))
     if not lows:
-        raise Refused(f"{x} is not read there")
+        raise Refused(f"{x} is looked up there by data: no part of it is known to be enough" if w.looked_up(x, root) else f"{x} is not read there")
     first, extents = [], []
     for axis in range(len(lows[0])):
         low = _least([row[axis] for row in lows], here, 1)
@@ -265,6 +265,8 @@ def inline(w: Work, value: str | tm.Tensor, at: str | Sym | None = None) -> None
     root: tm.Path = () if at is None else w.path(w.loop(at))
     if x in w.theorem.inputs:
         raise Refused(f"{x} is an argument")
+    if not w.uses(x, root) and w.looked_up(x, root):
+        raise Refused(f"{x} is looked up by data: which element that is, is known only when the program runs")
     for _ in range(4000):
         uses = w.uses(x, root)
         if not uses:
@@ -366,6 +368,8 @@ def roll(w: Work, value: str | tm.Tensor, at: str | Sym) -> None:
     root = (*path, 1, 0)
     inner = tm.bound_syms(tm.at(w.term, root))
     here = w.context(root)
+    if w.looked_up(x, root):
+        raise Refused(f"{x} is looked up by data: no rows of it are known to be enough")
     for use in w.uses(x, root):
         context, t = w.theorem.locate(use)
         assert isinstance(t, tm.Get)

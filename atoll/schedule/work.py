@@ -150,3 +150,7 @@ class Work:
     def uses(self, x: tm.Tensor, root: tm.Path = ()) -> list[tm.Path]:
         """Where elements of x are read below a position."""
         return [(*root, *path) for path, u in tm.walk(tm.at(self.term, root)) if isinstance(u, tm.Get) and u.name is x]
+
+    def looked_up(self, x: tm.Tensor, root: tm.Path = ()) -> bool:
+        """Whether elements of x are read below a position at numbers that are data."""
+        return any(isinstance(u, tm.Look) and u.name is x for _, u in tm.walk(tm.at(self.term, root)))

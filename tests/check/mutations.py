@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import atoll as at
-from atoll import f32, i32
+from atoll import f32, i32, i64
 from atoll.check.prove import prove
 from atoll.check.sums import Rejected, Tables
 from tests.check.run_loops import NUMPY, Run, Source, Wrong, evaluate
@@ -52,11 +52,23 @@ def both(a: i32[n, m]) -> (i32[n], i32[n, m]):
     return most, [[a[i, j] - most[i] for j in range(m)] for i in range(n)]
 
 
+@at.fn
+def looked_up(t: f32[n], ix: i64[m], w: f32[m]) -> f32[m]:
+    b = [t[i] * 2.0 for i in range(n)]
+    return [(b[ix[j]] if 0 <= ix[j] and ix[j] < n else 0.0) + (w[j - 1] if j >= 1 else 1.0) for j in range(m)]
+
+
+@at.fn
+def rows(t: f32[n], ix: i64[m, k], w: f32[m, k]) -> f32[m]:
+    return [sum((t[ix[i, p]] if 0 <= ix[i, p] and ix[i, p] < n else 0.0) * w[i, p] for p in range(k)) for i in range(m)]
+
+
 @cache
 def certificates() -> list[dict[str, Any]]:
-    """Of schedules with tails, guards, gathers, rolled rows, tiles, scalars, padding, several results, threads and vectors."""
+    """Of schedules with tails, guards, gathers, elements looked up by data, rolled rows, tiles, scalars, padding, several results, threads and vectors."""
     made = [load("blur").fused_tails(), load("convolution").gather(), load("stencil").window(), load("matmul").tiled_tails()]
     made += [at.schedule(sums), at.schedule(padded), at.schedule(kept).partition("b/i"), at.schedule(both)]
+    made += [at.schedule(looked_up).split("j", 4, tail="guard"), at.schedule(looked_up).partition("j"), at.schedule(rows).tile(("i", "p"), (2, 3))]
     made += [at.schedule(sums).split("i", 4, tail="guard").parallel("i_o"), at.schedule(kept).split("i", 4).vectorize("i_i", 4)]
     return [json.loads(json.dumps(s.certificate().data)) for s in made]
 

@@ -153,6 +153,8 @@ class Run:
                     declared.append(v)
                     if e is not None:
                         self.variables[v] = NUMPY[d].type(self.value(e))
+                        if d == "i64":
+                            self.env[v] = int(self.variables[v])
                 case ["assign", v, e]:
                     if v not in declared and v not in self.variables:
                         self.variables[v] = None
@@ -167,6 +169,7 @@ class Run:
                     raise Wrong(f"no statement {x[0]}")
         for v in declared:
             self.variables.pop(v, None)
+            self.env.pop(v, None)
 
 
 class Source:
@@ -218,6 +221,10 @@ class Source:
                 return self.viewed(t, index, arrays, env)
             case "get":
                 cell = tuple(evaluate(p, env) for p in t[2])
+                array = np.asarray(arrays[t[1]])
+                return array[cell] if all(0 <= i < n for i, n in zip(cell, array.shape, strict=True)) else array.dtype.type(0)
+            case "look":
+                cell = tuple(int(self.element(k, (), arrays, env)) for k in t[2])
                 array = np.asarray(arrays[t[1]])
                 return array[cell] if all(0 <= i < n for i, n in zip(cell, array.shape, strict=True)) else array.dtype.type(0)
             case "lit":
