@@ -17,9 +17,10 @@ from atoll.loops.transform.expand import in_lanes, lane_array
 from atoll.loops.transform.forward import Forwarded, retargeted
 from atoll.loops.transform.indices import own_indices
 from atoll.loops.transform.jam import loops_together, one_sum, row_updates, sums_together
+from atoll.loops.transform.pieces import seen_pieces
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.regroup import as_assignments, monoid_of, neutral
-from atoll.loops.transform.split import block_end, in_blocks
+from atoll.loops.transform.split import block_end, in_blocks, over_blocks, part_of
 from atoll.loops.transform.unroll import in_one_piece, written_out
 from atoll.sizes import Sym, poly
 from atoll.types.dtypes import BOOL, DTYPES, I64
@@ -59,6 +60,28 @@ def test_split_has_every_round_and_none_of_an_empty_range() -> None:
     assert "if n - 3 >= 0" in made and "for q in 0..(n + 2) // 4 - 1" in made and "for i in 4*((n + 2) // 4) - 2..n" in made
     until, end = block_end("end", poly(q), 4, poly(n))
     assert "min({q + 4}, {n})" in text([until]) and isinstance(next(iter(end.leaves())), lp.VarAtom)
+
+
+def test_blocks_that_are_begun_and_parts_of_one_length() -> None:
+    loop = lp.For(i, poly(2), poly(n), [lp.Store(row, (poly(i),), lp.Const(0.0, F64))], True)
+    assert "for in order q in 1..(n + 1) // 4" in text([over_blocks(loop, 4, q, [lp.Note("a block")], first=1)])
+    bounds, first, last = part_of(loop, 8, poly(q))
+    assert "min({q*((n + 5) // 8) + 2}, {n})" in text(bounds) and "min({(q + 1)*((n + 5) // 8) + 2}, {n})".replace("(q + 1)*((n + 5) // 8)", "q*((n + 5) // 8) + (n + 5) // 8") in text(bounds)
+    assert first != last
+
+
+def test_pieces_for_threads_where_rounds_are_seen_to_be_apart() -> None:
+    own, cell = lp.Store(row, (poly(i),), at(x, i, i)), lp.Store(c, (poly(i), poly(r)), at(c, i, r))
+    made = seen_pieces(over(i, n, own, over(r, m, cell), parallel=False), lambda: poly(m), (), align=4)
+    assert isinstance(made, lp.Chunks) and made.align == 4 and made.extent == poly(n)
+    assert text([made]).split("\n")[:2] == ["pieces i_lo..i_hi of n:", "  for i in i_lo..i_hi:"]
+    back = lp.Store(row, (poly(i) + 1,), lp.Load(row, (poly(i),)))
+    assert "same element" in why(seen_pieces(over(i, n, back, parallel=False), lambda: poly(1), ()))
+    assert "scheduled" in why(seen_pieces(replace(over(i, n, own), vector=4), lambda: poly(1), ()))
+    same = over(i, n, over(r, m, lp.Store(row, (poly(r),), at(x, i, r))), over(r, m, lp.Store(c, (poly(i), poly(r)), at(row, r))), parallel=False)
+    assert "same element" in why(seen_pieces(same, lambda: poly(1), ()))
+    alone = seen_pieces(same, lambda: poly(1), (), own=[row])
+    assert isinstance(alone, lp.Chunks) and "alloc row" in text([alone])
 
 
 def test_loops_are_written_out_where_their_rounds_are_in_the_text() -> None:

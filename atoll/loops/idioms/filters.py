@@ -16,6 +16,7 @@ from atoll.loops import ir as lp
 from atoll.loops import profit
 from atoll.loops.idioms.without_branches import Kept, kept
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.pieces import pieces
 from atoll.loops.transform.split import begun
 from atoll.sizes import Sym, poly
 from atoll.types.dtypes import BOOL, I64
@@ -78,8 +79,7 @@ def _in_blocks(loop: lp.For, found: Kept, after: lp.Stmts) -> tuple[list[lp.Stmt
     here = lp.For(j, poly(0), poly(length.atom), marks, True)
     left = lp.Call("min", (lp.Const(profit.FILTER_BLOCK, I64), lp.Index(n - first)), I64)
     body: list[lp.Stmt] = [lp.Let(length, left), *locals_, here, *moves, lp.Store(starts, (poly(b),), lp.Use(count))]
-    low, high = Sym("block_lo"), Sym("block_hi")
-    out: list[lp.Stmt] = [lp.Alloc(starts), lp.Chunks(low, high, blocks, poly(4 * profit.FILTER_BLOCK), [lp.For(b, poly(low), poly(high), body, True)])]
+    out: list[lp.Stmt] = [lp.Alloc(starts), pieces(lp.For(b, poly(0), blocks, body, True), poly(4 * profit.FILTER_BLOCK))]
     each, kept_here = Sym("block"), fresh_like("kept", I64)
     counting: list[lp.Stmt] = [
         lp.Let(kept_here, lp.Load(starts, (poly(each),))),
@@ -93,9 +93,9 @@ def _in_blocks(loop: lp.For, found: Kept, after: lp.Stmts) -> tuple[list[lp.Stmt
         rest = Sym("block")
         return [*out, lp.For(rest, poly(0), blocks, [s for store in found.stores for s in _put(store.buffer, store, starts, rest, False)], False), lp.Free(starts)], 0
     made_first, copy = copies
-    low, high, rest = Sym("block_lo"), Sym("block_hi"), Sym("block")
+    rest = Sym("block")
     put = [s for store, to in copy for s in _put(to, store, starts, rest, True)]
-    whole = lp.Chunks(low, high, blocks, poly(profit.FILTER_BLOCK), [lp.For(rest, poly(low), poly(high), put, True)])
+    whole = pieces(lp.For(rest, poly(0), blocks, put, True), poly(profit.FILTER_BLOCK))
     return [*out, *made_first, whole, lp.Free(starts)], len(made_first) + len(copy)
 
 

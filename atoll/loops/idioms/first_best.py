@@ -16,6 +16,7 @@ from collections.abc import Callable
 from atoll.loops import ir as lp
 from atoll.loops import profit
 from atoll.loops.transform.copier import Copier, fresh_like
+from atoll.loops.transform.pieces import pieces
 from atoll.loops.transform.regroup import neutral
 from atoll.loops.transform.split import begun, block_end
 from atoll.loops.transform.walk import Known, innermost_first, with_bodies
@@ -105,12 +106,12 @@ def _shared(loop: lp.For, lets: list[lp.Let], value: lp.Var, way: str, total: lp
     begin, top, b = fresh_like("begin", I64), fresh_like("top", value.dtype), Sym("block")
     tops = lp.Buffer(f"{top.name}_all", value.dtype, (blocks,), "temp", "the best of every block")
     each: list[lp.Stmt] = [lp.Let(begin, lp.Index(poly(b) * profit.BEST_BLOCK)), *_block(loop, lets, value, way, begin, top), lp.Store(tops, (poly(b),), lp.Use(top))]
-    low, high, of = Sym("block_lo"), Sym("block_hi"), Sym("block")
+    of = Sym("block")
     begin, top = fresh_like("begin", I64), fresh_like("top", value.dtype)
     among: list[lp.Stmt] = [lp.Let(begin, lp.Index(poly(of) * profit.BEST_BLOCK)), lp.Let(top, lp.Load(tops, (poly(of),))), _take(way, top, begin, total, start)]
     return [
         lp.Alloc(tops),
-        lp.Chunks(low, high, blocks, poly(2 * profit.BEST_BLOCK), [lp.For(b, poly(low), poly(high), each, True)]),
+        pieces(lp.For(b, poly(0), blocks, each, True), poly(2 * profit.BEST_BLOCK)),
         lp.For(of, poly(0), blocks, among, False),
         lp.Free(tops),
     ]

@@ -18,9 +18,9 @@ from atoll.loops import ir as lp
 from atoll.loops import profit
 from atoll.loops.questions import loads, straight
 from atoll.loops.transform.copier import Copier, fresh_like
-from atoll.loops.transform.split import block_end, first_of, started_blocks
+from atoll.loops.transform.split import block_end, first_of, over_blocks
 from atoll.loops.transform.walk import Known, innermost_first, not_products
-from atoll.sizes import Sym, poly
+from atoll.sizes import Sym
 from atoll.types.dtypes import BOOL, I8, I16, I32, I64, DType
 
 _WIDE = {1: I8, 2: I16, 4: I32}
@@ -67,7 +67,7 @@ def _in_blocks(loop: lp.Accumulate) -> list[lp.Stmt]:
     ask = lp.If((lp.Test("false" if some else "true", None, lp.Use(answer)),), work)
     return [
         lp.Declare(answer, lp.Const(not some, BOOL)),
-        lp.For(block, poly(0), started_blocks(loop, profit.ANSWER_BLOCK), [ask], False),
+        over_blocks(loop, profit.ANSWER_BLOCK, block, [ask]),
     ]
 
 

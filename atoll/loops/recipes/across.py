@@ -20,7 +20,7 @@ from atoll.loops.transform.expand import lane_array
 from atoll.loops.transform.jam import one_sum
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.regroup import added_to, neutral
-from atoll.loops.transform.split import block_end, first_of, in_blocks, started_blocks
+from atoll.loops.transform.split import block_end, first_of, in_blocks, over_blocks
 from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import DType
@@ -130,7 +130,7 @@ class _Stretch:
         return [
             until,
             self.rounds(inner.low, stop, kept, totals),
-            lp.For(number, poly(1), started_blocks(inner, profit.SUMMED), body, False),
+            over_blocks(inner, profit.SUMMED, number, body, first=1),
         ]
 
     def rounds(self, low: Poly, high: Poly, kept: dict[lp.Var, lp.Buffer], sums: dict[lp.Var, lp.Buffer]) -> lp.Stmt:

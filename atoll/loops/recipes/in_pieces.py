@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from atoll.loops import ir as lp
 from atoll.loops import profit
-from atoll.loops.dependence import rounds_apart
 from atoll.loops.questions import loads, mentions
+from atoll.loops.transform.pieces import seen_pieces
+from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import Known, outermost_first, without_memory
-from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.sizes import Atom, Poly, poly
 
 
 def in_pieces(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
@@ -39,20 +40,18 @@ def in_pieces(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
 def _cut(loop: lp.For, known: Known, whole: lp.Stmts, moved: dict[lp.Buffer, lp.Chunks]) -> lp.Chunks | None:
     """The pieces of a loop, if it may be cut. `whole` is the body of the function, `moved` are arrays that pieces have for themselves now."""
     count = (loop.high - loop.low).const()
-    if loop.vector or loop.unroll or loop.scan or (count is not None and count < profit.FEW_ROUNDS):
+    if count is not None and count < profit.FEW_ROUNDS:
         return None
     if not any(isinstance(s, (lp.For, lp.Accumulate)) and (s.high - s.low).const() is None for s in lp.walk(loop.body)):
         return None
     private = _private(loop, whole)
-    if not rounds_apart(loop, known, frozenset(private)):
+    middle: dict[Atom, Poly] = {loop.sym: (loop.low + loop.high) // 2}
+    sums = any(isinstance(s, lp.Accumulate) for s in loop.body)
+    chunk = seen_pieces(loop, lambda: _operations(loop.body, middle) // profit.PIECE_SHARE, known, private, align=profit.ROWS if sums else 1)
+    if isinstance(chunk, Refused):
         return None
-    low, high = Sym(f"{loop.sym.name}_lo"), Sym(f"{loop.sym.name}_hi")
-    rounds = lp.For(loop.sym, loop.low + low, loop.low + high, loop.body, True)
     for b in private:
         b.private = True
-    body: list[lp.Stmt] = [*(lp.Alloc(b) for b in private), rounds, *(lp.Free(b) for b in private)]
-    middle: dict[Atom, Poly] = {loop.sym: (loop.low + loop.high) // 2}
-    chunk = lp.Chunks(low, high, loop.high - loop.low, _operations(loop.body, middle) // profit.PIECE_SHARE, body, align=profit.ROWS if any(isinstance(s, lp.Accumulate) for s in loop.body) else 1)
     moved.update(dict.fromkeys(private, chunk))
     return chunk
 

@@ -26,7 +26,7 @@ from atoll.loops import profit
 from atoll.loops.questions import loads, mentions, slow
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.expand import in_lanes, lane_array
-from atoll.loops.transform.split import Aligned, counted, first_of, left_over, length, started_blocks, summed_in_blocks
+from atoll.loops.transform.split import Aligned, counted, first_of, left_over, length, over_blocks, summed_in_blocks
 from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
@@ -185,7 +185,7 @@ class _Rounds:
         if self.along:
             left = loop.high - first_of(loop, self.lanes, self.block)
             work.insert(0, lp.Let(width, lp.Call("min", (lp.Index(poly(self.lanes)), lp.Index(left)), I64)))
-            whole = lp.For(self.block, poly(0), started_blocks(loop, self.lanes), work, True)
+            whole = over_blocks(loop, self.lanes, self.block, work, True)
             return [lp.If((lp.Test("ge", length(loop) - profit.LANE_ROUNDS),), [whole], [loop])]
         known, full = counted("blocks", loop, self.lanes, [enough])
         begin, end = [lp.Alloc(b) for b in self.wide.values()], [lp.Free(b) for b in self.wide.values()]

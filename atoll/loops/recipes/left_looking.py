@@ -28,7 +28,7 @@ from atoll.loops.transform.expand import lane_array
 from atoll.loops.transform.jam import one_sum
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.regroup import as_assignments
-from atoll.loops.transform.split import block_end, first_of, started_blocks, whole_blocks
+from atoll.loops.transform.split import block_end, first_of, over_blocks, whole_blocks
 from atoll.loops.transform.walk import Known, not_products, outermost_first, with_bodies
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.prover import facts
@@ -302,7 +302,7 @@ class _Blocks:
             *(s for tail in tails for s in tail),
             *(lp.Free(b) for b in self.saved.values()),
         ]
-        return [lp.For(block, poly(0), started_blocks(loop, self.together), body, False)]
+        return [over_blocks(loop, self.together, block, body)]
 
     def head(self, rows: _Rows) -> list[lp.Stmt]:
         """The rows of a round that not all rounds of the block have."""

@@ -17,9 +17,9 @@ from atoll.loops import profit
 from atoll.loops.questions import loads
 from atoll.loops.transform.jam import OneSum, one_sum, sums_together
 from atoll.loops.transform.refused import Refused
-from atoll.loops.transform.split import counted, first_of, left_over
+from atoll.loops.transform.split import blocks_and_rest, counted, first_of
 from atoll.loops.transform.walk import Known, innermost_first, not_products
-from atoll.sizes import Poly, Sym, poly
+from atoll.sizes import Poly, Sym
 from atoll.sizes.poly import product
 
 
@@ -74,4 +74,4 @@ def _together(loop: lp.For, known: tuple[Poly, ...]) -> lp.Stmts | None:
     body = sums_together(found, [first + k for k in range(profit.ROWS)], known)
     if isinstance(body, Refused):
         return None
-    return [some, lp.For(block, poly(0), blocks, body, loop.parallel), left_over(loop, profit.ROWS, blocks)]
+    return [some, *blocks_and_rest(loop, profit.ROWS, block, body, blocks)]

@@ -23,7 +23,7 @@ from atoll.loops.dependence import Access, Place, accesses, never_meet, place, p
 from atoll.loops.questions import loads, may_fail
 from atoll.loops.transform.copier import copyable, fresh_like
 from atoll.loops.transform.forward import Forwarded
-from atoll.loops.transform.split import counted, first_of, left_over, length
+from atoll.loops.transform.split import blocks_and_rest, counted, first_of, length
 from atoll.loops.transform.walk import Known, not_products, outermost_first
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.prover import facts
@@ -195,7 +195,7 @@ class _Elimination:
         body.append(self.rest(copiers, {loop.sym: first}))
         enough = (lp.Test("ge", length(loop) - self.together), lp.Test("ge", (self.region.bottom - self.region.top).subst({loop.sym: loop.low}) - profit.ELIMINATION_ROWS))
         some, blocks = counted("blocks", loop, self.together, [enough])
-        return [some, lp.For(block, poly(0), blocks, body, False), left_over(loop, self.together, blocks)]
+        return [some, *blocks_and_rest(loop, self.together, block, body, blocks)]
 
     def needed(self, copier: _Round, start: dict[Atom, Poly], k: int) -> list[lp.Stmt]:
         """The update of one round where the next ones read it: rows before B, then columns before B."""

@@ -17,7 +17,7 @@ from atoll.loops import ir as lp
 from atoll.loops import profit
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, fresh_like
-from atoll.loops.transform.split import first_of, length, whole_blocks
+from atoll.loops.transform.split import blocks_and_rest, first_of, length, whole_blocks
 from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Poly, Sym, poly
 
@@ -122,7 +122,7 @@ def _bytes(b: lp.Buffer) -> Poly:
     return total
 
 
-def _in_lines(loop: lp.For, stores: list[lp.Store], count: int) -> list[lp.Stmt]:
+def _in_lines(loop: lp.For, stores: list[lp.Store], count: int) -> lp.Stmts:
     block, k = Sym(f"{loop.sym.name}_line"), Sym("k")
     first = first_of(loop, count, block)
     copier = Copier({loop.sym: first + poly(k)})
@@ -138,6 +138,6 @@ def _in_lines(loop: lp.For, stores: list[lp.Store], count: int) -> list[lp.Stmt]
     work.append(lp.For(k, poly(0), poly(count), body, True))
     work += [lp.Helper("stream", ((s.buffer, start.index(s.index)), (lines[s.buffer], (poly(0),))), (poly(count),)) for s in stores]
     work += [lp.Free(b) for b in lines.values()]
-    last = Sym(loop.sym.name)
-    rest = lp.For(last, loop.low + count * whole, loop.high, Copier({loop.sym: poly(last)}).stmts(loop.body), True)
-    return [lp.For(block, poly(0), whole, work, True), rest]
+    (again,) = Copier({}).stmt(loop)  # which stays as it is where the result is small
+    assert isinstance(again, lp.For)
+    return blocks_and_rest(again, count, block, work, whole)

@@ -15,12 +15,12 @@ from atoll.loops import ir as lp
 from atoll.loops import profit
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.pieces import pieces
 from atoll.loops.transform.regroup import monoid_of, neutral
-from atoll.loops.transform.split import is_wide, started_blocks
+from atoll.loops.transform.split import is_wide, part_of, started_blocks
 from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.machine import MOST_ROUNDS
-from atoll.types.dtypes import I64
 
 
 def tall(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -> lp.Stmts:
@@ -38,44 +38,39 @@ def tall(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -> lp.
     return innermost_first(stmts, rewrite, lambda stmt: isinstance(stmt, lp.If))
 
 
-def _in_parts(pieces: lp.Chunks) -> lp.Stmt | None:
-    if pieces.accs or pieces.buffers or not copyable([s for s in pieces.body if not isinstance(s, (lp.Alloc, lp.Free))]):
+def _in_parts(whole: lp.Chunks) -> lp.Stmt | None:
+    if whole.accs or whole.buffers or not copyable([s for s in whole.body if not isinstance(s, (lp.Alloc, lp.Free))]):
         return None
-    sums = [(k, s, _updates(s, pieces)) for k, s in enumerate(pieces.body) if isinstance(s, lp.For) and not s.parallel]
+    sums = [(k, s, _updates(s, whole)) for k, s in enumerate(whole.body) if isinstance(s, lp.For) and not s.parallel]
     if len(sums) != 1 or not sums[0][2]:
         return None
     place, rounds, updates = sums[0]
     columns = rounds.body[0]
     assert isinstance(columns, lp.For)
-    own = {u.buffer: _own(u.buffer, pieces.extent) for u in updates}
-    part, lo, hi, copy = Sym("part"), Sym("part_lo"), Sym("part_hi"), Sym("part")
-    step = started_blocks(rounds, profit.PARTS)
-    first, last = fresh_like("first", I64), fresh_like("last", I64)
-
-    def bound(var: lp.Var, k: Poly) -> lp.Stmt:
-        return lp.Let(var, lp.Call("min", (lp.Index(rounds.low + k * step), lp.Index(rounds.high)), I64))
-
+    own = {u.buffer: _own(u.buffer, whole.extent) for u in updates}
+    part, copy = Sym("part"), Sym("part")
+    bounds, first, last = part_of(rounds, profit.PARTS, poly(part))
     j = Sym(columns.sym.name)
     adding = [lp.Update(own[s.buffer], (poly(part), poly(j)), s.op, s.value, instance=s.instance) if isinstance(s, lp.Update) else s for s in Copier({columns.sym: poly(j)}).stmts(columns.body)]
     zero = Sym(columns.sym.name)
     cleared = [lp.Store(own[u.buffer], (poly(part), poly(zero)), neutral(str(monoid_of(u.op)), u.buffer.dtype)) for u in updates]
     body: list[lp.Stmt] = [
-        bound(first, poly(part)),
-        bound(last, poly(part) + 1),
-        lp.For(zero, poly(0), pieces.extent, [*cleared], True),
-        lp.For(rounds.sym, poly(first.atom), poly(last.atom), [lp.For(j, poly(0), pieces.extent, adding, True)], False),
+        *bounds,
+        lp.For(zero, poly(0), whole.extent, [*cleared], True),
+        lp.For(rounds.sym, first, last, [lp.For(j, poly(0), whole.extent, adding, True)], False),
     ]
-    parts = lp.Chunks(lo, hi, poly(profit.PARTS), step * pieces.extent * 4, [lp.For(part, poly(lo), poly(hi), body, True)])
+    work = started_blocks(rounds, profit.PARTS) * whole.extent * 4
+    parts = pieces(lp.For(part, poly(0), poly(profit.PARTS), body, True), work)
     together = [lp.Update(u.buffer, u.index, u.op, lp.Load(own[u.buffer], (poly(copy), poly(columns.sym)))) for u in updates]
     joined = lp.For(copy, poly(0), poly(profit.PARTS), [lp.For(columns.sym, columns.low, columns.high, [*together], True)], False)
     again = Copier({})
-    copies = [[x for s in part for x in ([s] if isinstance(s, (lp.Alloc, lp.Free)) else again.stmts([s]))] for part in (pieces.body[:place], pieces.body[place + 1 :])]
+    copies = [[x for s in part for x in ([s] if isinstance(s, (lp.Alloc, lp.Free)) else again.stmts([s]))] for part in (whole.body[:place], whole.body[place + 1 :])]
     around = [*copies[0], joined, *copies[1]]
-    rest = lp.Chunks(pieces.low, pieces.high, pieces.extent, poly(4 * profit.PARTS), around, align=pieces.align)
+    rest = lp.Chunks(whole.low, whole.high, whole.extent, poly(4 * profit.PARTS), around, align=whole.align)
     many = lp.Test("ge", rounds.high - rounds.low - profit.PARTS * profit.PART_ROWS)
-    few = lp.Test("ge", profit.PART_BYTES // sum(u.buffer.dtype.size for u in updates) - pieces.extent)
+    few = lp.Test("ge", profit.PART_BYTES // sum(u.buffer.dtype.size for u in updates) - whole.extent)
     countable = (lp.Test("ge", MOST_ROUNDS - rounds.high + rounds.low),) if is_wide(rounds.high - rounds.low) else ()
-    return lp.If((many, *countable, few), [*map(lp.Alloc, own.values()), parts, rest, *map(lp.Free, own.values())], [pieces])
+    return lp.If((many, *countable, few), [*map(lp.Alloc, own.values()), parts, rest, *map(lp.Free, own.values())], [whole])
 
 
 def _own(target: lp.Buffer, extent: Poly) -> lp.Buffer:

@@ -16,7 +16,7 @@ from atoll.loops import ir as lp
 from atoll.loops import profit
 from atoll.loops.questions import loads, slow
 from atoll.loops.transform.copier import Copier, fresh_like
-from atoll.loops.transform.split import Aligned, block_end, first_of, length, started_blocks, whole_blocks
+from atoll.loops.transform.split import Aligned, block_end, first_of, length, over_blocks, whole_blocks
 from atoll.loops.transform.walk import Known, not_products, outermost_first, with_bodies
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
@@ -83,7 +83,7 @@ def _in_tiles(outer: lp.For, inner: lp.For) -> list[lp.Stmt]:
         lp.For(column, poly(0), whole, [rows(start, start + profit.TILE_SHORT)], True),
         rows(inner.low + profit.TILE_SHORT * whole, inner.high),
     ]
-    made = lp.For(block, poly(0), started_blocks(outer, profit.TILE_LONG), body, True)
+    made = over_blocks(outer, profit.TILE_LONG, block, body, True)
     some = lp.Test("ge", inner.high - inner.low - 1)
     if not any(_along(x.index, outer.sym, inner.sym) == "inner" for x in loads(inner.body)):
         return [lp.If((some,), [made])]

@@ -21,6 +21,7 @@ from atoll.loops import ir as lp
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.permute import own_variables
+from atoll.loops.transform.pieces import pieces
 from atoll.loops.transform.refused import Made, Refused
 from atoll.loops.transform.regroup import monoid_of, neutral
 from atoll.loops.transform.split import begun, may_be_negative, whole_blocks
@@ -78,7 +79,7 @@ def privatised(loop: lp.For, how: Parts, known: tuple[Poly, ...] = ()) -> Made:
 
 def _made(loop: lp.For, updates: list[lp.Update], how: Parts) -> list[lp.Stmt]:
     own = {u.buffer: _own(u.buffer, how.copies) for u in updates}
-    low, high, part = Sym("part_lo"), Sym("part_hi"), Sym("part")
+    part = Sym("part")
     step = begun(loop.high, how.parts)
     first, last, most = fresh_like("first", I64), fresh_like("last", I64), fresh_like("most", I64)
     bounds: list[lp.Stmt] = [
@@ -89,9 +90,9 @@ def _made(loop: lp.For, updates: list[lp.Update], how: Parts) -> list[lp.Stmt]:
     begin, end = poly(first.atom), poly(last.atom)
     filled = [s for u in updates for s in _filled(own[u.buffer], how.turns, part, neutral(str(monoid_of(u.op)), u.buffer.dtype))]
     rounds = _rounds(loop, own, how.turns, part, begin, end) if how.checks is None else _checked(loop, updates, how.checks, how, own, part, begin, end)
-    pieces = lp.Chunks(low, high, poly(how.parts), step * 4, [lp.For(part, poly(low), poly(high), [*filled, *bounds, *rounds], True)])
+    parts = pieces(lp.For(part, poly(0), poly(how.parts), [*filled, *bounds, *rounds], True), step * 4)
     combined = [s for u in updates for s in _combined(u.buffer, own[u.buffer], how.copies, u.op)]
-    return [*map(lp.Alloc, own.values()), pieces, *combined, *map(lp.Free, own.values())]
+    return [*map(lp.Alloc, own.values()), parts, *combined, *map(lp.Free, own.values())]
 
 
 def _checked(loop: lp.For, updates: list[lp.Update], checks: lp.For, how: Parts, own: Copies, part: Sym, begin: Poly, end: Poly) -> list[lp.Stmt]:

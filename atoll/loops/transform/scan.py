@@ -22,6 +22,7 @@ from atoll.loops import ir as lp
 from atoll.loops.dependence import plain
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
+from atoll.loops.transform.pieces import pieces
 from atoll.loops.transform.refused import Made, Refused
 from atoll.loops.transform.regroup import monoid_of
 from atoll.loops.transform.split import begun, whole_blocks
@@ -110,9 +111,8 @@ class _Runs:
         return [*map(lp.Alloc, made), lp.For(self.block, poly(0), begun(whole, self.chunks), body, False), rest, *map(lp.Free, made)]
 
     def pieces(self, chunk_of: Callable[[Sym], list[lp.Stmt]]) -> lp.Chunks:
-        low, high, chunk = Sym("chunk_lo"), Sym("chunk_hi"), Sym("chunk")
-        body = chunk_of(chunk)
-        return lp.Chunks(low, high, poly(self.count.atom), poly(4 * self.number * self.length), [lp.For(chunk, poly(low), poly(high), body, True)])
+        chunk = Sym("chunk")
+        return pieces(lp.For(chunk, poly(0), poly(self.count.atom), chunk_of(chunk), True), poly(4 * self.number * self.length))
 
     def first(self, chunk: Sym, run: Poly) -> Poly:
         """The first element of a run."""

@@ -20,7 +20,7 @@ from atoll.loops.transform.copier import Copier, copyable
 from atoll.loops.transform.expand import in_lanes, lane_array
 from atoll.loops.transform.refused import Made, Refused
 from atoll.loops.transform.regroup import monoid_of, neutral
-from atoll.loops.transform.split import counted, first_of, left_over, length
+from atoll.loops.transform.split import blocks_and_rest, counted, first_of, length
 from atoll.sizes import Atom, Poly, Sym, poly
 
 STRAIGHT = (lp.Let, lp.Declare, lp.Assign, lp.Store)
@@ -120,7 +120,7 @@ class _Bands:
         ]
         long = (lp.Test("ge", wide - self.count), lp.Test("ge", length(outer) - self.count))
         some, bands = counted("bands", outer, self.count, [long])
-        return [some, lp.For(self.band, poly(0), bands, body, False), left_over(outer, self.count, bands)]
+        return [some, *blocks_and_rest(outer, self.count, self.band, body, bands)]
 
     def row(self, number: Poly) -> Poly:
         return first_of(self.outer, self.count, self.band) + number

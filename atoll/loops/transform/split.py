@@ -83,6 +83,14 @@ def block_end(name: str, first: Poly, size: Poly | int, high: Poly, small: bool 
     return lp.Let(end, lp.Call("min", (lp.Index(first + size), lp.Index(high)), I64)), poly(end.atom)
 
 
+def part_of(loop: Rounds, parts: int, part: Poly) -> tuple[list[lp.Stmt], Poly, Poly]:
+    """Variables: where a part of so many begins and ends. Parts are of one length, but that the last end where the range does; some may have no rounds."""
+    step = started_blocks(loop, parts)
+    first, last = fresh_like("first", I64), fresh_like("last", I64)
+    bounds = [lp.Let(var, lp.Call("min", (lp.Index(loop.low + k * step), lp.Index(loop.high)), I64)) for var, k in ((first, part), (last, part + 1))]
+    return [*bounds], poly(first.atom), poly(last.atom)
+
+
 def is_wide(p: Poly) -> bool:
     """Made of integers that may be as large as any: what is added to it may be an overflow."""
     return any(isinstance(a, lp.VarAtom) and not a.var.small for a in p.leaves())
@@ -98,10 +106,19 @@ def left_over(loop: Rounds, size: int, blocks: Poly) -> lp.For:
     return lp.For(loop.sym, loop.low + size * blocks, loop.high, loop.body, isinstance(loop, lp.For) and loop.parallel)
 
 
+def over_blocks(loop: Rounds, size: int, block: Sym, body: lp.Stmts, parallel: bool = False, first: int = 0) -> lp.For:
+    """`body` for every block of which a round is there, the first ones but for those already made; it ends where `block_end` says."""
+    return lp.For(block, poly(first), started_blocks(loop, size), body, parallel)
+
+
 def in_blocks(loop: lp.For, size: int, block: Sym, body: lp.Stmts, known: Known = ()) -> lp.Stmts:
     """`body` for every whole block, then the rounds that are left."""
-    whole = whole_blocks(length(loop), size)
-    return where_any(loop, [lp.For(block, poly(0), whole, body, loop.parallel), left_over(loop, size, whole)], known)
+    return where_any(loop, blocks_and_rest(loop, size, block, body, whole_blocks(length(loop), size)), known)
+
+
+def blocks_and_rest(loop: lp.For, size: int, block: Sym, body: lp.Stmts, blocks: Poly) -> lp.Stmts:
+    """`body` for so many blocks, then the rounds that are left: as many as `counted` says, or all of a range that is seen not to be negative."""
+    return [lp.For(block, poly(0), blocks, body, loop.parallel), left_over(loop, size, blocks)]
 
 
 def summed_in_blocks(loop: lp.Accumulate, size: int, block: Sym, work: lp.Stmts, blocks: Poly | None = None) -> lp.Accumulate:
