@@ -29,10 +29,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import atoll as at
+from atoll.backends.c.jit import generate
+from atoll.core.needs import needs_functions
 from atoll.loops import ir as lp
 from atoll.loops.optimise import PASSES, Pass, optimise
+from atoll.loops.show import show as show_loops
 from atoll.loops.transform.walk import same
-from atoll.runtime.program import make_loops
+from atoll.runtime.program import compiled_loops, make_loops
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("examples", "bench", "tests")
@@ -64,14 +67,21 @@ def functions(module: str) -> Iterator[tuple[str, at.Function]]:
 
 
 def texts(fn: at.Function) -> dict[str, str]:
-    """The text of each stage, or the code of the error it gets."""
-    result: dict[str, str] = {}
-    for stage in STAGES:
-        try:
-            result[stage] = fn.show(stage)
-        except at.Error as error:
-            result[stage] = f"refused: {error.code}"
-    return result
+    """The text of each stage, or the code of the error it gets; loops are made once and printed twice, as `show` does."""
+    try:
+        if needs_functions(fn.core):
+            return {stage: _shown(fn, stage) for stage in STAGES}
+        loops = compiled_loops(fn.core)
+        return {"rewritten": show_loops(loops), "c": generate(fn.core, loops).text}
+    except at.Error as error:
+        return dict.fromkeys(STAGES, f"refused: {error.code}")
+
+
+def _shown(fn: at.Function, stage: str) -> str:
+    try:
+        return fn.show(stage)
+    except at.Error as error:
+        return f"refused: {error.code}"
 
 
 def record(only: Sequence[str] = (), gradients: bool = False, whole: bool = False, shuffled: int | None = None) -> dict[str, dict[str, str]]:
