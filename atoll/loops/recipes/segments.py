@@ -207,7 +207,7 @@ def _around(loop: Loop) -> list[lp.Stmt] | None:
     if any(not {s.var.atom for s in first}.isdisjoint(p.leaves()) for p in sizes):
         return None
     guard = tuple(dict.fromkeys(lp.Test("ge", p - 1) for p in sizes))
-    if any(p == loop.high - loop.low for p in sizes):  # without the guard there are no rounds
+    if all(p == loop.high - loop.low for p in sizes):  # without the guard there are no rounds
         return [*_begun(loop), lp.If(guard, cut_up)]
     return [*_begun(loop), lp.If(guard, cut_up, _part(loop, loop.low, loop.high, Copier({})))]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import branches, recurrences, reductions, states, strangers, walks
+from . import almost, branches, recurrences, reductions, states, strangers, walks
 from .words import Chooser, Program
 
 
@@ -36,6 +36,10 @@ ROWS: dict[str, Row] = {
     "sums in parts": Row("where its tests|where indices", reductions.sums_in_parts),
     "same_values": Row("computed once", reductions.under_one_condition),
     "same every round": Row("", reductions.same_every_round),
+    "two turns": Row("where indices", almost.two_turns),
+    "seems to stay": Row("", almost.seems_to_stay),
+    "neighbours": Row("", almost.neighbours),
+    "named once": Row("", almost.named_once),
     "early": Row("read before", reductions.early),
     "checks": Row("the checks of", reductions.checked),
     "checks outside": Row("", reductions.checked_outside),

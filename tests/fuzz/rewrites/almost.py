@@ -1,0 +1,106 @@
+"""Templates for rewrites that save work: values of a loop computed before it, sums that share a pass, ranges cut where indices go round or tests change, equal values under one name.
+Each breaks one of the things that make them right, now and then: what seems to stay is written, ranges have no rounds or fewer than none, a divisor is negative, a check comes too late."""
+
+from __future__ import annotations
+
+from .words import AROUND, TINY, Chooser, Program, far, function, kind, number, one_of, sizes, span, value, zero
+
+BESIDE = (*TINY, *AROUND, 255, 256, 257)
+
+
+def two_turns(r: Chooser) -> Program:
+    """Indices and numbers that go round at two sizes, one of which is the range and the other may be negative, 0, or larger than it."""
+    t = kind(r)
+    d = far(r, 4)
+    other = one_of(r, "(n - 3)", "(n - 3)", "(m - n)", "n", "(n + 1)", "(m - 1)", "(n // 2)", "(2 * n - 5)")
+    op = one_of(r, "%", "%", "//")
+    step = one_of(r, f"j + {d}", f"{d} - j", "j + i", "i - j", "j + k", "k - j", "2 * j")
+    v = f"(({step}) {op} {other})"
+    inside = one_of(r, f"a[i, (j + {d}) % m]", f"a[i, ({d} - j) % m]", "a[i, (j + k) % m]", f"a[i, max(j - {d}, 0)]", f"a[i, min(j + {d}, m - 1)]", "a[i, j]")
+    e = one_of(r, f"{inside} * {t}({v} * {v} + 1)", f"{inside} + {t}({v} * 2 + {v} % 3)", f"({inside} if {v} > {v} * {v} - 3 else y[j])", f"{inside} + y[({v} + {v} * {v}) % m]", f"{inside} * x[{v} % n] + {t}({v})")
+    over = one_of(r, "m", "m", span(r, "m", "i"))
+    guard = one_of(r, "", "if n != 3 and m != n and m > 1 and n > 1:\n    ")
+    body = r.choice((
+        f"z = [[{e} for j in range(m)] for i in range(n)]", f"z = [sum({e} for j in range({over})) for i in range(n)]", f"z = [max([{e} for j in range({over})], default={number(r, t)}) for i in range(n)]",
+        f"for i in range(n):\n        for j in range({over}):\n            z[i] += {e}", f"z = [sum({e} for j in range(m)) + {number(r, t)} * sum({inside} * y[j] for j in range(m)) for i in range(n)]",
+    ))
+    if not guard:
+        body = body.replace("\n    ", "\n")
+    if body.startswith("z = [["):
+        return Program(function(f"a: {t}[n, m], x: {t}[n], y: {t}[m], k: i64", f"z = a\n{guard}{body}\nreturn z"), sizes(r, n=(*TINY, 4, 5, 7, 8, 9, 17), m=(*TINY, 4, 5, 8, 17)))
+    return Program(function(f"a: {t}[n, m], x: {t}[n], y: {t}[m], k: i64", f"z = [{zero(t)} for i in range(n)]\n{guard}{body}\nreturn z"), sizes(r, n=(*TINY, 4, 5, 7, 8, 9, 17), m=(*TINY, 4, 5, 8, 17)))
+
+
+def seems_to_stay(r: Chooser) -> Program:
+    """An array or a number made before loops that read it in every round: made of what the loop writes, under a condition, failing where no round would ask, read in part, in a loop within."""
+    t = kind(r)
+    d = far(r, 3)
+    e = one_of(r, "x[i] * y[i] + x[i] * x[i] - y[i]", f"x[max(i - {d}, 0)] * y[i] + x[i]", f"(x[i - {d}] * y[i] - x[i] if i >= {d} else y[i])", f"x[(i + {d}) % n] * y[i] + 2 * x[i]", "(x[i] * y[i] + x[i] if x[i] > 0 else y[i] * y[i])", f"{value(r, t, ['x[i]', 'y[i]'], 2)} + x[i] * y[i]", "x[n - 1 - i] * y[i] + x[i] * 2")
+    if not t.startswith("f"):
+        e = one_of(r, e, e, f"({e}) % 7 + 40 // (x[i] * x[i] + 1)", "40 // (x[i] + 3) + x[i] * y[i]")
+    made = one_of(r, f"b = [{e} for i in range(n)]", f"b = [{e} for i in range({span(r, 'n')})]", f"b = x * y + x\nif k > 2:\n    b = [{e} for i in range(n)]", f"b = [{e} for i in range(n)]\nx[0] = 2", f"if k > 0:\n    b = [{e} for i in range(n)]\nelse:\n    b = [v for v in y]", f"b = [{e} for i in range(n)]\nc = b\nb[0] = 5")
+    read = one_of(r, "b[i]", "b[i]", "b[n - 1 - i]", "b[(i + q) % n]", "b[0]", "b[q % n]", f"(b[i - {d}] if i >= {d} else b[i])", "b[max(i - q, 0)]", "x[i] * b[i]")
+    damp = " * 0.25" if t.startswith("f") else " % 17"
+    step = r.choice((
+        f"p = [(p[i] + {read}){damp} for i in range(n)]", f"for i in range({span(r, 'n')}):\n        p[i] = (p[i] + {read}){damp}", f"s = (s + sum({read} * p[i] for i in range({span(r, 'n')}))){damp}", f"for i in range({span(r, 'n')}):\n        if p[i] > {number(r, t)}:\n            p[i] = (s + {read}){damp}",
+        f"for j in range(2):\n        p = [(p[i] + {read} * {t}(j)){damp} for i in range(n)]", f"p = [(p[i] + {read}){damp} for i in range(n)] if q > 0 else [{read} for i in range(n)]",
+    ))
+    change = r.choice(("", "", "\n    x[q % n] = p[0]", "\n    if p[0] > 0:\n        y[q % n] = s", "\n    b[q % n] = p[0]", "\n    if q == 1:\n        b = [v for v in p]", "\n    x = [v for v in p]", "\n    b, p = p, b", "\n    if x[0] > 0:\n        x[n - 1] = p[0]", "\n    y[0] += s"))
+    loop = r.choice((f"for q in range({one_of(r, 'k % 4', '3', 'n - 2', 'k - 3', '0')}):\n    ", "q = 0\nwhile q < k % 4:\n    "))
+    end = "\n    q += 1" if "while" in loop else ""
+    text = f"s = {zero(t)}\np = [v for v in x]\n{made}\n{loop}{step}{change}{end}\nreturn p, x, y, s" + one_of(r, "", ", b")
+    if r.random() < 0.3:
+        inner = "\n".join("    " + line for line in f"{made}\n{loop}{step}{change}{end}".split("\n"))
+        text = f"s = {zero(t)}\np = [v for v in x]\n{one_of(r, 'for o in range(2):', 'if k > 1:', 'for o in range(k % 3):')}\n{inner}\nreturn p, x, y, s"
+    return Program(function(f"x: {t}[n], y: {t}[n], k: i64", text), tuple((max(n, 1), 1) for n, _ in sizes(r, n=(*TINY, 4, 5, 8, 9, 17, 64))), low=-4, high=4)
+
+
+def neighbours(r: Chooser) -> Program:
+    """Sums, products and extremes of elements beside each other, over ranges that are the same, almost the same, empty or fewer than none."""
+    t = kind(r)
+    d, g = far(r, 4), far(r, 3)
+    ranges = [f"range(n - {d})", f"range({d}, n)", f"range(n - {g})", f"range(0, n - {d})", "range(n)", f"range({d}, n - {g})", f"range(n // 2 - {g})", f"range(k, n - {d})", "range(n - k % 5)"]
+    always = ranges[0] if r.random() < 0.6 else ""
+
+    def total() -> str:
+        over = always or r.choice(ranges)
+        away = one_of(r, f"i + {d}", f"i + {g}", "i")
+        here = f"x[{away}]" if over == f"range(n - {d})" and away in (f"i + {d}", "i") else "x[i]" if "k," not in over else "x[max(i, 0)]"
+        if over.startswith(f"range({d}"):
+            here = one_of(r, f"x[i - {d}]", "x[i]")
+        e = one_of(r, here, f"{here} * y[max(min(i, n - 1), 0)]", f"{here} * {here}", f"({here} if {here} > {number(r, t)} else y[0])", f"{here} - {value(r, t, ['y[max(min(i, n - 1), 0)]'], 1)}")
+        op = one_of(r, "sum", "sum", "max", "min", "any", "all")
+        if op in ("max", "min"):
+            return f"{op}(({e} for i in {over}), default={number(r, t)})"
+        if op in ("any", "all"):
+            return f"{op}({e} > {number(r, t)} for i in {over})"
+        where = one_of(r, "", f" if x[i] > {number(r, t)}", "") if "k," not in over else ""
+        return f"sum({e} for i in {over}{where})"
+
+    parts = [total() for _ in range(r.randint(2, 4))]
+    if r.random() < 0.4:
+        parts.append(f"[x[i + {d}] - x[i] for i in range(n - {d})]")
+    between = one_of(r, "", f"y[0] = {number(r, t)}\n", f"x[n - 1] = {number(r, t)}\n")
+    names = [f"s{i}" for i in range(len(parts))]
+    lines = [f"{name} = {part}\n" for name, part in zip(names, parts, strict=True)]
+    return Program(function(f"x: {t}[n], y: {t}[n], k: i64", f"{lines[0]}{between}{''.join(lines[1:])}return {', '.join(names)}"), tuple((max(n, 1), 1) for n in (*r.sample(TINY, 3), *r.sample(BESIDE, 4))), nan=r.random() < 0.2)
+
+
+def named_once(r: Chooser) -> Program:
+    """The same expression in several branches and after writes to what it is made of: elements beside it, the element itself, a variable, in a loop within, where only one branch writes."""
+    t = kind(r)
+    d = far(r, 3)
+    same = one_of(r, "(x[i] * y[i] + x[i])", f"(x[max(i - {d}, 0)] + y[i] * 2)", "(s * x[i] - y[i])", "(x[i] * x[i])", "(x[(i + 1) % n] - s)")
+    test = one_of(r, "x[i] > 0", "s > 1", f"i >= {d}", "k > 2", "i % 2 == 0", "y[i] > x[i]")
+    damp = " * 0.5" if t.startswith("f") else " % 13"
+    writes = ("y[i] = v{d}", "x[i] = v{d}", "s = (s + v){d}", "x[max(i - 1, 0)] = v{d}", "x[(i + 1) % n] = v{d}", "y[n - 1 - i] = v{d}", "for c in range(2):\n        x[c % n] = (x[c % n] + {e}){d}", "for c in range(k % 3):\n        s = (s + {e}){d}", "if {t}:\n        x[i] = v{d}", "if {t}:\n        s = v{d}\n    else:\n        y[i] = v{d}", "w = {e}", "x[i], y[i] = y[i], x[i]")
+    lines = [f"v = {same}"]
+    for _ in range(r.randint(2, 4)):
+        lines.append(r.choice(writes).replace("{d}", damp).replace("{e}", same).replace("{t}", test))
+        lines.append(r.choice((f"v = {same}", f"if {test}:\n        v = {same}", f"v = {same} if {test} else {number(r, t)}", f"if {test}:\n        y[i] = {same}{damp}", f"s = (s + {same}){damp}")))
+    body = "".join(f"    {line}\n" for line in lines)
+    text = f"s = {zero(t)}\nv = {zero(t)}\nw = {zero(t)}\nfor i in range({one_of(r, 'n', span(r, 'n'))}):\n{body}return x, y, s, v, w"
+    return Program(function(f"x: {t}[n], y: {t}[n], k: i64", text), tuple((max(n, 1), 1) for n, _ in sizes(r, n=(*TINY, 4, 5, 8, 9, 16, 17))), low=-3, high=3)
+
+
+__all__ = ["named_once", "neighbours", "seems_to_stay", "two_turns"]
