@@ -119,7 +119,7 @@ _SMALL = 16
 
 
 def _one_after_the_other(rev: Reverse, line: ir.Line, apart: list[ir.Binder], outer: list[Key]) -> bool:
-    """Whether instances of a loop share the sums for outside arrays, and so run in order, instead of having one each.
+    """Whether instances of a loop share the sums for outside arrays, and so come in order, instead of having one each.
 
     One each is for values read at the instance's own indices, and for small ones; whole arrays per instance would be the work and the memory of a dense
     matrix where the loop reads a few elements (docs/sources.md N4: in order is also the cheapest deterministic way).
@@ -142,21 +142,25 @@ def _one_after_the_other(rev: Reverse, line: ir.Line, apart: list[ir.Binder], ou
 def _instances(
     rev: Reverse, line: ir.Line, apart: list[ir.Binder], active: list[int], sums: list[Sum], firsts: list[ir.Abs], sweep: Any
 ) -> tuple[list[Version], list[Version]]:
-    """Loops over the instances, in order, which carry the sums and collect the adjoints of each instance's first state."""
+    """Loops over the instances, in order, which carry the sums of arrays and collect the adjoints of each instance's first state, and the sums of numbers of each instance: where
+    each adds to arrays at places of its own, nothing goes on from one to the next, and they run in pieces."""
     b = rev.b
     prim = line.prim
     assert isinstance(prim, ir.Loop)
     sizes = tuple(d.extent for d in apart)
-    kept = [ir.Result(r.dtype, sizes + r.axes) for r in (prim.block.params[k].results[0] for k in active)]
-    types = [s.info for s in sums] + kept
-    start = firsts + [ir.Abs(tuple(b.fresh_binder("i", a) for a in r.axes), zero(r.dtype)) for r in kept]
+    carried, own = [s for s in sums if s.axes], [s for s in sums if not s.axes]
+    kept = [ir.Result(r.dtype, sizes + r.axes) for r in (prim.block.params[k].results[0] for k in active)] + [ir.Result(s.info.dtype, sizes) for s in own]
+    types = [s.info for s in carried] + kept
+    start = [first for s, first in zip(sums, firsts, strict=True) if s.axes] + [ir.Abs(tuple(b.fresh_binder("i", a) for a in r.axes), zero(r.dtype)) for r in kept]
 
     def level(left: list[ir.Binder], env: dict[Atom, Poly], given: list[ir.Abs]) -> list[Version]:
         if not left:
-            made, where, _ = sweep(env, given[: len(sums)])
-            done = [Version(made, s.state, where) for s in sums]
+            begun = iter(given[: len(carried)])
+            made, where, _ = sweep(env, [next(begun) if s.axes else ir.Abs((), zero(s.info.dtype)) for s in sums])
+            done = [Version(made, s.state, where) for s in carried]
             at = tuple(env[d] for d in apart)
-            for position, (base, info) in enumerate(zip(given[len(sums) :], kept, strict=True)):
+            of_instance = [*range(len(active)), *(s.state for s in own)]
+            for position, base, info in zip(of_instance, given[len(carried) :], kept, strict=True):
                 done.append(Version(put(b, base, info, at, Version(made, position, where).whole(b))))
             return done
         d = left[0]
@@ -171,7 +175,24 @@ def _instances(
         return [Version(made, k, where) for k in range(len(types))]
 
     found = level(apart, {}, start)
-    return found[len(sums) :], found[: len(sums)]
+    adjoints = found[len(carried) : len(carried) + len(active)]
+    arrays, numbers = iter(found[: len(carried)]), iter(found[len(carried) + len(active) :])
+    return adjoints, [next(arrays) if s.axes else _over_instances(b, apart, next(numbers), first) for s, first in zip(sums, firsts, strict=True)]
+
+
+def _over_instances(b: Builder, apart: list[ir.Binder], each: Version, first: ir.Abs) -> Version:
+    """The sum of a number over the instances, which each have their own, and what it starts from."""
+    fresh = [b.fresh_binder(d.name, d.extent) for d in apart]
+    with b.binding(*fresh):
+        total = each.read(b, tuple(map(poly, fresh)))
+    dtype = each.info.dtype
+    for k in reversed(range(len(fresh))):
+        with b.binding(*fresh[:k]):
+            total = b.ref(ir.Reduce("add", fresh[k], total), ir.Result(dtype), hint="s")
+    if first.body != zero(dtype):
+        total = b.ref(ir.Op("add", (first.body, total)), ir.Result(dtype), hint="s")
+    assert isinstance(total, ir.Ref)
+    return Version(total.line, total.result, total.index)
 
 
 def _declare_adjoints(back: Backward, active: list[int], adjoints: dict[int, Reader]) -> None:

@@ -124,11 +124,26 @@ def test_folds_in_loops_take_fewer_operations_in_order(fold: str) -> None:
     assert in_order < in_pieces < 1.3 * in_order, (in_order, in_pieces)
 
 
-def test_rows_are_followed_back_in_pieces() -> None:
-    """Folds inside a map go in order, their rows do not."""
-    f = at.fn(source='import atoll as at\nfrom atoll import f64\nn, m = at.sizes("n m")\n@at.fn\ndef f(x: f64[m, n]) -> f64:\n    return sum(reduce(lambda a, b: a + b + 0.1 * a * b, 0.0, r) for r in x)\n')
-    for text in (f.show("rewritten"), at.grad(f).show("rewritten")):
-        assert "of m" in text and not re.search(r"^ *for in order \w+ in 0\.\.m:", text, re.M), text
+ROWS = {
+    "by themselves": "def f(x: f64[m, n], s: f64) -> f64:\n    return sum(reduce(lambda a, b: a + b + 0.1 * a * b, 0.0, r) for r in x)\n",
+    "with a number": "def f(x: f64[m, n], s: f64) -> f64:\n    return sum(reduce(lambda a, b: a + b + s * a * b, 0.0, r) for r in x)\n",
+    "that loops read": "def f(x: f64[m, n], s: f64) -> f64:\n    def g(r):\n        t = s\n        for v in r:\n            t = t * s + v * s\n        return t\n    return sum(g(r) for r in x)\n",
+    "in a loop": "def f(x: f64[m, n], s: f64) -> f64:\n    t = 0.1\n    for j in range(3):\n        if t > 0.0:\n            t = t * 0.5 + sum(reduce(lambda a, b: a + b + s * t * a * b, 0.0, r) for r in x)\n    return t\n",
+    "of planes": "def f(x: f64[m, n], s: f64) -> f64:\n    y = [[[u, v] for u in x[0]] for v in x[1]]\n    return sum(sum(reduce(lambda a, b: a + b + s * a * b, s, r) for r in q) for q in y)\n",
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_are_followed_back_in_pieces(name: str) -> None:
+    """Folds inside a map go in order, their rows do not, also where all of them read one number: each has a sum of its own for it."""
+    f = at.fn(source=f"import atoll as at\nfrom atoll import f64\nn, m = at.sizes('n m')\n@at.fn\n{ROWS[name]}")
+    g = at.grad(f, wrt=(0, 1))
+    for text in (f.show("rewritten"), g.show("rewritten")):
+        assert re.search(r" of [mn]\b", text) and not re.search(r"^ *for in order \w+ in 0\.\.m:", text, re.M), text
+    x, s, step = np.random.default_rng(1).normal(size=(4, 5)) * 0.3, 0.4, 1e-6
+    gradient, slope = g(x, s)
+    assert np.isclose(slope, (f.interpret(x, s + step) - f.interpret(x, s - step)) / (2 * step), rtol=1e-5)
+    assert np.isclose(np.sum(gradient * x), (f.interpret(x * (1 + step), s) - f.interpret(x * (1 - step), s)) / (2 * step), rtol=1e-5)
 
 
 if __name__ == "__main__":  # all of them
