@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from math import gcd
 from numbers import Integral
+from operator import attrgetter
 from typing import Any, Union
 
 from atoll.errors.base import fail
@@ -27,6 +28,7 @@ from atoll.errors.plain import plain
 
 _LARGEST_POWER = 64
 _uids = itertools.count(1)
+_uid = attrgetter("uid")
 
 
 class Atom:
@@ -402,18 +404,14 @@ def _times(left: Monomial, right: Monomial) -> Monomial:
     return tuple(sorted(left + right, key=_uid))
 
 
-def _uid(atom: Atom) -> int:
-    return atom.uid
-
-
 def _in_order(terms: dict[Monomial, int]) -> dict[Monomial, int]:
     """The terms in the order of their atoms, the constant last: whoever makes n + m finds the polynomial that whoever made m + n left, and walks it the same way."""
     order = sorted(terms, key=_uids_of)
     return {mono: terms[mono] for mono in order}
 
 
-def _uids_of(mono: Monomial) -> tuple[bool, tuple[int, ...]]:
-    return not mono, tuple(atom.uid for atom in mono)
+def _uids_of(mono: Monomial) -> tuple[bool, list[int]]:
+    return not mono, list(map(_uid, mono))
 
 
 ZERO = Poly({})
