@@ -18,17 +18,22 @@ ROOT = Path(__file__).parents[2]
 FILES = ("examples/ranks/life", "tests/functions/test_language", "bench/kernels/irregular", "bench/kernels/linalg", "bench/kernels/fourier", "bench/kernels/networks")  # those that differed once
 
 
-def _recorded(seed: str, place: Path, *more: str) -> dict[str, dict[str, str]]:
-    kept = place / f"{seed}.json"
+def _recording(seed: str, place: Path, *more: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-m", "tools.corpus", "record", str(kept), "--only", *FILES, *more], env=environment, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-    found: dict[str, dict[str, str]] = json.loads(kept.read_text())
+    command = [sys.executable, "-m", "tools.corpus", "record", str(place / f"{seed}.json"), "--only", *FILES, *more]
+    return subprocess.Popen(command, env=environment, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def _recorded(seed: str, place: Path, process: subprocess.Popen[str]) -> dict[str, dict[str, str]]:
+    _, said = process.communicate()
+    assert process.returncode == 0, said[-2000:]
+    found: dict[str, dict[str, str]] = json.loads((place / f"{seed}.json").read_text())
     return found
 
 
 def test_two_processes_give_the_same_text(tmp_path: Path) -> None:
-    one, other = _recorded("1", tmp_path), _recorded("77", tmp_path, "--shuffle", "7")  # in another order, after other sizes were declared and added up
+    running = {"1": _recording("1", tmp_path), "77": _recording("77", tmp_path, "--shuffle", "7")}  # in another order, after other sizes were declared and added up
+    one, other = (_recorded(seed, tmp_path, process) for seed, process in running.items())
     assert len(one) > 40
     assert differences(one, other) == []
     assert differences(one, {**other, "more": {}}) == ["more: only after"]
