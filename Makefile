@@ -169,12 +169,21 @@ gradbench: $(VENV)/.ready
 
 # GradBench's own evals, message by message, with a tolerance of 1e-9: make gradbench-evals GRADBENCH=/path/to/gradbench [EVALS="gmm ba --whole"]
 gradbench-evals: $(VENV)/.ready
+	bench/.peers/bin/python -m pip install -q pydantic dataclasses-json
 	PYTHONPATH=. bench/.peers/bin/python -m bench.gradbench.protocol $(GRADBENCH) $(EVALS)
 
 # The 54 tasks of NPBench against NumPy, Numba and JAX (in bench/.peers, which `make bench` makes): make npbench PRESET=M
+# With NPBENCH=/path/to/a/checkout also its own programs for pythran and DaCe, in an environment of their own: they need an older NumPy
+# (and apt-get install cmake g++ libopenblas-dev liblapacke-dev, without which DaCe's products are loops).
 PRESET ?= S
-npbench: $(VENV)/.ready
-	PYTHONPATH=. bench/.peers/bin/python -m bench.npbench.run --preset $(PRESET)
+PUBLISHED := bench/.published
+npbench: $(VENV)/.ready $(if $(NPBENCH),$(PUBLISHED)/.ready)
+	PYTHONPATH=. bench/.peers/bin/python -m bench.npbench.run --preset $(PRESET) $(if $(NPBENCH),--published $(NPBENCH) --published-python $(PUBLISHED)/bin/python)
+
+$(PUBLISHED)/.ready:
+	$(PYTHON) -m venv $(PUBLISHED)
+	$(PUBLISHED)/bin/python -m pip install -q scipy pythran dace 'networkx<3.3'
+	@touch $@
 
 # Gradients of forty programs against JAX (in bench/.peers), with one thread
 gradients: $(VENV)/.ready

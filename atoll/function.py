@@ -297,13 +297,18 @@ class Function(Looking, Beyond):
             return self
         key = ("on", wanted)
         if key not in self._derived:
-            made = Function(*self._text, self.namespace, dataclasses.replace(self.options, target=wanted), self.signature)
-            made.recipe = Function.on, (self, wanted)
-            made.__module__, made.__qualname__, made.__wrapped__ = self.__module__, self.__qualname__, self.__wrapped__
-            made.vjp, made.jvp, made.believed, made.lifts = self.vjp, self.jvp, self.believed, self.lifts
-            made.check_early()
-            self._derived[key] = made
+            self._derived[key] = self._under(dataclasses.replace(self.options, target=wanted), (Function.on, (self, wanted)))
         return self._derived[key]
+
+    def _under(self, options: Options, recipe: tuple[Callable[..., Any], tuple[Any, ...]]) -> Function:
+        """The same function under other options."""
+        made = Function(*self._text, self.namespace, options, self.signature)
+        made.recipe = recipe
+        made.__module__, made.__qualname__, made.__wrapped__, made.__doc__ = self.__module__, self.__qualname__, self.__wrapped__, self.__doc__
+        made.vjp, made.jvp, made.believed, made.lifts = self.vjp, self.jvp, self.believed, self.lifts
+        made.made, made.surface = self.made, self.surface
+        made.check_early()
+        return made
 
     @as_deep_as_needed
     def _program(self, optimise: str, begin: Callable[..., Any] | None = None) -> Any:
@@ -388,11 +393,7 @@ class Function(Looking, Beyond):
         """The same text under other options."""
         if not isinstance(options, Options):
             fail("E0610", name="with_options", text=f"takes options, not {kind_of(options)}", help="decorate with @at.fn(...) and the options instead")
-        made = Function(*self._text, self.namespace, options)
-        made.recipe = Function.with_options, (self, options)
-        made.__module__, made.__qualname__, made.__wrapped__ = self.__module__, self.__qualname__, self.__wrapped__
-        made.check_early()
-        return made
+        return self._under(options, (Function.with_options, (self, options)))
 
     def with_plan(self, **values: str) -> Function:
         """The same function with the plan decided for some of its values, by their names: "store" in memory, compute "once" for each

@@ -90,13 +90,13 @@ def drawn(name: str, axes: int, ranks: tuple[int, ...], dtype: str = "f64", vari
         lines = [f'assert {each}, "integers: high must be above low"' if any(ranks) else 'assert high > low, f"integers: there is none from {low} below {high}"']
     one = _call(variant or d.element or name, axes, given)
     if d.gammas:
-        made, first = [], variant or "gamma_try"
+        made, first, again = [], variant or "gamma_try", "gamma_again_large" if variant else "gamma_again"
         for k, text in enumerate(d.gammas):
             shape = text.format(*given)
             lines += [f"key{k} = std.fold_in(key, {k})" if k else "key0 = key"]
             lines += [f"g{k} = {_array(f'std.{first}(key{k}, {_place(axes)}, {shape}, u32(0))', sizes)}"]
             got = f"g{k}{_index(0, axes)}"
-            made.append(f"({got} if {got} >= 0.0 else std.gamma_again(key{k}, {_place(axes)}, {shape}))")
+            made.append(f"({got} if {got} >= 0.0 else std.{again}(key{k}, {_place(axes)}, {shape}))")
             stored.append(f"g{k}")
         if name == "student_t":
             made.insert(0, f"std.normal(std.fold_in(key, 1), {_place(axes)}, 0.0, 1.0)")
@@ -104,7 +104,7 @@ def drawn(name: str, axes: int, ranks: tuple[int, ...], dtype: str = "f64", vari
     if variant == "poisson_large":
         lines = [f"first = {_array(f'std.poisson_try(key, {_place(axes)}, {given[0]}, u32(0))', sizes)}"]
         got = f"first{_index(0, axes)}"
-        one, stored = f"(i64({got}) if {got} >= 0.0 else {one})", ["first"]
+        one, stored = f"(i64({got}) if {got} >= 0.0 else std.poisson_large(key, {_place(axes)}, {given[0]}, u32(1)))", ["first"]
     if result == "f32":
         single = _call(d.single, axes, []) if d.single else ""
         one = f"f32({given[0]}) + (f32({given[1]}) - f32({given[0]})) * {single}" if single else f"f32({one})"
@@ -283,7 +283,7 @@ def _variant(name: str, params: list[Any]) -> str:
         return "poisson_large" if np.all((lam >= 10) & (lam < 1e15)) else "poisson_small" if np.all((lam >= 0) & (lam < 10)) else ""
     if shapes := DISTRIBUTIONS[name].gammas:
         least = 1.0 if shapes[0] == "{0}" else 2.0
-        return "gamma_try_large" if all(np.all(p >= least) for p in params[: len(shapes)]) else ""
+        return "gamma_quick" if all(np.all(p >= least) for p in params[: len(shapes)]) else ""
     return ""
 
 

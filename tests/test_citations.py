@@ -10,9 +10,10 @@ FOLDERS = ("atoll", "tests", "bench", "tools", "examples")
 
 
 def texts() -> dict[str, str]:
-    """The sources, but this file."""
+    """The sources, but this file and what `make bench` installs (bench/.peers)."""
     found = [p for folder in FOLDERS for ext in ("py", "c", "h") for p in (ROOT / folder).rglob(f"*.{ext}") if p != Path(__file__).resolve()]
-    return {str(p.relative_to(ROOT)): p.read_text() for p in found}
+    names = {p: p.relative_to(ROOT) for p in found}
+    return {str(name): p.read_text() for p, name in names.items() if not any(part.startswith(".") for part in name.parts)}
 
 
 def test_pages_and_lines_that_are_cited_are_there() -> None:

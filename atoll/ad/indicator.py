@@ -11,9 +11,10 @@ place: the adjoint goes through the same ranges instead, as a scatter.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from atoll.ad.kronecker import delta, guarded_value, negated, picked, ranges_first, under
+from atoll.ad.kronecker import delta, guarded_value, negated, picked, ranges_first, sign_on_steady, under
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.guards import guard_operand
@@ -316,12 +317,15 @@ def _scatter(
 ) -> ir.Operand:
     """Positions that could not be solved: add into an array of zeros at computed places."""
     where = tuple(index[k].subst(solved.replace) for k in solved.open)
-    axes = tuple(target[k].extent for k in solved.open)
-    base = ir.Abs(tuple(b.fresh_binder(target[k].name, target[k].extent) for k in solved.open), zero(dtype))
+    opened = [target[k] for k in solved.open]
+    axes = tuple(longest(b, x.extent, opened, {}) for x in opened)  # rows may differ in length
+    base = ir.Abs(tuple(b.fresh_binder(x.name, n) for x, n in zip(opened, axes, strict=True)), zero(dtype))
     inside = set(solved.left)
     inner = [c for c in conds if _mentions(c, inside)]
     outer = [c for c in conds if c not in inner]
     with b.under(*outer):
+        with b.binding(*solved.left), b.under(*inner):
+            value = sign_on_steady(b, value, list(solved.left), dtype)
         prim = ir.Scatter(base, tuple(solved.left), where, value, "add", False, tuple(inner))
         line, at = b.emit(prim, (ir.Result(dtype, axes),), hint="g")
     read = ir.Ref(line, 0, at + tuple(poly(target[k]) for k in solved.open))
@@ -329,6 +333,26 @@ def _scatter(
     env = dict(zip(line.dims, at, strict=True))
     there = (c.subst(env) for c in line.conds if c.kind != "ge")  # what only the places depend on: the value is 0 without it
     return guarded(b, [*outer, *(c for c in there if c not in outer and c not in known)], read, dtype)
+
+
+def longest(b: Builder, n: Poly, dims: list[ir.Binder], env: Mapping[Atom, Poly]) -> Poly:
+    """A bound of an extent over all values of these indices, each of which may depend on those before it."""
+    for d in reversed(dims):
+        if d not in n.leaves():
+            continue
+        extent = d.extent.subst(env)
+        slope = c.const() if (c := n.coefficient(d)) is not None else None
+        if slope is not None and d not in (n - slope * poly(d)).leaves():
+            n = n.subst({d: poly(0) if slope < 0 else extent})
+            continue
+        x = b.fresh_binder(d.name, extent)
+        with b.binding(x):
+            one = scalars.op(b, "max", (scalars.from_poly(n.subst({d: poly(x)})), ir.Const(0, _I64)), _I64, NOWHERE)
+        most = b.ref(ir.Reduce("maximum", x, one), ir.Result(_I64), hint="n")
+        found = scalars.as_poly(b, scalars.op(b, "max", (most, ir.Const(0, _I64)), _I64, NOWHERE))
+        assert found is not None
+        n = found
+    return n
 
 
 _I64 = ir.operand_dtype(ir.IndexValue(poly(0)))

@@ -61,6 +61,29 @@ def product(b: Builder, x: ir.Operand, y: ir.Operand, dtype: DType) -> ir.Operan
     return None
 
 
+def is_padded_operand(bar: ir.Operand, factor: ir.Operand) -> bool:
+    """Whether a factor is one of two matrices, with zeros where its indices leave a range: a sum of its products with an adjoint is a product of matrices.
+
+    It is kept together with its zeros then, as the function has it. Moved outwards, the tests would stand between the sum and its two factors."""
+    found = guarded_value(factor)
+    if found is None or not isinstance(bar, ir.Ref) or guarded_value(bar) is not None or not all(c.kind == "ge" for c in found[0]):
+        return False
+    return _two_matrices(bar, factor)
+
+
+def is_window_operand(bar: ir.Operand, factor: ir.Operand) -> bool:
+    """Whether a factor is one of two matrices whose columns are places of a window: they do not lie in a row, so its elements get a name of their own, by which they can be stored so."""
+    if not isinstance(factor, ir.Ref) or factor.line.conds or not isinstance(bar, ir.Ref) or guarded_value(bar) is not None:
+        return False
+    return any(len([x for x in p.leaves() if isinstance(x, ir.Binder)]) > 1 for p in factor.index) and _two_matrices(bar, factor)
+
+
+def _two_matrices(x: ir.Operand, y: ir.Operand) -> bool:
+    """Each has an index, of a range that is not a literal, that the other has not."""
+    ours, theirs = ({leaf for leaf in ir.operand_leaves(side) if isinstance(leaf, ir.Binder)} for side in (x, y))
+    return all(any(leaf.extent.const() is None for leaf in alone) for alone in (ours - theirs, theirs - ours))
+
+
 def times(b: Builder, x: ir.Operand, y: ir.Operand, dtype: DType) -> ir.Operand:
     """x * y; signs go outwards, where sums take them once and additions for nothing."""
     for one, other in ((x, y), (y, x)):
@@ -82,6 +105,25 @@ def negated(x: ir.Operand) -> ir.Operand | None:
     if not isinstance(x, ir.Ref) or x.line.conds or not isinstance(x.line.prim, ir.Op) or x.line.prim.name != "neg":
         return None
     return ir.subst_operand(x.line.prim.args[0], dict(zip(x.line.dims, x.index, strict=True)))
+
+
+def sign_on_steady(b: Builder, value: ir.Operand, binders: list[ir.Binder], dtype: DType) -> ir.Operand:
+    """x (-y) of -(x y), where y is the same for several elements over these binders: a sign is taken once then. Conditions may stand around it."""
+    found = guarded_value(value)
+    if found is not None:
+        with b.under(*found[0]):
+            inner = sign_on_steady(b, found[1], binders, dtype)
+        return value if inner is found[1] else under(b, found[0], inner, dtype)
+    plain = negated(value)
+    if not isinstance(plain, ir.Ref) or plain.line.conds or not isinstance(plain.line.prim, ir.Op) or plain.line.prim.name != "mul":
+        return value
+    env = dict(zip(plain.line.dims, plain.index, strict=True))
+    x, y = (ir.subst_operand(arg, env) for arg in plain.line.prim.args)
+    depth = [sum(k in ir.operand_leaves(one) for k in binders) for one in (x, y, plain)]
+    if min(depth[:2]) == depth[2]:
+        return value
+    moving, steady = (x, y) if depth[1] <= depth[0] else (y, x)
+    return scalars.op(b, "mul", (moving, scalars.op(b, "neg", (steady,), dtype, NOWHERE)), dtype, NOWHERE)
 
 
 def negative(b: Builder, x: ir.Operand, dtype: DType) -> ir.Operand | None:

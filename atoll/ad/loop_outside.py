@@ -5,20 +5,18 @@ A value over indices the loop itself stands under has only the part that one ins
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from atoll.ad.backward import Backward
-from atoll.ad.indicator import guarded, sum_over
+from atoll.ad.indicator import guarded, longest, sum_over
 from atoll.ad.kronecker import plus
 from atoll.ad.loop_state import Version, added_at
-from atoll.ainf import ir, scalars
+from atoll.ainf import ir
 from atoll.ainf.builder import Builder
 from atoll.ainf.scan_prim import line_refs
-from atoll.errors import NOWHERE
 from atoll.sizes import Atom, Poly, poly
-from atoll.types.dtypes import I64, DType
+from atoll.types.dtypes import DType
 
 if TYPE_CHECKING:
     from atoll.ad.reverse import Key, Reverse
@@ -135,7 +133,7 @@ def shaped(b: Builder, prim: ir.Loop, key: Key, fixed: set[ir.Binder], parent: S
     env: dict[Atom, Poly] = {d: pinned[c] for c, d in enumerate(line.dims) if c in pinned}
     free = [c for c in range(len(extents)) if c not in pinned]
     others = [d for c, d in enumerate(line.dims) if c not in pinned]
-    return Sum(key, pinned, free, tuple(_longest(b, extents[c].subst(env), others, env) for c in free))
+    return Sum(key, pinned, free, tuple(longest(b, extents[c].subst(env), others, env) for c in free))
 
 
 def pinned_of(prim: ir.Loop, key: Key, fixed: set[ir.Binder]) -> dict[int, Poly]:
@@ -149,26 +147,6 @@ def pinned_of(prim: ir.Loop, key: Key, fixed: set[ir.Binder]) -> dict[int, Poly]
         if only is not None and only in fixed:
             pinned[c] = poly(only)
     return pinned
-
-
-def _longest(b: Builder, n: Poly, dims: list[ir.Binder], env: Mapping[Atom, Poly]) -> Poly:
-    """A bound of an extent over all values of these indices, each of which may depend on those before it."""
-    for d in reversed(dims):
-        if d not in n.leaves():
-            continue
-        extent = d.extent.subst(env)
-        slope = c.const() if (c := n.coefficient(d)) is not None else None
-        if slope is not None and d not in (n - slope * poly(d)).leaves():
-            n = n.subst({d: poly(0) if slope < 0 else extent})
-            continue
-        x = b.fresh_binder(d.name, extent)
-        with b.binding(x):
-            one = scalars.op(b, "max", (scalars.from_poly(n.subst({d: poly(x)})), ir.Const(0, I64)), I64, NOWHERE)
-        most = b.ref(ir.Reduce("maximum", x, one), ir.Result(I64), hint="n")
-        found = scalars.as_poly(b, scalars.op(b, "max", (most, ir.Const(0, I64)), I64, NOWHERE))
-        assert found is not None
-        n = found
-    return n
 
 
 def declare_sums(back: Backward, sums: list[Sum], firsts: list[ir.Abs]) -> dict[Key, Sum]:

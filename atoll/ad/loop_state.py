@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from atoll.ad.indicator import guarded, reach, sum_over
+from atoll.ad.kronecker import sign_on_steady
 from atoll.ainf import ir
 from atoll.ainf.builder import Builder
 from atoll.ainf.guards import guard_operand
@@ -77,6 +78,7 @@ def added_at(
         total = guarded(b, inner, value, info.dtype)
         for x in reversed(apart):
             total = sum_over(b, x, total, info.dtype)
+        total = sign_on_steady(b, total, kept, info.dtype)
     made, _ = b.emit(ir.Scatter(base, tuple(kept), where, total, "add", False, tuple(outer)), (ir.Result(info.dtype, info.axes),), hint="g")
     return Version(made)
 

@@ -14,9 +14,11 @@ from atoll.ad import lines as help_
 from atoll.ad.added import added
 from atoll.ad.algebra import LineAlgebra, LineParts, added_up, refuse
 from atoll.ad.indicator import accumulate, guarded, reach, zero
+from atoll.ad.kronecker import is_padded_operand, is_window_operand, times
 from atoll.ad.loop_state import abs_reader, added_at, read
 from atoll.ad.vanishing import Vanishing
 from atoll.ainf import ir, scalars
+from atoll.ainf.accessible import ranges_exist_if
 from atoll.ainf.builder import Builder
 from atoll.ainf.identity import is_read, read_arg
 from atoll.ainf.replay import Reader
@@ -100,13 +102,15 @@ class Reverse:
             return
         if isinstance(value, ir.Const) and value.value == 0:
             return
+        summed = [x for x in binders if x not in self.fixed]
+        there = ranges_exist_if(summed, self.b.block)
+        conds = (*there, *(c for c in conds if c not in there))
         if self.through_reads:
             operand = self._read_by(operand, binders)
             if self._is_view(operand, binders):
                 self._through_view(operand, value, conds, binders)
                 return
         key = (operand.line, operand.result)
-        summed = [x for x in binders if x not in self.fixed]
         if key in self.gathered and self._at_places(operand, summed):
             self.gathered[key].append((operand.index, value, conds, summed))
             return
@@ -251,7 +255,7 @@ class Reverse:
                 values: list[ir.Operand | None] = list(BACK[prim.name](LineParts(b, dtype), *args, result, bar))
             else:
                 assert rule is not None
-                values = _quotient(c, bar, args[0], args[1], result) if prim.name == "div" else [None if p is None else c.op("mul", bar, p) for p in rule(c, *args, result)]
+                values = _quotient(c, bar, args[0], args[1], result) if prim.name == "div" else [None if p is None else _slope_times(c, bar, p) for p in rule(c, *args, result)]
         for arg, value in zip(args, values, strict=True):
             self.push(arg, value, conds, fresh)
 
@@ -482,6 +486,12 @@ class Reverse:
 
     def _nothing(self, line: ir.Line) -> None:
         return
+
+
+def _slope_times(c: LineAlgebra, bar: ir.Operand, slope: ir.Operand) -> ir.Operand:
+    if is_window_operand(bar, slope):
+        return times(c.b, bar, c.b.ref(ir.Op("read", (slope,)), ir.Result(c.dtype), hint="r"), c.dtype)
+    return times(c.b, bar, slope, c.dtype) if is_padded_operand(bar, slope) else c.op("mul", bar, slope)
 
 
 def _quotient(c: LineAlgebra, bar: ir.Operand, a: ir.Operand, b: ir.Operand, y: ir.Operand) -> list[ir.Operand | None]:

@@ -65,6 +65,17 @@ def needed_conds(prim: Any, axes: Iterable[ir.Ref], home: ir.Block) -> dict[ir.C
     return needed
 
 
+def ranges_exist_if(binders: Iterable[ir.Binder], home: ir.Block) -> tuple[ir.Cond, ...]:
+    """Conditions under which the lengths of these ranges are there: where they do not hold, there are no rounds. A line over such a range need not have them."""
+    lengths = (ref for x in binders for p in (x.extent, *x.facts) for ref in ir.poly_refs(p))
+    found: dict[ir.Cond, None] = {}
+    for ref in lengths:
+        if ref.line.block is home:
+            env = dict(zip(ref.line.dims, ref.index, strict=False))
+            found.update({cond.subst(env): None for cond in exists_if(ref)})
+    return tuple(found)
+
+
 def with_their_own(needed: dict[ir.Cond, None], home: ir.Block) -> dict[ir.Cond, None]:
     """Conditions of block `home` together with those under which they can be tested at all."""
     found = dict(needed)

@@ -48,3 +48,23 @@ def is_read(line: ir.Line, conditional: bool = False) -> bool:
 def read_arg(line: ir.Line) -> ir.Operand:
     assert isinstance(line.prim, ir.Op)
     return line.prim.args[0]
+
+
+def updates(key: tuple[ir.Line, int]) -> list[tuple[ir.Line, int]]:
+    """An array, what it is an update of, what that is an update of, and so on."""
+    chain = [key]
+    while (found := version_before(chain[-1])) is not None:
+        chain.append(found)
+    return chain
+
+
+def version_before(key: tuple[ir.Line, int]) -> tuple[ir.Line, int] | None:
+    """What an array is an update of."""
+    line, k = key
+    if isinstance(line.prim, ir.Scatter):
+        found = identity_of(line.prim.base, conditional=True)
+    elif isinstance(line.prim, (ir.Loop, ir.While)):
+        found = identity_of(line.prim.state[k], conditional=True)
+    else:
+        return None
+    return found if found is not None and not found[0].dims else None

@@ -51,7 +51,7 @@ def about_compile(data: dict[str, Any], f: Function, text: str | None) -> list[s
     theirs, ours = Chain(data), Chain(mine)
     need(all(r.get("regroups", False) is regroups[r["name"]] for r in data["rewrites"] if r["status"] == "proved"), "a rewrite that regroups is said not to, or the other way round")
     need([r["name"] for r in data["rewrites"]] == [r["name"] for r in mine["rewrites"]], "other rewrites")
-    need(theirs.kinds == ours.kinds and theirs.results == ours.results and theirs.kinds.constants == ours.kinds.constants, f"other arguments or results than those of {f.name}")
+    need(theirs.kinds == ours.kinds and theirs.results == ours.results and theirs.kinds.constants == ours.kinds.constants and theirs.kinds.extents == ours.kinds.extents, f"other arguments or results than those of {f.name}")
     pairs = [(data["lowered"], mine["lowered"]), *((a["after"], b["after"]) for a, b in zip(data["rewrites"], mine["rewrites"], strict=True))]
     for k, (a, b) in enumerate(pairs):
         need(theirs.reader.body(a) == ours.reader.body(b), f"its loops are other ones than those of {f.name}, after {k} rewrites")

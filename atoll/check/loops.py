@@ -171,7 +171,7 @@ class Match:
         self.ahead: tuple[tuple[Stmt, ...], int] = ((), 0)
         self.prefix: dict[str, Callable[[tuple[Stmt, ...]], int]] = {}
         self.arms: dict[int, tuple[tuple[int, int], ...]] = {}
-        self.rolled: dict[str, tuple[str, Poly, int]] = {}
+        self.rolled: dict[str, tuple[dict[str, Poly], int]] = {}  # loops in which rows are written, how far ahead of them the newest is, rows kept
         self.seen: set[int] = set()
         self.opaque: set[str] = set()  # buffers that opaque parts fill
         self.cats = self.drops = 0
@@ -187,7 +187,8 @@ class Match:
 
     # -- the top: lets, opaque parts, results
 
-    def results(self, t: Term, env: Env, outputs: list[str], stmts: tuple[Stmt, ...], i: int) -> int:
+    def results(self, t: Term, env: Env, outputs: dict[str, Shape], stmts: tuple[Stmt, ...], i: int) -> int:
+        """`outputs` with their extents as declared: a term's own may be the same in other words, and memory is filled as it is declared."""
         if t[0] == "let":
             return self.let(t, env, stmts, i, lambda inner, j: self.results(t[3], inner, outputs, stmts, j))
         if t[0] == "nest":
@@ -200,9 +201,9 @@ class Match:
             need(self.at(stmts, i, "section")[1] == t[3], "another opaque part")
             i = self.results(t[5], env.down(t, 0), outputs, stmts, i + 1)
             return self.frees(stmts, i, [self.places[x][1] for x, _ in t[1]])
-        for item, name in zip(t[1] if t[0] == "many" else (t,), outputs, strict=True):
+        for item, (name, extents) in zip(t[1] if t[0] == "many" else (t,), outputs.items(), strict=True):
             if (name, self.main) in self.filled:
-                i = self.zeros(("zero", shape(item, env.shapes), dtype(item, env.types)), env, Place("buffer", name, here), _zero(dtype(item, env.types)), stmts, i)
+                i = self.zeros(("zero", extents, dtype(item, env.types)), env, Place("buffer", name, here), _zero(dtype(item, env.types)), stmts, i)
             i = self.term(item, env, Place("buffer", name, here), stmts, i)
         return i
 
@@ -225,17 +226,14 @@ class Match:
         return self.parts(t, env, place, stmts, i)
 
     def parts(self, t: Term, env: Env, place: Place, stmts: tuple[Stmt, ...], i: int) -> int:
-        if self.copying and t[0] in ("gen", "sum") and i < len(stmts) and stmts[i][0] == "for":
-            sym = stmts[i][1]  # rows of a rolled value are written at two places, with loops of their own
-            t = (t[0], sym, *t[2:4], set_vars(t[4], {t[1]: var(sym)}), *t[5:])
         match t[0]:
             case "gen":
+                t = self.copied(t, stmts, i)
                 return self.loop(t, env, place.enter((sub(var(t[1]), t[2]), sub(t[3], t[2]))), stmts, i)
             case "sum":
-                adding = place.adding(t[5])
                 if place.mode == "=":
                     i = self.first(t, env, place, stmts, i)
-                return self.loop(t, env, adding, stmts, i)
+                return self.loop(self.copied(t, stmts, i), env, place.adding(t[5]), stmts, i)
             case "plus":
                 need(place.mode in ("=", t[3]), "one sum inside another")
                 i = self.term(t[1], env.down(t, 0), place, stmts, i)
@@ -271,6 +269,13 @@ class Match:
                 self.all(t[2], env.down(t, 1), place, x[3])
                 return i + 1
         return self.store(t, env, place, stmts, i)
+
+    def copied(self, t: Term, stmts: tuple[Stmt, ...], i: int) -> Term:
+        """Rows of a rolled value are written at two places, with loops of their own: the term by the name of the loop at this place."""
+        if not self.copying or i >= len(stmts) or stmts[i][0] != "for":
+            return t
+        sym = stmts[i][1]
+        return (t[0], sym, *t[2:4], set_vars(t[4], {t[1]: var(sym)}), *t[5:])
 
     def loop(self, t: Term, env: Env, place: Place, stmts: tuple[Stmt, ...], i: int) -> int:
         x = self.at(stmts, i, "for")
@@ -366,7 +371,8 @@ class Match:
         """Rows before the loop, then one row per round."""
         (lead, rows), made, body = t[4], t[2], t[3]
         need(x[5] == rows and not x[4] and made[0] == body[0] == "gen" and made[2] == ZERO, "a rolled value out of shape")
-        self.rolled[x[1]] = (body[1], lead, rows)
+        advance = {body[1]: lead}
+        self.rolled[x[1]] = (advance, rows)
         early = add(body[2], lead)
 
         def row(at: Poly, here_env: Env, inner: tuple[Stmt, ...], j: int) -> int:
@@ -386,6 +392,7 @@ class Match:
             warm = stmts[i]
             need(warm[2:4] == (ZERO, early) and not (warm[4][0] or warm[4][1] or warm[4][3]), "other rows first")
             inner_env = env.down(("gen", warm[1], ZERO, early, made[4]), 0)
+            advance[warm[1]] = ZERO
             need(row(var(warm[1]), inner_env, warm[5], 0) == len(warm[5]))
             i += 1
         newest = add(var(body[1]), lead)

@@ -152,10 +152,11 @@ class LoopsData(Encoder):
         return self._sites.setdefault(id(site), len(self._sites))
 
     def arguments(self, fn: lp.Function) -> list[Any]:
-        """Arrays and numbers that no statement makes: [name, what it is, type]."""
+        """Arrays and numbers that no statement makes: [name, what it is, type], and of arrays that are as long as sizes say: how long."""
         made = {s.buffer for s in lp.walk(fn.body) if isinstance(s, lp.Alloc)}  # results whose length is found out
         arrays = dict.fromkeys(x for x in (*fn.inputs, *(o.buffer for o in fn.outputs), *fn.consts) if isinstance(x, lp.Buffer) and x not in made)
-        found = [[self.name(b), "an array", b.dtype.name] for b in arrays]
+        sizes = set(fn.sizes)
+        found = [[self.name(b), "an array", b.dtype.name, *([self.many(b.extents)] if all(sizes.issuperset(p.leaves()) for p in b.extents) else [])] for b in arrays]
         return found + [[self.name(v), "a variable", v.dtype.name] for v in fn.inputs if isinstance(v, lp.Var)]
 
     def constants(self, fn: lp.Function) -> list[Any]:

@@ -181,9 +181,11 @@ class Nests:
                 need(k in trees, "C9: nothing says who writes", a.buffer)
                 self.cover(Facts(a.known), trees[k], a)
                 if a.buffer in self.match.rolled:
-                    j, lead, rows = self.match.rolled[a.buffer]
-                    kept = add(sub(a.index[0], add(var(j), lead)), const(rows - 1))
-                    self.ge("C9", Facts(a.known), kept, a.buffer)
+                    advance, rows = self.match.rolled[a.buffer]
+                    around = [x[1] for x in a.loops if x[1] in advance]  # one of them: names stand once, and neither loop is inside the other
+                    need(around, "C9: no loop that advances around", a.buffer)
+                    newest = add(var(around[0]), advance[around[0]])
+                    self.ge("C9", Facts(a.known), add(sub(a.index[0], newest), const(rows - 1)), a.buffer)
         dispatched = len(self.body) == 1 and self.body[0][0] == "if" and data["base"] is not None
         done = set()
         for name, us, tree, main in data["results"]:
@@ -270,7 +272,7 @@ class Nests:
     def separated(self, stores: list[Access], data: dict[str, Any]) -> None:
         number = {id(a): k for k, a in enumerate(self.accesses)}
         lines = {k: found for k, found in data["injective"]}
-        rolling = {j for j, _, _ in self.match.rolled.values()}
+        rolling = {j for advance, _ in self.match.rolled.values() for j in advance}
         for a in stores:
             need(number[id(a)] in lines, "C2:", a.buffer)
             found, depth = lines[number[id(a)]], self.allocated.get(a.buffer, 0)

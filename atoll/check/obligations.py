@@ -183,9 +183,10 @@ class _Checker:
             self.cover(a.facts, tree, a)
             self.report.covers.append((a, tree))
             if a.buffer in self.lowered.rolled:
-                j, lead = self.lowered.rolled[a.buffer]
-                assert a.buffer.rows is not None
-                kept = a.index[0] - poly(j) - lead + a.buffer.rows - 1
+                around = {x.sym for x in a.loops}
+                newest = next((poly(sym) + ahead for sym, ahead in self.lowered.rolled[a.buffer] if sym in around), None)
+                assert a.buffer.rows is not None and newest is not None
+                kept = a.index[0] - newest + a.buffer.rows - 1
                 self.need("C9", a.facts, kept, f"row {a.index[0]} of {a.buffer} is no longer kept when it is read")
         for buffer, cover, extents, context, main in self.lowered.finals:
             syms = tuple(Sym(f"u{k}") for k in range(len(extents)))
@@ -275,7 +276,7 @@ class _Checker:
     def separated(self) -> None:
         allocated = self.report.walk.allocated
         stores = [a for a in self.accesses if a.kind != "read"]
-        rolling = {j for j, _ in self.lowered.rolled.values()}
+        rolling = {j for advance in self.lowered.rolled.values() for j, _ in advance}
         for a in stores:
             lines = injective(a, a.loops[allocated.get(a.buffer, 0) :], rolling)
             self.note("C2", lines)

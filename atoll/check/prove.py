@@ -155,14 +155,14 @@ class Checker:
         match = Match(self.proofs, places, self.types, self.shapes, self.params(), {(name, main) for name, main in data["filled"]})
         need(result_shapes(source, self.shapes) == list(outputs.values()), "shapes of results")
         if other is None:
-            need(match.results(t, self.env(facts), list(outputs), body, 0) == len(body), "more statements than the term has")
+            need(match.results(t, self.env(facts), outputs, body, 0) == len(body), "more statements than the term has")
         else:
             tests = tuple(("ge", p, None) for p in facts[len(self.facts) :])
             need(len(body) == 1 and body[0][0] == "if" and body[0][1] == tests, "the test on sizes is another one")
-            need(match.results(t, self.env(facts), list(outputs), body[0][2], 0) == len(body[0][2]))
+            need(match.results(t, self.env(facts), outputs, body[0][2], 0) == len(body[0][2]))
             match.main = False
             fails = tuple(sub(const(-1), p) for _, p, _ in tests) if len(tests) == 1 else ()  # of several tests one fails: which, nobody knows
-            need(match.results(other, self.env(self.facts + fails), list(outputs), body[0][3], 0) == len(body[0][3]))
+            need(match.results(other, self.env(self.facts + fails), outputs, body[0][3], 0) == len(body[0][3]))
         given = {x: extents for x, extents in self.shapes.items() if extents}
         scalars = [x for x, extents in self.shapes.items() if not extents] + list(match.params.values())
         self.nests = Nests(self.proofs, match, self.sizes, given, scalars, outputs)

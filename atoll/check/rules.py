@@ -463,7 +463,12 @@ class Rules:
 
     def empty(self, t: Term, axis: int, env: Env) -> bool:
         """t has no elements along the axis, also where no loop around runs."""
-        return self.proofs.holds(env.closed, sub(ZERO, shape(t, env.shapes)[axis]))
+        return self.proofs.equal(env.closed, shape(t, env.shapes)[axis], ZERO)
+
+    def same_shape(self, a: Term, b: Term, env: Env) -> bool:
+        """For all sizes, also those for which no loop around runs."""
+        extents, others = shape(a, env.shapes), shape(b, env.shapes)
+        return len(extents) == len(others) and all(self.proofs.equal(env.closed, p, q) for p, q in zip(extents, others, strict=True))
 
     def zeros_like(self, zero: Term, t: Term, env: Env) -> bool:
         """Zeros of t's shape and type."""
@@ -476,6 +481,9 @@ class Rules:
             return False
         for k, (a, b) in enumerate(zip(kids(o), kids(n), strict=True)):
             here = with_kids(o, (kids(n)[0], kids(o)[1])) if o[0] == "let" and k == 1 else o
+            counts = o[0] == "view" or (o[0] in ("cat", "let") and k == 0)  # places of elements, by the shape of the part
+            if counts and a is not b and not self.same_shape(a, b, env):
+                return False
             if not self.follow(a, b, env.down(with_bounds(here, n), k)):
                 return False
         return True

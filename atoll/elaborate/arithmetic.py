@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from atoll.core import ir
 from atoll.core.prims import PRIMS
+from atoll.elaborate import entities as en
 from atoll.elaborate.coerce import common, is_weak, scalar_dtype, to_dtype
 from atoll.elaborate.elaborator import Elaborator, describe
 from atoll.elaborate.entities import Value
@@ -28,7 +29,8 @@ def need_numbers(el: Elaborator, what: str, values: list[Value | object], span: 
     checked: list[Value] = []
     for value in values:
         if not isinstance(value, Value) or not isinstance(shape_of(value.type)[1], (Scalar, Index)):
-            el.fail("E0203", span, what=what, found=el.show(value.type) if isinstance(value, Value) else describe(value))
+            help_ = "types are known before a program runs: decide outside, or write two functions" if isinstance(value, en.TypeRef) else None
+            el.fail("E0203", span, what=what, found=el.show(value.type) if isinstance(value, Value) else describe(value), help=help_)
         checked.append(value)
     return checked
 

@@ -144,7 +144,9 @@ def _checked(el: Elaborator, index: Any, span: Span) -> Value:
         el.fail("E0222", span, found=describe(index), help=help_)
     _, elem = shape_of(index.type)
     if not isinstance(elem, (Scalar, Index)) or not elem.dtype.is_integer or elem.dtype is BOOL:
-        el.fail("E0222", span, found=el.show(index.type))
+        one_bit = isinstance(elem, Scalar) and elem.dtype is BOOL
+        help_ = "a mask has an element for every element of the axis; element 0 or 1 by a condition is x[i64(c)]" if one_bit else None
+        el.fail("E0222", span, found=el.show(index.type), help=help_)
     return index
 
 

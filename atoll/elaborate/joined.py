@@ -39,7 +39,7 @@ def join_functions(el: Elaborator, found: Sequence[Any], codes: Sequence[list[ir
             functions += items
         return values, tuple(functions)
     closures = []
-    wanted = next((t for f in found if isinstance(t := getattr(f, "type", None), Fn) and not type_vars(t)), None)
+    wanted = next((t for f in found if (t := _known_type(f)) is not None), None)
     for f, code in zip(found, codes, strict=True):
         el.frames.append(code)
         closures.append(el.bind(as_function(el, f, wanted, span)))
@@ -60,6 +60,18 @@ def _options(entity: Any) -> tuple[Any, ...] | None:
         case en.Choice():
             return entity.then, entity.orelse
     return None if is_value(entity) else (entity,)
+
+
+def _known_type(entity: Any) -> Fn | None:
+    """The type of a function where it is known: a value's, a declared one's, that of one of several."""
+    match entity:
+        case Value(type=Fn() as own) | en.Declared(type=own):
+            return None if type_vars(own) else own
+        case en.Pick(items=items):
+            return next((t for x in items if (t := _known_type(x)) is not None), None)
+        case en.Choice(then=then, orelse=orelse):
+            return _known_type(then) or _known_type(orelse)
+    return None
 
 
 def _number(entity: Any, offset: int, span: Span) -> Value:

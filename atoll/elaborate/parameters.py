@@ -85,6 +85,10 @@ _OTHERWISE = {
 }
 
 
+# What NumPy's functions of numbers take beside them.
+_AFTERWARDS = {"where": "choose afterwards: where(mask, {name}(x), 0.0)", "out": "bind the result to a name instead: y = {name}(x)"}
+
+
 def no_parameter(el: Elaborator, name: str, keyword: str, known: Sequence[str], span: Span) -> NoReturn:
     """A keyword the function does not take."""
     if keyword in known:
@@ -94,6 +98,8 @@ def no_parameter(el: Elaborator, name: str, keyword: str, known: Sequence[str], 
         help_ = _OTHERWISE[name, keyword]
     elif close:
         help_ = f"did you mean {close[0]}?"
+    elif keyword in _AFTERWARDS:
+        help_ = _AFTERWARDS[keyword].format(name=name)
     else:
         help_ = f"it takes {', '.join(known)}" if known else "give the arguments by position"
     el.fail("E0236", span, name=name, keyword=keyword, help=help_)

@@ -135,6 +135,7 @@ def type_name(name: str) -> Any | None:
         "bool_": SCALARS["bool"],
         "idx": IndexMaker(),
         "Tuple": TupleMaker(),
+        "tuple": TupleMaker(),
         "Fn": FnMaker(),
         "own": OwnMaker(),
         "int": SCALARS["i64"],

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,7 @@ class Module:
 
     def __init__(self, program: str, name: str, folder: Path | None, also: frozenset[str] = frozenset(), tuning: dict[str, int] | None = None) -> None:
         self._name = name
+        self._text = program, name, folder, also, tuple(sorted((tuning or {}).items()))
         self._made: dict[str, Function] = {}
         self._tuning = tuning or {}
         self._declarations: list[s.Dec] = []
@@ -64,7 +66,8 @@ class Module:
         if name not in self._entries:
             fail("E1409", name=self._name, text=f"has no entry point {name!r}; it has {', '.join(self._entries) or 'none'}")
         if name not in self._made:
-            self._made[name] = _function(*self._entries[name], self._tuning)
+            self._made[name] = made = _function(*self._entries[name], self._tuning)
+            made.recipe = entry_of, (*self._text, name)
         return self._made[name]
 
     def __dir__(self) -> list[str]:
@@ -75,6 +78,17 @@ class Module:
 
     def __repr__(self) -> str:
         return f"<Futhark program {self._name}: {', '.join(self._entries)}>"
+
+
+def entry_of(program: str, name: str, folder: Path | None, also: frozenset[str], tuning: tuple[tuple[str, int], ...], entry: str) -> Function:
+    """An entry point of a text, as it is pickled. What the text imports is read where it is read again."""
+    made: Function = getattr(_module(program, name, folder, also, tuning), entry)
+    return made
+
+
+@functools.lru_cache(maxsize=16)
+def _module(program: str, name: str, folder: Path | None, also: frozenset[str], tuning: tuple[tuple[str, int], ...]) -> Module:
+    return Module(program, name, folder, also, dict(tuning))
 
 
 @as_deep_as_needed

@@ -118,6 +118,25 @@ def loads(x: Any) -> list[lp.Load]:
     return found
 
 
+def always_read(e: lp.Expr | None) -> list[lp.Load]:
+    """Elements that an expression reads whatever its tests say."""
+    if isinstance(e, lp.Load):
+        return [e]
+    if isinstance(e, lp.Call) and e.op not in ("select", "and", "or"):
+        return [x for a in e.args for x in always_read(a)]
+    if isinstance(e, (lp.Choose, lp.Truth)):
+        return always_read(e.tests[0].expr) if e.tests else []
+    return always_read(e.arg) if isinstance(e, lp.Cast) else []
+
+
+def begins_as(var: lp.Var, value: lp.Expr, before: lp.Stmts) -> bool:
+    """A variable is declared with this value in a block, and nothing has changed it since."""
+    declared = next((k for k, s in enumerate(before) if isinstance(s, lp.Declare) and s.var is var), None)
+    if declared is None or (first := before[declared]) != lp.Declare(var, value, instance=first.instance):
+        return False
+    return not any(isinstance(s, (lp.Assign, lp.Add)) and s.var is var for s in lp.walk(before[declared:]))
+
+
 def changed(stmts: lp.Stmts) -> tuple[set[lp.Var], set[lp.Buffer]]:
     """Variables and arrays that statements make or change."""
     variables: set[lp.Var] = set()

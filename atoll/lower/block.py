@@ -65,6 +65,7 @@ class BlockLowerer(Memory):
         self.pending_frees: dict[int, list[lp.Buffer]] = {}
         self.freed: list[tuple[lp.Buffer, Scope, lp.Stmt]] = []
         self.skipped: set[Stage] = set()
+        self.exchangeable: frozenset[lp.Buffer] = frozenset() if parent is None else parent.exchangeable  # what may change places with others in loops inside
         for stage in self.stages:
             for ref in stage.refs:
                 self.readers.setdefault(ref.line, []).append(stage)

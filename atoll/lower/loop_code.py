@@ -15,6 +15,7 @@ from atoll.ainf.scan_prim import line_refs
 from atoll.errors import NOWHERE
 from atoll.loops import ir as lp
 from atoll.lower.copies import note_copy, note_first, note_state
+from atoll.lower.exchanges import change_places
 from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
 from atoll.plan.stages import Stage
 from atoll.sizes import Atom, Poly, Sym, poly
@@ -31,6 +32,7 @@ class State:
         self.place, self.spare, self.var, self.next_var = place, spare, var, next_var
         self.comes_from: lp.Buffer | None = None  # the array of another state that its next value is, whole
         self.is_own = False  # an array of this loop, which nobody else knows
+        self.home: lp.Buffer | None = None  # where an array was, and is to be after the loop, whose rounds have it in memory of the loop's own
         self.unfilled: ir.Abs | None = None  # the first value of an array that rounds write before anyone reads it
 
 
@@ -130,8 +132,8 @@ def _exchange(b: BlockLowerer, stage: Stage, inner: BlockLowerer, states: list[S
     """a, b = b, a: states whose next value is the whole array of another one, which goes on with something else. Their memory is exchanged, nothing is copied.
 
     A result must be in its own memory after the loop (swaps.py), and what is there then is overwritten: so at most one of the states that exchange memory
-    is a result, and nobody reads the others after the loop. Otherwise, and in loops inside loops, whose exchanges would join these, what is exchanged is
-    the loop's own: copied once before the first round and once after the last."""
+    is a result, and nobody reads the others after the loop. Otherwise what is exchanged is the loop's own: copied once before the first round and once after the
+    last. That is settled by the outermost loop, also for what loops inside it exchange (exchanges.py): they go on with its memory."""
     line = stage.line
     if line is None:
         return
@@ -142,18 +144,20 @@ def _exchange(b: BlockLowerer, stage: Stage, inner: BlockLowerer, states: list[S
         source = inner.block.params.index(found) if found is not None else -1
         if source in moving and source not in sources.values() and _alike(states[k], states[source]):
             sources[k] = source
-    linked = sorted({*sources, *sources.values()})
+    inside = {k for k in change_places(stage.prim) if isinstance(states[k].place, BufferPlace)}
+    linked = sorted({*sources, *sources.values(), *inside})
     results = [k for k in linked if _buffer(states[k]).kind == "out"]
     copied: list[int] = []
     if b.parent is not None or line.dims:
-        copied = [k for k in linked if not states[k].is_own]
+        copied = [k for k in linked if not states[k].is_own and _buffer(states[k]) not in b.exchangeable]
     elif len(results) > 1 or (results and any(ref.result in linked and ref.result not in results for ref in b.all_refs_to(line))):
         copied = results
-    if copied and (_has_few_rounds(line) or stage.prim.when):  # without its rounds a loop has no memory of its own, and its state is the result
+    if copied and _has_few_rounds(line):
         return
     _make_own(b, stage, inner, states, copied, scope)
     for k, source in sources.items():
         states[k].comes_from = _buffer(states[source])
+    inner.exchangeable = b.exchangeable | {_buffer(states[k]) for k in linked}
 
 
 def _has_few_rounds(line: ir.Line) -> bool:
@@ -174,6 +178,7 @@ def _make_own(b: BlockLowerer, stage: Stage, inner: BlockLowerer, states: list[S
             scope.add(lp.CopyBuffer(buffer, before))
             note_first(b, stage.line, k, before, buffer)
         states[k].place = inner.places[(param, 0)] = BufferPlace(buffer, tuple(range(len(before.extents))))
+        states[k].home = before
 
 
 def _buffer(state: State) -> lp.Buffer:
@@ -209,6 +214,7 @@ def lower_inside(
     inner.loop_span = stage.line.span if stage.line is not None else NOWHERE
     if exchange:
         _exchange(b, stage, inner, states, scope)
+        sinks[:] = [BufferSink(_buffer(state)) if state.home is not None else sink for sink, state in zip(sinks, states, strict=False)]
     for k, state in enumerate(states):
         if isinstance(state.place, BufferPlace) and not _stays(inner, k):
             if state.comes_from is not None:
@@ -279,6 +285,8 @@ def finish(b: BlockLowerer, stage: Stage, states: list[State], scope: Scope, out
                 kept[k] = b.fn.line_var(line, state.var.dtype, True)
                 outer.add(lp.Declare(kept[k], b.fn.zero(state.var.dtype)))
                 scope.add(lp.Assign(kept[k], lp.Use(state.var)))
+            elif state.home is not None:  # without rounds the first value is there
+                _back(b, stage, k, state, env, scope)
         outer.close(tests, scope)
         scope = outer
     for k, state in enumerate(states):
@@ -290,8 +298,18 @@ def finish(b: BlockLowerer, stage: Stage, states: list[State], scope: Scope, out
         if place is None:
             b.places[(line, k)] = state.place
         elif isinstance(place, BufferPlace) and place.buffer is not state.place.buffer:
-            note_state(b, line, k, state.place.buffer, place.buffer, not line.dims and not state.is_own)
-            _copy_into(b, stage, state.place.buffer, place, env, scope)
+            _back(b, stage, k, state, env, scope)
+
+
+def _back(b: BlockLowerer, stage: Stage, k: int, state: State, env: Any, scope: Scope) -> None:
+    """The last state of a loop is put where its result is to be."""
+    line = stage.line
+    assert line is not None and isinstance(state.place, BufferPlace)
+    place = b.places[(line, k)]
+    assert isinstance(place, BufferPlace)
+    note_state(b, line, k, state.place.buffer, place.buffer, not line.dims and not state.is_own)
+    _copy_into(b, stage, state.place.buffer, place, env, scope)
+    state.place = BufferPlace(place.buffer, tuple(range(len(state.place.buffer.extents))))
 
 
 def _copy_into(b: BlockLowerer, stage: Stage, source: lp.Buffer, place: BufferPlace, env: Any, scope: Scope) -> None:

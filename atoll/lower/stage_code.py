@@ -308,22 +308,35 @@ def _arg_reduce(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     env = b.env(stage)
     dtype = ir.operand_dtype(prim.arg)
     at, best = b.fn.line_var(line, I64, True), b.fn.var("best", dtype)
+    few = 1 <= (prim.binder.extent.const() or 0) <= FEW
     scope.add(lp.Declare(at, lp.Const(0, I64)))
-    scope.add(lp.Declare(best, b.neutral("minimum" if prim.which == "min" else "maximum", dtype)))
+    worst = b.neutral("minimum" if prim.which == "min" else "maximum", dtype)
+    scope.add(lp.Declare(best, b.value(prim.arg, {**env, prim.binder: poly(0)}, scope) if few else worst))
     sym = Sym(prim.binder.name)
     inner = scope.child()
     value = b.fn.var("v", dtype)
     inner.add(lp.Let(value, b.value(prim.arg, {**env, prim.binder: poly(sym)}, inner)))
-    better: lp.Expr = lp.Call("lt" if prim.which == "min" else "gt", (lp.Use(value), lp.Use(best)), BOOL)
-    if dtype.is_float:
-        nan = lp.Call("isnan", (lp.Use(value),), BOOL)
-        was_number = lp.Call("not", (lp.Call("isnan", (lp.Use(best),), BOOL),), BOOL)
-        better = lp.Call("or", (better, lp.Call("and", (nan, was_number), BOOL)), BOOL)
     taken: list[lp.Stmt] = [lp.Assign(best, lp.Use(value)), lp.Assign(at, lp.Index(poly(sym)))]
-    inner.add(lp.If((lp.Test("true", None, better),), taken))
+    inner.add(lp.If(_better(prim.which, lp.Use(value), lp.Use(best), few), taken))
     high = b.translate(prim.binder.extent, env, scope)
-    scope.add(lp.For(sym, poly(0), high, inner.stmts, parallel=False))
+    scope.add(lp.For(sym, poly(int(few)), high, inner.stmts, parallel=False))
     settle(b, stage, 0, lp.Use(at), scope)
+
+
+FEW = 9  # elements, a literal number of them: these are written out (choices.unroll), and each is compared once
+
+
+def _better(which: str, value: lp.Expr, best: lp.Expr, few: bool) -> tuple[lp.Test, ...]:
+    """Whether a value replaces the best so far. Of few floats: it is not below, nor the same, and the best is no NaN, which is asked only then."""
+    if few and value.dtype.is_float:
+        worse = lp.Call("ge" if which == "min" else "le", (value, best), BOOL)
+        return lp.Test("false", None, worse), lp.Test("true", None, lp.Call("eq", (best, best), BOOL))
+    better: lp.Expr = lp.Call("lt" if which == "min" else "gt", (value, best), BOOL)
+    if value.dtype.is_float:
+        nan = lp.Call("isnan", (value,), BOOL)
+        was_number = lp.Call("not", (lp.Call("isnan", (best,), BOOL),), BOOL)
+        better = lp.Call("or", (better, lp.Call("and", (nan, was_number), BOOL)), BOOL)
+    return (lp.Test("true", None, better),)
 
 
 def _display(b: BlockLowerer, stage: Stage, scope: Scope) -> None:

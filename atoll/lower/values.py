@@ -220,9 +220,10 @@ class Values:
         return lp.Use(var)
 
     def tests(self, conds: tuple[ir.Cond, ...], env: dict[Atom, Poly], scope: Scope) -> tuple[lp.Test, ...]:
-        """Conditions that do not hold already, in order: what a later one computes for itself may need the earlier ones."""
-        found: list[lp.Test] = []
-        for cond in conds:
+        """Conditions that do not hold already, in order: what a later one computes for itself may need the earlier ones. What had to be asked step by step is asked once
+        in a scope: every update of a branch has the conditions of the branch."""
+        found, asked = self._asked(conds, env, scope)
+        for number, cond in enumerate(conds[asked:], asked + 1):
             inner = scope.child(*found)
             if cond.poly is not None:
                 test = lp.Test(cond.kind, self.translate(cond.poly, env, inner))
@@ -239,11 +240,25 @@ class Values:
                 inner.add(lp.Assign(both, lp.Truth((test,))))
                 scope.add(lp.Declare(both, self.fn.zero(BOOL)))
                 scope.add(lp.If(tuple(found), inner.stmts))
+                scope.memo[self._conditions_here(conds[:number], env)] = lp.Use(both)
                 found = [lp.Test("true", None, lp.Use(both))]
             else:
                 scope.absorb(inner)
                 found.append(test)
         return tuple(found)
+
+    def _asked(self, conds: tuple[ir.Cond, ...], env: dict[Atom, Poly], scope: Scope) -> tuple[list[lp.Test], int]:
+        """The first of the conditions as one test, where a variable says already whether they hold; and how many they are."""
+        for number in range(len(conds), 1, -1):
+            known = scope.known(self._conditions_here(conds[:number], env))
+            if known is not None:
+                return [lp.Test("true", None, known)], number
+        return [], 0
+
+    def _conditions_here(self, conds: tuple[ir.Cond, ...], env: dict[Atom, Poly]) -> object:
+        """Conditions, and what their indices are here."""
+        places = {**self.ambient, **env}
+        return "conditions", conds, frozenset((leaf, places[leaf]) for cond in conds for leaf in cond.leaves() if leaf in places)
 
     def kept(self, e: lp.Expr, scope: Scope) -> lp.Expr:
         """A bool that stays what it is: in a variable when it stands in memory that an update changes."""

@@ -168,9 +168,15 @@ def _chain(line: ir.Line, uses: dict[ir.Line, int], here: set[ir.Line]) -> tuple
 
 
 def _through_reads(operand: ir.Operand) -> ir.Operand:
-    while isinstance(operand, ir.Ref) and is_read(operand.line):
+    while isinstance(operand, ir.Ref) and is_read(operand.line) and not _is_window(operand.line):
         operand = ir.subst_operand(read_arg(operand.line), dict(zip(operand.line.dims, operand.index, strict=False)))
     return operand
+
+
+def _is_window(line: ir.Line) -> bool:
+    """A read whose elements are named because they do not lie in rows where they are read: i + p (ad/kronecker.py)."""
+    of = read_arg(line)
+    return isinstance(of, ir.Ref) and any(len([x for x in p.leaves() if isinstance(x, ir.Binder)]) > 1 for p in of.index)
 
 
 def classify(line: ir.Line, sums: tuple[ir.Binder, ...], factors: tuple[ir.Ref, ir.Ref], here: set[ir.Line]) -> Contraction | None:

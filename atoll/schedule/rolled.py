@@ -5,7 +5,8 @@
           for i in 0..lo+lead: x[i] = e                        the rows the first round needs already
           for j in lo..hi, in order: x[j+lead] = e; b          one new row per round, where there is one
 
-Rows are written in increasing order, so a read of row p in round j finds it if j + lead - rows < p <= j + lead.
+Rows are written in increasing order, so a read of row p in round j finds it if j + lead - rows < p <= j + lead. Before the loop, in round i of the
+rows that the first round needs, it finds it if i - rows < p <= i: a row that is a sum is read there while it is made.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def rolled_let(
         )
 
     lowerer.covers[buffer] = cover
-    lowerer.rolled[buffer] = (j, lead)
+    lowerer.rolled[buffer] = ((j, lead), (first, poly(0)))
     buffer.rows, buffer.local = rows, False
     stmts, inner = rest(inside)
     loop = next((s for s in stmts if isinstance(s, lp.For) and s.sym is j), None)

@@ -2,7 +2,8 @@
 
 Indices and bounds are replaced by equal, simpler ones; conditions that follow are dropped; a condition that cannot hold makes the term zero;
 zeros disappear from sums, concatenations with nothing vanish, and a choice whose test is decided is made. Each replacement is recorded
-with its proof, so that a checker can follow the old and the new term side by side without searching.
+with its proof, so that a checker can follow the old and the new term side by side without searching. What disappears is all that the new term
+does not show: that it is nothing is asked of the old term, with its bounds and conditions as they were written, for that is what a checker has.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class _Simplifier:
         if new == p:
             return p
         before = len(self.services.obligations)
-        if self.services.known(context, new - p, "equal") and self.services.known(context, p - new, "equal"):
+        if self.equal(context, new, p):
             return new
         del self.services.obligations[before:]
         return p
@@ -44,16 +45,15 @@ class _Simplifier:
                 return self.operation(context, t)
             case tm.Zero():
                 return t
-        polys = tm.own_polys(t)
+        old, polys = t, tm.own_polys(t)
         if polys and not isinstance(t, tm.Nest):
             here = replace(context, facts=context.closed) if isinstance(t, (tm.Gen, tm.Reshape)) else context  # shapes rest on these
             new = tuple(self.poly(here, p) for p in polys)
             if any(a is not b for a, b in zip(polys, new, strict=True)):
                 t = tm.with_polys(t, new)
-        if isinstance(t, tm.Sum) and self.services.known(context, t.low - t.high, "empty sum") and t.monoid == "add":
-            return tm.Zero(tm.shape(t, context.shapes), tm.dtype(t))
-        t = self.kids(context, t)
-        return self.collapse(context, t)
+        if isinstance(old, tm.Sum) and old.monoid == "add" and self.services.known(context, old.low - old.high, "empty sum"):
+            return self.zeros(context, old)
+        return self.collapse(context, old, self.kids(context, t))
 
     def kids(self, context: Context, t: tm.Term) -> tm.Term:
         old = tm.kids(t)
@@ -61,32 +61,78 @@ class _Simplifier:
         for k, inner in enumerate(old):
             if k == 1 and isinstance(t, tm.Let) and new[0] is not old[0]:
                 t = tm.Let(t.name, new[0], t.body, t.rolled)  # the body sees the simplified definition
-            new.append(self.term(context.down(t, k), inner))
+            made = self.term(context.down(t, k), inner)
+            new.append(made if self.fits(context, t, k, inner, made) else inner)
         return t if all(a is b for a, b in zip(tm.kids(t), new, strict=True)) else tm.with_kids(t, tuple(new))
 
-    def collapse(self, context: Context, t: tm.Term) -> tm.Term:
-        """Zeros move up; a concatenation with nothing is the other half."""
-        match t:
-            case tm.Gen(body=tm.Zero() as inner):
-                return tm.Zero((t.high - t.low, *inner.shape), inner.dtype)
-            case tm.Sum(body=tm.Zero() as inner, monoid="add"):
-                return inner
-            case tm.Plus(monoid="add") if isinstance(t.right, tm.Zero) and (context.folding == "add" or self.stands_for(context, t.left)):
-                return t.left
-            case tm.Plus(monoid="add") if isinstance(t.left, tm.Zero) and (context.folding == "add" or self.stands_for(context, t.right)):
-                if context.folding != "add":
-                    self.services.licence("signed-zero", _float(t))
-                return t.right
-            case tm.Cat():
-                extents = tm.shape(t.left, context.shapes), tm.shape(t.right, context.shapes)
-                if isinstance(t.left, tm.Zero) and isinstance(t.right, tm.Zero):
-                    return tm.Zero(tm.shape(t, context.shapes), t.left.dtype)
-                closed = replace(context, facts=context.closed)
-                if self.services.known(closed, -extents[1][t.axis], "nothing on the right"):
-                    return t.left
-                if self.services.known(closed, -extents[0][t.axis], "nothing on the left"):
-                    return t.right
+    def fits(self, context: Context, t: tm.Term, k: int, old: tm.Term, new: tm.Term) -> bool:
+        """Where the places of elements are counted by the shape of a part, the shape it has now is shown to be the one it had."""
+        if new is old or not (isinstance(t, tm.Reshape) or (isinstance(t, (tm.Cat, tm.Let)) and k == 0)):
+            return True
+        closed = replace(context, facts=context.closed)
+        return all(self.equal(closed, a, b) for a, b in zip(tm.shape(old, context.shapes), tm.shape(new, context.shapes), strict=True))
+
+    def equal(self, context: Context, a: Poly, b: Poly) -> bool:
+        return a == b or (self.services.known(context, a - b, "equal") and self.services.known(context, b - a, "equal"))
+
+    def collapse(self, context: Context, old: tm.Term, t: tm.Term) -> tm.Term:
+        """Zeros move up; a concatenation with nothing is the other half. `t` is `old` with its parts simplified."""
+        match old, t:
+            case (tm.Gen(), tm.Gen(body=tm.Zero())) | (tm.Sum(), tm.Sum(body=tm.Zero(), monoid="add")) if self.vanishes(context, old):
+                return self.zeros(context, old)
+            case tm.Plus(monoid="add"), tm.Plus():
+                return self.addition(context, old, t)
+            case tm.Cat(), tm.Cat():
+                nothing = [self.empty(context, k, old.axis) for k in (old.right, old.left)]
+                rest = [k for k, gone in zip((t.right, t.left), nothing, strict=True) if not gone] or [t.left]
+                if all(isinstance(k, tm.Zero) for k in rest):
+                    return self.zeros(context, old) if self.vanishes(context, old) else t
+                return rest[0] if len(rest) == 1 else t
         return t
+
+    def addition(self, context: Context, old: tm.Plus, t: tm.Plus) -> tm.Term:
+        if isinstance(t.left, tm.Zero) and isinstance(t.right, tm.Zero):
+            return self.zeros(context, old) if self.vanishes(context, old) else t
+        for k, rest in ((1, t.left), (0, t.right)):
+            if self.gone(context, old, t, k) and (context.folding == "add" or self.stands_for(context, rest)):
+                if k == 0 and context.folding != "add":
+                    self.services.licence("signed-zero", _float(t))
+                return rest
+        return t
+
+    def gone(self, context: Context, old: tm.Term, t: tm.Term, k: int) -> bool:
+        """Part k became zeros, and the old one is seen to be."""
+        return isinstance(tm.kids(t)[k], tm.Zero) and self.vanishes(context.down(old, k), tm.kids(old)[k])
+
+    def zeros(self, context: Context, old: tm.Term) -> tm.Zero:
+        closed = replace(context, facts=context.closed)
+        return tm.Zero(tuple(self.poly(closed, n) for n in tm.shape(old, context.shapes)), tm.dtype(old))
+
+    def empty(self, context: Context, t: tm.Term, axis: int) -> bool:
+        closed, extent = replace(context, facts=context.closed), tm.shape(t, context.shapes)[axis]
+        return self.services.known(closed, -extent, "nothing along the axis") and self.services.known(closed, extent, "nothing along the axis")
+
+    def vanishes(self, context: Context, t: tm.Term) -> bool:
+        """t is zeros, seen from t itself: the reasons in its simplified parts rest on bounds and conditions that are not in it."""
+        match t:
+            case tm.Zero():
+                return True
+            case tm.Guard():
+                inside = context
+                for c in t.conds:
+                    if self.services.known(inside, c, "the condition always holds"):
+                        continue
+                    if self.services.known(inside, -c - 1, "the condition never holds"):
+                        return True
+                    inside = inside.know(c)
+                return self.vanishes(inside, t.body)
+            case tm.Sum(monoid="add") if self.services.known(context, t.low - t.high, "empty sum"):
+                return True
+            case tm.Gen() | tm.Sum(monoid="add") | tm.Plus(monoid="add") | tm.Op(name="add" | "sub"):
+                return all(self.vanishes(context.down(t, k), part) for k, part in enumerate(tm.kids(t)))
+            case tm.Cat():
+                return all(self.empty(context, part, t.axis) or self.vanishes(context.down(t, k), part) for k, part in enumerate(tm.kids(t)))
+        return False
 
     def guard(self, context: Context, t: tm.Guard) -> tm.Term:
         kept: list[Poly] = []
@@ -94,15 +140,13 @@ class _Simplifier:
         for c in t.conds:
             if self.services.known(inside, c, "the condition always holds"):
                 continue
-            if self.services.known(inside, -c - 1, "the condition never holds"):
-                return tm.Zero(tm.shape(t, context.shapes), tm.dtype(t))
+            if self.services.known(inside, -c - 1, "the condition never holds") and (not kept or self.vanishes(context, t)):
+                return self.zeros(context, t)
             c = self.poly(inside, c)
             kept.append(c)
             inside = inside.know(c)
         body = self.term(inside, t.body)
-        if isinstance(body, tm.Zero):
-            return body
-        return tm.guard(tuple(kept), body)
+        return body if isinstance(body, tm.Zero) and (not kept or self.vanishes(context, t)) else tm.guard(tuple(kept), body)
 
     def choose(self, context: Context, t: tm.Choose) -> tm.Term:
         kept: list[tm.Test] = []
@@ -149,23 +193,26 @@ class _Simplifier:
         self.services.licence("signed-zero", tm.may_skip(part))
         return True
 
-    def operation(self, context: Context, t: tm.Op) -> tm.Term:
-        args = tuple(self.term(context.down(t, k), a) for k, a in enumerate(t.args))
-        if any(a is not b for a, b in zip(args, t.args, strict=True)):
-            t = tm.Op(t.name, args, t.dtype)
+    def operation(self, context: Context, old: tm.Op) -> tm.Term:
+        args = tuple(self.term(context.down(old, k), a) for k, a in enumerate(old.args))
+        t = tm.Op(old.name, args, old.dtype) if any(a is not b for a, b in zip(args, old.args, strict=True)) else old
         if t.name == "add":
             for k, other in ((0, 1), (1, 0)):
-                if isinstance(args[k], tm.Zero) and self.stands_for(context, args[other]):
+                if self.gone(context, old, t, k) and self.may_be(context, old, args[other]):
                     self.services.licence("signed-zero", _float(t))
                     return args[other]
         if t.name in ("mul", "mulacc") and not t.dtype.is_complex and not (t.name == "mulacc" and context.folding == "add"):
             for k, other in ((0, 1), (1, 0)):
                 factor = args[k]
-                if isinstance(factor, tm.Lit) and factor.value == 1 and not isinstance(factor.value, bool) and self.stands_for(context, args[other]):
+                if isinstance(factor, tm.Lit) and factor.value == 1 and not isinstance(factor.value, bool) and self.may_be(context, old, args[other]):
                     return args[other]
-        if t.name == "sub" and isinstance(args[1], tm.Zero) and self.stands_for(context, args[0]):
+        if t.name == "sub" and self.gone(context, old, t, 1) and self.may_be(context, old, args[0]):
             return args[0]
         return t
+
+    def may_be(self, context: Context, old: tm.Op, part: tm.Term) -> bool:
+        """The part may take the operation's place; zeros may where the operation is seen to give them."""
+        return (not isinstance(part, tm.Zero) or self.vanishes(context, old)) and self.stands_for(context, part)
 
 
 def tm_facts(context: Context, test: tm.Test) -> Context:

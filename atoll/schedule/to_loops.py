@@ -40,6 +40,9 @@ from atoll.types.dtypes import BOOL, I64, DType
 _STACK = 64 * 1024  # bytes of literal size that are put on the stack
 
 
+Advance = tuple[tuple[Sym, Poly], tuple[Sym, Poly]]  # the loop that reads a rolled value and the one before it
+
+
 @dataclass
 class Notes:
     """What a user asked of loops and values: by binder, never by position."""
@@ -62,7 +65,7 @@ class Lowered:
     finals: list[tuple[lp.Buffer, Cover, tuple[Poly, ...], Context, bool]]  # the last: not the program for other sizes
     known: tuple[Poly, ...]  # what holds everywhere, in the unknowns of the loops
     filled: set[tuple[lp.Buffer, bool]]  # with whether it is in the program proper, not that for other sizes
-    rolled: dict[lp.Buffer, tuple[Sym, Poly]]  # the loop that advances, and how far ahead of it rows are computed
+    rolled: dict[lp.Buffer, Advance]  # the loops that advance, and how far ahead of them rows are computed
     params: dict[Sym, Poly] = field(default_factory=dict)  # integer arguments, as variables of the loops
     places: dict[tm.Tensor, Any] = field(default_factory=dict)  # where arrays live
     sections: dict[int, str] = field(default_factory=dict)  # what an opaque section is, by id
@@ -89,7 +92,7 @@ class Lowerer:
         self.drops: dict[int, list[Poly]] = {}
         self.arms: dict[int, tuple[tuple[int, int], ...]] = {}
         self.filled: set[tuple[lp.Buffer, bool]] = set()
-        self.rolled: dict[lp.Buffer, tuple[Sym, Poly]] = {}
+        self.rolled: dict[lp.Buffer, Advance] = {}
         self.sections: dict[int, str] = {}
         self.alive: list[lp.Stmt] = []  # statements stay referenced: tables are keyed by their identity
         self.in_parallel = False

@@ -40,8 +40,9 @@ def compared(p: Poly, value: Callable[[Atom], int], is_wide: Callable[[Atom], bo
 
 
 def stands_alone(p: Poly, is_wide: Callable[[Atom], bool]) -> bool:
-    """A comparison of at most two integers that may be large, each as it is."""
-    wide = [a for a in p.leaves() if is_wide(a)]
+    """A comparison of at most two integers that may be large, each as it is: a variable, or a quotient of such. Of a - k * (a // k) the sum is small, but its
+    parts are not."""
+    wide = {atom for mono in p.terms for atom in mono if any(map(is_wide, atom.leaves()))}
     signs = [p.terms.get((a,), 0) for a in wide]
-    alone = all(s in (1, -1) for s in signs) and all(len(mono) == 1 or not set(mono) & set(wide) for mono in p.terms)
+    alone = all(s in (1, -1) for s in signs) and all(len(mono) == 1 or not wide & set(mono) for mono in p.terms)
     return alone and (len(wide) < 2 or sorted(signs) == [-1, 1])

@@ -386,6 +386,23 @@ def gamma_try_large(key: u64, i: i64, a: f64, draw: u32) -> f64:
 
 
 @at.fn
+def gamma_quick(key: u64, i: i64, a: f64, draw: u32) -> f64:
+    """The same without a logarithm: -1 also where that does not tell.
+
+    With y = x / sqrt(9 d), t = 1 + y and w = 1 - u, log(u) is below -(w + w**2 / 2 + w**3 / 3); what it is compared with is
+    3 d (log(t) - y + y**2 / 2 - y**3 / 3), which is at least -(3/4) d y**4 / min(t, 1). The rest of the bound is more than either side is rounded by."""
+    d = a + 0.0 - 1 / 3
+    r, s = bits(key, i, draw)
+    y = quantile(inside(r, s)) / sqrt(9.0 * d)
+    t = 1.0 + y
+    r1, s1 = following(key, r, s)
+    w = 1.0 - inside(r1, s1)
+    least = fma(fma(1 / 3, w, 0.5), w, 1.0) * w
+    ok = least * minimum(t, 1.0) > d * fma(0.7500001, (y * y) * (y * y), 1e-12)
+    return where((t > 0.0) & ok, d * (t * t * t), -1.0)
+
+
+@at.fn
 def gamma_again(key: u64, i: i64, a: f64) -> f64:
     """Where the first try failed: others until one is kept. All in the loop: what is not would be computed for every element."""
     assert a > 0.0, f"gamma: the shape is {a}, not above 0"
@@ -393,6 +410,17 @@ def gamma_again(key: u64, i: i64, a: f64) -> f64:
     draw = u32(1)
     while found < 0.0:
         found = gamma_try(key, i, a, draw)
+        draw = draw + u32(1)
+    return found
+
+
+@at.fn
+def gamma_again_large(key: u64, i: i64, a: f64) -> f64:
+    """Where gamma_quick did not tell: the same draw, and others until one is kept."""
+    found = -1.0
+    draw = u32(0)
+    while found < 0.0:
+        found = gamma_try_large(key, i, a, draw)
         draw = draw + u32(1)
     return found
 
@@ -465,9 +493,10 @@ def poisson_small(key: u64, i: i64, lam: f64) -> i64:
 
 
 @at.fn
-def poisson_large(key: u64, i: i64, lam: f64) -> i64:
+def poisson_large(key: u64, i: i64, lam: f64, first: u32) -> i64:
+    """By tries from the first that is given, until one is kept."""
     found = -1.0
-    draw = u32(0)
+    draw = first
     while found < 0.0:
         found = poisson_try(key, i, lam, draw)
         draw = draw + u32(1)
@@ -477,7 +506,7 @@ def poisson_large(key: u64, i: i64, lam: f64) -> i64:
 @at.fn
 def poisson(key: u64, i: i64, lam: f64) -> i64:
     assert lam >= 0.0 and lam < 1e15, f"poisson: lam is {lam}, not from 0 to 1e15"
-    return poisson_small(key, i, lam) if lam < 10.0 else poisson_large(key, i, lam)
+    return poisson_small(key, i, lam) if lam < 10.0 else poisson_large(key, i, lam, u32(0))
 
 
 @at.fn

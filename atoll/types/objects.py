@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from atoll.errors import fail
 from atoll.errors.misuse import kind_of
@@ -60,6 +60,8 @@ def type_of_object(value: Any) -> Type:
         return value
     if isinstance(value, tuple):
         return Tuple(tuple(map(type_of_object, value)))
+    if get_origin(value) is tuple:  # tuple[t, u] as type checkers read it, typing.Tuple[t, u]
+        return Tuple(tuple(map(type_of_object, get_args(value))))
     if isinstance(value, type):
         if record_of(value) is not None:
             return record_type(value)

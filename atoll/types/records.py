@@ -44,9 +44,14 @@ class Around:
         return {**self.globals, **(self.frame.f_locals if self.frame is not None else {})}
 
 
+_WRITTEN = 1 << 9  # Py_TPFLAGS_HEAPTYPE: not one of Python's own, as int and type are
+
+
 def _made(cls: Any, frame: Any) -> Any:
     if not isinstance(cls, type):
         fail("E0610", name="at.record", text=f"takes a class, not {kind_of(cls)}", help="use it as a decorator: @at.record above a class")
+    if not cls.__flags__ & _WRITTEN:
+        fail("E0610", name="at.record", text=f"takes a class that is written in Python, not {cls.__name__}", help="use it as a decorator: @at.record above a class")
     made: Any = dataclasses.dataclass(frozen=True, eq=False)(_renewed(cls))
     if "__eq__" not in cls.__dict__:
         made.__eq__, made.__hash__ = _equal, _hash

@@ -91,6 +91,8 @@ class Scalar(Type):
     def __call__(self, value: Any, *more: Any) -> Any:
         """From Python: a NumPy scalar of this type. In a body: a conversion."""
         try:
+            if self.dtype.is_storage and not more:
+                value = float(value)  # ml_dtypes.bfloat16("x") ends the process
             return self.dtype.numpy.type(complex(value, *more) if more else value)
         except (builtins.TypeError, ValueError, OverflowError):  # NumPy's words for it differ from type to type
             given = " and ".join(map(kind_of, (value, *more)))

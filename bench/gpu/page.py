@@ -25,10 +25,14 @@ def row_text(row: dict[str, Any]) -> tuple[str, float | None]:
     cells.append("" if ratio is None else f"{ratio:.2f}")
     speed = f"{row['bytes'] / ours / 1e9:.0f}" if ours and "bytes" in row else ""
     wrong = row["errors"].get("atoll", "")
-    note = f"**not run**: {wrong.splitlines()[0][:120]}" if wrong else "" if ratio is None or ratio >= ENOUGH else REASONS[row["kernel"]]
+    note = f"**not run**: {wrong.splitlines()[0][:120]}" if wrong else "" if ratio is None or ratio >= ENOUGH else REASONS.get(row["kernel"], "not looked into")
     if "relative error" in row.get("checked", ""):
         note += f" ({row['checked']})"
     return "| " + " | ".join([*cells, speed, note]) + " |", ratio
+
+
+def _mean(ratios: list[float]) -> float:
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else float("nan")
 
 
 def main() -> None:
@@ -36,25 +40,28 @@ def main() -> None:
     data = json.loads(path.read_text())
     rows = sorted(data["rows"], key=lambda r: (r["numbers"],))
     lines, ratios = [], []
+    sizes: dict[int, list[float]] = {}
     for row in rows:
         text, ratio = row_text(row)
         lines.append(text)
         if ratio is not None:
             ratios.append(ratio)
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else float("nan")
+            sizes.setdefault(row["numbers"], []).append(ratio)
+    mean = _mean(ratios)
+    means = ", ".join(f"{_mean(found):.2f} at {numbers:.0e}".replace("+0", "") for numbers, found in sizes.items())
     below = sum(r < ENOUGH for r in ratios)
     facts = ", ".join(f"{k} {v}" for k, v in data["facts"].items() if v)
     head = f"""# The bench on a GPU
 
 Made by `python -m bench.gpu.run` and `python -m bench.gpu.page` ({facts}). Microseconds a call, arrays on the device; "x" is the time of the best peer over ours (above 1: ours
-is faster). torch.compile at the largest size only. {len(rows)} of {data['asked']} rows were run in the time there was; {len(ratios)} have a peer: geometric mean {mean:.2f}, {below} below {ENOUGH}.
-Rows below {ENOUGH} say why, as read off the kernels; nothing was profiled.
+is faster). torch.compile at the largest size only. {len(rows)} of {data['asked']} rows were run in the time there was; {len(ratios)} have a peer: geometric mean {mean:.2f} ({means}), {below} below {ENOUGH}.
+Rows below {ENOUGH} say why: as read off the kernels, or profiled where a time is named (`python -m bench.gpu.profile`).
 
 | kernel | numbers | size | atoll | jax | torch | compile | cupy | x | GB/s | remarks |
 |---|---|---|---|---|---|---|---|---|---|---|
 """
     (RESULTS / "gpu.md").write_text(head + "\n".join(lines) + "\n")
-    print(f"{len(rows)} rows, geometric mean {mean:.2f}, {below} of {len(ratios)} below {ENOUGH}")
+    print(f"{len(rows)} rows, geometric mean {mean:.2f} ({means}), {below} of {len(ratios)} below {ENOUGH}")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import math
+import signal
 import statistics
 import subprocess
 import sys
@@ -27,6 +29,7 @@ from bench.gradbench.workloads import workloads
 TOLERANCE = 1e-9
 RUNS = {"min_runs": 5, "min_seconds": 0.2}
 PATIENCE = 5.0  # seconds for a peer's runs of one function; at least two, the first of which compiles
+LIMIT = 30  # seconds by the clock after which a peer is not waited for, so that the table ends
 EXPECTED = {"saddle": [8.246324826140356e-06, 8.246324826140356e-06, 8.246324826140356e-06, 8.246324826140356e-06], "particle": 0.2071918746486116}
 
 
@@ -78,7 +81,7 @@ def ours(module: str, function: str, given: Any) -> tuple[Any, float]:
 
 
 def peer(checkout: Path, tool: str, module: str, function: str, given: Any) -> float | None:
-    """The median seconds of a peer's entry in the checkout; None where the peer or the entry is missing."""
+    """The median seconds of a peer's entry in the checkout; None where the peer or the entry is missing, infinite where it is not waited for."""
     library = {"jax": "jax", "pytorch": "torch"}[tool]
     if importlib.util.find_spec(library) is None:
         return None
@@ -89,14 +92,24 @@ def peer(checkout: Path, tool: str, module: str, function: str, given: Any) -> f
         wrap.multiple_runs = wrap.function = blocking  # type: ignore[attr-defined]
         importlib.import_module("gradbench").wrap = wrap  # type: ignore[attr-defined]
         sys.modules["gradbench.wrap"] = wrap
+    signal.signal(signal.SIGALRM, _over)
+    signal.alarm(LIMIT)
     try:
         found = getattr(importlib.import_module(f"gradbench.tools.{tool}.{module}"), function)
         seconds: float = found.seconds(given)
+    except TimeoutError:
+        return math.inf
     except Exception as problem:  # noqa: BLE001  theirs, and said
         if not isinstance(problem, (ModuleNotFoundError, AttributeError)):
             print(f"{tool} {module} {function}: {type(problem).__name__}: {str(problem)[:100]}")
         return None
+    finally:
+        signal.alarm(0)
     return seconds
+
+
+def _over(*_: Any) -> None:
+    raise TimeoutError
 
 
 class blocking:
@@ -140,9 +153,9 @@ def rows(checkout: Path, only: set[str]) -> list[tuple[str, str, str, float | No
             times = [theirs[1] if theirs is not None else None]
             for tool in ("jax", "pytorch"):
                 times.append(None if (tool, module, function) in slow else peer(checkout, tool, module, function, given))
-                if times[-1] is not None and times[-1] > PATIENCE:
+                if (times[-1] or 0) > PATIENCE:
                     slow.add((tool, module, function))  # its larger workloads are not waited for
-            told = "".join(f"{t * 1e6:12.1f}{t / seconds:8.2f}" if t is not None else " " * 20 for t in times)
+            told = "".join(" " * 20 if t is None else f"{t * 1e6:12.1f}{t / seconds:8.2f}" if t < math.inf else f"{f'over {LIMIT} s':>20}" for t in times)
             print(f"{module:9}{name:25}{function:10}{seconds * 1e6:12.1f}{told}   {off:.1e}{'' if off <= TOLERANCE else '   WRONG'}", flush=True)
     return found
 

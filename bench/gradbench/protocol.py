@@ -1,13 +1,16 @@
 """GradBench's own evals with this tool, message by message: python -m bench.gradbench.protocol CHECKOUT [EVAL ...] [--whole] [--seconds N]
 
 Each eval of the checkout's list is a process that asks and judges (against the manual C++ where there is one, which must be built: bench/gradbench/compare.py does), ours
-answers. Their comparison allows 1e-4; here it is 1e-9. Small workloads, or with --whole those of their defaults. The Python that runs this needs what the evals need: numpy, scipy, pydantic.
+answers. Their comparison allows 1e-4; here it is 1e-9. Small workloads, or with --whole those of their defaults. The Python that runs this needs what the evals need: numpy, scipy, pydantic, dataclasses-json.
+lstm reads characters of a text, which large snapshots leave out: where a checkout has none, one of ours is put there, of characters with as many bits.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import random
 import subprocess
 import sys
 import time
@@ -27,10 +30,25 @@ runpy.run_path(path, run_name="__main__")
 """
 
 
+TEXT = "evals/lstm/data/lstm_full.txt"
+
+
+def supply_text(checkout: Path, characters: int = 8192) -> None:
+    """The text that lstm is about. Theirs has characters of 14 bits, and so has this one, in every part of it."""
+    file = checkout / TEXT
+    if file.exists():
+        return
+    draw = random.Random(24)
+    letters = "etaoin shrdlu,.\n" * 4 + "\u2014\u201c\u201d"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\u2014" + "".join(draw.choice(letters) for _ in range(characters - 1)), encoding="utf8")
+    print(f"{TEXT} is not in the checkout: a text of ours is there now")
+
+
 def run(checkout: Path, name: str, options: list[str], seconds: float) -> Counter[str]:
     """What an eval said: counts of evaluations, of those that were valid, invalid, failed."""
     script = checkout / "python/gradbench/gradbench/evals" / name / "run.py"
-    path = f"{checkout / 'python/gradbench'}"
+    path = os.pathsep.join(filter(None, [f"{checkout / 'python/gradbench'}", os.environ.get("PYTHONPATH")]))
     judge = subprocess.Popen([sys.executable, "-c", JUDGE, str(script), *options], cwd=checkout, env={"PYTHONPATH": path, "PATH": "/usr/bin:/bin"}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     tool = subprocess.Popen([sys.executable, "-W", "ignore", "-m", "bench.gradbench"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert judge.stdin and judge.stdout and tool.stdin and tool.stdout
@@ -79,6 +97,7 @@ def main() -> int:
     args = parser.parse_args()
     checkout = Path(args.checkout).resolve()
     names = sorted(p.name for p in (checkout / "evals").iterdir() if p.is_dir())
+    supply_text(checkout)
     bad = 0
     for name in names:
         if args.evals and name not in args.evals:

@@ -1,10 +1,11 @@
 """Times of the tasks of NPBench, each answer checked first.
 
-    python -m bench.npbench.run [--preset S] [--only TEXT,TEXT] [--threads 1] [--seconds 0.4] [--write]
+    python -m bench.npbench.run [--preset S] [--only TEXT,TEXT] [--threads 1] [--seconds 0.4] [--write] [--published CHECKOUT --published-python PYTHON]
 
 Run it with a Python that has the peers (numba, jax); those that are missing have no column. One thread by default: the clock is then the processor's, which other programs on
 the machine do not disturb. `best/atoll` is the time of the best peer over ours. --write puts what was measured into bench/results/npbench.json, beside what is there of other
-presets and tasks; `python -m bench.standing` tells it in docs/performance.md.
+presets and tasks; `python -m bench.standing` tells it in docs/performance.md. --published adds NPBench's own programs for pythran and DaCe, from a checkout, run by a
+Python that has them (published.py): pip install pythran dace 'networkx<3.3'; apt-get install cmake g++ libopenblas-dev liblapacke-dev, without which DaCe's products are loops.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ import argparse
 import json
 import math
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 _PEERS = ("numpy", "numba", "jax")
+_PUBLISHED = ("pythran", "dace")
+_PATIENCE = 180.0  # seconds for a published program, compiling included
 RESULTS = Path(__file__).parents[1] / "results" / "npbench.json"
 
 
@@ -80,6 +84,23 @@ def check(task: Any, args: tuple[Any, ...], found: Any, strict: bool = True) -> 
     return wrong(found, expected, like, task.rtol, strict)
 
 
+def published(tool: str, name: str, options: argparse.Namespace) -> float | None:
+    """The time of NPBench's own program; None, told, where it is none or wrong."""
+    script, cache = Path(__file__).with_name("published.py"), Path(__file__).parents[2] / "out" / "npbench"
+    beside = str(Path(options.published_python).parent)  # where pythran's own commands are
+    command = [options.published_python, "-W", "ignore", str(script), options.published, tool, name, options.preset, "--seconds", str(options.seconds), "--cache", str(cache)]
+    environ = {**{k: v for k, v in os.environ.items() if k != "PYTHONPATH"}, "PATH": f"{beside}{os.pathsep}{os.environ['PATH']}"}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE, env=environ, check=False)
+        told = json.loads(done.stdout.strip().splitlines()[-1])
+    except (subprocess.TimeoutExpired, json.JSONDecodeError, IndexError) as error:
+        told = {"problem": f"{type(error).__name__}: no answer"}
+    if "seconds" not in told:
+        print(f"{name:<26} {tool}: {told['problem']}", file=sys.stderr)
+        return None
+    return float(told["seconds"])
+
+
 def keep(run: str, name: str, times: dict[str, float]) -> None:
     """Times of one task, and how busy the machine was."""
     data = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
@@ -100,13 +121,16 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=0.4)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--published", help="a checkout of NPBench")
+    parser.add_argument("--published-python", default=sys.executable, help="a Python that has pythran and dace")
     options = parser.parse_args()
     environment(options.threads)
     from bench.timing import measure
 
     clock = time.process_time if options.threads == 1 else time.perf_counter
     print(f"preset {options.preset}, {options.threads} thread{'s' if options.threads > 1 else ''}, {'processor' if options.threads == 1 else 'wall'} time, milliseconds, medians")
-    print(f"{'task':<26}{'atoll':>11}" + "".join(f"{p:>11}" for p in _PEERS) + f"{'best/atoll':>12}")
+    shown = _PEERS + (_PUBLISHED if options.published else ())
+    print(f"{'task':<26}{'atoll':>11}" + "".join(f"{p:>11}" for p in shown) + f"{'best/atoll':>12}")
     ratios: dict[str, float] = {}
     failed = 0
     for task in every():
@@ -134,15 +158,19 @@ def main() -> int:
             start = clock()
             call()
             times[name] = clock() - start
+        if options.published and options.preset != "tiny" and options.threads == 1:
+            others = {tool: published(tool, task.name, options) for tool in _PUBLISHED}
+            times |= {tool: t for tool, t in others.items() if t is not None}
         ratio = min(times[p] for p in times if p != "atoll") / times["atoll"]
         ratios[task.name] = ratio
         if options.write:
             keep(f"{options.preset}, {options.threads} thread{'s' if options.threads > 1 else ''}", task.name, times)
-        print(f"{task.name:<26}{times['atoll'] * 1e3:>11.3f}" + "".join(f"{times[p] * 1e3:>11.3f}" if p in times else f"{'':>11}" for p in _PEERS) + f"{ratio:>12.2f}", flush=True)
+        print(f"{task.name:<26}{times['atoll'] * 1e3:>11.3f}" + "".join(f"{times[p] * 1e3:>11.3f}" if p in times else f"{'':>11}" for p in shown) + f"{ratio:>12.2f}", flush=True)
     if ratios:
         mean = math.exp(sum(math.log(r) for r in ratios.values()) / len(ratios))
         below = sorted((r, name) for name, r in ratios.items() if r < 0.9)
-        print(f"{len(ratios)} tasks: geometric mean {mean:.2f}; below 0.9: {', '.join(f'{name} {r:.2f}' for r, name in below) or 'none'}; wrong: {failed}")
+        first = sum(r >= 1 for r in ratios.values())
+        print(f"{len(ratios)} tasks: fastest of all on {first}; geometric mean {mean:.2f}; below 0.9: {', '.join(f'{name} {r:.2f}' for r, name in below) or 'none'}; wrong: {failed}")
     return 1 if failed else 0
 
 

@@ -63,6 +63,9 @@ def rows(t: f32[n], ix: i64[m, k], w: f32[m, k]) -> f32[m]:
     return [sum((t[ix[i, p]] if 0 <= ix[i, p] and ix[i, p] < n else 0.0) * w[i, p] for p in range(k)) for i in range(m)]
 
 
+LOOKED_UP = (8, 9)  # of the certificates below: what they look up is a named value, which is not replayed
+
+
 @cache
 def certificates() -> list[dict[str, Any]]:
     """Of schedules with tails, guards, gathers, elements looked up by data, rolled rows, tiles, scalars, padding, several results, threads and vectors."""

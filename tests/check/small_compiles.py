@@ -73,6 +73,8 @@ class Tables:
                 return self.row(self.E, ["call", op, [self.expr(a) for a in args], d])
             case ("cast", inner, d):
                 return self.row(self.E, ["cast", self.expr(inner), d])
+            case ("truth", tests):
+                return self.row(self.E, ["truth", self.tests(tests)])
             case ("choose", tests, a, b):
                 return self.row(self.E, ["choose", self.tests(tests), self.expr(a), self.expr(b)])
         return self.row(self.E, list(e))  # use, const

@@ -117,7 +117,7 @@ def forged(data: Any, rng: random.Random) -> Any:
 
 
 @needs_it
-@pytest.mark.parametrize("number", [0, 1, 3, 6, 8, 9])
+@pytest.mark.parametrize("number", [0, 1, 3, 6, 10, 11])
 def test_forged_steps(number: int) -> None:
     """What one checker refuses, the other refuses, though it sees them with every rule believed."""
     rng, count = random.Random(number), Counter[tuple[bool, bool]]()

@@ -27,6 +27,8 @@ UPDATES = {
     "pop": "p = max(p - 1, 0)\na[b[p % n] % n] = i",
     "twice": "a[j] = b[i]\na[i] = a[j] + 1",
     "slice": "a[i : i + 1] = b[i : i + 1] + 1",
+    "arrays change places": "a, b = b, a",
+    "and are updated": "a[j] = i\na, b = b, a\na[i] = b[j] + p",
 }
 
 AROUND = {

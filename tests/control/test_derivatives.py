@@ -22,6 +22,8 @@ PROGRAMS = {
     "return": "    s = 0.0\n    for i in range(n):\n        s += x[i] * x[i]\n        if s > 1.2:\n            return s * x[i]\n        x[i] += s\n    return sum(x)",
     "nested, with else": "    s = 0.5\n    for i in range(n):\n        for j in range(i + 1):\n            if m[j] and j > 1:\n                break\n            s = s * 0.9 + x[j] * x[i]\n        else:\n            s += x[i]\n        if s > 9.0:\n            return s\n        x[i] = s * 0.1\n    return s + sum(x)",
     "any step": "    s = 0.0\n    for k in range(1, 4):\n        for i in range(0, n, k):\n            s += x[i] * k * s + x[i]\n    return s",
+    "arrays change places": "    y = sin(x)\n    for i in range(n):\n        if m[i]:\n            x, y = y, x\n            x[i] = y[i] * x[i]\n        elif i > 2:\n            y[i] = x[i - 1] * y[i] + x[i]\n        else:\n            x, y = y, x\n    return sum(x * x * y)",
+    "and a loop is left": "    y = sin(x)\n    for i in range(n):\n        x, y = y, x\n        if i > 4 or m[i] and i > 3:\n            break\n        x[i] = y[i] * x[i] + x[0]\n    return sum(x * x * y)",
     "by two keys": "    y = sort(x, key=lambda v: (v > 0.7, -v))\n    return sum(y[i] * (i + 1) for i in range(n))",
 }  # fmt: skip
 

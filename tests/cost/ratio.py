@@ -1,6 +1,6 @@
 """The cost of a gradient beside that of its function, counted in the loops of both (loops/count.py).
 
-    python -m tests.cost.ratio     the table of all programs of tests/cost/programs.py
+    python -m tests.cost.ratio [programs | further | NAME ...]     the table of the programs of tests/cost/programs.py and further.py
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ def ratios(f: at.Function, g: at.Function, points: list[tuple[Any, ...]]) -> Rat
 
 
 def main(names: list[str]) -> None:
+    from tests.cost.further import FURTHER
     from tests.cost.programs import PROGRAMS
 
-    for program in PROGRAMS:
-        if names and program.name not in names:
-            continue
+    tables = {"programs": PROGRAMS, "further": FURTHER}
+    for program in [p for name in tables for p in tables[name] if not names or name in names or p.name in names]:
         try:
             found = ratios(program.function, program.gradient, program.points())
         except Exception as error:  # noqa: BLE001  a table goes on

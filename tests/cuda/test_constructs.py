@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import atoll as at
+from tests.cuda import mixed
 from tests.cuda.constructs import ROWS, tried
 
+assert mixed.TEXTS  # whose rows are there too
 EVERY = 16  # so many-th of them is in `make test`
 
 
@@ -57,3 +59,24 @@ def test_what_is_refused_is_named(what):
     with pytest.raises(at.Error) as caught:
         f.on("cuda-emulated")(np.ones(3) if what == "print" else 3)
     assert caught.value.code == "E0838" and what in str(caught.value), str(caught.value)
+
+
+COLUMNS = {
+    "one element of two": ("def f(x: i64[n, m]):\n    return [hist(or_, 0, 2, [0 for _ in range(3)], [r[0] for _ in range(3)]) for r in x]\n", False),
+    "one column of two": ("def f(x: i64[n, m]):\n    return [hist(add, [0.0, 0.0], 2, [1 for _ in r], [[f64(v), 1.0] for v in r]) for r in x]\n", False),
+    "all there are": ("def f(x: i64[n, m]):\n    return [hist(add, 0.0, 1, [0 for _ in r], [f64(v) for v in r]) for r in x]\n", True),
+}
+
+
+@pytest.mark.parametrize("what", COLUMNS)
+def test_elements_that_no_round_adds_to_stay_as_they_start(what, monkeypatch):
+    """What rounds add to an element is its sum in a scalar, and that of no other element (columns.py)."""
+    from atoll.backends.cuda import columns, lower
+
+    text, is_found = COLUMNS[what]
+    found = []
+    monkeypatch.setattr(lower, "in_scalars", lambda nest, names: found.append(columns.in_scalars(nest, names)) or found[-1])
+    f = at.fn(source=HEAD + text)
+    x = np.arange(1, 21).reshape(5, 4)
+    assert np.array_equal(f.on("cuda-emulated")(x), f.interpret(x))
+    assert any(nest is not None for nest in found) == is_found

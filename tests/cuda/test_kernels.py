@@ -25,7 +25,7 @@ PROGRAMS = {f.name: f for f, _ in programs.arguments(np.random.default_rng(0), 1
 def test_every_kernel_by_threads(rows, width, monkeypatch):
     """Tiles of scans are small here, and products are left to the emulation: the executor takes a while for so many threads."""
     monkeypatch.setattr(scans, "ROUNDS", 1)
-    monkeypatch.setattr(scans, "TILE", scans.THREADS)
+    monkeypatch.setattr(scans, "PLAIN", 1)
     for f, args in programs.arguments(np.random.default_rng(1), rows, width):
         if f in (programs.product, programs.batches, programs.convolved) and rows:
             continue
@@ -64,11 +64,12 @@ def test_rows_by_groups(lanes, room, monkeypatch):
 
 @pytest.mark.parametrize("most", [group.A_BLOCK, -1])
 def test_loops_in_order(most, monkeypatch):
-    """By one block, where the loops inside are short; else by the host, which launches a kernel for each."""
+    """By one block, where the loops inside are short; else by the host, which launches a kernel for each. Sums over all earlier rounds have a kernel of their own."""
     monkeypatch.setattr(group, "A_BLOCK", most)
     for f, args in programs.arguments(np.random.default_rng(5), 2, 7):
         if f in (programs.substituted, programs.factored):
-            assert any(kernel.name.endswith("_loop") for kernel in lowered(f.core).kernels)
+            kind = "_history" if f is programs.substituted else "_loop"
+            assert any(kernel.name.endswith(kind) for kernel in lowered(f.core).kernels)
             for backwards in (False, True):
                 same(tuple(Stages(f).run_kernels(args, backwards)), tuple(_flat(f.interpret(*args))), f.name)
 

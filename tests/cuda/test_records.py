@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import atoll as at
+from atoll import f64, i64
 from atoll.backends.cuda import language as k
 from atoll.backends.cuda.check import Malformed, check
 from atoll.backends.cuda.generate import lowered
@@ -23,6 +24,7 @@ from tests.agreement import same
 from tests.cuda import programs
 from tests.cuda.test_nvrtc import needs
 
+n = at.sizes("n")
 HEAD = "import atoll as at\nfrom atoll import f64, i64\nn = at.sizes('n')\n@at.fn\n"
 
 
@@ -116,11 +118,19 @@ def test_the_table_itself():
     assert seen[4:] == [RUN, RECORD, RUN]
 
 
+@at.fn
+def normalised(x: f64[n], t: i64) -> f64[n]:
+    for _ in range(t):
+        x = x / sum(x * x)
+    return x
+
+
 def test_which_loops():
     """Steps of stencils and passes of sorts; not those that fetch what they go on by. Arrays that rounds need are allocated before."""
     assert loops(programs.rounds) and loops(programs.ordered) and not loops(programs.until)
-    (found,) = [s for s in loops(programs.substituted)]
+    (found,) = loops(normalised)
     assert not any(isinstance(s, (lp.Alloc, lp.Free)) for s in k.walk(found.body))
+    assert any(isinstance(s, lp.Alloc) for s in k.walk(lowered(normalised.core).body))
     out = lp.Buffer("out", F64, (poly(4),), "out")
     cell = lp.Buffer("c", F64, (), "temp")
     bad = k.Recorded((k.Fetch(lp.Var("c", F64), cell),), 0)

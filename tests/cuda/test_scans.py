@@ -32,7 +32,7 @@ TILE = 256  # small, for these tests
 @pytest.fixture
 def small(monkeypatch):
     monkeypatch.setattr(scans, "ROUNDS", 1)
-    monkeypatch.setattr(scans, "TILE", TILE)
+    monkeypatch.setattr(scans, "PLAIN", 1)
 
 
 def sums() -> at.Function:
@@ -176,3 +176,10 @@ def test_elements_are_read_before_lanes_wait():
     (kernel,) = lowered(sums().core).kernels
     together = [s for s in k.walk(kernel.body) if isinstance(s, lp.For) and any(isinstance(x, k.Shuffle) for x in k.walk(s.body))]
     assert together and not any(x.buffer.kind == "in" for s in together for x in loads(s.body))
+
+
+def test_a_group_is_told_before_more_is_awaited():
+    """Else all groups of 32 tiles would wait for each other, one after the other."""
+    (kernel,) = lowered(sums().core).kernels
+    order = [type(s) for s in k.walk(kernel.body) if isinstance(s, (k.Tell, k.Await))]
+    assert order == [k.Tell, k.Await, k.Tell, k.Await, k.Await, k.Tell]  # tile; tiles; group; groups; a thousand; the next thousand

@@ -108,3 +108,12 @@ def test_it_looks_like_the_function(tmp_path):
     assert (f.__name__, f.__doc__, f.type) == ("f", "Doubled.", "f(x: f64[n]) -> f64[n]")
     assert repr(f) == "<atoll function f(x: f64[n])>"
     assert f.__wrapped__(3) == 6  # the plain Python function, for those who want it
+
+
+def test_tuples_as_type_checkers_read_them() -> None:
+    head = "import typing\nimport atoll as at\nfrom atoll import f64, i64\nn = at.sizes('n')\n"
+    f = at.fn(source=f"{head}def f(p: tuple[f64[n], i64]) -> typing.Tuple[f64, i64]:\n    def turned(q: tuple[f64, i64]) -> tuple[i64, f64]:\n        return q[1], q[0]\n    t: tuple[f64, i64] = (p[0][0], p[1])\n    u = turned(t)\n    return u[1], u[0]\n")
+    assert f.interpret((np.array([2.0, 3.0]), 4)) == (2.0, 4)
+    for wrong in ("tuple", "tuple[f64, ...]", "tuple[str, f64]", "list[f64]"):
+        with pytest.raises(at.Error, match="E0211"):
+            at.fn(source=f"{head}def f(x: {wrong}):\n    return x\n")

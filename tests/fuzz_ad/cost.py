@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,13 @@ MOST = 10.0  # operations: five times, and as much again for bodies of one or tw
 GROWTH = 1.75  # of the ratio when sizes double: an order too many is 2
 
 
-def measured(f: Any, seed: int) -> Ratios:
-    """Of vjp with a random seed, beside the function and the elements of its arguments: each has an adjoint, used or not."""
+def measured(f: Any, seed: int, sizes: tuple[int, ...] = (SMALL, LARGE), fitted: Callable[[Any, int], Any] = lambda x, n: x) -> Ratios:
+    """Of vjp with a random seed, beside the function and the elements of its arguments: each has an adjoint, used or not. Arguments are `fitted` to the size."""
     operations, work = [], []
     g = _reverse(f, "vjp")
-    for n in (SMALL, LARGE):
-        args = tuple(value_of(p.type, lambda size, n=n: int(size.evaluate(lambda atom: n)), random.Random(f"{seed}:{p.name}"), "argument") for p in f.signature.params)
+    for n in sizes:
+        made = (value_of(p.type, lambda size, n=n: int(size.evaluate(lambda atom: n)), random.Random(f"{seed}:{p.name}"), "argument") for p in f.signature.params)
+        args = tuple(fitted(x, n) for x in made)
         elements = sum(np.size(leaf) for x in args for leaf in leaves(x))
         here, back = counts(f, args), counts(g, (*args, _like(f.interpret(*args), random.Random(seed))))
         operations.append(back.operations / (here.operations + elements))

@@ -39,6 +39,11 @@ def groups(seeds: Iterable[int]) -> Iterator[Hunted]:
     return _general(seeds, ("interpret", "kernels", "warps", "blocks"))
 
 
+def devices(seeds: Iterable[int]) -> Iterator[Hunted]:
+    """The texts of the kernels and of their host program, compiled and run by the emulation of a GPU."""
+    return _general(seeds, ("interpret", "cuda-emulated"))
+
+
 def threads(seeds: Iterable[int]) -> Iterator[Hunted]:
     """Sizes in the thousands, with 1 and 4 threads."""
     from tests.fuzz.harness import THREADS
@@ -201,6 +206,7 @@ CLASSES: dict[str, Hunt] = {
     "schedules": schedules,
     "stages": stages,
     "groups": groups,
+    "devices": devices,
     "threads": threads,
     "hostile": hostile,
     "exported": exported,

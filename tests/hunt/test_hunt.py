@@ -9,7 +9,7 @@ from tests.hunt.__main__ import Class, report, slice_of
 from tests.hunt.classes import CLASSES
 
 
-@pytest.mark.parametrize("name", ["hostile", "madl", "madl_text", "stages", "groups"])
+@pytest.mark.parametrize("name", ["hostile", "madl", "madl_text", "stages", "groups", "devices"])
 def test_a_class(name: str) -> None:
     found = list(CLASSES[name](iter((4001, 4002))))
     assert [f.seed for f in found] == [4001, 4002] and not any(f.failed for f in found) and all(isinstance(f, Hunted) and f.kind for f in found)

@@ -357,6 +357,30 @@ def applied_to_itself(x: f64) -> f64:
     return w(w)
 
 
+@at.fn
+def one_of_two(k: f64) -> at.Fn[[f64], f64]:
+    if k < 1.0:
+        return lambda v: v * k
+    return lambda v: v + k
+
+
+@case(3.0, want=8)
+@case(0.5, want=0.5)
+def one_of_two_or_another(x: f64) -> f64:
+    if x < 2.5:
+        g = one_of_two(x)
+    else:
+        g = lambda v: v + 7.0
+    return g(1.0)
+
+
+@case(0.5, want=8)
+@case(4.0, want=5)
+def another_or_one_of_two(x: f64) -> f64:
+    g = (lambda v: v + 7.0) if x < 2.5 else one_of_two(x)
+    return g(1.0)
+
+
 @pytest.mark.parametrize(("f", "args", "want"), CASES)
 def test_scope(f, args, want):
     if isinstance(want, str):

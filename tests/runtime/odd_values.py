@@ -35,7 +35,7 @@ def odd_values() -> dict[str, Any]:
     """By name; made anew, so that nobody changes them."""
     return {
         "None": None, "-1": -1, "0": 0, "huge": 10**5000, "2**64": 2**64, "nan": float("nan"), "inf": float("inf"), "text": "no such thing", "empty text": "", "nul": "a\0b", "surrogate": "\udcff",
-        "bytes": b"\xff", "true": True, "list": [], "nested": [[[]]], "ragged": [[1], [2, 3]], "dict": {}, "set": {1}, "object": object(), "type": int, "function": lambda *a: None, "raises": Raises(),
+        "bytes": b"\xff", "true": True, "list": [], "nested": [[[]]], "ragged": [[1], [2, 3]], "dict": {}, "set": {1}, "object": object(), "type": int, "type of types": type, "function": lambda *a: None, "raises": Raises(),
         "itself": Itself(), "closed": closed(), "folder": "/", "array": np.zeros(3), "objects": np.array([None, "x"], dtype=object), "strings": np.array(["a"]), "no memory": np.zeros((0, 2**58)),
         "complex": 1j, "ellipsis": ..., "slice": slice(None), "generator": (x for x in ()), "exception": ValueError("x"), "module": io,
     }  # fmt: skip

@@ -84,7 +84,7 @@ def right_calls(folder: Path) -> dict[str, Call]:
     found |= {f"at.{name}": (getattr(at, name), (F, 0), {"wrt": 0}) for name in ("grad", "value_and_grad", "jacfwd", "jacrev", "hessian")}
     found["at.grad(has_aux=)"] = at.grad, (F,), {"has_aux": False}
     found |= {f"n {op.__name__}": (functools.partial(op, at.sizes("n")), (2,), {}) for op in (operator.add, operator.mul, operator.floordiv, operator.mod, operator.pow, operator.lt, operator.truediv)}
-    found |= {f"at.{t.dtype.name}": (t, (1,), {}) for t in (at.f32, at.f64, at.i8, at.i64, at.u8, at.u64, at.c64, at.c128, at.bool_)}
+    found |= {f"at.{t.dtype.name}": (t, (1,), {}) for t in (at.f16, at.bf16, at.f32, at.f64, at.i8, at.i64, at.u8, at.u64, at.c64, at.c128, at.bool_)}
     found |= {f"at.{t.dtype.name}[]": (t.__getitem__, (at.sizes("n"),), {}) for t in (at.f64, at.i64)}
     return found | _built_in() | _random() | _schedules(folder) | _madl(folder) | _larger(folder)
 

@@ -106,6 +106,31 @@ def test_what_is_used_of_the_library_is_declared(body: str) -> None:
     assert subprocess.run(command, input=made.text, text=True, check=False, capture_output=True).returncode == 0
 
 
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_file_of_a_program_with_pieces_reads_the_headers_of_the_library(name: str) -> None:
+    """Structs of the arguments of pieces are no strings of <string.h>; and every file declares what it calls."""
+    import subprocess
+
+    from atoll.runtime.toolchain import compiler
+
+    made = generated(PROGRAMS[name])
+    split = levels(made)
+    for text in (made.text, *made.files, *(split[0] if split else ())):
+        assert "<math.h>" not in text and "<string.h>" not in text
+        command = [*compiler().command, "-std=gnu11", "-fsyntax-only", "-Werror=implicit-function-declaration", "-x", "c", "-"]
+        assert subprocess.run(command, input=text, text=True, check=False, capture_output=True).returncode == 0
+
+
+def test_a_version_that_is_needed_once_is_compiled_with_less() -> None:
+    """Only passes that come after vectors are made are left out, and only of gcc, which has these options."""
+    from atoll.runtime.toolchain import Compiler
+
+    gcc, clang = Compiler(("gcc",), "gcc", ""), Compiler(("clang",), "clang", "")
+    assert gcc.flags_sooner("3")[: len(gcc.flags("3"))] == gcc.flags("3")
+    assert not any("tree" in f or "vect" in f for f in gcc.flags_sooner("3")[len(gcc.flags("3")) :])
+    assert [clang.flags_sooner(level) for level in "03"] == [clang.flags(level) for level in "03"]
+
+
 def test_long_scans_have_the_same_bits() -> None:
     """A scan of more than 4096 elements is grouped as the vectors of the C compiler are."""
     f = at.fn(source=HEAD + "def f(x: f64[n]):\n    return cumsum(x), scan(mul, 1.0, x)\n")

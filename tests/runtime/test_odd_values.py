@@ -66,7 +66,7 @@ def test_every_odd_value(tmp_path, monkeypatch):
     assert seen["calls"] > 20_000 and seen["refused"] > 15_000 // SHARE, seen
 
 
-NO_CALL = {"bool_", "f16", "bf16", "i16", "i32", "u16", "u32", "doctor", "explore", "roofline", "check_early", "core", "type", "target"}
+NO_CALL = {"bool_", "i16", "i32", "u16", "u32", "doctor", "explore", "roofline", "check_early", "core", "type", "target"}
 """Dtypes, of which the others stand for all; what opens a browser or measures for seconds; what is no call."""
 
 

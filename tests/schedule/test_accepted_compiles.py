@@ -35,6 +35,11 @@ def blur(v: f32[n, m]) -> f32[n, m]:
     return [[(bx[y - 1, x] if y >= 1 else 0.0) + bx[y, x] + (bx[y + 1, x] if y + 1 < n else 0.0) for x in range(m)] for y in range(n)]
 
 
+@at.fn
+def twice(x: f32[n, m]) -> f32[n, m]:
+    return [[x[i, j] * 2.0 for j in range(m)] for i in range(n)]
+
+
 SCHEDULES: dict[str, Any] = {
     "a pad in two parts, of which one in two": lambda: at.schedule(double).pad("i", 8).partition("i", ["n // 2"]).partition("i_0", [1]),
     "tiles in parts, the second of which has none": lambda: at.schedule(double).split("i", 4).partition("i_o", ["n // 2"]),
@@ -42,6 +47,8 @@ SCHEDULES: dict[str, Any] = {
     "fused, then split": lambda: at.schedule(product).fuse("i", "j").split("i_j", 8),
     "fused, then split with a guard": lambda: at.schedule(product).fuse("i", "j").split("i_j", 8, tail="guard"),
     "a pad in tiles of tiles": lambda: at.schedule(blur).pad("y/x", 2).tile(("y", "x"), (3, 4), tail="guard").tile(("y", "x"), (2, 2), tail="cut"),
+    "a rest in parts, of which one has none": lambda: at.schedule(twice).split("j", 3).partition("j_t", ["n // 2"]).partition("j_o", ["n // 2"]),
+    "the rest of a rest": lambda: at.schedule(twice).split("j", 3).split("j_t", 2).partition("j_t_t", ["n // 2"]).partition("j_o", ["n // 2"]),
     "pieces fused": lambda: at.schedule(product).partition("j", [2]).reorder("j_0", "i").partition("j_0", ["n // 2"]).fuse("j_0_1", "j_0_1/i"),
 }
 
@@ -50,7 +57,7 @@ SCHEDULES: dict[str, Any] = {
 def test_compiles(name: str) -> None:
     s = SCHEDULES[name]()
     rng = np.random.default_rng(1)
-    shapes = {"double": [(25,)], "product": [(5, 3), (3, 7)], "blur": [(7, 9)]}[s.function.name]
+    shapes = {"double": [(25,)], "product": [(5, 3), (3, 7)], "blur": [(7, 9)], "twice": [(4, 7)]}[s.function.name]
     holds(s, tuple(rng.integers(-4, 5, shape).astype(np.float32) for shape in shapes))
 
 

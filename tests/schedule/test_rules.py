@@ -208,6 +208,40 @@ def test_rule_keeps_values(rule: str) -> None:
     assert accepted >= 3, f"{rule} was accepted {accepted} times, refused {refused}"
 
 
+def nothing(what: str, maker: Maker) -> tm.Term:
+    """Terms with a part that is nothing, for a reason that is no longer to be seen when the parts around it are written more simply."""
+    _, b, c = maker.inputs
+    i, j, k = tm.Sym("i"), tm.Sym("j"), tm.Sym("k")
+    n, m = poly(N), poly(M)
+    here, none = tm.Get(c, (poly(i),)), tm.Zero((), maker.dtype)
+    hidden = tm.guard((poly(i) - n,), here)
+    match what:
+        case "one times it":
+            return tm.Gen(i, poly(0), n, tm.Op("mul", (tm.Lit(1.0, maker.dtype), hidden), maker.dtype))
+        case "chosen":
+            return tm.Gen(i, poly(0), n, tm.Choose((tm.Test("ge", poly(i)),), none, here))
+        case "chosen, and added":
+            return tm.Gen(i, poly(0), n, tm.Op("add", (tm.Sum(k, poly(0), m, tm.Choose((tm.Test("ge", poly(k)),), none, here)), here), maker.dtype))
+        case "behind two conditions":
+            return tm.Gen(i, poly(0), n, tm.guard((m - 3 + poly(i) // n, 1 - m), here))
+        case "in bounds that simplify":
+            total = tm.Sum(k, poly(0), n + poly(i) // n, tm.guard((poly(k) - n,), tm.Get(c, (poly(i),))))
+            return tm.Gen(i, poly(0), n, tm.Op("add", (total, here), maker.dtype))
+        case "a part of no rows":
+            return tm.Cat(0, tm.Gen(j, poly(0), m // (m + 1), tm.Get(b, (poly(j),))), tm.Gen(i, poly(0), n, here))
+    raise ValueError(what)
+
+
+@pytest.mark.parametrize("what", ["one times it", "chosen", "chosen, and added", "behind two conditions", "in bounds that simplify", "a part of no rows"])
+def test_what_simplify_drops_is_followed(what: str) -> None:
+    maker = Maker(1)
+    source = nothing(what, maker)
+    new = kernel.step(start("t", source, FACTS, maker.inputs), (), "simplify")
+    assert show(new.term) != show(source)
+    assert agree(maker, source, new.term, new.licences) is None
+    replayed(new)
+
+
 @pytest.mark.parametrize("rule", sorted(set(RULES) - {"simplify", "let_bind", "expand", "wrap"}))
 def test_rule_refuses(rule: str) -> None:
     """A rule at a term of another form, or with a condition that fails, is refused."""

@@ -28,7 +28,7 @@ SCENE: dict[str, Any] = {
     "i": np.array([3, 1, 4, 1, 5, 9]), "j": _RNG.integers(-5, 5, (4, 3)), "z": _RNG.normal(size=5) + 1j * _RNG.normal(size=5),
     "p": np.array([True, False, True, True, False, True]), "g": _RNG.normal(size=6).astype(np.float32), "u": np.array([1, 200, 7], np.uint8), "t": _RNG.normal(size=(2, 3, 4)),
 }  # fmt: skip
-NAMED = frozenset(["sum(a)", "np.unique_values(i)", "np.iinfo(np.int32).max", "np.sqrt(u)", "np.exp(p)", "np.abs(p)", "-p", "p + p", "p * p", "p - p", "i ** -1"])
+NAMED = frozenset(["sum(a)", "np.unique_values(i)", "np.iinfo(np.int32).max", "np.sqrt(u)", "np.exp(p)", "np.abs(p)", "-p", "p + p", "p * p", "p - p", "i ** -1", "g + i[0]", "np.float32(1.5) * i"])
 """Bare names and operators are the language's own; NumPy's order of unique_values is that of a hash; functions of small integers and bools are f64, not f16."""
 
 

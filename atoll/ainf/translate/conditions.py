@@ -126,6 +126,7 @@ class Conditions(Versions):
         with self.b.under(*self.path_conds(test.negated())):
             orelse = self.eval(e.orelse, env)
         self.now = before
+        then, orelse = self.exchanged(test, then, orelse, e.span)
         return self.select(test, then, orelse, e.span)
 
     def bool_if(self, test: Formula, e: core.If, env: Env) -> Value | None:

@@ -9,40 +9,128 @@ it as `when`, and where that does not hold the new version *is* the old one. So
 is one chain, and what the branches give is its last version, not a choice element by element. The second branch goes on from the last version
 of the first (`now`): that has the same contents there, for nothing of the first has happened. An array that a branch makes
 anew and that is to be state of a loop is put into the state's memory, when that branch is taken (`replaced`).
+
+Where branches give the same arrays in another order, as `if c: a, b = b, a` does, they are a loop of one round, when that branch is taken, whose state changes
+places (`exchanged`): chains go on through it as through any loop, and it costs nothing, for the memory of a loop's state changes places by name.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from atoll.ainf import ir
 from atoll.ainf.accessible import needed_conds, tested_in_order
 from atoll.ainf.builder import Builder
-from atoll.ainf.identity import identity_of
+from atoll.ainf.identity import identity_of, updates, version_before
 from atoll.ainf.known import Given
 from atoll.ainf.translate.context import Context
 from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple, rows
 from atoll.errors import Span
-from atoll.sizes import Poly, poly
+from atoll.sizes import Poly, Sym, poly
 
 Key = tuple[ir.Line, int]
+Pair = tuple[VArray, VArray]
 
 
 class Versions(Context):
     def merge_updates(self, test: Formula, then: VArray, orelse: VArray, span: Span) -> VArray | None:
         """Branches of which one updates what the other gives: all updates happen only when their branch is taken, so the last one is
         the value of both. None when that is not what they do."""
-        if then.source is not None and orelse.source is not None:
-            if then.source == orelse.source:
+        found = self.last_version(test, then, orelse)
+        return found or self.replaced(test, then, orelse, span) or self.replaced(test.negated(), orelse, then, span)
+
+    def last_version(self, test: Formula, then: VArray, orelse: VArray) -> VArray | None:
+        """What two branches give, where it is one array that they have updated."""
+        if then.source is None or orelse.source is None:
+            return None
+        if then.source == orelse.source:
+            return then
+        if not then.source[2] and not orelse.source[2]:
+            a, c = then.source[:2], orelse.source[:2]
+            if a in self.changed_only(c, test.negated()):
+                return orelse
+            if c in self.changed_only(a, test):
                 return then
-            if not then.source[2] and not orelse.source[2]:
-                a, c = then.source[:2], orelse.source[:2]
-                if a in self.changed_only(c, test.negated()):
-                    return orelse
-                if c in self.changed_only(a, test):
-                    return then
-        return self.replaced(test, then, orelse, span) or self.replaced(test.negated(), orelse, then, span)
+        return None
+
+    def exchanged(self, test: Formula, then: Value, orelse: Value, span: Span) -> tuple[Value, Value]:
+        """What two branches give, where arrays of a loop's state that are in another order in one of them have changed places before."""
+        b = self.b
+        if b.block.parent is None or any(x not in b.block.ambient for x in b.binders):
+            return then, orelse
+        pairs: list[Pair] = []
+        self.paired(then, orelse, lambda x, y: pairs.append((x, y)))
+        moved = {k: (x, y) for k, (x, y) in enumerate(pairs) if self.last_version(test, x, y) is None and self.is_state(x) and self.is_state(y)}
+        found: dict[int, VArray] = {}
+        for ring in self.rings(test, moved) if len(moved) > 1 else ():
+            found.update(self.change_places(test, ring, span))
+        numbers = count()
+        return self.paired(then, orelse, lambda x, y: found.get(next(numbers))) if found else (then, orelse)
+
+    def paired(self, then: Value, orelse: Value, visit: Callable[[VArray, VArray], VArray | None]) -> tuple[Value, Value]:
+        """Two values with the same array in the place of two, wherever `visit` has one."""
+        if isinstance(then, VTuple) and isinstance(orelse, VTuple):
+            items = [self.paired(x, y, visit) for x, y in zip(then.items, orelse.items, strict=True)]
+            return VTuple(tuple(x for x, _ in items)), VTuple(tuple(y for _, y in items))
+        if not isinstance(then, VArray) or not isinstance(orelse, VArray):
+            return then, orelse
+        if then.parts is not None and orelse.parts is not None:
+            x, y = self.paired(then.parts, orelse.parts, visit)
+            assert isinstance(x, VTuple) and isinstance(y, VTuple)
+            return (then, orelse) if x == then.parts and y == orelse.parts else (self.push_in(x, then.depth), self.push_in(y, orelse.depth))
+        found = visit(then, orelse)
+        return (then, orelse) if found is None else (found, found)
+
+    def rings(self, test: Formula, moved: dict[int, Pair]) -> list[dict[int, tuple[Pair, VArray, int]]]:
+        """Places whose arrays in the two branches are the same in another order. Of each: both arrays, the last version of the second one, and the place
+        where the second branch has what the first has here."""
+        goes: dict[int, tuple[int, VArray]] = {}
+        for k, (x, _) in moved.items():
+            same = [(j, last) for j, (_, y) in moved.items() if (last := self.last_version(test, x, y)) is not None]
+            if len(same) == 1:
+                goes[k] = same[0]
+        newest = dict(goes.values())
+        found: list[dict[int, tuple[Pair, VArray, int]]] = []
+        left = set(goes) if len(newest) == len(goes) else set()
+        while left:
+            ring = [min(left)]
+            while (after := goes[ring[-1]][0]) in left and after not in ring:
+                ring.append(after)
+            left -= set(ring)
+            if goes[ring[-1]][0] == ring[0]:
+                found.append({k: (moved[k], newest[k], goes[k][0]) for k in sorted(ring)})
+        return found
+
+    def change_places(self, test: Formula, ring: dict[int, tuple[Pair, VArray, int]], span: Span) -> dict[int, VArray]:
+        """What is at these places after the arrays there have changed places in a loop of one round, in the branch that has them in another order than the loop around."""
+        b = self.b
+        comes = {k: to for k, (_, _, to) in ring.items()}
+        keys = {k: key_of(last) for k, (_, last, _) in ring.items()}
+        if [position_of(x) for (x, _), _, _ in ring.values()] < [position_of(y) for (_, y), _, _ in ring.values()]:
+            test, keys, comes = test.negated(), {k: keys[to] for k, to in comes.items()}, {to: k for k, to in comes.items()}
+        infos = [line.results[k] for line, k in keys.values()]
+        if any(info.axes != infos[0].axes or info.dtype is not infos[0].dtype for info in infos):
+            return {}
+        index = Sym("k")
+        b.index_facts[index] = (poly(index), -poly(index))
+        block = b.new_block((index,))
+        params = {k: self.param(block, n, root_of(key).name, infos[n].dtype, infos[n].axes) for n, (k, key) in enumerate(keys.items())}
+        with b.inside(block):
+            results = tuple(self.leaf_abs(self.line_leaf((params[comes[k]], 0))) for k in keys)
+        with b.under(*self.path_conds(test)):
+            state = tuple(self.leaf_abs(self.line_leaf(key)) for key in keys.values())
+            line, where = self.put(ir.Loop(index, poly(1), state, block, results), tuple(infos), span, "l")
+        return {} if where or line.conds else {k: self.whole((line, n)) for n, k in enumerate(keys)}
+
+    def is_state(self, array: VArray) -> bool:
+        """True for a version of an array that the loop around is about."""
+        if array.source is None or not _local(array, self.b) or array.source[0].conds:
+            return False
+        first = updates(array.source[:2])[-1][0]
+        return isinstance(first.prim, ir.Param) and first.block is self.b.block
 
     def changed_only(self, key: Key, test: Formula) -> list[Key]:
         """The versions of an array before this one, as far back as it has changed only where the test holds."""
@@ -87,14 +175,9 @@ class Versions(Context):
     def replaced(self, test: Formula, then: VArray, orelse: VArray, span: Span) -> VArray | None:
         """State of a loop of which one branch makes another array: all of it is put there, when that branch is taken."""
         b = self.b
-        if b.block.parent is None or orelse.source is None or not _local(orelse, b):
+        if b.block.parent is None or orelse.source is None or any(x not in b.block.ambient for x in b.binders) or not self.is_state(orelse):
             return None
         key = orelse.source[:2]
-        if key[0].conds or any(x not in b.block.ambient for x in b.binders):
-            return None
-        first = updates(key)[-1][0]
-        if not isinstance(first.prim, ir.Param) or first.block is not b.block:
-            return None
         info = key[0].results[key[1]]
         binders = tuple(b.fresh_binder("ijklmn"[k % 6], n) for k, n in enumerate(info.axes))
         with b.under(*self.path_conds(test)):
@@ -153,6 +236,22 @@ class Versions(Context):
         return VArray(made.extent, made.get, (line, k, ()))
 
 
+def key_of(array: VArray) -> Key:
+    assert array.source is not None
+    return array.source[:2]
+
+
+def root_of(key: Key) -> ir.Param:
+    """The parameter that an array of the loop's state is a version of."""
+    prim = updates(key)[-1][0].prim
+    assert isinstance(prim, ir.Param)
+    return prim
+
+
+def position_of(array: VArray) -> int:
+    return root_of(key_of(array)).position
+
+
 def _exists(array: ir.Abs, b: Builder) -> bool:
     """True when an array is there whatever the conditions are."""
     found = identity_of(array)
@@ -164,23 +263,3 @@ def _local(array: VArray, b: Builder) -> bool:
     assert array.source is not None
     line, _, index = array.source
     return not index and not line.dims and (line.block is b.block or not isinstance(line.prim, ir.Param))
-
-
-def updates(key: Key) -> list[Key]:
-    """An array, what it is an update of, what that is an update of, and so on."""
-    chain = [key]
-    while (found := version_before(chain[-1])) is not None:
-        chain.append(found)
-    return chain
-
-
-def version_before(key: Key) -> Key | None:
-    """What an array is an update of."""
-    line, k = key
-    if isinstance(line.prim, ir.Scatter):
-        found = identity_of(line.prim.base, conditional=True)
-    elif isinstance(line.prim, (ir.Loop, ir.While)):
-        found = identity_of(line.prim.state[k], conditional=True)
-    else:
-        return None
-    return found if found is not None and not found[0].dims else None

@@ -26,7 +26,7 @@ _TABLE = {
     **_MACROS,
 }
 _FULL = re.compile(
-    r"(?:ldexp|scalbn|frexp|modf|ll?rint|lround|ilogb|logb|nextafter|fdim|memcmp|memchr|str[a-z]+|fpclassify|isnormal|is(?:greater|less|unordered)\w*|M_PI"
+    r"(?:ldexp|scalbn|frexp|modf|ll?rint|lround|ilogb|logb|nextafter|fdim|memcmp|memchr|str(?!uct$)[a-z]+|fpclassify|isnormal|is(?:greater|less|unordered)\w*|M_PI"
     r"|complex|c(?:real|imag|abs|arg|proj|exp|log|sqrt|pow)|conj|ca?(?:sin|cos|tan)h?|CMPLX)[fF]?"
 )
 _WORD = re.compile(r"[A-Za-z_]\w*\(?")

@@ -53,11 +53,13 @@ def _integer_helpers() -> dict[str, str]:
         else:
             found[f"at_floordiv_{d.name}"] = (
                 f"static inline {t} at_floordiv_{d.name}({t} a, {t} b) {{\n"
+                f"    if (b > 0 && (b & (b - 1)) == 0) return ({t})((a - (a & (b - 1))) / b);\n"
                 f"    if (b == 0) return 0;\n    if (b == -1) return ({t})({u})(0 - ({wide})a);\n"
                 f"    {t} q = ({t})(a / b);\n    return ({t})(q - ((a % b != 0) && ((a < 0) != (b < 0))));\n}}"
             )
             found[f"at_mod_{d.name}"] = (
                 f"static inline {t} at_mod_{d.name}({t} a, {t} b) {{\n"
+                f"    if (b > 0 && (b & (b - 1)) == 0) return ({t})(a & (b - 1));\n"
                 f"    if (b == 0 || b == -1) return 0;\n    {t} r = ({t})(a % b);\n"
                 f"    return ({t})(r != 0 && ((r < 0) != (b < 0)) ? r + b : r);\n}}"
             )

@@ -211,6 +211,9 @@ class Text:
         if isinstance(atom, lp.VarAtom):
             return safe(atom.var.name)
         if isinstance(atom, Quot):
+            by = atom.den.const()
+            if self.dialect.gnu and by is not None and by.bit_count() == 1:  # these compilers keep the sign; a function with a branch would stay in inner loops
+                return f"(({self.poly(atom.num)}) >> {by.bit_length() - 1})"
             return f"at_fdiv({self.poly(atom.num)}, {self.poly(atom.den)})"
         return self.names[atom]
 

@@ -13,7 +13,7 @@ from atoll.backends.cuda.threads import Names
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
-from atoll.sizes import poly
+from atoll.sizes import Atom, Poly, poly
 
 _MONOID = {op: name for name, (op, _) in MONOIDS.items()}
 
@@ -49,14 +49,30 @@ def find_columns(nest: Nest) -> Columns | None:
     changing = {loop.sym} | {s.var.atom for s in inside if isinstance(s, lp.Let)}
     if any(changing & q.leaves() for u in updates for q in u.index):
         return None
-    started = [s for s in lp.walk(list(nest.body[:at])) if isinstance(s, lp.Store)]
-    for u in updates:  # every element starts as what changes nothing
-        neutral = MONOIDS[_MONOID[u.op]][1](u.buffer.dtype)
-        if not any(s.buffer is u.buffer and isinstance(s.value, lp.Const) and s.value.value == neutral for s in started):
-            return None
-    if any(s.buffer not in targets for s in started) or any(not isinstance(s, (lp.Store, lp.For, lp.Note)) for s in lp.walk(list(nest.body[:at]))):
+    start = list(nest.body[:at])
+    before = list(lp.walk(start))
+    if not all(isinstance(s, (lp.Store, lp.Note)) or (isinstance(s, lp.For) and (s.high - s.low).subst(nest.env) == poly(1)) for s in before):
         return None
-    return Columns(list(nest.body[:at]), loop, rest, targets)
+    started = [s for s in before if isinstance(s, lp.Store)]
+    here, there = _one_point(before, nest), _one_point(inside, nest)
+    if here is None or there is None or len(started) != len(targets):
+        return None
+    for s in started:  # the element that is added to, and no other, starts as what changes nothing
+        u = targets.get(s.buffer)
+        if u is None or [q.subst(here) for q in s.index] != [q.subst(there) for q in u.index]:
+            return None
+        if not isinstance(s.value, lp.Const) or s.value.value != MONOIDS[_MONOID[u.op]][1](u.buffer.dtype):
+            return None
+    return Columns(start, loop, rest, targets)
+
+
+def _one_point(stmts: Sequence[lp.Stmt], nest: Nest) -> dict[Atom, Poly] | None:
+    """What indices are at a point of a nest, those of loops of one round too, if each is one thing; `stmts` in the order in which they are walked."""
+    env = dict(nest.env)
+    for s in stmts:
+        if isinstance(s, lp.For) and env.setdefault(s.sym, low := s.low.subst(env)) != low:
+            return None
+    return env
 
 
 def in_scalars(nest: Nest, names: Names) -> Nest | None:

@@ -109,11 +109,13 @@ class Shuffle:
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """before = how many earlier lanes of the warp have the same value as this one, count = how many lanes have it."""
+    """before = how many earlier lanes of the warp have the same value as this one, count = how many lanes have it. `bits`: the value is from 0 to 2 ** bits - 1,
+    0 where it may be any of 32 bits."""
 
     before: lp.Var
     count: lp.Var
     value: lp.Expr
+    bits: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from atoll.backends.cuda.columns import in_scalars
 from atoll.backends.cuda.free import Mentioned, parameters
 from atoll.backends.cuda.group import by_size, group_kernel, is_wide, loop_in_block
 from atoll.backends.cuda.histograms import find_histogram, histogram_kernels
+from atoll.backends.cuda.history import find_history, history_kernel
 from atoll.backends.cuda.matrix import batched, has_kernel, matrix_product, rows_of_product
 from atoll.backends.cuda.pieces import find_sums, segments, sum_kernels
 from atoll.backends.cuda.points import Nest, flat_kernel, points
@@ -237,6 +238,8 @@ class _Lowering:
                 return not self.is_host((tests, args))
             case lp.For(parallel=False) if _is_long(stmt) and (find_histogram(stmt) is not None or find_scan(stmt, self.reassociate) is not None or find_best(stmt) is not None):
                 return False
+            case lp.For() if self.reassociate and _is_long(stmt) and find_history(stmt) is not None:
+                return False
             case lp.If() if self.is_all_host(stmt):
                 return False
             case lp.For() | lp.Accumulate() | lp.If() | lp.Forever():
@@ -289,6 +292,8 @@ class _Lowering:
                 return self.parallel([stmt])
             case lp.For() if _is_long(stmt) and (histogram := find_histogram(stmt)) is not None:
                 return histogram_kernels(self, histogram)
+            case lp.For() if self.reassociate and _is_long(stmt) and (history := find_history(stmt)) is not None:
+                return history_kernel(self, history)
             case lp.For(sym, low, high, body):
 
                 def by_kernels() -> list[k.Statement]:

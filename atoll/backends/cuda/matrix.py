@@ -3,7 +3,7 @@
     for k in steps of DEPTH: tiles of both sides come to shared memory; every thread multiplies its rows by its columns in registers
 
 Sums go through k in order, by fused multiply-add. Large products take tiles of 128 by 128 with 8 by 8 elements a thread, small ones 64 by 64 with 4 by 4,
-so that there are blocks for all multiprocessors, and tiny ones 32 by 32. Whether a tile lies inside its matrix is asked once for a block (docs/sources.md G6).
+so that there are blocks for all multiprocessors, and tiny ones 32 by 32; many products of few rows 16 by 128. Whether a tile lies inside its matrix is asked once for a block (docs/sources.md G6).
 Where the device has a library for them (cuBLAS, brought by PyTorch, JAX or a toolkit), it is asked first, and says whether it has made the product.
 Products inside parallel loops are one launch: blocks are numbered by tile and by product. A sum over several indices is one over their numbers.
 """
@@ -27,15 +27,20 @@ THREADS = SIDE * SIDE
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    each: int  # rows, and columns, of a thread
+    each: int  # rows of a thread
+    across: int  # columns of a thread
     depth: int
 
     @property
-    def side(self) -> int:
+    def height(self) -> int:
         return SIDE * self.each
 
+    @property
+    def width(self) -> int:
+        return SIDE * self.across
 
-LARGE, SMALL, TINY = Tile(8, 8), Tile(4, 16), Tile(2, 16)
+
+LARGE, SMALL, TINY, LOW = Tile(8, 8, 8), Tile(4, 4, 16), Tile(2, 2, 16), Tile(1, 8, 16)
 MANY = 264  # tiles of the large kind that fill a GPU
 
 
@@ -80,20 +85,21 @@ def matrix_product(lowering: Any, p: lp.Product, nest: Nest | None = None, exten
     tiles, batch = names.var("tiles", I64, True), names.var("batch", I64, True)
     lowering.host |= {tiles, batch}
     out.append(lp.Let(batch, lp.Index(product(extents))))
-    out.append(lp.Let(tiles, lp.Index(_tiles(rows, LARGE) * _tiles(columns, LARGE) * poly(batch.atom))))
+    out.append(lp.Let(tiles, lp.Index(_tiles(rows, LARGE.height) * _tiles(columns, LARGE.width) * poly(batch.atom))))
 
     def launch(tile: Tile) -> Any:
         made = _Kernel(names, p, rows, columns, sums, tile, nest, extents)
         resident = 2 if tile is LARGE and p.target.dtype.size == 4 else 0
-        note = f"a product of matrices, {tile.side} by {tile.side} elements a block"
-        grid = (_tiles(columns, tile) * poly(batch.atom), _tiles(rows, tile))
-        return lowering.launch("product", [k.Region(tuple(made.statements()))], THREADS, grid[0], (made.left, made.right), note=note, grid_y=grid[1], resident=resident)
+        note = f"a product of matrices, {tile.height} by {tile.width} elements a block"
+        grid = (_tiles(columns, tile.width) * poly(batch.atom), _tiles(rows, tile.height))
+        return lowering.launch("product", [k.Region(tuple(made.statements()))], THREADS, grid[0], (made.left, made.right, *made.places), note=note, grid_y=grid[1], resident=resident)
 
     found = launch(SMALL)
     if p.target.dtype.size == 4:  # else its sums would take all registers
         found = [lp.If((lp.Test("ge", poly(tiles.atom) - MANY),), launch(LARGE), found)] if nest is None else found
     if nest is not None:
-        found = [lp.If((lp.Test("ge", TINY.side - rows), lp.Test("ge", TINY.side - columns)), launch(TINY), found)]
+        found = [lp.If((lp.Test("ge", LOW.height - rows), lp.Test("ge", columns - SMALL.width)), launch(LOW), found)]
+        found = [lp.If((lp.Test("ge", TINY.height - rows), lp.Test("ge", TINY.width - columns)), launch(TINY), found)]
     elif lowering.library and len(sums) == 1 and _same_type(p):
         done = names.var("done", I64, True)
         lowering.host.add(done)
@@ -123,8 +129,13 @@ def _substituted(p: lp.Product, env: dict[Any, Poly]) -> lp.Product:
     )  # fmt: skip
 
 
-def _tiles(n: Poly, tile: Tile) -> Poly:
-    return (n + (tile.side - 1)) // tile.side
+def _tiles(n: Poly, side: int) -> Poly:
+    return (n + (side - 1)) // side
+
+
+def _spaced(thread: Poly, e: Poly, each: int) -> Poly:
+    """The e-th of a thread's rows or columns: groups of four neighbours, SIDE * 4 apart."""
+    return min(each, 4) * thread + (e if each <= 4 else (e // 4) * (4 * SIDE) + e % 4)
 
 
 class _Kernel:
@@ -135,7 +146,7 @@ class _Kernel:
         self.names, self.block = names, poly(k.BLOCK)
         self.first: list[k.Statement] = []
         if nest is not None:  # which product, and which of its tiles
-            which, tiles = names.var("which", I64, True), _tiles(columns, tile)
+            which, tiles = names.var("which", I64, True), _tiles(columns, tile.width)
             self.first.append(lp.Let(which, lp.Index(poly(k.BLOCK) // tiles)))
             self.block = poly(k.BLOCK) - poly(which.atom) * tiles
             index, env = indices(names, nest, extents, poly(which.atom))
@@ -145,17 +156,20 @@ class _Kernel:
         self.dtype: DType = p.target.dtype
         t = self.dtype
         self.a, self.b, self.c = (names.buffer(x, t, (product(load.buffer.extents) - position(load),), "part") for x, load in (("left", p.left), ("right", p.right), ("target", p.target)))
-        self.left, self.right = (names.buffer(x, t, (poly(tile.depth), poly(tile.side + pad)), "shared") for x, pad in (("a_tile", 4), ("b_tile", 0)))
-        self.sums = names.buffer("sums", t, (poly(tile.each), poly(tile.each)), "temp")
+        self.left, self.right = (names.buffer(x, t, (poly(tile.depth), poly(side)), "shared") for x, side in (("a_tile", tile.height + 4), ("b_tile", tile.width)))
+        several = len(sums) > 1  # then where rounds of the sum lie is made once for a block
+        self.places = tuple(names.buffer(x, I64, (poly(tile.depth),), "shared") for x in ("a_places", "b_places")) if several else ()
+        self.sums = names.buffer("sums", t, (poly(tile.each), poly(tile.across)), "temp")
         self.sums.local = True
         self.thread = poly(k.THREAD)
-        self.wide = min(tile.each, 4)  # neighbouring elements of a thread
-        self.row, self.column = self.thread // SIDE, self.thread % SIDE
-        self.first_row, self.first_column = tile.side * poly(k.BLOCK_Y), tile.side * self.block
+        self.first_row, self.first_column = tile.height * poly(k.BLOCK_Y), tile.width * self.block
 
-    def offset(self, e: Poly) -> Poly:
-        """The e-th row or column of a thread in its tile, without the thread: groups of four, SIDE * 4 apart."""
-        return e if self.tile.each <= 4 else (e // 4) * (4 * SIDE) + e % 4
+    def row(self, e: Poly) -> Poly:
+        """The e-th row of a thread in its tile."""
+        return _spaced(self.thread // SIDE, e, self.tile.each)
+
+    def column(self, e: Poly) -> Poly:
+        return _spaced(self.thread % SIDE, e, self.tile.across)
 
     def statements(self) -> list[k.Statement]:
         p, tile, names = self.p, self.tile, self.names
@@ -163,14 +177,14 @@ class _Kernel:
         out.append(lp.Alloc(self.sums))
         x, y = names.sym("x"), names.sym("y")
         zero = lp.Const(0.0, self.dtype)
-        out.append(self.unrolled(x, tile.each, [self.unrolled(y, tile.each, [lp.Store(self.sums, (poly(x), poly(y)), zero)])]))
-        inside = (lp.Test("ge", self.rows - self.first_row - tile.side), lp.Test("ge", self.columns - self.first_column - tile.side))
+        out.append(self.unrolled(x, tile.each, [self.unrolled(y, tile.across, [lp.Store(self.sums, (poly(x), poly(y)), zero)])]))
+        inside = (lp.Test("ge", self.rows - self.first_row - tile.height), lp.Test("ge", self.columns - self.first_column - tile.width))
         full = names.var("inside", I64, True)
         out.append(lp.Let(full, lp.Choose(inside, lp.Const(1, I64), lp.Const(0, I64))))
         step = names.sym("step")
         k0 = tile.depth * poly(step)
         whole = (lp.Test("ne", poly(full.atom)), lp.Test("ge", self.depth - k0 - tile.depth))
-        body: list[Any] = [lp.If(whole, self.bring(k0, False), self.bring(k0, True)), k.Barrier(), *self.multiply(), k.Barrier()]
+        body: list[Any] = [*self.placed(k0), lp.If(whole, self.bring(k0, False), self.bring(k0, True)), k.Barrier(), *self.multiply(), k.Barrier()]
         out.append(lp.For(step, poly(0), (self.depth + (tile.depth - 1)) // tile.depth, body, parallel=False))
         out.append(lp.If((lp.Test("ne", poly(full.atom)),), self.store(False), self.store(True)))
         return out
@@ -181,13 +195,12 @@ class _Kernel:
     def bring(self, k0: Poly, guarded: bool) -> list[lp.Stmt]:
         """Tiles to shared memory: neighbouring threads take neighbouring elements along the axis that is closest in memory."""
         p, tile = self.p, self.tile
-        each = tile.side * tile.depth // THREADS
         out: list[lp.Stmt] = []
         sides = (
-            (self.a, self.left, p.left_row, p.left_sums, self.first_row, self.rows),
-            (self.b, self.right, p.right_column, p.right_sums, self.first_column, self.columns),
+            (self.a, self.left, p.left_row, p.left_sums, self.first_row, self.rows, tile.height),
+            (self.b, self.right, p.right_column, p.right_sums, self.first_column, self.columns, tile.width),
         )
-        for source, target, across, along, first, extent in sides:
+        for which, (source, target, across, along, first, extent, side) in enumerate(sides):
             e = self.names.sym("e")
             number = self.names.var("number", I64, True)
             at = poly(number.atom)
@@ -195,16 +208,29 @@ class _Kernel:
             if along[-1] == poly(1) and across != poly(1):
                 line, deep = at // tile.depth, at % tile.depth
             else:
-                line, deep = at % tile.side, at // tile.side
-            digits, steps = self.digits(k0 + deep)
-            load = lp.Load(source, ((first + line) * across + sum((d * s for d, s in zip(digits, along, strict=True)), poly(0)),))
+                line, deep = at % side, at // side
+            steps: list[lp.Stmt] = []
+            place = (k0 + deep) * along[0]
+            if self.places:
+                known = self.names.var("place", I64, True)
+                steps, place = [lp.Let(known, lp.Load(self.places[which], (deep,)))], poly(known.atom)
+            load = lp.Load(source, ((first + line) * across + place,))
             value: lp.Expr = load
             if guarded:
                 there = (lp.Test("ge", extent - 1 - first - line), lp.Test("ge", self.depth - 1 - k0 - deep))
                 value = lp.Choose(there, load, lp.Const(0.0, self.dtype))
             body: list[lp.Stmt] = [lp.Let(number, lp.Index(self.thread + THREADS * poly(e))), *steps, lp.Store(target, (deep, line), value)]
-            out.append(self.unrolled(e, each, body))
+            out.append(self.unrolled(e, side * tile.depth // THREADS, body))
         return out
+
+    def placed(self, k0: Poly) -> list[Any]:
+        """Where the next rounds of a sum over several indices lie in both sides."""
+        if not self.places:
+            return []
+        digits, steps = self.digits(k0 + self.thread)
+        sides = zip(self.places, (self.p.left_sums, self.p.right_sums), strict=True)
+        put = [lp.Store(b, (self.thread,), lp.Index(sum((d * s for d, s in zip(digits, along, strict=True)), poly(0)))) for b, along in sides]
+        return [lp.If((lp.Test("ge", self.tile.depth - 1 - self.thread),), [*steps, *put]), k.Barrier()]
 
     def digits(self, number: Poly) -> tuple[list[Poly], list[lp.Stmt]]:
         """The indices of a sum over several, of the round with this number."""
@@ -220,22 +246,21 @@ class _Kernel:
     def multiply(self) -> list[lp.Stmt]:
         names, tile = self.names, self.tile
         d, x, y = names.sym("d"), names.sym("x"), names.sym("y")
-        mine, theirs = (names.buffer(n, self.dtype, (poly(tile.each),), "temp") for n in ("column", "row"))
+        mine, theirs = (names.buffer(n, self.dtype, (poly(each),), "temp") for n, each in (("column", tile.each), ("row", tile.across)))
         mine.local = theirs.local = True
         i, j = names.sym("x"), names.sym("y")
         body: list[lp.Stmt] = [lp.Alloc(mine), lp.Alloc(theirs)]
-        body.append(self.unrolled(i, tile.each, [lp.Store(mine, (poly(i),), lp.Load(self.left, (poly(d), self.wide * self.row + self.offset(poly(i)))))]))
-        body.append(self.unrolled(j, tile.each, [lp.Store(theirs, (poly(j),), lp.Load(self.right, (poly(d), self.wide * self.column + self.offset(poly(j)))))]))
+        body.append(self.unrolled(i, tile.each, [lp.Store(mine, (poly(i),), lp.Load(self.left, (poly(d), self.row(poly(i)))))]))
+        body.append(self.unrolled(j, tile.across, [lp.Store(theirs, (poly(j),), lp.Load(self.right, (poly(d), self.column(poly(j)))))]))
         old = lp.Load(self.sums, (poly(x), poly(y)))
         fused = lp.Call("fma", (lp.Load(mine, (poly(x),)), lp.Load(theirs, (poly(y),)), old), self.dtype)
-        body.append(self.unrolled(x, tile.each, [self.unrolled(y, tile.each, [lp.Store(self.sums, (poly(x), poly(y)), fused)])]))
+        body.append(self.unrolled(x, tile.each, [self.unrolled(y, tile.across, [lp.Store(self.sums, (poly(x), poly(y)), fused)])]))
         return [self.unrolled(d, tile.depth, body)]
 
     def store(self, guarded: bool) -> list[lp.Stmt]:
         names, tile = self.names, self.tile
         x, y = names.sym("x"), names.sym("y")
-        row = self.first_row + self.wide * self.row + self.offset(poly(x))
-        column = self.first_column + self.wide * self.column + self.offset(poly(y))
+        row, column = self.first_row + self.row(poly(x)), self.first_column + self.column(poly(y))
         place = (row * self.p.target_row + column,)
         value: lp.Expr = lp.Load(self.sums, (poly(x), poly(y)))
         if self.p.adds:
@@ -243,5 +268,5 @@ class _Kernel:
         put: list[lp.Stmt] = [lp.Store(self.c, place, value)]
         if guarded:
             put = [lp.If((lp.Test("ge", self.rows - 1 - row), lp.Test("ge", self.columns - 1 - column)), put)]
-        return [self.unrolled(x, tile.each, [self.unrolled(y, tile.each, put)])]
+        return [self.unrolled(x, tile.each, [self.unrolled(y, tile.across, put)])]
 

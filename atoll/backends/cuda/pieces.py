@@ -146,7 +146,10 @@ def sum_kernels(lowering: Any, nest: Nest, extents: tuple[Poly, ...], found: Sum
     q = names.sym("q")
     adding = lp.Accumulate(q, poly(0), count, [lp.Add(a.var, a.monoid, lp.Load(b, place(poly(q), p))) for a, b in parts.items()], loop.accs)
     last = Nest(nest.syms, nest.extents, nest.env, [*found.first, adding, *found.rest])
-    cut += flat_kernel(lowering, last, extents) if found.columns else lowering.by_warps(last, extents)
+    if found.columns:  # many pieces are too much for one thread after the other
+        cut.append(lp.If((lp.Test("ge", count - SHORT - 1),), lowering.by_warps(last, extents), flat_kernel(lowering, last, extents)))  # type: ignore[arg-type]
+    else:
+        cut += lowering.by_warps(last, extents)
     cut += [lp.Free(b) for b in parts.values()]
     if found.columns:
         other: list[Any] = [lp.If((lp.Test("ge", SHORT - rounds),), flat_kernel(lowering, nest, extents), made.launch(lowering, None, count))]  # type: ignore[arg-type]

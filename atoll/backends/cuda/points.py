@@ -22,7 +22,8 @@ from atoll.types.dtypes import I64
 
 THREADS = 256
 ITEMS = 4
-WORKERS = 1 << 14  # threads that have memory of their own: points are taken by so many in turn
+WORKERS = 1 << 14  # threads that have memory of their own, at least: points are taken by so many in turn
+MOST_WORKERS, MEMORY = 1 << 18, 1 << 27  # at most, and as long as that takes no more bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,9 @@ def flat_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...]) -> list[k.
     at = poly(p.atom)
     thread = Single(names, nest.env, at, scratch)
     worker = THREADS * poly(k.BLOCK) + poly(k.THREAD)
-    scratch.worker, scratch.workers = worker, poly(WORKERS)
+    blocks = names.var("grid", I64, True)
+    lowering.host.add(blocks)
+    scratch.worker, scratch.workers = worker, THREADS * poly(blocks.atom)
     index, env = indices(names, nest, extents, at)
     thread.env |= {s: q.subst(env) for s, q in thread.env.items()}
     thread.env |= env
@@ -188,10 +191,10 @@ def flat_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...]) -> list[k.
     body = [*index, *thread.stmts(nest.body)]
     if scratch.buffers:
         step = names.sym("t")
-        here = worker + WORKERS * poly(step)
-        work = lp.For(step, poly(0), (n - worker + (WORKERS - 1)) // WORKERS, [lp.Let(p, lp.Index(here)), *body], parallel=False)  # type: ignore[list-item]
-        launch = lambda: lowering.launch("points", [k.Region((work,))], THREADS, poly(WORKERS // THREADS), note=_note(nest))  # noqa: E731
-        return [*out, *lowering.with_scratch(scratch, launch)]
+        workers = scratch.workers
+        work = lp.For(step, poly(0), (n - worker + workers - 1) // workers, [lp.Let(p, lp.Index(worker + workers * poly(step))), *body], parallel=False)  # type: ignore[list-item]
+        launch = lambda: lowering.launch("points", [k.Region((work,))], THREADS, poly(blocks.atom), note=_note(nest))  # noqa: E731
+        return [*out, *lowering.known(scratch.bytes), lp.Let(blocks, _blocks(n, scratch.bytes)), *lowering.with_scratch(scratch, launch)]
     if is_light(nest.body):
         step = names.sym("e")
         first = THREADS * ITEMS * poly(k.BLOCK)
@@ -205,6 +208,17 @@ def flat_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...]) -> list[k.
     point = lp.Let(p, lp.Index(worker))
     guard = lp.If((lp.Test("ge", n - at - 1),), body)  # type: ignore[arg-type]
     return [*out, *lowering.launch("points", [k.Region((point, guard))], THREADS, (n + (THREADS - 1)) // THREADS, note=_note(nest))]
+
+
+def _blocks(n: Poly, size: Poly) -> lp.Expr:
+    """How many blocks have memory of their own, `size` bytes a thread: no more than there are points, and many where that takes little."""
+
+    def call(op: str, a: lp.Expr, b: lp.Expr) -> lp.Expr:
+        return lp.Call(op, (a, b), I64)
+
+    fit = call("floordiv", lp.Const(MEMORY // THREADS, I64), call("max", lp.Index(size), lp.Const(1, I64)))
+    most = call("max", call("min", fit, lp.Const(MOST_WORKERS // THREADS, I64)), lp.Const(WORKERS // THREADS, I64))
+    return call("max", call("min", lp.Index((n + (THREADS - 1)) // THREADS), most), lp.Const(1, I64))
 
 
 def _without_division(names: Names, nest: Nest, extents: tuple[Poly, ...], at: Poly, first: Poly, body: list[k.Statement]) -> tuple[list[k.Statement], list[k.Statement], list[lp.Stmt]]:

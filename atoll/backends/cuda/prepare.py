@@ -3,6 +3,7 @@
     for in order i: body            for i: body, where no round touches what another one writes
     accumulate s or= e over r       s = e where there is a round: e does not change, and s or e or e is s or e
     alloc b; for i: .. b ..         for i: alloc b; .. b .., where every round writes b anew
+    argsort x; y[i] = x[o[i]]       sort x, where nothing else reads its places (loops/idioms/sorted_values.py)
 
 Rounds of a parallel loop hand nothing to each other, but on a CPU, where one thread does many of them, they may use the same memory in turn. Here each has its own; where an
 array is used outside the loop too, the loop goes in order.
@@ -15,6 +16,7 @@ import dataclasses
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.dependence import rounds_apart
+from atoll.loops.idioms.sorted_values import sorted_values
 from atoll.loops.questions import loads, mentions
 from atoll.loops.transform.walk import Known, innermost_first, not_products, with_bodies
 from atoll.sizes import Atom, Poly
@@ -24,7 +26,7 @@ _ONCE = ("or", "and", "max", "min", "maximum", "minimum")  # x op x is x
 
 def prepared(fn: lp.Function) -> lp.Function:
     """The function with its loops rewritten."""
-    return dataclasses.replace(fn, body=innermost_first(_own_memory(fn.body), _rewritten, not_products, ()))
+    return dataclasses.replace(fn, body=innermost_first(_own_memory(sorted_values(fn.body, [])), _rewritten, not_products, ()))
 
 
 def _own_memory(stmts: lp.Stmts) -> list[lp.Stmt]:

@@ -19,6 +19,7 @@ from atoll.sizes import Poly, poly
 from atoll.types.dtypes import BOOL, F32, F64, I32, I64, DType
 
 THREADS, WARPS, DIGITS = 256, 8, 256
+BITS = 8  # of a digit
 EACH = 16  # elements of a thread
 ROOM = 32 * 1024  # bytes of shared memory for a tile
 LEAST = 1 << 14  # elements that are sorted in this way
@@ -71,21 +72,33 @@ class Radix:
         warp, lane = poly(k.THREAD) // k.WARP, poly(k.THREAD) % k.WARP
         return self.tile * poly(k.BLOCK) + (k.WARP * self.each) * warp + k.WARP * e + lane
 
-    def digit(self, at: Poly) -> tuple[lp.Var, list[Any]]:
-        """The digit of an element; none where there is no element."""
+    def taken(self) -> tuple[lp.Buffer, list[Any]]:
+        """A thread's elements, all asked for before anything is done with them."""
+        own, e = self.names.buffer("own", self.dtype, (poly(self.each),), "temp"), self.names.sym("e")
+        own.local = True
+        at = self.item(poly(e))
+        load, zero = lp.Load(self.keys, (at,)), lp.Const(False if self.dtype is BOOL else 0.0 if self.dtype.is_float else 0, self.dtype)
+        full, some = (lp.For(e, poly(0), poly(self.each), [lp.Store(own, (poly(e),), v)], parallel=False, unroll=True) for v in (load, lp.Choose((lp.Test("ge", self.n - 1 - at),), load, zero)))
+        return own, [lp.Alloc(own), lp.If((lp.Test("ge", self.n - self.tile * (poly(k.BLOCK) + 1)),), [full], [some])]
+
+    def digit(self, own: lp.Buffer, e: Poly) -> tuple[lp.Var, list[Any]]:
+        """The digit of a thread's e-th element. Where there is no element it is the last digit: that comes after all elements, so it is in nobody's way."""
         here, found = self.names.var("digit", I64, True), self.names.var("d", I64, True)
-        there = [k.Digit(found, lp.Load(self.keys, (at,)), poly(self.shift.atom)), lp.Assign(here, lp.Use(found))]
-        return here, [lp.Declare(here, lp.Const(DIGITS, I64)), lp.If((lp.Test("ge", self.n - 1 - at),), there)]  # type: ignore[arg-type]
+        there = lp.Choose((lp.Test("ge", self.n - 1 - self.item(e)),), lp.Use(found), lp.Const(DIGITS - 1, I64))
+        return here, [k.Digit(found, lp.Load(own, (e,)), poly(self.shift.atom)), lp.Let(here, there)]
 
     def count(self) -> tuple[list[Any], list[lp.Buffer]]:
         names, thread = self.names, poly(k.THREAD)
-        bins = names.buffer("bins", I64, (poly(DIGITS + 1),), "shared")
+        bins = names.buffer("bins", I32, (poly(DIGITS),), "shared")
         e, before, count = names.sym("e"), names.var("before", I64, True), names.var("count", I64, True)
-        digit, made = self.digit(self.item(poly(e)))
-        each = [*made, k.Same(before, count, lp.Use(digit)), lp.If((lp.Test("eq", poly(before.atom)),), [k.Atomic(bins, (poly(digit.atom),), "add", lp.Use(count))])]  # type: ignore[list-item]
-        zero = lp.Const(0, I64)
-        out: list[Any] = [lp.Store(bins, (thread,), zero), lp.If((lp.Test("eq", thread),), [lp.Store(bins, (poly(DIGITS),), zero)]), k.Barrier()]
-        out += [lp.For(e, poly(0), poly(self.each), each, parallel=False), k.Barrier(), lp.Store(self.counts, (thread, poly(k.BLOCK)), lp.Load(bins, (thread,)))]
+        own, first = self.taken()
+        digit, made = self.digit(own, poly(e))
+        adding = k.Atomic(bins, (poly(digit.atom),), "add", lp.Cast(lp.Use(count), I32))
+        each = [*made, k.Same(before, count, lp.Use(digit), BITS), lp.If((lp.Test("eq", poly(before.atom)),), [adding])]  # type: ignore[list-item]
+        zero = lp.Const(0, I32)
+        out: list[Any] = [lp.Store(bins, (thread,), zero), *first, k.Barrier()]
+        out += [lp.For(e, poly(0), poly(self.each), each, parallel=False, unroll=True), k.Barrier()]
+        out.append(lp.Store(self.counts, (thread, poly(k.BLOCK)), lp.Cast(lp.Load(bins, (thread,)), I64)))
         return out, [bins]
 
     def rows(self) -> tuple[list[Any], list[lp.Buffer]]:
@@ -103,19 +116,20 @@ class Radix:
 
     def move(self) -> tuple[list[Any], list[lp.Buffer]]:
         names, thread = self.names, poly(k.THREAD)
-        bins = names.buffer("bins", I32, (poly(WARPS), poly(DIGITS + 1)), "shared")
+        bins = names.buffer("bins", I32, (poly(WARPS), poly(DIGITS)), "shared")
         offsets = names.buffer("offsets", I64, (poly(DIGITS),), "shared")
         shared = names.buffer("warps", I64, (poly(WARPS),), "shared")
         staged = names.buffer("tile", self.dtype, (poly(self.tile),), "shared")
         staged_places = names.buffer("tile_places", I64, (poly(self.tile),), "shared") if self.places is not None else None
         ranks, digits = (names.buffer(x, I32, (poly(self.each),), "temp") for x in ("ranks", "digits"))
         ranks.local = digits.local = True
-        out = [*self.ranked(bins, ranks, digits), k.Barrier(), *self.starts(bins, offsets, shared), k.Barrier()]
+        own, first = self.taken()
+        out = [*first, *self.ranked(own, bins, ranks, digits), k.Barrier(), *self.starts(bins, offsets, shared), k.Barrier()]
         m, q, to, which, rank = names.sym("m"), names.sym("m"), names.var("to", I64, True), names.var("digit", I64, True), names.var("rank", I64, True)
         at = self.item(poly(m))
         here: list[lp.Stmt] = [lp.Let(which, lp.Cast(lp.Load(digits, (poly(m),)), I64))]
         here.append(lp.Let(rank, lp.Cast(lp.Call("add", (lp.Load(bins, (thread // k.WARP, poly(which.atom))), lp.Load(ranks, (poly(m),))), I32), I64)))
-        here.append(lp.Store(staged, (poly(rank.atom),), lp.Load(self.keys, (at,))))
+        here.append(lp.Store(staged, (poly(rank.atom),), lp.Load(own, (poly(m),))))
         if staged_places is not None and self.places is not None:
             here.append(lp.Store(staged_places, (poly(rank.atom),), lp.Load(self.places, (at,))))
         out += [lp.For(m, poly(0), poly(self.each), [lp.If((lp.Test("ge", self.n - 1 - at),), here)], parallel=False, unroll=True), k.Barrier()]
@@ -127,18 +141,18 @@ class Radix:
         out.append(lp.For(q, poly(0), poly(self.each), [lp.If((lp.Test("ge", self.n - 1 - self.tile * poly(k.BLOCK) - place),), moved)], parallel=False, unroll=True))
         return out, [bins, offsets, shared, staged, *([staged_places] if staged_places is not None else [])]
 
-    def ranked(self, bins: lp.Buffer, ranks: lp.Buffer, digits: lp.Buffer) -> list[Any]:
+    def ranked(self, own: lp.Buffer, bins: lp.Buffer, ranks: lp.Buffer, digits: lp.Buffer) -> list[Any]:
         """The digits of a thread's elements, how many before each in its warp's part have the same, and how many of each the warp has."""
         names, warp, lane = self.names, poly(k.THREAD) // k.WARP, poly(k.THREAD) % k.WARP
         z, e = names.sym("z"), names.sym("e")
         out: list[Any] = [lp.Alloc(ranks), lp.Alloc(digits)]
         clear = lp.Store(bins, (warp, lane + k.WARP * poly(z)), lp.Const(0, I32))
         out.append(lp.For(z, poly(0), poly(DIGITS // k.WARP), [clear], parallel=False))
-        out += [lp.If((lp.Test("eq", lane),), [lp.Store(bins, (warp, poly(DIGITS)), lp.Const(0, I32))]), k.WarpBarrier()]
-        digit, made = self.digit(self.item(poly(e)))
+        out.append(k.WarpBarrier())
+        digit, made = self.digit(own, poly(e))
         before, count, old = names.var("before", I64, True), names.var("count", I64, True), names.var("old", I32)
         here = (warp, poly(digit.atom))
-        each: list[Any] = [*made, k.Same(before, count, lp.Use(digit)), lp.Let(old, lp.Load(bins, here)), k.WarpBarrier()]
+        each: list[Any] = [*made, k.Same(before, count, lp.Use(digit), BITS), lp.Let(old, lp.Load(bins, here)), k.WarpBarrier()]
         each.append(lp.If((lp.Test("eq", poly(before.atom)),), [lp.Store(bins, here, lp.Call("add", (lp.Use(old), lp.Cast(lp.Use(count), I32)), I32))]))
         each += [lp.Store(ranks, (poly(e),), lp.Call("add", (lp.Use(old), lp.Cast(lp.Use(before), I32)), I32)), lp.Store(digits, (poly(e),), lp.Cast(lp.Use(digit), I32)), k.WarpBarrier()]
         return [*out, lp.For(e, poly(0), poly(self.each), each, parallel=False, unroll=True)]

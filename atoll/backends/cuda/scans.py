@@ -1,12 +1,12 @@
 """Loops in order that leave one running value: scans, and filters, whose running value is how many were kept.
 
-    s = s0; for r in 0..n: ...; s := op(s, v(r)); ...       every tile of 4096 rounds is done by a block, which must know s before it
+    s = s0; for r in 0..n: ...; s := op(s, v(r)); ...       every tile of 8192 rounds (4096 of a filter) is done by a block, which must know s before it
 
 One launch, and v is computed once (textbook: a scan by decoupled look-back). A block takes the number of its tile from a counter, so tiles before it have been begun:
 
-    1. a warp has 512 neighbouring rounds, 32 at a time: v, scanned by shuffles, kept by the threads
-    2. what the tile amounts to is told; so is, by the last tile of 32, what these amount to, and by the last of 1024 what s is after them
-    3. the first warp awaits the tiles before it among its 32, the 32s before among its 32, and s before these 1024, and combines them in this order
+    1. a warp has neighbouring rounds, 32 at a time: v, scanned by shuffles, kept by the threads
+    2. what the tile amounts to is told; the first warp awaits the tiles before it among its 32; the last tile of 32 tells what these amount to, before it waits for more
+    3. the first warp awaits the 32s before among its 32, and s before these 1024, and combines them in this order; the last tile of 1024 tells what s is after them
     4. the body of the loop, with s as it is before its round
 
 Unlike the usual look-back nobody takes what happens to be ready: what is combined with what depends on n only, so the bits do too (docs/sources.md G3).
@@ -28,8 +28,8 @@ from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import I64, U32
 
 THREADS = 256
-ROUNDS = 16
-TILE = THREADS * ROUNDS
+ROUNDS = 16  # of a thread
+PLAIN = 2  # times as many, where rounds do nothing but go on
 WARPS = THREADS // k.WARP
 
 _MONOID = {op: name for name, (op, _) in MONOIDS.items()}
@@ -43,6 +43,15 @@ class Scan:
     acc: lp.Acc
     before: list[lp.Stmt]
     value: lp.Expr
+
+    @property
+    def rounds(self) -> int:
+        """Of a thread."""
+        return ROUNDS if any(isinstance(s, lp.If) for s in self.loop.body) else ROUNDS * PLAIN
+
+    @property
+    def tile(self) -> int:
+        return THREADS * self.rounds
 
 
 def find_scan(loop: lp.For, reassociate: bool) -> Scan | None:
@@ -131,11 +140,11 @@ def scan_kernels(lowering: Any, scan: Scan, start: dict[lp.Var, lp.Expr]) -> lis
     n = lowering.extent(loop.high - loop.low, out)
     tiles = names.var("tiles", I64, True)
     lowering.host.add(tiles)
-    out.append(lp.Let(tiles, lp.Call("max", (lp.Index((n + (TILE - 1)) // TILE), lp.Const(1, I64)), I64)))
+    out.append(lp.Let(tiles, lp.Call("max", (lp.Index((n + (scan.tile - 1)) // scan.tile), lp.Const(1, I64)), I64)))
     made = _Tiles(lowering, scan, n, poly(tiles.atom), start.get(var))
     several = lp.If((lp.Test("ge", poly(tiles.atom) - 2),), [k.Clear(made.told)])  # type: ignore[list-item]
     out += [lp.Alloc(made.parts), lp.Alloc(made.told), several]
-    out += lowering.launch("scan", [k.Region(tuple(made.code()))], THREADS, poly(tiles.atom), made.shared, sets=(var,), note="a scan, 4096 rounds a block", own=(var,))
+    out += lowering.launch("scan", [k.Region(tuple(made.code()))], THREADS, poly(tiles.atom), made.shared, sets=(var,), note=f"a scan, {scan.tile} rounds a block", own=(var,))
     return [*out, lp.Free(made.told), lp.Free(made.parts)]
 
 
@@ -144,7 +153,7 @@ class _Tiles:
 
     def __init__(self, lowering: Any, scan: Scan, n: Poly, tiles: Poly, start: lp.Expr | None) -> None:
         names: Names = lowering.names
-        self.names, self.scan, self.acc, self.n, self.tiles = names, scan, scan.acc, n, tiles
+        self.names, self.scan, self.acc, self.n, self.tiles, self.each = names, scan, scan.acc, n, tiles, scan.rounds
         t = scan.acc.var.dtype
         self.cell, self.counter = lowering.cell(scan.acc.var), lowering.counter()
         self.start = start if start is not None else lp.Load(self.cell, ())
@@ -156,7 +165,7 @@ class _Tiles:
         self.warps = names.buffer("warps", t, (poly(WARPS),), "shared")
         self.before = names.buffer("before", t, (poly(1),), "shared")
         self.shared = (self.number, self.warps, self.before)
-        self.tile, self.kept = names.var("tile", I64, True), names.buffer("kept", t, (poly(ROUNDS),), "temp")
+        self.tile, self.kept = names.var("tile", I64, True), names.buffer("kept", t, (poly(self.each),), "temp")
         self.kept.local = True
         self.warp, self.lane = poly(k.THREAD) // k.WARP, poly(k.THREAD) % k.WARP
 
@@ -165,7 +174,7 @@ class _Tiles:
 
     def round(self, e: Sym) -> Poly:
         """Which round a thread does: warps have neighbouring ones, 32 at a time."""
-        return TILE * poly(self.tile.atom) + (k.WARP * ROUNDS) * self.warp + k.WARP * poly(e) + self.lane
+        return self.scan.tile * poly(self.tile.atom) + (k.WARP * self.each) * self.warp + k.WARP * poly(e) + self.lane
 
     def both(self, a: lp.Expr, b: lp.Expr) -> lp.Call:
         return combine(self.acc, a, b)
@@ -188,7 +197,7 @@ class _Tiles:
         body: list[Any] = [lp.Declare(value, lp.Load(self.kept, (poly(e),))), *warp_scan(self.names, self.acc, value)]
         body += [lp.Assign(value, self.both(lp.Use(carry), lp.Use(value))), lp.Store(self.kept, (poly(e),), lp.Use(value))]
         body += [k.Shuffle(last, lp.Use(value), poly(k.WARP - 1)), lp.Assign(carry, lp.Use(last))]
-        out: list[Any] = [self.elements(), lp.Declare(carry, neutral(self.acc)), lp.For(e, poly(0), poly(ROUNDS), body, parallel=False, unroll=True)]
+        out: list[Any] = [self.elements(), lp.Declare(carry, neutral(self.acc)), lp.For(e, poly(0), poly(self.each), body, parallel=False, unroll=True)]
         return [*out, lp.If((lp.Test("eq", self.lane),), [lp.Store(self.warps, (self.warp,), lp.Use(carry))])]
 
     def elements(self) -> lp.Stmt:
@@ -196,9 +205,9 @@ class _Tiles:
         e, value = self.names.sym("e"), self.var("value")
         made, known = _element(self.names, self.scan, self.round(e))
         start, store = lp.Declare(value, neutral(self.acc)), lp.Store(self.kept, (poly(e),), lp.Use(value))
-        full = lp.For(e, poly(0), poly(ROUNDS), [*made, lp.Store(self.kept, (poly(e),), known)], parallel=False, unroll=True)
+        full = lp.For(e, poly(0), poly(self.each), [*made, lp.Store(self.kept, (poly(e),), known)], parallel=False, unroll=True)
         some: list[Any] = [start, lp.If((lp.Test("ge", self.n - 1 - self.round(e)),), [*made, lp.Assign(value, known)]), store]
-        return lp.If((lp.Test("ge", self.n - TILE * (poly(self.tile.atom) + 1)),), [full], [lp.For(e, poly(0), poly(ROUNDS), some, parallel=False, unroll=True)])
+        return lp.If((lp.Test("ge", self.n - self.scan.tile * (poly(self.tile.atom) + 1)),), [full], [lp.For(e, poly(0), poly(self.each), some, parallel=False, unroll=True)])
 
     def tell(self, place: Poly, value: lp.Expr) -> list[Any]:
         return [lp.Store(self.parts, (place,), value), k.Tell(self.told, (place,))]
@@ -219,16 +228,16 @@ class _Tiles:
         groups, more = self.awaited(poly(group.atom), self.tiles, "groups")
         supers = self.tiles + self.groups + poly(thousand.atom)
         here, before = self.var("group"), self.var("before")
+        told: list[Any] = [lp.Let(here, self.both(lp.Use(tiles), lp.Use(total)))]  # before anything else is awaited: else all groups would wait for each other
+        told.append(lp.If((zero, lp.Test("eq", tile % k.WARP - (k.WARP - 1))), self.tell(self.tiles + poly(group.atom), lp.Use(here))))
         last: list[Any] = [lp.Declare(before, lp.Use(start))]
         last.append(lp.If((lp.Test("ge", poly(thousand.atom) - 1),), [k.Await(self.told, (supers,)), lp.Assign(before, lp.Load(self.parts, (supers,)))]))  # type: ignore[list-item]
-        last.append(lp.Let(here, self.both(lp.Use(tiles), lp.Use(total))))
-        last.append(lp.If((lp.Test("eq", tile % k.WARP - (k.WARP - 1)),), self.tell(self.tiles + poly(group.atom), lp.Use(here))))
         whole = self.both(lp.Use(before), self.both(lp.Use(groups), lp.Use(here)))
         last.append(lp.If((lp.Test("eq", tile % (k.WARP * k.WARP) - (k.WARP * k.WARP - 1)),), self.tell(supers + 1, whole)))
         last += [lp.Assign(before, self.both(self.both(lp.Use(before), lp.Use(groups)), lp.Use(tiles))), lp.Store(self.before, (poly(0),), lp.Use(before))]
         end: list[lp.Stmt] = [lp.Store(self.cell, (), self.both(lp.Use(before), lp.Use(total))), lp.Store(self.counter, (), lp.Const(0, U32))]
         last.append(lp.If((lp.Test("eq", tile - self.tiles + 1),), end))
-        return [*out, *made, *more, k.WarpBarrier(), lp.If((zero,), last)]
+        return [*out, *made, *told, *more, k.WarpBarrier(), lp.If((zero,), last)]
 
     def rounds(self) -> list[Any]:
         """The body of the loop at every round: before it s is what was kept of the round before."""
@@ -246,7 +255,7 @@ class _Tiles:
         body.append(lp.If((lp.Test("ge", self.lane - 1),), beside, [lp.If((lp.Test("ge", poly(e) - 1),), here)]))
         work = thread.stmts(_stepping(self.scan, self.both(lp.Use(prefix), lp.Use(kept))))
         body += [lp.If((lp.Test("ge", self.n - 1 - at),), work), lp.Assign(last, lp.Use(neighbour))]  # type: ignore[arg-type]
-        return [*out, lp.Declare(last, neutral(self.acc)), lp.For(e, poly(0), poly(ROUNDS), body, parallel=False, unroll=True)]
+        return [*out, lp.Declare(last, neutral(self.acc)), lp.For(e, poly(0), poly(self.each), body, parallel=False, unroll=True)]
 
 
 def _stepping(scan: Scan, after: lp.Expr) -> list[lp.Stmt]:

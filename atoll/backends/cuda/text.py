@@ -67,10 +67,23 @@ static inline void at_tell(uint32_t *told) {
 }
 #ifndef AT_ON_CPU
 static inline void at_await(const uint32_t *told) {
-    while (*(const volatile uint32_t *)told == 0) {}
+    for (unsigned pause = 0; *(const volatile uint32_t *)told == 0; pause += pause < 96u ? 8u : 0u) __nanosleep(pause); /* others want to be heard too */
     __threadfence();
 }
 #endif
+"""
+
+SAME = """
+/* The lanes of a warp that have the same value of a few bits: a vote for each bit. */
+template <int bits> static inline unsigned at_same(unsigned value) {
+    unsigned found = 0xffffffffu;
+    #pragma unroll
+    for (int b = 0; b < bits; b++) {
+        const unsigned here = value >> b & 1u, votes = __ballot_sync(0xffffffffu, (int)here);
+        found &= votes ^ (here - 1u);
+    }
+    return found;
+}
 """
 
 
@@ -173,9 +186,10 @@ class KernelText(Emitter):
                 self.put("__threadfence();")
             case k.Shuffle(var, value, lane):
                 self.shuffle(var, value, self.poly(lane))
-            case k.Same(before, count, value):
+            case k.Same(before, count, value, bits):
                 mask = f"at_{safe(before.name)}"
-                self.put(f"const unsigned {mask} = __match_any_sync(0xffffffffu, (int){self.expr(value)});")
+                same = f"at_same<{bits}>((unsigned){self.expr(value)})" if bits else f"__match_any_sync(0xffffffffu, (int){self.expr(value)})"
+                self.put(f"const unsigned {mask} = {same};")
                 self.put(f"const {before.dtype.c_name} {safe(before.name)} = ({before.dtype.c_name})__popc({mask} & ((1u << (threadIdx.x & 31u)) - 1u));")
                 self.put(f"const {count.dtype.c_name} {safe(count.name)} = ({count.dtype.c_name})__popc({mask});")
             case k.Digit(var, value, shift):
@@ -285,9 +299,9 @@ def kernels_text(program: k.Program) -> tuple[str, list[tuple[str, tuple[str, ..
     printer = KernelText(program)
     texts = printer.kernels()
     body = _CPP_WORDS.sub(r"\1_", "\n\n".join([*printer.const_arrays(), *texts]))
-    support = [_QUICK_FDIV if "at_fdiv(int64_t a, int64_t b) {" in text else text for text in needed(body)]
+    support = [_QUICK_FDIV if " at_fdiv(int64_t a, int64_t b)" in text else text for text in needed(body)]
     support += [text for name, text in _ORDERED_FLOATS.items() if f"at_ordered_{name}(" in body]
-    pieces = [FAILURE, SUPPORT if printer.may_fail else "", WAITING if "at_await(" in body else "", *(COMPLEX if "complex" in body else ()), *support, body]
+    pieces = [FAILURE, SUPPORT if printer.may_fail else "", WAITING if "at_await(" in body else "", SAME if "at_same<" in body else "", *(COMPLEX if "complex" in body else ()), *support, body]
     text = with_complex("\n".join(p for p in pieces if p) + "\n").replace("static const ", "__device__ static const ")
     table = [(kernel.name, ("at_failure *", *(_type(p) for p in kernel.parameters))) for kernel in program.kernels]
     return text, table, printer.failures

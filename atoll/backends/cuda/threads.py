@@ -53,6 +53,7 @@ class Scratch:
     worker: Poly
     workers: Poly
     buffers: list[lp.Buffer] = field(default_factory=list)
+    bytes: Poly = field(default_factory=lambda: poly(0))  # of a worker
 
 
 class Thread:
@@ -216,6 +217,7 @@ class Thread:
         home = self.names.buffer(f"{buffer.name}_all", buffer.dtype, (most * self.scratch.workers,), "temp", buffer.reason or "memory of threads")
         home.span, home.label, home.origin = buffer.span, buffer.label, buffer.origin
         self.scratch.buffers.append(home)
+        self.scratch.bytes = self.scratch.bytes + most * buffer.dtype.size
         return k.Part(buffer, home, self.scratch.worker * most)
 
     def greatest(self, p: Poly, buffer: lp.Buffer) -> Poly:

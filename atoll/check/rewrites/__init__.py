@@ -11,9 +11,12 @@
     best_back.py, scans_back.py, sorts_back.py    argmin by blocks, scans in chunks, sorted values, undone in both programs
     lanes_back.py, lanes.py        variables of several rounds side by side, parts of sums, as what they stand for
     retargeted.py                  arrays that are made in their place
+    filters_back.py                filters in blocks
+    twice_back.py                  what is computed or tested again, once
     arrays_back.py                 arrays of copies, under the names they had
     checks_back.py, parts_back.py, turns_back.py, kept_back.py    checks that left their loop, sums made in parts, loops that are left early or go in turns, elements kept
                   for the next round, undone likewise
+    totals_back.py                 sums over parts of a range, as one
     region.py     the same instances, each once, in an order that keeps every dependence
     steps.py      one rewrite: the smallest parts that differ, each validated
     chain.py      the certificate of a compile: all rewrites between the lowered loops and those that are printed

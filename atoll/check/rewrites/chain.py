@@ -43,7 +43,7 @@ class Chain:
         self.data, self.reader = data, Reader(data)
         self.sizes = tuple(map(unknown, data["sizes"]))
         need(len(set(self.sizes)) == len(self.sizes), "two sizes of one name")
-        self.kinds = arguments(self.sizes, data["arguments"])
+        self.kinds = arguments(self.sizes, data["arguments"], self.reader.polys)
         constants(self.kinds, data.get("constants", []), self.reader.expr)
         self.given = frozenset(self.kinds)
         self.results = frozenset(map(unknown, data["results"]))

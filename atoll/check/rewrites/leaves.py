@@ -174,7 +174,7 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
                 if i in at.syms:
                     raise No("an index twice")
                 apart: Any = s[0] == "for" and (s[5][0] or (new and s[5][1] > 0))  # several rounds at a time have no order either: believed of nobody
-                if s[0] == "accumulate" and new and not s[6] and any(acc[2][0] in "fc" for acc in s[5]):
+                if s[0] == "accumulate" and new and not s[6] and (not s[5] or any(acc[2][0] in "fc" for acc in s[5])):
                     apart = SUMS  # printed in lanes
                 inside = at.inside((here, k, i, apart), [("ge", sub(var(i), low)), ("ge", sub(sub(high, var(i)), const(1)))], sym=i)
                 yield from leaves(n.bodies[0], inside, scope, new)

@@ -32,6 +32,7 @@ from atoll.check.rewrites.refute import Cond, Group, cannot, negations
 from atoll.check.rewrites.steady import decided_before, no_other_scans
 from atoll.check.rewrites.storage import in_one, is_neutral, sums_in_one, undone
 from atoll.check.rewrites.texts import as_was, reads_under, texts
+from atoll.check.rewrites.totals_back import totals_back
 from atoll.check.rewrites.turns_back import turns_back
 from atoll.check.rewrites.values import Values
 from atoll.check.sums import Poly, add, const, mul, sub, subst, value, var
@@ -53,7 +54,8 @@ class Region(Values, Footprints, Lanes):
         self._others: dict[int, tuple[Leaf, Other]] = {}  # asked once for each leaf, when rounds are settled
         self.moving, self.kinds = around.moving, around.kinds
         self.notes: set[str] = set()
-        before, after = in_one(turns_back(sums_in_one(before, after))), in_one(checks_back(turns_back(kept_back(parts_back(after, self.notes, self.kinds) if licensed else after, self.kinds)), roots))
+        after = totals_back(before, kept_back(parts_back(after, self.notes, self.kinds) if licensed else after, self.kinds), roots, self.kinds, licensed)
+        before, after = in_one(turns_back(sums_in_one(before, after))), in_one(checks_back(turns_back(after), roots))
         after, self.own = rooms(before, after, self.kinds)
         if self.own.extents:
             after = parts_in_place(after, self.own, self.kinds, licensed)

@@ -17,23 +17,39 @@ Kind = tuple[str, str, int | None]  # a size, an index, a variable or an array; 
 
 
 class Kinds(dict[str, Kind]):
-    """What names are; of arrays that nobody writes, also what their elements are."""
+    """What names are; of arrays that nobody writes, also what their elements are, and how long those are that nobody makes."""
 
     def __init__(self, known: Iterable[tuple[str, Kind]] = ()) -> None:
         super().__init__(known)
         self.constants: dict[str, tuple[tuple[int, ...], tuple[Expr, ...]]] = {}
+        self.extents: dict[str, tuple[Poly, ...]] = {}  # of arrays that nobody makes, where they are told
+
+    def with_rooms(self, *programs: Body) -> Kinds:
+        """With the lengths of arrays that these programs make, where they are always the same and all rows are kept."""
+        made = Kinds(self.items())
+        made.constants, made.extents = self.constants, dict(self.extents)
+        found: dict[str, set[Any]] = {}
+        for s in (s for body in programs for s in walk(body)):
+            if s[0] == "alloc":
+                found.setdefault(s[1], set()).add(s[3] if s[4][1] is None else None)
+        made.extents |= {b: next(iter(each)) for b, each in found.items() if len(each) == 1 and None not in each}
+        return made
 
 
 MANY = 4_096  # elements of an array of constants
 SIZE, INDEX = ("a size", "i64", None), ("an index", "i64", None)
 
 
-def arguments(sizes: tuple[str, ...], given: list[Any]) -> Kinds:
-    """What nobody binds: sizes, arrays and numbers."""
+def arguments(sizes: tuple[str, ...], given: list[Any], polys: Callable[[list[int]], tuple[Poly, ...]]) -> Kinds:
+    """What nobody binds: sizes, arrays, perhaps with their lengths, and numbers."""
     kinds = Kinds((s, SIZE) for s in sizes)
-    for name, kind, d in given:
+    for name, kind, d, *long in given:
         need(kind in ("an array", "a variable") and unknown(name) not in kinds, "no argument:", name)
         kinds[name] = (kind, str(d), None)
+        if long:
+            need(kind == "an array" and len(long) == 1, "no argument:", name)
+            kinds.extents[name] = polys(long[0])
+    need(all(free(p) <= set(sizes) for extents in kinds.extents.values() for p in extents), "an array as long as nobody knows")
     return kinds
 
 

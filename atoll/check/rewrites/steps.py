@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from atoll.check.rewrites.arrays_back import own_arrays
 from atoll.check.rewrites.best_back import best_back
+from atoll.check.rewrites.filters_back import filters_back
 from atoll.check.rewrites.language import Body, changed, names, read, walk
 from atoll.check.rewrites.leaves import Around, No, Node, Origin, conditions, definition, nodes, otherwise, whole
 from atoll.check.rewrites.numbered import numbered
@@ -20,6 +21,7 @@ from atoll.check.rewrites.retargeted import retargeted
 from atoll.check.rewrites.scans_back import scans_back
 from atoll.check.rewrites.scopes import Kinds
 from atoll.check.rewrites.sorts_back import sorted_values
+from atoll.check.rewrites.twice_back import said_once
 from atoll.check.sums import Poly, Rejected, const, sub, var
 
 LARGEST = 1 << 60
@@ -39,11 +41,12 @@ class Part:
 def validate(sizes: tuple[str, ...], before: Body, after: Body, origins: list[Origin | None], roots: Mapping[str, str], licensed: bool, kinds: Kinds, results: frozenset[str]) -> list[Part]:
     """`kinds`: what names are; `results`: variables that are read behind it; `origins` of all statements after the rewrite, in the order of a walk; `roots`: which variables are copies of which; `licensed`: sums into memory
     may be made in another order."""
-    moving = frozenset(_moving(before) | _moving(after))
+    moving, kinds = frozenset(_moving(before) | _moving(after)), kinds.with_rooms(before, after)
     around = Around(moving, kinds, facts=[c for s in sizes for c in (("ge", var(s)), ("ge", sub(const(LARGEST), var(s))))])
     numbers: Iterator[Origin | None] = iter((k, {}) for k in range(1 << 40))
     first, new = nodes(before, numbers), nodes(after, iter(origins))
     notes: set[str] = set()
+    new = filters_back(first, new, kinds, notes)
     one, two = (_plain(x, kinds, licensed, notes) for x in (first, new))
     found = _validated(one, two, around, roots, results, licensed)
     if any(p.why for p in found) and (one is not first or two is not new):  # what was rewritten inside of an idiom is seen there
@@ -63,7 +66,8 @@ def _validated(before: tuple[Node, ...], after: tuple[Node, ...], around: Around
     kinds = around.kinds
     first, new = sorted_values(before, own_arrays(before, after, kinds), kinds)
     first = retargeted(first, new, kinds)
-    return _level(_own_rounds(numbered(first, new, kinds), ()), new, around, roots, results, licensed)
+    first = said_once(numbered(first, new, kinds), new)
+    return _level(_own_rounds(first, ()), new, around, roots, results, licensed)
 
 
 def _level(before: tuple[Node, ...], after: tuple[Node, ...], at: Around, roots: Mapping[str, str], outside: frozenset[str], licensed: bool) -> list[Part]:

@@ -79,12 +79,12 @@ def _turns(tests: Any, first: Node, loop: Node) -> Node | None:
     at, low = first.stmt[1], first.stmt[3][1]
     leave, *all_, rounds, step = loop.bodies[0] if len(loop.bodies[0]) >= 4 else (first, first, first, first)
     kept, lets = [n for n in all_ if n.origin is not None], [n for n in all_ if n.origin is None]  # names of a round that are the same in a turn
-    if leave.stmt[0] != "break" or len(leave.stmt[1]) != 1 or leave.stmt[1][0][0] != "ge" or rounds.stmt[0] != "for" or any(n.stmt[0] != "let" or n.stmt[2] != "i64" for n in lets):
+    if leave.stmt[0] != "break" or len(leave.stmt[1]) != 1 or leave.stmt[1][0][0] != "ge" or not _rounds(rounds) or any(n.stmt[0] != "let" or n.stmt[2] != "i64" for n in lets):
         return None
     high = add(add(leave.stmt[1][0][1], var(at)), const(1))
     made = {n.stmt[1]: n.stmt[3] for n in lets}
-    i, begin, stop, _, flags = rounds.stmt[1:6]
-    if begin != var(at) or len(stop) != 1 or stop[0][1] != 1 or len(stop[0][0]) != 1 or step.stmt != ("assign", at, ("index", stop)) or flags[3]:
+    i, begin, stop = rounds.stmt[1:4]
+    if begin != var(at) or len(stop) != 1 or stop[0][1] != 1 or len(stop[0][0]) != 1 or step.stmt != ("assign", at, ("index", stop)):
         return None
     turns = _where_turns(made.get(stop[0][0][0]), at, high, made)
     if turns is None or {at, *made, *(n.stmt[1] for n in kept)} & (names(low) | names(high)):
@@ -100,7 +100,12 @@ def _turns(tests: Any, first: Node, loop: Node) -> Node | None:
     if {at, *made} & (read(stmts)[0] | assigned) or assigned & (names(high) | set().union(*(names(p) for pair in turns.values() for p in pair))):
         return None
     early = tuple(replace(n, origin=(n.origin[0], {s: subst(p, {at: var(i)}) for s, p in n.origin[1].items()})) for n in kept if n.origin is not None)
-    return Node(("for", i, low, high, (), flags), ((*early, *inner),), rounds.origin)
+    return Node((rounds.stmt[0], i, low, high, *rounds.stmt[4:]), ((*early, *inner),), rounds.origin)
+
+
+def _rounds(n: Node) -> bool:
+    """A loop that is no scan, or one that makes sums which were begun before it."""
+    return bool(n.stmt[0] == "for" and not n.stmt[5][3]) or bool(n.stmt[0] == "accumulate" and not n.stmt[5])
 
 
 def _where_turns(stop: Any, at: str, high: Poly, made: Mapping[str, Any]) -> dict[str, tuple[Poly, Poly]] | None:

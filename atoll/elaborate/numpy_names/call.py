@@ -74,6 +74,8 @@ class Call:
         if isinstance(found.type, Tuple) and found.type.items:
             parts = [self.value(part) for part in project_all(self.el, found)]
             found = array_of(self.el, parts, s.NoneValue(span=self.span))
+        if isinstance(shape_of(found.type)[1], Tuple):
+            self.refuse("an array of tuples", "write lists in the place of tuples: [[x, y] for ...]")
         if not isinstance(shape_of(found.type)[1], (Scalar, Index)):
             self.wrong(found, "numbers")
         return found if isinstance(found.expr, ir.Lit) else self.el.bind(found)

@@ -41,6 +41,7 @@ INSTEAD: dict[str, tuple[str, str]] = {
     "vectorize": ("functions lift by themselves, and {} says it", "map(abs, x)"),
     "ndenumerate": ("write {}", "[k * v for k, v in enumerate(x)]"),
     "real_if_close": ("take the part you mean: {}", "np.real(x)"),
+    "place": ("write x[mask] = v, or {}", "np.where(x > 0.0, y, x)"),
     "linalg.eig": ("of a symmetric matrix {}; others are computed outside", "np.linalg.eigh(s)"),
     "linalg.eigvals": ("of a symmetric matrix {}; others are computed outside", "np.linalg.eigvalsh(s)"),
     "float16": ("use {}", "np.float32(x)"),

@@ -17,6 +17,7 @@ from atoll.elaborate.numpy_names.call import Call
 from atoll.elaborate.numpy_names.shapes import atleast, product, reshaped
 from atoll.sizes import Poly, floordiv, poly
 from atoll.sizes.poly import exact_quotient
+from atoll.types.dtypes import BOOL
 from atoll.types.types import array, rank, shape_of, strong
 
 T = TypeVar("T")
@@ -192,6 +193,8 @@ def _delete(c: Call, arr: Any, obj: Any, axis: Any = None) -> Value:
     x = c.flat(c.array(arr)) if c.none(axis) else c.array(arr)
     k = 0 if c.none(axis) else c.axis(axis, rank(x.type))
     size = c.shape(x)[k]
+    if isinstance(obj, Value) and rank(obj.type) and c.dtype_of(obj) is BOOL:
+        c.refuse("a mask", "keep the others: x[~mask]")
     if c.is_many(obj):
         each = [c.integer(part, "a place") for part in c.parts(obj)]
         if not each or min(each) < 0:

@@ -21,30 +21,28 @@ from atoll.loops.transform.walk import plain_parts, with_bodies
 
 def same_conditions(stmts: lp.Stmts, decisions: list[str]) -> lp.Stmts:
     out: list[lp.Stmt] = []
-    seen: list[Touched] = []  # what each of them touches
     open_: list[int] = []  # where in `out` branches stand that later statements may join
     joined = 0
 
     def put(at: int, stmt: lp.Stmt) -> None:
         out.insert(at, stmt)
-        seen.insert(at, touched(stmt))
         open_[:] = [k + (k >= at) for k in open_]
 
     for stmt in stmts:
         if isinstance(stmt, lp.If):
             stmt = _positive(stmt)
         found = _under(stmt)
-        place = None if found is None else _place(out, seen, open_, stmt, found)
+        place = None if found is None else _place(out, open_, stmt, found)
         if place is not None:
             at, more = place
             if isinstance(stmt, lp.Let):
                 put(at, lp.Declare(stmt.var, None))
                 at += 1
-            out[at], seen[at] = more, touched(more)
+            out[at] = more
             joined += 1
         elif isinstance(stmt, lp.Declare) and (stmt.value is None or isinstance(stmt.value, lp.Const)):
             put(open_[0] if open_ else len(out), stmt)
-        elif open_ and isinstance(branch := out[open_[-1]], lp.If) and _goes_before(stmt, branch) and not _meet(touched(stmt), seen[open_[-1] + 1 :]):
+        elif open_ and isinstance(branch := out[open_[-1]], lp.If) and _goes_before(stmt, branch) and not _meet(touched(stmt), out[open_[-1] + 1 :]):
             put(open_[-1], stmt)
         else:
             if not isinstance(stmt, _QUIET) or not all(isinstance(s, _QUIET) for s in lp.walk([stmt])):
@@ -80,12 +78,12 @@ def touched(stmt: lp.Stmt) -> Touched:
     return Touched(frozenset(lp.used_vars(stmt)), frozenset(made), frozenset(reads), frozenset(written))
 
 
-def _meet(one: Touched, others: list[Touched]) -> bool:
+def _meet(one: Touched, others: lp.Stmts) -> bool:
     """Whether a statement could not change places with all of these: one of them makes what the other reads or makes."""
-    return any(one.makes & (x.uses | x.makes) or one.uses & x.makes or one.writes & (x.reads | x.writes) or one.reads & x.writes for x in others)
+    return any(one.makes & (x.uses | x.makes) or one.uses & x.makes or one.writes & (x.reads | x.writes) or one.reads & x.writes for x in map(touched, others))
 
 
-def _place(out: list[lp.Stmt], seen: list[Touched], open_: list[int], stmt: lp.Stmt, found: Found) -> tuple[int, lp.If] | None:
+def _place(out: list[lp.Stmt], open_: list[int], stmt: lp.Stmt, found: Found) -> tuple[int, lp.If] | None:
     """The latest branch that a statement can join, past what stands behind it, and the branch with it."""
     mine: Touched | None = None
     for at in reversed(open_):
@@ -94,7 +92,7 @@ def _place(out: list[lp.Stmt], seen: list[Touched], open_: list[int], stmt: lp.S
         if len(out) - at > _FAR or (more := _joined(branch, *found)) is None:
             continue
         mine = touched(stmt) if mine is None else mine
-        return None if _meet(mine, seen[at + 1 :]) else (at, more)
+        return None if _meet(mine, out[at + 1 :]) else (at, more)
     return None
 
 

@@ -5,7 +5,7 @@ becomes
     for every block of 4096:  m = min or max of the block;  if m better than best: best = m; start = its first
     forever, while no element of start..start+256 is best: start += 256;   then the least place in 256
 
-A few elements are compared one by one; floats plainly, and as before when there was a NaN among them. When the best is a NaN, which is better than any number, the first NaN is looked for. Only where the values are read from memory, as those of one block are
+Right where the search begins with nothing found (the worst value, place 0), a NaN is better than any number, and nobody reads the best value itself afterwards: looked for below. A few elements are compared one by one; floats plainly, and as before when there was a NaN among them. When the best is a NaN, which is better than any number, the first NaN is looked for. Only where the values are read from memory, as those of one block are
 read twice.
 """
 
@@ -15,31 +15,32 @@ from collections.abc import Callable
 
 from atoll.loops import ir as lp
 from atoll.loops import profit
+from atoll.loops.questions import begins_as
 from atoll.loops.transform.copier import Copier, fresh_like
 from atoll.loops.transform.pieces import pieces
 from atoll.loops.transform.regroup import neutral
 from atoll.loops.transform.split import begun, block_end
-from atoll.loops.transform.walk import Known, innermost_first, with_bodies
+from atoll.loops.transform.walk import with_bodies
 from atoll.sizes import Sym, poly
 from atoll.types.dtypes import BOOL, I32, I64
 
 
 def first_best(stmts: lp.Stmts, decisions: list[str], alone: bool = True) -> list[lp.Stmt]:
     """alone: not in a loop, so that blocks may be shared by threads."""
-
-    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
-        if alone and not isinstance(stmt, lp.If):
-            stmt = with_bodies(stmt, lambda body: first_best(body, decisions, False))
-        found = _in_blocks(stmt, alone) if isinstance(stmt, lp.For) else None
+    out: list[lp.Stmt] = []
+    for k, stmt in enumerate(stmts):
+        inside = alone and isinstance(stmt, lp.If)
+        stmt = with_bodies(stmt, lambda body, inside=inside: first_best(body, decisions, inside))  # type: ignore[misc]
+        found = _in_blocks(stmt, alone, out, stmts[k + 1 :]) if isinstance(stmt, lp.For) else None
         if found is None or not isinstance(stmt, lp.For):
-            return [stmt]
+            out.append(stmt)
+            continue
         decisions.append(f"the best over {stmt.sym} is found by blocks and then looked for")
-        return [lp.If((lp.Test("ge", stmt.high - profit.BEST_SHORT),), found, _one_by_one(stmt))]
+        out.append(lp.If((lp.Test("ge", stmt.high - profit.BEST_SHORT),), found, _one_by_one(stmt)))
+    return out
 
-    return innermost_first(stmts, rewrite, lambda stmt: not alone or isinstance(stmt, lp.If))
 
-
-def _in_blocks(loop: lp.For, alone: bool) -> list[lp.Stmt] | None:
+def _in_blocks(loop: lp.For, alone: bool, before: lp.Stmts, after: lp.Stmts) -> list[lp.Stmt] | None:
     if loop.parallel or loop.low.const() != 0 or not loop.body or not all(isinstance(s, lp.Let) for s in loop.body[:-1]):
         return None
     choice = loop.body[-1]
@@ -55,8 +56,10 @@ def _in_blocks(loop: lp.For, alone: bool) -> list[lp.Stmt] | None:
     lets = [s for s in loop.body[:-1] if isinstance(s, lp.Let)]
     if way is None or not lets or lets[-1].var is not value or not all(isinstance(s.value, lp.Load) for s in lets) or value.dtype is BOOL:
         return None
-    total, start = fresh_like("best", value.dtype), fresh_like("start", I64)
     worst = neutral(way, value.dtype)
+    if not begins_as(best, worst, before) or not begins_as(at, lp.Const(0, I64), before) or best in set(lp.used_vars(after)):
+        return None  # a search goes on from what was found before, or the best itself is wanted
+    total, start = fresh_like("best", value.dtype), fresh_like("start", I64)
     tops = _in_turn(loop, lets, value, way, total, start)
     if alone:
         tops = [lp.If((lp.Test("ge", loop.high - profit.BEST_SHARED),), _shared(loop, lets, value, way, total, start), tops)]
@@ -173,12 +176,12 @@ def _one_by_one(loop: lp.For) -> list[lp.Stmt]:
 
 
 def _way(test: lp.Test, value: lp.Var, best: lp.Var) -> str | None:
-    """minimum or maximum, from the comparison that replaces the best."""
-    e = test.expr
-    if test.kind != "true" or e is None:
-        return None
-    if isinstance(e, lp.Call) and e.op == "or":
-        e = e.args[0]
-    if isinstance(e, lp.Call) and e.op in ("lt", "gt") and e.args == (lp.Use(value), lp.Use(best)):
-        return "minimum" if e.op == "lt" else "maximum"
+    """minimum or maximum, from the comparison that replaces the best: of floats, a NaN is better than any number."""
+    for op, way in (("lt", "minimum"), ("gt", "maximum")):
+        better: lp.Expr = lp.Call(op, (lp.Use(value), lp.Use(best)), BOOL)
+        if value.dtype.is_float:
+            nan, had = (lp.Call("isnan", (lp.Use(x),), BOOL) for x in (value, best))
+            better = lp.Call("or", (better, lp.Call("and", (nan, lp.Call("not", (had,), BOOL)), BOOL)), BOOL)
+        if test == lp.Test("true", None, better):
+            return way
     return None

@@ -35,7 +35,10 @@ Decide = Callable[[lp.Test], bool | None]
 def interior(stmts: lp.Stmts, decisions: list[str], known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
 
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt]:
-        if isinstance(stmt, (lp.For, lp.Accumulate)) and any(t.kind in ("eq", "ne") for guard in _guards(stmt.body) for t in guard):
+        guards = _guards([stmt])
+        if not guards:
+            return [stmt]
+        if isinstance(stmt, (lp.For, lp.Accumulate)) and any(t.kind in ("eq", "ne") for guard in guards for t in guard):
             stmt = _signed(stmt, known)
         found = _cut(stmt, known) if isinstance(stmt, lp.For) and _candidate(stmt) else None
         if found is not None and isinstance(stmt, lp.For):

@@ -122,17 +122,35 @@ def _turn(loop: Loop, value: Poly, size: Poly, fixed: set[Any], exact: bool) -> 
 
 
 def _around(loop: Loop) -> list[lp.Stmt] | None:
+    inside = _polys(loop.body)
+    rounds = [a for p in inside for a in p.atoms() if isinstance(a, Quot) and loop.sym in a.leaves()]
+    if not rounds and not any(isinstance(s, lp.Let) and isinstance(s.value, lp.Call) and s.value.op in ("mod", "floordiv") for s in loop.body):
+        return None
     first = _invariants(loop)
     made = {s.var.atom for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
-    outside = {leaf for p in _polys(loop.body) for leaf in p.leaves() if isinstance(leaf, lp.VarAtom) and leaf not in made}
-    fixed: set[Any] = outside | {s.var.atom for s in first}
+    outside = {leaf for p in inside for leaf in p.leaves() if isinstance(leaf, lp.VarAtom) and leaf not in made}
+    quotients, lets = _turns(loop, rounds, outside | {s.var.atom for s in first})
+    turns = [*quotients.values(), *(t for _, t in lets.values())]
+    if not turns or len({(t.value, t.size) for t in turns}) > profit.CUTS:
+        return None
+    sizes = [t.size for t in turns]
+    if any(not {s.var.atom for s in first}.isdisjoint(p.leaves()) for p in sizes):
+        return None
+    cut_up = _Segments(loop, first).loops(quotients, lets)
+    guard = tuple(dict.fromkeys(lp.Test("ge", p - 1) for p in sizes))
+    if all(p == loop.high - loop.low for p in sizes):  # without the guard there are no rounds
+        return [*_begun(loop), lp.If(guard, cut_up)]
+    return [*_begun(loop), lp.If(guard, cut_up, _part(loop, loop.low, loop.high, Copier({})))]
+
+
+def _turns(loop: Loop, rounds: list[Quot], fixed: set[Any]) -> tuple[dict[Atom, _Turn], dict[lp.Var, tuple[str, _Turn]]]:
+    """What goes round a size: quotients in indices, and variables that are a quotient or a remainder. `fixed` is what stays as it is in all rounds."""
     quotients: dict[Atom, _Turn] = {}
-    for p in _polys(loop.body):
-        for a in p.atoms():
-            if isinstance(a, Quot) and loop.sym in a.leaves() and a not in quotients:
-                turn = _turn(loop, a.num, a.den, fixed, False)
-                if turn is not None:
-                    quotients[a] = turn
+    for a in rounds:
+        if a not in quotients:
+            turn = _turn(loop, a.num, a.den, fixed, False)
+            if turn is not None:
+                quotients[a] = turn
     lets: dict[lp.Var, tuple[str, _Turn]] = {}
     for s in loop.body:
         if isinstance(s, lp.Let) and isinstance(s.value, lp.Call) and s.value.op in ("mod", "floordiv") and s.var.dtype is I64:
@@ -141,75 +159,77 @@ def _around(loop: Loop) -> list[lp.Stmt] | None:
                 turn = _turn(loop, value.poly, size.poly, fixed, True)
                 if turn is not None:
                     lets[s.var] = (s.value.op, turn)
-    turns = [*quotients.values(), *(t for _, t in lets.values())]
-    if not turns or len({(t.value, t.size) for t in turns}) > profit.CUTS:
-        return None
-    # a segment: the fixed values, the quotients at its first round, how far they stay
-    at, stop = fresh_like("at", I64), fresh_like("stop", I64)
-    here = poly(at.atom)
-    outer = Copier({loop.sym: here})
-    head: list[lp.Stmt] = [lp.BreakUnless((lp.Test("ge", loop.high - here - 1),)), *outer.stmts(list(first))]
-    cuts: list[lp.Expr] = [lp.Index(loop.high)]
+    return quotients, lets
 
-    def let(name: str, value: lp.Expr) -> Poly:
+
+class _Segments:
+    """A loop from segment to segment: at the beginning of each the values that stay, the quotients of its first round, and how far these stay."""
+
+    def __init__(self, loop: Loop, first: list[lp.Let]) -> None:
+        self.loop, self.first = loop, first
+        self.at, self.stop = fresh_like("at", I64), fresh_like("stop", I64)
+        self.here = poly(self.at.atom)
+        self.outer = Copier({loop.sym: self.here})
+        self.head: list[lp.Stmt] = [lp.BreakUnless((lp.Test("ge", loop.high - self.here - 1),)), *self.outer.stmts(list(first))]
+        self.end: lp.Expr = lp.Index(loop.high)
+        self.begun: dict[tuple[Poly, Poly, bool], Poly] = {}
+
+    def let(self, name: str, value: lp.Expr) -> Poly:
         var = fresh_like(name, I64)
-        head.append(lp.Let(var, value))
+        self.head.append(lp.Let(var, value))
         return poly(var.atom)
 
-    begun: dict[tuple[Poly, Poly, bool], Poly] = {}
-
-    def begin(turn: _Turn) -> Poly:
+    def begin(self, turn: _Turn) -> Poly:
+        """The quotient at the first round of a segment, which ends where it becomes another one."""
         key = (turn.value, turn.size, turn.exact)
-        if key in begun:
-            return begun[key]
-        value, size = outer.poly(turn.value), outer.poly(turn.size)
-        q = let("turn", lp.Call("floordiv", (lp.Index(value), lp.Index(size)), I64))
+        if key in self.begun:
+            return self.begun[key]
+        value, size = self.outer.poly(turn.value), self.outer.poly(turn.size)
+        q = self.let("turn", lp.Call("floordiv", (lp.Index(value), lp.Index(size)), I64))
         rest = value - q * size
         left: lp.Expr = lp.Index(size - rest if turn.step == 1 else rest + 1)
         if turn.exact:
             edge = lp.Const(_LARGEST if turn.step == 1 else _LEAST, I64)
-            near = let("near", lp.Call("max" if turn.step == 1 else "min", (lp.Index(value), lp.Const(0, I64)), I64))
+            near = self.let("near", lp.Call("max" if turn.step == 1 else "min", (lp.Index(value), lp.Const(0, I64)), I64))
             room = lp.Call("sub", (edge, lp.Index(near)) if turn.step == 1 else (lp.Index(near), edge), I64)
             left = lp.Call("min", (left, room), I64)
-        steps = let("steps", lp.Call("max", (left, lp.Const(1, I64)), I64))
-        cuts.append(lp.Index(here + steps))
-        begun[key] = q
+        steps = self.let("steps", lp.Call("max", (left, lp.Const(1, I64)), I64))
+        self.end = lp.Call("min", (self.end, lp.Index(self.here + steps)), I64)
+        self.begun[key] = q
         return q
 
-    inner = Copier(outer.env)
-    inner.vars, inner.env = dict(outer.vars), {k: v for k, v in outer.env.items() if k is not loop.sym}
-    for atom, turn in quotients.items():
-        inner.env[atom] = begin(turn)
-    known: dict[lp.Var, tuple[str, _Turn, Poly]] = {v: (op, turn, begin(turn)) for v, (op, turn) in lets.items()}
-    end = cuts[0]
-    for each in cuts[1:]:
-        end = lp.Call("min", (end, each), I64)
-    head.append(lp.Let(stop, end))
-    accs = [lp.Acc(inner.var(a.var), a.monoid) for a in loop.accs] if isinstance(loop, lp.Accumulate) else []
-    body: list[lp.Stmt] = []
-    for s in loop.body:
-        if any(s is x for x in first):
-            continue
-        if isinstance(s, lp.Let) and s.var in known:
-            op, turn, q = known[s.var]
-            new = q if op == "floordiv" else inner.poly(turn.value) - q * inner.poly(turn.size)
-            body.append(lp.Let(inner.var(s.var), lp.Index(new)))
-            continue
-        body += inner.stmts([s])
-    if isinstance(loop, lp.Accumulate):
-        head.append(lp.Accumulate(loop.sym, here, poly(stop.atom), body, accs, loop.exact))
-        head += [lp.Assign(a.var, combined(a.monoid, lp.Use(a.var), lp.Use(b.var))) for a, b in zip(loop.accs, accs, strict=True)]
-    else:
-        head.append(lp.For(loop.sym, here, poly(stop.atom), body, True))
-    head.append(lp.Assign(at, lp.Index(poly(stop.atom))))
-    cut_up: list[lp.Stmt] = [lp.Declare(at, lp.Index(loop.low)), lp.Forever(head)]
-    sizes = [t.size for t in turns]
-    if any(not {s.var.atom for s in first}.isdisjoint(p.leaves()) for p in sizes):
-        return None
-    guard = tuple(dict.fromkeys(lp.Test("ge", p - 1) for p in sizes))
-    if all(p == loop.high - loop.low for p in sizes):  # without the guard there are no rounds
-        return [*_begun(loop), lp.If(guard, cut_up)]
-    return [*_begun(loop), lp.If(guard, cut_up, _part(loop, loop.low, loop.high, Copier({})))]
+    def loops(self, quotients: dict[Atom, _Turn], lets: dict[lp.Var, tuple[str, _Turn]]) -> list[lp.Stmt]:
+        loop = self.loop
+        inner = Copier({})
+        inner.vars, inner.env = dict(self.outer.vars), {k: v for k, v in self.outer.env.items() if k is not loop.sym}
+        for atom, turn in quotients.items():
+            inner.env[atom] = self.begin(turn)
+        known = {v: (op, turn, self.begin(turn)) for v, (op, turn) in lets.items()}
+        self.head.append(lp.Let(self.stop, self.end))
+        until = poly(self.stop.atom)
+        accs = [lp.Acc(inner.var(a.var), a.monoid) for a in loop.accs] if isinstance(loop, lp.Accumulate) else []
+        body = self.rounds(inner, known)
+        if isinstance(loop, lp.Accumulate):
+            self.head.append(lp.Accumulate(loop.sym, self.here, until, body, accs, loop.exact))
+            self.head += [lp.Assign(a.var, combined(a.monoid, lp.Use(a.var), lp.Use(b.var))) for a, b in zip(loop.accs, accs, strict=True)]
+        else:
+            self.head.append(lp.For(loop.sym, self.here, until, body, True))
+        self.head.append(lp.Assign(self.at, lp.Index(until)))
+        return [lp.Declare(self.at, lp.Index(loop.low)), lp.Forever(self.head)]
+
+    def rounds(self, inner: Copier, known: dict[lp.Var, tuple[str, _Turn, Poly]]) -> list[lp.Stmt]:
+        """A round of a segment: what went round a size is a sum there."""
+        body: list[lp.Stmt] = []
+        for s in self.loop.body:
+            if any(s is x for x in self.first):
+                continue
+            if isinstance(s, lp.Let) and s.var in known:
+                op, turn, q = known[s.var]
+                new = q if op == "floordiv" else inner.poly(turn.value) - q * inner.poly(turn.size)
+                body.append(lp.Let(inner.var(s.var), lp.Index(new)))
+            else:
+                body += inner.stmts([s])
+        return body
 
 
 def _clamped(loop: Loop) -> list[lp.Stmt] | None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 from atoll.loops import ir as lp
 from atoll.loops import profit
-from atoll.loops.questions import loads, told
+from atoll.loops.questions import always_read, loads, told
 from atoll.loops.transform.copier import fresh_like
 from atoll.loops.transform.forward import Forwarded
 from atoll.loops.transform.refused import Refused
@@ -85,17 +85,6 @@ def _settled(parts: list[lp.Stmts]) -> list[list[lp.Stmt]]:
                 once.add(s.var)
     out = [[s for s in part if not (isinstance(s, lp.Declare) and s.var in once)] for part in parts]
     return [[lp.Let(s.var, s.value, instance=s.instance) if isinstance(s, lp.Assign) and s.var in once else s for s in part] for part in out]
-
-
-def _always(e: lp.Expr | None) -> int:
-    """How many elements an expression reads whatever its tests say."""
-    if isinstance(e, lp.Load):
-        return 1
-    if isinstance(e, lp.Call) and e.op not in ("select", "and", "or"):
-        return sum(map(_always, e.args))
-    if isinstance(e, (lp.Choose, lp.Truth)):
-        return _always(e.tests[0].expr) if e.tests else 0
-    return _always(e.arg) if isinstance(e, lp.Cast) else 0
 
 
 def _operator(value: lp.Expr, var: lp.Var) -> str | None:
@@ -208,7 +197,7 @@ class _Nest(Rows):
         found: set[lp.Buffer] = set()
         for s in self.cell:
             read = loads(s.value)  # type: ignore[union-attr]
-            if len(read) != _always(s.value):  # type: ignore[union-attr]
+            if len(read) != len(always_read(s.value)):  # type: ignore[union-attr]
                 return None
             for x in read:
                 leaves = {a for p in x.index for a in p.leaves()}

@@ -2,6 +2,7 @@
 
     break unless p(x);  x = g(x)          becomes          go = going and p(x);   x = g(x) if go else x
 
+    defined(e)                        an operation has a value whatever its operands are
     total(stmts, known, changing)     why statements may not be done where nobody asked for them; None where they may
     masked(stmts, going, copier, kept)    their copy, which changes `kept` only where it is still going
 
@@ -41,12 +42,12 @@ def total(stmts: lp.Stmts, known: tuple[Poly, ...], changing: Collection[lp.Var]
                 return Refused("what it reads is not seen to be there")
     tests = [t for s in breaks for t in s.tests]
     values = [s.value for s in straight if s.value is not None] + [t.expr for t in tests if t.expr is not None]
-    if not all(_defined(e) for value in values for e in lp.subexprs(value)) or any(t.poly is not None and divides(t.poly) for t in tests):
+    if not all(defined(e) for value in values for e in lp.subexprs(value)) or any(t.poly is not None and divides(t.poly) for t in tests):
         return Refused("something in it may have no value")
     return None
 
 
-def _defined(e: lp.Expr) -> bool:
+def defined(e: lp.Expr) -> bool:
     """It has a value, and no other effect, whatever its operands are."""
     if isinstance(e, lp.Index):
         return not divides(e.poly)

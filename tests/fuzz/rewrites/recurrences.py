@@ -25,7 +25,12 @@ def carried(r: Chooser) -> Program:
     d = far(r)
     e = tame(t, f"x[i - {d}] + " + value(r, t, ["z[i]", f"x[i - {d}]", "z[i]", "x[i]"], 1))
     more = one_of(r, "", f"\n    x[i - {d}] = x[i] + 1", f"\n    z[i] = x[i - {d}]", f"\n    z[n - 1 - i] = x[i - {d}]", "\n    if z[i] > 0:\n        z[i] = x[i]", f"\n    x[i] = x[i - {d}] - x[i]")
-    way = int(one_of(r, "0", "1", "2"))
+    way = int(one_of(r, "0", "1", "2", "3"))
+    if way == 3:  # one element for several rounds, read before or behind its store
+        q = one_of(r, "2", "3")
+        lines = [f"x[i // {q}] = {tame(t, f'x[(i - 1) // {q}] + z[i]')}", f"w[i] = x[(i - 1) // {q}]"]
+        r.shuffle(lines)
+        return Program(function(f"x: {t}[n], z: {t}[n], k: i64", f"w = zeros(n, dtype={t})\nfor i in range(1, n):\n    {lines[0]}\n    {lines[1]}", "return x, w"), sizes(r))
     if way == 0:
         return Program(function(f"x: {t}[n], z: {t}[n], k: i64", f"for i in range({one_of(r, f'{d}, n', f'{d}, n - 1', f'{d} + k % 3, n', f'n - 1, {d - 1}, -1')}):\n    x[i] = {e}{more}", "return x, z"), sizes(r))
     if way == 1:
