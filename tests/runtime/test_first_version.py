@@ -150,7 +150,7 @@ def test_the_second_call_is_the_good_version() -> None:
 def test_a_long_first_call_ends_when_the_good_version_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     f = at.fn(source=HEAD + "def f(x: f64[n], rounds: i64):\n    y = x\n    for r in range(rounds):\n        for i in range(n):\n            y[i] = y[i] / 3.0 + x[n - 1 - i]\n    return y\n")
     monkeypatch.setattr(first_version.Beginning, "is_there", lambda self: True)
-    found = f(np.ones(1000), 50_000)
+    found = f(np.ones(1000), 500_000)  # ten times as long as a look takes to come (0.05 s)
     assert f._programs, "the first version went on"
     np.testing.assert_allclose(found, 1.5)
 
