@@ -119,7 +119,7 @@ def _in_turn(among: list[_Each], shuffled: int | None, turn: random.Random) -> l
 def renumbered(text: str) -> str:
     """With the numbers of names that rewrites made counted anew, in the order of the text."""
     seen: dict[str, str] = {}
-    return re.sub(r"__\d+", lambda found: seen.setdefault(found[0], f"__{len(seen)}"), text)
+    return re.sub(r"__p?\d+", lambda found: seen.setdefault(found[0], f"__{len(seen)}"), text)
 
 
 def differences(before: dict[str, dict[str, str]], after: dict[str, dict[str, str]], numbers: bool = False) -> list[str]:

@@ -277,7 +277,7 @@ class _Walk:
             )
         else:
             text = show_expr(written_out(what, 3))
-        return re.sub(r"__\d+", "", text[1:-1] if text.startswith("(") and text.endswith(")") and text.count("(") == 1 else text)
+        return re.sub(r"__p?\d+", "", text[1:-1] if text.startswith("(") and text.endswith(")") and text.count("(") == 1 else text)
 
     def expr(self, e: lp.Expr, place: Place) -> None:
         match e:

@@ -23,7 +23,8 @@ from atoll.core.portable import BLOCK, has_own
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.recipes.pairwise import Blocks, column_updates
-from atoll.loops.transform.copier import Copier, fresh, fresh_like, names
+from atoll.loops.transform.copier import fresh, fresh_like, names
+from atoll.loops.transform.indices import with_values
 from atoll.loops.transform.split import may_be_negative
 from atoll.loops.transform.walk import innermost_first, replaced
 from atoll.sizes import Poly, Sym, poly
@@ -32,7 +33,7 @@ from atoll.types.dtypes import I64
 
 def portable(fn: lp.Function, in_blocks: bool, in_memory: set[lp.Buffer]) -> lp.Function | None:
     """The function with its sums in blocks and functions of our own. `in_memory`: arrays that sums are made in; None where one of them cannot be cut there."""
-    with names():
+    with names("p"):
         fn.body = replaced(fn.body, _own)
         if in_blocks:
             wanted = [s for s in lp.walk(fn.body) if isinstance(s, lp.Update) and s.buffer in in_memory and _rounds([lp.Acc(lp.Var("", s.buffer.dtype), "")])]
@@ -165,7 +166,7 @@ def _pieces(chunk: lp.Chunks) -> list[lp.Stmt]:
     first = poly(b) * BLOCK
     last = _within("end", "min", first + BLOCK, rounds, body)
     into = {a.var: (v, MONOIDS[a.monoid][0]) for a, v in zip(chunk.accs, own, strict=True)}
-    body += _assigning(Copier({chunk.low: first, chunk.high: last}).stmts(chunk.body), into)
+    body += _assigning(with_values(chunk.body, {chunk.low: first, chunk.high: last}), into)
     body += [lp.Store(p, (poly(b),), lp.Use(v)) for p, v in zip(parts, own, strict=True)]
     out.append(_in_pieces(b, blocks, BLOCK * chunk.work, body))
     c = Sym("group")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import atoll as at
+from tests.portable import rounds
 from tests.portable.corpus import WAYS, outcome
 from tests.portable.programs import Case, cases, energy, functions, matrices, sums, turned
 
@@ -135,3 +136,21 @@ def test_the_corpus_is_asked_in_all_ways(monkeypatch):
     monkeypatch.setattr("sys.argv", ["corpus", *command[command.index("tests.portable.corpus") + 1 :]])
     assert corpus.main() == 0
     assert shared[0][-1] == [w for w in WAYS if w != "clang" or corpus.shutil.which("clang")] and "-O1" in shared[0][-1]
+
+
+@pytest.mark.parametrize("seed", [0, 2, 7])
+def test_rounds_with_memory_of_their_own(seed: int) -> None:
+    """Arrays, calls and loops that end when they like, in the rounds of sums in blocks; both rewrites that count names from 1 see these."""
+    assert rounds.wrong(seed, ("as usual", "emulated", "interpreter")) == ""
+
+
+def test_memory_inside_a_sum_in_pieces() -> None:
+    """What is made in a round stays there, once for every block, and its size may be told by the bounds of the piece."""
+    from atoll.loops import ir as lp
+    from atoll.runtime.program import make_loops
+
+    made = 0
+    for seed in range(12):
+        pieces = [s for s in lp.walk(make_loops(at.fn(source=rounds.program(seed)[0]).core).body) if isinstance(s, lp.Chunks)]
+        made += any(isinstance(inside, lp.Alloc) for s in pieces for inside in lp.walk(s.body))
+    assert made >= 6

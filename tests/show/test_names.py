@@ -9,7 +9,7 @@ import atoll as at
 from atoll import f64, i64
 
 n, m, k = at.sizes("n m k")
-INTERNAL = re.compile(r"\b[a-z]{1,3}\d+(_\d+)?\b|__\d|_(state|next|own|parts?|lo|hi)\b")
+INTERNAL = re.compile(r"\b[a-z]{1,3}\d+(_\d+)?\b|__p?\d|_(state|next|own|parts?|lo|hi)\b")
 
 
 @at.fn

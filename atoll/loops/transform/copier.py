@@ -15,14 +15,15 @@ from atoll.sizes import Atom, Poly, Sym, poly
 
 HOLDERS = (lp.For, lp.Accumulate, lp.Chunks, lp.If, lp.Forever, lp.Section, lp.Product)
 """Statements with statements inside."""
-_numbers: ContextVar[Iterator[int]] = ContextVar("numbers of names", default=itertools.count(1))  # noqa: B039  the supply of who rewrites no function
+_numbers: ContextVar[Iterator[str]] = ContextVar("numbers of names", default=map(str, itertools.count(1)))  # noqa: B039  the supply of who rewrites no function
 _COPY = re.compile(r"__\d+$")
 
 
 @contextmanager
-def names() -> Iterator[None]:
-    """A supply of names for the rewrites of one function: counted from 1, so that its text is always the same, whoever else rewrites meanwhile."""
-    before = _numbers.set(itertools.count(1))
+def names(mark: str = "") -> Iterator[None]:
+    """A supply of names for the rewrites of one function: counted from 1, so that its text is always the same, whoever else rewrites meanwhile. Who rewrites it
+    before others do has a mark of its own: both count from 1."""
+    before = _numbers.set(mark + str(number) for number in itertools.count(1))
     try:
         yield
     finally:

@@ -1,6 +1,7 @@
-"""Every loop has an index of its own.
+"""Every loop has an index of its own; indices from around get values.
 
     for i in 0..4: f(i);   for i in 4..n: g(i)          becomes          for i in 0..4: f(i);   for i' in 4..n: g(i')          (both print as i)
+    for i in low..high: f(i), low = 256 b               becomes          for i in 256 b..high: f(i)
 
 Renaming a bound index changes nothing. Lowering ends with it, and so does every pass (optimise.py): a pass may run the rounds that are left by the loop it found them in, beside
 copies that have indices of their own (copier.py). The first of two loops keeps its index, variables keep their names, and the instance of a statement is told by the new index.
@@ -26,6 +27,12 @@ def own_indices(stmts: lp.Stmts) -> lp.Stmts:
     return _block(stmts, {}, set())
 
 
+def with_values(stmts: lp.Stmts, env: Mapping[Sym, Poly]) -> lp.Stmts:
+    """The statements by the values of indices that are bound around them, for who drops the loop that binds these. Unlike a copy (copier.py) they may be any statements, and keep their variables and
+    their memory, but for memory whose size such an index says. No value may mention an index that is bound inside."""
+    return _block(stmts, {**env, **_memory(stmts, env)}, set())
+
+
 def _block(stmts: lp.Stmts, env: _Env, seen: set[Sym]) -> lp.Stmts:
     out = [_stmt(s, env, seen) if env or isinstance(s, HOLDERS) else s for s in stmts]
     return stmts if same(out, stmts) else out
@@ -43,7 +50,7 @@ def _stmt(stmt: lp.Stmt, env: _Env, seen: set[Sym]) -> lp.Stmt:
             inside[sym] = poly(parts[name])
         seen.add(parts.get(name, sym))
     if parts:
-        inside.update(_memory(stmt, inside))
+        inside.update(_memory([stmt], inside))
     for name in stmt.__dataclass_fields__ if env else ():
         if name not in bodies and name not in binders:
             _put(parts, stmt, name, _told(getattr(stmt, name), env))
@@ -57,9 +64,9 @@ def _put(parts: dict[str, Any], stmt: lp.Stmt, name: str, new: Any) -> None:
         parts[name] = new
 
 
-def _memory(stmt: lp.Stmt, env: _Env) -> dict[lp.Buffer, lp.Buffer]:
+def _memory(stmts: lp.Stmts, env: _Env) -> dict[lp.Buffer, lp.Buffer]:
     """Memory that is made in a loop, of a size that its index says, is another one by another index."""
-    made = dict.fromkeys(s.buffer for s in lp.walk([stmt]) if isinstance(s, lp.Alloc) and s.buffer not in env)
+    made = dict.fromkeys(s.buffer for s in lp.walk(stmts) if isinstance(s, lp.Alloc) and s.buffer not in env)
     sized = [b for b in made if any(not env.keys().isdisjoint(p.leaves()) for p in b.extents)]
     return {b: b.sized(tuple(_told(p, env) for p in b.extents)) for b in sized}
 
