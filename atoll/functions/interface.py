@@ -44,7 +44,7 @@ def read(path: Path) -> dict[str, Any]:
     if not path.exists():
         fail("E1119", path=path, reason="there is no such file")
     try:
-        found = json.loads(path.read_text())
+        found = json.loads(path.read_bytes())
     except (ValueError, OSError):
         fail("E1119", path=path, reason="it cannot be read")
     if not isinstance(found, dict) or found.get("atoll") != _FORMAT:
@@ -55,7 +55,8 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def write(path: Path, contents: dict[str, Any]) -> None:
-    path.write_text(json.dumps({"atoll": _FORMAT, "abi": abi(), **contents}, indent=1) + "\n")
+    text = json.dumps({"atoll": _FORMAT, "abi": abi(), **contents}, indent=1, ensure_ascii=False) + "\n"  # escapes of two halves of a pair would be read as one character
+    path.write_bytes(text.encode(errors="surrogatepass"))
 
 
 # -- declarations as text

@@ -186,8 +186,8 @@ class Cache:
             meta = {**build(folder), "key": key}
             meta["files"] = {name: _hash(folder / name) for name in _FILES[:2] if (folder / name).exists()}
             library.stat()
-            meta = json.loads(json.dumps(meta))  # what others will read
-            (folder / "meta.json").write_text(json.dumps({**meta, "whole": _whole(meta)}))
+            meta = json.loads(_text(meta))  # what others will read
+            (folder / "meta.json").write_bytes(_text({**meta, "whole": _whole(meta)}))
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -207,7 +207,7 @@ class Cache:
 
 def _read(entry: Path, key: str) -> tuple[Path, dict[str, Any]]:
     """An entry that is what it says it is; FileNotFoundError when there is none, ValueError when it is damaged."""
-    meta = json.loads((entry / "meta.json").read_text())
+    meta = json.loads((entry / "meta.json").read_bytes())
     if not isinstance(meta, dict) or meta.get("key") != key or meta.pop("whole", None) != _whole(meta):
         raise ValueError
     if "program.so" not in meta["files"] or any(_hash(entry / name) != found for name, found in meta["files"].items()):
@@ -223,7 +223,12 @@ def _read(entry: Path, key: str) -> tuple[Path, dict[str, Any]]:
 
 def _whole(meta: dict[str, Any]) -> str:
     """A hash of everything that is remembered of an entry, the hashes of its files among it."""
-    return hashlib.sha256(json.dumps(meta, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(_text(meta, in_order=True)).hexdigest()
+
+
+def _text(meta: dict[str, Any], in_order: bool = False) -> bytes:
+    """As JSON that gives the same texts when it is read. Halves of surrogate pairs stand as they are: two escapes of such halves would be read as one character."""
+    return json.dumps(meta, sort_keys=in_order, ensure_ascii=False).encode(errors="surrogatepass")
 
 
 def _hash(path: Path) -> str:

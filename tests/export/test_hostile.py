@@ -1,8 +1,10 @@
 """Text of the user's never becomes code, and files of the user's are never written over."""
 
+import io
 import random
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -151,3 +153,15 @@ def test_complex_numbers_from_cpp(tmp_path):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
     assert subprocess.run([str(tmp_path / "use")], capture_output=True, text=True, check=True).stdout == "-2 1 1 3\n"
+
+
+def test_halves_of_a_pair_stay_two(tmp_path, monkeypatch):
+    """JSON escapes of two halves of a surrogate pair are read as one character: the cache's metadata, and what is printed, keep them (seed 2000005071)."""
+    monkeypatch.setenv("ATOLL_CACHE_DIR", str(tmp_path / "cache"))
+    f = at.fn(source="import atoll as at\ndef f(k: at.i64) -> at.i64:\n    print('\\ud800\\udcff', k)\n    return k\n")
+    for call in (f.compile("0").call, f.compile("0").call, f.interpret):
+        with monkeypatch.context() as within:
+            shown = io.StringIO()
+            within.setattr(sys, "stdout", shown)
+            call(5)
+        assert shown.getvalue() == "\ud800\udcff 5\n"
