@@ -37,9 +37,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 UPWARDS = {
     ("core", "runtime"): "bits=\"portable\": the interpreter computes functions by the text that compiled programs have (runtime/portable_functions.py)",
     ("backends", "runtime"): "the compiler's probes decide on options",
-    ("runtime", "functions"): "data (unions, records) is exchanged by functions/exchange.py",
-    ("std", "functions"): "lists and options are exchanged with Python's",
-    ("std", "runtime"): "as above",
 }
 
 

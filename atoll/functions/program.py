@@ -20,12 +20,13 @@ from atoll.core.fingerprint import fingerprint
 from atoll.core.rewrite import called, walk
 from atoll.errors import fail
 from atoll.functions import ir
-from atoll.functions.exchange import Outside, PythonWriter, Reader, Tables, make_python, shown
+from atoll.functions.exchange import Tables
 from atoll.functions.from_core import Translator
 from atoll.functions.native_text import generate
 from atoll.functions.pipeline import SELECTIONS, Selection, compile_away
 from atoll.runtime.arguments import refuse_axes
 from atoll.runtime.cache import cache
+from atoll.runtime.data import Outside, PythonWriter, Reader, make_python, shown
 from atoll.runtime.identity import build_key
 from atoll.runtime.library import attach, load
 from atoll.runtime.plain_call import Host, _Call, _Open

@@ -46,7 +46,7 @@ def from_python(fn: ir.Function, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments as Atoll values."""
     values = tuple(convert(fn.name, sym.name, t, arg) for (sym, t), arg in zip(fn.params, args, strict=True))
     if any(has_data(t) for _, t in fn.params):
-        from atoll.functions.measure import measure_values
+        from atoll.runtime.measure import measure_values
 
         measure_values(fn, values)
     return values
@@ -96,7 +96,7 @@ def convert(fn: str, name: str, t: Type, arg: Any) -> Any:
         items = [array(item, sizes) for item in elem.items]
         return _parts(fn, name, elem, items, arg)
     if isinstance(t, Union):
-        from atoll.functions.exchange import to_data
+        from atoll.runtime.data import to_data
 
         return to_data(fn, name, t, arg)
     if isinstance(elem, (Scalar, Index)):
@@ -241,7 +241,7 @@ def to_python(t: Type, value: Any) -> Any:
             return _instance(elem, items)
         return tuple(items)
     if isinstance(t, Union) and isinstance(value, Data):
-        from atoll.functions.exchange import from_data
+        from atoll.runtime.data import from_data
 
         return from_data(t, value)
     return value

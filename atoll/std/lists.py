@@ -9,8 +9,7 @@ import numpy as np
 
 import atoll as at
 from atoll import i64
-from atoll.functions.exchange import CONVERSIONS, Conversion, Reader, Writer, scalar_words
-from atoll.types.types import Index, Scalar, Union
+from atoll.types.unions import PythonForm
 
 a, b, c = at.types("a b c")
 n = at.sizes("n")
@@ -263,74 +262,4 @@ def _finish(value: Any) -> Any:
     return found
 
 
-def _numbers(t: Union) -> Any | None:
-    """The dtype of a list of numbers that take one word each."""
-    assert t.types is not None
-    (elem,) = t.types
-    return elem.dtype if isinstance(elem, (Scalar, Index)) and elem.dtype.name != "c128" else None
-
-
-def _write(w: Writer, t: Union, value: Any, where: str) -> bool:
-    """A Python list of numbers as columns of words."""
-    dtype = _numbers(t)
-    if dtype is None or not isinstance(value, (list, np.ndarray)):
-        return False
-    nil, cons = (t.decl.members.index(m) for m in (Nil, Cons))
-    column = _column(w.name, where, value, dtype)
-    elem = t.types[0] if t.types else None
-    if isinstance(elem, Index):
-        w.measured.index(elem.size, column, where)
-    words = np.empty((len(column), 2), np.int64)
-    words[:, 0] = 4 * cons
-    words[:, 1] = column
-    w.words += [words.reshape(-1), 4 * nil]
-    return True
-
-
-def _column(fn: str, where: str, value: Any, dtype: Any) -> np.ndarray[Any, Any]:
-    """The words of a list of numbers."""
-    from atoll.runtime.arguments import convert
-
-    kind = {"i": int, "f": float, "b": bool}.get(dtype.kind)
-    whole = dtype.name in ("i64", "f64", "bool")
-    if whole and isinstance(value, list) and all(type(x) is kind for x in value):
-        try:
-            array = np.array(value, dtype.numpy)
-            return array.astype(np.int64) if dtype.kind in "ib" else array.view(np.int64)
-        except OverflowError:
-            pass  # the slow way names the element
-    if isinstance(value, np.ndarray) and value.dtype == dtype.numpy and value.ndim == 1:
-        return value.astype(np.int64) if dtype.kind in "iub" else _bits(np.ascontiguousarray(value))
-    items = [convert(fn, f"{where}[{k}]", Scalar(dtype), x) for k, x in enumerate(value)]
-    return np.array([scalar_words(x)[0] for x in items], np.int64)
-
-
-def _bits(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    if array.dtype.itemsize == 8:
-        return array.view(np.int64)
-    wide = np.zeros((len(array), 8 // array.dtype.itemsize), array.dtype)
-    wide[:, 0] = array
-    return wide.view(np.int64).reshape(-1)
-
-
-def _quickly(r: Reader, t: Union) -> tuple[Any] | None:
-    """Words of a list of numbers that nobody shares: a column."""
-    dtype = _numbers(t)
-    if dtype is None:
-        return None
-    nil, cons = (4 * t.decl.members.index(m) for m in (Nil, Cons))
-    words = r.words[r.at :]
-    tags = words[::2]
-    end = int(np.argmax(tags != cons))
-    if tags[end] != nil:
-        return None
-    column = words[1 : 2 * end : 2]
-    r.at += 2 * end + 1
-    if dtype.kind in "iub":
-        found = column.astype(dtype.numpy)
-    else:
-        found = np.ascontiguousarray(column).view(dtype.numpy)[:: 8 // dtype.numpy.itemsize]
-    return (list(found),)
-
-
-CONVERSIONS[List.decl] = Conversion(_expand, _finish, _write, _quickly)
+List.decl.python = PythonForm(_expand, _finish, (Nil, Cons))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import atoll as at
-from atoll.functions.exchange import CONVERSIONS, Conversion
+from atoll.types.unions import PythonForm
 
 a, b = at.types("a b")
 
@@ -63,4 +63,4 @@ def _finish(value: Any) -> Any:
     return value
 
 
-CONVERSIONS[Option.decl] = Conversion(_expand, _finish)
+Option.decl.python = PythonForm(_expand, _finish)

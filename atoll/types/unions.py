@@ -12,6 +12,8 @@ not a parameter, and `match` opens it.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from atoll.errors import fail
@@ -40,13 +42,24 @@ NONE = RecordDecl("None", (), None, "None")
 _UNIONS: dict[frozenset[Any], UnionDecl] = {}
 
 
+@dataclass(frozen=True, slots=True)
+class PythonForm:
+    """How a library type looks to Python (std/). `expand` makes instances of its records from the Python form, `finish` the other way round.
+    `column`: the empty case and that of a first element and the rest, of a type that is a list in Python; lists of numbers cross as whole columns."""
+
+    expand: Callable[[Any], Any]
+    finish: Callable[[Any], Any]
+    column: tuple[Any, Any] | None = None
+
+
 class UnionDecl:
     """The cases of a union: classes of records, and None."""
 
-    __slots__ = ("members", "around", "_name", "_params")
+    __slots__ = ("members", "around", "python", "_name", "_params")
 
     def __init__(self, members: tuple[Any, ...], around: Around) -> None:
         self.members, self.around = members, around
+        self.python: PythonForm | None = None
         self._name: str | None = None
         self._params: tuple[tuple[str, ...], tuple[Sym, ...]] | None = None
 
