@@ -33,6 +33,14 @@ REASONS = {
     "jacobi 2-d, 10 steps f32": "between 0.86 and 1.4 in different runs",
 }
 
+NPBENCH_REASONS = {  # what was seen on 18 November 2026, of the preset M with one thread
+    "stockham_fft": "two divisions for every element and one for every term, by numbers known only when it runs, and a table of sines and cosines looked up at their remainders (this loop is most of the profile); NumPy's program has none of these: it turns reshaped arrays and calls a product",
+    "scattering_self_energies": "sums over 2 to 4 complex numbers whose count is known only when it runs: all rounds are in the rests of loops that take eight at a time (read from the loops, not profiled)",
+    "hdiff": "two loops, the first of which stores rows of the Laplacian in a window of four that the second reads; which of them costs what was not measured. Alone in its process 5.1 ms",
+    "syr2k": "an empty sum is run for every element above the diagonal (without it 0.173 ms instead of 0.205, not in this version); a sum of x * y + u * v is no matrix product, since its terms are rounded before they are added",
+    "go_fast": "the result has 288 MB, more than the 256 MB of freed memory that are kept, so the system clears its pages in every call: 16.7 instead of 26.9 ms with ATOLL_KEEP=1000",
+}
+
 
 def newest() -> dict[str, Any]:
     path = max((ROOT / "bench" / "results").glob("20*.json"))
@@ -84,11 +92,13 @@ def npbench() -> list[str]:
     if not NPBENCH.exists():
         return []
     lines = [f"NPBench's tasks (`{NPBENCH.relative_to(ROOT)}`, medians; with one thread the processor's time, on a machine that others used: its load is beside each), the best of NumPy, Numba and JAX over ours:", "", "| preset | tasks | geometric mean | at least as fast | below 0.9 |", "|---|---|---|---|---|"]
+    slow: set[str] = set()
     for run, tasks in json.loads(NPBENCH.read_text()).items():
         found = {name: min(t for tool, t in times.items() if tool not in ("atoll", "load")) / times["atoll"] for name, times in tasks.items()}
         below = ", ".join(f"{name} {r:.2f}" for name, r in sorted(found.items(), key=lambda item: item[1]) if r < 0.9)
         lines.append(f"| {run} | {len(found)} | {geometric(list(found.values())):.2f} | {sum(r >= 1 for r in found.values())} | {below or 'none'} |")
-    return lines
+        slow |= {name for name, r in found.items() if r < 0.9}
+    return [*lines, "", "Why, of those below 0.9:", "", "| task | why |", "|---|---|", *(f"| {name} | {NPBENCH_REASONS.get(name, 'not examined')} |" for name in sorted(slow))]
 
 
 def gradients() -> list[str]:
