@@ -37,7 +37,7 @@ NPBENCH_REASONS = {  # what was seen on 18 November 2026, of the preset M with o
     "stockham_fft": "two divisions for every element and one for every term, by numbers known only when it runs, and a table of sines and cosines looked up at their remainders (this loop is most of the profile); NumPy's program has none of these: it turns reshaped arrays and calls a product",
     "scattering_self_energies": "sums over 2 to 4 complex numbers whose count is known only when it runs: all rounds are in the rests of loops that take eight at a time (read from the loops, not profiled)",
     "hdiff": "two loops, the first of which stores rows of the Laplacian in a window of four that the second reads; which of them costs what was not measured. Alone in its process 5.1 ms",
-    "syr2k": "an empty sum is run for every element above the diagonal (without it 0.173 ms instead of 0.205, not in this version); a sum of x * y + u * v is no matrix product, since its terms are rounded before they are added",
+    "syr2k": "an empty sum is run for every element above the diagonal (without it 0.172 ms instead of 0.191, not in this version); a sum of x * y + u * v is no matrix product, since its terms are rounded before they are added",
     "go_fast": "the result has 288 MB, more than the 256 MB of freed memory that are kept, so the system clears its pages in every call: 16.7 instead of 26.9 ms with ATOLL_KEEP=1000",
 }
 
