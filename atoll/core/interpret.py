@@ -494,7 +494,7 @@ def cast(value: Any, to: Type, span: Span = NOWHERE, where: str = "") -> Any:
     kind = np.asarray(value).dtype.kind
     if target.is_integer and kind == "f":
         low, high = target.limits()
-        whole = np.trunc(value)
+        whole = float(np.trunc(value))  # f32 would round the limits
         if not (low <= whole and (whole <= high if high < 2**53 else whole < float(high + 1))):
             fail("E0705", span, value=repr(float(value)), dtype=target.name, where=where)
         return target.numpy.type(int(whole))

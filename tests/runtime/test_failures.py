@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import atoll as at
-from atoll import f32, f64, i64
+from atoll import f32, f64, i32, i64
 
 n, m, k = at.sizes("n m k")
 found = at.some("found")
@@ -29,6 +29,11 @@ def divides(a: i64[n], b: i64[n]) -> i64[n]:
 def asserts(x: f64[n]) -> f64[n]:
     assert all(v >= 0 for v in x), f"{n} numbers must not be negative, but the first is {x[0]}"
     return [sqrt(v) for v in x]
+
+
+@at.fn
+def converts_f32(x: f32[n]) -> i32[n]:
+    return [i32(v) for v in x]
 
 
 @at.fn
@@ -82,6 +87,7 @@ CASES = [
     (asserts, (np.array([-1.5, 2.0]),), "E0703", AssertionError, "assertion failed: 2 numbers must not be negative, but the first is -1.5", "assert all"),
     (converts, (np.array([1.0, np.nan]),), "E0705", ValueError, "nan does not become i64", "i64(v)"),
     (converts, (np.array([1e300]),), "E0705", ValueError, "1e+300 does not become i64", "i64(v)"),
+    (converts_f32, (np.array([2.0**31], np.float32),), "E0705", ValueError, "2147483648.0 does not become i32", "i32(v)"),
     (least, (np.zeros(0),), "E0704", ValueError, "min of nothing", "min(x)"),
     (shifts, (1, -1), "E0706", ValueError, "shift by -1", "a << b"),
     (temporaries, (np.ones(4), np.array([0, 1, 2, 9])), "E0701", IndexError, "index 9 is out of range for size 4", "s[i[j]]"),
