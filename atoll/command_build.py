@@ -66,7 +66,7 @@ def build(args: argparse.Namespace) -> int:
 
 
 def _build_shared(args: argparse.Namespace, path: Path, name: str | None) -> int:
-    from atoll.backends.c.shared import build_shared
+    from atoll.runtime.shared import build_shared
 
     functions = chosen(args.file)
     if name is None:  # what can be called with arrays; named functions are refused with the reason

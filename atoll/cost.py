@@ -153,7 +153,7 @@ def cost(loops: lp.Function, fn: ir.Function | None = None) -> Cost:
 
 def cost_of(fn: ir.Function, sizes: Mapping[str, int]) -> Cost:
     """The cost of a function's compiled loops, at sizes where they are given."""
-    from atoll.runtime.program import compiled_loops
+    from atoll.lower.make import compiled_loops
 
     return cost_at(compiled_loops(fn), fn, sizes)
 

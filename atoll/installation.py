@@ -47,7 +47,8 @@ def doctor() -> Report:
         Finding("numpy", True, np.__version__),
     ]
     try:
-        from atoll.runtime.probes import probes, tried
+        from atoll.backends.c.known_wrong import probes
+        from atoll.runtime.probes import tried
         from atoll.runtime.toolchain import compiler, python_headers
 
         cc = compiler()

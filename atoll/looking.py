@@ -69,8 +69,8 @@ class Looking:
         if self.target != CPU:
             refuse_functions(self.core)
             return device_memory(self.core, self._returned)
+        from atoll.lower.make import compiled_loops
         from atoll.runtime.memory import memory
-        from atoll.runtime.program import compiled_loops
 
         return memory(compiled_loops(self.core), self.core, self._returned)
 
@@ -111,6 +111,6 @@ class Looking:
         Files that Atoll did not write stay as they are unless `overwrite` is True. `origins="comments"` says beside every line of C which lines of
         the source it comes from, `origins="lines"` says so by `#line`, for debuggers and compilers."""
         from atoll.backends.c.export import export
-        from atoll.runtime.program import make_loops, printed_loops
+        from atoll.lower.make import make_loops, printed_loops
 
         return export(self.core, printed_loops(self.core, make_loops(self.core)), folder, workspace, overwrite, origins)

@@ -70,25 +70,25 @@ def _text(fn: Function, stage: str, marks: Marks | None) -> str:
         mark = "" if marks is None else marks.mark((fn.surface.span,))
         return "\n".join(mark + line for line in str(schedule(fn)).split("\n"))
     if stage == "plan":
+        from atoll.lower.make import chosen
         from atoll.plan.show import show_plan_of
-        from atoll.runtime.program import chosen
 
         return show_plan_of(fn.core, dict(chosen(fn.core).plan), marks)
     if stage == "loops":
         from atoll.loops.show import show as show_loops
-        from atoll.runtime.program import make_loops
+        from atoll.lower.make import make_loops
 
         return show_loops(make_loops(fn.core), marks)
     if stage == "passes":
         return passes(fn, marks)
     if stage == "rewritten":
         from atoll.loops.show import show as show_loops
-        from atoll.runtime.program import compiled_loops
+        from atoll.lower.make import compiled_loops
 
         return show_loops(compiled_loops(fn.core), marks)
     if stage == "c":
         from atoll.backends.c.jit import generate
-        from atoll.runtime.program import compiled_loops
+        from atoll.lower.make import compiled_loops
 
         return generate(fn.core, compiled_loops(fn.core), marks).text
     if stage == "cuda":
@@ -102,7 +102,7 @@ def passes(fn: Function, marks: Marks | None = None) -> str:
     """The loops after every rewrite that changed them, with its number (for ATOLL_PASSES), why it stands there and what it said."""
     from atoll.loops.optimise import PASSES, optimise
     from atoll.loops.show import show as show_loops
-    from atoll.runtime.program import chosen, make_loops
+    from atoll.lower.make import chosen, make_loops
 
     loops = make_loops(fn.core)
     texts = [show_loops(loops)]

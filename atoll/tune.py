@@ -18,7 +18,8 @@ GAIN = 0.97
 
 def tune(f: Any, args: list[Any], say: Callable[[str], None] = print, seconds: float = 0.3) -> Choices:
     """The best choices found for a function on these arguments; written beside its source where it has a file."""
-    from atoll.runtime.program import Program, chosen, compiled_loops
+    from atoll.lower.make import chosen, compiled_loops
+    from atoll.runtime.program import Program
 
     def measured(choices: Choices) -> float:
         call = Program(f.core, f._arguments, "3", choices).call

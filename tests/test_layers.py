@@ -36,7 +36,6 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 
 UPWARDS = {
     ("core", "runtime"): "bits=\"portable\": the interpreter computes functions by the text that compiled programs have (runtime/portable_functions.py)",
-    ("backends", "runtime"): "the compiler's probes decide on options",
 }
 
 

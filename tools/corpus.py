@@ -35,7 +35,7 @@ from atoll.loops import ir as lp
 from atoll.loops.optimise import PASSES, Pass, optimise
 from atoll.loops.show import show as show_loops
 from atoll.loops.transform.walk import same
-from atoll.runtime.program import compiled_loops, make_loops
+from atoll.lower.make import compiled_loops, make_loops
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("examples", "bench", "tests")

@@ -112,7 +112,7 @@ def source(f: Function) -> dict[str, Any]:
     """How the lowered loops are known to be the function's: against the loops of its source term, whose certificate is included, at small sizes."""
     from atoll.check.certificate import make_certificate
     from atoll.errors import Error
-    from atoll.runtime.program import make_loops
+    from atoll.lower.make import make_loops
     from atoll.schedule.api import schedule
 
     trusted = "trusted (atoll/lower, tested against the interpreter)"

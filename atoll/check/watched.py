@@ -15,7 +15,7 @@ from atoll.loops import ir as lp
 from atoll.loops.choices import Choices
 from atoll.loops.optimise import Pass, optimise
 from atoll.loops.transform.walk import with_bodies
-from atoll.runtime.program import chosen, make_loops
+from atoll.lower.make import chosen, make_loops
 from atoll.sizes import Poly, Sym, poly
 from atoll.validate.bounded import Verdict, Watch
 

@@ -25,7 +25,7 @@ MOST_TASKS = 20_000  # of all graphs that are kept
 def loops_of(f: Function) -> lp.Function:
     """The loops that are compiled. A trace only reads them, so they are made once."""
     from atoll.core.needs import needs_functions
-    from atoll.runtime.program import compiled_loops
+    from atoll.lower.make import compiled_loops
 
     core = f.core
     if needs_functions(core):

@@ -61,11 +61,11 @@ def reasons(looked: Looked) -> dict[int, list[str]]:
     from atoll.ainf import ir
     from atoll.core.needs import needs_functions
     from atoll.loops import ir as lp
+    from atoll.lower.make import chosen, compiled_loops
     from atoll.plan.fuse import Fuser
     from atoll.plan.inplace import plan_block
     from atoll.plan.override import planned
     from atoll.plan.show import stage_origins
-    from atoll.runtime.program import chosen, compiled_loops
 
     f = looked.f
     said: dict[int, dict[str, None]] = {}

@@ -130,7 +130,7 @@ class Operators:
 
     def compiled(self, kernel: Kernel) -> tuple[int, int, lp.Function]:
         if kernel not in self.kernels:
-            from atoll.runtime.program import make_loops, printed_loops
+            from atoll.lower.make import make_loops, printed_loops
 
             loops = printed_loops(kernel.opaque, make_loops(kernel.opaque))
             for c in loops.consts:

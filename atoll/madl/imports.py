@@ -97,7 +97,7 @@ def scheme_of(name: str, function: Any, span: Span) -> Scheme:
 
 
 def loops_of(function: Any) -> lp.Function:
-    from atoll.runtime.program import make_loops
+    from atoll.lower.make import make_loops
 
     if function not in _loops:
         _loops[function] = make_loops(function.core)

@@ -1,6 +1,6 @@
 """Functions of a library that `atoll build --shared` made: called through ctypes, with nothing but NumPy.
 
-This file is copied into the stub beside the library, so it imports nothing of Atoll. What the functions take and give stands in a table (backends/c/shared.py
+This file is copied into the stub beside the library, so it imports nothing of Atoll. What the functions take and give stands in a table (runtime/shared.py
 writes it): types as nests, sizes as expressions of `s` (sizes, in order) and `v` (whole numbers among the arguments), messages with holes.
 """
 

@@ -6,7 +6,7 @@ from atoll.core import ir as core
 from atoll.loops import ir as lp
 from atoll.loops.choices import file_of
 from atoll.loops.optimise import optimise
-from atoll.runtime.program import chosen, make_loops
+from atoll.lower.make import chosen, make_loops
 
 
 def describe(fn: core.Function) -> str:

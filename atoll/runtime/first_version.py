@@ -25,10 +25,11 @@ from atoll.backends.c.jit import Generated
 from atoll.backends.c.units import parts
 from atoll.core import ir
 from atoll.errors import Error, Span
+from atoll.lower.make import chosen
 from atoll.runtime.arguments import Donated, refuse_axes
 from atoll.runtime.cache import cache
 from atoll.runtime.library import call_path, load
-from atoll.runtime.program import Lifted, Prepared, Program, chosen, compiled, identity, prepare
+from atoll.runtime.program import Lifted, Prepared, Program, compiled, identity, prepare
 from atoll.runtime.toolchain import give_up
 
 Arrange = Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]]

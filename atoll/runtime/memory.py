@@ -163,7 +163,7 @@ def _mentions(x: object, buffer: lp.Buffer) -> int:
 
 def refuse_copies(fn: core.Function, returned: Span = NOWHERE) -> None:
     """copies="explicit": every array is copied no more often than at.copy wrote it, unless the caller may give it away."""
-    from atoll.runtime.program import compiled_loops
+    from atoll.lower.make import compiled_loops
 
     loops = compiled_loops(fn)
     seen: dict[object, int] = {}

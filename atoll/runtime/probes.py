@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from atoll.backends.c.known_wrong import probes
 from atoll.backends.c.prelude import needed
 from atoll.errors import Error, fail
 from atoll.runtime.toolchain import Compiler, run_compiler, started, target
 
 _ROUNDS = 3
-_FOLDER = Path(__file__).parent / "native" / "probes"
 _HEAD = """#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,33 +34,12 @@ _HEAD = """#include <math.h>
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
-    """A program that a compiler may get wrong."""
-
-    name: str
-    what: str
-    without: tuple[str, ...]  # options that make it right
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a compiler gets wrong with some options, and the options that mend it."""
 
     wrong: tuple[str, ...]
     mended_by: tuple[str, ...]
     still_wrong: tuple[str, ...]
-
-
-@functools.cache
-def probes() -> tuple[Probe, ...]:
-    """The programs, in the order of their names."""
-    found = []
-    for path in sorted(_FOLDER.glob("*.c")):
-        text = path.read_text()
-        first, second = text.split("\n")[:2]
-        found.append(Probe(path.stem, first.partition(": ")[2], tuple(second.partition("without: ")[2].split()), text))
-    return tuple(found)
 
 
 def mending(cc: Compiler, optimise: str) -> list[str]:

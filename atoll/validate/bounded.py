@@ -21,7 +21,7 @@ from atoll.core import ir as core_ir
 from atoll.loops import ir as lp
 from atoll.loops.choices import USUAL, Choices
 from atoll.loops.optimise import Pass, optimise
-from atoll.runtime.program import make_loops
+from atoll.lower.make import make_loops
 from atoll.sizes import Sym
 from atoll.validate.fingerprints import Outcome, outcome
 

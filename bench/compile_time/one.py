@@ -90,6 +90,7 @@ def _atoll(program: str) -> tuple[Callable[[], Any], Stages]:
 def _watched() -> Stages:
     """Seconds of processor that stages of the compiler take from now on."""
     import atoll.backends.c.jit as jit
+    import atoll.lower.make as make
     import atoll.runtime.program as program
 
     stages: Stages = {}
@@ -106,7 +107,7 @@ def _watched() -> Stages:
 
         setattr(module, name, watched)
 
-    watch(program, "make_loops", "plan, lower")
+    watch(make, "make_loops", "plan, lower")
     watch(program, "compiled_loops", "loops")  # with those before
     watch(jit, "generate", "C text")
     return stages

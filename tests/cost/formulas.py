@@ -21,8 +21,8 @@ from atoll.errors.misuse import Misuse
 from atoll.loops import ir as lp
 from atoll.loops.cost import Tally, formulas
 from atoll.loops.count import counted
+from atoll.lower.make import compiled_loops
 from atoll.runtime.arguments import from_python
-from atoll.runtime.program import compiled_loops
 
 
 @dataclass(frozen=True)

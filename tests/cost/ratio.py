@@ -13,8 +13,8 @@ import atoll as at
 from atoll.core import values as v
 from atoll.core.binding import bind_call
 from atoll.loops.count import Counts, counted
+from atoll.lower.make import compiled_loops
 from atoll.runtime.arguments import from_python
-from atoll.runtime.program import compiled_loops
 
 
 def counts(f: at.Function, args: tuple[Any, ...]) -> Counts:

@@ -18,8 +18,8 @@ from atoll.backends.c.emit import safe
 from atoll.core.binding import bind_call
 from atoll.core.values import leaves
 from atoll.loops import ir as lp
+from atoll.lower.make import make_loops
 from atoll.runtime.arguments import from_python
-from atoll.runtime.program import make_loops
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O1"]

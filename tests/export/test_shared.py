@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import atoll as at
-from atoll.backends.c.shared import build_shared
 from atoll.cli import main
+from atoll.runtime.shared import build_shared
 
 HERE = Path(__file__).parent / "deployed"
 

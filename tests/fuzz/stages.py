@@ -14,8 +14,8 @@ from atoll.check.compiled import certify
 from atoll.core import values as v
 from atoll.core.binding import bind_call
 from atoll.function import Function
+from atoll.lower.make import make_loops
 from atoll.runtime.arguments import from_python
-from atoll.runtime.program import make_loops
 from atoll.sizes.describe import requirement
 
 Runner = Callable[[tuple[Any, ...]], list[Any]]
@@ -108,7 +108,7 @@ class Stages:
     def run_rewritten(self, args: tuple[Any, ...]) -> list[Any]:
         """The loops that are printed as C, executed."""
         from atoll.loops.execute import execute
-        from atoll.runtime.program import compiled_loops
+        from atoll.lower.make import compiled_loops
 
         given, sizes = self._prepare(args)
         if self._rewritten is None:

@@ -5,7 +5,7 @@ import pytest
 import atoll as at
 from atoll.loops import ir as lp
 from atoll.loops.check import Malformed, check
-from atoll.runtime.program import compiled_loops, make_loops
+from atoll.lower.make import compiled_loops, make_loops
 from atoll.sizes import Sym, poly
 from atoll.types.dtypes import DTYPES, I64
 

@@ -6,7 +6,7 @@ import pytest
 import atoll as at
 from atoll import f64, i64
 from atoll.loops import ir as lp
-from atoll.runtime.program import make_loops
+from atoll.lower.make import make_loops
 from tests.agreement import agree, flat, same
 from tests.export.driver import SANITIZE, run
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from atoll.core.prims import PRIMS
 from atoll.loops import ir as lp
-from atoll.runtime.program import make_loops
+from atoll.lower.make import make_loops
 from atoll.sizes import Atom, Sym
 
 _FREE = {"read"}

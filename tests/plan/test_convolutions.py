@@ -9,7 +9,7 @@ import pytest
 
 import atoll as at
 from atoll.loops import ir as lp
-from atoll.runtime.program import compiled_loops
+from atoll.lower.make import compiled_loops
 
 TEXT = """import atoll as at
 from atoll import f64

@@ -147,7 +147,7 @@ def test_rounds_with_memory_of_their_own(seed: int) -> None:
 def test_memory_inside_a_sum_in_pieces() -> None:
     """What is made in a round stays there, once for every block, and its size may be told by the bounds of the piece."""
     from atoll.loops import ir as lp
-    from atoll.runtime.program import make_loops
+    from atoll.lower.make import make_loops
 
     made = 0
     for seed in range(12):

@@ -10,6 +10,7 @@ import pytest
 
 import atoll as at
 from atoll import f64, zeros
+from atoll.backends.c import known_wrong
 from atoll.runtime import probes, toolchain
 from tests.front.modules import python
 from tests.fuzz import c_compiler
@@ -57,7 +58,7 @@ def run(tmp_path, program=PROGRAM, **env):
 
 
 def test_each_program_says_what_mends_it():
-    found = probes.probes()
+    found = known_wrong.probes()
     assert [p.name for p in found] == ["diagonal", "distribution", "fission", "floats", "jam", "unordered", "wrapping"]
     for p in found:
         assert p.what and p.without and all(option.startswith("-f") for option in p.without)
@@ -168,7 +169,7 @@ def test_a_compiler_that_makes_nothing(script):
 def test_a_compiler_that_makes_something_else(script):
     """The last word but two of its command is what it reads; a text is no program."""
     script('while [ "$1" != -o ]; do shift; done; echo nonsense > "$2"')
-    assert set(outcome().still_wrong) == {p.name for p in probes.probes()}
+    assert set(outcome().still_wrong) == {p.name for p in known_wrong.probes()}
 
 
 def test_nothing_stays_behind(script, monkeypatch, tmp_path):

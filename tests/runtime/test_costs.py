@@ -57,7 +57,7 @@ def test_a_call_costs_about_as_much_as_an_operator_of_numpy():
 def front(lines: int) -> float:
     """Checking and translating, without the C compiler."""
     from atoll.backends.c.jit import generate
-    from atoll.runtime.program import compiled_loops
+    from atoll.lower.make import compiled_loops
 
     text = body(lines).replace("@at.fn\n", "")
     gc.collect()

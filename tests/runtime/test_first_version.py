@@ -54,7 +54,8 @@ def test_same_bits(name: str) -> None:
 
 def test_a_search_is_not_optimised_with_what_calls_exp() -> None:
     """It is a unit of its own, which is exact."""
-    from atoll.runtime.program import chosen, identity, prepare
+    from atoll.lower.make import chosen
+    from atoll.runtime.program import identity, prepare
 
     f = at.fn(source=HEAD + PROGRAMS["best of rows"])
     _, spans = identity(f.core, chosen(f.core), "3")
@@ -68,7 +69,8 @@ def test_a_search_is_not_optimised_with_what_calls_exp() -> None:
 
 
 def generated(text: str) -> Any:
-    from atoll.runtime.program import chosen, identity, prepare
+    from atoll.lower.make import chosen
+    from atoll.runtime.program import identity, prepare
 
     f = at.fn(source=HEAD + text)
     _, spans = identity(f.core, chosen(f.core), "3")
@@ -169,7 +171,8 @@ def test_errors_of_a_first_call_are_the_usual_ones() -> None:
 
 
 def test_what_prints_is_not_begun_twice() -> None:
-    from atoll.runtime.program import chosen, identity, prepare
+    from atoll.lower.make import chosen
+    from atoll.runtime.program import identity, prepare
 
     f = at.fn(source=HEAD + "def f(x: f64[n]):\n    print(x)\n    return x\n")
     _, spans = identity(f.core, chosen(f.core), "3")

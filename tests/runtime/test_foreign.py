@@ -11,7 +11,7 @@ import pytest
 import atoll as at
 from atoll import f32, f64, i64
 from atoll.loops.execute import execute
-from atoll.runtime.program import make_loops
+from atoll.lower.make import make_loops
 
 n, m = at.sizes("n m")
 

@@ -141,8 +141,8 @@ def test_deleting_own_changes_no_value(tmp_path):
 @pytest.mark.parametrize(("rest", "given"), [("y", True), ("y, x[0]", False), ("y, sum(x)", False), ("y, [v * 2.0 for v in x]", False), ("y, x[i64(y[0])]", False)])
 def test_an_array_that_is_read_otherwise_is_not_given_away(rest, given):
     """Wherever it is read: in a sum, in an element, in an index."""
+    from atoll.lower.make import compiled_loops
     from atoll.runtime.memory import donations
-    from atoll.runtime.program import compiled_loops
 
     text = f"import atoll as at\nfrom atoll import *\nn = at.sizes('n')\n@at.fn\ndef f(x: at.own[f64[n]]):\n    y = at.copy(x)\n    y[0] = 1.0\n    return {rest}\n"
     assert donations(compiled_loops(at.fn(source=text).core)) == ([(0, 0)] if given else [])

@@ -16,7 +16,7 @@ from atoll.loops import optimise as table
 from atoll.loops.check import Malformed
 from atoll.loops.optimise import PASSES, optimise
 from atoll.loops.show import show as show_loops
-from atoll.runtime.program import compiled_loops, make_loops
+from atoll.lower.make import compiled_loops, make_loops
 
 n, m = at.sizes("n m")
 TOOL = Path(__file__).parents[2] / "tools" / "bisect_passes.py"

@@ -7,9 +7,9 @@ import atoll as at
 from atoll import f32, f64, i64
 from atoll.core.binding import bind_call
 from atoll.loops.execute import execute
+from atoll.lower.make import compiled_loops
 from atoll.runtime.arguments import from_python
 from atoll.runtime.library import threads
-from atoll.runtime.program import compiled_loops
 from tests.agreement import agree, flat, same
 
 n, m, k = at.sizes("n m k")

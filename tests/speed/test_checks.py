@@ -11,7 +11,7 @@ from atoll import f32, f64, i64
 from atoll.loops.control.hoist_checks import hoist_checks
 from atoll.loops.optimise import optimise
 from atoll.loops.show import show
-from atoll.runtime.program import compiled_loops, make_loops
+from atoll.lower.make import compiled_loops, make_loops
 from tests.agreement import agree, fails
 
 n, m, k = at.sizes("n m k")

@@ -8,7 +8,7 @@ from atoll import f32, f64, i64
 from atoll.loops import ir as lp
 from atoll.loops.execute import execute
 from atoll.loops.recipes.elements import elements
-from atoll.runtime.program import compiled_loops
+from atoll.lower.make import compiled_loops
 from atoll.sizes import Sym, poly
 from atoll.types.dtypes import F64
 from tests.agreement import for_all_threads

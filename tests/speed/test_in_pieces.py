@@ -11,8 +11,9 @@ from atoll.core.binding import bind_call
 from atoll.core.values import leaves
 from atoll.loops.choices import USUAL
 from atoll.loops.execute import execute
+from atoll.lower.make import compiled_loops
 from atoll.runtime.arguments import from_python
-from atoll.runtime.program import Program, compiled_loops
+from atoll.runtime.program import Program
 from bench.kernels.linalg import cholesky, lu
 from tests.agreement import agree, flat, for_all_threads, same
 

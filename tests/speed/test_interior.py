@@ -9,8 +9,8 @@ from atoll.core.binding import bind_call
 from atoll.core.values import leaves
 from atoll.loops.execute import execute
 from atoll.loops.show import show
+from atoll.lower.make import compiled_loops
 from atoll.runtime.arguments import from_python
-from atoll.runtime.program import compiled_loops
 from tests.agreement import agree
 
 n, m = at.sizes("n m")

@@ -8,7 +8,7 @@ import atoll as at
 from atoll.loops import ir as lp
 from atoll.loops.recipes.join_loops import join_loops
 from atoll.loops.show import statements
-from atoll.runtime.program import compiled_loops
+from atoll.lower.make import compiled_loops
 from atoll.sizes import Sym, poly
 from atoll.types.dtypes import F64
 from bench.kernels.physics import monte_carlo

@@ -7,7 +7,7 @@ import atoll as at
 from atoll import f32, f64, i64
 from atoll.loops import ir as lp
 from atoll.loops.execute import execute
-from atoll.runtime.program import compiled_loops
+from atoll.lower.make import compiled_loops
 
 n, m = at.sizes("n m")
 rng = np.random.default_rng(11)

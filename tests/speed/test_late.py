@@ -5,7 +5,7 @@ import numpy as np
 import atoll as at
 from atoll import f64, i64, u8
 from atoll.loops.show import show
-from atoll.runtime.program import compiled_loops
+from atoll.lower.make import compiled_loops
 from tests.agreement import agree
 
 n = at.sizes("n")

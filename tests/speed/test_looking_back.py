@@ -5,7 +5,7 @@ import pytest
 
 import atoll as at
 from atoll.loops.execute import execute
-from atoll.runtime.program import compiled_loops
+from atoll.lower.make import compiled_loops
 from tests.agreement import flat
 
 HEAD = "import atoll as at\nfrom atoll import f64\nn, m = at.sizes('n m')\n"

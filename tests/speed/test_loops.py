@@ -8,7 +8,7 @@ from atoll import f32, f64, i64
 from atoll.loops.execute import execute
 from atoll.loops.optimise import optimise
 from atoll.loops.show import show
-from atoll.runtime.program import compiled_loops, make_loops
+from atoll.lower.make import compiled_loops, make_loops
 from tests.agreement import agree, same
 
 n, m, k = at.sizes("n m k")

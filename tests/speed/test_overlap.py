@@ -6,7 +6,7 @@ import pytest
 import atoll as at
 from atoll import f32, f64, i64
 from atoll.loops.execute import execute
-from atoll.runtime.program import compiled_loops
+from atoll.lower.make import compiled_loops
 from bench.kernels.stencils import blur
 from tests.agreement import for_all_threads
 

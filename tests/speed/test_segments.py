@@ -7,7 +7,7 @@ import atoll as at
 from atoll import f64, i64
 from atoll.loops.execute import execute
 from atoll.loops.show import show
-from atoll.runtime.program import compiled_loops
+from atoll.lower.make import compiled_loops
 from tests.agreement import agree
 
 n, m = at.sizes("n m")

@@ -6,7 +6,7 @@ import pytest
 import atoll as at
 from atoll import f64, i32, i64
 from atoll.loops.execute import execute
-from atoll.runtime.program import compiled_loops
+from atoll.lower.make import compiled_loops
 
 n, m = at.sizes("n m")
 rng = np.random.default_rng(7)

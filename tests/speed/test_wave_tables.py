@@ -9,7 +9,8 @@ import atoll as at
 from atoll import f32, f64, i64
 from atoll.loops.choices import USUAL
 from atoll.loops.execute import execute
-from atoll.runtime.program import Program, compiled_loops
+from atoll.lower.make import compiled_loops
+from atoll.runtime.program import Program
 
 n, m = at.sizes("n m")
 rng = np.random.default_rng(11)

@@ -6,7 +6,7 @@ import pytest
 import atoll as at
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
-from atoll.runtime.program import compiled_loops
+from atoll.lower.make import compiled_loops
 
 HEAD = 'import atoll as at\nfrom atoll import f64, i64\nn, m = at.sizes("n m")\n@at.fn\ndef f(u: f64[n, m]):\n'
 MIDDLE = "0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1])"

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 
 from atoll.backends.c import ops, portable_math
+from atoll.backends.c.known_wrong import probes
 from atoll.backends.c.storage_text import STORAGE_HELPERS
 from atoll.types.dtypes import DTYPES, DType
 
@@ -424,9 +425,7 @@ _PROVIDES = {f"at_sum_{part}_{d}": f"at_sum_{d}" for part in ("add", "total") fo
 
 
 def right_with_gcc() -> str:
-    """For C that is compiled by others: what gcc gets wrong (runtime/probes) is switched off there too."""
-    from atoll.runtime.probes import probes
-
+    """For C that is compiled by others: what gcc gets wrong (known_wrong.py) is switched off there too."""
     off = [option.removeprefix("-f") for p in probes() if p.name in ("distribution", "fission", "jam", "unordered") for option in p.without]
     return f"""/* Optimisations that some versions of gcc get wrong. */
 #if defined(__GNUC__) && !defined(__clang__)

@@ -28,7 +28,7 @@ class Generated:
 
 def lowered(core_fn: core.Function) -> k.Program:
     """The kernels and the host program of a function."""
-    from atoll.runtime.program import make_loops
+    from atoll.lower.make import make_loops
 
     return to_kernels(make_loops(core_fn, in_memory=False), core_fn.reassociate, not core_fn.portable)
 

@@ -1,6 +1,6 @@
 import atoll as at
 from atoll import f64
-from atoll.backends.c.shared import build_shared
+from atoll.runtime.shared import build_shared
 
 
 @at.record

@@ -3,7 +3,7 @@ from unittest.mock import patch
 
 import atoll as at
 from atoll import f64
-from atoll.backends.c.shared import build_shared
+from atoll.runtime.shared import build_shared
 
 n = at.sizes("n")
 

@@ -26,8 +26,8 @@ from atoll.sizes import Atom, Poly, Quot
 from atoll.sizes.describe import condition
 from atoll.types.types import Index, Record, Scalar, Tuple, Type, array, dtype_of, flatten, shape_of
 
-_NATIVE = Path(__file__).parents[2] / "runtime" / "native"
-_DEPLOYED = Path(__file__).parents[2] / "runtime" / "deployed.py"
+_NATIVE = Path(__file__).parent / "native"
+_DEPLOYED = Path(__file__).parent / "deployed.py"
 FEATURES = {
     "__AVX512F__": "avx512f", "__AVX512BW__": "avx512bw", "__AVX512CD__": "avx512cd", "__AVX512DQ__": "avx512dq", "__AVX512VL__": "avx512vl",
     "__AVX2__": "avx2", "__FMA__": "fma", "__BMI2__": "bmi2", "__AVX__": "avx", "__SSE4_2__": "sse4.2", "__POPCNT__": "popcnt",
@@ -65,7 +65,7 @@ def build_shared(functions: Sequence[Any], stem: str, folder: object, cpu: str |
 
 def _generated(f: Any) -> tuple[core.Function, Generated]:
     from atoll.core.needs import needs_functions
-    from atoll.runtime.program import compiled_loops
+    from atoll.lower.make import compiled_loops
 
     fn = f.core
     if needs_functions(fn):
