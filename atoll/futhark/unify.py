@@ -305,3 +305,5 @@ def _join(var: TVar, t: TVar, late: list[SizeMismatch] | None) -> None:
                     raise Mismatch(f"constructor #{c} has different numbers of parts")
                 for x, y in zip(xs, others[c], strict=True):
                     unify(x, y, late)
+    for part in [*(t.fields or {}).values(), *(p for ps in (t.cases or {}).values() for p in ps)]:  # parts live as long as the whole
+        _levels(part, t.level, late)

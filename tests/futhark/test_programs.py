@@ -143,6 +143,7 @@ def test_deep_programs() -> None:
 
 
 MORE = [
+    ("E1403", "def f x = let g 'b (y: b) = if true then y else x.0 let (_, _: i32) = x in g", "scope violation"),
     ("E1404", "def f xs n = zip xs (iota n)", "scope-violation"),
     ("E1404", "def f [m] (xs: [m]i32) (n: i64) = loop (ys: [n]i32) = xs for _i < 3 do replicate n (ys[0] + 1)", "Initial loop values"),
     ("E1404", "def f [n] (xs: [n]i32) (ys: [n]i32) = loop (xs, ys) for i < 10 do let zs = filter (> 0) (map2 (+) xs ys) in (xs, zs)", "Loop body"),
